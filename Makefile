@@ -1,0 +1,23 @@
+# make test, make train, make bench, make clean: each makes .venv first where it is missing
+PYTHON ?= python3
+BIN = .venv/bin
+
+.PHONY: train test bench clean
+
+train: .venv/ready
+	$(BIN)/xman train mlp --data digits
+
+test: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/python -m pytest
+
+bench: .venv/ready
+	$(BIN)/python -m tests.bench
+
+.venv/ready: setup.cfg pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,dev]'
+	touch $@
+
+clean:
+	rm -rf .venv build *.egg-info

@@ -1,0 +1,13 @@
+"""What the operators mean: G (values), DG (adjoint rules), TG (tangent rules), and f, the operators by name.
+
+One file a family; a row is one call of `elementwise`, `linear` or `operator` (see `ops.table`). A new operator in a
+file of your own is the same call: `operator("cube", lambda x: x * x * x)` has its derivatives already.
+"""
+from . import activations, arithmetic, discrete, functions, indexing, linear_maps, losses, matrices, reductions
+from .expression import Expression, f
+from .table import DG, OURS, TG, Each, G, elementwise, linear, operator
+
+families = (arithmetic, functions, activations, linear_maps, reductions, indexing, matrices, losses, discrete)
+OURS |= G.keys()  # from here on these names are taken
+
+__all__ = ["DG", "Each", "Expression", "G", "TG", "elementwise", "f", "families", "linear", "operator"]

@@ -1,0 +1,91 @@
+"""The activations of neural networks. None of them overflows; each keeps the precision of its argument."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .expression import f
+from .functions import scipy_special
+from .reductions import back
+from .table import elementwise, operator
+
+
+def relu(x):
+    """max(x, 0). At 0 the derivative is 0."""
+    return np.maximum(x, 0)
+
+
+def leakyRelu(x, slope=0.01):
+    """x where positive, slope·x elsewhere, at 0 too."""
+    return np.where(np.greater(x, 0), x, slope * x)[()]
+
+
+def elu(x, alpha=1.0):
+    """x where positive, alpha·(eˣ − 1) elsewhere (Clevert et al. 2016)."""
+    return np.where(np.greater(x, 0), x, alpha * np.expm1(np.minimum(x, 0)))[()]
+
+
+def softplus(x):
+    """log(1 + eˣ)."""
+    return np.logaddexp(0, x)
+
+
+def logSigmoid(x):
+    """log(1 / (1 + e⁻ˣ))."""
+    return np.negative(np.logaddexp(0, np.negative(x)))
+
+
+def silu(x):
+    """x · sigmoid(x) (Elfwing et al. 2018)."""
+    return x * f.sigmoid(x)
+
+
+def gelu(x):
+    """x · Φ(x), Φ the normal distribution function, exactly (Hendrycks and Gimpel 2016)."""
+    return x * normal(x)
+
+
+def normal(x):
+    return f.half(1.0 + f.erf(x * math.sqrt(0.5)))
+
+
+def density(x):
+    return f.exp(-f.half(x * x)) * (1.0 / math.sqrt(2.0 * math.pi))
+
+
+@np.errstate(invalid="ignore", over="ignore")
+def softmax(x, axis=-1):
+    """exp(x) / Σ exp(x) over axis: probabilities (the notes §1.2, whose denominator sums e^a_i over i)."""
+    x = np.asarray(x)
+    e = np.exp(x - x.max(axis, keepdims=True, initial=-np.inf))
+    return e / np.add.reduce(e, axis=axis, keepdims=True)
+
+
+@np.errstate(invalid="ignore", over="ignore")
+def logSoftmax(x, axis=-1):
+    """log softmax(x), finite where softmax itself underflows."""
+    x = np.asarray(x)
+    x = x - x.max(axis, keepdims=True, initial=-np.inf)
+    return x - np.log(np.add.reduce(np.exp(x), axis=axis, keepdims=True))
+
+
+def through_softmax(d, out, x, axis=-1):
+    return out * (d - f.sum(d * out, axis, True))
+
+
+#            op            value       rule
+elementwise("sigmoid",     scipy_special("expit"), lambda d, out, x: d * (out * (1.0 - out)))
+elementwise("logSigmoid",  logSigmoid, lambda d, out, x: d * f.sigmoid(-x))
+elementwise("relu",        relu,       lambda d, out, x: d * (x > 0))
+elementwise("leakyRelu",   leakyRelu,  lambda d, out, x, slope=0.01: f.where(x > 0, d, slope * d),
+                                       lambda d, out, x, slope=0.01: d * f.minimum(x, 0))
+elementwise("elu",         elu,        lambda d, out, x, alpha=1.0: f.where(x > 0, d, d * (out + alpha)),
+                                       lambda d, out, x, alpha=1.0: d * f.expm1(f.minimum(x, 0)))
+elementwise("softplus",    softplus,   lambda d, out, x: d * f.sigmoid(x))
+elementwise("silu",        silu,       lambda d, out, x: d * (f.sigmoid(x) * (1.0 + (x - out))))
+elementwise("gelu",        gelu,       lambda d, out, x: d * (normal(x) + x * density(x)))
+operator(   "softmax",     softmax,    through_softmax, None,  # symmetric, so its own tangent
+            tangents=[through_softmax, None])
+operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out) * f.sum(d, axis, True), None,
+            tangents=[lambda t, out, x, axis=-1: t - f.sum(f.exp(out) * t, axis, True), None])

@@ -1,0 +1,104 @@
+"""What an operator meets when its argument is not an array but stands for one.
+
+`Expression` is the protocol between the tables and the rest of the world: an operator that finds one among its arguments
+computes nothing, it returns `expression.record(op, args)`. A subclass says what that means (`xman.Register` writes a
+Wengert list, `Traced` in `ops.table` a tape). Here stands the syntax: Python's operators and NumPy's functions.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+
+class f:
+    """The operators by name: `f.exp(x)` is a number where x is one, and is recorded where x is an Expression."""
+
+
+class Expression:
+    """Base of all that can stand for an array. A subclass defines `record(op, args)`; the highest `level` is asked."""
+
+    level = 0
+    __array_priority__ = 1000
+    __hash__ = object.__hash__
+    __iter__ = __contains__ = None  # else Python would loop over x[0], x[1], … for ever
+
+    def __add__(self, other): return f.add(self, other)
+    def __radd__(self, other): return f.add(other, self)
+    def __sub__(self, other): return f.subtract(self, other)
+    def __rsub__(self, other): return f.subtract(other, self)
+    def __mul__(self, other): return f.mul(self, other)
+    def __rmul__(self, other): return f.mul(other, self)
+    def __truediv__(self, other): return f.divide(self, other)
+    def __rtruediv__(self, other): return f.divide(other, self)
+    def __pow__(self, other): return f.power(self, other)
+    def __rpow__(self, other): return f.power(other, self)
+    def __matmul__(self, other): return f.dot(self, other)
+    def __rmatmul__(self, other): return f.dot(other, self)
+    def __neg__(self): return f.negative(self)
+    def __pos__(self): return self
+    def __abs__(self): return f.abs(self)
+    def __lt__(self, other): return f.less(self, other)
+    def __le__(self, other): return f.less_equal(self, other)
+    def __gt__(self, other): return f.greater(self, other)
+    def __ge__(self, other): return f.greater_equal(self, other)
+    def __eq__(self, other): return f.equal(self, other)
+    def __ne__(self, other): return f.not_equal(self, other)
+    def __and__(self, other): return f.logical_and(self, other)
+    def __rand__(self, other): return f.logical_and(other, self)
+    def __or__(self, other): return f.logical_or(self, other)
+    def __ror__(self, other): return f.logical_or(other, self)
+    def __invert__(self): return f.logical_not(self)
+    def __getitem__(self, key): return f.getitem(self, *(key if isinstance(key, tuple) else (key,)))
+
+    T = property(lambda self: f.transpose(self))
+    mT = property(lambda self: f.mT(self))
+
+    def sum(self, axis=None, keepdims=False): return f.sum(self, axis=axis, keepdims=keepdims)
+    def mean(self, axis=None, keepdims=False): return f.mean(self, axis=axis, keepdims=keepdims)
+    def max(self, axis=None, keepdims=False): return f.max(self, axis=axis, keepdims=keepdims)
+    def min(self, axis=None, keepdims=False): return f.min(self, axis=axis, keepdims=keepdims)
+    def dot(self, other): return f.dot(self, other)
+    def reshape(self, *shape): return f.reshape(self, shape[0] if isinstance(shape[0], tuple) else shape)
+
+    def __bool__(self):
+        raise TypeError(f"{self!r} has no truth value before it is evaluated: a branch on it cannot be recorded; "
+                        "use where(condition, x, y)")
+
+    def __array__(self, *_, **__):
+        raise TypeError(f"{self!r} has no numbers before it is evaluated and cannot become an array")
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        if method != "__call__" or options:
+            raise TypeError(f"np.{ufunc.__name__} on {self!r} can only be called plainly, without .{method} or options")
+        return operatorOf(ufunc)(*inputs)
+
+    def __array_function__(self, function, types, args, options):
+        if function in REARRANGED:
+            return REARRANGED[function](*args, **options)
+        return operatorOf(function)(*args, **options)
+
+
+# NumPy's and SciPy's names where ours, the notes', differ
+SAME = {"multiply": "mul", "true_divide": "divide", "absolute": "abs", "fabs": "abs", "matmul": "dot", "amax": "max",
+        "amin": "min", "rint": "round", "expit": "sigmoid", "log_expit": "logSigmoid", "psi": "digamma",
+        "log_softmax": "logSoftmax", "broadcast_to": "broadcast", "matrix_transpose": "mT"}
+
+# NumPy's functions whose arguments stand otherwise than ours
+REARRANGED = {
+    np.concatenate: lambda arrays, axis=0: f.concat(axis, *arrays),
+    np.stack: lambda arrays, axis=0: f.stack(axis, *arrays),
+    np.einsum: lambda subscripts, *arrays: f.einsum(subscripts, *arrays),
+    np.reshape: lambda a, shape: f.reshape(a, shape if isinstance(shape, tuple) else (shape,)),
+    np.clip: lambda a, a_min=None, a_max=None: f.clip(a, a_min, a_max),
+    **{getattr(np, op): lambda a, axis=None, op=op, **options: getattr(f, op)(a, axis=axis, **options)
+       for op in ("sum", "mean", "max", "min", "prod", "var", "std")},
+    np.linalg.norm: lambda x, **options: f.norm(x, **options),
+}
+
+
+def operatorOf(function):
+    """Our operator of NumPy's function; raises TypeError where there is none."""
+    name = function.__name__
+    op = getattr(f, SAME.get(name, name), None)
+    if op is None:
+        raise TypeError(f"np.{name} has no operator here; write it with those there are, or define it with ops.operator")
+    return op

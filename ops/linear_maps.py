@@ -1,0 +1,271 @@
+"""Products and rearrangements: linear in every argument that has a rule.
+
+Where a rule needs a shape it names the array that has it (`broadcast(x, like)`, `reshape(x, like)`); where it depends on
+the number of axes, an operator of its own looks when it runs (`dotLeft`, `dotRight`, `diagBack`, `einsumBack`, `part`).
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from .expression import f
+from .table import Each, linear, operator
+
+
+def shape_of(like):
+    """A literal tuple is a shape; an array stands for its own."""
+    return like if isinstance(like, tuple) else np.shape(like)
+
+
+def cast(x, like):
+    """x in the precision of like, where like is an array of floats."""
+    dtype = getattr(like, "dtype", None)
+    return x if dtype is None or dtype.kind != "f" or x.dtype == dtype else x.astype(dtype)
+
+
+def broadcast(x, like, axis=()):
+    """x spread to the shape and precision of like (an array, or a shape); the axes in `axis` are missing in x."""
+    x = np.asarray(x)
+    return np.broadcast_to(cast(np.expand_dims(x, axis) if axis != () else x, like), shape_of(like))
+
+
+def unbroadcast(x, like, axis=()):
+    """x summed over `axis` and over whatever broadcasting added, to the shape and precision of like."""
+    if axis == () and getattr(x, "shape", ()) == (shape := getattr(like, "shape", ())) and (
+            getattr(x, "dtype", None) == getattr(like, "dtype", None) or shape == ()):
+        return x
+    x, shape = np.asarray(x), shape_of(like)
+    if axis != ():
+        x = np.add.reduce(x, axis=axis)
+    if x.ndim > len(shape):
+        x = np.add.reduce(x, axis=tuple(range(x.ndim - len(shape))))
+    if x.shape != shape:
+        stretched = tuple(i for i, n in enumerate(shape[len(shape) - x.ndim:]) if n == 1 != x.shape[i])
+        x = np.broadcast_to(np.add.reduce(x, axis=stretched, keepdims=True), shape)
+    return cast(x, like)
+
+
+# ---- products -------------------------------------------------------------------------------------------------------
+
+def dot(a, b):
+    """The matrix product a @ b: (n, k) by (k, m), a vector on either side, batches of matrices; a may be SciPy-sparse."""
+    return a @ b
+
+
+def dotLeft(d, a, b):
+    """What the adjoint d of a @ b sends to a: d bᵀ, whatever the numbers of axes."""
+    if d.ndim == b.ndim == 2:
+        return d @ b.T
+    if b.ndim == 1:
+        return unbroadcast(np.multiply.outer(d, b), a)
+    return unbroadcast(d @ b.mT if a.ndim > 1 else (d[..., None, :] @ b.mT)[..., 0, :], a)
+
+
+def dotRight(d, a, b):
+    """What the adjoint d of a @ b sends to b: aᵀ d, whatever the numbers of axes."""
+    if d.ndim == a.ndim == 2 or not isinstance(a, np.ndarray):
+        return a.T @ d
+    if a.ndim == 1:
+        return unbroadcast(a * d if b.ndim == 1 else a[:, None] * d[..., None, :], b)
+    return unbroadcast(a.mT @ d, b) if b.ndim > 1 else unbroadcast(a.mT @ d[..., None], b[:, None])[:, 0]
+
+
+def outer(a, b):
+    """a bᵀ of two vectors; arrays with more axes are flattened first."""
+    return np.outer(a, b)
+
+
+def einsum(subscripts, *arrays):
+    """Einstein's sum, as numpy.einsum; `...` may only lead. In a list the subscripts are a tuple of one string."""
+    return np.einsum(*subscripts_of(subscripts), *arrays)
+
+
+def subscripts_of(subscripts):
+    return subscripts if isinstance(subscripts, tuple) else (subscripts,)
+
+
+def einsum_parts(subscripts):
+    """The letters of each argument and of the result; the result's are worked out where -> is left out."""
+    inputs, arrow, out = "".join(subscripts_of(subscripts)).replace(" ", "").partition("->")
+    letters = inputs.replace(",", "").replace("...", "")
+    if not arrow:
+        out = "..." * ("..." in inputs) + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    for part in (*inputs.split(","), out):
+        if "..." in part[1:]:
+            raise ValueError(f"einsum({subscripts!r}): ... can only stand first in an argument; move the axis with transpose")
+    return inputs.split(","), out
+
+
+def einsum_rule(i):
+    """The adjoint of argument i: the same sum with the result and the argument changed about."""
+    def rule(d, out, subscripts, *arrays):
+        inputs, result = einsum_parts(subscripts)
+        mine, rest = inputs.pop(i), [a for j, a in enumerate(arrays) if j != i]
+        found = set("".join(inputs) + result) - {"."}
+        kept = "".join(dict.fromkeys(c for c in mine if c in found))
+        lead = "..." if any("..." in part for part in (*inputs, result)) else ""
+        product = f.einsum((",".join([result, *inputs]) + "->" + lead + kept,), d, *rest)
+        return f.einsumBack(product, arrays[i], (kept, mine.replace(".", "")))
+    return rule
+
+
+def einsumBack(x, like, letters):
+    """x, whose axes are letters[0], put back into the shape of like, whose axes are letters[1].
+
+    A letter that is missing in x is spread; one that like has twice is a diagonal; leading axes are those of `...`.
+    """
+    kept, mine = letters
+    result = np.zeros(np.shape(like), x.dtype)
+    unique = "".join(dict.fromkeys(mine))
+    view = np.einsum(f"...{mine}->...{unique}", result)
+    x = x[(Ellipsis, *(slice(None) if c in kept else None for c in unique))]
+    view[...] = unbroadcast(x, np.empty(view.shape[:view.ndim - len(unique)] + x.shape[x.ndim - len(unique):]))
+    return cast(result, like)
+
+
+def einsumBack_rule(d, out, x, like, letters):
+    kept, mine = letters
+    return f.broadcast(f.einsum((f"...{mine}->...{kept}",), d), x)
+
+
+# ---- rearrangements -------------------------------------------------------------------------------------------------
+
+def reshape(x, shape):
+    """x in another shape: a tuple, in which one −1 is worked out, or an array that has it."""
+    return np.reshape(x, shape_of(shape))
+
+
+def transpose(x, axes=None):
+    """x with its axes in the order of `axes`, reversed for None."""
+    return np.transpose(x, axes)
+
+
+def mT(x):
+    """x with its last two axes exchanged: the transpose of each matrix of a batch."""
+    return np.swapaxes(x, -1, -2)
+
+
+def flip(x, axis=None):
+    """x with its entries in reverse order along axis."""
+    return np.flip(x, axis)
+
+
+def roll(x, shift, axis=None):
+    """x with its entries moved on by `shift` places along axis, those that fall off coming in again."""
+    return np.roll(x, shift, axis)
+
+
+def negated(shift):
+    return tuple(-s for s in shift) if isinstance(shift, tuple) else -shift
+
+
+def pad(x, widths):
+    """x with zeros around it: widths is an int, or for each axis a pair (before, after)."""
+    return np.pad(x, widths)
+
+
+def unpad(x, widths):
+    """x without the rim that pad(x, widths) put around it."""
+    pairs = np.broadcast_to(np.asarray(widths), (np.ndim(x), 2))
+    return x[tuple(slice(before, n - after) for (before, after), n in zip(pairs, np.shape(x), strict=True))]
+
+
+def concat(axis, *arrays):
+    """The arrays one after another along an axis that they have."""
+    return np.concatenate(arrays, axis)
+
+
+def part(x, i, axis, *arrays):
+    """The i-th part of x along axis when x is as long as all the arrays together."""
+    start = sum(np.shape(a)[axis] for a in arrays[:i])
+    return np.moveaxis(np.moveaxis(x, axis, 0)[start:start + np.shape(arrays[i])[axis]], 0, axis)
+
+
+def concat_but(i, axis, t, arrays):
+    """t in the place of arrays[i] and zeros in the others'."""
+    return f.concat(axis, *(t if j == i else f.broadcast(0.0, a) for j, a in enumerate(arrays)))
+
+
+def stack(axis, *arrays):
+    """The arrays, of one shape, one after another along a new axis."""
+    return np.stack(arrays, axis)
+
+
+def stack_but(i, axis, t, arrays):
+    return f.stack(axis, *(t if j == i else f.broadcast(0.0, a) for j, a in enumerate(arrays)))
+
+
+def cumsum(x, axis=None):
+    """The sums of the entries of x up to each, along axis; of the flattened x for None."""
+    return np.cumsum(x, axis)
+
+
+def through_cumsum(d, out, x, axis=None):
+    if axis is None:
+        return f.reshape(through_cumsum(d, out, x, 0), x)
+    return f.flip(f.cumsum(f.flip(d, axis), axis), axis)
+
+
+def trace(x):
+    """The sum of the diagonal of a matrix."""
+    if np.ndim(x) != 2:
+        raise ValueError(f"trace takes a matrix, not an array with {np.ndim(x)} axes; for a batch write einsum('...ii->...', x)")
+    return np.trace(x)
+
+
+def diag(x, k=0):
+    """The k-th diagonal of a matrix; of a vector the matrix that has it there."""
+    return np.diag(x, k)
+
+
+def diagBack(d, x, k=0):
+    """d, of the shape of diag(x, k), put back into the shape of x."""
+    if np.ndim(x) == 1:
+        return np.diag(d, k)
+    result = np.zeros(np.shape(x), d.dtype)
+    rows = np.arange(len(d)) + max(0, -k)
+    result[rows, rows + k] = d
+    return result
+
+
+def tril(x, k=0):
+    """The matrix x, or each of a batch, with zeros above the k-th diagonal."""
+    return np.tril(x, k)
+
+
+#       op             value        rule per argument
+linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None)
+linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None)
+linear("dot",          dot,         lambda d, out, a, b: f.dotLeft(d, a, b),
+                                    lambda d, out, a, b: f.dotRight(d, a, b))
+linear("dotLeft",      dotLeft,     lambda u, out, d, a, b: f.dot(u, b),
+                                    None,
+                                    lambda u, out, d, a, b: f.dotRight(d, u, b))
+linear("dotRight",     dotRight,    lambda u, out, d, a, b: f.dot(a, u),
+                                    lambda u, out, d, a, b: f.dotLeft(d, a, u),
+                                    None)
+linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape(b, (-1,)), a),
+                                    lambda d, out, a, b: f.reshape(f.reshape(a, (-1,)) @ d, b))
+linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None))
+linear("einsumBack",   einsumBack,  einsumBack_rule, None, None)
+linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None)
+linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None)
+linear("mT",           mT,          lambda d, out, x: f.mT(d))
+linear("flip",         flip,        lambda d, out, x, axis=None: f.flip(d, axis), None)
+linear("roll",         roll,        lambda d, out, x, shift, axis=None: f.roll(d, negated(shift), axis), None, None)
+linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None)
+linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None)
+linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: concat_but(i, axis, d, arrays)))
+linear("cumsum",       cumsum,      through_cumsum, None)
+linear("trace",        trace,       lambda d, out, x: f.diagBack(f.broadcast(d, f.diag(x)), x))
+linear("diag",         diag,        lambda d, out, x, k=0: f.diagBack(d, x, k), None)
+linear("diagBack",     diagBack,    lambda u, out, d, x, k=0: f.diag(u, k), None, None)
+linear("tril",         tril,        lambda d, out, x, k=0: f.tril(d, k), None)
+# linear in all arguments together: the tangent of one stands among zeros
+operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
+         tangents=Each(lambda i: lambda t, out, axis, *arrays: concat_but(i - 1, axis, t, arrays), None))
+operator("stack", stack, Each(lambda i: lambda d, out, axis, *arrays: f.take(d, i - 1, axis), None),
+         tangents=Each(lambda i: lambda t, out, axis, *arrays: stack_but(i - 1, axis, t, arrays), None))
+
+
+def inverse(axes):
+    return () if axes is None else (tuple(int(i) for i in np.argsort(axes)),)

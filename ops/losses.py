@@ -1,0 +1,110 @@
+"""Losses. A target y is an array like the prediction, or integer labels: one class number a row.
+
+Those over classes (crossEntropy, softmaxCrossEntropy, hinge) sum over the last axis and keep it: (n, k) gives (n, 1).
+The others work entry by entry. None averages over the rows: write mean(...).
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from .activations import logSoftmax, softplus
+from .arithmetic import scale
+from .expression import f
+from .table import elementwise, linear, operator
+
+
+def oneHot(y, like):
+    """The target that belongs to predictions `like`: integer labels become rows of zeros with a single one.
+
+    y: floats of a shape that broadcasts to like's, returned as they are; or integers (or booleans), either of like's
+    shape, taken for numbers, or one label in 0 … k−1 for each row of like (..., k). A single column like (n, 1) takes
+    integers as numbers too. ValueError for any other shape, for labels out of range and for rows that do not match.
+    """
+    y, shape = np.asarray(y), np.shape(like)
+    dtype = getattr(like, "dtype", np.dtype(float))
+    if y.dtype.kind == "f" or y.shape == shape:
+        if np.broadcast_shapes(y.shape, shape) != shape:
+            raise ValueError(f"targets of shape {y.shape} do not fit predictions of shape {shape}; reshape them")
+        return y if y.dtype.kind == "f" else y.astype(dtype)
+    rows = shape[:-1]
+    if not shape or y.shape not in (rows, (*rows, 1)):
+        raise ValueError(f"integer labels of shape {y.shape} do not fit predictions of shape {shape}; wanted {rows}")
+    y = y.reshape(*rows, 1)
+    if shape[-1] == 1:
+        return y.astype(dtype)
+    if y.size and not 0 <= y.min() <= y.max() < shape[-1]:
+        bad = y.min() if y.min() < 0 else y.max()
+        raise ValueError(f"label {bad} is not one of the {shape[-1]} classes 0 … {shape[-1] - 1}")
+    return (y == np.arange(shape[-1])).astype(dtype)
+
+
+@np.errstate(divide="ignore")
+def crossEntropy(p, y):
+    """−Σ y log p over the last axis, which stays: (n, k) gives (n, 1). 0 log 0 is 0.
+
+    p: probabilities (..., k) in [0, 1]; y: probabilities of the same shape, or integer labels.
+    Cohen, Automatic Reverse-Mode Differentiation, §1.2, prints −Σ a log b and calls it with (prediction, target), which
+    would take the logarithm of the target: meant is the logarithm of the prediction.
+    """
+    return -np.add.reduce(scale(oneHot(y, p), np.log(p)), axis=-1, keepdims=True)
+
+
+def softmaxCrossEntropy(z, y):
+    """crossEntropy(softmax(z), y) from the logits z (..., k), without overflow: (n, k) gives (n, 1)."""
+    return -np.add.reduce(scale(oneHot(y, z), logSoftmax(z)), axis=-1, keepdims=True)
+
+
+def sigmoidCrossEntropy(z, y):
+    """−y log σ(z) − (1−y) log(1−σ(z)) from the logits z, entry by entry (Bishop, Deep Learning, §8.1.6)."""
+    y = oneHot(y, z)
+    return scale(y, softplus(np.negative(z))) + scale(1 - y, softplus(z))  # not softplus(z) − y z: z may be infinite
+
+
+def squaredError(x, v):
+    """½ (x − v)², entry by entry (Reps, Automatic Differentiation and Backpropagation, §6)."""
+    e = x - oneHot(v, x)
+    return 0.5 * (e * e)
+
+
+def hinge(z, y):
+    """Σ max(0, 1 + z_j − z_y) over the classes j other than y's: (n, k) gives (n, 1) (Weston and Watkins 1999)."""
+    target = oneHot(y, z)
+    return np.add.reduce((1 - target) * np.maximum(margins(z, target), 0), axis=-1, keepdims=True)
+
+
+def margins(z, target):
+    return 1.0 + z - f.sum(target * z, -1, True)
+
+
+def through_hinge(d, out, z, y):
+    target = f.oneHot(y, z)
+    violated = (1.0 - target) * (margins(z, target) > 0)
+    return d * (violated - target * f.sum(violated, -1, True))
+
+
+def hinge_to_target(d, out, z, y):
+    target = f.oneHot(y, z)
+    m = margins(z, target)
+    return f.unbroadcast(-d * (f.relu(m) + z * f.sum((1.0 - target) * (m > 0), -1, True)), y)
+
+
+def through_softmaxCrossEntropy(d, out, z, y):
+    target = f.oneHot(y, z)
+    return d * (f.softmax(z) * f.sum(target, -1, True) - target)
+
+
+#           op                     value                 rule for the prediction, rule for the target
+operator(   "crossEntropy",        crossEntropy,         lambda d, out, p, y: -f.ratio(d * f.oneHot(y, p), p),
+                                                         lambda d, out, p, y: f.unbroadcast(-d * f.log(p), y),
+            tangents=[lambda t, out, p, y: -f.sum(f.ratio(t * f.oneHot(y, p), p), -1, True),
+                      lambda t, out, p, y: -f.sum(f.scale(t, f.log(p)), -1, True)])
+operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmaxCrossEntropy,
+                                                         lambda d, out, z, y: f.unbroadcast(-d * f.logSoftmax(z), y),
+            tangents=[lambda t, out, z, y: f.sum(t * through_softmaxCrossEntropy(1.0, out, z, y), -1, True),
+                      lambda t, out, z, y: -f.sum(t * f.logSoftmax(z), -1, True)])
+elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda d, out, z, y: d * (f.sigmoid(z) - f.oneHot(y, z)),
+                                                         lambda d, out, z, y: -d * z)
+elementwise("squaredError",        squaredError,         lambda d, out, x, v: d * (x - f.oneHot(v, x)),
+                                                         lambda d, out, x, v: d * (f.oneHot(v, x) - x))
+operator(   "hinge",               hinge,                through_hinge, hinge_to_target)
+linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None)

@@ -1,0 +1,181 @@
+"""Reductions over an axis: an int, a tuple of ints, or None for all; keepdims leaves the axis with length 1."""
+from __future__ import annotations
+
+import numpy as np
+
+from .expression import f
+from .table import elementwise, linear, operator
+
+
+def count(x, axis=None):
+    """The number of entries of x along axis."""
+    shape = np.shape(x)
+    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return int(np.prod([shape[a] for a in axes], dtype=int))
+
+
+def total(x, axis=None, keepdims=False):
+    """Σ x over axis; 0 over no entries."""
+    return np.add.reduce(x, axis=axis, keepdims=keepdims)
+
+
+def largest(x, axis=None, keepdims=False):
+    """The greatest x over axis. Ties share the gradient equally. ValueError over no entries."""
+    return np.max(x, axis, keepdims=keepdims)
+
+
+def smallest(x, axis=None, keepdims=False):
+    """The least x over axis. Ties share the gradient equally. ValueError over no entries."""
+    return np.min(x, axis, keepdims=keepdims)
+
+
+@np.errstate(invalid="ignore")
+def mean(x, axis=None, keepdims=False):
+    """Σ x / n over axis; NaN over no entries. Over all entries unless axis says otherwise."""
+    return np.true_divide(np.add.reduce(x, axis=axis, keepdims=keepdims), count(x, axis))
+
+
+def prod(x, axis=None, keepdims=False):
+    """Π x over axis; 1 over no entries."""
+    return np.multiply.reduce(x, axis=axis, keepdims=keepdims)
+
+
+@np.errstate(invalid="ignore", divide="ignore")
+def var(x, axis=None, keepdims=False, ddof=0):
+    """Σ (x − mean)² / (n − ddof) over axis."""
+    deviation = x - mean(x, axis, True)
+    return np.true_divide(total(deviation * deviation, axis, keepdims), count(x, axis) - ddof)
+
+
+def std(x, axis=None, keepdims=False, ddof=0):
+    """√var. Where it is 0 its gradient is 0."""
+    return np.sqrt(var(x, axis, keepdims, ddof))
+
+
+def norm(x, axis=None, keepdims=False):
+    """√Σ x² over axis, the Euclidean norm; of a matrix the Frobenius norm. At 0 its gradient is 0."""
+    return np.sqrt(total(np.multiply(x, x), axis, keepdims))
+
+
+def frobeniusNorm(A):
+    """√Σ A² over all entries (the notes §1.2). At 0 its gradient is 0."""
+    return norm(A)
+
+
+@np.errstate(invalid="ignore", divide="ignore", over="ignore")
+def logsumexp(x, axis=None, keepdims=False):
+    """log Σ exp(x) over axis; −∞ over no entries, and over −∞ alone."""
+    x = np.asarray(x)
+    top = x.max(axis, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0)
+    result = np.log(np.add.reduce(np.exp(x - top), axis=axis, keepdims=True)) + top
+    return result if keepdims else np.squeeze(result, axis)[()]
+
+
+@np.errstate(invalid="ignore", over="ignore")
+def expDifference(x, y):
+    """exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
+    e = np.exp(np.subtract(x, y))
+    return np.where(np.equal(x, y), np.not_equal(x, -np.inf), e).astype(e.dtype)[()] if np.isnan(e).any() else e
+
+
+def ties(x, out, axis=None, keepdims=False):
+    """The share of each entry of x in the extreme value out: 1 over the number of entries equal to it, else 0."""
+    x = np.asarray(x)
+    equal = x == back(out, x, axis, keepdims)
+    return (equal / np.maximum(np.add.reduce(equal, axis=axis, keepdims=True), 1)).astype(x.dtype)[()]
+
+
+def back(d, x, axis, keepdims):
+    """d, as a reduction of x left it, spread over x again."""
+    return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
+
+
+def others(x, axis):
+    """Along axis, for each entry the product of all the others: no quotient, so that zeros may be among them."""
+    if axis is None:
+        return f.reshape(others(f.reshape(x, (-1,)), 0), x)
+    if isinstance(axis, tuple):
+        return others(x, axis[0]) * others(f.prod(x, axis[0], True), axis[1:]) if axis else 1.0
+    before = f.shift(f.cumprod(x, axis), axis, 1.0)
+    after = f.flip(f.shift(f.cumprod(f.flip(x, axis), axis), axis, 1.0), axis)
+    return before * after
+
+
+def through_cumprod(d, out, x, axis=None):
+    if axis is None:
+        return f.reshape(through_cumprod(d, out, f.reshape(x, (-1,)), 0), x)
+    return adjoint_scan(d, x, axis) * f.shift(out, axis, 1.0)
+
+
+# ---- running: what cumprod and prod are made of -----------------------------------------------------------------------
+
+def cumprod(x, axis=None):
+    """The products of the entries of x up to each, along axis; of the flattened x for None."""
+    return np.cumprod(x, axis)
+
+
+def shift(x, axis, first=0.0):
+    """x moved one place on along axis, `first` coming in at the start."""
+    moved = np.roll(x, 1, axis)
+    if moved.shape[axis]:
+        np.moveaxis(moved, axis, 0)[0] = first
+    return moved
+
+
+def scan(x, a, axis):
+    """The recurrence y_i = x_i + a_i y_(i−1) along axis, y before the first being 0."""
+    y = np.moveaxis(np.array(x, np.result_type(x, a)), axis, 0)
+    a = np.moveaxis(np.asarray(a), axis, 0)
+    for i in range(1, len(y)):
+        y[i] += a[i] * y[i - 1]
+    return np.moveaxis(y, 0, axis)
+
+
+def adjoint_scan(d, a, axis):
+    """λ_i = d_i + a_(i+1) λ_(i+1): the same recurrence, run backwards."""
+    return f.flip(f.scan(f.flip(d, axis), f.flip(f.roll(a, -1, axis), axis), axis), axis)
+
+
+def extreme(d, out, x, axis=None, keepdims=False):
+    return back(d, x, axis, keepdims) * f.ties(x, out, axis, keepdims)
+
+
+def extreme_tangent(t, out, x, axis=None, keepdims=False):
+    return f.sum(t * f.ties(x, out, axis, keepdims), axis, keepdims)
+
+
+#         op               value      rule per argument
+linear(  "sum",            total,     lambda d, out, x, axis=None, keepdims=False: back(d, x, axis, keepdims), None, None)
+linear(  "mean",           mean,      lambda d, out, x, axis=None, keepdims=False:
+                                          back(d / f.count(x, axis), x, axis, keepdims), None, None)
+operator("max",            largest,   extreme, None, None,
+         tangents=[extreme_tangent, None, None])
+operator("min",            smallest,  extreme, None, None,
+         tangents=[extreme_tangent, None, None])
+operator("prod",           prod,      lambda d, out, x, axis=None, keepdims=False:
+                                          back(d, x, axis, keepdims) * others(x, axis), None, None)
+operator("var",            var,       lambda d, out, x, axis=None, keepdims=False, ddof=0:
+                                          back(2.0 * d / (f.count(x, axis) - ddof), x, axis, keepdims)
+                                          * (x - f.mean(x, axis, True)), None, None, None)
+operator("std",            std,       lambda d, out, x, axis=None, keepdims=False, ddof=0:
+                                          back(d / (f.count(x, axis) - ddof), x, axis, keepdims)
+                                          * f.ratio(x - f.mean(x, axis, True), back(out, x, axis, keepdims)),
+                                      None, None, None)
+operator("norm",           norm,      lambda d, out, x, axis=None, keepdims=False:
+                                          back(d, x, axis, keepdims) * f.ratio(x, back(out, x, axis, keepdims)), None, None)
+operator("frobeniusNorm",  frobeniusNorm, lambda d, out, A: d * f.ratio(A, out))
+operator("logsumexp",      logsumexp, lambda d, out, x, axis=None, keepdims=False:
+                                          back(d, x, axis, keepdims) * f.expDifference(x, back(out, x, axis, keepdims)),
+                                      None, None)
+elementwise("logaddexp",   np.logaddexp, lambda d, out, x, y: d * f.expDifference(x, out),
+                                      lambda d, out, x, y: d * f.expDifference(y, out))
+elementwise("expDifference", expDifference, lambda d, out, x, y: d * out,
+                                      lambda d, out, x, y: -d * out)
+operator("cumprod",        cumprod,   through_cumprod, None)
+operator("shift",          shift,     lambda d, out, x, axis, first=0.0: f.flip(f.shift(f.flip(d, axis), axis), axis), None, None,
+         tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None, None])
+operator("scan",           scan,      lambda d, out, x, a, axis: adjoint_scan(d, a, axis),
+                                      lambda d, out, x, a, axis: adjoint_scan(d, a, axis) * f.shift(out, axis), None)
+operator("ties",           ties,      None, None, None, None)
+operator("count",          count,     None, None)

@@ -1,0 +1,202 @@
+"""The tables, and the three kinds of row that fill them.
+
+    G[op]       the value: a plain function of arrays
+    DG[op]      one adjoint rule per argument, (delta, out, *args) -> contribution to that argument's delta
+    TG[op]      one tangent rule per argument, (tangent, out, *args) -> contribution to the tangent of out
+
+A rule is written in the language itself: + - * / @ .T, comparisons, NumPy's functions and f.<op>. Given arrays it
+computes, given Expressions it records, so derivatives of every order come from the one table. None in a rule's place
+says that the derivative is zero.
+"""
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .expression import Expression, f
+
+Rule = Callable[..., Any]
+MANY = 2 ** 31 - 1  # arguments, of an operator that takes any number
+
+G: dict[str, Callable[..., Any]] = {}
+DG: dict[str, Sequence[Rule | None]] = {}
+TG: dict[str, Sequence[Rule | None]] = {}
+
+
+class Each(Sequence):
+    """The rules of an operator with any number of arguments: those named, then `rule(i)` for the i-th argument."""
+
+    def __init__(self, rule: Callable[[int], Rule | None], *first: Rule | None):
+        self.rule, self.first = rule, first
+
+    def __getitem__(self, i: int) -> Rule | None:
+        return self.first[i] if i < len(self.first) else self.rule(i)
+
+    def __iter__(self) -> Iterator[Rule | None]:
+        return (self[i] for i in itertools.count())
+
+    def __len__(self) -> int:
+        return MANY
+
+    def map(self, change: Callable[[Rule, int], Rule]) -> Each:
+        return Each(lambda i: self[i] and change(self[i], i))
+
+
+# ---- the three kinds of row -----------------------------------------------------------------------------------------
+
+def elementwise(op: str, value: Callable, *rules: Rule | None) -> None:
+    """A row whose Jacobian is diagonal, and so its own transpose: one rule an argument serves both modes.
+
+    The rules know nothing of broadcasting and dtypes: the adjoint is summed back to the argument's shape here, and the
+    tangent spread to the result's.
+    """
+    def adjoint(rule, i):
+        return lambda d, out, *args: f.unbroadcast(rule(d, out, *args), args[i])
+
+    def tangent(rule):
+        return lambda t, out, *args: f.broadcast(rule(t, out, *args), out)
+
+    one = len(rules) == 1
+    operator(op, value, *(rule if one else rule and adjoint(rule, i) for i, rule in enumerate(rules)),
+             tangents=[rule if one else rule and tangent(rule) for rule in rules])
+
+
+def linear(op: str, value: Callable, *rules: Rule | None | Each) -> None:
+    """A row that is linear in each argument with a rule: the tangent is the operator with the tangent in its place."""
+    def tangent(rule, i):
+        return lambda t, out, *args: getattr(f, op)(*args[:i], t, *args[i + 1:])
+
+    operator(op, value, *rules, tangents=ruled(rules, tangent))
+
+
+def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None] | None = None) -> None:
+    """Add a row to G, DG and TG, and `f.<op>`: its value and one adjoint rule per argument, None where it is zero.
+
+    Without rules the value itself, when it is written in the language, is traced through and differentiated. Without
+    tangents they are found by going back through the adjoint rule, which is linear in its first argument: right for
+    every operator, and slow enough that a row in frequent use gives its own. Raises ValueError for a name that cannot
+    stand in a list or belongs to a row of this package.
+    """
+    if not op.isidentifier() or op in OURS:
+        raise ValueError(f"an operator cannot be called {op!r}: " + (
+            "that is a row of ops; choose another name, or give eval and backprop tables of your own" if op in OURS
+            else "the name has to be a Python identifier"))
+    if not rules:
+        most = arity(value)[1]
+        rules = [Each(lambda i: traced(value, i))] if most == MANY else [traced(value, i) for i in range(most)]
+    each = isinstance(rules[0], Each)
+    G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, transposed)
+
+    def call(*args, **named):
+        if named:
+            args = positional(op, value, args, named)
+        for a in args:
+            if isinstance(a, Expression):
+                least, most = arity(value)
+                if not least <= len(args) <= most:
+                    raise TypeError(f"{op} takes {takes(value)}; {len(args)} {'was' if len(args) == 1 else 'were'} given")
+                return max((a for a in args if isinstance(a, Expression)), key=lambda a: a.level).record(op, args)
+        return value(*args)
+
+    call.__name__, call.__qualname__, call.__doc__ = op, f"f.{op}", value.__doc__
+    setattr(f, op, staticmethod(call))
+
+
+OURS: set[str] = set()  # the rows of this package, filled when all are there
+
+
+def ruled(rules: Sequence, change: Callable) -> Sequence:
+    """change(rule, i) for each rule that there is."""
+    return rules[0].map(change) if isinstance(rules[0], Each) else [r and change(r, i) for i, r in enumerate(rules)]
+
+
+# ---- rules that follow from others ----------------------------------------------------------------------------------
+
+def traced(value: Callable, i: int) -> Rule:
+    """The adjoint rule of an operator that has none: back through what its value does to argument i."""
+    return lambda d, out, *args: pullback(lambda x: value(*args[:i], x, *args[i + 1:]), args[i], d)
+
+
+def transposed(rule: Rule, i: int) -> Rule:
+    """The tangent rule that belongs to an adjoint rule: rule(u, …) is Jᵀu, so going back through it with t gives J t."""
+    return lambda t, out, *args: pullback(lambda u: rule(u, out, *args), f.broadcast(0.0, out), t)
+
+
+def pullback(function: Callable, x: Any, d: Any) -> Any:
+    """Jᵀd, the adjoint of x where function(x) has the adjoint d; x and d are arrays or Expressions."""
+    tape: list = []
+    start = Traced(x, tape, next(Traced.levels))
+    end = function(start)
+    deltas = {id(end): d}
+    for node, op, args in reversed(tape):
+        if id(node) in deltas:
+            for a, rule in zip(args, DG[op], strict=False):
+                if rule is not None and isinstance(a, Traced) and a.tape is tape:
+                    part = rule(deltas[id(node)], node.value, *values_on(tape, args))
+                    deltas[id(a)] = deltas[id(a)] + part if id(a) in deltas else part
+    return deltas[id(start)] if id(start) in deltas else f.broadcast(0.0, x)
+
+
+def values_on(tape: list, args: tuple) -> list:
+    """The arguments with the values of those that this tape traces in their place."""
+    return [a.value if isinstance(a, Traced) and a.tape is tape else a for a in args]
+
+
+class Traced(Expression):
+    """A value that writes the operators it meets on a tape."""
+
+    levels = itertools.count(1)  # what is traced later lies within, and is asked first
+
+    def __init__(self, value: Any, tape: list, level: int):
+        self.value, self.tape, self.level = value, tape, level
+
+    shape = property(lambda self: np.shape(self.value))
+    ndim = property(lambda self: np.ndim(self.value))
+    dtype = property(lambda self: np.asarray(self.value).dtype)
+
+    def record(self, op, args):
+        out = Traced(getattr(f, op)(*values_on(self.tape, args)), self.tape, self.level)
+        self.tape.append((out, op, args))
+        return out
+
+
+# ---- arguments ------------------------------------------------------------------------------------------------------
+
+def arity(function: Callable) -> tuple[int, int]:
+    """The least and the greatest number of arguments that a function takes by position, (0, MANY) if it does not say."""
+    if isinstance(function, np.ufunc):
+        return function.nin, function.nin
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return 0, MANY
+    most = code.co_argcount - hasattr(function, "__self__")
+    return most - len(function.__defaults__ or ()), MANY if code.co_flags & 4 else most
+
+
+def takes(function: Callable) -> str:
+    """'2 arguments', '1 to 3 arguments', 'at least 1 argument': what `arity` says, in words."""
+    least, most = arity(function)
+    count = f"{least}" if least == most else f"at least {least}" if most == MANY else f"{least} to {most}"
+    return f"{count} argument{'s' * (count not in ('1', 'at least 1'))}"
+
+
+def positional(op: str, value: Callable, args: tuple, named: dict) -> tuple:
+    """The arguments by position alone, as a list holds them: f.sum(x, keepdims=True) is sum(x, None, True)."""
+    code = getattr(value, "__code__", None)
+    names = code.co_varnames[:code.co_argcount] if code else ()
+    rest = names[len(args):]
+    if unknown := [name for name in named if name not in rest]:
+        raise TypeError(f"{op} has no argument {unknown[0]!r}; it takes {', '.join(names) or takes(value)}")
+    defaults = dict(zip(reversed(names), reversed(value.__defaults__ or ()), strict=False))
+    given = {name: named.get(name, defaults.get(name, missing)) for name in rest}
+    while given and given[last := next(reversed(given))] is defaults.get(last, missing):
+        del given[last]
+    if lacking := [name for name, a in given.items() if a is missing]:
+        raise TypeError(f"{op} needs its argument {lacking[0]!r}")
+    return (*args, *given.values())
+
+
+missing = object()

@@ -1,0 +1,429 @@
+"""Facts about the readers of data files, the data sets that are installed, and what is refused with which words."""
+
+import gzip
+import hashlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xman.train.loaders import DataError, encode, load, read_csv, read_idx, read_libsvm, read_titles
+
+ROOT = Path(__file__).parents[2]
+FILES = [f"{name}.{part}" for name in ("digits", "names") for part in ("train", "valid", "test")]
+COURSE = ROOT.parent / "shared" / "data" / "dbpedia"
+
+
+@pytest.fixture
+def write(tmp_path):
+    """write(name, content) -> path of a new file that holds the text or the bytes."""
+
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def idx(array, axes=None):
+    """The bytes of an IDX file that holds array; axes replaces the lengths in its header."""
+    lengths = array.shape if axes is None else axes
+    return bytes([0, 0, 8, len(lengths)]) + b"".join(n.to_bytes(4, "big") for n in lengths) + array.tobytes()
+
+
+def refusal(read, *args, **named):
+    """The message of the DataError that read(*args, **named) raises: one line, one sentence."""
+    with pytest.raises(DataError) as caught:
+        read(*args, **named)
+    message = str(caught.value)
+    assert "\n" not in message and message.endswith(".")
+    return message
+
+
+IMAGES = np.arange(2 * 3 * 4, dtype=np.uint8).reshape(2, 3, 4)
+
+
+# the data sets
+
+
+@pytest.mark.parametrize("name, rows", [("digits", (1257, 180, 360)), ("names", (9448, 1181, 1181))])
+def test_a_set_has_the_rows_its_readme_says(name, rows):
+    data = load(name)
+    readme = (ROOT / "data" / "README.md").read_text(encoding="utf-8")
+    for part, (X, y), n in zip(("train", "valid", "test"), data[:3], rows, strict=True):
+        assert X.shape[0] == n and y.shape == (n,)
+        assert f"| `{name}.{part}` | {n:,} |" in readme
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_file_has_the_sha256_its_readme_says(file):
+    readme = (ROOT / "data" / "README.md").read_text(encoding="utf-8")
+    written = re.search(rf"`{re.escape(file)}` \|[^|]*\| `([0-9a-f]{{64}})`", readme)[1]
+    assert hashlib.sha256((ROOT / "data" / file).read_bytes()).hexdigest() == written
+
+
+@pytest.mark.parametrize("name", ["digits", "names"])
+def test_every_class_occurs_in_every_part(name):
+    data = load(name)
+    for X, y in data[:3]:
+        assert X.dtype == np.float32 and y.dtype == np.int64
+        assert sorted(set(y.tolist())) == list(range(len(data.classes)))
+
+
+def test_pixels_of_digits_lie_between_0_and_1():
+    data = load("digits")
+    assert data.classes == tuple("0123456789") and data.alphabet is None
+    assert all(X.min() == 0 and X.max() == 1 and X.shape[1] == 64 for X, _ in data[:3])
+
+
+def test_a_pixel_of_digits_is_an_integer_from_0_to_16():
+    for file in FILES[:3]:
+        X, _ = read_csv(ROOT / "data" / file)
+        assert np.isin(X, np.arange(17)).all()
+
+
+def test_names_are_20_characters_one_hot():
+    data = load("names")
+    assert len(data.classes) == 24 and data.classes == tuple(sorted(data.classes))
+    assert list(data.alphabet) == sorted(set(data.alphabet))
+    for X, _ in data[:3]:
+        assert X.shape[1:] == (20, len(data.alphabet))
+        assert set(np.unique(X.sum(axis=2))) == {0, 1}
+
+
+def test_no_name_occurs_twice():
+    names = [name.casefold() for file in FILES[3:] for name in read_titles(ROOT / "data" / file)[0]]
+    assert len(set(names)) == len(names)
+
+
+def test_max_len_sets_the_positions():
+    assert load("names", max_len=3).test[0].shape[1] == 3
+
+
+def test_max_len_0_is_refused():
+    with pytest.raises(ValueError, match="max_len is 0, wanted at least 1"):
+        load("names", max_len=0)
+
+
+@pytest.mark.skipif(not COURSE.exists(), reason=f"the course's data are not at {COURSE}")
+@pytest.mark.parametrize(
+    "name, rows, characters", [("tiny", (1857, 221, 221), 132), ("smaller", (18312, 2330, 2331), 196)]
+)
+def test_the_data_of_the_course_load(name, rows, characters):
+    data = load(COURSE / name)
+    assert data.classes == ("Organisation", "Person", "Place", "Species", "Work")
+    assert tuple(X.shape for X, _ in data[:3]) == tuple((n, 10, characters) for n in rows)
+
+
+# round trips
+
+
+def test_csv_reads_back(write):
+    X, labels = read_csv(write("a.csv", "x,y,kind\n1,2.5,cat\n-3e2, 4 ,dog\n"))
+    assert X.dtype == np.float32 and X.tolist() == [[1, 2.5], [-300, 4]] and labels == ["cat", "dog"]
+
+
+@pytest.mark.parametrize("label", [0, 1, 2, -1, -2, -3])
+def test_the_label_of_a_csv_may_stand_in_any_column(write, label):
+    X, labels = read_csv(write("a.csv", "1,2,3\n4,5,6\n"), label)
+    assert labels == [["1", "2", "3"][label], ["4", "5", "6"][label]]
+    assert X.tolist() == [[v for i, v in enumerate(row) if i != label % 3] for row in ([1, 2, 3], [4, 5, 6])]
+
+
+@pytest.mark.parametrize("header", ["", "a,b,label\n", "0,1,label\n"])
+def test_a_header_is_told_by_its_names(write, header):
+    assert read_csv(write("a.csv", f"{header}1,2,3\n"))[0].tolist() == [[1, 2]]
+
+
+def test_a_whole_number_has_one_spelling_as_a_label(write):
+    assert read_csv(write("a.csv", "1,3\n1,3.0\n1,+3\n"))[1] == ["3", "3", "3"]
+
+
+def test_a_label_sheds_its_quotes(write):
+    assert read_csv(write("a.csv", '1,"cat"\n'))[1] == ["cat"]
+
+
+@pytest.mark.parametrize("content", ["\ufeff1,2\r\n3,4\r\n", "1,2\n3,4", "1,2\n3,4\n\n\n"])
+def test_byte_order_mark_line_ends_and_blank_last_lines_do_not_matter(write, content):
+    assert read_csv(write("a.csv", content))[0].tolist() == [[1], [3]]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_idx_reads_back(write, pack):
+    assert np.array_equal(read_idx(write("a", pack(idx(IMAGES)))), IMAGES)
+
+
+def test_libsvm_reads_back(write):
+    X, labels = read_libsvm(write("a.svm", "# made by hand\n+1 1:0.5 3:-2 # first\n-1\n2.5 2:1e1\n"))
+    assert X.format == "csr" and X.dtype == np.float32 and labels == ["1", "-1", "2.5"]
+    assert X.toarray().tolist() == [[0.5, 0, -2], [0, 0, 0], [0, 10, 0]]
+
+
+def test_libsvm_takes_the_number_of_features(write):
+    assert read_libsvm(write("a.svm", "1 1:1\n"), 5)[0].shape == (1, 5)
+
+
+def test_titles_read_back_percent_decoded(write):
+    path = write("a", "%C3%89tang_d'Araing\tPlace\nCafé_100%25\u2028x\tWork\n")
+    assert read_titles(path) == (["Étang_d'Araing", "Café_100%\u2028x"], ["Place", "Work"])
+
+
+def test_encoding_is_one_hot_cut_padded_and_zero_for_strangers():
+    X = encode(["ab", "bbbb", "?a", ""], 3, "ab")
+    a, b, none = [1, 0], [0, 1], [0, 0]
+    assert X.dtype == np.float32
+    assert X.tolist() == [[a, b, none], [b, b, b], [none, a, none], [none, none, none]]
+
+
+def test_no_titles_encode_as_no_rows():
+    assert encode([], 3, "ab").shape == (0, 3, 2)
+
+
+# load
+
+
+def three(write, stem, train, valid, test):
+    for part, content in ("train", train), ("valid", valid), ("test", test):
+        path = write(f"{stem}.{part}", content)
+    return path.with_name(stem)
+
+
+@pytest.mark.parametrize("part", ["", ".train", ".valid", ".test"])
+def test_any_of_three_files_names_them_all(write, part):
+    stem = three(write, "x.v2", "ab\tK\nb\tL\n", "a\tL\n", "c\tK\n")
+    data = load(f"{stem}{part}", max_len=2)
+    assert data.classes == ("K", "L") and data.alphabet == "ab"
+    assert [y.tolist() for _, y in data[:3]] == [[0, 1], [1], [0]]
+    assert data.test[0].tolist() == [[[0, 0], [0, 0]]]  # c is not in the alphabet of train
+
+
+@pytest.mark.parametrize(
+    "name, row",
+    [("a.csv", "{i},1,{k}"), ("a.svm", "{k} 1:{i}"), ("a.txt", "t{i}\t{k}"), ("a", "{i},1,{k}"), ("a", "{k} 1:{i}")],
+)
+def test_one_file_is_cut_70_10_20(write, name, row):
+    data = load(write(name, "\n".join(row.format(i=i, k=i % 3) for i in range(100))))
+    assert [len(y) for _, y in data[:3]] == [70, 10, 20] == [X.shape[0] for X, _ in data[:3]]
+    assert data.classes == ("0", "1", "2")
+
+
+def test_cutting_keeps_rows_and_labels_together_and_loses_none(write):
+    data = load(write("a.csv", "\n".join(f"{i},{i % 7}" for i in range(50))))
+    pairs = [(int(x), data.classes[k]) for X, y in data[:3] for (x,), k in zip(X, y, strict=True)]
+    assert sorted(pairs) == [(i, str(i % 7)) for i in range(50)]
+
+
+def test_the_seed_sets_the_cut(write):
+    path = write("a.csv", "\n".join(f"{i},{i % 2}" for i in range(50)))
+    first, again, other = (load(path, seed=seed).test[0].ravel().tolist() for seed in (0, 0, 1))
+    assert first == again != other
+
+
+def test_each_class_of_one_file_is_in_train(write):
+    path = write("a.csv", "\n".join(f"{i},{min(i, 5)}" for i in range(20)))
+    for seed in range(20):
+        assert set(load(path, seed=seed).train[1].tolist()) == set(range(6))
+
+
+def test_classes_that_are_numbers_stand_in_their_order(write):
+    assert load(write("a.csv", "\n".join(f"0,{i}" for i in (10, 9, -1) * 9))).classes == ("-1", "9", "10")
+
+
+def test_sparse_parts_have_as_many_columns(write):
+    data = load(three(write, "x.svm", "1 2:1\n", "1 7:1\n", "1 1:1\n"))
+    assert [X.shape for X, _ in data[:3]] == [(1, 7)] * 3
+
+
+@pytest.mark.parametrize("end, pack", [("", bytes), (".gz", gzip.compress)])
+def test_mnist_files_load_with_their_labels_and_their_test_pair(write, end, pack):
+    images, labels = np.full((20, 2, 2), 255, np.uint8), np.arange(20, dtype=np.uint8) % 2
+    for part, n in ("train", 20), ("t10k", 5):
+        path = write(f"{part}-images-idx3-ubyte{end}", pack(idx(images[:n])))
+        write(f"{part}-labels-idx1-ubyte{end}", pack(idx(labels[:n])))
+    data = load(path.with_name(f"train-images-idx3-ubyte{end}"))
+    assert [X.shape for X, _ in data[:3]] == [(18, 4), (2, 4), (5, 4)] and data.classes == ("0", "1")
+    assert data.test[0].dtype == np.float32 and (data.test[0] == 1).all() and data.test[1].tolist() == [0, 1, 0, 1, 0]
+
+
+def test_a_lone_pair_of_idx_files_is_cut_70_10_20(write):
+    write("x-labels.idx1-ubyte", idx(np.arange(10, dtype=np.uint8) % 2))
+    data = load(write("x-images.idx3-ubyte", idx(np.zeros((10, 2, 2), np.uint8))))
+    assert [len(y) for _, y in data[:3]] == [7, 1, 2]
+
+
+# what is refused
+
+
+@pytest.mark.parametrize("read", [read_csv, read_idx, read_libsvm, read_titles, load])
+def test_a_missing_file_is_refused(tmp_path, read):
+    path = tmp_path / "none"
+    assert refusal(read, path) == f"{path}: cannot be read: No such file or directory."
+
+
+def test_a_missing_part_is_refused(write):
+    path = write("a.train", "1,2\n")
+    assert refusal(load, path) == f"{path.with_suffix('.valid')}: cannot be read: No such file or directory."
+
+
+@pytest.mark.parametrize("read", [read_csv, read_libsvm, read_titles, load])
+@pytest.mark.parametrize("content", ["", "\n\n", " \n", "\ufeff"])
+def test_an_empty_file_is_refused(write, read, content):
+    path = write("a", content)
+    assert refusal(read, path) == f"{path}: the file is empty, wanted at least one line."
+
+
+@pytest.mark.parametrize("read", [read_csv, read_libsvm, read_titles, load])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_bytes_that_are_not_utf8_are_refused(write, read, mark):
+    path = write("a", mark + b"a\tb\n\xff\tb\n")
+    assert refusal(read, path) == f"{path}, line 2: found byte 0xff, wanted UTF-8 text."
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("1,2,3\n4,5\n", "line 2: found 2 cells, wanted 3 as in line 1."),
+        ("1,2\n\n3,4\n", "line 2: found 1 cells, wanted 2 as in line 1."),
+        ("a,b,c\n1,2,3\n4,x,6\n", "line 3, column 2: found 'x', wanted a number."),
+        ("1,2,3\n4,,6\n", "line 2, column 2: found '', wanted a number."),
+        ("1,2,3\n4,1_0,6\n", "line 2, column 2: found '1_0', wanted a number."),
+        ("1,2,3\n4,nan,6\n", "line 2, column 2: found 'nan', wanted a finite number."),
+        ("1,2,3\n-inf,1,6\n", "line 2, column 1: found '-inf', wanted a finite number."),
+        ("1,2,3\n1e39,1,6\n", "line 2, column 1: found '1e39', wanted a finite number."),
+        ("1,2,3\n4,5,\n", "line 2: found '' as the label, wanted a name or a finite number."),
+        ("1,2,3\n4,5,nan\n", "line 2: found 'nan' as the label, wanted a name or a finite number."),
+        ("a,b,c\n", "line 1: found a header and nothing below it, wanted rows of numbers."),
+        ("1\n2\n", "line 1: found 1 column(s), wanted features and the label in column -1."),
+    ],
+)
+def test_a_csv_that_is_not_right_is_refused(write, content, message):
+    path = write("a.csv", content)
+    assert refusal(read_csv, path) == f"{path}, {message}"
+
+
+def test_a_label_column_that_is_not_there_is_refused(write):
+    assert refusal(read_csv, write("a.csv", "1,2\n"), 2).endswith(
+        "line 1: found 2 column(s), wanted features and the label in column 2."
+    )
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "byte 0: found nothing, wanted the magic 00 00 08 and 1 to 4 axes."),
+        (b"\0\0", "byte 0: found 00 00, wanted the magic 00 00 08 and 1 to 4 axes."),
+        (b"\0\0\x0d\3" + bytes(99), "byte 0: found 00 00 0d 03, wanted the magic 00 00 08 and 1 to 4 axes."),
+        (b"\0\0\x08\0" + bytes(99), "byte 0: found 00 00 08 00, wanted the magic 00 00 08 and 1 to 4 axes."),
+        (idx(IMAGES)[:9], "byte 9: the header ends, wanted 3 lengths of 4 bytes."),
+        (idx(IMAGES)[:-1], "byte 16: found 23 bytes, wanted 2 x 3 x 4 = 24, at least 1."),
+        (idx(IMAGES) + b"x", "byte 16: found more bytes, wanted 2 x 3 x 4 = 24, at least 1."),
+        (idx(IMAGES[:0]), "byte 16: found 0 bytes, wanted 0 x 3 x 4 = 0, at least 1."),
+        (gzip.compress(idx(IMAGES)[:-1]), "byte 16: found 23 bytes, wanted 2 x 3 x 4 = 24, at least 1."),
+        (gzip.compress(idx(IMAGES) + bytes(10**6)), "byte 16: found more bytes, wanted 2 x 3 x 4 = 24, at least 1."),
+    ],
+)
+def test_an_idx_file_that_is_not_right_is_refused(write, content, message):
+    path = write("a", content)
+    assert refusal(read_idx, path) == f"{path}, {message}"
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_huge_idx_header_is_refused_before_memory_is_taken(write, pack):
+    path = write("a", pack(idx(IMAGES, [2**32 - 1] * 3)))
+    assert f"wanted 4294967295 x 4294967295 x 4294967295 = {(2**32 - 1) ** 3}" in refusal(read_idx, path)
+
+
+def test_a_broken_gzip_file_is_refused(write):
+    path = write("a", gzip.compress(idx(IMAGES))[:-10])
+    assert refusal(read_idx, path).startswith(f"{path}: cannot be read: ")
+
+
+def test_image_and_label_counts_that_differ_are_refused(write):
+    labels = write("x-labels-idx1-ubyte", idx(np.zeros(3, np.uint8)))
+    images = write("x-images-idx3-ubyte", idx(IMAGES))
+    assert refusal(load, images) == f"{labels}, byte 4: found shape (3,), wanted 2 labels as in {images.name}."
+
+
+def test_the_labels_file_in_place_of_the_images_is_refused(write):
+    path = write("x-labels-idx1-ubyte", idx(np.zeros(3, np.uint8)))
+    assert "wanted the file of the images" in refusal(load, path)
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("1:0.5 2:1 1", "found '1:0.5', wanted a number, the label, first."),
+        ("# 1 1:2", "found '', wanted a number, the label, first."),
+        ("nan 1:2", "found 'nan' as the label, wanted a name or a finite number."),
+        ("1 1:0.5 -1", "found '-1' after the label, wanted index:value with an index from 1 on."),
+        ("1 -2:0.5", "found '-2:0.5' after the label, wanted index:value with an index from 1 on."),
+        ("1 0:0.5", "found index 0 after 0, wanted rising indices from 1 on."),
+        ("1 3:1 2:1", "found index 2 after 3, wanted rising indices from 1 on."),
+        ("1 3:1 3:1", "found index 3 after 3, wanted rising indices from 1 on."),
+        ("1 2147483648:1", "found index 2147483648, wanted at most 2147483647."),
+        ("1 " + "9" * 5000 + ":1", f"found index {'9' * 20}, wanted at most 2147483647."),
+        ("1 1:x", "found '1:x', wanted a finite number as the value."),
+        ("1 1:nan", "found '1:nan', wanted a finite number as the value."),
+        ("1 1:1e39", "found '1:1e39', wanted a finite number as the value."),
+    ],
+)
+def test_a_libsvm_line_that_is_not_right_is_refused(write, line, message):
+    path = write("a.svm", f"1 1:1\n{line}\n")
+    assert refusal(read_libsvm, path) == f"{path}, line 2: {message}"
+
+
+def test_a_libsvm_index_above_the_features_is_refused(write):
+    assert refusal(read_libsvm, write("a.svm", "1 3:1\n"), 2).endswith("line 1: found index 3, wanted at most 2.")
+
+
+def test_a_libsvm_file_of_comments_is_refused(write):
+    assert "line 1: found only comments" in refusal(read_libsvm, write("a.svm", "# nothing\n"))
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("Fleur Carnivore", "found 'Fleur Carnivore', wanted a title, one TAB and a label."),
+        ("a\tb\tc", "found 'a\\tb\\tc', wanted a title, one TAB and a label."),
+        ("\tWork", "found '\\tWork', wanted a title, one TAB and a label."),
+        ("a\t", "found 'a\\t', wanted a title, one TAB and a label."),
+        ("", "found '', wanted a title, one TAB and a label."),
+        ("x" * 99, f"found '{'x' * 40}…', wanted a title, one TAB and a label."),
+        ("100%_sure\tWork", "found '%_s', wanted two hexadecimal digits after %."),
+        ("100%\tWork", "found '%', wanted two hexadecimal digits after %."),
+        ("%C3x\tWork", "found '%C3x', wanted escapes that are UTF-8."),
+    ],
+)
+def test_a_title_line_that_is_not_right_is_refused(write, line, message):
+    path = write("a", f"a\tWork\n{line}\nb\tWork\n")
+    assert refusal(read_titles, path) == f"{path}, line 2: {message}"
+
+
+@pytest.mark.parametrize(
+    "stem, known, stranger",
+    [("x", "a\tK\n", "a\tL\n"), ("x.csv", "u,label\n1,K\n", "1,L\n"), ("x.svm", "# c\n1 1:1\n", "2 1:1\n")],
+)
+def test_a_label_that_train_does_not_know_is_refused_with_its_line(write, stem, known, stranger):
+    path = three(write, stem, known, known, known + stranger)
+    line, label = known.count("\n") + 1, "2" if stem == "x.svm" else "L"
+    assert refusal(load, path) == f"{path}.test, line {line}: found label '{label}', which never occurs in train."
+
+
+def test_a_label_that_only_the_mnist_test_pair_has_is_refused(write):
+    for part, n, last in ("train", 20, 0), ("t10k", 5, 7):
+        path = write(f"{part}-images-idx3-ubyte", idx(np.zeros((n, 2, 2), np.uint8)))
+        write(f"{part}-labels-idx1-ubyte", idx(np.array([0] * (n - 1) + [last], np.uint8)))
+    message = refusal(load, path.with_name("train-images-idx3-ubyte"))
+    assert message == f"{path}, label 5: found label '7', which never occurs in train."
+
+
+def test_parts_with_other_features_are_refused(write):
+    path = three(write, "x.csv", "1,2,0\n", "1,2,0\n", "1,0\n")
+    assert refusal(load, path) == f"{path}.test, row 1: found 1 features, wanted 2 as in {path}.train."
+
+
+@pytest.mark.parametrize("content", ["1,0\n" * 9, "".join(f"1,{i}\n" for i in range(10))])
+def test_a_file_too_small_to_cut_is_refused(write, content):
+    assert "too few to be split; wanted 10 or more, or a file for each part." in refusal(load, write("a.csv", content))

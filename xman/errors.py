@@ -1,0 +1,17 @@
+"""The one exception of xman for what a user can mend; its message is the sentence that says how."""
+
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class XManError(ValueError):
+    """A list, a model, a value or a file that is not what it should be."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """'; did you mean …?' where a known name is close to this one, else nothing."""
+    import difflib  # wanted in an error alone
+    close = difflib.get_close_matches(name, known, 1)
+    return f"; did you mean {close[0]!r}?" if close else ""

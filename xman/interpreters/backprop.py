@@ -1,0 +1,40 @@
+"""Reverse mode: step through the list in reverse (Cohen, Automatic Reverse-Mode Differentiation, §1.3)."""
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import ops
+
+from ..wengert import Steps, checked
+from .context import depends, failure, own, seeds, varies
+
+
+def backprop(steps: Steps, values: Mapping[str, Any], DG: Mapping[str, Sequence] = ops.DG,
+             wrt: Collection[str] | None = None, /, **deltas: Any) -> dict[str, Any]:
+    """The deltas, ∂/∂register of Σ delta·output: those given for the outputs, and of all registers that they depend on.
+
+    steps: the list. values: what `eval` returned for it. DG: the adjoint rules, DG[op][i](delta, out, *args).
+    wrt: the names of the registers that are wanted, which spares the products for others (None: all).
+    deltas: where to start, by name, as in backprop(steps, values, loss=1.0); each is spread to its register's shape.
+    A delta has the shape and the precision of its register and a buffer of its own. Arrays of integers and booleans have
+    none. Raises XManError for a list that is not valid, a rule that is missing, and a rule that fails, with its line.
+    """
+    steps = checked(steps, DG)
+    deltas = seeds(deltas, values, "delta")
+    active = values if wrt is None else depends(steps, wrt)
+    with np.errstate(all="ignore"):
+        try:
+            for dst, op, args in reversed(steps):
+                if dst in deltas:
+                    d, out = deltas[dst], values[dst]
+                    inputs = [values[a] if isinstance(a, str) else a for a in args]
+                    for a, x, rule in zip(args, inputs, DG[op], strict=False):
+                        if rule and isinstance(a, str) and a in active and varies(x):
+                            part = own(rule(d, out, *inputs), x, (d, out, *inputs))
+                            deltas[a] = deltas[a] + part if a in deltas else part
+        except Exception as error:
+            raise failure(error, steps, (dst, op, args), values, DG, "adjoint rule") from error
+    return deltas

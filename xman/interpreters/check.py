@@ -1,0 +1,123 @@
+"""The gradient check: backprop against difference quotients (Bishop, Deep Learning, eqs. 8.25 and 8.26)."""
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ops
+
+from ..errors import XManError, nearest
+from ..wengert import Steps, checked
+from .backprop import backprop
+from .context import varies
+from .eval import eval
+
+
+class Entry(NamedTuple):
+    """One comparison: the register, where (an element's index, or 'direction 3'), and the two derivatives."""
+    register: str
+    where: tuple | str
+    backprop: float
+    difference: float
+    right: bool
+
+    def __str__(self) -> str:
+        at = self.where if isinstance(self.where, str) else f"[{', '.join(map(str, self.where))}]" if self.where else ""
+        return (f"{self.register}{' in ' if isinstance(self.where, str) else ''}{at}: "
+                f"backprop says {self.backprop:.8g}, the difference quotient {self.difference:.8g}")
+
+
+class Report(NamedTuple):
+    """What `check` found: all comparisons, and the deltas that have another shape than their register."""
+    entries: list[Entry]
+    misshapen: list[str]
+
+    @property
+    def ok(self) -> bool:
+        """Whether all agree."""
+        return not self.misshapen and all(entry.right for entry in self.entries)
+
+    @property
+    def wrong(self) -> list[Entry]:
+        """The comparisons that differ, the worst first."""
+        return sorted((e for e in self.entries if not e.right), key=lambda e: -abs(e.backprop - e.difference))
+
+    def __str__(self) -> str:
+        lines = []
+        for name in dict.fromkeys(e.register for e in self.entries):
+            mine = [e for e in self.entries if e.register == name]
+            worst = max(abs(e.backprop - e.difference) for e in mine)
+            kind = "directions" if isinstance(mine[0].where, str) else "elements"
+            lines.append(f"{name:<12} {sum(e.right for e in mine)} of {len(mine)} {kind} agree, worst difference {worst:.1e}")
+        return "\n".join([*lines, *self.misshapen, *(f"WRONG {e}" for e in self.wrong[:10]),
+                          *([f"… and {len(self.wrong) - 10} more"] if len(self.wrong) > 10 else [])])
+
+
+def check(steps: Steps, values: Mapping[str, Any], of: str | None = None, wrt: Collection[str] | None = None,
+          G: Mapping[str, Callable] = ops.G, DG: Mapping[str, Sequence] = ops.DG, /, *, sides: int = 2,
+          most: int = 1000, directions: int = 10, step: float | None = None, tolerance: float | None = None,
+          seed: int = 0) -> Report:
+    """Compare backprop with difference quotients, element by element. The report prints itself; `report.ok` sums it up.
+
+    steps, values: the list and its inputs, which are taken in float64 whatever they are. of: the register to
+    differentiate (None: the last line's); one that is not a number is weighted at random. wrt: the inputs to differentiate
+    by (None: all of floats). sides: 2 for (E(w+ε) − E(w−ε))/2ε, 1 for (E(w+ε) − E(w))/ε. most: a register with more
+    elements is tried in random `directions` instead. step: ε relative to an element above 1 (None: the best for float64).
+    tolerance: relative (None: 1e-6 for two sides, 1e-4 for one), above the rounding error of the quotient.
+    Raises XManError where there is nothing to differentiate.
+    """
+    if sides not in (1, 2):
+        raise XManError(f"a difference quotient has 1 or 2 sides, not {sides!r}")
+    steps = checked(steps, G, DG)
+    if not steps:
+        raise XManError("the list is empty: there is nothing to differentiate")
+    of = of or steps[-1][0]
+    inputs = {name: np.asarray(x, float) if name in steps.inputs and varies(x) else x for name, x in values.items()}
+    wrt = [name for name in steps.inputs if varies(inputs.get(name))] if wrt is None else list(wrt)
+    if unknown := [name for name in (of, *wrt) if name not in inputs and name not in [line[0] for line in steps]]:
+        raise XManError(f"the list has no register {unknown[0]!r}{nearest(unknown[0], [*inputs, *(s[0] for s in steps)])}")
+    if computed := [name for name in wrt if name not in steps.inputs]:
+        raise XManError(f"{computed[0]!r} is computed and cannot be varied; wrt takes inputs: {', '.join(steps.inputs)}")
+    random = np.random.default_rng(seed)
+    step = step or np.finfo(float).eps ** (1 / 3 if sides == 2 else 1 / 2)
+    tolerance = tolerance or (1e-6 if sides == 2 else 1e-4)
+    result = eval(steps, inputs, G)
+    weight = random.uniform(0.5, 1.5, np.shape(result[of])) if np.ndim(result[of]) else np.ones(())
+    deltas = backprop(steps, result, DG, wrt, **{of: weight})
+
+    def total(name, x):
+        return np.sum(eval(steps, {**inputs, name: x}, G)[of] * weight)
+
+    entries, misshapen, here = [], [], np.sum(result[of] * weight)
+    for name in wrt:
+        x = inputs[name]
+        delta = np.asarray(deltas.get(name, np.zeros_like(x)))
+        if delta.shape != x.shape:
+            misshapen.append(f"WRONG delta of {name} has shape {delta.shape}, the register has shape {x.shape}")
+            continue
+        for where, direction in probes(x, most, directions, random):
+            h = step * max(1.0, float(np.max(np.abs(x[where] if isinstance(where, tuple) else x), initial=0.0)))
+            if sides == 2:
+                quotient = (total(name, x + h * direction) - total(name, x - h * direction)) / (2 * h)
+            else:
+                quotient = (total(name, x + h * direction) - here) / h
+            mine = float(np.sum(delta * direction))
+            rounding = 100 * np.finfo(float).eps * max(1.0, abs(float(here))) / h
+            right = abs(mine - quotient) <= tolerance * max(abs(mine), abs(quotient)) + rounding
+            entries.append(Entry(name, where, mine, float(quotient), bool(right)))
+    return Report(entries, misshapen)
+
+
+def probes(x: np.ndarray, most: int, directions: int, random: np.random.Generator):
+    """(index, unit array) of each element of x; where they are more than `most`, random directions of length 1."""
+    if x.size > most:
+        for k in range(1, directions + 1):
+            direction = random.standard_normal(x.shape)
+            yield f"direction {k}", direction / np.linalg.norm(direction)
+        return
+    for where in np.ndindex(x.shape):
+        direction = np.zeros(x.shape)
+        direction[where] = 1.0
+        yield where, direction

@@ -1,0 +1,35 @@
+"""Forward mode: step through the list in order with a tangent beside each value (Bishop, Deep Learning, §8.2.1)."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import ops
+
+from ..wengert import Steps, checked
+from .context import failure, own, seeds
+
+
+def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any],
+            TG: Mapping[str, Sequence] = ops.TG, /) -> dict[str, Any]:
+    """The tangents, Σ ∂register/∂input · tangent: those given for the inputs, and of all registers computed from them.
+
+    steps: the list. values: what `eval` returned for it. tangents: the direction, by name; each is spread to its
+    register's shape. TG: the tangent rules, TG[op][i](tangent, out, *args). A register that is not in the result does
+    not depend on those given. Raises XManError as `backprop` does.
+    """
+    steps = checked(steps, TG)
+    tangents = seeds(tangents, values, "tangent")
+    with np.errstate(all="ignore"):
+        try:
+            for dst, op, args in steps:
+                out, inputs = values[dst], [values[a] if isinstance(a, str) else a for a in args]
+                for a, rule in zip(args, TG[op], strict=False):
+                    if rule and isinstance(a, str) and a in tangents:
+                        part = own(rule(tangents[a], out, *inputs), out, (tangents[a], out, *inputs))
+                        tangents[dst] = tangents[dst] + part if dst in tangents else part
+        except Exception as error:
+            raise failure(error, steps, (dst, op, args), values, TG, "tangent rule") from error
+    return tangents

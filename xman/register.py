@@ -1,0 +1,123 @@
+"""Registers and Operations: the graph that an expression builds (Cohen, Automatic Reverse-Mode Differentiation, §1.6)."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ops import Expression, f
+
+from .errors import XManError
+
+ROLES = ("input", "param", "operationOutput")
+
+
+class Register(Expression):
+    """A variable: an input or a parameter, which has no definition, or the output of an Operation.
+
+    `name` is the name that its user gave it, if any; which name it has in a list is its manager's business. `default`
+    is the value that `XMan.inputDict` gives an input or a parameter.
+    """
+
+    def __init__(self, name: str | None = None, role: str = "input", default: Any = None):
+        if role not in ROLES:
+            raise XManError(f"a register's role is one of {', '.join(ROLES)}, not {role!r}")
+        self.name, self.role, self.default = name, role, default
+        self.definedAs: Operation | None = None
+
+    def record(self, op: str, args: tuple) -> Register:
+        return XManFunctions.registerDefinedByOperator(op, *args)
+
+    def inputsTo(self) -> list[Register]:
+        """The registers that this one is computed from directly."""
+        return [a for a in self.definedAs.args if isinstance(a, Register)] if self.definedAs else []
+
+    def __repr__(self) -> str:
+        return f"<{self.role} {self.name or 'without a name'}{f' = {self.definedAs.fun}(…)' if self.definedAs else ''}>"
+
+
+class Operation:
+    """The call of an operator `fun` on `args`, Registers and literals; its result is the Register `outputReg`."""
+
+    def __init__(self, fun: str, *args: Any):
+        self.fun, self.args = fun, tuple(literal(a, fun) for a in args)
+        self.outputReg: Register | None = None
+
+    def asStringTuple(self, names: dict[int, str] | None = None) -> tuple[str, str, tuple]:
+        """The line (dst, op, args) of a list; `names` maps id(register) to a name, without it their own names serve."""
+        def named(a):
+            return (names or {}).get(id(a)) or a.name or "???" if isinstance(a, Register) else a
+        return named(self.outputReg), self.fun, tuple(named(a) for a in self.args)
+
+
+def literal(a: Any, op: str) -> Any:
+    """The argument a as a list holds it: registers, numbers, None, shapes, slices and arrays; a string is put in a tuple."""
+    if isinstance(a, (Register, bool, int, float, type(None), slice, type(Ellipsis))):
+        return a
+    if isinstance(a, str):
+        return (a,)  # a bare string would name a register
+    if isinstance(a, tuple) and not any(isinstance(part, Register) for part in a):
+        return a
+    if isinstance(a, (np.ndarray, np.generic, list)) and (array := np.array(a)).dtype.kind in "biuf":
+        array.flags.writeable = False  # a copy of its own: a list does not change when its user's array does
+        return array
+    raise XManError(f"{op} was given {describe(a)}; an operator takes registers, numbers, shapes, slices and arrays of "
+                    f"numbers, {op}(x, y), and everything else has to come in through an input register")
+
+
+def describe(a: Any) -> str:
+    inside = " with registers in it" if isinstance(a, (tuple, list)) else ""
+    return f"a {type(a).__name__}{inside}"
+
+
+class XManFunctions(f):
+    """Makes registers: `input`, `param`, and every operator of `ops` by its name. Course code subclasses it."""
+
+    @staticmethod
+    def input(name: str | None = None, default: Any = None) -> Register:
+        """A register for data. A first argument that is not a string is the default: input(8.0)."""
+        return leaf("input", name, default)
+
+    @staticmethod
+    def param(name: str | None = None, default: Any = None) -> Register:
+        """A register to be trained. A first argument that is not a string is the default: param(np.zeros(3))."""
+        return leaf("param", name, default)
+
+    @staticmethod
+    def registerDefinedByOperator(fun: str, *args: Any) -> Register:
+        """A new register, cross-linked with the Operation fun(*args) that defines it."""
+        reg = Register(role="operationOutput")
+        reg.definedAs = Operation(fun, *args)
+        reg.definedAs.outputReg = reg
+        return reg
+
+
+def leaf(role: str, name: Any, default: Any) -> Register:
+    if name is not None and not isinstance(name, str):
+        if default is not None:
+            raise XManError(f"{role}({name!r}, …): a register's name is a string")
+        name, default = None, name
+    return Register(name, role, default)
+
+
+def evaluationOrder(*outputs: Register) -> Iterator[Register]:
+    """The registers that the outputs depend on, and they themselves, each after all that it is computed from.
+
+    The notes (§1.6) speak of a pre-order traversal; the list needs post-order. No recursion: chains can be long.
+    Raises XManError where registers define one another in a circle.
+    """
+    done, open_ = set(), set()
+    todo = [(r, False) for r in reversed(outputs)]
+    while todo:
+        r, complete = todo.pop()
+        if complete:
+            open_.discard(id(r))
+            done.add(id(r))
+            yield r
+        elif id(r) in open_:
+            raise XManError(f"{r!r} is defined by itself: its definition leads back to it, so it has no value")
+        elif id(r) not in done:
+            open_.add(id(r))
+            todo.append((r, True))
+            todo += [(a, False) for a in reversed(r.inputsTo()) if id(a) not in done]

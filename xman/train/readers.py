@@ -1,0 +1,253 @@
+"""Read the files that data sets come in: CSV, MNIST IDX, LIBSVM and titles; refuse what is not right, saying where."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import re
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+__all__ = ["DataError", "encode", "read_csv", "read_idx", "read_libsvm", "read_titles"]
+
+LARGEST = float(np.finfo(np.float32).max)
+DEFLATE = 1032  # no gzip file grows by more than this factor
+
+
+class DataError(ValueError):
+    """A data file that cannot be read; the message is one sentence with the file and the line (or the byte)."""
+
+
+def read_csv(path: str | Path, label: int = -1) -> tuple[np.ndarray, list[str]]:
+    """The numbers of a CSV file, (rows, columns - 1) float32, and the labels, a string a row.
+
+    path: UTF-8, cells parted by commas; a first line that holds names instead of numbers is a header.
+    label: the label's column, 0 the first, -1 the last.  A label 3.0 reads "3".
+    Raises DataError where a row is ragged, a cell is no finite number, a label is empty, or no row is there.
+    """
+    lines = read_lines(path)
+    wanted = lines[0].count(",") + 1
+    if not -wanted <= label < wanted or wanted < 2:
+        raise DataError(f"{path}, line 1: found {wanted} column(s), wanted features and the label in column {label}.")
+    label %= wanted
+    header = _is_header(lines, label)
+    rows = lines[header:]
+    if not rows:
+        raise DataError(f"{path}, line 1: found a header and nothing below it, wanted rows of numbers.")
+    for number, line in enumerate(rows, header + 1):
+        if line.count(",") + 1 != wanted:
+            raise DataError(f"{path}, line {number}: found {line.count(',') + 1} cells, wanted {wanted} as in line 1.")
+    columns = [c for c in range(wanted) if c != label]
+    try:
+        with np.errstate(over="ignore"):  # an overflow is an infinity, which is refused below
+            X = np.loadtxt(rows, np.float32, comments=None, delimiter=",", usecols=columns, ndmin=2)
+    except ValueError as error:
+        raise _bad_cell(path, rows, header, columns, error) from None
+    if not np.isfinite(X).all():
+        row, column = np.argwhere(~np.isfinite(X))[0]
+        cell = rows[row].split(",")[columns[column]].strip()
+        place = f"{path}, line {row + header + 1}, column {columns[column] + 1}"
+        raise DataError(f"{place}: found {cell!r}, wanted a finite number.")
+    from_end = label - wanted  # counted from the end, the usual last column costs one cut
+    cells = (line.rsplit(",", -from_end)[from_end] for line in rows)
+    return X, [_label(cell, f"{path}, line {number}") for number, cell in enumerate(cells, header + 1)]
+
+
+def read_idx(path: str | Path) -> np.ndarray:
+    """The array of an IDX file (MNIST's format) of unsigned bytes: its own shape, uint8.
+
+    path: plain or gzip.  The header: 0, 0, 8, the number of axes, then each length in 4 bytes, big end first.
+    Raises DataError where the magic is another, or the file is not as long as its header says; the size is compared
+    before memory is taken for it.
+    """
+    try:
+        size = Path(path).stat().st_size
+        with open(path, "rb") as file:
+            zipped = file.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if zipped else open(path, "rb") as file:
+            magic = file.read(4)
+            axes = magic[3] if len(magic) == 4 else 0
+            if magic[:3] != b"\0\0\x08" or not 1 <= axes <= 4:
+                found = magic.hex(" ") or "nothing"
+                raise DataError(f"{path}, byte 0: found {found}, wanted the magic 00 00 08 and 1 to 4 axes.")
+            lengths = file.read(4 * axes)
+            if len(lengths) < 4 * axes:
+                raise DataError(f"{path}, byte {4 + len(lengths)}: the header ends, wanted {axes} lengths of 4 bytes.")
+            shape = [int.from_bytes(lengths[i : i + 4], "big") for i in range(0, 4 * axes, 4)]
+            wanted = math.prod(shape)
+            most = size * DEFLATE if zipped else size - file.tell()
+            body = file.read(wanted + 1) if wanted <= most else None
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    if body is None or len(body) != wanted or not wanted:
+        if body is None:
+            found = f"at most {most}" if zipped else most
+        else:
+            found = "more" if len(body) > wanted else len(body)
+        sizes = " x ".join(map(str, shape))
+        raise DataError(f"{path}, byte {4 + 4 * axes}: found {found} bytes, wanted {sizes} = {wanted}, at least 1.")
+    return np.frombuffer(body, np.uint8).reshape(shape)
+
+
+def read_libsvm(path: str | Path, features: int | None = None) -> tuple[csr_matrix, list[str]]:
+    """The matrix of a LIBSVM file, CSR (rows, features) float32, and the labels, a string a row ("+1" reads "1").
+
+    path: a line is `label index:value index:value ...`, indices rising from 1; lines with # at the top are comments,
+    and so is what follows a # in a line.
+    features: the number of columns; None takes the largest index.
+    Raises DataError where a label or a pair is misplaced, an index does not rise, is above features or 2**31 - 1,
+    or a value is no finite number.
+    """
+    from scipy.sparse import csr_matrix  # a quarter of a second to import
+
+    lines = read_lines(path)
+    comments = next((i for i, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    if comments == len(lines):
+        raise DataError(f"{path}, line {comments}: found only comments, wanted `label index:value ...`.")
+    largest = 2**31 - 1 if features is None else features
+    labels, values, indices, starts = [], [], [], [0]
+    for number, line in enumerate(lines[comments:], comments + 1):
+        place = f"{path}, line {number}"
+        words = line.partition("#")[0].split()
+        if not words or _number(words[0]) is None:
+            raise DataError(f"{place}: found {words[0] if words else ''!r}, wanted a number, the label, first.")
+        labels.append(_label(words[0], place))
+        last = 0
+        for word in words[1:]:
+            pair = re.fullmatch("([0-9]+):(.+)", word)
+            if not pair:
+                raise DataError(f"{place}: found {word!r} after the label, wanted index:value with an index from 1 on.")
+            index = int(pair[1]) if len(pair[1]) < 20 else 2**63  # int() refuses thousands of digits
+            value = _number(pair[2])
+            if index > largest:
+                raise DataError(f"{place}: found index {pair[1][:20]}, wanted at most {largest}.")
+            if index <= last:
+                raise DataError(f"{place}: found index {index} after {last}, wanted rising indices from 1 on.")
+            if value is None or not abs(value) <= LARGEST:
+                raise DataError(f"{place}: found {word!r}, wanted a finite number as the value.")
+            indices.append(index - 1)
+            values.append(value)
+            last = index
+        starts.append(len(indices))
+    shape = len(labels), max(indices, default=-1) + 1 if features is None else features
+    return csr_matrix((np.array(values, np.float32), np.array(indices, np.int32), starts), shape), labels
+
+
+def read_titles(path: str | Path) -> tuple[list[str], list[str]]:
+    """The titles of a text file, percent-decoded, and their labels.
+
+    path: UTF-8, a line is `title<TAB>label`; the title may be percent-encoded (`Caf%C3%A9`), its underscores stay.
+    Raises DataError where a line has no TAB or more than one, a part is empty, or an escape is bad.
+    """
+    titles, labels = [], []
+    for number, line in enumerate(read_lines(path), 1):
+        title, tab, label = line.partition("\t")
+        if not (title and tab and label) or "\t" in label:
+            raise DataError(f"{path}, line {number}: found {_short(line)}, wanted a title, one TAB and a label.")
+        bad = re.search("%(?![0-9A-Fa-f]{2})", title)
+        if bad:
+            found = _short(title[bad.start() : bad.start() + 3])
+            raise DataError(f"{path}, line {number}: found {found}, wanted two hexadecimal digits after %.")
+        try:
+            titles.append(unquote(title, errors="strict"))
+        except UnicodeDecodeError:
+            raise DataError(f"{path}, line {number}: found {_short(title)}, wanted escapes that are UTF-8.") from None
+        labels.append(label)
+    return titles, labels
+
+
+def encode(titles: list[str], max_len: int, alphabet: str) -> np.ndarray:
+    """One-hot titles, (rows, max_len, characters) float32: X[i, t, k] is 1 where titles[i][t] == alphabet[k], else 0.
+
+    titles: strings; what is beyond max_len is cut off.
+    max_len: positions, at least 1; those past a title's end are all zeros, and so are characters not in the alphabet.
+    alphabet: the characters in the order of their columns.
+    Raises ValueError where max_len is below 1.
+    """
+    if max_len < 1:
+        raise ValueError(f"max_len is {max_len}, wanted at least 1.")
+    column = {character: k for k, character in enumerate(alphabet)}
+    X = np.zeros((len(titles), max_len, len(alphabet)), np.float32)
+    ones = [
+        (i, t, column[character])
+        for i, title in enumerate(titles)
+        for t, character in enumerate(title[:max_len])
+        if character in column
+    ]
+    if ones:
+        X[tuple(np.array(ones).T)] = 1
+    return X
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """The lines of a UTF-8 file without their ends and without the blank ones at its end; DataError if none is left."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}.") from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        byte = error.object[error.start]
+        raise DataError(f"{path}, line {line}: found byte 0x{byte:02x}, wanted UTF-8 text.") from None
+    text = text.rstrip("\r\n")
+    if not text.strip():
+        raise DataError(f"{path}: the file is empty, wanted at least one line.")
+    return text.replace("\r\n", "\n").split("\n")  # not splitlines(), which cuts titles at rarer characters
+
+
+def _is_header(lines: list[str], label: int) -> bool:
+    """True if the first line's features are all names, or only its label is while the next line's label is a number."""
+    first = lines[0].split(",")
+    answer = first.pop(label)
+    if all(_number(cell) is None for cell in first):
+        return True
+    second = lines[1].split(",") if len(lines) > 1 else []
+    return _number(answer) is None and label < len(second) and _number(second[label]) is not None
+
+
+def _bad_cell(path: str | Path, rows: list[str], header: int, columns: list[int], error: ValueError) -> DataError:
+    """What NumPy refused, with its place: only now is it worth looking cell by cell."""
+    for number, line in enumerate(rows, header + 1):
+        cells = line.split(",")
+        for c in columns:
+            if _number(cells[c]) is None:
+                return DataError(f"{path}, line {number}, column {c + 1}: found {_short(cells[c])}, wanted a number.")
+    return DataError(f"{path}: {error}.")
+
+
+def _number(text: str) -> float | None:
+    """The float that text writes, or None."""
+    try:
+        return float(text) if "_" not in text and text.isascii() else None
+    except ValueError:
+        return None
+
+
+def _label(text: str, place: str) -> str:
+    """A label without blanks and quotes; a whole number in its shortest form."""
+    text = text.strip().strip('"')
+    number = _number(text)
+    if not text or (number is not None and not math.isfinite(number)):
+        raise DataError(f"{place}: found {text!r} as the label, wanted a name or a finite number.")
+    return str(int(number)) if number is not None and number.is_integer() else text
+
+
+def _short(text: str) -> str:
+    """text in quotes, cut after 40 characters, so that a message stays a line."""
+    return repr(text if len(text) <= 40 else text[:40] + "…")
+
+
+def sort_labels(labels: set[str]) -> list[str]:
+    """Labels in the order of their numbers if all are numbers, else in that of their characters."""
+    key: Callable[[str], object] = str if any(_number(label) is None for label in labels) else float
+    return sorted(labels, key=key)
