@@ -8,6 +8,6 @@ from .expression import Expression, f
 from .table import DG, OURS, TG, Each, G, elementwise, linear, operator
 
 families = (arithmetic, functions, activations, linear_maps, reductions, indexing, matrices, losses, discrete)
-OURS |= G.keys()  # from here on these names are taken
+OURS.update(G)  # from here on these names are taken
 
 __all__ = ["DG", "Each", "Expression", "G", "TG", "elementwise", "f", "families", "linear", "operator"]

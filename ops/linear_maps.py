@@ -116,7 +116,7 @@ def einsumBack(x, like, letters):
     kept, mine = letters
     result = np.zeros(np.shape(like), x.dtype)
     unique = "".join(dict.fromkeys(mine))
-    view = np.einsum(f"...{mine}->...{unique}", result)
+    view = np.einsum(f"...{mine}->...{unique}", result) if mine else result[...]
     x = x[(Ellipsis, *(slice(None) if c in kept else None for c in unique))]
     view[...] = unbroadcast(x, np.empty(view.shape[:view.ndim - len(unique)] + x.shape[x.ndim - len(unique):]))
     return cast(result, like)

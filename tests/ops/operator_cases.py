@@ -1,0 +1,175 @@
+"""Arguments for every operator: arrays stand for registers, all else for literals. The sweep refuses an operator without."""
+from __future__ import annotations
+
+import numpy as np
+
+R = np.random.default_rng(20161017)
+
+
+def n(*shape):
+    """Numbers of either sign, none near a kink at 0, no two near each other."""
+    size = int(np.prod(shape))
+    ladder = (np.arange(size) + R.uniform(0.2, 0.8, size)) * (3.0 / max(size, 1)) + 0.1
+    return np.array((R.permutation(ladder) * R.choice([-1.0, 1.0], size)).reshape(shape))
+
+
+def p(*shape):
+    """Positive numbers."""
+    return np.array(R.uniform(0.5, 2.0, shape))
+
+
+def u(*shape):
+    """Numbers in (−0.9, 0.9)."""
+    return np.array(R.uniform(-0.9, 0.9, shape))
+
+
+def rows(*shape):
+    """Probabilities along the last axis."""
+    x = R.uniform(0.2, 1.0, shape)
+    return x / x.sum(-1, keepdims=True)
+
+
+def square(*shape):
+    """Well-conditioned square matrices."""
+    return R.normal(size=shape) * 0.3 + 2.0 * np.eye(shape[-1])
+
+
+def definite(*shape):
+    a = square(*shape)
+    return a @ np.swapaxes(a, -1, -2)
+
+
+def bits(*shape):
+    return np.array(R.uniform(size=shape) < 0.5)
+
+
+def singular():
+    a = square(3, 3)
+    a[2] = a[0] + a[1]
+    return a
+
+
+def one(domain, *literals):
+    """A function of one array, entry by entry: no axis, none of length 0, vectors, matrices, more."""
+    return [(domain(*shape), *literals) for shape in [(), (0,), (1,), (5,), (2, 3), (2, 1, 3)]]
+
+
+def two(left, right=None):
+    """A function of two: broadcast in all the ways there are, empty too."""
+    right = right or left
+    shapes = [((), ()), ((3,), ()), ((), (2, 3)), ((2, 3), (2, 3)), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 1), (1, 3)),
+              ((5, 1), (5, 5)), ((0,), ()), ((2, 0), (1, 1)), ((4, 2, 3), (2, 1))]
+    return [(left(*a), right(*b)) for a, b in shapes]
+
+
+def reduced(domain, *more, empty=True):
+    """A reduction: every kind of axis, with and without keepdims."""
+    kinds = [(domain(),), (domain(4),), (domain(2, 3),), (domain(2, 3), 0), (domain(2, 3), 1, True), (domain(2, 3), None, True),
+             (domain(2, 3), -1), (domain(2, 3, 2), (0, 2)), (domain(2, 3, 2), (0, -1), True), (domain(1, 4), 0)]
+    return kinds + ([(domain(0,),), (domain(3, 0), 1), (domain(0, 3), 1, True)] if empty else [])
+
+
+def running(domain):
+    return [(domain(4),), (domain(2, 3),), (domain(2, 3), 0), (domain(2, 3), 1), (domain(2, 3, 2), -2), (domain(0),), (domain(1, 3), 0)]
+
+
+def labelled(domain, targets):
+    """A loss over classes: one-hot or soft targets, labels, one row, no rows."""
+    return [(domain(4, 3), targets(4, 3)), (domain(4, 3), np.array([0, 2, 1, 1])), (domain(4, 3), np.array([[0], [2], [1], [1]])),
+            (domain(3), targets(3)), (domain(3), np.array(1)), (domain(4, 3), targets(3)), (domain(0, 3), targets(0, 3)),
+            (domain(4, 3), np.eye(3, dtype=int)[[0, 2, 1, 1]]), (domain(2, 4, 3), targets(2, 4, 3))]
+
+
+LABELS = np.array([0, 2, 1, 1])
+INDEX = np.array([0, 1, 1, 0])
+
+CASES: dict[str, list[tuple]] = {
+    # arithmetic
+    **{op: two(n) for op in ("add", "subtract", "mul", "maximum", "minimum", "scale")},
+    **{op: two(n, p) for op in ("divide", "ratio")},
+    "power": two(p, n) + [(n(2, 3), 2), (n(3), 3.0), (n(3), 0), (n(3), 1), (p(3), -0.5), (2.0, n(3))],
+    **{op: one(n) for op in ("negative", "reciprocal", "square", "half", "alias", "abs", "sign")},
+    "clip": [(n(2, 3), -1.0, 1.0), (n(4), None, 0.5), (n(4), 0.5), (n(), -0.5, 0.5), (n(3, 2), np.array(-1.0), np.array([0.9, 1.0]))],
+    "where": [(bits(3), n(3), n(3)), (bits(2, 1), n(3), n(2, 3)), (bits(), n(), n(2)), (bits(3), n(3), 0.0), (bits(0), n(0), n())],
+    # functions
+    **{op: one(n) for op in ("exp", "expm1", "sin", "cos", "arctan", "sinh", "cosh", "tanh", "erf")},
+    **{op: one(p) for op in ("log", "log1p", "log2", "log10", "sqrt", "gammaln", "digamma")},
+    **{op: one(u) for op in ("tan", "arcsin", "arccos")},
+    "arctan2": two(n),
+    "polygamma": [(1, p(3)), (2, p(2, 2)), (1, p())],
+    # activations
+    **{op: one(n) for op in ("sigmoid", "logSigmoid", "relu", "leakyRelu", "elu", "softplus", "silu", "gelu")},
+    **{op: [(n(4),), (n(2, 3),), (n(2, 3), 0), (n(2, 3, 2), 1), (n(0, 3),)] for op in ("softmax", "logSoftmax")},
+    # linear
+    "dot": [(n(2, 3), n(3, 4)), (n(3), n(3)), (n(3), n(3, 2)), (n(2, 3), n(3)), (n(5, 2, 3), n(5, 3, 2)), (n(5, 2, 3), n(3, 2)),
+            (n(2, 3), n(5, 3, 2)), (n(5, 1, 2, 3), n(4, 3, 2)), (n(3), n(5, 3, 2)), (n(5, 2, 3), n(3)), (n(0, 3), n(3, 2)), (n(2, 0), n(0, 2))],
+    "dotLeft": [(n(2, 4), n(2, 3), n(3, 4)), (n(), n(3), n(3)), (n(4), n(3), n(3, 4)), (n(2), n(2, 3), n(3)), (n(5, 2, 2), n(2, 3), n(5, 3, 2)),
+                (n(5, 2), n(3), n(5, 3, 2)), (n(5, 2), n(5, 2, 3), n(3))],
+    "dotRight": [(n(2, 4), n(2, 3), n(3, 4)), (n(), n(3), n(3)), (n(4), n(3), n(3, 4)), (n(2), n(2, 3), n(3)), (n(5, 2, 2), n(5, 2, 3), n(3, 2)),
+                 (n(5, 2), n(3), n(5, 3, 2)), (n(5, 2), n(5, 2, 3), n(3))],
+    "outer": [(n(2), n(3)), (n(), n(3)), (n(2, 2), n(3)), (n(0), n(3))],
+    "einsum": [(("ij,jk->ik",), n(2, 3), n(3, 4)), (("ij->",), n(2, 3)), (("ij->j",), n(2, 3)), (("ii->i",), n(3, 3)), (("ii",), n(3, 3)),
+               (("ij,ij",), n(2, 3), n(2, 3)), (("i,j->ij",), n(2), n(3)), (("...ij,...jk->...ik",), n(4, 2, 3), n(4, 3, 2)),
+               (("...ij,...jk->...ik",), n(4, 2, 3), n(3, 2)), (("...i->...",), n(2, 3)), (("ij,kl->i",), n(2, 3), n(2, 2)),
+               (("ij,jk,kl->il",), n(2, 3), n(3, 2), n(2, 2)), (("...ii->...i",), n(2, 3, 3)), (("ij,j->ij",), n(2, 3), n(3))],
+    "einsumBack": [(n(3), n(3, 3), ("i", "ii")), (n(2), n(2, 3), ("i", "ij")), (n(4, 3), n(3), ("i", "i")), (n(2, 3), n(2, 3), ("ij", "ij"))],
+    "broadcast": [(n(), n(3)), (n(3), n(2, 3)), (n(2, 1), n(2, 3)), (n(2), n(2, 3), 1), (n(3), (2, 3)), (n(2), n(2, 3, 2), (1, 2)), (n(1), n(0))],
+    "unbroadcast": [(n(2, 3), n(3)), (n(2, 3), n()), (n(2, 3), n(2, 1)), (n(2, 3), n(2), 1), (n(2, 3), n(2, 3)), (n(4, 2, 3), n(1, 3))],
+    "reshape": [(n(2, 3), (3, 2)), (n(6), (2, -1)), (n(), (1, 1)), (n(2, 3), n(6)), (n(1), ()), (n(0, 3), (3, 0))],
+    "transpose": [(n(2, 3),), (n(2, 3, 4), (2, 0, 1)), (n(),), (n(3),), (n(2, 3, 4),)],
+    "mT": [(n(2, 3),), (n(4, 2, 3),)],
+    "flip": [(n(3),), (n(2, 3), 0), (n(2, 3), (0, 1)), (n(2, 3), -1)],
+    "roll": [(n(4), 1), (n(2, 3), 2, 1), (n(2, 3), (1, 2), (0, 1)), (n(2, 3), -1)],
+    "pad": [(n(3), 1), (n(2, 3), ((1, 0), (0, 2))), (n(2, 2), 0)],
+    "unpad": [(n(5), 1), (n(4, 5), ((1, 0), (0, 2)))],
+    "concat": [(0, n(2), n(3)), (1, n(2, 3), n(2, 1)), (-1, n(2, 3), n(2, 2)), (0, n(3)), (0, n(0), n(2))],
+    "part": [(n(5), 1, 0, n(2), n(3)), (n(2, 4), 0, 1, n(2, 3), n(2, 1))],
+    "stack": [(0, n(3), n(3)), (1, n(2, 3), n(2, 3)), (-1, n(2), n(2)), (0, n(), n())],
+    "cumsum": running(n),
+    "trace": [(n(3, 3),), (n(2, 3),)],
+    "diag": [(n(3),), (n(3, 3),), (n(2, 3),), (n(2, 3), 1), (n(3, 3), -1), (n(3), 1)],
+    "diagBack": [(n(3), n(3, 3)), (n(2), n(2, 3)), (n(2), n(3, 3), -1), (n(3, 3), n(3))],
+    "tril": [(n(3, 3),), (n(2, 3), 1), (n(4, 3, 3), -1)],
+    # reductions
+    **{op: reduced(n) for op in ("sum", "norm", "logsumexp")},
+    "mean": reduced(n, empty=False),
+    **{op: reduced(n, empty=False) for op in ("max", "min", "var", "std")},
+    "prod": reduced(n) + [(n(2, 3), ())],
+    "frobeniusNorm": [(n(2, 3),), (n(4),), (n(),)],
+    "logaddexp": two(n),
+    "expDifference": two(n),
+    "cumprod": running(n),
+    "shift": [(n(4), 0), (n(2, 3), 1, 1.0), (n(2, 3), -2), (n(0), 0)],
+    "scan": [(n(4), n(4), 0), (n(2, 3), n(2, 3), 1), (n(2, 3), n(2, 3), 0), (n(1), n(1), 0)],
+    "ties": [(np.array([1.0, 3.0, 3.0]), np.array(3.0)), (n(2, 3), p(2) * 9, 1)],
+    "count": [(n(2, 3),), (n(2, 3), 1), (n(2, 3), (0, 1)), (n(),)],
+    # indexing
+    "getitem": [(n(4), 1), (n(4), slice(1, 3)), (n(2, 3), slice(None), 0), (n(2, 3), None, Ellipsis, slice(None, None, -2)), (n(4), INDEX),
+                (n(2, 3), np.array([0, 1, 1]), np.array([2, 2, 0])), (n(4), np.array([True, False, True, True])), (n(3, 2), INDEX, 1),
+                (n(2, 3), np.array([[True, False, True], [False, True, True]])), (n(4), np.zeros(0, int)), (n(),)],
+    "scatterAdd": [(n(), n(4), 1), (n(4), n(3), INDEX), (n(2), n(2, 3), slice(None), 1), (n(2), n(3), np.array([True, False, True]))],
+    "take": [(n(4), INDEX), (n(2, 3), INDEX, 0), (n(2, 3), INDEX, -1), (n(2, 3), 1, 1), (n(2, 3), np.array([[5, 0], [0, 1]])), (n(2, 3, 2), INDEX, -2)],
+    # matrices
+    **{op: [(square(3, 3),), (square(2, 3, 3),), (square(1, 1),)] for op in ("inv", "det", "logabsdet", "cofactor")},
+    "solve": [(square(3, 3), n(3)), (square(3, 3), n(3, 2)), (square(2, 3, 3), n(2, 3, 2)), (square(3, 3), n(4, 3, 2)), (square(2, 3, 3), n(3, 2))],
+    "cholesky": [(definite(3, 3),), (definite(2, 3, 3),), (definite(1, 1),)],
+    "lowerHalf": [(n(3, 3),), (n(2, 3, 3),)],
+    # losses
+    "crossEntropy": labelled(rows, rows),
+    "softmaxCrossEntropy": labelled(n, rows),
+    "hinge": labelled(n, rows)[:4] + [(n(3), np.array(1)), (n(0, 3), rows(0, 3))],
+    "sigmoidCrossEntropy": [(n(4, 1), u(4, 1)), (n(4, 1), np.array([0, 1, 1, 0])), (n(3), u(3)), (n(), u()), (n(2, 3), u(3)), (n(4, 3), LABELS)],
+    "squaredError": [(n(4, 2), n(4, 2)), (n(3), n()), (n(), n()), (n(4, 3), LABELS), (n(2, 3), n(3)), (n(0, 2), n(0, 2)), (n(4, 1), LABELS)],
+    "oneHot": [(n(2, 3), n(2, 3)), (LABELS, n(4, 3)), (n(3), n(2, 3))],
+    # values without derivative
+    **{op: two(n) for op in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")},
+    **{op: [(bits(3), bits(3)), (bits(2, 1), bits(3))] for op in ("logical_and", "logical_or")},
+    "logical_not": [(bits(3),), (bits(),)],
+    **{op: one(n) for op in ("isnan", "isfinite", "floor", "ceil", "stopGradient")},
+    "round": [(n(3),), (n(2, 3), 1)],
+    **{op: [(n(4),), (n(2, 3), 1), (n(2, 3), -1)] for op in ("argmax", "argmin")},
+}
+
+# where a is singular det has its derivative, but the second goes by the inverse; a standard deviation of 0 has a kink
+CASES["det"].append((singular(),))
+NO_SECOND = {("det", len(CASES["det"]) - 1), ("std", 0), ("std", 9)}

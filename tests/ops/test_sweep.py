@@ -1,0 +1,172 @@
+"""One sweep over the tables: every operator, every case, every argument, every law."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from operator_cases import CASES, NO_SECOND, R
+
+import ops
+from ops import DG, TG, G, f
+from xman import Register, XMan, backprop, forward
+from xman import eval as evaluate
+
+EVERY = [pytest.param(op, k, id=f"{op}-{k}") for op, cases in CASES.items() for k in range(len(cases))]
+
+
+def real(a) -> bool:
+    return isinstance(a, (np.ndarray, np.floating)) and a.dtype.kind == "f"
+
+
+def active(op, args) -> list[int]:
+    """The positions with a rule and an argument that varies."""
+    return [i for i, a in enumerate(args) if real(a) and DG[op][i] is not None]
+
+
+def ruled(op, k, dtype=float):
+    """(position, args, out, a delta, a tangent) for each argument that varies, all in one precision."""
+    args = tuple(np.asarray(a, dtype) if real(a) else a for a in CASES[op][k])
+    out = G[op](*args)
+    for i in active(op, args):
+        yield i, args, out, draw(out), draw(args[i])
+
+
+def draw(like):
+    return np.asarray(R.uniform(0.5, 1.5, np.shape(like)) * R.choice([-1, 1], np.shape(like)), np.asarray(like).dtype)
+
+
+def inner(a, b):
+    return float(np.sum(np.asarray(a) * b))
+
+
+def symbols(args):
+    """Registers in the place of arrays, and the values that belong to them."""
+    regs = [Register(f"a{i}") if isinstance(a, np.ndarray) else a for i, a in enumerate(args)]
+    return regs, {f"a{i}": a for i, a in enumerate(args) if isinstance(a, np.ndarray)}
+
+
+def test_the_sweep_has_every_operator():
+    assert set(CASES) == ops.table.OURS
+
+
+@pytest.mark.parametrize(("op", "k"), EVERY)
+def test_the_adjoint_rule_is_the_transpose_of_the_tangent_rule(op, k):
+    for i, args, out, d, t in ruled(op, k):
+        left = inner(DG[op][i](d, out, *args), t)
+        right = inner(d, TG[op][i](t, out, *args))
+        assert left == pytest.approx(right, rel=1e-12, abs=1e-12), f"argument {i}"
+
+
+@pytest.mark.parametrize(("op", "k"), EVERY)
+def test_the_tangent_rule_is_the_difference_quotient(op, k):
+    for i, args, out, _, t in ruled(op, k):
+        h = 1e-6
+        above, below = (G[op](*args[:i], args[i] + s * h * t, *args[i + 1:]) for s in (1, -1))
+        rise = np.subtract(above, below, where=np.not_equal(above, below), out=np.zeros(np.shape(out)))  # −∞ stays −∞
+        np.testing.assert_allclose(TG[op][i](t, out, *args), rise / (2 * h), rtol=2e-7, atol=2e-8)
+
+
+@pytest.mark.parametrize("table", [DG, TG], ids=["adjoint", "tangent"])
+@pytest.mark.parametrize(("op", "k"), EVERY)
+def test_a_rule_on_registers_is_the_rule_on_arrays(op, k, table):
+    for i, args, out, d, t in ruled(op, k):
+        seed = d if table is DG else t
+        regs, values = symbols(args)
+        result = table[op][i](Register("seed"), Register("out"), *regs)
+        steps = XMan().operationSequence(result)
+        known = evaluate(steps, {**values, "seed": seed, "out": out})
+        got = known[steps[-1][0] if steps else result.name]
+        np.testing.assert_array_equal(got, table[op][i](seed, out, *args), strict=False)
+
+
+@pytest.mark.parametrize(("op", "k"), [case for case in EVERY if tuple(case.values) not in NO_SECOND])
+def test_the_second_order_is_right_forward_and_in_reverse(op, k):
+    for i, args, out, d, _ in ruled(op, k):
+        regs, values = symbols(args)
+        seed = Register("seed")
+        steps = XMan().operationSequence(DG[op][i](seed, getattr(f, op)(*regs), *regs))
+        if not steps:
+            continue  # the rule returns the delta itself
+        last, values = steps[-1][0], {**values, "seed": d}
+        known = evaluate(steps, values)
+        directions = {name: draw(x) for name, x in values.items() if real(x) and name in steps.inputs}
+        weight = draw(known[last])
+        slope = forward(steps, known, directions).get(last, np.zeros_like(weight))
+        deltas = backprop(steps, known, **{last: weight})
+        assert inner(weight, slope) == pytest.approx(sum(inner(deltas[name], t) for name, t in directions.items() if name in deltas),
+                                                     rel=1e-10, abs=1e-10), f"argument {i}: the modes differ"
+        h = 1e-6
+        above, below = (evaluate(steps, {**values, **{name: values[name] + s * h * t for name, t in directions.items()}})[last]
+                        for s in (1, -1))
+        np.testing.assert_allclose(slope, (above - below) / (2 * h), rtol=1e-6, atol=2e-7)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("op", "k"), EVERY)
+def test_value_contribution_and_tangent_keep_shape_and_precision(op, k, dtype):
+    for i, args, out, d, t in ruled(op, k, dtype):
+        part, slope = np.asarray(DG[op][i](d, out, *args)), np.asarray(TG[op][i](t, out, *args))
+        assert (np.asarray(out).dtype, part.dtype, slope.dtype) == (dtype, dtype, dtype), f"argument {i}"
+        assert (part.shape, slope.shape) == (args[i].shape, np.shape(out)), f"argument {i}"
+
+
+def fortran(x):
+    return np.asfortranarray(x)
+
+
+def strided(x):
+    wide = np.zeros([2 * size for size in x.shape], x.dtype)
+    view = wide[tuple(slice(None, None, 2) for _ in x.shape)]
+    view[...] = x
+    return view
+
+
+def backwards(x):
+    return np.ascontiguousarray(x[tuple(slice(None, None, -1) for _ in x.shape)])[tuple(slice(None, None, -1) for _ in x.shape)]
+
+
+@pytest.mark.parametrize("layout", [fortran, strided, backwards])
+@pytest.mark.parametrize(("op", "k"), EVERY)
+def test_the_layout_in_memory_does_not_matter_and_nothing_is_written(op, k, layout):
+    def locked(a):
+        a = layout(np.array(a)) if np.ndim(a) else np.array(a)
+        a.flags.writeable = False
+        return a
+
+    plain = CASES[op][k]
+    args = tuple(locked(a) if isinstance(a, np.ndarray) else a for a in plain)
+    out = G[op](*args)
+    np.testing.assert_allclose(out, G[op](*plain), rtol=1e-13, atol=1e-14)
+    for i, args_, out_, d, t in ruled(op, k):
+        moved = tuple(locked(a) if isinstance(a, np.ndarray) else a for a in args_)
+        for table, seed in ((DG, d), (TG, t)):
+            np.testing.assert_allclose(table[op][i](locked(seed), locked(out_), *moved), table[op][i](seed, out_, *args_),
+                                       rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize(("op", "k"), EVERY)
+def test_one_register_in_every_place_gets_the_sum_of_the_contributions(op, k):
+    args = CASES[op][k]
+    like = [i for i in active(op, args) if args[i].shape == args[active(op, args)[0]].shape]
+    if len(like) < 2:
+        return
+    x = abs(args[like[0]]) * 0.3 + 0.2  # within every domain
+    same = tuple(x if i in like else a for i, a in enumerate(args))
+    regs, values = symbols(same)
+    shared = Register("x")
+    steps = XMan().operationSequence(getattr(f, op)(*(shared if i in like else r for i, r in enumerate(regs))))
+    known = evaluate(steps, {**values, "x": x})
+    out = known[steps[-1][0]]
+    d = draw(out)
+    got = backprop(steps, known, **{steps[-1][0]: d}).get("x")
+    np.testing.assert_allclose(got, sum(DG[op][i](d, out, *same) for i in like), rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("op", [op for op in CASES if all(DG[op][i] is None for i in range(len(CASES[op][0])))])
+def test_a_value_without_derivative_stops_both_modes(op):
+    for args in CASES[op]:
+        regs, values = symbols(args)
+        steps = XMan().operationSequence(getattr(f, op)(*regs))
+        known = evaluate(steps, values)
+        last = steps[-1][0]
+        assert set(forward(steps, known, {name: 1.0 for name in values})) == set(values)
+        assert set(backprop(steps, known, **{last: 1.0})) == {last}
