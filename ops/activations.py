@@ -7,7 +7,6 @@ import numpy as np
 
 from .expression import f
 from .functions import scipy_special
-from .reductions import back
 from .table import elementwise, operator
 
 
@@ -57,16 +56,14 @@ def density(x):
 @np.errstate(invalid="ignore", over="ignore")
 def softmax(x, axis=-1):
     """exp(x) / Σ exp(x) over axis: probabilities (the notes §1.2, whose denominator sums e^a_i over i)."""
-    x = np.asarray(x)
-    e = np.exp(x - x.max(axis, keepdims=True, initial=-np.inf))
+    e = np.exp(x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf))
     return e / np.add.reduce(e, axis=axis, keepdims=True)
 
 
 @np.errstate(invalid="ignore", over="ignore")
 def logSoftmax(x, axis=-1):
     """log softmax(x), finite where softmax itself underflows."""
-    x = np.asarray(x)
-    x = x - x.max(axis, keepdims=True, initial=-np.inf)
+    x = x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
     return x - np.log(np.add.reduce(np.exp(x), axis=axis, keepdims=True))
 
 

@@ -30,15 +30,20 @@ def clip(x, lo=None, hi=None):
 @np.errstate(all="ignore")
 def scale(x, w):
     """x·w, and 0 wherever x is 0, even if w is infinite or NaN: a branch not taken sends back nothing."""
-    product = np.multiply(x, w)
-    return np.where(np.equal(x, 0), np.zeros_like(product), product)[()] if np.isnan(product).any() else product
+    return zero_where_zero(x, np.multiply(x, w))
 
 
 @np.errstate(all="ignore")
 def ratio(x, y):
     """x/y, and 0 wherever x is 0, even if y is 0, infinite or NaN."""
-    quotient = np.divide(x, y)
-    return np.where(np.equal(x, 0), np.zeros_like(quotient), quotient)[()] if np.isnan(quotient).any() else quotient
+    return zero_where_zero(x, np.divide(x, y))
+
+
+def zero_where_zero(x, result):
+    total = np.add.reduce(result, axis=None)
+    if total == total:  # no NaN in it: nothing to mend
+        return result
+    return np.where(np.equal(x, 0), np.zeros_like(result), result)[()]
 
 
 #            op            value          rule per argument

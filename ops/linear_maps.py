@@ -19,28 +19,31 @@ def shape_of(like):
 def cast(x, like):
     """x in the precision of like, where like is an array of floats."""
     dtype = getattr(like, "dtype", None)
-    return x if dtype is None or dtype.kind != "f" or x.dtype == dtype else x.astype(dtype)
+    return x if dtype is None or dtype.kind != "f" or getattr(x, "dtype", dtype) == dtype else x.astype(dtype)
 
 
 def broadcast(x, like, axis=()):
     """x spread to the shape and precision of like (an array, or a shape); the axes in `axis` are missing in x."""
-    x = np.asarray(x)
-    return np.broadcast_to(cast(np.expand_dims(x, axis) if axis != () else x, like), shape_of(like))
+    if axis != ():
+        x = np.expand_dims(x, axis)
+    dtype = getattr(like, "dtype", None)
+    result = np.empty(shape_of(like), dtype if dtype is not None and dtype.kind == "f" else np.asarray(x).dtype)
+    result[...] = x
+    return result
 
 
 def unbroadcast(x, like, axis=()):
     """x summed over `axis` and over whatever broadcasting added, to the shape and precision of like."""
-    if axis == () and getattr(x, "shape", ()) == (shape := getattr(like, "shape", ())) and (
-            getattr(x, "dtype", None) == getattr(like, "dtype", None) or shape == ()):
-        return x
-    x, shape = np.asarray(x), shape_of(like)
     if axis != ():
         x = np.add.reduce(x, axis=axis)
-    if x.ndim > len(shape):
-        x = np.add.reduce(x, axis=tuple(range(x.ndim - len(shape))))
-    if x.shape != shape:
-        stretched = tuple(i for i, n in enumerate(shape[len(shape) - x.ndim:]) if n == 1 != x.shape[i])
-        x = np.broadcast_to(np.add.reduce(x, axis=stretched, keepdims=True), shape)
+    have, want = getattr(x, "shape", ()), getattr(like, "shape", ())
+    if have != want:
+        extra = len(have) - len(want)
+        if extra >= 0:
+            added = *range(extra), *(extra + i for i, n in enumerate(want) if n == 1 != have[extra + i])
+            x = np.add.reduce(x, axis=added, keepdims=True).reshape(want)
+        else:
+            x = broadcast(x, like)
     return cast(x, like)
 
 
@@ -53,7 +56,7 @@ def dot(a, b):
 
 def dotLeft(d, a, b):
     """What the adjoint d of a @ b sends to a: d bᵀ, whatever the numbers of axes."""
-    if d.ndim == b.ndim == 2:
+    if d.ndim == b.ndim == 2:  # the common case, at once
         return d @ b.T
     if b.ndim == 1:
         return unbroadcast(np.multiply.outer(d, b), a)

@@ -21,6 +21,8 @@ def oneHot(y, like):
     integers as numbers too. ValueError for any other shape, for labels out of range and for rows that do not match.
     """
     y, shape = np.asarray(y), np.shape(like)
+    if y.shape == shape and y.dtype.kind == "f":
+        return y
     dtype = getattr(like, "dtype", np.dtype(float))
     if y.dtype.kind == "f" or y.shape == shape:
         if np.broadcast_shapes(y.shape, shape) != shape:
@@ -38,7 +40,7 @@ def oneHot(y, like):
     return (y == np.arange(shape[-1])).astype(dtype)
 
 
-@np.errstate(divide="ignore")
+@np.errstate(all="ignore")
 def crossEntropy(p, y):
     """−Σ y log p over the last axis, which stays: (n, k) gives (n, 1). 0 log 0 is 0.
 
@@ -46,12 +48,23 @@ def crossEntropy(p, y):
     Cohen, Automatic Reverse-Mode Differentiation, §1.2, prints −Σ a log b and calls it with (prediction, target), which
     would take the logarithm of the target: meant is the logarithm of the prediction.
     """
-    return -np.add.reduce(scale(oneHot(y, p), np.log(p)), axis=-1, keepdims=True)
+    return -weighted(oneHot(y, p), np.log(p))
 
 
+@np.errstate(all="ignore")
 def softmaxCrossEntropy(z, y):
     """crossEntropy(softmax(z), y) from the logits z (..., k), without overflow: (n, k) gives (n, 1)."""
-    return -np.add.reduce(scale(oneHot(y, z), logSoftmax(z)), axis=-1, keepdims=True)
+    return -weighted(oneHot(y, z), logSoftmax(z))
+
+
+def weighted(y, x):
+    """Σ y x over the last axis, which stays; 0 · ∞ is 0."""
+    if y.shape == x.shape:
+        rows = np.vecdot(y, x)[..., None]
+        total = np.add.reduce(rows, axis=None)
+        if total == total:  # no NaN in it: nothing to mend
+            return rows
+    return np.add.reduce(scale(y, x), axis=-1, keepdims=True)
 
 
 def sigmoidCrossEntropy(z, y):

@@ -1,6 +1,8 @@
 """Reductions over an axis: an int, a tuple of ints, or None for all; keepdims leaves the axis with length 1."""
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .expression import f
@@ -10,8 +12,7 @@ from .table import elementwise, linear, operator
 def count(x, axis=None):
     """The number of entries of x along axis."""
     shape = np.shape(x)
-    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    return int(np.prod([shape[a] for a in axes], dtype=int))
+    return math.prod(shape if axis is None else [shape[a] for a in axis] if isinstance(axis, tuple) else (shape[axis],))
 
 
 def total(x, axis=None, keepdims=False):
@@ -29,10 +30,9 @@ def smallest(x, axis=None, keepdims=False):
     return np.min(x, axis, keepdims=keepdims)
 
 
-@np.errstate(invalid="ignore")
 def mean(x, axis=None, keepdims=False):
     """Σ x / n over axis; NaN over no entries. Over all entries unless axis says otherwise."""
-    return np.true_divide(np.add.reduce(x, axis=axis, keepdims=keepdims), count(x, axis))
+    return np.add.reduce(x, axis=axis, keepdims=keepdims) / (count(x, axis) or math.nan)
 
 
 def prod(x, axis=None, keepdims=False):

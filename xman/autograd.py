@@ -1,14 +1,15 @@
 """Autograd: the class through which the course's code has always run its lists, with the course's own tables."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import ops
 
 from .interpreters import backprop, eval
 from .manager import XMan
-from .wengert import Steps, WengertList
+from .wengert import Steps, WengertList, checked
 
 
 class Autograd:
@@ -29,15 +30,16 @@ class Autograd:
 
     def bprop(self, opseq: Steps, valueDict: Mapping[str, Any], **deltaDict: Any) -> dict[str, Any]:
         """The deltas of all registers; eval has been called with the same list and dictionary."""
-        return backprop(fused(opseq, self.BP_FUNS), valueDict, self.BP_FUNS, **deltaDict)
+        opseq = checked(opseq)
+        if "crossEnt-softMax" in self.BP_FUNS:
+            opseq = fused(opseq, deltaDict)
+        return backprop(opseq, valueDict, self.BP_FUNS, **deltaDict)
 
 
-def fused(opseq: Steps, BP_FUNS: Mapping[str, Sequence]) -> Steps:
-    """opseq with each crossEnt(softMax(x), y) as one line, where BP_FUNS has a rule for the pair."""
-    if "crossEnt-softMax" not in BP_FUNS:
-        return opseq
-    reads = [a for _, _, args in opseq for a in args]
-    softmax = {dst: args[0] for dst, op, args in opseq if op == "softMax" and reads.count(dst) == 1}
+def fused(opseq: Steps, wanted: Collection[str]) -> WengertList:
+    """opseq with each crossEnt(softMax(x), y) as one line, unless something else reads the softMax or it is wanted."""
+    reads = Counter(a for _, _, args in opseq for a in args if isinstance(a, str))
+    softmax = {dst: args[0] for dst, op, args in opseq if op == "softMax" and reads[dst] == 1 and dst not in wanted}
     pairs = {args[0] for _, op, args in opseq if op == "crossEnt" and args[0] in softmax}
     return WengertList(
         (dst, "crossEnt-softMax", (softmax[args[0]], *args[1:])) if op == "crossEnt" and args[0] in pairs else (dst, op, args)

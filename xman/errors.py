@@ -1,9 +1,9 @@
 """The one exception of xman for what a user can mend; its message is the sentence that says how."""
-
-
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
+from types import ModuleType
 
 
 class XManError(ValueError):
@@ -15,3 +15,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     import difflib  # wanted in an error alone
     close = difflib.get_close_matches(name, known, 1)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def extra(module: str, name: str, purpose: str) -> ModuleType:
+    """The module, imported now. XManError names the extra that brings it where it is not installed."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise XManError(f"{purpose} needs the package {module.split('.')[0]}: pip install 'xman[{name}]'") from None

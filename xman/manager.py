@@ -61,7 +61,9 @@ class XMan:
         given = [(reg.name, reg) for reg in (*self.registers(), *others) if reg.name]
         for name, reg in given + self.namedRegisterItems():
             if owner.setdefault(name, reg) is not reg:
-                raise XManError(f"two registers are called {name!r}: {owner[name]!r} and {reg!r}; rename one of them")
+                at = [own for own, r in self.namedRegisterItems() if r is reg or r is owner[name]]
+                raise XManError(f"two registers are called {name!r}: {owner[name]!r} and {reg!r}"
+                                f"{f', the attributes {chr(32).join(at)}' if at else ''}; rename one of them")
             if id(reg) not in names:  # else the name is a second one
                 refuse_name(name)
                 names[id(reg)] = name
@@ -69,6 +71,8 @@ class XMan:
 
     def operationSequence(self, *outputs: Register) -> WengertList:
         """The Wengert list that computes the outputs, in the order of evaluation. Raises XManError as `names` does."""
+        if not outputs:
+            raise XManError("operationSequence needs the register that is to be computed, as in m.operationSequence(m.loss)")
         if strange := [r for r in outputs if not isinstance(r, Register)]:
             raise XManError(f"operationSequence takes registers of the model, as in m.operationSequence(m.loss), "
                             f"not {strange[0]!r}")
@@ -79,8 +83,9 @@ class XMan:
         for reg in order:
             if id(reg) not in names:
                 if not reg.definedAs:
-                    raise XManError(f"an {reg.role} without a name is used by {user_of(reg, order)}: make it an attribute of "
-                                    f"the model, or give it a name, as in {reg.role}('x')")
+                    user = next((f"{names.get(id(r), 'a temporary')} = {r.definedAs.fun}(…)" for r in order if any(a is reg for a in r.inputsTo())), "the list")
+                    raise XManError(f"{'an input' if reg.role == 'input' else 'a param'} without a name is used by {user}: make it "
+                                    f"an attribute of the model, or give it a name, as in {reg.role}('x')")
                 names[id(reg)] = next(fresh)
         self._roles().update((names[id(reg)], reg.role) for reg in order)
         return WengertList(reg.definedAs.asStringTuple(names) for reg in order if reg.definedAs)
@@ -99,6 +104,9 @@ class XMan:
                 found = "is computed, not given" if name in byName else "is no input or parameter"
                 raise XManError(f"{name!r} {found}; the model has {', '.join(leaves) or 'none'}{nearest(name, leaves)}")
         given = {names[id(byName[name])]: value for name, value in values.items()}
+        if len(given) < len(values):
+            twice = [name for name in values if [byName[n] is byName[name] for n in values].count(True) > 1]
+            raise XManError(f"{' and '.join(map(repr, twice))} are one register; give it one value")
         defaults = {names[id(r)]: np.array(r.default) if r.role == "param" and isinstance(r.default, np.ndarray) else r.default
                     for r in byName.values() if not r.definedAs and r.default is not None}
         return {**defaults, **given}
@@ -126,7 +134,7 @@ class XMan:
 
     def _roles(self) -> dict[str, str]:
         """The role of every name met so far, temporaries among them."""
-        return vars(self).setdefault("_known", {})
+        return vars(self).setdefault("_XMan__known", {})
 
 
 def refuse_method(name: str, value: Any) -> None:
@@ -134,5 +142,3 @@ def refuse_method(name: str, value: Any) -> None:
         raise XManError(f"a register cannot be called {name!r}: that is a method of XMan; choose another name")
 
 
-def user_of(reg: Register, order: list[Register]) -> str:
-    return next((repr(r) for r in order if any(a is reg for a in r.inputsTo())), "the list")

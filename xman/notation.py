@@ -30,8 +30,17 @@ def shown(line: Any) -> str:
     """A line for a message: in its text form where it has one, in a few words in any case."""
     try:
         text = to_text([line]) if not isinstance(line[2], str) else repr(line)
-    except (TypeError, ValueError, IndexError, KeyError):
-        text = repr(line)
+    except (TypeError, ValueError, IndexError, KeyError, RecursionError):
+        text = shortened(line)
+    return shortened(line) if not text.isprintable() else text if len(text) <= 120 else text[:117] + "..."
+
+
+def shortened(a: Any) -> str:
+    """repr in at most 120 characters, of an integer too long to print as well."""
+    try:
+        text = repr(a)
+    except (ValueError, RecursionError):
+        text = f"a {type(a).__name__} that is too large to print"
     return text if len(text) <= 120 else text[:117] + "..."
 
 
@@ -55,7 +64,7 @@ def nested(a: Any) -> str:
 
 def from_text(text: str) -> list[tuple]:
     """The lines of a text; empty lines and comments are passed over. XManError names the line that is none."""
-    return [read_line(number, line) for number, line in enumerate(text.splitlines(), 1)
+    return [read_line(number, line) for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1)
             if line.strip() and not line.lstrip().startswith("#")]
 
 
@@ -67,13 +76,15 @@ def read_line(number: int, line: str) -> tuple:
             if isinstance(target, ast.Name) and isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
                 if not call.keywords:
                     return target.id, call.func.id, tuple(argument(a) for a in call.args)
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError, TypeError, IndexError, OverflowError, RecursionError, MemoryError):
         pass  # whatever it was, the line is not of the form, as the next sentence says
     raise XManError(f"line {number} of the text cannot be read: {line.strip()[:80]!r}; wanted an assignment of one operator "
                     "on registers and literals, as in z1 = mul(h, 2.0)")
 
 
 def argument(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        raise ValueError("a string is not a literal by itself")
     return node.id if isinstance(node, ast.Name) else value(node)
 
 
@@ -133,29 +144,39 @@ def from_json(text: str) -> list[tuple]:
     """The lines of a JSON text. XManError says what is wrong with it."""
     try:
         lines = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise XManError(f"this is not JSON: {error}") from None
     if not isinstance(lines, list):
         raise XManError('the JSON of a list is [["z1", "mul", ["h", "w"]], …]; found ' + type(lines).__name__)
     try:
-        return [(dst, op, tuple(a if isinstance(a, str) else unplain(a) for a in args)) for dst, op, args in lines]
-    except (TypeError, ValueError, KeyError, RecursionError) as error:
+        return [(dst, op, tuple(a if isinstance(a, str) else unplain(a) for a in a_list(args))) for dst, op, args in map(a_list, lines)]
+    except (TypeError, ValueError, KeyError, OverflowError, RecursionError) as error:
         raise XManError(f'a line of the JSON is not of the form ["z1", "mul", ["h", 2.0]]: {error}') from None
+
+
+def a_list(a: Any) -> list:
+    if not isinstance(a, list):
+        raise ValueError(f"found {str(a)[:80]!r} where a list is wanted")
+    return a
 
 
 def unplain(a: Any) -> Any:
     if not isinstance(a, dict):
         if isinstance(a, list):
-            raise ValueError(f"found the list {a!r}; a tuple is written {{\"tuple\": […]}}")
+            raise ValueError(f"found the list {str(a)[:80]}; a tuple is written {{\"tuple\": […]}}")
         return a
     kind = next(iter(a), "nothing")
+    if len(a) != (3 if kind == "array" else 1):
+        raise ValueError(f"found an object with the keys {', '.join(a)}")
     if kind == "float":
         return float(a["float"])
     if kind == "tuple":
-        return tuple(unplain(part) for part in a["tuple"])
+        return tuple(unplain(part) for part in a_list(a["tuple"]))
     if kind == "slice":
         return slice(*map(unplain, a["slice"]))
     if kind == "array":
+        if any(isinstance(n, (type(None), list, dict)) for n in a_list(a["array"])):
+            raise ValueError("an array holds numbers")
         return array([float(n) if isinstance(n, str) else n for n in a["array"]], a["dtype"], tuple(a["shape"]))
     if kind == "ellipsis":
         return Ellipsis

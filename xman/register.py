@@ -59,7 +59,9 @@ def literal(a: Any, op: str) -> Any:
         return (a,)  # a bare string would name a register
     if isinstance(a, tuple) and not any(isinstance(part, Register) for part in a):
         return a
-    if isinstance(a, (np.ndarray, np.generic, list)) and (array := np.array(a)).dtype.kind in "biuf":
+    if isinstance(a, np.generic) and a.dtype.kind in "biuf":
+        return a.item()
+    if isinstance(a, (np.ndarray, list)) and (array := np.array(a)).dtype.kind in "biuf":
         array.flags.writeable = False  # a copy of its own: a list does not change when its user's array does
         return array
     raise XManError(f"{op} was given {describe(a)}; an operator takes registers, numbers, shapes, slices and arrays of "

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import keyword
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -37,11 +38,24 @@ class WengertList(list):
     number of arguments. Raises XManError with the line, what was found and what to write instead.
     """
 
-    checkedFor: tuple | None = None  # the tables that the list was found valid for
+    checkedFor: dict[int, Mapping] | None = None  # the tables, by id, that the list was found valid for
+    _inputs: tuple[str, ...] = ()
 
     def __init__(self, steps: Iterable[Line] = (), G: Mapping[str, Callable] | None = None):
         super().__init__(steps)
         check(self, G)
+
+    def __getitem__(self, k):
+        return WengertList(super().__getitem__(k)) if isinstance(k, slice) else super().__getitem__(k)
+
+    def __add__(self, other: Iterable[Line]) -> WengertList:
+        return WengertList([*self, *other])
+
+    def copy(self) -> WengertList:
+        return WengertList(self)
+
+    def __reduce__(self) -> tuple:
+        return WengertList, (list(self),)  # without the tables, which hold functions
 
     for method in ("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse",
                    "__setitem__", "__delitem__", "__iadd__", "__imul__"):
@@ -51,8 +65,9 @@ class WengertList(list):
     @property
     def inputs(self) -> tuple[str, ...]:
         """The registers that are read and not assigned, in the order of their first use."""
-        assigned = {dst for dst, _, _ in self}
-        return tuple(dict.fromkeys(a for _, _, args in self for a in args if isinstance(a, str) and a not in assigned))
+        if self.checkedFor is None:
+            check(self)
+        return self._inputs
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -82,13 +97,15 @@ class WengertList(list):
 
 def checked(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
     """steps as a WengertList that is valid for the tables: looked through once, and again only after it was changed."""
-    if not isinstance(steps, (list, tuple)):
-        raise XManError(f"steps is a {type(steps).__name__}, not a list of lines; one that is used up when it has been read "
-                        "once would be empty the second time: write WengertList(steps)")
     if not isinstance(steps, WengertList):
+        if not isinstance(steps, (list, tuple)):
+            mend = "WengertList.from_text(steps)" if isinstance(steps, str) else "WengertList(steps)"
+            raise XManError(f"steps is a {type(steps).__name__}, not a list of lines, and one that is used up by reading would "
+                            f"be empty the second time: write {mend}")
         steps = WengertList(steps)
-    if steps.checkedFor is None or any(all(table is not known for known in steps.checkedFor) for table in tables):
-        check(steps, *tables)
+    for table in tables:
+        if steps.checkedFor is None or id(table) not in steps.checkedFor:
+            check(steps, *tables)
     return steps
 
 
@@ -106,19 +123,20 @@ def check(steps: WengertList, *tables: Mapping[str, Any] | None) -> None:
             refuse(k, line, "has to begin with two strings, the register assigned and the operator")
         if isinstance(args, str):
             refuse(k, line, f"has the string {args!r} where a tuple is wanted; a tuple of one is written ({args!r},)")
-        if isinstance(args, list):  # as the notes print it in §1.6
-            list.__setitem__(steps, k - 1, (dst, op, args := tuple(args)))
-        if not isinstance(args, tuple):
+        if not isinstance(args, (tuple, list)):
             refuse(k, line, f"has a {type(args).__name__} where a tuple of arguments is wanted")
+        if type(line) is not tuple or type(args) is not tuple:  # the notes print lists in §1.6
+            list.__setitem__(steps, k - 1, (dst, op, args := tuple(args)))
         refuse_name(dst, k, line)
         for a in args:
             if isinstance(a, str):
                 if a not in assigned and a not in used:
                     refuse_name(a, k, line)
                     used[a] = k
-            elif not (isinstance(a, LITERALS) or isinstance(a, np.ndarray) and a.dtype.kind in "biuf"):
-                refuse(k, line, f"has the argument {a!r}, a {type(a).__name__}; an argument is a register's name, a number, "
-                                "a shape, a slice or an array of numbers")
+            elif found := stranger(a):
+                inside = f" with a {found} in it" if found != type(a).__name__ else ""
+                refuse(k, line, f"has the argument {notation.shortened(a)}, a {type(a).__name__}{inside}; an argument is a "
+                                "register's name, a number, a shape, a slice or an array of numbers, none longer than 64 bits")
         if dst in used:
             refuse(k, line, f"assigns {dst}, which line {used[dst]} has used already; a register is assigned before its use")
         if assigned.setdefault(dst, k) != k:
@@ -130,10 +148,23 @@ def check(steps: WengertList, *tables: Mapping[str, Any] | None) -> None:
             if not least <= len(args) <= most and (callable(table[op]) or any(isinstance(a, str) for a in args[most:])):
                 wanted = f"it takes {takes(table[op])}" if callable(table[op]) else f"its rules are for {most}"
                 refuse(k, line, f"gives {op} {len(args)} argument{'s' * (len(args) != 1)}; {wanted}")
-    steps.checkedFor = (*tables, *(steps.checkedFor or ()))
+    known = steps.checkedFor or {}
+    steps.checkedFor = {id(table): table for table in tables} | (known if len(known) < 3 else {})
+    steps._inputs = tuple(used)
 
 
-LITERALS = (bool, int, float, type(None), tuple, slice, type(Ellipsis), np.number, np.bool_)
+def stranger(a: Any, depth: int = 0) -> str:
+    """The type of what cannot stand in a literal, and so not in its text; nothing for numbers, None, ... and what they make."""
+    if isinstance(a, (bool, float, type(None), type(Ellipsis))) and not isinstance(a, np.generic) or isinstance(a, str) and depth:
+        return ""
+    if isinstance(a, int) and -2 ** 63 <= a < 2 ** 64:
+        return ""
+    if isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind in "biuf" and a.dtype.itemsize <= 8:
+        return ""
+    if isinstance(a, (tuple, slice)) and depth < 20:
+        parts = a if isinstance(a, tuple) else (a.start, a.stop, a.step)
+        return next(filter(None, (stranger(part, depth + 1) for part in parts)), "")
+    return type(a).__name__
 
 
 def size_of(op: str, table: Mapping[str, Any], k: int, line: Line) -> tuple[int, int]:
@@ -152,9 +183,10 @@ def refuse(k: int, line: Any, why: str) -> None:
 
 def refuse_name(name: str, k: int | None = None, line: Any = None) -> None:
     """Raise XManError unless `name` can be a register's: an identifier, no keyword, no operator, no word of the notation."""
-    if name.isidentifier() and name not in FORBIDDEN and name not in ops.G:
+    plain = unicodedata.normalize("NFKC", name)
+    if name.isidentifier() and name not in FORBIDDEN and name not in ops.G and plain == name:
         return
-    why = ("is an operator" if name in ops.G else "is a word of the text form" if name in notation.WORDS
+    why = (f"Python reads as {plain!r}" if name.isidentifier() and plain != name else "is an operator" if name in ops.G else "is a word of the text form" if name in notation.WORDS
            else "is a Python keyword" if keyword.iskeyword(name) else "is not an identifier")
     where = f"line {k}, {notation.shown(line)}: " if k else ""
     raise XManError(f"{where}a register cannot be called {name!r}, which {why}; choose another name")

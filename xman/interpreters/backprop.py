@@ -12,6 +12,7 @@ from ..wengert import Steps, checked
 from .context import depends, failure, own, seeds, varies
 
 
+@np.errstate(all="ignore")
 def backprop(steps: Steps, values: Mapping[str, Any], DG: Mapping[str, Sequence] = ops.DG,
              wrt: Collection[str] | None = None, /, **deltas: Any) -> dict[str, Any]:
     """The deltas, ∂/∂register of Σ delta·output: those given for the outputs, and of all registers that they depend on.
@@ -24,17 +25,17 @@ def backprop(steps: Steps, values: Mapping[str, Any], DG: Mapping[str, Sequence]
     """
     steps = checked(steps, DG)
     deltas = seeds(deltas, values, "delta")
-    active = values if wrt is None else depends(steps, wrt)
-    with np.errstate(all="ignore"):
-        try:
-            for dst, op, args in reversed(steps):
-                if dst in deltas:
-                    d, out = deltas[dst], values[dst]
-                    inputs = [values[a] if isinstance(a, str) else a for a in args]
-                    for a, x, rule in zip(args, inputs, DG[op], strict=False):
-                        if rule and isinstance(a, str) and a in active and varies(x):
-                            part = own(rule(d, out, *inputs), x, (d, out, *inputs))
-                            deltas[a] = deltas[a] + part if a in deltas else part
-        except Exception as error:
-            raise failure(error, steps, (dst, op, args), values, DG, "adjoint rule") from error
+    active = values if wrt is None else depends(steps, wrt, values)
+    held = {id(x) for x in (*values.values(), *deltas.values())}
+    try:
+        for dst, op, args in reversed(steps):
+            if dst in deltas:
+                d, out = deltas[dst], values[dst]
+                inputs = [values[a] if isinstance(a, str) else a for a in args]
+                for a, x, rule in zip(args, inputs, DG[op], strict=False):
+                    if rule and isinstance(a, str) and a in active and varies(x):
+                        part = own(rule(d, out, *inputs), x, held)
+                        deltas[a] = deltas[a] + part if a in deltas else part
+    except Exception as error:
+        raise failure(error, steps, (dst, op, args), values, DG, "adjoint rule") from error
     return deltas

@@ -55,13 +55,12 @@ class Report(NamedTuple):
                           *([f"… and {len(self.wrong) - 10} more"] if len(self.wrong) > 10 else [])])
 
 
-def check(steps: Steps, values: Mapping[str, Any], of: str | None = None, wrt: Collection[str] | None = None,
-          G: Mapping[str, Callable] = ops.G, DG: Mapping[str, Sequence] = ops.DG, /, *, sides: int = 2,
-          most: int = 1000, directions: int = 10, step: float | None = None, tolerance: float | None = None,
-          seed: int = 0) -> Report:
+def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = ops.G, DG: Mapping[str, Sequence] = ops.DG,
+          /, *, of: str | None = None, wrt: Collection[str] | None = None, sides: int = 2, most: int = 1000,
+          directions: int = 10, step: float | None = None, tolerance: float | None = None, seed: int = 0) -> Report:
     """Compare backprop with difference quotients, element by element. The report prints itself; `report.ok` sums it up.
 
-    steps, values: the list and its inputs, which are taken in float64 whatever they are. of: the register to
+    steps, values, G, DG: the list, its inputs, which are taken in float64 whatever they are, and the tables. of: the register to
     differentiate (None: the last line's); one that is not a number is weighted at random. wrt: the inputs to differentiate
     by (None: all of floats). sides: 2 for (E(w+ε) − E(w−ε))/2ε, 1 for (E(w+ε) − E(w))/ε. most: a register with more
     elements is tried in random `directions` instead. step: ε relative to an element above 1 (None: the best for float64).

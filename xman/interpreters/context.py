@@ -1,6 +1,7 @@
 """What the interpreters share: where they start, what has a derivative, and an error with its line."""
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..wengert import WengertList
 def missing(steps: WengertList, values: Mapping[str, Any]) -> None:
     """Raise XManError unless each input of the list has a value."""
     if lacking := [name for name in steps.inputs if values.get(name) is None]:
-        first = next((k, line) for k, line in enumerate(steps, 1) if lacking[0] in line[2])
+        first = next((k, line) for k, line in enumerate(steps, 1) if any(isinstance(a, str) and a == lacking[0] for a in line[2]))
         raise XManError(f"line {first[0]}, {shown(first[1])}: no value for the input {lacking[0]!r}"
                         f"{nearest(lacking[0], values)}; without a value: {', '.join(lacking)}")
 
@@ -24,6 +25,8 @@ def missing(steps: WengertList, values: Mapping[str, Any]) -> None:
 def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dict[str, Any]:
     """The deltas or tangents to start from, each a copy in the shape and the precision of its register."""
     result = {}
+    if not given:
+        raise XManError(f"no {word} was given to start from; name a register and its {word}, as in loss=1.0")
     for name, d in given.items():
         if name not in values:
             raise XManError(f"a {word} was given for {name!r}, which has no value{nearest(name, values)}")
@@ -38,12 +41,18 @@ def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dic
     return result
 
 
-def depends(steps: WengertList, names: Collection[str]) -> set[str]:
-    """`names`, and the registers that are computed from them."""
+def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any]) -> set[str]:
+    """`names`, and the registers that are computed from them. XManError for a name without a value."""
+    if isinstance(names, str):
+        raise XManError(f"wrt is a list of names, not the string {names!r}: write [{names!r}]")
+    if unknown := [name for name in names if name not in values]:
+        raise XManError(f"wrt names {unknown[0]!r}, which has no value{nearest(unknown[0], values)}")
     found = set(names)
     for dst, _, args in steps:
-        if not found.isdisjoint(a for a in args if isinstance(a, str)):
-            found.add(dst)
+        for a in args:
+            if isinstance(a, str) and a in found:
+                found.add(dst)
+                break
     return found
 
 
@@ -59,23 +68,35 @@ def varies(x: Any) -> bool:
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
-def own(part: Any, x: Any, others: Collection[Any]) -> Any:
-    """part in the precision of x and in a buffer of its own: no view, and none of the others."""
+def own(part: Any, x: Any, held: set[int]) -> Any:
+    """part in the precision of x and in a buffer of its own: no view, and none of those held, by id, which it joins."""
     if isinstance(part, (np.ndarray, np.floating)):
         dtype = getattr(x, "dtype", part.dtype)
         if part.dtype != dtype and dtype.kind == "f":
-            return part.astype(dtype)
-        if isinstance(part, np.ndarray) and (part.base is not None or any(part is other for other in others)):
-            return part.copy()
+            part = part.astype(dtype)
+        elif isinstance(part, np.ndarray) and (part.base is not None or id(part) in held):
+            part = part.copy()
+        held.add(id(part))
     return part
+
+
+def numbers(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of values in which Python's numbers are NumPy's reals, so that 1/0 is infinite and 2**-1 a half."""
+    try:
+        return {name: np.float64(v) if type(v) in (float, int) else v for name, v in values.items()}
+    except OverflowError:
+        large = next(name for name, v in values.items() if type(v) is int and abs(v) > sys.float_info.max)
+        raise XManError(f"the value of {large!r} is an integer too large for a float") from None
 
 
 def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[str, Any], table: Mapping, word: str) -> XManError:
     """The error that an operator or a rule raised, as a sentence with the line and the shapes of its arguments."""
     dst, op, args = line
-    where = f"line {steps.index(line) + 1}, {shown(line)}"
+    where = f"line {[known for known, _, _ in steps].index(dst) + 1}, {shown(line)}"
     if op not in table:
         return XManError(f"{where}: there is no {word} for the operator {op!r}{nearest(op, table)}; put it in the table")
-    sizes = ", ".join(f"{a} has shape {np.shape(values[a])}" for a in dict.fromkeys(args)
-                      if isinstance(a, str) and not isinstance(values.get(a), Expression | None))
+    names = dict.fromkeys(a for a in args if isinstance(a, str))
+    if lacking := [name for name in (*names, *(() if word == "value" else (dst,))) if name not in values]:
+        return XManError(f"{where}: no value for {lacking[0]!r}; the values have to be those that eval returned for this list")
+    sizes = ", ".join(f"{a} has shape {np.shape(values[a])}" for a in names if not isinstance(values[a], Expression))
     return XManError(f"{where}: {f'{sizes}: ' if sizes else ''}{error}")

@@ -9,24 +9,24 @@ import numpy as np
 import ops
 
 from ..wengert import Steps, checked
-from .context import failure, missing
+from .context import failure, missing, numbers
 
 
+@np.errstate(all="ignore")
 def eval(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = ops.G, /) -> dict[str, Any]:
     """The values of all registers: those given, and that of each line.
 
-    steps: a list (dst, op, args). values: the inputs by name, arrays or numbers; a Python int counts as the real number
-    that it is. G: the table of values, G[op](*args) -> value.
+    steps: a list (dst, op, args). values: the inputs by name, arrays or numbers; Python's int and float count as float64.
+    G: the table of values, G[op](*args) -> value.
     Raises XManError for a list that is not valid, an input that is missing, and an operator that fails, with its line.
     NumPy's warnings about overflow and the like are off: what becomes infinite or NaN stands in the result.
     """
     steps = checked(steps, G)
-    values = {name: float(v) if type(v) is int else v for name, v in values.items()}
+    values = numbers(values)
     missing(steps, values)
-    with np.errstate(all="ignore"):
-        try:
-            for dst, op, args in steps:
-                values[dst] = G[op](*[values[a] if isinstance(a, str) else a for a in args])
-        except Exception as error:
-            raise failure(error, steps, (dst, op, args), values, G, "value") from error
+    try:
+        for dst, op, args in steps:
+            values[dst] = G[op](*[values[a] if isinstance(a, str) else a for a in args])
+    except Exception as error:
+        raise failure(error, steps, (dst, op, args), values, G, "value") from error
     return values

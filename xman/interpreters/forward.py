@@ -12,6 +12,7 @@ from ..wengert import Steps, checked
 from .context import failure, own, seeds
 
 
+@np.errstate(all="ignore")
 def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any],
             TG: Mapping[str, Sequence] = ops.TG, /) -> dict[str, Any]:
     """The tangents, Σ ∂register/∂input · tangent: those given for the inputs, and of all registers computed from them.
@@ -22,14 +23,15 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
     """
     steps = checked(steps, TG)
     tangents = seeds(tangents, values, "tangent")
-    with np.errstate(all="ignore"):
-        try:
-            for dst, op, args in steps:
+    held = {id(x) for x in (*values.values(), *tangents.values())}
+    try:
+        for dst, op, args in steps:
+            if any(isinstance(a, str) and a in tangents for a in args):
                 out, inputs = values[dst], [values[a] if isinstance(a, str) else a for a in args]
                 for a, rule in zip(args, TG[op], strict=False):
                     if rule and isinstance(a, str) and a in tangents:
-                        part = own(rule(tangents[a], out, *inputs), out, (tangents[a], out, *inputs))
+                        part = own(rule(tangents[a], out, *inputs), out, held)
                         tangents[dst] = tangents[dst] + part if dst in tangents else part
-        except Exception as error:
-            raise failure(error, steps, (dst, op, args), values, TG, "tangent rule") from error
+    except Exception as error:
+        raise failure(error, steps, (dst, op, args), values, TG, "tangent rule") from error
     return tangents

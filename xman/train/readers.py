@@ -13,6 +13,8 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from xman.errors import XManError
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
@@ -22,7 +24,7 @@ LARGEST = float(np.finfo(np.float32).max)
 DEFLATE = 1032  # no gzip file grows by more than this factor
 
 
-class DataError(ValueError):
+class DataError(XManError):
     """A data file that cannot be read; the message is one sentence with the file and the line (or the byte)."""
 
 

@@ -1,0 +1,379 @@
+"""Every operator against JAX on the CPU: values, contributions (jax.vjp) and tangents (jax.jvp), in both precisions.
+
+A row is an operator, the same function in JAX, and arguments: arrays of floats are differentiated, all else is a
+literal. No case lies on a kink: there the conventions differ. All numbers are such as float32 holds exactly, so that
+what JAX finds in float64 is right for both.
+"""
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+from ops import DG, TG, G
+from ops.table import OURS
+
+jax = pytest.importorskip("jax", reason="the oracle is JAX")
+jnp, nn, lax, linalg, special = jax.numpy, jax.nn, jax.lax, jax.numpy.linalg, jax.scipy.special
+R = np.random.default_rng(20240229)
+
+
+# ---- arguments --------------------------------------------------------------------------------------------------------
+
+def single(x):
+    return np.asarray(x, np.float32).astype(float)
+
+
+def n(*shape):
+    """Numbers of either sign."""
+    return single(R.uniform(0.1, 2.0, shape) * R.choice([-1, 1], shape))
+
+
+def p(*shape):
+    """Positive numbers."""
+    return single(R.uniform(0.4, 2.0, shape))
+
+
+def u(*shape):
+    """Numbers in (−0.9, 0.9)."""
+    return single(R.uniform(-0.9, 0.9, shape))
+
+
+def rows(*shape):
+    """Probabilities along the last axis."""
+    return single(R.dirichlet(np.full(shape[-1], 4.0), shape[:-1]))
+
+
+def regular(*shape):
+    """Square matrices far from singular, not symmetric."""
+    return single(R.uniform(-0.5, 0.5, shape) + 2.0 * np.eye(shape[-1]))
+
+
+def at(*numbers):
+    return np.array(numbers, float)
+
+
+def ints(*numbers):
+    return np.array(numbers, int)
+
+
+def of(*cases, domain=n):
+    """Arguments: a string is arrays by their shapes, "23 3" a (2, 3) and a (3,), "-" a number; all else is a literal."""
+    def arrays(a):
+        return [domain(*map(int, shape.strip("-"))) for shape in a.split()] if isinstance(a, str) else [a]
+    return [tuple(b for a in (case if isinstance(case, tuple) else (case,)) for b in arrays(a)) for case in cases]
+
+
+def one(domain, *more):
+    return of("-", "3", "23", "0", *more, domain=domain)
+
+
+def two(left, *more, right=n):
+    pairs = of("- -", "3 -", "23 3", "3 23", "21 13", "23 23", "20 11")
+    return [(left(*x.shape), right(*y.shape)) for x, y in pairs] + of(*more)
+
+
+def reduced(*more):
+    return of("-", "3", "23", ("23", 0), ("23", 1, True), ("23", -1), ("23", None, True), ("23", (0, 1)), ("23", (1, 0), True),
+              ("232", (0, -1)), ("232", (-2,), True), ("232", 1), *more)
+
+
+def labelled(domain):
+    """Predictions of classes; targets soft, one-hot, broadcast, of integers and booleans, labels; no rows at all."""
+    hot, wide = np.eye(3)[[2, 0]], domain(2, 2, 3)
+    targets = rows(2, 3), p(2, 3), hot, rows(3), ints(2, 0), ints([2], [0]), hot.astype(int), hot > 0
+    return [(domain(2, 3), y) for y in targets] + [
+        (domain(3), rows(3)), (domain(3), ints(1)[0]), (wide, ints([0, 1], [2, 2])), (wide, rows(2, 3)), (wide, p(2, 2, 1)),
+        (domain(0, 3), ints()), (domain(0, 3), rows(0, 3))]
+
+
+def entrywise(domain):
+    return [(n(3), domain(3)), (n(2, 3), domain(3)), (n(2, 3), domain(2, 1)), (n(), domain()), (n(2, 1), ints(1, 0)),
+            (n(2, 1), ints([1], [0])), (n(2, 3), ints(2, 0)), (n(3), ints(1, 0, 1)), (n(3), ints(1, 0, 1) > 0)]
+
+
+# ---- what JAX does not have, by definition ----------------------------------------------------------------------------
+
+def transposed(function, like, d):
+    """Jᵀd of a function that is linear, of an argument of like's shape."""
+    return jax.vjp(function, jnp.zeros(like.shape))[1](d)[0]
+
+
+def broadcast(x, like, axis=()):
+    return jnp.broadcast_to(jnp.expand_dims(x, axis), getattr(like, "shape", like))
+
+
+def einsum_back(x, like, letters):
+    kept, mine = letters
+    return transposed(lambda y: jnp.broadcast_to(jnp.einsum(f"...{mine}->...{kept}", y), x.shape), like, x)
+
+
+def unpad(x, widths):
+    return lax.pad(x, 0.0, [(-before, -after, 0) for before, after in np.broadcast_to(widths, (x.ndim, 2)).tolist()])
+
+
+def part(x, i, axis, *arrays):
+    return jnp.split(x, np.cumsum([a.shape[axis] for a in arrays])[:-1], axis)[i]
+
+
+def shift(x, axis, first=0.0):
+    padded = jnp.pad(x, [(i == axis % x.ndim, 0) for i in range(x.ndim)], constant_values=first)
+    return lax.slice_in_dim(padded, 0, x.shape[axis], axis=axis)
+
+
+def scan(x, a, axis):
+    def step(y, xa):
+        y = xa[0] + xa[1] * y
+        return y, y
+    x, a = jnp.moveaxis(x, axis, 0), jnp.moveaxis(a, axis, 0)
+    return jnp.moveaxis(lax.scan(step, jnp.zeros(x.shape[1:]), (x, a))[1], 0, axis)
+
+
+def ties(x, out, axis=None, keepdims=False):
+    equal = (x == (out if axis is None or keepdims else jnp.expand_dims(out, axis))).astype(float)
+    return equal / jnp.maximum(equal.sum(axis, keepdims=True), 1)
+
+
+def cofactor(a):
+    size = range(a.shape[-1])
+    minor = lambda i, j: jnp.delete(jnp.delete(a, i, -2), j, -1)
+    return jnp.stack([jnp.stack([(-1) ** (i + j) * linalg.det(minor(i, j)) for j in size], -1) for i in size], -2)
+
+
+def target(y, like):
+    if y.dtype.kind == "f" or y.shape == like.shape:
+        return jnp.asarray(y, float)
+    return y.reshape(-1, 1) * 1.0 if like.shape[-1] == 1 else nn.one_hot(y.reshape(like.shape[:-1]), like.shape[-1])
+
+
+def over_classes(loss):
+    return lambda z, y: jnp.sum(loss(z, target(y, z)), -1, keepdims=True)
+
+
+def zero_where_zero(function):
+    """0 where x is 0, and no derivative either."""
+    return lambda x, y: jnp.where(x == 0, 0.0, function(x, jnp.where(x == 0, 1.0, y)))
+
+
+def reducing(function):
+    return lambda x, axis=None, keepdims=False: function(x, axis=axis, keepdims=keepdims)
+
+
+def spread(function):
+    return lambda x, axis=None, keepdims=False, ddof=0: function(x, axis=axis, keepdims=keepdims, ddof=ddof)
+
+
+# ---- the table --------------------------------------------------------------------------------------------------------
+
+BIG = (at(-1000, -40, 40, 1000),)
+EDGE = at(0.0, np.inf, np.nan, 2.0)
+WEAK = np.array([0, 0, 0, 3], np.int8)  # not differentiated, and gives way to float32
+MASK = np.array([[True, False, True], [False, True, True]])
+AGAIN, ALL, BACK = ints(0, 1, 1, -1), slice(None), slice(None, None, -2)
+LINE, TABLE = at(1, 3, 3), at(1, 3, 3, 1, 0, 1).reshape(2, 3)
+SINGULAR = at(1, 2, 3, 4, 5, 6, 5, 7, 9).reshape(3, 3)
+MATRICES = of("33", "233", (-regular(2, 2),), domain=regular)
+SOFT = of("3", "23", ("23", 0), ("232", -2), ("23", (0, 1)), "03", BIG)
+EMPTY = "0", ("03", 0), ("03", 1, True), ("23", ())
+SPREADS = ("3", None, False, 1), ("23", 0, True, 1), ("232", (0, 2), False, 2)
+RUNNING = "4", "23", ("23", 0), ("23", -1), ("232", 1), "0"
+EXTREMES = of("3", "23", ("23", 0), ("23", -1), LINE, -LINE)
+FACTORS = of("3 3", "3 32", "23 3", "23 34", "423 432", "423 32", "23 432", "3 432", "423 3", "5123 432", "123 431", "03 32",
+             "20 03", "11 11")
+EINSUMS = of(*(((subscripts,), shapes) for subscripts, shapes in {
+    "ij,jk->ik": "23 34", "ij->": "23", "ij->j": "23", "ji": "23", "ii->i": "33", "ii": "33", "ij,ij": "23 23", "i,j->ji": "2 3",
+    "i,->i": "3 -", "ij,j": "23 3", "iij->ji": "223", "ii,i->i": "33 3", "...ij,...jk->...ik": "423 32", "...i->...": "23",
+    "...ij,jk->...ik": "423 32", "...i,...i->...": "213 43", "...ii": "233", "ij,kl->i": "23 22", "ij , jk -> ki": "23 32",
+    "ij,jk,kl->il": "23 32 22", "ij,ij->ij": "21 23"}.items()))
+
+ROWS = {
+    # entry by entry; special functions; activations
+    **{op: (getattr(jnp, op), one(n)) for op in "negative reciprocal square abs sign sin cos arctan sinh cosh floor ceil".split()},
+    **{op: (getattr(jnp, op), one(p)) for op in "log log2 log10 sqrt".split()},
+    **{op: (getattr(jnp, op), one(u)) for op in "tan arcsin arccos".split()},
+    **{op: (getattr(jnp, op), two(n, ("3", 0.3), (0.3, "3"))) for op in "add subtract maximum minimum arctan2".split()},
+    "mul": (jnp.multiply, two(n, ("3", 2))), "divide": (jnp.divide, two(n, (1, "3"), ("3", 4.0))),
+    "power": (jnp.power, two(p, ("3", 2), ("3", 3.0), ("3", -2), ("3", 0), (2.0, "3"), (at(0, 0, 2), 2), (at(0, 0), at(1, 2)),
+                             (WEAK[3:], "2"))),
+    "ratio": (zero_where_zero(jnp.divide), two(n, (WEAK, EDGE))), "scale": (zero_where_zero(jnp.multiply), two(n, (WEAK, EDGE))),
+    "where": (jnp.where, of((MASK, "23 23"), (MASK[0], "3 23"), (MASK, "3 -"), (MASK[:, :1], "3", 0.0), (np.array(True), "3 21"),
+                            (ints(0, 2, 0), "3 3"), (at(0, 1), "2 2"))),
+    "clip": (jnp.clip, of(("23", -0.7, 0.9), ("23", None, 0.5), ("23", -0.5), ("23", at(-0.5)[0:1], p(3)), ("-", -0.5, 0.5),
+                          ("3", -p(2, 1), p(2, 3)))),
+    "half": (lambda x: x / 2, one(n)), "alias": (jnp.asarray, one(n)), "stopGradient": (lax.stop_gradient, one(n)),
+    "exp": (jnp.exp, one(n, at(-800))), "expm1": (jnp.expm1, one(n, single([1e-6, -50]))), "tanh": (jnp.tanh, one(n, BIG)),
+    "log1p": (jnp.log1p, one(p, single([1e-6, -0.5]))), "erf": (special.erf, one(n, at(-7, 7))),
+    "gammaln": (special.gammaln, one(p, at(-1.5, 30))), "digamma": (special.digamma, one(p, at(-1.5, 30))),
+    "polygamma": (special.polygamma, of((1, "3"), (2, "23"), (3, "-"), (1, "0"), domain=p)),
+    "sigmoid": (nn.sigmoid, one(n, BIG)), "logSigmoid": (nn.log_sigmoid, one(n, BIG)), "softplus": (nn.softplus, one(n, BIG)),
+    "silu": (nn.silu, one(n, BIG)), "relu": (nn.relu, one(n, BIG)), "gelu": (lambda x: nn.gelu(x, approximate=False), one(n)),
+    "leakyRelu": (nn.leaky_relu, one(n, ("3", 0.2), ("23", np.array(0.25)), ("23", p(3)))),
+    "elu": (nn.elu, one(n, ("3", 0.5), ("23", np.array(1.5)), BIG)),
+    "softmax": (nn.softmax, SOFT), "logSoftmax": (nn.log_softmax, SOFT),
+    # products and rearrangements
+    "broadcast": (broadcast, of("- 3", "3 23", "21 23", ("2 23", 1), ("3", (2, 3)), "3 3", ("2 232", (-2, -1)), ("3 232", -1), "1 0")),
+    "unbroadcast": (lambda x, like, axis=(): transposed(lambda y: broadcast(y, x, axis), like, x), of(
+        "23 3", "23 -", "23 21", ("23 2", 1), "23 23", "423 13", ("232 2", (-2, -1)), ("232 3", -1), "03 3", "0 1")),
+    "dot": (jnp.matmul, FACTORS),
+    "dotLeft": (lambda d, a, b: transposed(lambda a: a @ b, a, d), [(n(*(a @ b).shape), a, b) for a, b in FACTORS]),
+    "dotRight": (lambda d, a, b: transposed(lambda b: a @ b, b, d), [(n(*(a @ b).shape), a, b) for a, b in FACTORS]),
+    "outer": (jnp.outer, of("2 3", "- 3", "22 31", "0 3")),
+    "einsum": (lambda subscripts, *arrays: jnp.einsum(subscripts[0], *arrays), EINSUMS),
+    "einsumBack": (einsum_back, of(("3 33", ("i", "ii")), ("2 23", ("i", "ij")), ("43 3", ("i", "i")), ("43 132", ("i", "ij")),
+                                   ("- 23", ("", "ij")), ("23 223", ("ij", "iij")))),
+    "reshape": (lambda x, shape: jnp.reshape(x, getattr(shape, "shape", shape)),
+                of(("23", (3, 2)), ("23", (-1,)), ("-", (1, 1)), "23 6", ("1", ()), ("03", (3, 0)))),
+    "transpose": (jnp.transpose, of("23", "234", ("234", (2, 0, 1)), ("234", (-1, 0, -2)), "-", "3")),
+    "mT": (jnp.matrix_transpose, of("23", "423")), "flip": (jnp.flip, of("3", "23", ("23", 0), ("23", -1), ("232", (0, 2)))),
+    "roll": (jnp.roll, of(("3", 1), ("23", 1), ("23", -2, 1), ("23", (1, 2), (0, 1)), ("23", 7, -1), ("23", 1, (0, 1)))),
+    "pad": (jnp.pad, of(("3", 1), ("23", ((1, 0), (0, 2))), ("23", (1, 2)), ("23", 0), ("-", 1))),
+    "unpad": (unpad, of(("5", 1), ("45", ((1, 0), (0, 2))), ("45", (1, 2)), ("23", 0))),
+    "concat": (lambda axis, *arrays: jnp.concatenate(arrays, axis), of(
+        (0, "2 3"), (1, "23 21"), (-1, "23 22 21"), (0, "3"), (0, "03 23"))),
+    "part": (part, of(("5", 1, 0, "2 3"), ("24", 0, 1, "23 21"), ("25", 1, -1, "23 20 22"), ("52", 2, -2, "12 22 22"))),
+    "stack": (lambda axis, *arrays: jnp.stack(arrays, axis), of(
+        (0, "3 3"), (1, "23 23"), (-1, "3 3 3"), (-2, "23 23"), (0, "- -"), (0, "3"))),
+    "trace": (jnp.trace, of("33", "23", "32")), "tril": (jnp.tril, of("33", ("23", 1), ("233", -1))),
+    "diag": (jnp.diag, of("3", "33", "23", ("23", 1), ("23", -1), ("32", 1), ("3", 1), ("2", -2))),
+    "diagBack": (lambda d, x, k=0: transposed(lambda x: jnp.diag(x, k), x, d), of(
+        "3 33", ("2 23", 1), ("1 23", -1), ("1 32", 1), "33 3", ("44 3", 1))),
+    # reductions
+    "sum": (reducing(jnp.sum), reduced(*EMPTY)), "mean": (reducing(jnp.mean), reduced(*EMPTY[2:])),
+    "max": (reducing(jnp.max), reduced(EMPTY[2])), "min": (reducing(jnp.min), reduced(EMPTY[2])),
+    "prod": (reducing(jnp.prod), reduced(*EMPTY, at(2, 0, 3), at(2, 0, 0), (TABLE - 1, 0), (TABLE - 1, 1), (TABLE, (0, 1)))),
+    "var": (spread(jnp.var), reduced(*SPREADS)), "std": (spread(jnp.std), reduced(*SPREADS)[1:]),
+    "norm": (reducing(linalg.norm), reduced()[1:]), "frobeniusNorm": (linalg.norm, of("23", "3", "232")),
+    "logsumexp": (reducing(special.logsumexp), reduced(*EMPTY[2:], BIG, at(-np.inf, 1, 2))),
+    "logaddexp": (jnp.logaddexp, two(n, (at(1000, -1000), at(-1000, -1001)), (at(-np.inf), at(1)))),
+    "expDifference": (lambda x, y: jnp.exp(x - y), two(n, (at(1000), at(1001)))),
+    "cumsum": (jnp.cumsum, of(*RUNNING)), "cumprod": (jnp.cumprod, of(*RUNNING, at(2, 0, 3, 4), (TABLE - 1, 1), TABLE)),
+    "shift": (shift, of(("4", 0), ("23", 1, 1.0), ("23", -2), ("0", 0), ("13", 0))),
+    "scan": (scan, of(("4 4", 0), ("23 23", 1), ("23 23", -2), ("1 1", 0), ("0 0", 0))),
+    "ties": (ties, [(LINE, at(3)[0]), (TABLE, at(3, 1), 1), (TABLE, at(1, 3, 3), 0), (TABLE, at(3, 1).reshape(2, 1), -1, True)]),
+    "count": (lambda x, axis=None: jnp.ones(x.shape, int).sum(axis).max(), of("23", ("23", -2), ("232", (0, -1)), "-")),
+    # indexing
+    "getitem": (lambda x, *keys: x[keys], of(
+        ("4", 1), ("4", -1), ("4", slice(1, 3)), ("4", slice(4, 2)), ("23", ALL, 0), ("23", None, ..., BACK), "-", "4", ("4", AGAIN),
+        ("3", MASK[0]), ("23", MASK), ("234", MASK), ("23", ALL, MASK[0]), ("32", AGAIN, 1), ("23", ints(0, 1, 1), ints(2, 0, 0)),
+        ("32", ints([0], [2]), ints(1, 1)), ("234", 0, ALL, AGAIN), ("234", ALL, AGAIN, None, -1), ("4", ints()),
+        ("23", np.int64(1)), ("23", np.array(1)))),
+    "scatterAdd": (lambda d, like, *keys: jnp.zeros(like.shape).at[keys].add(d), of(
+        ("- 4", 1), ("4 3", AGAIN), ("2 23", ALL, 1), ("2 3", MASK[0]), ("4 23", MASK), ("43 23", AGAIN),
+        ("2 23", ints(1, 1), ints(2, 2)), ("12 4", None, BACK))),
+    "take": (jnp.take, of(("4", AGAIN), ("23", AGAIN, 0), ("23", AGAIN, -1), ("23", 1, 1), ("23", 4), ("232", -1, -3),
+                          ("232", AGAIN, -2), ("23", ints([5, 0], [0, 1])), ("23", ints([0, 1], [1, 1]), 1))),
+    # matrices
+    "inv": (linalg.inv, MATRICES), "det": (linalg.det, [*MATRICES, (SINGULAR,), (np.stack([SINGULAR, regular(3, 3)]),)]),
+    "logabsdet": (lambda a: linalg.slogdet(a)[1], MATRICES), "cofactor": (cofactor, [*MATRICES, (SINGULAR,)]),
+    "solve": (linalg.solve, [(regular(*a.shape), b) for a, b in of(
+        "33 3", "33 32", "233 232", "33 432", "233 32", "233 3", "333 3", "2133 432")]),
+    "cholesky": (linalg.cholesky, of("33", "233", "11", domain=regular)),
+    "lowerHalf": (lambda x: jnp.tril(x, -1) + jnp.eye(x.shape[-1]) * x / 2, of("33", "233")),
+    # losses
+    "crossEntropy": (over_classes(lambda p, y: -special.xlogy(y, p)), labelled(rows)),
+    "softmaxCrossEntropy": (over_classes(lambda z, y: -y * nn.log_softmax(z)), [*labelled(n), (at(-431, 279, 427), ints(0)[0])]),
+    "hinge": (over_classes(lambda z, y: (1 - y) * nn.relu(1 + z - jnp.sum(y * z, -1, keepdims=True))), labelled(n)),
+    "sigmoidCrossEntropy": (lambda z, y: -target(y, z) * nn.log_sigmoid(z) - (1 - target(y, z)) * nn.log_sigmoid(-z),
+                            [*entrywise(p), (BIG[0], at(0, 1, 0, 0.5)), (BIG[0], ints(0, 1, 0, 1))]),
+    "squaredError": (lambda x, v: (x - target(v, x)) ** 2 / 2, entrywise(n)), "oneHot": (target, [c[::-1] for c in labelled(n)]),
+    # values without derivative
+    **{op: (getattr(jnp, op), two(n, (at(1, 2), at(1, 3)))) for op in
+       "equal not_equal less less_equal greater greater_equal logical_and logical_or".split()},
+    **{op: (getattr(jnp, op), of(EDGE, "-", MASK)) for op in "logical_not isnan isfinite".split()},
+    "round": (jnp.round, one(n, ("3", 1), at(0.5, 1.5, -2.5), (100 * n(3), -1))),
+    "argmax": (jnp.argmax, EXTREMES), "argmin": (jnp.argmin, EXTREMES),
+}
+
+
+# ---- the tests --------------------------------------------------------------------------------------------------------
+
+def real(a):
+    return isinstance(a, np.ndarray) and a.dtype.kind == "f"
+
+
+def label(op, args):
+    """The call, a float array as its shape: dot(2x3, 3), take(2x3, [0 1], -1)."""
+    words = ("x".join(map(str, a.shape)) or "scalar" if real(a) else " ".join(str(a).split()) for a in args)
+    return f"{op}({', '.join(words)})"
+
+
+def arguments(ruled):
+    """The places of float arrays that have a rule, or have none."""
+    return [pytest.param(op, k, i, id=f"{label(op, args)}-{i}") for op, (_, cases) in ROWS.items()
+            for k, args in enumerate(cases) for i, a in enumerate(args) if real(a) and (DG[op][i] is not None) == ruled]
+
+
+EVERY = [pytest.param(op, k, id=label(op, args)) for op, (_, cases) in ROWS.items() for k, args in enumerate(cases)]
+RULED = arguments(True)
+
+
+@functools.cache
+def truth(op):
+    """For each case the value and, by argument, (a delta, its jax.vjp, a tangent, its jax.jvp): one program an operator."""
+    oracle, cases = ROWS[op]
+    random = np.random.default_rng(len(cases))
+
+    def both_modes(args, i):
+        along = lambda x: oracle(*args[:i], x, *args[i + 1:])
+        out, pull = jax.vjp(along, args[i])
+        d, t = (single(random.normal(size=a.shape)) for a in (out, args[i]))
+        return d, pull(d)[0], t, jax.jvp(along, (args[i],), (t,))[1]
+
+    def program(arrays):
+        for args, varied in zip(cases, arrays, strict=True):
+            args = [varied.get(i, a) for i, a in enumerate(args)]
+            out = jnp.asarray(oracle(*args))
+            yield out, {i: both_modes(args, i) for i in varied if out.dtype.kind == "f"}
+
+    quickly = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+    with jax.enable_x64(True):
+        compiled = jax.jit(lambda arrays: list(program(arrays)), compiler_options=quickly)
+        return jax.tree.map(np.asarray, compiled([{i: a for i, a in enumerate(args) if real(a)} for args in cases]))
+
+
+def narrow(op, k):
+    return [a.astype(np.float32) if real(a) else a for a in ROWS[op][1][k]]
+
+
+def agree(ours, right, rtol, atol, dtype=float):
+    right = right.astype(dtype) if right.dtype.kind == "f" else right
+    np.testing.assert_allclose(np.asarray(ours), right, rtol, atol, strict=True)
+
+
+def test_every_operator_has_an_oracle():
+    assert not OURS - ROWS.keys(), f"no row for {sorted(OURS - ROWS.keys())}"
+
+
+@pytest.mark.parametrize(("op", "k"), EVERY)
+def test_the_value_is_the_oracles(op, k):
+    agree(G[op](*ROWS[op][1][k]), truth(op)[k][0], rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize(("op", "k", "i"), RULED)
+def test_the_contribution_is_the_oracles(op, k, i):
+    args, (d, right, _, _) = ROWS[op][1][k], truth(op)[k][1][i]
+    agree(DG[op][i](d, G[op](*args), *args), right, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize(("op", "k", "i"), RULED)
+def test_the_tangent_is_the_oracles(op, k, i):
+    args, (_, _, t, right) = ROWS[op][1][k], truth(op)[k][1][i]
+    agree(TG[op][i](t, G[op](*args), *args), right, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize(("op", "k", "i"), arguments(False))
+def test_an_argument_without_a_rule_has_no_derivative(op, k, i):
+    assert TG[op][i] is None
+    assert not (truth(op)[k][0].dtype.kind == "f" and truth(op)[k][1][i][1].any())
+
+
+@pytest.mark.parametrize(("op", "k"), EVERY)
+def test_the_value_stays_in_single_precision(op, k):
+    agree(G[op](*narrow(op, k)), truth(op)[k][0], rtol=2e-4, atol=1e-5, dtype=np.float32)
+
+
+@pytest.mark.parametrize(("op", "k", "i"), RULED)
+def test_the_contribution_stays_in_single_precision(op, k, i):
+    args, (d, right, _, _) = narrow(op, k), truth(op)[k][1][i]
+    agree(DG[op][i](d.astype(np.float32), G[op](*args), *args), right, rtol=2e-4, atol=1e-5, dtype=np.float32)

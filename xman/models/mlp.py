@@ -1,0 +1,44 @@
+"""The multilayer perceptron (Bishop, Deep Learning, §8.1.2 and 8.1.3; the course's)."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import XManError
+from ..manager import XMan
+from ..register import XManFunctions as f
+from .parts import activation_called, bias, glorot, outputs_and_loss, rows
+
+
+class MLP(XMan):
+    """h1 = tanh(X·W1 + b1), h2 = tanh(h1·W2 + b2), …, outputs = softmax(h·Wn + bn).
+
+    sizes: the columns of X (n, sizes[0]), of each hidden layer and of the outputs. activation: tanh, relu or sigmoid.
+    last: an activation on the last layer too. loss: as `outputs_and_loss`. The course's is
+    MLP([p, h, k], activation="relu", last="relu", loss="crossEntropy").
+    """
+
+    def __init__(self, sizes: Sequence[int], *, activation: str = "tanh", last: str | None = None,
+                 loss: str = "softmaxCrossEntropy", seed: int = 0, dtype: type = np.float32):
+        if len(sizes) < 2:
+            raise XManError(f"the sizes of an MLP are those of its inputs, hidden layers and outputs, as in [64, 32, 10]; "
+                            f"found {list(sizes)}")
+        random = np.random.default_rng(seed)
+        self.X, self.y = f.input(), f.input()
+        h = self.X
+        for k, (before, after) in enumerate(zip(sizes, sizes[1:], strict=False), 1):
+            W, b = glorot(random, before, after, dtype), bias(random, after, dtype)
+            setattr(self, f"W{k}", W)
+            setattr(self, f"b{k}", b)
+            h = h @ W + b
+            if k < len(sizes) - 1:
+                h = activation_called(activation)(h)
+                setattr(self, f"h{k}", h)
+        self.scores = activation_called(last)(h) if last else h
+        self.outputs, self.loss = outputs_and_loss(self.scores, self.y, loss)
+        self.setup()
+
+    def feed(self, X, y) -> dict:
+        """The inputs of the list for rows X, (n, …) flattened to (n, sizes[0]), and targets y."""
+        return {"X": rows(X), "y": y}

@@ -1,0 +1,48 @@
+"""What the models have in common: how parameters begin, and how scores become outputs and a loss."""
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import XManError
+from ..register import Register
+from ..register import XManFunctions as f
+
+OUTPUTS = {"crossEntropy": f.softmax, "softmaxCrossEntropy": f.softmax, "hinge": f.alias,
+           "sigmoidCrossEntropy": f.sigmoid, "squaredError": f.alias}
+
+
+def glorot(random: np.random.Generator, fan_in: int, fan_out: int, dtype: type = np.float32) -> Register:
+    """A parameter (fan_in, fan_out), uniform in ±√(6/(fan_in + fan_out)) (Glorot and Bengio 2010)."""
+    if fan_in < 1 or fan_out < 1:
+        raise XManError(f"a layer needs at least one number in and one out, not {fan_in} and {fan_out}")
+    limit = np.sqrt(6.0 / (fan_in + fan_out))
+    return f.param(default=random.uniform(-limit, limit, (fan_in, fan_out)).astype(dtype))
+
+
+def bias(random: np.random.Generator, size: int, dtype: type = np.float32) -> Register:
+    """A parameter (1, size), uniform in ±0.1."""
+    return f.param(default=random.uniform(-0.1, 0.1, (1, size)).astype(dtype))
+
+
+def outputs_and_loss(scores: Register, y: Register, loss: str) -> tuple[Register, Register]:
+    """The outputs of a model, (n, k), and its loss, a number: the mean over the rows of scores (n, k) and targets y.
+
+    loss: crossEntropy as the notes write it, of the softmax; softmaxCrossEntropy, the same without overflow;
+    sigmoidCrossEntropy; squaredError; hinge. XManError for any other.
+    """
+    if loss not in OUTPUTS:
+        raise XManError(f"there is no loss {loss!r}; the losses are {', '.join(OUTPUTS)}")
+    outputs = OUTPUTS[loss](scores)
+    return outputs, f.mean(getattr(f, loss)(outputs if loss == "crossEntropy" else scores, y))
+
+
+def activation_called(name: str):
+    """The activation by its name. XManError for one that the models do not offer."""
+    if name not in ("tanh", "relu", "sigmoid"):
+        raise XManError(f"there is no activation {name!r}; the activations are tanh, relu, sigmoid")
+    return getattr(f, name)
+
+
+def rows(X):
+    """X (n, …) as rows (n, features); a sparse matrix has them already."""
+    return X.reshape(X.shape[0], -1) if isinstance(X, np.ndarray) and X.ndim != 2 else X
