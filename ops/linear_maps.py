@@ -112,16 +112,19 @@ def einsum_rule(i):
 
 
 def einsumBack(x, like, letters):
-    """x, whose axes are letters[0], put back into the shape of like, whose axes are letters[1].
+    """x, whose axes are letters[0], put back into the shape of like, whose axes are letters[1], in the same order.
 
-    A letter that is missing in x is spread; one that like has twice is a diagonal; leading axes are those of `...`.
+    A letter that is missing in x is spread, one that like has twice is a diagonal, an axis of length 1 that the sum
+    stretched is summed over; leading axes are those of `...`.
     """
     kept, mine = letters
     result = np.zeros(np.shape(like), x.dtype)
     unique = "".join(dict.fromkeys(mine))
     view = np.einsum(f"...{mine}->...{unique}", result) if mine else result[...]
     x = x[(Ellipsis, *(slice(None) if c in kept else None for c in unique))]
-    view[...] = unbroadcast(x, np.empty(view.shape[:view.ndim - len(unique)] + x.shape[x.ndim - len(unique):]))
+    lead = view.ndim - len(unique)
+    spread = [1 if n == 1 else size for n, size in zip(view.shape[lead:], x.shape[x.ndim - len(unique):], strict=True)]
+    view[...] = unbroadcast(x, np.empty((*view.shape[:lead], *spread)))
     return cast(result, like)
 
 
@@ -271,4 +274,4 @@ operator("stack", stack, Each(lambda i: lambda d, out, axis, *arrays: f.take(d, 
 
 
 def inverse(axes):
-    return () if axes is None else (tuple(int(i) for i in np.argsort(axes)),)
+    return () if axes is None else (tuple(int(i) for i in np.argsort(np.mod(axes, len(axes)))),)

@@ -102,7 +102,7 @@ def hinge_to_target(d, out, z, y):
 
 
 def through_softmaxCrossEntropy(d, out, z, y):
-    target = f.oneHot(y, z)
+    target = f.broadcast(f.oneHot(y, z), z)
     return d * (f.softmax(z) * f.sum(target, -1, True) - target)
 
 

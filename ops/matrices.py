@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from .expression import f
-from .table import linear, operator
+from .table import linear, operator, traced
 
 
 def inv(a):
@@ -51,9 +51,26 @@ def lowerHalf(x):
     return np.tril(x) - f.half(np.tril(np.triu(x)))
 
 
-def through_cofactor(d, out, a):
-    b = f.mT(f.inv(a))
-    return f.sum(d * out, (-2, -1), True) * b - out @ f.mT(d) @ b
+def cofactorSlope(t, a):
+    """The derivative of cofactor(a) in the direction t, also where a is singular; symmetric, so its own adjoint."""
+    u, s, vt = np.linalg.svd(a)
+    others = np.arange(s.shape[-1]) != np.arange(s.shape[-1])[:, None]
+    pairs = np.where(others[:, None] & others, s[..., None, None, :], 1.0).prod(-1) * others  # Π s without the i-th and j-th
+    m = mirrored(u) @ t @ mirrored(vt)
+    inner = np.eye(s.shape[-1]) * np.einsum("...ij,...jj->...i", pairs, m)[..., None] - pairs * mirrored(m)
+    sign = np.linalg.det(u) * np.linalg.det(vt)
+    return (sign[..., None, None] * (u @ inner @ vt)).astype(u.dtype)
+
+
+def slope_by_inverse(t, a):
+    """cofactorSlope in the language, for its own derivative: LinAlgError where a is singular."""
+    b, c = f.mT(f.inv(a)), f.cofactor(a)
+    return f.sum(t * c, (-2, -1), True) * b - c @ f.mT(t) @ b
+
+
+def column(x, b):
+    """x as a column where b, of the system a x = b, is a vector; else x."""
+    return x[..., None] if np.ndim(b) == 1 else x
 
 
 def through_cholesky(d, out, a):
@@ -72,8 +89,11 @@ operator("inv",        inv,        lambda d, out, a: -(f.mT(out) @ d @ f.mT(out)
          tangents=[lambda t, out, a: -(out @ t @ out)])
 operator("det",        det,        lambda d, out, a: each(d, a) * f.cofactor(a))
 operator("logabsdet",  logabsdet,  lambda d, out, a: each(d, a) * f.mT(f.inv(a)))
-operator("cofactor",   cofactor,   through_cofactor)
-operator("solve",      solve,      lambda d, out, a, b: -f.dotLeft(f.solve(f.mT(a), d), a, out),
-                                   lambda d, out, a, b: f.unbroadcast(f.solve(f.mT(a), d), b))
+operator("cofactor",   cofactor,   lambda d, out, a: f.cofactorSlope(d, a),
+         tangents=[lambda t, out, a: f.cofactorSlope(t, a)])
+operator("cofactorSlope", cofactorSlope, lambda d, out, t, a: f.cofactorSlope(d, a), traced(slope_by_inverse, 1))
+operator("solve",      solve,      lambda d, out, a, b: -f.dotLeft(f.solve(f.mT(a), f.column(d, b)), a, f.column(out, b)),
+                                   lambda d, out, a, b: f.unbroadcast(f.reshape(f.solve(f.mT(a), f.column(d, b)), out), b))
 operator("cholesky",   cholesky,   through_cholesky)
+linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None)
 linear(  "lowerHalf",  lowerHalf,  lambda d, out, x: f.lowerHalf(d))

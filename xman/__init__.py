@@ -23,5 +23,5 @@ from .wengert import WengertList
 
 f = XManFunctions
 
-__all__ = ["Operation", "Register", "XMan", "XManFunctions"]  # noqa: F822
+__all__ = ["Operation", "Register", "XMan", "XManFunctions"]
 __version__ = "0.1.0"

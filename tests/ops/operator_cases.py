@@ -77,7 +77,7 @@ def labelled(domain, targets):
     """A loss over classes: one-hot or soft targets, labels, one row, no rows."""
     return [(domain(4, 3), targets(4, 3)), (domain(4, 3), np.array([0, 2, 1, 1])), (domain(4, 3), np.array([[0], [2], [1], [1]])),
             (domain(3), targets(3)), (domain(3), np.array(1)), (domain(4, 3), targets(3)), (domain(0, 3), targets(0, 3)),
-            (domain(4, 3), np.eye(3, dtype=int)[[0, 2, 1, 1]]), (domain(2, 4, 3), targets(2, 4, 3))]
+            (domain(4, 3), np.eye(3, dtype=int)[[0, 2, 1, 1]]), (domain(2, 4, 3), targets(2, 4, 3)), (domain(4, 3), targets(4, 1) * 0.3)]
 
 
 LABELS = np.array([0, 2, 1, 1])
@@ -111,12 +111,12 @@ CASES: dict[str, list[tuple]] = {
     "einsum": [(("ij,jk->ik",), n(2, 3), n(3, 4)), (("ij->",), n(2, 3)), (("ij->j",), n(2, 3)), (("ii->i",), n(3, 3)), (("ii",), n(3, 3)),
                (("ij,ij",), n(2, 3), n(2, 3)), (("i,j->ij",), n(2), n(3)), (("...ij,...jk->...ik",), n(4, 2, 3), n(4, 3, 2)),
                (("...ij,...jk->...ik",), n(4, 2, 3), n(3, 2)), (("...i->...",), n(2, 3)), (("ij,kl->i",), n(2, 3), n(2, 2)),
-               (("ij,jk,kl->il",), n(2, 3), n(3, 2), n(2, 2)), (("...ii->...i",), n(2, 3, 3)), (("ij,j->ij",), n(2, 3), n(3))],
+               (("ij,jk,kl->il",), n(2, 3), n(3, 2), n(2, 2)), (("...ii->...i",), n(2, 3, 3)), (("ij,ij->ij",), n(2, 1), n(2, 3)), (("...ij,j->...i",), n(1, 2, 3), n(3)), (("ij,j->ij",), n(2, 3), n(3))],
     "einsumBack": [(n(3), n(3, 3), ("i", "ii")), (n(2), n(2, 3), ("i", "ij")), (n(4, 3), n(3), ("i", "i")), (n(2, 3), n(2, 3), ("ij", "ij"))],
     "broadcast": [(n(), n(3)), (n(3), n(2, 3)), (n(2, 1), n(2, 3)), (n(2), n(2, 3), 1), (n(3), (2, 3)), (n(2), n(2, 3, 2), (1, 2)), (n(1), n(0))],
     "unbroadcast": [(n(2, 3), n(3)), (n(2, 3), n()), (n(2, 3), n(2, 1)), (n(2, 3), n(2), 1), (n(2, 3), n(2, 3)), (n(4, 2, 3), n(1, 3))],
     "reshape": [(n(2, 3), (3, 2)), (n(6), (2, -1)), (n(), (1, 1)), (n(2, 3), n(6)), (n(1), ()), (n(0, 3), (3, 0))],
-    "transpose": [(n(2, 3),), (n(2, 3, 4), (2, 0, 1)), (n(),), (n(3),), (n(2, 3, 4),)],
+    "transpose": [(n(2, 3),), (n(2, 3, 4), (2, 0, 1)), (n(2, 3, 4), (-1, 0, -2)), (n(),), (n(3),), (n(2, 3, 4),)],
     "mT": [(n(2, 3),), (n(4, 2, 3),)],
     "flip": [(n(3),), (n(2, 3), 0), (n(2, 3), (0, 1)), (n(2, 3), -1)],
     "roll": [(n(4), 1), (n(2, 3), 2, 1), (n(2, 3), (1, 2), (0, 1)), (n(2, 3), -1)],
@@ -151,7 +151,9 @@ CASES: dict[str, list[tuple]] = {
     "take": [(n(4), INDEX), (n(2, 3), INDEX, 0), (n(2, 3), INDEX, -1), (n(2, 3), 1, 1), (n(2, 3), np.array([[5, 0], [0, 1]])), (n(2, 3, 2), INDEX, -2)],
     # matrices
     **{op: [(square(3, 3),), (square(2, 3, 3),), (square(1, 1),)] for op in ("inv", "det", "logabsdet", "cofactor")},
-    "solve": [(square(3, 3), n(3)), (square(3, 3), n(3, 2)), (square(2, 3, 3), n(2, 3, 2)), (square(3, 3), n(4, 3, 2)), (square(2, 3, 3), n(3, 2))],
+    "cofactorSlope": [(n(3, 3), square(3, 3)), (n(2, 3, 3), square(2, 3, 3))],
+    "column": [(n(3), n(3)), (n(2, 3), n(3)), (n(2, 3), n(2, 3))],
+    "solve": [(square(2, 3, 3), n(3)), (square(3, 3, 3), n(3)), (square(3, 3), n(3)), (square(3, 3), n(3, 2)), (square(2, 3, 3), n(2, 3, 2)), (square(3, 3), n(4, 3, 2)), (square(2, 3, 3), n(3, 2))],
     "cholesky": [(definite(3, 3),), (definite(2, 3, 3),), (definite(1, 1),)],
     "lowerHalf": [(n(3, 3),), (n(2, 3, 3),)],
     # losses
@@ -170,6 +172,7 @@ CASES: dict[str, list[tuple]] = {
     **{op: [(n(4),), (n(2, 3), 1), (n(2, 3), -1)] for op in ("argmax", "argmin")},
 }
 
-# where a is singular det has its derivative, but the second goes by the inverse; a standard deviation of 0 has a kink
 CASES["det"].append((singular(),))
-NO_SECOND = {("det", len(CASES["det"]) - 1), ("std", 0), ("std", 9)}
+CASES["cofactor"].append((singular(),))
+# the derivative of cofactorSlope goes by the inverse, so it has cases that are not singular; a standard deviation of 0 has a kink
+NO_SECOND = {("cofactor", 3), ("std", 0), ("std", 9)}

@@ -1,0 +1,4 @@
+"""python -m xman is the command xman."""
+from .cli import main
+
+main()

@@ -1,0 +1,195 @@
+"""The commands, as click reads them."""
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+import click
+import numpy as np
+
+import ops
+
+from .. import __version__
+from ..errors import XManError
+from ..interpreters import backprop, check, eval, shapes
+from ..train import Diverged, evaluate, fit, load
+from ..train.optimizers import OPTIMIZERS
+from ..wengert import WengertList
+from .sources import assignments, built_in, list_and_values, model_of
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for a program to read.")
+OF = click.option("--of", metavar="REGISTER", help="The register meant; the last line's, or a model's loss, if not said.")
+VALUES = click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
+SOURCE = click.argument("source", metavar="LIST")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def xman() -> None:
+    """Wengert lists: write, evaluate, differentiate, check and train.
+
+    LIST is a file of lines such as `z1 = mul(h, w)`, a .json file, - for standard input, or a model: path/to/model.py:Class.
+    """
+
+
+@xman.command()
+@SOURCE
+@VALUES
+@OF
+@AS_JSON
+def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool) -> None:
+    """Print the list, and with values for its inputs the shape of every register."""
+    steps, known = list_and_values(source, of)
+    known |= assignments(values)
+    sizes = shapes(steps, known) if values else {}
+    if as_json:
+        print(steps.to_json())
+        return
+    for line in steps:
+        text = str(WengertList([line]))
+        print(f"{text:<50} # {sizes[line[0]][0]} {sizes[line[0]][1]}" if sizes else text)
+
+
+@xman.command(name="eval")
+@SOURCE
+@VALUES
+@OF
+@AS_JSON
+@click.option("--all", "everything", is_flag=True, help="Print every register, not only the result.")
+def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, everything: bool) -> None:
+    """Evaluate the list: xman eval f.wl x1=3 x2=7."""
+    steps, known = list_and_values(source, of)
+    result = eval(steps, known | assignments(values))
+    names = [dst for dst, _, _ in steps] if everything else [of] if of else list(steps.outputs)
+    tell({name: found(result, name) for name in names}, as_json)
+
+
+@xman.command()
+@SOURCE
+@VALUES
+@OF
+@AS_JSON
+@click.option("--wrt", multiple=True, metavar="REGISTER", help="Differentiate by this input only; may be repeated.")
+def grad(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...]) -> None:
+    """Differentiate the list by its inputs: xman grad f.wl x1=3 x2=7."""
+    steps, known = list_and_values(source, of)
+    result = eval(steps, known | assignments(values))
+    of = of or steps[-1][0]
+    if np.size(found(result, of)) != 1:
+        raise XManError(f"{of!r} has shape {np.shape(result[of])}; a gradient is of one number: say which with --of")
+    deltas = backprop(steps, result, ops.DG, wrt or None, **{of: 1.0})
+    tell({name: deltas.get(name, np.zeros(np.shape(result[name]))) for name in wrt or steps.inputs}, as_json)
+
+
+@xman.command(name="check")
+@SOURCE
+@VALUES
+@OF
+@AS_JSON
+@click.option("--wrt", multiple=True, metavar="REGISTER", help="Check this input only; may be repeated.")
+@click.option("--sides", type=click.IntRange(1, 2), default=2, show_default=True, help="Sides of the difference quotient.")
+@click.option("--seed", default=0, show_default=True, help="Of the random directions where a register is large.")
+def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...], sides: int, seed: int) -> None:
+    """Compare backprop with difference quotients, element by element. Exit status 1 where they differ."""
+    steps, known = list_and_values(source, of)
+    report = check(steps, known | assignments(values), of=of, wrt=wrt or None, sides=sides, seed=seed)
+    if as_json:
+        print(json.dumps({"ok": report.ok, "checked": len(report.entries), "misshapen": report.misshapen,
+                          "wrong": [plain(entry._asdict()) for entry in report.wrong]}))
+    else:
+        print(report)
+    sys.exit(0 if report.ok else 1)
+
+
+DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size": 32},
+            "logreg": {"optimizer": "adam", "lr": 1e-2, "epochs": 60, "batch_size": 32},
+            "lstm": {"optimizer": "sgd", "lr": 0.5, "epochs": 15, "batch_size": 64}}
+
+
+@xman.command()
+@click.argument("model", metavar="mlp|logreg|lstm|path/to/model.py:Class")
+@click.option("--data", default="digits", show_default=True, metavar="digits|names|FILE", help="What to learn; see data/README.md.")
+@click.option("--epochs", type=click.IntRange(0), help="Passes over the data.")
+@click.option("--batch-size", type=click.IntRange(1), help="Rows of a minibatch.")
+@click.option("--optimizer", type=click.Choice(list(OPTIMIZERS)))
+@click.option("--lr", type=float, help="The learning rate.")
+@click.option("--seed", default=0, show_default=True, help="Of the parameters, the order of the rows, and a file's split.")
+@click.option("--hidden", type=click.IntRange(1), multiple=True, help="Size of a hidden layer; repeat it for more layers.")
+@click.option("--activation", type=click.Choice(["tanh", "relu", "sigmoid"]))
+@click.option("--last", type=click.Choice(["tanh", "relu", "sigmoid"]), help="An activation on the last layer too.")
+@click.option("--loss", help="crossEntropy, softmaxCrossEntropy, sigmoidCrossEntropy, squaredError or hinge.")
+@click.option("--max-len", type=click.IntRange(1), help="Characters of a title that are read.")
+@click.option("--patience", type=click.IntRange(1), help="Stop after so many epochs without a better validation loss.")
+@click.option("--threshold", type=float, help="Stop when no parameter moves by more than this in an epoch.")
+@click.option("--checkpoint", metavar="FILE", help="Save after each epoch and on Ctrl-C; go on from it where it exists.")
+@click.option("--plot", metavar="FILE.png", help="Draw the learning curve.")
+@click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
+@AS_JSON
+def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[int, ...], activation: str | None, last: str | None,
+          loss: str | None, quiet: bool, as_json: bool, **settings: Any) -> None:
+    """Train a model and judge it on rows that it has not seen."""
+    sets = load(data, max_len=max_len, seed=seed)
+    shape = {"hidden": hidden, "activation": activation, "last": last, "loss": loss}
+    if model in DEFAULTS:
+        network = built_in(model, sets, seed, **shape)
+    elif ".py" in model:
+        if said := [key for key, value in shape.items() if value]:
+            raise XManError(f"--{said[0]} is for the models of xman; {model} says itself what it is")
+        network = model_of(model)
+    else:
+        raise XManError(f"there is no model {model!r}; there are {', '.join(DEFAULTS)}, and your own: path/to/model.py:Class")
+    settings = {**DEFAULTS.get(model, DEFAULTS["mlp"]), **{key: value for key, value in settings.items() if value is not None}}
+    if not quiet and not as_json:
+        print(abridged(network.operationSequence(network.loss)), flush=True)
+    started = time.perf_counter()
+    try:
+        result = fit(network, sets.train, validation=sets.valid, seed=seed, progress=not quiet, **settings)
+    except Diverged as error:
+        print(f"xman: {error}", file=sys.stderr)
+        sys.exit(1)
+    seconds = time.perf_counter() - started
+    test_loss, accuracy = evaluate(network, result.parameters, sets.test)
+    if as_json:
+        print(json.dumps(plain({"model": model, "data": data, "seed": seed, **settings, "history": result.history,
+                                "best_epoch": result.best, "reason": result.reason, "seconds": seconds,
+                                "test_loss": test_loss, "test_accuracy": accuracy, "test_rows": sets.test[0].shape[0]})))
+    else:
+        size = sum(np.size(w) for w in result.parameters.values())
+        print(f"{result.reason}; {size:,} parameters, those of epoch {result.best}, in {seconds:.1f} s")
+        print(f"test loss {test_loss:.4f}" + ("" if accuracy is None else f", accuracy {accuracy:.2%}")
+              + f" of {sets.test[0].shape[0]:,} rows")
+    if result.reason.startswith("interrupted"):
+        sys.exit(130)
+
+
+def abridged(steps: WengertList) -> str:
+    """The list, its middle left out where it is long."""
+    return str(steps) if len(steps) <= 40 else f"{steps[:12]}\n…  {len(steps) - 18} lines, see xman show  …\n{steps[-6:]}"
+
+
+def found(values: dict[str, Any], name: str) -> Any:
+    if name not in values:
+        raise XManError(f"the list has no register {name!r}")
+    return values[name]
+
+
+def tell(results: dict[str, Any], as_json: bool) -> None:
+    """One line a register, name = value, or one JSON object."""
+    if as_json:
+        print(json.dumps({name: plain(x) for name, x in results.items()}))
+        return
+    for name, x in results.items():
+        print(f"{name} = {plain(x)}")
+
+
+def plain(x: Any) -> Any:
+    """x in JSON's terms: nested lists of numbers; NaN and infinities, which JSON lacks, as strings."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        return plain(x.tolist())
+    if isinstance(x, dict):
+        return {key: plain(value) for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [plain(part) for part in x]
+    return str(x) if isinstance(x, float) and not np.isfinite(x) else x

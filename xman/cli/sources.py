@@ -1,0 +1,120 @@
+"""What the command line's words stand for: lists, models, data and values."""
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import XManError, nearest
+from ..manager import XMan
+from ..models import LSTM, MLP, LogisticRegression
+from ..notation import shortened
+from ..train import Dataset
+from ..wengert import WengertList
+
+
+def list_and_values(source: str, of: str | None) -> tuple[WengertList, dict[str, Any]]:
+    """The list that source names, and the values that it brings.
+
+    source: a file of text or (.json) of JSON, "-" for standard input, or a model path/to/model.py:Class, whose register
+    `of` (loss, if it is not said) is to be computed. Of a file `of` cuts nothing.
+    """
+    if source.partition(":")[0].endswith(".py"):
+        model = model_of(source)
+        name = of or "loss"
+        if name not in dict(model.namedRegisterItems()):
+            raise XManError(f"{source} has no register {name!r}; say which with --of: "
+                            f"{', '.join(name for name, r in model.namedRegisterItems() if r.definedAs)}")
+        return model.operationSequence(getattr(model, name)), model.inputDict()
+    text = sys.stdin.read() if source == "-" else read(source)
+    steps = WengertList.from_json(text) if source.endswith(".json") else WengertList.from_text(text)
+    if not steps:
+        raise XManError(f"{source} holds no line of a list, such as z1 = mul(h, w)")
+    return steps, {}
+
+
+def read(path: str) -> str:
+    try:
+        return Path(path).read_text("utf-8")
+    except UnicodeDecodeError:
+        raise XManError(f"{path} is not a text in UTF-8") from None
+    except OSError as error:
+        raise XManError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def model_of(source: str) -> XMan:
+    """An instance of the class that path/to/model.py:Class names; Class may be left out where the file has only one."""
+    path, _, name = source.partition(":")
+    read(path)
+    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(Path(path).resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+        found = {n: c for n, c in vars(module).items() if inspect.isclass(c) and issubclass(c, XMan) and c.__module__ == spec.name}
+        if not name and len(found) == 1:
+            name = next(iter(found))
+        if name not in found:
+            raise XManError(f"{path} has no model {name!r}{nearest(name, found)}; its subclasses of XMan are "
+                            f"{', '.join(found) or 'none'}: write {path}:{next(iter(found), 'Class')}")
+        return found[name]().setup()
+    except XManError:
+        raise
+    except Exception as error:  # whatever the user's file raises is told with its line
+        here = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+        at = f"line {here[-1].lineno}: " if here else ""
+        raise XManError(f"{path}: {at}{type(error).__name__}: {error}") from error
+
+
+def built_in(name: str, data: Dataset, seed: int, **options: Any) -> XMan:
+    """The model of that name (mlp, logreg, lstm) in the sizes of the data, with those of its options that were said."""
+    X, classes = data.train[0], len(data.classes)
+    features = int(np.prod(X.shape[1:]))
+    said = {key: value for key, value in options.items() if value not in (None, ())}
+    hidden = said.pop("hidden", (512, 256))
+    if name == "lstm":
+        if not isinstance(X, np.ndarray) or X.ndim != 3:
+            raise XManError("an LSTM reads sequences, such as --data names; these data are single rows")
+        if "activation" in said:
+            raise XManError("the activations of the course's LSTM are fixed; --activation is for an MLP")
+        size = options.get("hidden") or (50,)
+        if len(size) > 1:
+            raise XManError(f"the course's LSTM has one hidden layer; found --hidden {' --hidden '.join(map(str, size))}")
+        return LSTM(X.shape[2], size[0], classes, steps=X.shape[1], seed=seed, **said)
+    if name == "logreg":
+        if unfit := [key for key in ("activation", "last") if key in said] or (["hidden"] if options.get("hidden") else []):
+            raise XManError(f"logistic regression has no hidden layer; --{unfit[0]} is for an MLP")
+        return LogisticRegression(features, classes, seed=seed, **said)
+    return MLP([features, *hidden, classes], seed=seed, **{"activation": "relu", **said})
+
+
+def assignments(words: tuple[str, ...]) -> dict[str, Any]:
+    """{'x1': 3.0} from x1=3: numbers and nested lists as JSON writes them, or @FILE.npy, @FILE.csv."""
+    values = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals:
+            raise XManError(f"{word!r} is no value for a register; write name=value, as in x1=3 or x='[1, 2]' or x=@x.npy")
+        values[name] = array(word, text)
+    return values
+
+
+def array(word: str, text: str) -> Any:
+    try:
+        if text.startswith("@"):
+            load = np.load if text.endswith(".npy") else lambda path: np.loadtxt(path, delimiter=",", ndmin=2)
+            return load(text[1:])
+        value = json.loads(text) if text.lower() not in ("nan", "inf", "-inf") else float(text)
+        result = np.array(value, float) if not isinstance(value, list) or not np.array(value).dtype.kind == "i" else np.array(value)
+        return result[()]
+    except OSError as error:
+        raise XManError(f"{text[1:]} cannot be read: {error.strerror or error}") from None
+    except (ValueError, TypeError):
+        raise XManError(f"{shortened(word)}: the value is not a number or a nested list of numbers, as in x1=3 or "
+                        "x='[[1, 2], [3, 4]]'") from None
