@@ -53,14 +53,12 @@ def density(x):
     return f.exp(-f.half(x * x)) * (1.0 / math.sqrt(2.0 * math.pi))
 
 
-@np.errstate(invalid="ignore", over="ignore")
 def softmax(x, axis=-1):
     """exp(x) / Σ exp(x) over axis: probabilities (the notes §1.2, whose denominator sums e^a_i over i)."""
     e = np.exp(x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf))
     return e / np.add.reduce(e, axis=axis, keepdims=True)
 
 
-@np.errstate(invalid="ignore", over="ignore")
 def logSoftmax(x, axis=-1):
     """log softmax(x), finite where softmax itself underflows."""
     x = x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)

@@ -41,7 +41,8 @@ def unbroadcast(x, like, axis=()):
         extra = len(have) - len(want)
         if extra >= 0:
             added = *range(extra), *(extra + i for i, n in enumerate(want) if n == 1 != have[extra + i])
-            x = np.add.reduce(x, axis=added, keepdims=True).reshape(want)
+            x = np.add.reduce(x, axis=added, keepdims=True)
+            x = x.reshape(want) if extra else x
         else:
             x = broadcast(x, like)
     return cast(x, like)

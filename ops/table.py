@@ -54,7 +54,12 @@ def elementwise(op: str, value: Callable, *rules: Rule | None) -> None:
     tangent spread to the result's.
     """
     def adjoint(rule, i):
-        return lambda d, out, *args: f.unbroadcast(rule(d, out, *args), args[i])
+        def contribution(d, out, *args):
+            part, like = rule(d, out, *args), args[i]
+            if type(part) is type(like) is np.ndarray and part.shape == like.shape and part.dtype == like.dtype:
+                return part  # the common case, at once
+            return f.unbroadcast(part, like)
+        return contribution
 
     def tangent(rule):
         return lambda t, out, *args: f.broadcast(rule(t, out, *args), out)

@@ -83,9 +83,7 @@ class XMan:
         for reg in order:
             if id(reg) not in names:
                 if not reg.definedAs:
-                    user = next((f"{names.get(id(r), 'a temporary')} = {r.definedAs.fun}(…)" for r in order if any(a is reg for a in r.inputsTo())), "the list")
-                    raise XManError(f"{'an input' if reg.role == 'input' else 'a param'} without a name is used by {user}: make it "
-                                    f"an attribute of the model, or give it a name, as in {reg.role}('x')")
+                    raise nameless(reg, order, names)
                 names[id(reg)] = next(fresh)
         self._roles().update((names[id(reg)], reg.role) for reg in order)
         return WengertList(reg.definedAs.asStringTuple(names) for reg in order if reg.definedAs)
@@ -135,6 +133,14 @@ class XMan:
     def _roles(self) -> dict[str, str]:
         """The role of every name met so far, temporaries among them."""
         return vars(self).setdefault("_XMan__known", {})
+
+
+def nameless(reg: Register, order: list[Register], names: dict[int, str]) -> XManError:
+    """The error for an input or parameter that no attribute and no name leads to."""
+    users = (r for r in order if any(a is reg for a in r.inputsTo()))
+    user = next((f"{names.get(id(r), 'a temporary')} = {r.definedAs.fun}(…)" for r in users), "the list")
+    return XManError(f"{'an input' if reg.role == 'input' else 'a param'} without a name is used by {user}: make it an attribute "
+                     f"of the model, or give it a name, as in {reg.role}('x')")
 
 
 def refuse_method(name: str, value: Any) -> None:

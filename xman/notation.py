@@ -7,7 +7,6 @@ are numbers, None, True, False, ..., tuples, slice(0, 3, None), float('nan') and
 from __future__ import annotations
 
 import ast
-import json
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -122,6 +121,7 @@ def array(entries: Any, dtype: str, shape: tuple | None = None) -> np.ndarray:
 # ---- JSON -----------------------------------------------------------------------------------------------------------
 
 def to_json(steps: Iterable[tuple]) -> str:
+    import json
     return json.dumps([[dst, op, [a if isinstance(a, str) else plain(a) for a in args]] for dst, op, args in steps],
                       allow_nan=False)
 
@@ -142,6 +142,7 @@ def plain(a: Any) -> Any:
 
 def from_json(text: str) -> list[tuple]:
     """The lines of a JSON text. XManError says what is wrong with it."""
+    import json
     try:
         lines = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -149,7 +150,8 @@ def from_json(text: str) -> list[tuple]:
     if not isinstance(lines, list):
         raise XManError('the JSON of a list is [["z1", "mul", ["h", "w"]], …]; found ' + type(lines).__name__)
     try:
-        return [(dst, op, tuple(a if isinstance(a, str) else unplain(a) for a in a_list(args))) for dst, op, args in map(a_list, lines)]
+        return [(dst, op, tuple(a if isinstance(a, str) else unplain(a) for a in a_list(args)))
+                for dst, op, args in map(a_list, lines)]
     except (TypeError, ValueError, KeyError, OverflowError, RecursionError) as error:
         raise XManError(f'a line of the JSON is not of the form ["z1", "mul", ["h", 2.0]]: {error}') from None
 

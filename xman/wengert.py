@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import keyword
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -183,13 +182,20 @@ def refuse(k: int, line: Any, why: str) -> None:
 
 def refuse_name(name: str, k: int | None = None, line: Any = None) -> None:
     """Raise XManError unless `name` can be a register's: an identifier, no keyword, no operator, no word of the notation."""
-    plain = unicodedata.normalize("NFKC", name)
+    plain = name if name.isascii() else normalized(name)
     if name.isidentifier() and name not in FORBIDDEN and name not in ops.G and plain == name:
         return
-    why = (f"Python reads as {plain!r}" if name.isidentifier() and plain != name else "is an operator" if name in ops.G else "is a word of the text form" if name in notation.WORDS
+    why = (f"Python reads as {plain!r}" if name.isidentifier() and plain != name
+           else "is an operator" if name in ops.G else "is a word of the text form" if name in notation.WORDS
            else "is a Python keyword" if keyword.iskeyword(name) else "is not an identifier")
     where = f"line {k}, {notation.shown(line)}: " if k else ""
     raise XManError(f"{where}a register cannot be called {name!r}, which {why}; choose another name")
+
+
+def normalized(name: str) -> str:
+    """The name as Python's parser reads it (PEP 3131)."""
+    import unicodedata  # not before a name asks for it
+    return unicodedata.normalize("NFKC", name)
 
 
 FORBIDDEN = {*keyword.kwlist, *notation.WORDS}

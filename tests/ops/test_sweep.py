@@ -80,7 +80,7 @@ def test_a_rule_on_registers_is_the_rule_on_arrays(op, k, table):
 
 @pytest.mark.parametrize(("op", "k"), [case for case in EVERY if tuple(case.values) not in NO_SECOND])
 def test_the_second_order_is_right_forward_and_in_reverse(op, k):
-    for i, args, out, d, _ in ruled(op, k):
+    for i, args, _, d, _ in ruled(op, k):
         regs, values = symbols(args)
         seed = Register("seed")
         steps = XMan().operationSequence(DG[op][i](seed, getattr(f, op)(*regs), *regs))

@@ -91,7 +91,8 @@ def grad(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wr
 @click.option("--wrt", multiple=True, metavar="REGISTER", help="Check this input only; may be repeated.")
 @click.option("--sides", type=click.IntRange(1, 2), default=2, show_default=True, help="Sides of the difference quotient.")
 @click.option("--seed", default=0, show_default=True, help="Of the random directions where a register is large.")
-def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...], sides: int, seed: int) -> None:
+def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...], sides: int,
+           seed: int) -> None:
     """Compare backprop with difference quotients, element by element. Exit status 1 where they differ."""
     steps, known = list_and_values(source, of)
     report = check(steps, known | assignments(values), of=of, wrt=wrt or None, sides=sides, seed=seed)
@@ -105,12 +106,12 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
 
 DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size": 32},
             "logreg": {"optimizer": "adam", "lr": 1e-2, "epochs": 60, "batch_size": 32},
-            "lstm": {"optimizer": "sgd", "lr": 0.5, "epochs": 15, "batch_size": 64}}
+            "lstm": {"optimizer": "adam", "lr": 1e-2, "epochs": 15, "batch_size": 32}}
 
 
 @xman.command()
 @click.argument("model", metavar="mlp|logreg|lstm|path/to/model.py:Class")
-@click.option("--data", default="digits", show_default=True, metavar="digits|names|FILE", help="What to learn; see data/README.md.")
+@click.option("--data", default="digits", show_default=True, metavar="digits|names|FILE", help="What to learn.")
 @click.option("--epochs", type=click.IntRange(0), help="Passes over the data.")
 @click.option("--batch-size", type=click.IntRange(1), help="Rows of a minibatch.")
 @click.option("--optimizer", type=click.Choice(list(OPTIMIZERS)))
@@ -127,16 +128,17 @@ DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size":
 @click.option("--plot", metavar="FILE.png", help="Draw the learning curve.")
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
-def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[int, ...], activation: str | None, last: str | None,
-          loss: str | None, quiet: bool, as_json: bool, **settings: Any) -> None:
+def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[int, ...], activation: str | None,
+          last: str | None, loss: str | None, quiet: bool, as_json: bool, **settings: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
     sets = load(data, max_len=max_len, seed=seed)
     shape = {"hidden": hidden, "activation": activation, "last": last, "loss": loss}
+    said = {key: value for key, value in shape.items() if value}
     if model in DEFAULTS:
-        network = built_in(model, sets, seed, **shape)
+        network = built_in(model, sets, seed, said)
     elif ".py" in model:
-        if said := [key for key, value in shape.items() if value]:
-            raise XManError(f"--{said[0]} is for the models of xman; {model} says itself what it is")
+        if said:
+            raise XManError(f"--{next(iter(said))} is for the models of xman; {model} says itself what it is")
         network = model_of(model)
     else:
         raise XManError(f"there is no model {model!r}; there are {', '.join(DEFAULTS)}, and your own: path/to/model.py:Class")
@@ -166,7 +168,7 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
 
 def abridged(steps: WengertList) -> str:
     """The list, its middle left out where it is long."""
-    return str(steps) if len(steps) <= 40 else f"{steps[:12]}\n…  {len(steps) - 18} lines, see xman show  …\n{steps[-6:]}"
+    return str(steps) if len(steps) <= 40 else f"{steps[:12]}\n…  {len(steps) - 18} more lines  …\n{steps[-6:]}"
 
 
 def found(values: dict[str, Any], name: str) -> Any:

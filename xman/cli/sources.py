@@ -57,7 +57,8 @@ def model_of(source: str) -> XMan:
     sys.path.insert(0, str(Path(path).resolve().parent))
     try:
         spec.loader.exec_module(module)
-        found = {n: c for n, c in vars(module).items() if inspect.isclass(c) and issubclass(c, XMan) and c.__module__ == spec.name}
+        found = {n: c for n, c in vars(module).items()
+                 if inspect.isclass(c) and issubclass(c, XMan) and c.__module__ == spec.name}
         if not name and len(found) == 1:
             name = next(iter(found))
         if name not in found:
@@ -72,26 +73,28 @@ def model_of(source: str) -> XMan:
         raise XManError(f"{path}: {at}{type(error).__name__}: {error}") from error
 
 
-def built_in(name: str, data: Dataset, seed: int, **options: Any) -> XMan:
-    """The model of that name (mlp, logreg, lstm) in the sizes of the data, with those of its options that were said."""
+# what `xman train` makes of a model's name where nothing else is said; an option a model has no use for is not here
+SHAPES = {"logreg": {"loss": "softmaxCrossEntropy"},
+          "mlp": {"hidden": (512, 256), "activation": "relu", "last": None, "loss": "squaredError"},
+          "lstm": {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}}
+
+
+def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
+    """The model of that name (logreg, mlp, lstm) in the sizes of the data, with the options that were said."""
     X, classes = data.train[0], len(data.classes)
-    features = int(np.prod(X.shape[1:]))
-    said = {key: value for key, value in options.items() if value not in (None, ())}
-    hidden = said.pop("hidden", (512, 256))
-    if name == "lstm":
-        if not isinstance(X, np.ndarray) or X.ndim != 3:
-            raise XManError("an LSTM reads sequences, such as --data names; these data are single rows")
-        if "activation" in said:
-            raise XManError("the activations of the course's LSTM are fixed; --activation is for an MLP")
-        size = options.get("hidden") or (50,)
-        if len(size) > 1:
-            raise XManError(f"the course's LSTM has one hidden layer; found --hidden {' --hidden '.join(map(str, size))}")
-        return LSTM(X.shape[2], size[0], classes, steps=X.shape[1], seed=seed, **said)
+    if unfit := [key for key in said if key not in SHAPES[name]]:
+        raise XManError(f"--{unfit[0]} is not for {name}, which takes {', '.join('--' + key for key in SHAPES[name])}")
+    options = {**SHAPES[name], **said}
+    hidden = options.pop("hidden", ())
     if name == "logreg":
-        if unfit := [key for key in ("activation", "last") if key in said] or (["hidden"] if options.get("hidden") else []):
-            raise XManError(f"logistic regression has no hidden layer; --{unfit[0]} is for an MLP")
-        return LogisticRegression(features, classes, seed=seed, **said)
-    return MLP([features, *hidden, classes], seed=seed, **{"activation": "relu", **said})
+        return LogisticRegression(int(np.prod(X.shape[1:])), classes, seed=seed, **options)
+    if name == "mlp":
+        return MLP([int(np.prod(X.shape[1:])), *hidden, classes], seed=seed, **options)
+    if not isinstance(X, np.ndarray) or X.ndim != 3:
+        raise XManError("an LSTM reads sequences, such as --data names; these data are single rows")
+    if len(hidden) != 1:
+        raise XManError(f"the course's LSTM has one hidden layer; found --hidden {' --hidden '.join(map(str, hidden))}")
+    return LSTM(X.shape[2], hidden[0], classes, steps=X.shape[1], seed=seed, **options)
 
 
 def assignments(words: tuple[str, ...]) -> dict[str, Any]:
@@ -110,9 +113,10 @@ def array(word: str, text: str) -> Any:
         if text.startswith("@"):
             load = np.load if text.endswith(".npy") else lambda path: np.loadtxt(path, delimiter=",", ndmin=2)
             return load(text[1:])
-        value = json.loads(text) if text.lower() not in ("nan", "inf", "-inf") else float(text)
-        result = np.array(value, float) if not isinstance(value, list) or not np.array(value).dtype.kind == "i" else np.array(value)
-        return result[()]
+        value = np.array(json.loads(text) if text.lower() not in ("nan", "inf", "-inf") else float(text))
+        if value.dtype.kind not in "biuf":
+            raise ValueError
+        return value if value.ndim and value.dtype.kind != "b" else float(value)
     except OSError as error:
         raise XManError(f"{text[1:]} cannot be read: {error.strerror or error}") from None
     except (ValueError, TypeError):

@@ -26,7 +26,7 @@ def backprop(steps: Steps, values: Mapping[str, Any], DG: Mapping[str, Sequence]
     steps = checked(steps, DG)
     deltas = seeds(deltas, values, "delta")
     active = values if wrt is None else depends(steps, wrt, values)
-    held = {id(x) for x in (*values.values(), *deltas.values())}
+    held = set(map(id, deltas.values()))
     try:
         for dst, op, args in reversed(steps):
             if dst in deltas:
@@ -34,7 +34,7 @@ def backprop(steps: Steps, values: Mapping[str, Any], DG: Mapping[str, Sequence]
                 inputs = [values[a] if isinstance(a, str) else a for a in args]
                 for a, x, rule in zip(args, inputs, DG[op], strict=False):
                     if rule and isinstance(a, str) and a in active and varies(x):
-                        part = own(rule(d, out, *inputs), x, held)
+                        part = own(rule(d, out, *inputs), x, held, (out, *inputs))
                         deltas[a] = deltas[a] + part if a in deltas else part
     except Exception as error:
         raise failure(error, steps, (dst, op, args), values, DG, "adjoint rule") from error

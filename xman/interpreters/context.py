@@ -32,12 +32,11 @@ def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dic
             raise XManError(f"a {word} was given for {name!r}, which has no value{nearest(name, values)}")
         x = values[name]
         try:
-            result[name] = f.broadcast(d, x)
-            if not isinstance(result[name], Expression):
-                like = result[name] if result[name].dtype.kind == "f" else result[name].astype(float)
-                result[name] = np.array(like)[()]
+            result[name] = start = f.broadcast(d, x)
         except (TypeError, ValueError):
             raise XManError(f"the {word} given for {name!r} has shape {np.shape(d)}, the register {np.shape(x)}") from None
+        if isinstance(start, np.ndarray):
+            result[name] = start[()] if start.dtype.kind == "f" else start.astype(float)[()]
     return result
 
 
@@ -68,13 +67,14 @@ def varies(x: Any) -> bool:
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
-def own(part: Any, x: Any, held: set[int]) -> Any:
-    """part in the precision of x and in a buffer of its own: no view, and none of those held, by id, which it joins."""
-    if isinstance(part, (np.ndarray, np.floating)):
-        dtype = getattr(x, "dtype", part.dtype)
-        if part.dtype != dtype and dtype.kind == "f":
-            part = part.astype(dtype)
-        elif isinstance(part, np.ndarray) and (part.base is not None or id(part) in held):
+def own(part: Any, x: Any, held: set[int], around: Collection[Any]) -> Any:
+    """part in the precision of x and in a buffer of its own: no view, none that is held (by id), none of those around."""
+    if type(part) is type(x) is not np.ndarray:
+        return part  # a number
+    if isinstance(part, (np.ndarray, np.floating)) and part.dtype is not (dtype := getattr(x, "dtype", part.dtype)):
+        part = part.astype(dtype if dtype.kind == "f" else float, copy=False)
+    if type(part) is np.ndarray:
+        if part.base is not None or id(part) in held or id(part) in map(id, around):
             part = part.copy()
         held.add(id(part))
     return part

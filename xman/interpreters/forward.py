@@ -23,14 +23,14 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
     """
     steps = checked(steps, TG)
     tangents = seeds(tangents, values, "tangent")
-    held = {id(x) for x in (*values.values(), *tangents.values())}
+    held = set(map(id, tangents.values()))
     try:
         for dst, op, args in steps:
             if any(isinstance(a, str) and a in tangents for a in args):
                 out, inputs = values[dst], [values[a] if isinstance(a, str) else a for a in args]
                 for a, rule in zip(args, TG[op], strict=False):
                     if rule and isinstance(a, str) and a in tangents:
-                        part = own(rule(tangents[a], out, *inputs), out, held)
+                        part = own(rule(tangents[a], out, *inputs), out, held, (out, *inputs))
                         tangents[dst] = tangents[dst] + part if dst in tangents else part
     except Exception as error:
         raise failure(error, steps, (dst, op, args), values, TG, "tangent rule") from error

@@ -11,11 +11,11 @@ from .parts import activation_called, bias, glorot, outputs_and_loss
 class LSTM(XMan):
     """Reads `steps` inputs X1, X2, … (n, features) and gives outputs (n, classes) from the last hidden state.
 
-        i = sigmoid(X·Wi + h·Ui + bi)       what comes in
-        f = sigmoid(X·Wf + h·Uf + bf)       what is kept
-        o = sigmoid(X·Wo + h·Uo + bo)       what goes out
-        g = tanh(   X·Wc + h·Uc + bc)       what is new
-        c = f*c + i*g,   h = o*tanh(c),   and at the end outputs = softmax(relu(h·W2 + b2))
+        i = sigmoid(h·Ui + X·Wi + bi)       what comes in
+        f = sigmoid(h·Uf + X·Wf + bf)       what is kept
+        o = sigmoid(h·Uo + X·Wo + bo)       what goes out
+        g = tanh(   h·Uc + X·Wc + bc)       what is new
+        c = i*g + f*c,   h = o*tanh(c),   and at the end outputs = softmax(relu(h·W2 + b2))
 
     The states h0 and c0 begin as zeros (1, hidden), which serve every batch size. last: the activation before the
     softmax (None: none). loss: as `outputs_and_loss`.
@@ -35,11 +35,11 @@ class LSTM(XMan):
         self.steps = steps
         for t in range(1, steps + 1):
             X = f.input()
-            i = f.sigmoid(X @ self.Wi + h @ self.Ui + self.bi)
-            keep = f.sigmoid(X @ self.Wf + h @ self.Uf + self.bf)
-            o = f.sigmoid(X @ self.Wo + h @ self.Uo + self.bo)
-            g = f.tanh(X @ self.Wc + h @ self.Uc + self.bc)
-            c = keep * c + i * g
+            i = f.sigmoid(h @ self.Ui + X @ self.Wi + self.bi)
+            keep = f.sigmoid(h @ self.Uf + X @ self.Wf + self.bf)
+            o = f.sigmoid(h @ self.Uo + X @ self.Wo + self.bo)
+            g = f.tanh(h @ self.Uc + X @ self.Wc + self.bc)
+            c = i * g + keep * c
             h = o * f.tanh(c)
             for name, register in (("X", X), ("c", c), ("h", h)):
                 setattr(self, f"{name}{t}", register)

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,7 +77,8 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     with Progress(progress, total=epochs * run.batches, done=(state.epoch - 1) * run.batches + state.batch) as shown:
         try:
             while not reason:
-                for state in run.rest_of_epoch(state):
+                while state.batch < run.batches:
+                    state = run.step(state)
                     shown.step()
                 now = time.perf_counter()
                 state = run.epoch_done(state, validation, now - started)
@@ -109,9 +109,11 @@ class Run:
         if not lr > 0:
             raise XManError(f"the learning rate has to be positive, not {lr!r}; the optimizers descend by themselves")
         if optimizer not in OPTIMIZERS:
-            raise XManError(f"there is no optimizer {optimizer!r}{nearest(optimizer, OPTIMIZERS)}; there are {', '.join(OPTIMIZERS)}")
+            raise XManError(f"there is no optimizer {optimizer!r}{nearest(optimizer, OPTIMIZERS)}; "
+                            f"there are {', '.join(OPTIMIZERS)}")
         self.optimizer, self.lr, self.seed, self.batch_size = OPTIMIZERS[optimizer], lr, seed, batch_size
         self.batches = -(-self.rows // batch_size)
+        self.order: tuple[int, Any] = 0, None  # the epoch, and the order of the rows in it
         self.steps = list_of(model, "loss")
         self.inputs = model.inputDict(**feed(model, self.X[:1], self.y[:1]))
         self.names = [name for name in self.steps.inputs if model.isParam(name)]
@@ -130,16 +132,16 @@ class Run:
         values = {name: w if w.dtype.kind == "f" else w.astype(float) for name, w in values.items()}
         return State(values, {name: (np.zeros_like(w),) * self.optimizer.moments for name, w in values.items()})
 
-    def rest_of_epoch(self, state: State) -> Iterator[State]:
-        """The states after each of the minibatches that are left of the epoch."""
-        order = np.random.default_rng([self.seed, state.epoch]).permutation(self.rows)
-        while state.batch < self.batches:
-            some = order[state.batch * self.batch_size:(state.batch + 1) * self.batch_size]
-            state = self.step(state, self.X[some], self.y[some])
-            yield state
+    def minibatch(self, epoch: int, batch: int) -> tuple[Any, np.ndarray]:
+        """The rows of a minibatch; their order is drawn anew for each epoch, from the seed and its number alone."""
+        if self.order[0] != epoch:
+            self.order = epoch, np.random.default_rng([self.seed, epoch]).permutation(self.rows)
+        some = self.order[1][batch * self.batch_size:(batch + 1) * self.batch_size]
+        return self.X[some], self.y[some]
 
-    def step(self, state: State, X: Any, y: np.ndarray) -> State:
-        """The state after one minibatch: values, deltas, and each parameter moved."""
+    def step(self, state: State) -> State:
+        """The state after one more minibatch: values, deltas, and each parameter moved."""
+        X, y = self.minibatch(state.epoch, state.batch)
         values = eval(self.steps, {**self.inputs, **state.parameters, **feed(self.model, X, y)})
         loss = values[self.steps[-1][0]]
         if np.size(loss) != 1:
@@ -181,14 +183,15 @@ class Run:
         arrays, facts = checkpoints.restore(path)
         for key, wanted in self.settings.items():
             if (found := facts.get("settings", {}).get(key)) != wanted:
-                change = "is of another" if key == "model and data" else f"was made with {key} {found}, not {wanted}: the same"
-                raise XManError(f"the checkpoint {path} {change} {key}; give this run another file, or move that one away")
+                what = "another model or other data" if key == "model and data" else f"a run with {key} {found}, not {wanted}"
+                raise XManError(f"the checkpoint {path} is of {what}; give this run another file, or move that one away")
+        kept = range(self.optimizer.moments)
         try:
             state = State(**facts["state"], parameters={n: arrays[f"parameters/{n}"] for n in self.names},
-                          moments={n: tuple(arrays[f"moments/{n}/{k}"] for k in range(self.optimizer.moments)) for n in self.names},
+                          moments={n: tuple(arrays[f"moments/{n}/{k}"] for k in kept) for n in self.names},
                           best={n: arrays[f"best/{n}"] for n in self.names if f"best/{n}" in arrays})
         except (KeyError, TypeError) as error:
-            raise XManError(f"the checkpoint {path} is not of this version of xman: {error}; move it away to begin anew") from None
+            raise XManError(f"the checkpoint {path} is of another version of xman: {error}; move it away to begin anew") from None
         return state._replace(history=tuple(state.history))
 
 

@@ -1,0 +1,286 @@
+"""Facts about the command line: what each command prints, its exit status, and one sentence for what a user can mend."""
+
+import io
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from xman import WengertList
+from xman.cli import main
+
+pytest.importorskip("click")
+
+EQUATION_1 = "z1 = add(x1, x1)\nz2 = add(z1, x2)\nf = square(z2)\n"
+MODEL = """from xman import XMan, f
+import numpy as np
+
+class Softmax(XMan):
+    X, y = f.input(), f.input()
+    W = f.param(default=np.zeros((64, 10), np.float32))
+    scores = X @ W
+    outputs = f.softmax(scores)
+    loss = f.mean(f.softmaxCrossEntropy(scores, y))
+"""
+FILES = {
+    "f.wl": EQUATION_1,
+    "f.json": '[["z1", "add", ["x1", "x1"]], ["z2", "add", ["z1", "x2"]], ["f", "square", ["z2"]]]',
+    "log.wl": "f = log(x)\n",
+    "empty.wl": "", "comment.wl": "# nothing\n", "garbage.wl": "z1 = add(x, x)\nwhat is this?\n", "bad.json": "[1",
+    "operator.wl": "z1 = sqare(x)\n", "twice.wl": "z1 = add(x, x)\nz1 = square(x)\n", "binary.wl": b"\xff\xfe\x00",
+    "model.py": MODEL,
+    "two.py": "from xman import XMan, f\nclass A(XMan):\n    x = f.input()\n    loss = f.square(x)\nclass B(A):\n    pass\n",
+    "none.py": "x = 1\n",
+    "syntax.py": "from xman import XMan, f\nclass Model(XMan)\n    x = f.input()\n",
+    "raises.py": "from xman import XMan, f\n\nhalf = 1 / 0\n",
+    "init.py": "from xman import XMan, f\nclass Model(XMan):\n    def __init__(self):\n        self.x = undefined\n",
+    "exits.py": "import sys\nsys.exit(0)\n",
+    "needs.py": "from xman import XMan\nclass Model(XMan):\n    def __init__(self, size):\n        pass\n",
+    "rows.csv": "".join(f"{k % 2},{k % 3},{'ab'[k % 2]}\n" for k in range(40)),
+}
+
+
+@pytest.fixture
+def xman(tmp_path, monkeypatch, capsys):
+    """xman(*words, stdin="") -> (exit status, output, errors), in a folder with FILES."""
+    for name, content in FILES.items():
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    np.save(tmp_path / "x.npy", np.array([1.0, 4.0]))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+    def run(*words, stdin=""):
+        monkeypatch.setattr(sys, "argv", ["xman", *words])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        with pytest.raises(SystemExit) as end:
+            main()
+        return end.value.code, *capsys.readouterr()
+
+    return run
+
+
+def outside(*words, cwd):
+    return subprocess.run([sys.executable, *words], cwd=cwd, capture_output=True, text=True)
+
+
+# show
+
+
+@pytest.mark.parametrize("source", ["f.wl", "f.json", "-"])
+def test_show_prints_the_list_of_a_file_of_text_of_json_and_of_standard_input(xman, source):
+    assert xman("show", source, stdin=EQUATION_1) == (0, EQUATION_1, "")
+
+
+@pytest.mark.parametrize("options", [[], ["x1=3", "x2=[1, 2]"]], ids=["plain", "with shapes"])
+def test_what_show_prints_reads_back_as_the_same_list(xman, options):
+    assert WengertList.from_text(xman("show", "f.wl", *options)[1]) == WengertList.from_text(EQUATION_1)
+
+
+def test_what_show_prints_as_json_reads_back_as_the_same_list(xman):
+    assert WengertList.from_json(xman("show", "f.wl", "--json")[1]) == WengertList.from_text(EQUATION_1)
+
+
+def test_show_with_values_tells_the_shape_of_each_register(xman):
+    lines = xman("show", "f.wl", "x1=3", "x2=[1, 2]")[1].splitlines()
+    assert [line.split("#")[1].strip() for line in lines] == ["() float64", "(2,) float64", "(2,) float64"]
+
+
+@pytest.mark.parametrize("source", ["model.py:Softmax", "model.py"])
+def test_show_prints_the_list_of_a_models_loss(xman, source):
+    code, out, err = xman("show", source)
+    assert (code, err) == (0, "") and out.endswith("loss = mean(z1)\n")
+
+
+def test_show_prints_the_list_of_the_register_that_is_named(xman):
+    assert xman("show", "model.py", "--of", "outputs")[1] == "scores = dot(X, W)\noutputs = softmax(scores)\n"
+
+
+# eval, grad, check
+
+
+@pytest.mark.parametrize("options, out", [([], "f = 169.0\n"), (["--of", "z2"], "z2 = 13.0\n"),
+                                          (["--all"], "z1 = 6.0\nz2 = 13.0\nf = 169.0\n")])
+def test_eval_prints_the_result_or_the_register_named_or_all(xman, options, out):
+    assert xman("eval", "f.wl", "x1=3", "x2=7", *options) == (0, out, "")
+
+
+def test_grad_prints_the_derivative_by_each_input(xman):
+    assert xman("grad", "f.wl", "x1=3", "x2=7") == (0, "x1 = 52.0\nx2 = 26.0\n", "")
+
+
+def test_grad_by_one_input_prints_that_alone(xman):
+    assert xman("grad", "f.wl", "x1=3", "x2=7", "--wrt", "x2")[1] == "x2 = 26.0\n"
+
+
+def test_the_derivative_by_an_input_that_does_not_matter_is_zero(xman):
+    assert xman("grad", "f.wl", "x1=3", "x2=7", "--of", "z1")[1] == "x1 = 2.0\nx2 = 0.0\n"
+
+
+def test_eval_and_grad_give_json(xman):
+    results = [json.loads(xman(word, "f.wl", "x1=3", "x2=7", "--json")[1]) for word in ("eval", "grad")]
+    assert results == [{"f": 169.0}, {"x1": 52.0, "x2": 26.0}]
+
+
+def test_nan_and_infinity_are_strings_in_json(xman):
+    assert json.loads(xman("eval", "log.wl", "x=[-1, 0]", "--json")[1], parse_constant=pytest.fail) == {"f": ["nan", "-inf"]}
+
+
+def test_a_value_may_come_from_a_file_of_numpy(xman):
+    assert xman("eval", "f.wl", "x1=0", "x2=@x.npy")[1] == "f = [1.0, 16.0]\n"
+
+
+def test_eval_takes_the_defaults_of_a_model(xman):
+    assert xman("eval", "model.py", f"X={[[0] * 64]}", "y=[3]")[1].startswith("loss = 2.302585")
+
+
+def test_check_of_right_rules_exits_with_0(xman):
+    code, out, err = xman("check", "f.wl", "x1=3", "x2=7")
+    assert (code, err) == (0, "") and "1 of 1 elements agree" in out
+    assert json.loads(xman("check", "f.wl", "x1=3", "x2=7", "--json")[1]) == {"ok": True, "checked": 2, "misshapen": [], "wrong": []}
+
+
+def test_check_of_a_wrong_rule_exits_with_1_and_names_the_register(tmp_path):
+    (tmp_path / "wrong.py").write_text("from ops import operator\nfrom xman import XMan, f\n"
+                                       "operator('thrice', lambda x: x + x + x, lambda d, out, x: d * 2)\n"
+                                       "class Model(XMan):\n    x = f.input()\n    loss = f.thrice(x)\n")
+    plain, as_json = (outside("-m", "xman", "check", "wrong.py", "x=1", *more, cwd=tmp_path) for more in ([], ["--json"]))
+    assert plain.returncode == as_json.returncode == 1 and "WRONG" in plain.stdout
+    assert json.loads(as_json.stdout)["wrong"][0]["register"] == "x"
+
+
+# train
+
+
+@pytest.mark.parametrize("model, least", [("mlp", 0.97), ("logreg", 0.955)])
+def test_a_model_of_digits_has_this_accuracy_on_the_test_part(xman, model, least):
+    code, out, err = xman("train", model, "--data", "digits", "--quiet", "--json")
+    result = json.loads(out)
+    assert (code, err, result["test_rows"]) == (0, "", 360) and result["test_accuracy"] >= least
+
+
+def test_train_prints_the_list_an_epoch_a_line_and_the_accuracy(xman):
+    code, out, err = xman("train", "logreg", "--epochs", "2")
+    assert code == 0 and out.startswith("z1 = dot(X, W)\n") and err.count("epoch") == 2
+    assert re.search(r"test loss [\d.]+, accuracy [\d.]+% of 360 rows\n$", out)
+
+
+def test_train_takes_a_model_of_a_users_own_file(xman):
+    code, out, err = xman("train", "model.py:Softmax", "--epochs", "5", "--lr", "0.01", "--quiet", "--json")
+    assert (code, err) == (0, "") and json.loads(out)["test_accuracy"] > 0.9
+
+
+@pytest.mark.parametrize("model", ["mlp", "lstm"])
+def test_train_reads_names(xman, model):
+    code, out, _ = xman("train", model, "--data", "names", "--epochs", "0", "--max-len", "3", "--quiet", "--json")
+    assert code == 0 and json.loads(out)["test_rows"] == 1181
+
+
+def test_train_reads_a_users_own_csv(xman):
+    code, out, _ = xman("train", "logreg", "--data", "rows.csv", "--lr", "0.1", "--quiet", "--json")
+    assert code == 0 and json.loads(out)["test_accuracy"] == 1.0
+
+
+def test_a_models_file_may_import_its_neighbours_and_hold_dataclasses(xman, tmp_path):
+    (tmp_path / "neighbour.py").write_text("size = 3\n")
+    (tmp_path / "own.py").write_text("from __future__ import annotations\nfrom dataclasses import dataclass\nfrom xman import XMan, f\n"
+                                     "from neighbour import size\n@dataclass\nclass Sizes:\n    hidden: int = size\n"
+                                     "class Model(XMan):\n    x = f.input()\n    loss = f.square(x) * Sizes().hidden\n")
+    assert xman("eval", "own.py", "x=2") == (0, "loss = 12.0\n", "")
+
+
+def test_a_run_that_diverges_exits_with_1_and_one_sentence(xman):
+    code, out, err = xman("train", "mlp", "--optimizer", "sgd", "--lr", "1e30", "--quiet")
+    assert (code, out) == (1, "") and re.fullmatch("xman: epoch 1, minibatch .*\n", err)
+
+
+@pytest.mark.parametrize("where", ["feed", "file"])
+def test_ctrl_c_exits_with_130(xman, tmp_path, where):
+    raises = "\nraise KeyboardInterrupt\n" if where == "file" else "    def feed(self, X, y): raise KeyboardInterrupt\n"
+    (tmp_path / "stops.py").write_text(MODEL + raises)
+    code, _, err = xman("train", "stops.py", "--epochs", "2")
+    assert code == 130 and "Traceback" not in err
+
+
+# what is refused
+
+
+VALUES = ["x1=3", "x2=7"]
+
+
+@pytest.mark.parametrize("words, said", [
+    (["eval", "absent.wl"], "absent.wl cannot be read: No such file"),
+    (["eval", "."], "cannot be read: Is a directory"),
+    (["eval", "empty.wl"], "empty.wl holds no line"),
+    (["eval", "comment.wl"], "comment.wl holds no line"),
+    (["eval", "garbage.wl", "x=1"], "line 2"),
+    (["eval", "binary.wl"], "binary.wl is not a text"),
+    (["show", "bad.json"], "bad.json"),
+    (["show", "garbage.wl"], "garbage.wl"),
+    (["show", "twice.wl"], "assigns z1 a second time"),
+    (["eval", "operator.wl", "x=1"], "did you mean 'square'"),
+    (["eval", "f.wl", "x1=3"], "no value for the input 'x2'"),
+    (["eval", "f.wl", "x1=3", "x2=seven"], "x2=seven"),
+    (["eval", "f.wl", "x1=3", "x2="], "x2="),
+    (["eval", "f.wl", "x1=3", "x2"], "name=value"),
+    (["eval", "f.wl", "x1=3", "x2=[[1, 2], [3]]"], "x2=[[1, 2], [3]]"),
+    (["eval", "f.wl", "x1=3", "x2=@absent.npy"], "absent.npy cannot be read"),
+    (["eval", "f.wl", "x1=3", "x2=@f.wl"], "f.wl"),
+    (["eval", "f.wl", "x1=[1, 2]", "x2=[1, 2, 3]"], "line 2, z2 = add(z1, x2): z1 has shape (2,), x2 has shape (3,)"),
+    (["eval", "f.wl", *VALUES, "x3=1"], "'x3'"),
+    (["eval", "f.wl", *VALUES, "z1=1"], "'z1'"),
+    (["eval", "f.wl", *VALUES, "x1=4"], "x1"),
+    (["eval", "f.wl", *VALUES, "--of", "q"], "no register 'q'"),
+    (["grad", "f.wl", *VALUES, "--of", "q"], "no register 'q'"),
+    (["grad", "f.wl", *VALUES, "--wrt", "q"], "'q'"),
+    (["grad", "f.wl", "x1=[1, 2]", "x2=7"], "shape (2,)"),
+    (["check", "f.wl", *VALUES, "--of", "q"], "no register 'q'"),
+    (["check", "f.wl", *VALUES, "--wrt", "q"], "no register 'q'"),
+    (["show", "model.py", "--of", "q"], "no register 'q'"),
+    (["show", "model.py:Soft"], "did you mean 'Softmax'"),
+    (["show", "two.py"], "A, B"),
+    (["show", "none.py"], "none.py has no model"),
+    (["show", "absent.py:Model"], "absent.py cannot be read"),
+    (["show", "syntax.py:Model"], "syntax.py: line 2: SyntaxError"),
+    (["show", "raises.py:Model"], "raises.py: line 3: ZeroDivisionError"),
+    (["show", "./raises.py:Model"], "raises.py: line 3: ZeroDivisionError"),
+    (["show", "init.py:Model"], "init.py: line 4: NameError"),
+    (["show", "exits.py:Model"], "exits.py: line 2: SystemExit"),
+    (["show", "needs.py:Model"], "size"),
+    (["train", "mpl"], "mlp, logreg, lstm"),
+    (["train", "model.py:Softmax", "--hidden", "3"], "--hidden"),
+    (["train", "model.py:Softmax", "--data", "names"], "line 1, scores = dot(X, W)"),
+    (["train", "logreg", "--hidden", "3"], "--hidden"),
+    (["train", "logreg", "--activation", "relu"], "--activation"),
+    (["train", "lstm", "--data", "names", "--activation", "relu"], "--activation"),
+    (["train", "lstm", "--data", "digits"], "an LSTM reads sequences"),
+    (["train", "mlp", "--data", "digits", "--max-len", "5"], "--max-len"),
+    (["train", "mlp", "--data", "absent.csv"], "absent.csv: cannot be read"),
+    (["train", "mlp", "--loss", "mse"], "softmaxCrossEntropy"),
+    (["train", "mlp", "--lr", "0"], "learning rate"),
+    (["train", "mlp", "--seed", "-1"], "seed"),
+    (["train", "mlp", "--threshold", "-1", "--epochs", "1"], "threshold"),
+], ids=" ".join)
+def test_what_a_user_can_mend_is_one_sentence_and_status_2(xman, words, said):
+    code, out, err = xman(*words, *(["--quiet"] if words[0] == "train" else []))
+    assert (code, out) == (2, "") and re.fullmatch(r"xman: [^\n]*\n", err) and said in err and "Traceback" not in err, err
+
+
+@pytest.mark.parametrize("words, said", [
+    (["train", "mlp", "--lr", "fast"], "'fast'"), (["train", "mlp", "--epochs", "-1"], "-1"),
+    (["train", "mlp", "--optimizer", "adm"], "'adam'"), (["shw", "f.wl"], "'shw'"), (["eval", "f.wl", "--off"], "--of")], ids=" ".join)
+def test_an_option_that_cannot_be_read_is_an_error_of_usage_and_status_2(xman, words, said):
+    code, out, err = xman(*words)
+    assert (code, out) == (2, "") and said in err.splitlines()[-1] and "Traceback" not in err
+
+
+def test_nothing_but_the_sentence_leaves_the_command_as_a_process(tmp_path):
+    done = outside("-m", "xman", "eval", "absent.wl", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr == "xman: absent.wl cannot be read: No such file or directory\n"
+
+
+def test_without_click_the_extra_that_brings_it_is_named(tmp_path):
+    done = outside("-c", "import sys; sys.modules['click'] = None; from xman.cli import main; main()", cwd=tmp_path)
+    assert done.returncode == 2 and "click" in done.stderr and "pip install 'xman[cli]'" in done.stderr and done.stderr.count("\n") == 1
