@@ -27,6 +27,7 @@ class Register(Expression):
         self.definedAs: Operation | None = None
 
     def record(self, op: str, args: tuple) -> Register:
+        """The register that op(*args) defines: what an operator of `ops` asks for when it meets one."""
         return XManFunctions.registerDefinedByOperator(op, *args)
 
     def inputsTo(self) -> list[Register]:

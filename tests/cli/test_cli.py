@@ -139,7 +139,8 @@ def test_eval_takes_the_defaults_of_a_model(xman):
 def test_check_of_right_rules_exits_with_0(xman):
     code, out, err = xman("check", "f.wl", "x1=3", "x2=7")
     assert (code, err) == (0, "") and "1 of 1 elements agree" in out
-    assert json.loads(xman("check", "f.wl", "x1=3", "x2=7", "--json")[1]) == {"ok": True, "checked": 2, "misshapen": [], "wrong": []}
+    report = json.loads(xman("check", "f.wl", "x1=3", "x2=7", "--json")[1])
+    assert report == {"ok": True, "checked": 2, "misshapen": [], "wrong": []}
 
 
 def test_check_of_a_wrong_rule_exits_with_1_and_names_the_register(tmp_path):
@@ -155,10 +156,11 @@ def test_check_of_a_wrong_rule_exits_with_1_and_names_the_register(tmp_path):
 
 
 @pytest.mark.parametrize("model, least", [("mlp", 0.97), ("logreg", 0.955)])
-def test_a_model_of_digits_has_this_accuracy_on_the_test_part(xman, model, least):
-    code, out, err = xman("train", model, "--data", "digits", "--quiet", "--json")
-    result = json.loads(out)
-    assert (code, err, result["test_rows"]) == (0, "", 360) and result["test_accuracy"] >= least
+def test_a_model_of_digits_has_this_accuracy_on_the_test_part(monkeypatch, tmp_path, model, least):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # two threads on a busy machine wait for each other, for a minute and more
+    done = outside("-m", "xman", "train", model, "--data", "digits", "--quiet", "--json", cwd=tmp_path)
+    result = json.loads(done.stdout)
+    assert (done.returncode, done.stderr, result["test_rows"]) == (0, "", 360) and result["test_accuracy"] >= least
 
 
 def test_train_prints_the_list_an_epoch_a_line_and_the_accuracy(xman):
@@ -185,8 +187,9 @@ def test_train_reads_a_users_own_csv(xman):
 
 def test_a_models_file_may_import_its_neighbours_and_hold_dataclasses(xman, tmp_path):
     (tmp_path / "neighbour.py").write_text("size = 3\n")
-    (tmp_path / "own.py").write_text("from __future__ import annotations\nfrom dataclasses import dataclass\nfrom xman import XMan, f\n"
-                                     "from neighbour import size\n@dataclass\nclass Sizes:\n    hidden: int = size\n"
+    (tmp_path / "own.py").write_text("from __future__ import annotations\nfrom dataclasses import dataclass\n"
+                                     "from neighbour import size\nfrom xman import XMan, f\n"
+                                     "@dataclass\nclass Sizes:\n    hidden: int = size\n"
                                      "class Model(XMan):\n    x = f.input()\n    loss = f.square(x) * Sizes().hidden\n")
     assert xman("eval", "own.py", "x=2") == (0, "loss = 12.0\n", "")
 
@@ -197,7 +200,7 @@ def test_a_run_that_diverges_exits_with_1_and_one_sentence(xman):
 
 
 @pytest.mark.parametrize("where", ["feed", "file"])
-def test_ctrl_c_exits_with_130(xman, tmp_path, where):
+def test_ctrl_c_before_the_first_step_exits_with_130_too(xman, tmp_path, where):
     raises = "\nraise KeyboardInterrupt\n" if where == "file" else "    def feed(self, X, y): raise KeyboardInterrupt\n"
     (tmp_path / "stops.py").write_text(MODEL + raises)
     code, _, err = xman("train", "stops.py", "--epochs", "2")
@@ -208,6 +211,11 @@ def test_ctrl_c_exits_with_130(xman, tmp_path, where):
 
 
 VALUES = ["x1=3", "x2=7"]
+
+
+def command(case):
+    """The words of a case, to call the test by."""
+    return " ".join(case) if isinstance(case, list) else ""
 
 
 @pytest.mark.parametrize("words, said", [
@@ -256,13 +264,13 @@ VALUES = ["x1=3", "x2=7"]
     (["train", "logreg", "--activation", "relu"], "--activation"),
     (["train", "lstm", "--data", "names", "--activation", "relu"], "--activation"),
     (["train", "lstm", "--data", "digits"], "an LSTM reads sequences"),
-    (["train", "mlp", "--data", "digits", "--max-len", "5"], "--max-len"),
+    (["train", "mlp", "--data", "digits", "--max-len", "5", "--epochs", "0"], "--max-len"),
     (["train", "mlp", "--data", "absent.csv"], "absent.csv: cannot be read"),
     (["train", "mlp", "--loss", "mse"], "softmaxCrossEntropy"),
     (["train", "mlp", "--lr", "0"], "learning rate"),
     (["train", "mlp", "--seed", "-1"], "seed"),
-    (["train", "mlp", "--threshold", "-1", "--epochs", "1"], "threshold"),
-], ids=" ".join)
+    (["train", "mlp", "--threshold", "-1", "--epochs", "0"], "threshold"),
+], ids=command)
 def test_what_a_user_can_mend_is_one_sentence_and_status_2(xman, words, said):
     code, out, err = xman(*words, *(["--quiet"] if words[0] == "train" else []))
     assert (code, out) == (2, "") and re.fullmatch(r"xman: [^\n]*\n", err) and said in err and "Traceback" not in err, err
@@ -270,7 +278,8 @@ def test_what_a_user_can_mend_is_one_sentence_and_status_2(xman, words, said):
 
 @pytest.mark.parametrize("words, said", [
     (["train", "mlp", "--lr", "fast"], "'fast'"), (["train", "mlp", "--epochs", "-1"], "-1"),
-    (["train", "mlp", "--optimizer", "adm"], "'adam'"), (["shw", "f.wl"], "'shw'"), (["eval", "f.wl", "--off"], "--of")], ids=" ".join)
+    (["train", "mlp", "--optimizer", "adm"], "'adam'"), (["shw", "f.wl"], "'shw'"),
+    (["eval", "f.wl", "--off"], "--of")], ids=command)
 def test_an_option_that_cannot_be_read_is_an_error_of_usage_and_status_2(xman, words, said):
     code, out, err = xman(*words)
     assert (code, out) == (2, "") and said in err.splitlines()[-1] and "Traceback" not in err
@@ -278,9 +287,10 @@ def test_an_option_that_cannot_be_read_is_an_error_of_usage_and_status_2(xman, w
 
 def test_nothing_but_the_sentence_leaves_the_command_as_a_process(tmp_path):
     done = outside("-m", "xman", "eval", "absent.wl", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "") and done.stderr == "xman: absent.wl cannot be read: No such file or directory\n"
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "xman: absent.wl cannot be read: No such file or directory\n"
 
 
 def test_without_click_the_extra_that_brings_it_is_named(tmp_path):
     done = outside("-c", "import sys; sys.modules['click'] = None; from xman.cli import main; main()", cwd=tmp_path)
-    assert done.returncode == 2 and "click" in done.stderr and "pip install 'xman[cli]'" in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 2 and done.stderr == "xman: the command line needs the package click: pip install 'xman[cli]'\n"

@@ -9,9 +9,17 @@ from ..errors import XManError, extra
 def main() -> None:
     """Run the command that was typed. What a user can mend is said in a sentence, with exit status 2."""
     try:
-        extra("click", "cli", "the command line")
+        click = extra("click", "cli", "the command line")
         from .commands import xman
-        xman(prog_name="xman")
+        try:
+            xman(prog_name="xman", standalone_mode=False)
+        except click.ClickException as error:
+            raise XManError(error.format_message()) from None
+        except click.Abort:  # Ctrl-C
+            sys.exit(130)
     except XManError as error:
         print(f"xman: {error}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    sys.exit(0)

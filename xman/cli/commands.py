@@ -12,7 +12,7 @@ import numpy as np
 import ops
 
 from .. import __version__
-from ..errors import XManError
+from ..errors import XManError, extra
 from ..interpreters import backprop, check, eval, shapes
 from ..train import Diverged, evaluate, fit, load
 from ..train.optimizers import OPTIMIZERS
@@ -42,10 +42,11 @@ def xman() -> None:
 def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool) -> None:
     """Print the list, and with values for its inputs the shape of every register."""
     steps, known = list_and_values(source, of)
-    known |= assignments(values)
+    known |= assignments(values, steps)
     sizes = shapes(steps, known) if values else {}
     if as_json:
-        print(steps.to_json())
+        known_shapes = {name: [list(shape), str(kind)] for name, (shape, kind) in sizes.items()}
+        print(json.dumps({"list": json.loads(steps.to_json()), "shapes": known_shapes}) if sizes else steps.to_json())
         return
     for line in steps:
         text = str(WengertList([line]))
@@ -61,7 +62,7 @@ def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool) ->
 def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, everything: bool) -> None:
     """Evaluate the list: xman eval f.wl x1=3 x2=7."""
     steps, known = list_and_values(source, of)
-    result = eval(steps, known | assignments(values))
+    result = eval(steps, known | assignments(values, steps))
     names = [dst for dst, _, _ in steps] if everything else [of] if of else list(steps.outputs)
     tell({name: found(result, name) for name in names}, as_json)
 
@@ -75,7 +76,7 @@ def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, e
 def grad(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...]) -> None:
     """Differentiate the list by its inputs: xman grad f.wl x1=3 x2=7."""
     steps, known = list_and_values(source, of)
-    result = eval(steps, known | assignments(values))
+    result = eval(steps, known | assignments(values, steps))
     of = of or steps[-1][0]
     if np.size(found(result, of)) != 1:
         raise XManError(f"{of!r} has shape {np.shape(result[of])}; a gradient is of one number: say which with --of")
@@ -95,7 +96,7 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
            seed: int) -> None:
     """Compare backprop with difference quotients, element by element. Exit status 1 where they differ."""
     steps, known = list_and_values(source, of)
-    report = check(steps, known | assignments(values), of=of, wrt=wrt or None, sides=sides, seed=seed)
+    report = check(steps, known | assignments(values, steps), of=of, wrt=wrt or None, sides=sides, seed=seed)
     if as_json:
         print(json.dumps({"ok": report.ok, "checked": len(report.entries), "misshapen": report.misshapen,
                           "wrong": [plain(entry._asdict()) for entry in report.wrong]}))
@@ -104,7 +105,7 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
     sys.exit(0 if report.ok else 1)
 
 
-DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size": 32},
+DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size": 32, "patience": 10},
             "logreg": {"optimizer": "adam", "lr": 1e-2, "epochs": 60, "batch_size": 32},
             "lstm": {"optimizer": "adam", "lr": 1e-2, "epochs": 15, "batch_size": 32}}
 
@@ -116,22 +117,27 @@ DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size":
 @click.option("--batch-size", type=click.IntRange(1), help="Rows of a minibatch.")
 @click.option("--optimizer", type=click.Choice(list(OPTIMIZERS)))
 @click.option("--lr", type=float, help="The learning rate.")
-@click.option("--seed", default=0, show_default=True, help="Of the parameters, the order of the rows, and a file's split.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
+              help="Of the parameters, the order of the rows, and a file's split.")
 @click.option("--hidden", type=click.IntRange(1), multiple=True, help="Size of a hidden layer; repeat it for more layers.")
 @click.option("--activation", type=click.Choice(["tanh", "relu", "sigmoid"]))
 @click.option("--last", type=click.Choice(["tanh", "relu", "sigmoid"]), help="An activation on the last layer too.")
 @click.option("--loss", help="crossEntropy, softmaxCrossEntropy, sigmoidCrossEntropy, squaredError or hinge.")
 @click.option("--max-len", type=click.IntRange(1), help="Characters of a title that are read.")
 @click.option("--patience", type=click.IntRange(1), help="Stop after so many epochs without a better validation loss.")
-@click.option("--threshold", type=float, help="Stop when no parameter moves by more than this in an epoch.")
+@click.option("--threshold", type=click.FloatRange(0), help="Stop when no parameter moves by more than this in an epoch.")
 @click.option("--checkpoint", metavar="FILE", help="Save after each epoch and on Ctrl-C; go on from it where it exists.")
 @click.option("--plot", metavar="FILE.png", help="Draw the learning curve.")
+@click.option("--threads", type=click.IntRange(1), default=1, show_default=True,
+              help="Of BLAS; more than one pays for large models alone.")
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
 def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[int, ...], activation: str | None,
-          last: str | None, loss: str | None, quiet: bool, as_json: bool, **settings: Any) -> None:
+          last: str | None, loss: str | None, threads: int, quiet: bool, as_json: bool, **settings: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
     sets = load(data, max_len=max_len, seed=seed)
+    if max_len and sets.alphabet is None:
+        raise XManError(f"--max-len is for titles; {data} has none")
     shape = {"hidden": hidden, "activation": activation, "last": last, "loss": loss}
     said = {key: value for key, value in shape.items() if value}
     if model in DEFAULTS:
@@ -147,7 +153,8 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
         print(abridged(network.operationSequence(network.loss)), flush=True)
     started = time.perf_counter()
     try:
-        result = fit(network, sets.train, validation=sets.valid, seed=seed, progress=not quiet, **settings)
+        with extra("threadpoolctl", "cli", "--threads").threadpool_limits(threads):
+            result = fit(network, sets.train, validation=sets.valid, seed=seed, progress=not quiet, **settings)
     except Diverged as error:
         print(f"xman: {error}", file=sys.stderr)
         sys.exit(1)

@@ -1,6 +1,7 @@
 """What the command line's words stand for: lists, models, data and values."""
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import inspect
 import json
@@ -33,7 +34,10 @@ def list_and_values(source: str, of: str | None) -> tuple[WengertList, dict[str,
                             f"{', '.join(name for name, r in model.namedRegisterItems() if r.definedAs)}")
         return model.operationSequence(getattr(model, name)), model.inputDict()
     text = sys.stdin.read() if source == "-" else read(source)
-    steps = WengertList.from_json(text) if source.endswith(".json") else WengertList.from_text(text)
+    try:
+        steps = WengertList.from_json(text) if source.endswith(".json") else WengertList.from_text(text)
+    except XManError as error:
+        raise XManError(f"{source}: {error}") from None
     if not steps:
         raise XManError(f"{source} holds no line of a list, such as z1 = mul(h, w)")
     return steps, {}
@@ -51,26 +55,30 @@ def read(path: str) -> str:
 def model_of(source: str) -> XMan:
     """An instance of the class that path/to/model.py:Class names; Class may be left out where the file has only one."""
     path, _, name = source.partition(":")
+    file = Path(path).resolve()
     read(path)
-    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(Path(path).resolve().parent))
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    sys.path.append(str(file.parent))
     try:
-        spec.loader.exec_module(module)
-        found = {n: c for n, c in vars(module).items()
-                 if inspect.isclass(c) and issubclass(c, XMan) and c.__module__ == spec.name}
-        if not name and len(found) == 1:
-            name = next(iter(found))
-        if name not in found:
-            raise XManError(f"{path} has no model {name!r}{nearest(name, found)}; its subclasses of XMan are "
-                            f"{', '.join(found) or 'none'}: write {path}:{next(iter(found), 'Class')}")
-        return found[name]().setup()
+        with contextlib.redirect_stdout(sys.stderr):  # what it prints is not the command's answer
+            spec.loader.exec_module(module)
+            found = {n: c for n, c in vars(module).items()
+                     if inspect.isclass(c) and issubclass(c, XMan) and c.__module__ == spec.name}
+            name = name or (next(iter(found)) if len(found) == 1 else "")
+            if name not in found:
+                raise XManError(f"{path} has no model {name!r}{nearest(name, found)}; its subclasses of XMan are "
+                                f"{', '.join(found) or 'none'}: write {path}:{next(iter(found), 'Class')}")
+            return found[name]().setup()
     except XManError:
         raise
-    except Exception as error:  # whatever the user's file raises is told with its line
-        here = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-        at = f"line {here[-1].lineno}: " if here else ""
+    except (Exception, SystemExit) as error:  # whatever the user's file raises is told with its line
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == file]
+        lines += [error.lineno] if isinstance(error, SyntaxError) else []
+        at = f"line {lines[-1]}: " if lines else ""
         raise XManError(f"{path}: {at}{type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(str(file.parent))
 
 
 # what `xman train` makes of a model's name where nothing else is said; an option a model has no use for is not here
@@ -97,13 +105,17 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
     return LSTM(X.shape[2], hidden[0], classes, steps=X.shape[1], seed=seed, **options)
 
 
-def assignments(words: tuple[str, ...]) -> dict[str, Any]:
-    """{'x1': 3.0} from x1=3: numbers and nested lists as JSON writes them, or @FILE.npy, @FILE.csv."""
-    values = {}
+def assignments(words: tuple[str, ...], steps: WengertList) -> dict[str, Any]:
+    """{'x1': 3.0} from x1=3: numbers and nested lists as JSON writes them, or @FILE.npy, @FILE.csv, for inputs of the list."""
+    values: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals:
             raise XManError(f"{word!r} is no value for a register; write name=value, as in x1=3 or x='[1, 2]' or x=@x.npy")
+        if name in values:
+            raise XManError(f"{name} is given two values")
+        if name not in steps.inputs:
+            raise XManError(f"the list has no input {name!r}{nearest(name, steps.inputs)}; it has {', '.join(steps.inputs)}")
         values[name] = array(word, text)
     return values
 

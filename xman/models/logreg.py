@@ -1,6 +1,8 @@
 """Softmax regression (Cohen, Automatic Reverse-Mode Differentiation, §1.2)."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..manager import XMan
@@ -26,6 +28,6 @@ class LogisticRegression(XMan):
             self.loss = self.loss + penalty * f.frobeniusNorm(self.W)
         self.setup()
 
-    def feed(self, X, y) -> dict:
+    def feed(self, X: Any, y: Any) -> dict[str, Any]:
         """The inputs of the list for rows X, (n, …) flattened to (n, features), and targets y."""
         return {"X": rows(X), "y": y}

@@ -1,8 +1,11 @@
 """The course's LSTM, unrolled and many-to-one (Hochreiter and Schmidhuber 1997, with forget gates)."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..errors import XManError
 from ..manager import XMan
 from ..register import XManFunctions as f
 from .parts import activation_called, bias, glorot, outputs_and_loss
@@ -23,6 +26,8 @@ class LSTM(XMan):
 
     def __init__(self, features: int, hidden: int, classes: int, *, steps: int = 10, last: str | None = "relu",
                  loss: str = "crossEntropy", seed: int = 0, dtype: type = np.float32):
+        if not isinstance(steps, int) or steps < 1:
+            raise XManError(f"the steps of an LSTM are a whole number, at least one, not {steps!r}")
         random = np.random.default_rng(seed)
         self.y = f.input()
         h = self.h0 = f.input(default=np.zeros((1, hidden), dtype))
@@ -48,6 +53,8 @@ class LSTM(XMan):
         self.outputs, self.loss = outputs_and_loss(self.scores, self.y, loss)
         self.setup()
 
-    def feed(self, X, y) -> dict:
-        """The inputs of the list for sequences X (n, steps, features) and targets y."""
+    def feed(self, X: Any, y: Any) -> dict[str, Any]:
+        """The inputs of the list for sequences X (n, steps, features) and targets y. XManError for other shapes."""
+        if np.ndim(X) != 3 or X.shape[1] != self.steps:
+            raise XManError(f"this LSTM reads sequences (n, {self.steps}, features), not an array of shape {np.shape(X)}")
         return {**{f"X{t}": X[:, t - 1] for t in range(1, self.steps + 1)}, "y": y}

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class MLP(XMan):
         if len(sizes) < 2:
             raise XManError(f"the sizes of an MLP are those of its inputs, hidden layers and outputs, as in [64, 32, 10]; "
                             f"found {list(sizes)}")
-        random = np.random.default_rng(seed)
+        random, act = np.random.default_rng(seed), activation_called(activation)
         self.X, self.y = f.input(), f.input()
         h = self.X
         for k, (before, after) in enumerate(zip(sizes, sizes[1:], strict=False), 1):
@@ -33,12 +34,12 @@ class MLP(XMan):
             setattr(self, f"b{k}", b)
             h = h @ W + b
             if k < len(sizes) - 1:
-                h = activation_called(activation)(h)
+                h = act(h)
                 setattr(self, f"h{k}", h)
         self.scores = activation_called(last)(h) if last else h
         self.outputs, self.loss = outputs_and_loss(self.scores, self.y, loss)
         self.setup()
 
-    def feed(self, X, y) -> dict:
+    def feed(self, X: Any, y: Any) -> dict[str, Any]:
         """The inputs of the list for rows X, (n, …) flattened to (n, sizes[0]), and targets y."""
         return {"X": rows(X), "y": y}

@@ -1,6 +1,8 @@
 """What the models have in common: how parameters begin, and how scores become outputs and a loss."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..errors import XManError
@@ -13,8 +15,9 @@ OUTPUTS = {"crossEntropy": f.softmax, "softmaxCrossEntropy": f.softmax, "hinge":
 
 def glorot(random: np.random.Generator, fan_in: int, fan_out: int, dtype: type = np.float32) -> Register:
     """A parameter (fan_in, fan_out), uniform in ±√(6/(fan_in + fan_out)) (Glorot and Bengio 2010)."""
-    if fan_in < 1 or fan_out < 1:
-        raise XManError(f"a layer needs at least one number in and one out, not {fan_in} and {fan_out}")
+    for size in (fan_in, fan_out):
+        if not isinstance(size, (int, np.integer)) or size < 1:
+            raise XManError(f"the size of a layer is a whole number, at least one, not {size!r}")
     limit = np.sqrt(6.0 / (fan_in + fan_out))
     return f.param(default=random.uniform(-limit, limit, (fan_in, fan_out)).astype(dtype))
 
@@ -43,6 +46,6 @@ def activation_called(name: str):
     return getattr(f, name)
 
 
-def rows(X):
+def rows(X: Any) -> Any:
     """X (n, …) as rows (n, features); a sparse matrix has them already."""
     return X.reshape(X.shape[0], -1) if isinstance(X, np.ndarray) and X.ndim != 2 else X

@@ -40,8 +40,13 @@ def save(path: str | Path, arrays: dict[str, np.ndarray], facts: dict[str, Any])
 def restore(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The arrays and facts of a checkpoint. XManError for a file that is none, or is damaged."""
     safetensors = extra("safetensors", "cli", "a checkpoint")
+    if Path(path).is_dir():
+        raise XManError(f"the checkpoint {path} is a directory; name a file")
     try:
         with safetensors.safe_open(str(path), "numpy") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()["xman"])
+            arrays, facts = {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()["xman"])
+            if not isinstance(facts, dict):
+                raise TypeError("its facts are no dict")
+            return arrays, facts
     except (OSError, KeyError, TypeError, ValueError, safetensors.SafetensorError) as error:
         raise XManError(f"{path} is not a checkpoint of xman, or is damaged: {error}; move it away to begin anew") from error

@@ -13,29 +13,11 @@ import ops
 from ..errors import XManError, nearest
 from ..interpreters import backprop, eval
 from ..manager import XMan
-from ..wengert import WengertList
 from . import checkpoints
+from .evaluation import Diverged, Result, TrainingError, evaluate, feed, first_nan, list_of, pair
 from .optimizers import OPTIMIZERS
+from .plot import check_plot, learning_curve
 from .progress import Progress
-
-
-class Result(NamedTuple):
-    """What a training run came to.
-
-    parameters: by name, those of the epoch with the least validation loss (training loss where there is no validation).
-    history: a dict an epoch: epoch, loss, adjustment, seconds, and validation_loss and validation_accuracy where given.
-    best: the number of that epoch. reason: why the run ended, in words.
-    """
-    parameters: dict[str, np.ndarray]
-    history: list[dict[str, float]]
-    best: int
-    reason: str
-
-
-class Diverged(XManError):
-    """The loss or a parameter became NaN. `result` is what had been reached until then."""
-
-    result: Result | None = None
 
 
 class State(NamedTuple):
@@ -66,12 +48,13 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     plot: a PNG of the learning curve. progress: a bar on a terminal, a line an epoch elsewhere.
     Raises XManError for data and settings that do not fit, and Diverged, which names the first register that was NaN.
     """
-    run = Run(model, data, batch_size, optimizer, lr, seed)
+    for name, value, least in (("epochs", epochs, 0), ("patience", patience, 1), ("threshold", threshold, 0.0)):
+        if value is not None and not value >= least:
+            raise XManError(f"{name} is at least {least}, not {value!r}")
+    if plot:
+        check_plot(plot)
+    run = Run(model, data, validation, batch_size, optimizer, lr, seed)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
-    if epochs < 0 or patience is not None and patience < 1:
-        raise XManError(f"epochs cannot be negative and patience is at least 1; found {epochs} and {patience}")
-    if validation is not None:
-        pair(validation, "validation")
     reason = ended(state, epochs, patience, threshold)
     started = time.perf_counter()
     with Progress(progress, total=epochs * run.batches, done=(state.epoch - 1) * run.batches + state.batch) as shown:
@@ -81,7 +64,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
                     state = run.step(state)
                     shown.step()
                 now = time.perf_counter()
-                state = run.epoch_done(state, validation, now - started)
+                state = run.epoch_done(state, now - started)
                 started = now
                 shown.line(state.history[-1])
                 run.save(checkpoint, state)
@@ -89,11 +72,13 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
         except KeyboardInterrupt:
             run.save(checkpoint, state)
             reason = f"interrupted in epoch {state.epoch}" + (f"; {checkpoint} has it all" if checkpoint else "")
-        except Diverged as error:
-            error.result = Result(state.best or state.parameters, list(state.history), state.best_epoch, str(error))
-            raise
+        except XManError as error:
+            stop = error if isinstance(error, Diverged) else TrainingError(str(error))
+            unseen = state.parameters is state.best and not run.validation  # nobody has seen a loss of these
+            kept = run.sound if unseen else state.best
+            stop.result = Result(kept or run.start().parameters, list(state.history), state.best_epoch, str(error))
+            raise stop from error
     if plot:
-        from .plot import learning_curve
         learning_curve(state.history, plot)
     return Result(state.best or state.parameters, list(state.history), state.best_epoch, reason)
 
@@ -101,17 +86,20 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
 class Run:
     """What does not change during a run: the list, the data, the settings."""
 
-    def __init__(self, model: XMan, data: tuple, batch_size: int, optimizer: str, lr: float, seed: int):
+    def __init__(self, model: XMan, data: tuple, validation: tuple | None, batch_size: int, optimizer: str, lr: float, seed: int):
         self.model, (self.X, self.y) = model, pair(data, "data")
+        self.validation = None if validation is None else pair(validation, "validation")
         self.rows = self.X.shape[0]
-        if not isinstance(batch_size, int) or batch_size < 1:
+        if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
             raise XManError(f"batch_size is a number of rows, at least 1, not {batch_size!r}")
-        if not lr > 0:
-            raise XManError(f"the learning rate has to be positive, not {lr!r}; the optimizers descend by themselves")
+        if not isinstance(lr, (int, float, np.number)) or not 0 < lr < np.inf:
+            raise XManError(f"the learning rate has to be a positive number, not {lr!r}; the optimizers descend by themselves")
+        if not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise XManError(f"a seed is a whole number, at least 0, not {seed!r}")
         if optimizer not in OPTIMIZERS:
             raise XManError(f"there is no optimizer {optimizer!r}{nearest(optimizer, OPTIMIZERS)}; "
                             f"there are {', '.join(OPTIMIZERS)}")
-        self.optimizer, self.lr, self.seed, self.batch_size = OPTIMIZERS[optimizer], lr, seed, batch_size
+        self.optimizer, self.lr, self.seed, self.batch_size = OPTIMIZERS[optimizer], float(lr), int(seed), int(batch_size)
         self.batches = -(-self.rows // batch_size)
         self.order: tuple[int, Any] = 0, None  # the epoch, and the order of the rows in it
         self.steps = list_of(model, "loss")
@@ -121,11 +109,14 @@ class Run:
             raise XManError(f"the parameter {unset[0]!r} has no value to begin with; write f.param(default=…)")
         if not self.names:
             raise XManError("the loss depends on no parameter: there is nothing to train")
-        content = zlib.crc32(str(self.steps).encode())
-        for array in (self.X if isinstance(self.X, np.ndarray) else self.X.data, self.y):
-            content = zlib.crc32(np.ascontiguousarray(array).view(np.uint8), content)
-        self.settings = {"optimizer": optimizer, "lr": lr, "batch_size": batch_size, "seed": seed, "rows": self.rows,
-                         "model and data": content}
+        self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss was seen and was no NaN
+        sizes = [(name, np.shape(self.inputs[name]), str(np.asarray(self.inputs[name]).dtype)) for name in self.names]
+        content = zlib.crc32(f"{self.steps} {sizes}".encode())
+        for array in (self.X, self.y, *(self.validation or ())):
+            for part in (array,) if isinstance(array, np.ndarray) else (array.data, array.indices, array.indptr):
+                content = zlib.crc32(np.ascontiguousarray(part).view(np.uint8), content)
+        self.settings = {"optimizer": optimizer, "lr": self.lr, "batch_size": self.batch_size, "seed": self.seed,
+                         "rows": self.rows, "model and data": content}
 
     def start(self) -> State:
         values = {name: np.asarray(self.inputs[name]) for name in self.names}
@@ -148,27 +139,33 @@ class Run:
             raise XManError(f"the loss has shape {np.shape(loss)}; it has to be one number: write f.mean(…)")
         deltas = backprop(self.steps, values, ops.DG, self.names, **{self.steps[-1][0]: 1.0})
         parameters, moments, adjustment = {}, {}, state.adjustment
-        for name, w in state.parameters.items():
-            d = deltas[name] if name in deltas else np.zeros_like(w)
-            parameters[name], moments[name] = self.optimizer.update(w, d, state.moments[name], state.t + 1, self.lr)
-            adjustment = max(adjustment, float(np.max(np.abs(parameters[name] - w), initial=0.0)))
+        with np.errstate(all="ignore"):
+            for name, w in state.parameters.items():
+                d = deltas[name] if name in deltas else np.zeros_like(w)
+                parameters[name], moments[name] = self.optimizer.update(w, d, state.moments[name], state.t + 1, self.lr)
+                adjustment = float(np.maximum(adjustment, np.max(np.abs(parameters[name] - w), initial=0.0)))
+        if not np.isnan(loss):
+            self.sound = state.parameters
         if not np.isfinite(adjustment) or np.isnan(loss):
-            raise Diverged(f"epoch {state.epoch}, minibatch {state.batch + 1}: {first_nan(self.steps, values, deltas)}; "
-                           f"try a learning rate below {self.lr:g}, or look at the data")
+            first = first_nan(self.steps, values, deltas, parameters)
+            raise Diverged(f"epoch {state.epoch}, minibatch {state.batch + 1}: {first}; try a learning rate below {self.lr:g}, "
+                           "or look at the data")
         return state._replace(parameters=parameters, moments=moments, batch=state.batch + 1, t=state.t + 1,
                               loss=state.loss + float(loss) * X.shape[0], adjustment=adjustment)
 
-    def epoch_done(self, state: State, validation: tuple | None, seconds: float) -> State:
+    def epoch_done(self, state: State, seconds: float) -> State:
         """The state at the beginning of the next epoch, this one in the history and, if it was the best, kept."""
         row = {"epoch": state.epoch, "loss": state.loss / self.rows, "adjustment": state.adjustment, "seconds": seconds}
-        if validation is not None:
-            row["validation_loss"], accuracy = evaluate(self.model, state.parameters, validation)
+        if self.validation:
+            try:
+                row["validation_loss"], accuracy = evaluate(self.model, state.parameters, self.validation)
+            except Diverged as error:
+                raise Diverged(f"epoch {state.epoch}, validation: {error}") from None
             if accuracy is not None:
                 row["validation_accuracy"] = accuracy
-        state = state._replace(epoch=state.epoch + 1, batch=0, loss=0.0, adjustment=0.0, history=(*state.history, row))
-        if score(row) <= min(map(score, state.history)):
+        if not state.history or score(row) < min(map(score, state.history)):
             state = state._replace(best=state.parameters, best_epoch=row["epoch"])
-        return state
+        return state._replace(epoch=state.epoch + 1, batch=0, loss=0.0, adjustment=0.0, history=(*state.history, row))
 
     def save(self, path: str | Path | None, state: State) -> None:
         if path:
@@ -209,82 +206,3 @@ def ended(state: State, epochs: int, patience: int | None, threshold: float | No
 def score(row: dict) -> float:
     """What is to be small: the validation loss, where there is one."""
     return row.get("validation_loss", row["loss"])
-
-
-def evaluate(model: XMan, parameters: dict[str, np.ndarray], data: tuple, batch_size: int = 1024) -> tuple[float, float | None]:
-    """(loss, accuracy) of the model with these parameters: the mean over the rows of data, in batches.
-
-    The accuracy is None where the model has no `outputs` or the targets are no classes.
-    """
-    X, y = pair(data, "data")
-    steps = list_of(model, "loss", "outputs")
-    names = {register: name for name, register in model.namedRegisterItems()}
-    inputs, loss, right = {**model.inputDict(), **parameters}, 0.0, 0
-    classes = classes_of(y)
-    known = names.get(getattr(model, "outputs", None)) if classes is not None else None
-    for k in range(0, X.shape[0], batch_size):
-        some = slice(k, k + batch_size)
-        values = eval(steps, {**inputs, **feed(model, X[some], y[some])})
-        loss += float(values[names[model.loss]]) * X[some].shape[0]
-        if known:
-            outputs = np.asarray(values[known])
-            guess = outputs.argmax(-1) if outputs.shape[-1] > 1 else (outputs[..., 0] > 0.5)
-            right += int(np.sum(guess == classes[some]))
-    return loss / X.shape[0], right / X.shape[0] if known else None
-
-
-def predict(model: XMan, parameters: dict[str, np.ndarray], X: Any) -> np.ndarray:
-    """The outputs of the model for the rows of X: (n, classes)."""
-    steps = list_of(model, "outputs")
-    inputs = feed(model, X, None)
-    wanted = {name: x for name, x in inputs.items() if name in steps.inputs}
-    return eval(steps, {**model.inputDict(), **parameters, **wanted})[steps[-1][0]]
-
-
-def classes_of(y: np.ndarray) -> np.ndarray | None:
-    """The class of each row: labels as they are, one-hot rows by their greatest entry; None for other targets."""
-    if y.dtype.kind in "biu" and y.ndim == 1:
-        return y
-    one_hot = y.ndim == 2 and y.shape[1] > 1 and bool(np.all((y == 0) | (y == 1)) and np.all(y.sum(1) == 1))
-    return y.argmax(1) if one_hot else None
-
-
-def feed(model: XMan, X: Any, y: Any) -> dict[str, Any]:
-    """The inputs by name, by the model's own feed or as X and y."""
-    return model.feed(X, y) if hasattr(model, "feed") else {"X": X, "y": y}
-
-
-def list_of(model: XMan, *names: str) -> WengertList:
-    """The list of the named registers, those after the first where the model has them."""
-    if not hasattr(model, names[0]):
-        raise XManError(f"the model has no register {names[0]!r}; training needs `loss`, a number, and prediction `outputs`")
-    return model.operationSequence(*(getattr(model, name) for name in reversed(names) if hasattr(model, name)))
-
-
-def pair(data: tuple, word: str) -> tuple[Any, np.ndarray]:
-    """(X, y), of the same number of rows, at least one, and finite. XManError otherwise."""
-    if not isinstance(data, tuple) or len(data) != 2:
-        raise XManError(f"{word} is a pair (X, y), not a {type(data).__name__}")
-    X, y = data[0] if hasattr(data[0], "tocsr") else np.asarray(data[0]), np.asarray(data[1])
-    if not X.ndim or not y.ndim or X.shape[0] != y.shape[0]:
-        raise XManError(f"{word}: X has shape {X.shape} and y {y.shape}; they need the same number of rows")
-    if not X.shape[0]:
-        raise XManError(f"{word} has no rows")
-    for name, array in (("X", X if isinstance(X, np.ndarray) else X.data), ("y", y)):
-        if array.dtype.kind not in "biuf":
-            raise XManError(f"{word}: {name} holds {array.dtype}, not numbers")
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise XManError(f"{word}: {name} holds NaN or infinity, at {tuple(map(int, np.argwhere(~np.isfinite(array))[0]))}")
-    return X, y
-
-
-def first_nan(steps: WengertList, values: dict, deltas: dict) -> str:
-    """Which register was the first to be NaN: an input, a value in order, or a delta in reverse order."""
-    for name in (*steps.inputs, *(dst for dst, _, _ in steps)):
-        if isinstance(values[name], (np.ndarray, np.floating)) and np.isnan(values[name]).any():
-            line = next((WengertList([line]) for line in steps if line[0] == name), name)
-            return f"the first register with a NaN is {name!r} ({line})"
-    for name in deltas:  # in the order in which they were found
-        if not np.isfinite(deltas[name]).all():
-            return f"the first delta that is not finite is that of {name!r}"
-    return "a parameter has become too large for its precision"

@@ -7,6 +7,13 @@ from pathlib import Path
 from ..errors import XManError, extra
 
 
+def check_plot(path: str | Path) -> None:
+    """Raise XManError now where `learning_curve` would after hours: matplotlib is missing, or the folder is."""
+    extra("matplotlib.figure", "cli", "a plot")
+    if not Path(path).parent.is_dir() or Path(path).is_dir():
+        raise XManError(f"the plot {path} cannot be written: there is no such folder, or a folder has that name")
+
+
 def learning_curve(history: Sequence[dict], path: str | Path) -> None:
     """Draw loss, and accuracy where there is one, against the epoch; path ends in .png (or .svg, .pdf).
 
@@ -19,7 +26,9 @@ def learning_curve(history: Sequence[dict], path: str | Path) -> None:
         axes.plot(epochs, [row["validation_loss"] for row in history], marker=".", label="validation loss")
         best = min(history, key=lambda row: row["validation_loss"])
         axes.plot(best["epoch"], best["validation_loss"], "o", fillstyle="none", markersize=12, color="C1", label="best")
-    axes.set(xlabel="epoch", ylabel="loss", ylim=(0, None))
+    axes.set(xlabel="epoch", ylabel="loss")
+    if axes.get_ylim()[0] > 0 or all(row["loss"] >= 0 for row in history):
+        axes.set_ylim(0, None)
     handles, labels = axes.get_legend_handles_labels()
     if history and "validation_accuracy" in history[0]:
         right = axes.twinx()

@@ -1,0 +1,222 @@
+"""Facts about the project as a whole: which way imports run, what is installed, how long files are, what is documented."""
+
+import ast
+import configparser
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import xman
+import xman.models
+import xman.train
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = "ops", "xman"
+FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+HEAVY = "scipy", "click", "matplotlib", "tqdm", "safetensors"
+
+# the parts of xman, each above those that it may import
+RANKS = [{"errors", "notation", "wengert", "register", "manager"},
+         {"interpreters", "gradient", "tangent", "trace", "rewrite", "specialise"},
+         {"autograd", ""},  # the package itself
+         {"compile", "show", "train", "grade"},
+         {"models"},
+         {"cli"},
+         {"__main__"}]
+RANK = {part: k for k, parts in enumerate(RANKS) for part in parts}
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+each_file = pytest.mark.parametrize("path", FILES, ids=name_of)
+
+
+def statements(node, inside=False):
+    """(statement, whether it is inside a function) of all that runs; what only a type checker reads is left out."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
+            continue
+        yield child, inside
+        yield from statements(child, inside or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)))
+
+
+def imports(path):
+    """(module with all its dots resolved, whether it is imported inside a function), for each import of the file."""
+    package = path.relative_to(ROOT).with_suffix("").parts[:-1]
+    for node, inside in statements(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, inside) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[:len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(filter(None, (base, node.module)))
+            for alias in node.names:  # from . import x is an import of x where x is a file
+                file = ROOT.joinpath(*module.split("."), alias.name)
+                yield f"{module}.{alias.name}" if file.is_dir() or file.with_suffix(".py").is_file() else module, inside
+
+
+def top(module):
+    return module.partition(".")[0]
+
+
+def third_party(module):
+    return top(module) not in sys.stdlib_module_names and top(module) not in PACKAGES
+
+
+def part(module):
+    """The part of xman that a module xman.… belongs to."""
+    return (module.split(".") + [""])[1]
+
+
+# imports
+
+
+def test_relative_imports_are_seen_by_these_tests():
+    found = {module for module, _ in imports(ROOT / "xman" / "train" / "loop.py")}
+    assert {"numpy", "ops", "xman.manager", "xman.interpreters.eval", "xman.train.checkpoints"} <= found
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.relative_to(ROOT).parts[0] == "ops"], ids=name_of)
+def test_ops_imports_numpy_scipy_and_the_standard_library_alone(path):
+    assert {top(module) for module, _ in imports(path)} - sys.stdlib_module_names <= {"numpy", "scipy", "ops"}
+
+
+@each_file
+def test_no_package_imports_assignments_tests_or_data(path):
+    assert not {top(module) for module, _ in imports(path)} & {"assignments", "tests", "bench", "data"}
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.relative_to(ROOT).parts[0] == "xman"], ids=name_of)
+def test_inside_xman_imports_run_from_the_command_line_down_to_the_list(path):
+    own = part(".".join(path.relative_to(ROOT).with_suffix("").parts).replace(".__init__", ""))
+    above = {module for module, _ in imports(path) if top(module) == "xman" and RANK[part(module)] > RANK[own]}
+    assert not above
+
+
+@each_file
+def test_packages_other_than_numpy_are_imported_inside_functions_or_in_the_command_line(path):
+    allowed = {"numpy", "click"} if path.parent == ROOT / "xman" / "cli" else {"numpy"}
+    assert {top(module) for module, inside in imports(path) if not inside and third_party(module)} <= allowed
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_importing_a_package_loads_none_of_the_heavy_ones(package):
+    code = f"import sys, {package}; print(*sorted({{name.partition('.')[0] for name in sys.modules}} & set({HEAVY})))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
+
+
+def test_star_gives_the_four_classes_and_shadows_no_builtin():
+    space = {}
+    exec("from xman import *", space)
+    assert {name for name in space if name != "__builtins__"} == {"Operation", "Register", "XMan", "XManFunctions"}
+
+
+# sizes
+
+
+def lines(path):
+    return len(path.read_text("utf-8").splitlines())
+
+
+@pytest.mark.parametrize("name", ["eval", "backprop", "forward"])
+def test_an_interpreter_fits_on_a_screen(name):
+    assert lines(ROOT / "xman" / "interpreters" / f"{name}.py") <= 60
+
+
+def test_the_core_is_at_most_2500_lines():
+    core = [path for path in FILES if not {"models", "train", "cli"} & set(path.relative_to(ROOT).parts)]
+    assert sum(map(lines, core)) <= 2500
+
+
+@each_file
+def test_a_file_is_at_most_300_lines(path):
+    assert lines(path) <= 300
+
+
+def test_a_folder_has_about_ten_files_at_most():
+    folders = {path.parent for path in FILES}
+    assert {name_of(f): n for f in folders if (n := sum(p.parent == f and not p.name.startswith("__") for p in FILES)) > 11} == {}
+
+
+# what is installed
+
+
+@pytest.fixture(scope="module")
+def setup():
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    return config
+
+
+def test_setup_lists_every_folder_of_the_packages_and_the_data_and_no_other(setup):
+    folders = {".".join(path.parent.relative_to(ROOT).parts) for path in FILES}
+    assert set(setup["options"]["packages"].split()) == folders | {"xman.datasets"}
+
+
+def test_setup_installs_nothing_of_assignments_or_tests(setup):
+    text = re.sub("(?m)^#.*", "", (ROOT / "setup.cfg").read_text("utf-8"))
+    assert "assignments" not in text and "tests" not in text and "find:" not in text
+
+
+def test_the_core_requires_numpy_and_scipy_alone(setup):
+    assert re.findall(r"(?m)^[\w-]+", setup["options"]["install_requires"]) == ["numpy", "scipy"]
+
+
+def test_the_packages_are_typed_and_say_so(setup):
+    for package in PACKAGES:
+        assert (ROOT / package / "py.typed").is_file() and "py.typed" in setup["options.package_data"][package]
+
+
+def test_every_third_party_package_that_is_imported_is_required_or_in_an_extra(setup):
+    wanted = {top(module) for path in FILES for module, _ in imports(path) if third_party(module)}
+    named = {top(module) for path in FILES for module in re.findall(r'extra\("([\w.]+)"', path.read_text("utf-8"))}
+    listed = setup["options"]["install_requires"] + "".join(setup["options.extras_require"].values())
+    assert wanted | named <= set(re.findall(r"(?m)^[\w-]+", listed))
+
+
+# what is documented
+
+
+PUBLIC = {f"{module.__name__}.{name}": member for module in (xman, xman.train, xman.models)
+          for name, member in {**vars(module), **{n: getattr(module, n) for n in module.__all__}}.items()
+          if not name.startswith("_") and getattr(member, "__module__", "").startswith("xman")}
+CLASSES = {name: member for name, member in PUBLIC.items() if inspect.isclass(member)}
+METHODS = {f"{name}.{own}": getattr(cls, own) for name, cls in CLASSES.items() for own, member in vars(cls).items()
+           if isinstance(member, (type(top), staticmethod, classmethod)) and not own.startswith("_")
+           and not any(own in vars(base) for base in cls.__mro__[1:])}  # what overrides a method is documented there
+CONSTRUCTORS = {f"{name}.__init__": cls.__init__ for name, cls in CLASSES.items() if "__init__" in vars(cls)}
+FUNCTIONS = {name: member for name, member in PUBLIC.items() if not inspect.isclass(member)}
+
+
+def test_these_tests_see_the_public_functions_and_methods():
+    assert {"xman.eval", "xman.train.fit"} <= FUNCTIONS.keys() and {"xman.XMan.setup", "xman.models.MLP.feed"} <= METHODS.keys()
+
+
+def each(members):
+    return pytest.mark.parametrize("member", members.values(), ids=members.keys())
+
+
+@each({**PUBLIC, **METHODS})
+def test_what_is_public_has_a_docstring_of_its_own(member):
+    assert len((member.__doc__ or "").split()) > 2 and not member.__doc__.startswith("Alias for field")
+
+
+@each({**FUNCTIONS, **METHODS, **CONSTRUCTORS})
+def test_what_is_public_is_annotated(member):
+    signature = inspect.signature(member)
+    bare = [name for name, p in signature.parameters.items() if p.annotation is p.empty and name not in ("self", "cls")]
+    assert not bare and (member.__name__ == "__init__" or signature.return_annotation is not signature.empty)
+
+
+TEXTS = [path for path in [*FILES, *ROOT.glob("*.*"), ROOT / "Makefile", ROOT / ".ci" / "run", ROOT / "data" / "README.md",
+                           *(ROOT / "data").rglob("*.py"), *(ROOT / "assignments").rglob("*.py")] if path.is_file()]
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=name_of)
+def test_no_file_names_an_absolute_path_of_one_machine(path):
+    assert not re.search(r"(?<![\w./:-])/(work|tmp|home|root|mnt|Users)\b", path.read_text("utf-8"))

@@ -1,0 +1,123 @@
+"""Judging: the loss and the accuracy of a model on rows, its outputs, and what is wrong with data or values."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import XManError
+from ..interpreters import eval
+from ..manager import XMan
+from ..wengert import WengertList
+
+
+class Result(NamedTuple):
+    """What a training run came to.
+
+    parameters: by name, those of the epoch with the least validation loss (training loss where there is no validation).
+    history: a dict an epoch: epoch, loss, adjustment, seconds, and validation_loss and validation_accuracy where given.
+    best: the number of that epoch. reason: why the run ended, in words.
+    """
+    parameters: dict[str, np.ndarray]
+    history: list[dict[str, float]]
+    best: int
+    reason: str
+
+
+class TrainingError(XManError):
+    """A run had to stop. `result` is what had been reached until then."""
+
+    result: Result | None = None
+
+
+class Diverged(TrainingError):
+    """The loss or a parameter became NaN."""
+
+
+def evaluate(model: XMan, parameters: dict[str, np.ndarray], data: tuple, batch_size: int = 1024) -> tuple[float, float | None]:
+    """(loss, accuracy) of the model with these parameters: the mean over the rows of data, in batches.
+
+    The accuracy is None where the model has no `outputs` or the targets are no classes; of a single output, classes are
+    0 and 1, told apart at ½. Raises Diverged, with the first register that was, where the loss is NaN.
+    """
+    X, y = pair(data, "data")
+    steps = list_of(model, "loss", "outputs")
+    names = model.names()
+    inputs, loss, right = {**model.inputDict(), **parameters}, 0.0, 0
+    classes = classes_of(y)
+    known = names[id(model.outputs)] if classes is not None and hasattr(model, "outputs") else None
+    for k in range(0, X.shape[0], batch_size):
+        some = slice(k, k + batch_size)
+        values = eval(steps, {**inputs, **feed(model, X[some], y[some])})
+        here = values[names[id(model.loss)]]
+        if np.isnan(here).any():
+            raise Diverged(f"the loss of the rows from {k} on is NaN; {first_nan(steps, values, {}, {})}")
+        loss += float(here) * X[some].shape[0]
+        outputs = np.asarray(values[known]) if known else None
+        if known and outputs.shape[-1:] == (1,) and not np.isin(classes, (0, 1)).all():
+            known = None  # numbers, not classes
+        if known:
+            guess = outputs.argmax(-1) if outputs.shape[-1] > 1 else (outputs[..., 0] > 0.5)
+            right += int(np.sum(guess == classes[some]))
+    return loss / X.shape[0], right / X.shape[0] if known else None
+
+
+def predict(model: XMan, parameters: dict[str, np.ndarray], X: Any) -> np.ndarray:
+    """The outputs of the model for the rows of X: (n, classes)."""
+    steps = list_of(model, "outputs")
+    inputs = feed(model, X, None)
+    wanted = {name: x for name, x in inputs.items() if name in steps.inputs}
+    return eval(steps, {**model.inputDict(), **parameters, **wanted})[steps[-1][0]]
+
+
+def classes_of(y: np.ndarray) -> np.ndarray | None:
+    """The class of each row: labels as they are, one-hot rows by their greatest entry; None for other targets."""
+    if y.dtype.kind in "biu" and y.ndim == 1:
+        return y
+    one_hot = y.ndim == 2 and y.shape[1] > 1 and bool(np.all((y == 0) | (y == 1)) and np.all(y.sum(1) == 1))
+    return y.argmax(1) if one_hot else None
+
+
+def feed(model: XMan, X: Any, y: Any) -> dict[str, Any]:
+    """The inputs by name, by the model's own feed or as X and y."""
+    return model.feed(X, y) if hasattr(model, "feed") else {"X": X, "y": y}
+
+
+def list_of(model: XMan, *names: str) -> WengertList:
+    """The list of the named registers, those after the first where the model has them."""
+    if not hasattr(model, names[0]):
+        raise XManError(f"the model has no register {names[0]!r}; training needs `loss`, a number, and prediction `outputs`")
+    return model.operationSequence(*(getattr(model, name) for name in reversed(names) if hasattr(model, name)))
+
+
+def pair(data: tuple, word: str) -> tuple[Any, np.ndarray]:
+    """(X, y), of the same number of rows, at least one, and finite. XManError otherwise."""
+    if not isinstance(data, tuple) or len(data) != 2:
+        raise XManError(f"{word} is a pair (X, y), not a {type(data).__name__}")
+    X, y = data[0].tocsr() if hasattr(data[0], "tocsr") else np.asarray(data[0]), np.asarray(data[1])
+    if not X.ndim or not y.ndim or X.shape[0] != y.shape[0]:
+        raise XManError(f"{word}: X has shape {X.shape} and y {y.shape}; they need the same number of rows")
+    if not X.shape[0]:
+        raise XManError(f"{word} has no rows")
+    for name, array in (("X", X if isinstance(X, np.ndarray) else X.data), ("y", y)):
+        if array.dtype.kind not in "biuf":
+            raise XManError(f"{word}: {name} holds {array.dtype}, not numbers")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            place = np.argwhere(~np.isfinite(array))[0]
+            if name == "X" and hasattr(X, "tocsr"):
+                place = [part[place[0]] for part in (X.tocoo().row, X.tocoo().col)]
+            raise XManError(f"{word}: {name} holds NaN or infinity, at {tuple(map(int, place))}")
+    return X, y
+
+
+def first_nan(steps: WengertList, values: dict, deltas: dict, parameters: dict) -> str:
+    """Which register was the first: an input, a value in order, a delta in reverse order, or a parameter that moved."""
+    for name in (*steps.inputs, *(dst for dst, _, _ in steps)):
+        if isinstance(values[name], (np.ndarray, np.floating)) and np.isnan(values[name]).any():
+            line = next((WengertList([line]) for line in steps if line[0] == name), name)
+            return f"the first register with a NaN is {name!r} ({line})"
+    for name in deltas:  # in the order in which they were found
+        if not np.isfinite(deltas[name]).all():
+            return f"the first delta that is not finite is that of {name!r}"
+    name = next((name for name, w in parameters.items() if not np.isfinite(w).all()), "?")
+    return f"the first register to leave the range of its precision is {name!r}"
