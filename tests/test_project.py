@@ -20,7 +20,7 @@ FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("
 HEAVY = "scipy", "click", "matplotlib", "tqdm", "safetensors"
 
 # the parts of xman, each above those that it may import
-RANKS = [{"errors", "notation", "wengert", "register", "manager"},
+RANKS = [{"errors", "notation", "validity", "wengert", "register", "manager"},
          {"interpreters", "gradient", "tangent", "trace", "rewrite", "specialise"},
          {"autograd", ""},  # the package itself
          {"compile", "show", "train", "grade"},

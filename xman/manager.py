@@ -9,7 +9,8 @@ import numpy as np
 
 from .errors import XManError, nearest
 from .register import Register, evaluationOrder
-from .wengert import WengertList, refuse_name
+from .validity import refuse_name
+from .wengert import WengertList
 
 
 class XMan:

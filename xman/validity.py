@@ -1,0 +1,113 @@
+"""When a Wengert list is valid, and the sentence for each way in which it is not."""
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import ops
+from ops.table import MANY, arity, takes
+
+from . import notation
+from .errors import XManError, nearest
+
+
+def as_line(line: Any) -> Any:
+    """The line as tuples where it holds lists, as the notes print it in §1.6 and JSON does; what is no line as it is."""
+    if isinstance(line, (tuple, list)) and len(line) == 3 and isinstance(line[2], (tuple, list)):
+        return (line[0], line[1], tuple(line[2]))
+    return line
+
+
+def check(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -> tuple[str, ...]:
+    """The inputs of a list, in the order of their first use, when the list is valid, by itself and for the tables.
+
+    A register is assigned once and before its use; a name is no keyword and no operator; an operator is in the tables and
+    takes that number of arguments. XManError with the line, what was found and what to write instead.
+    """
+    assigned: dict[str, int] = {}
+    used: dict[str, int] = {}
+    sizes: dict[tuple[str, int], tuple[int, int]] = {}
+    for k, line in enumerate(steps, 1):
+        if not (isinstance(line, tuple) and len(line) == 3):
+            refuse(k, line, "is not a line (dst, op, args); write ('z1', 'mul', ('h', 'w'))")
+        dst, op, args = line
+        if not (isinstance(dst, str) and isinstance(op, str)):
+            refuse(k, line, "has to begin with two strings, the register assigned and the operator")
+        if isinstance(args, str):
+            refuse(k, line, f"has the string {args!r} where a tuple is wanted; a tuple of one is written ({args!r},)")
+        if not isinstance(args, tuple):
+            refuse(k, line, f"has a {type(args).__name__} where a tuple of arguments is wanted")
+        refuse_name(dst, k, line)
+        for a in args:
+            if isinstance(a, str):
+                if a not in assigned and a not in used:
+                    refuse_name(a, k, line)
+                    used[a] = k
+            elif found := stranger(a):
+                inside = f" with a {found} in it" if found != type(a).__name__ else ""
+                refuse(k, line, f"has the argument {notation.shortened(a)}, a {type(a).__name__}{inside}; an argument is a "
+                                "register's name, a number, a shape, a slice or an array of numbers, none longer than 64 bits")
+        if dst in used:
+            refuse(k, line, f"assigns {dst}, which line {used[dst]} has used already; a register is assigned before its use")
+        if assigned.setdefault(dst, k) != k:
+            refuse(k, line, f"assigns {dst} a second time, after line {assigned[dst]}; give one of them another name")
+        for table in tables:
+            if (op, id(table)) not in sizes:
+                sizes[op, id(table)] = size_of(op, table, k, line)
+            least, most = sizes[op, id(table)]
+            if not least <= len(args) <= most and (callable(table[op]) or any(isinstance(a, str) for a in args[most:])):
+                wanted = f"it takes {takes(table[op])}" if callable(table[op]) else f"its rules are for {most}"
+                refuse(k, line, f"gives {op} {len(args)} argument{'s' * (len(args) != 1)}; {wanted}")
+    return tuple(used)
+
+
+def stranger(a: Any, depth: int = 0) -> str:
+    """The type of what cannot stand in a literal, and so not in its text; nothing for numbers, None, ... and what they make."""
+    if isinstance(a, (bool, float, type(None), type(Ellipsis))) and not isinstance(a, np.generic) or isinstance(a, str) and depth:
+        return ""
+    if isinstance(a, int) and -2 ** 63 <= a < 2 ** 64:
+        return ""
+    if isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind in "biuf" and a.dtype.itemsize <= 8:
+        return ""
+    if isinstance(a, (tuple, slice)) and depth < 20:
+        parts = a if isinstance(a, tuple) else (a.start, a.stop, a.step)
+        return next(filter(None, (stranger(part, depth + 1) for part in parts)), "")
+    return type(a).__name__
+
+
+def size_of(op: str, table: Mapping[str, Any], k: int, line: tuple) -> tuple[int, int]:
+    """How many arguments op takes by the table: one of values says by its function, one of rules by their number."""
+    if op in table:
+        return arity(table[op]) if callable(table[op]) else (0, len(table[op]))
+    if table and not callable(next(iter(table.values()))):
+        return 0, MANY  # a rule that nobody asks for may be missing
+    refuse(k, line, f"calls {op!r}, which is not in the table of operators{nearest(op, table)}")
+
+
+def refuse(k: int, line: Any, why: str) -> None:
+    """Raise XManError about line k."""
+    raise XManError(f"line {k}, {notation.shown(line)}, {why}")
+
+
+def refuse_name(name: str, k: int | None = None, line: Any = None) -> None:
+    """Raise XManError unless `name` can be a register's: an identifier, no keyword, no operator, no word of the notation."""
+    plain = name if name.isascii() else normalized(name)
+    if name.isidentifier() and name not in FORBIDDEN and name not in ops.G and plain == name:
+        return
+    why = (f"Python reads as {plain!r}" if name.isidentifier() and plain != name
+           else "is an operator" if name in ops.G else "is a word of the text form" if name in notation.WORDS
+           else "is a Python keyword" if keyword.iskeyword(name) else "is not an identifier")
+    where = f"line {k}, {notation.shown(line)}: " if k else ""
+    raise XManError(f"{where}a register cannot be called {name!r}, which {why}; choose another name")
+
+
+def normalized(name: str) -> str:
+    """The name as Python's parser reads it (PEP 3131)."""
+    import unicodedata  # not before a name asks for it
+    return unicodedata.normalize("NFKC", name)
+
+
+FORBIDDEN = {*keyword.kwlist, *notation.WORDS}
