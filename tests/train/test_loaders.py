@@ -1,4 +1,4 @@
-"""Facts about the readers of data files, the data sets that are installed, and what is refused with which words."""
+"""Facts about the data sets that are installed, the readers of data files, and how a file becomes a data set."""
 
 import gzip
 import hashlib
@@ -7,42 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from data_files import IMAGES, idx, three
 
-from xman.train.loaders import DataError, encode, load, read_csv, read_idx, read_libsvm, read_titles
+from xman.train.loaders import encode, load, read_csv, read_idx, read_libsvm, read_titles
 
 ROOT = Path(__file__).parents[2]
 FILES = [f"{name}.{part}" for name in ("digits", "names") for part in ("train", "valid", "test")]
 COURSE = ROOT.parent / "shared" / "data" / "dbpedia"
-
-
-@pytest.fixture
-def write(tmp_path):
-    """write(name, content) -> path of a new file that holds the text or the bytes."""
-
-    def write(name, content):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
-def idx(array, axes=None):
-    """The bytes of an IDX file that holds array; axes replaces the lengths in its header."""
-    lengths = array.shape if axes is None else axes
-    return bytes([0, 0, 8, len(lengths)]) + b"".join(n.to_bytes(4, "big") for n in lengths) + array.tobytes()
-
-
-def refusal(read, *args, **named):
-    """The message of the DataError that read(*args, **named) raises: one line, one sentence."""
-    with pytest.raises(DataError) as caught:
-        read(*args, **named)
-    message = str(caught.value)
-    assert "\n" not in message and message.endswith(".")
-    return message
-
-
-IMAGES = np.arange(2 * 3 * 4, dtype=np.uint8).reshape(2, 3, 4)
 
 
 # the data sets
@@ -184,12 +155,6 @@ def test_no_titles_encode_as_no_rows():
 # load
 
 
-def three(write, stem, train, valid, test):
-    for part, content in ("train", train), ("valid", valid), ("test", test):
-        path = write(f"{stem}.{part}", content)
-    return path.with_name(stem)
-
-
 @pytest.mark.parametrize("part", ["", ".train", ".valid", ".test"])
 def test_any_of_three_files_names_them_all(write, part):
     stem = three(write, "x.v2", "ab\tK\nb\tL\n", "a\tL\n", "c\tK\n")
@@ -251,179 +216,3 @@ def test_a_lone_pair_of_idx_files_is_cut_70_10_20(write):
     write("x-labels.idx1-ubyte", idx(np.arange(10, dtype=np.uint8) % 2))
     data = load(write("x-images.idx3-ubyte", idx(np.zeros((10, 2, 2), np.uint8))))
     assert [len(y) for _, y in data[:3]] == [7, 1, 2]
-
-
-# what is refused
-
-
-@pytest.mark.parametrize("read", [read_csv, read_idx, read_libsvm, read_titles, load])
-def test_a_missing_file_is_refused(tmp_path, read):
-    path = tmp_path / "none"
-    assert refusal(read, path) == f"{path}: cannot be read: No such file or directory."
-
-
-def test_a_missing_part_is_refused(write):
-    path = write("a.train", "1,2\n")
-    assert refusal(load, path) == f"{path.with_suffix('.valid')}: cannot be read: No such file or directory."
-
-
-@pytest.mark.parametrize("read", [read_csv, read_libsvm, read_titles, load])
-@pytest.mark.parametrize("content", ["", "\n\n", " \n", "\ufeff"])
-def test_an_empty_file_is_refused(write, read, content):
-    path = write("a", content)
-    assert refusal(read, path) == f"{path}: the file is empty, wanted at least one line."
-
-
-@pytest.mark.parametrize("read", [read_csv, read_libsvm, read_titles, load])
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-def test_bytes_that_are_not_utf8_are_refused(write, read, mark):
-    path = write("a", mark + b"a\tb\n\xff\tb\n")
-    assert refusal(read, path) == f"{path}, line 2: found byte 0xff, wanted UTF-8 text."
-
-
-@pytest.mark.parametrize(
-    "content, message",
-    [
-        ("1,2,3\n4,5\n", "line 2: found 2 cells, wanted 3 as in line 1."),
-        ("1,2\n\n3,4\n", "line 2: found 1 cells, wanted 2 as in line 1."),
-        ("a,b,c\n1,2,3\n4,x,6\n", "line 3, column 2: found 'x', wanted a number."),
-        ("1,2,3\n4,,6\n", "line 2, column 2: found '', wanted a number."),
-        ("1,2,3\n4,1_0,6\n", "line 2, column 2: found '1_0', wanted a number."),
-        ("1,2,3\n4,nan,6\n", "line 2, column 2: found 'nan', wanted a finite number."),
-        ("1,2,3\n-inf,1,6\n", "line 2, column 1: found '-inf', wanted a finite number."),
-        ("1,2,3\n1e39,1,6\n", "line 2, column 1: found '1e39', wanted a finite number."),
-        ("1,2,3\n4,5,\n", "line 2: found '' as the label, wanted a name or a finite number."),
-        ("1,2,3\n4,5,nan\n", "line 2: found 'nan' as the label, wanted a name or a finite number."),
-        ("a,b,c\n", "line 1: found a header and nothing below it, wanted rows of numbers."),
-        ("1\n2\n", "line 1: found 1 column(s), wanted features and the label in column -1."),
-    ],
-)
-def test_a_csv_that_is_not_right_is_refused(write, content, message):
-    path = write("a.csv", content)
-    assert refusal(read_csv, path) == f"{path}, {message}"
-
-
-def test_a_label_column_that_is_not_there_is_refused(write):
-    assert refusal(read_csv, write("a.csv", "1,2\n"), 2).endswith(
-        "line 1: found 2 column(s), wanted features and the label in column 2."
-    )
-
-
-@pytest.mark.parametrize(
-    "content, message",
-    [
-        (b"", "byte 0: found nothing, wanted the magic 00 00 08 and 1 to 4 axes."),
-        (b"\0\0", "byte 0: found 00 00, wanted the magic 00 00 08 and 1 to 4 axes."),
-        (b"\0\0\x0d\3" + bytes(99), "byte 0: found 00 00 0d 03, wanted the magic 00 00 08 and 1 to 4 axes."),
-        (b"\0\0\x08\0" + bytes(99), "byte 0: found 00 00 08 00, wanted the magic 00 00 08 and 1 to 4 axes."),
-        (idx(IMAGES)[:9], "byte 9: the header ends, wanted 3 lengths of 4 bytes."),
-        (idx(IMAGES)[:-1], "byte 16: found 23 bytes, wanted 2 x 3 x 4 = 24, at least 1."),
-        (idx(IMAGES) + b"x", "byte 16: found more bytes, wanted 2 x 3 x 4 = 24, at least 1."),
-        (idx(IMAGES[:0]), "byte 16: found 0 bytes, wanted 0 x 3 x 4 = 0, at least 1."),
-        (gzip.compress(idx(IMAGES)[:-1]), "byte 16: found 23 bytes, wanted 2 x 3 x 4 = 24, at least 1."),
-        (gzip.compress(idx(IMAGES) + bytes(10**6)), "byte 16: found more bytes, wanted 2 x 3 x 4 = 24, at least 1."),
-    ],
-)
-def test_an_idx_file_that_is_not_right_is_refused(write, content, message):
-    path = write("a", content)
-    assert refusal(read_idx, path) == f"{path}, {message}"
-
-
-@pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_a_huge_idx_header_is_refused_before_memory_is_taken(write, pack):
-    path = write("a", pack(idx(IMAGES, [2**32 - 1] * 3)))
-    assert f"wanted 4294967295 x 4294967295 x 4294967295 = {(2**32 - 1) ** 3}" in refusal(read_idx, path)
-
-
-def test_a_broken_gzip_file_is_refused(write):
-    path = write("a", gzip.compress(idx(IMAGES))[:-10])
-    assert refusal(read_idx, path).startswith(f"{path}: cannot be read: ")
-
-
-def test_image_and_label_counts_that_differ_are_refused(write):
-    labels = write("x-labels-idx1-ubyte", idx(np.zeros(3, np.uint8)))
-    images = write("x-images-idx3-ubyte", idx(IMAGES))
-    assert refusal(load, images) == f"{labels}, byte 4: found shape (3,), wanted 2 labels as in {images.name}."
-
-
-def test_the_labels_file_in_place_of_the_images_is_refused(write):
-    path = write("x-labels-idx1-ubyte", idx(np.zeros(3, np.uint8)))
-    assert "wanted the file of the images" in refusal(load, path)
-
-
-@pytest.mark.parametrize(
-    "line, message",
-    [
-        ("1:0.5 2:1 1", "found '1:0.5', wanted a number, the label, first."),
-        ("# 1 1:2", "found '', wanted a number, the label, first."),
-        ("nan 1:2", "found 'nan' as the label, wanted a name or a finite number."),
-        ("1 1:0.5 -1", "found '-1' after the label, wanted index:value with an index from 1 on."),
-        ("1 -2:0.5", "found '-2:0.5' after the label, wanted index:value with an index from 1 on."),
-        ("1 0:0.5", "found index 0 after 0, wanted rising indices from 1 on."),
-        ("1 3:1 2:1", "found index 2 after 3, wanted rising indices from 1 on."),
-        ("1 3:1 3:1", "found index 3 after 3, wanted rising indices from 1 on."),
-        ("1 2147483648:1", "found index 2147483648, wanted at most 2147483647."),
-        ("1 " + "9" * 5000 + ":1", f"found index {'9' * 20}, wanted at most 2147483647."),
-        ("1 1:x", "found '1:x', wanted a finite number as the value."),
-        ("1 1:nan", "found '1:nan', wanted a finite number as the value."),
-        ("1 1:1e39", "found '1:1e39', wanted a finite number as the value."),
-    ],
-)
-def test_a_libsvm_line_that_is_not_right_is_refused(write, line, message):
-    path = write("a.svm", f"1 1:1\n{line}\n")
-    assert refusal(read_libsvm, path) == f"{path}, line 2: {message}"
-
-
-def test_a_libsvm_index_above_the_features_is_refused(write):
-    assert refusal(read_libsvm, write("a.svm", "1 3:1\n"), 2).endswith("line 1: found index 3, wanted at most 2.")
-
-
-def test_a_libsvm_file_of_comments_is_refused(write):
-    assert "line 1: found only comments" in refusal(read_libsvm, write("a.svm", "# nothing\n"))
-
-
-@pytest.mark.parametrize(
-    "line, message",
-    [
-        ("Fleur Carnivore", "found 'Fleur Carnivore', wanted a title, one TAB and a label."),
-        ("a\tb\tc", "found 'a\\tb\\tc', wanted a title, one TAB and a label."),
-        ("\tWork", "found '\\tWork', wanted a title, one TAB and a label."),
-        ("a\t", "found 'a\\t', wanted a title, one TAB and a label."),
-        ("", "found '', wanted a title, one TAB and a label."),
-        ("x" * 99, f"found '{'x' * 40}…', wanted a title, one TAB and a label."),
-        ("100%_sure\tWork", "found '%_s', wanted two hexadecimal digits after %."),
-        ("100%\tWork", "found '%', wanted two hexadecimal digits after %."),
-        ("%C3x\tWork", "found '%C3x', wanted escapes that are UTF-8."),
-    ],
-)
-def test_a_title_line_that_is_not_right_is_refused(write, line, message):
-    path = write("a", f"a\tWork\n{line}\nb\tWork\n")
-    assert refusal(read_titles, path) == f"{path}, line 2: {message}"
-
-
-@pytest.mark.parametrize(
-    "stem, known, stranger",
-    [("x", "a\tK\n", "a\tL\n"), ("x.csv", "u,label\n1,K\n", "1,L\n"), ("x.svm", "# c\n1 1:1\n", "2 1:1\n")],
-)
-def test_a_label_that_train_does_not_know_is_refused_with_its_line(write, stem, known, stranger):
-    path = three(write, stem, known, known, known + stranger)
-    line, label = known.count("\n") + 1, "2" if stem == "x.svm" else "L"
-    assert refusal(load, path) == f"{path}.test, line {line}: found label '{label}', which never occurs in train."
-
-
-def test_a_label_that_only_the_mnist_test_pair_has_is_refused(write):
-    for part, n, last in ("train", 20, 0), ("t10k", 5, 7):
-        path = write(f"{part}-images-idx3-ubyte", idx(np.zeros((n, 2, 2), np.uint8)))
-        write(f"{part}-labels-idx1-ubyte", idx(np.array([0] * (n - 1) + [last], np.uint8)))
-    message = refusal(load, path.with_name("train-images-idx3-ubyte"))
-    assert message == f"{path}, label 5: found label '7', which never occurs in train."
-
-
-def test_parts_with_other_features_are_refused(write):
-    path = three(write, "x.csv", "1,2,0\n", "1,2,0\n", "1,0\n")
-    assert refusal(load, path) == f"{path}.test, row 1: found 1 features, wanted 2 as in {path}.train."
-
-
-@pytest.mark.parametrize("content", ["1,0\n" * 9, "".join(f"1,{i}\n" for i in range(10))])
-def test_a_file_too_small_to_cut_is_refused(write, content):
-    assert "too few to be split; wanted 10 or more, or a file for each part." in refusal(load, write("a.csv", content))

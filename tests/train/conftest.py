@@ -1,0 +1,15 @@
+"""What the tests of training share."""
+
+import pytest
+
+
+@pytest.fixture
+def write(tmp_path):
+    """write(name, content) -> path of a new file that holds the text or the bytes."""
+
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
