@@ -12,7 +12,7 @@ def main() -> None:
         click = extra("click", "cli", "the command line")
         from .commands import xman
         try:
-            xman(prog_name="xman", standalone_mode=False)
+            xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)
         except click.ClickException as error:
             raise XManError(error.format_message()) from None
         except click.Abort:  # Ctrl-C

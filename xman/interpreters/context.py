@@ -1,7 +1,6 @@
 """What the interpreters share: where they start, what has a derivative, and an error with its line."""
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from ops import Expression, f
 
 from ..errors import XManError, nearest
-from ..notation import shown
+from ..notation import shortened, shown
 from ..wengert import WengertList
 
 
@@ -81,12 +80,20 @@ def own(part: Any, x: Any, held: set[int], around: Collection[Any]) -> Any:
 
 
 def numbers(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of values in which Python's numbers are NumPy's reals, so that 1/0 is infinite and 2**-1 a half."""
+    """A copy of values, Python's numbers as NumPy's reals, so that 1/0 is infinite and 2**-1 a half, and lists as arrays."""
+    return {name: number(name, v) if isinstance(v, (int, float, list, tuple, str)) else v for name, v in values.items()}
+
+
+def number(name: str, v: Any) -> Any:
+    if isinstance(v, (bool, np.floating)):
+        return v
     try:
-        return {name: np.float64(v) if type(v) in (float, int) else v for name, v in values.items()}
-    except OverflowError:
-        large = next(name for name, v in values.items() if type(v) is int and abs(v) > sys.float_info.max)
-        raise XManError(f"the value of {large!r} is an integer too large for a float") from None
+        array = np.asarray(v, float if isinstance(v, int) else None)
+    except (ValueError, OverflowError):  # a ragged list, an int that no float reaches
+        array = np.asarray(None)
+    if array.dtype.kind not in "biuf":
+        raise XManError(f"the value of {name!r} is {shortened(v)}; wanted a number or an array of numbers")
+    return array[()]
 
 
 def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[str, Any], table: Mapping, word: str) -> XManError:
