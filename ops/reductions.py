@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from .expression import f
-from .table import elementwise, linear, operator
+from .table import arity, elementwise, linear, operator
 
 
 def count(x, axis=None):
@@ -79,11 +79,10 @@ def expDifference(x, y):
     return np.where(np.equal(x, y), np.not_equal(x, -np.inf), e).astype(e.dtype)[()] if np.isnan(e).any() else e
 
 
-def ties(x, out, axis=None, keepdims=False):
-    """The share of each entry of x in the extreme value out: 1 over the number of entries equal to it, else 0."""
-    x = np.asarray(x)
-    equal = x == back(out, x, axis, keepdims)
-    return (equal / np.maximum(np.add.reduce(equal, axis=axis, keepdims=True), 1)).astype(x.dtype)[()]
+def ties(x, out, axis=None):
+    """The share of each entry of x in the extreme value of its slice, out spread over x: 1 / the number of ties, else 0."""
+    equal = np.equal(x, out)
+    return (equal / np.maximum(np.add.reduce(equal, axis=axis, keepdims=True), 1)).astype(np.asarray(x).dtype)[()]
 
 
 def back(d, x, axis, keepdims):
@@ -137,45 +136,46 @@ def adjoint_scan(d, a, axis):
     return f.flip(f.scan(f.flip(d, axis), f.flip(f.roll(a, -1, axis), axis), axis), axis)
 
 
-def extreme(d, out, x, axis=None, keepdims=False):
-    return back(d, x, axis, keepdims) * f.ties(x, out, axis, keepdims)
+# ---- the rows -------------------------------------------------------------------------------------------------------
+
+def reduction(op, value, rule):
+    """A row whose result is made of what each entry gives: one rule serves both modes, as in an elementwise row.
+
+    The adjoint spreads delta and out over x again and then applies the rule; the tangent applies it and then sums.
+    """
+    def adjoint(d, out, x, axis=None, keepdims=False, *rest):
+        return rule(back(d, x, axis, keepdims), back(out, x, axis, keepdims), x, axis, *rest)
+
+    def tangent(t, out, x, axis=None, keepdims=False, *rest):
+        return f.sum(rule(t, back(out, x, axis, keepdims), x, axis, *rest), axis, keepdims)
+
+    literals = [None] * (arity(value)[1] - 1)
+    operator(op, value, adjoint, *literals, tangents=[tangent, *literals])
 
 
-def extreme_tangent(t, out, x, axis=None, keepdims=False):
-    return f.sum(t * f.ties(x, out, axis, keepdims), axis, keepdims)
-
-
-#         op               value      rule per argument
-linear(  "sum",            total,     lambda d, out, x, axis=None, keepdims=False: back(d, x, axis, keepdims), None, None)
-linear(  "mean",           mean,      lambda d, out, x, axis=None, keepdims=False:
-                                          back(d / f.count(x, axis), x, axis, keepdims), None, None)
-operator("max",            largest,   extreme, None, None,
-         tangents=[extreme_tangent, None, None])
-operator("min",            smallest,  extreme, None, None,
-         tangents=[extreme_tangent, None, None])
-operator("prod",           prod,      lambda d, out, x, axis=None, keepdims=False:
-                                          back(d, x, axis, keepdims) * others(x, axis), None, None)
-operator("var",            var,       lambda d, out, x, axis=None, keepdims=False, ddof=0:
-                                          back(2.0 * d / (f.count(x, axis) - ddof), x, axis, keepdims)
-                                          * (x - f.mean(x, axis, True)), None, None, None)
-operator("std",            std,       lambda d, out, x, axis=None, keepdims=False, ddof=0:
-                                          back(d / (f.count(x, axis) - ddof), x, axis, keepdims)
-                                          * f.ratio(x - f.mean(x, axis, True), back(out, x, axis, keepdims)),
-                                      None, None, None)
-operator("norm",           norm,      lambda d, out, x, axis=None, keepdims=False:
-                                          back(d, x, axis, keepdims) * f.ratio(x, back(out, x, axis, keepdims)), None, None)
-operator("frobeniusNorm",  frobeniusNorm, lambda d, out, A: d * f.ratio(A, out))
-operator("logsumexp",      logsumexp, lambda d, out, x, axis=None, keepdims=False:
-                                          back(d, x, axis, keepdims) * f.expDifference(x, back(out, x, axis, keepdims)),
-                                      None, None)
-elementwise("logaddexp",   np.logaddexp, lambda d, out, x, y: d * f.expDifference(x, out),
-                                      lambda d, out, x, y: d * f.expDifference(y, out))
+#           op              value          rule
+linear(     "sum",          total,         lambda d, out, x, axis=None, keepdims=False: back(d, x, axis, keepdims), None, None)
+linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
+                                               back(d / f.count(x, axis), x, axis, keepdims), None, None)
+reduction(  "max",          largest,       lambda d, out, x, axis: d * f.ties(x, out, axis))
+reduction(  "min",          smallest,      lambda d, out, x, axis: d * f.ties(x, out, axis))
+reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x, axis))
+reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
+                                               2.0 * d / (f.count(x, axis) - ddof) * (x - f.mean(x, axis, True)))
+reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:
+                                               d / (f.count(x, axis) - ddof) * f.ratio(x - f.mean(x, axis, True), out))
+reduction(  "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out))
+reduction(  "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out))
+reduction(  "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out))
+elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
+                                           lambda d, out, x, y: d * f.expDifference(y, out))
 elementwise("expDifference", expDifference, lambda d, out, x, y: d * out,
-                                      lambda d, out, x, y: -d * out)
-operator("cumprod",        cumprod,   through_cumprod, None)
-operator("shift",          shift,     lambda d, out, x, axis, first=0.0: f.flip(f.shift(f.flip(d, axis), axis), axis), None, None,
-         tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None, None])
-operator("scan",           scan,      lambda d, out, x, a, axis: adjoint_scan(d, a, axis),
-                                      lambda d, out, x, a, axis: adjoint_scan(d, a, axis) * f.shift(out, axis), None)
-operator("ties",           ties,      None, None, None, None)
-operator("count",          count,     None, None)
+                                           lambda d, out, x, y: -d * out)
+operator(   "cumprod",      cumprod,       through_cumprod, None)
+operator(   "scan",         scan,          lambda d, out, x, a, axis: adjoint_scan(d, a, axis),
+                                           lambda d, out, x, a, axis: adjoint_scan(d, a, axis) * f.shift(out, axis), None)
+operator(   "shift",        shift,         lambda d, out, x, axis, first=0.0: f.flip(f.shift(f.flip(d, axis), axis), axis),
+                                           None, None,
+            tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None, None])
+operator(   "ties",         ties,          None, None, None)
+operator(   "count",        count,         None, None)

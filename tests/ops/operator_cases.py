@@ -141,7 +141,7 @@ CASES: dict[str, list[tuple]] = {
     "cumprod": running(n),
     "shift": [(n(4), 0), (n(2, 3), 1, 1.0), (n(2, 3), -2), (n(0), 0)],
     "scan": [(n(4), n(4), 0), (n(2, 3), n(2, 3), 1), (n(2, 3), n(2, 3), 0), (n(1), n(1), 0)],
-    "ties": [(np.array([1.0, 3.0, 3.0]), np.array(3.0)), (n(2, 3), p(2) * 9, 1)],
+    "ties": [(np.array([1.0, 3.0, 3.0]), np.full(3, 3.0)), (n(2, 3), n(2, 3), 1)],
     "count": [(n(2, 3),), (n(2, 3), 1), (n(2, 3), (0, 1)), (n(),)],
     # indexing
     "getitem": [(n(4), 1), (n(4), slice(1, 3)), (n(2, 3), slice(None), 0), (n(2, 3), None, Ellipsis, slice(None, None, -2)), (n(4), INDEX),

@@ -95,8 +95,8 @@ def scan(x, a, axis):
     return jnp.moveaxis(lax.scan(step, jnp.zeros(x.shape[1:]), (x, a))[1], 0, axis)
 
 
-def ties(x, out, axis=None, keepdims=False):
-    equal = (x == (out if axis is None or keepdims else jnp.expand_dims(out, axis))).astype(float)
+def ties(x, out, axis=None):
+    equal = (x == out).astype(float)
     return equal / jnp.maximum(equal.sum(axis, keepdims=True), 1)
 
 
@@ -205,7 +205,8 @@ ROWS = {
     "cumsum": (jnp.cumsum, of(*RUNNING)), "cumprod": (jnp.cumprod, of(*RUNNING, at(2, 0, 3, 4), (TABLE - 1, 1), TABLE)),
     "shift": (shift, of(("4", 0), ("23", 1, 1.0), ("23", -2), ("0", 0), ("13", 0))),
     "scan": (scan, of(("4 4", 0), ("23 23", 1), ("23 23", -2), ("1 1", 0), ("0 0", 0))),
-    "ties": (ties, [(LINE, np.array(3.0)), (TABLE, at(3, 1), 1), (TABLE, at(1, 3, 3), 0), (TABLE, at(3, 1).reshape(2, 1), -1, True)]),
+    "ties": (ties, [(LINE, np.full(LINE.shape, 3.0)), (TABLE, np.broadcast_to(at([3], [1]), (2, 3)), 1),
+                    (TABLE, np.broadcast_to(at(1, 3, 3), (2, 3)), 0), (TABLE, np.full((2, 3), 3.0))]),
     "count": (lambda x, axis=None: jnp.ones(x.shape, int).sum(axis).max(), of("23", ("23", -2), ("232", (0, -1)), "-")),
     # indexing
     "getitem": (lambda x, *keys: x[keys], of(
