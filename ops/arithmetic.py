@@ -22,6 +22,11 @@ def square(x):
     return x * x
 
 
+def where(c, x, y):
+    """x where c holds, else y."""
+    return np.where(c, x, y)
+
+
 def clip(x, lo=None, hi=None):
     """x held between lo and hi (None: no bound). At the bounds the gradient passes."""
     return np.clip(x, lo, hi)
@@ -66,7 +71,7 @@ elementwise("maximum",    np.maximum,    lambda d, out, x, y: f.half(d * (x > y)
                                          lambda d, out, x, y: f.half(d * (y > x) + d * (y >= x)))
 elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.half(d * (x < y) + d * (x <= y)),
                                          lambda d, out, x, y: f.half(d * (y < x) + d * (y <= x)))
-elementwise("where",      np.where,      None,
+elementwise("where",      where,         None,
                                          lambda d, out, c, x, y: f.where(c, d, 0.0),
                                          lambda d, out, c, x, y: f.where(c, 0.0, d))
 elementwise("clip",       clip,          lambda d, out, x, lo=None, hi=None: within(d, x, lo, hi),

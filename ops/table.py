@@ -174,11 +174,19 @@ def arity(function: Callable) -> tuple[int, int]:
     """The least and the greatest number of arguments that a function takes by position, (0, MANY) if it does not say."""
     if isinstance(function, np.ufunc):
         return function.nin, function.nin
+    function = plain(function)
     code = getattr(function, "__code__", None)
     if code is None:
         return 0, MANY
     most = code.co_argcount - hasattr(function, "__self__")
     return most - len(function.__defaults__ or ()), MANY if code.co_flags & 4 else most
+
+
+def plain(function: Callable) -> Callable:
+    """The function without its decorators, which take anything."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return function
 
 
 def takes(function: Callable) -> str:
@@ -190,6 +198,7 @@ def takes(function: Callable) -> str:
 
 def positional(op: str, value: Callable, args: tuple, named: dict) -> tuple:
     """The arguments by position alone, as a list holds them: f.sum(x, keepdims=True) is sum(x, None, True)."""
+    value = plain(value)
     code = getattr(value, "__code__", None)
     names = code.co_varnames[:code.co_argcount] if code else ()
     rest = names[len(args):]

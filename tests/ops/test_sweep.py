@@ -44,6 +44,19 @@ def symbols(args):
     return regs, {f"a{i}": a for i, a in enumerate(args) if isinstance(a, np.ndarray)}
 
 
+@pytest.mark.parametrize("op", sorted(ops.table.OURS))
+def test_an_operator_says_how_many_arguments_it_takes(op):
+    least, most = ops.table.arity(G[op])
+    assert all(least <= len(args) <= most for args in CASES[op])
+    assert (most == ops.table.MANY) == isinstance(DG[op], ops.Each)
+
+
+@pytest.mark.parametrize("op", ["sum", "mean", "max", "min", "prod", "var", "std", "norm", "logsumexp"])
+def test_a_reduction_takes_its_axis_by_name(op):
+    assert getattr(f, op)(Register("x"), keepdims=True).definedAs.asStringTuple()[2] == ("x", None, True)
+    np.testing.assert_array_equal(getattr(f, op)(np.eye(3), axis=1), G[op](np.eye(3), 1))
+
+
 def test_the_sweep_has_every_operator():
     assert set(CASES) == ops.table.OURS
 
