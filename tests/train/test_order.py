@@ -1,0 +1,40 @@
+"""The order in which the rows of an epoch are seen."""
+from __future__ import annotations
+
+import numpy as np
+
+from xman import XMan, f
+from xman.train import fit
+
+
+class Seen(XMan):
+    """A line through the origin that notes the rows it is fed."""
+
+    def __init__(self):
+        self.X, self.y, self.w = f.input(), f.input(), f.param(default=0.0)
+        self.loss = f.mean(f.squaredError(self.X * self.w, self.y))
+        self.rows: list[int] = []
+
+    def feed(self, X, y):
+        self.rows += X.astype(int).tolist()
+        return {"X": X, "y": y}
+
+
+def orders(seed: int) -> list[list[int]]:
+    model, X = Seen(), np.arange(12.0)
+    fit(model, (X, X), epochs=3, batch_size=5, lr=1e-3, seed=seed, progress=False)
+    rows = model.rows[1:]  # the first row is fed once beforehand, to look at the names
+    return [rows[:12], rows[12:24], rows[24:]]
+
+
+def test_every_epoch_sees_every_row_once():
+    assert all(sorted(rows) == list(range(12)) for rows in orders(0))
+
+
+def test_each_epoch_has_an_order_of_its_own():
+    one, two, three = orders(0)
+    assert one != two != three != one
+
+
+def test_the_seed_and_nothing_else_makes_the_orders():
+    assert orders(1) == orders(1) != orders(2)
