@@ -7,6 +7,7 @@ import numpy as np
 
 from .expression import f
 from .functions import scipy_special
+from .reductions import real
 from .table import elementwise, operator
 
 
@@ -55,12 +56,14 @@ def density(x):
 
 def softmax(x, axis=-1):
     """exp(x) / Σ exp(x) over axis: probabilities (the notes §1.2, whose denominator sums e^a_i over i)."""
+    x = real(x)
     e = np.exp(x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf))
     return e / np.add.reduce(e, axis=axis, keepdims=True)
 
 
 def logSoftmax(x, axis=-1):
     """log softmax(x), finite where softmax itself underflows."""
+    x = real(x)
     x = x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
     return x - np.log(np.add.reduce(np.exp(x), axis=axis, keepdims=True))
 
@@ -70,7 +73,7 @@ def through_softmax(d, out, x, axis=-1):
 
 
 #            op            value       rule
-elementwise("sigmoid",     scipy_special("expit"), lambda d, out, x: d * (out * (1.0 - out)))
+elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), lambda d, out, x: d * (out * (1.0 - out)))
 elementwise("logSigmoid",  logSigmoid, lambda d, out, x: d * f.sigmoid(-x))
 elementwise("relu",        relu,       lambda d, out, x: d * (x > 0))
 elementwise("leakyRelu",   leakyRelu,  lambda d, out, x, slope=0.01: f.where(x > 0, d, slope * d),

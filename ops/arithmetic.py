@@ -12,6 +12,11 @@ def half(x):
     return 0.5 * x
 
 
+def reciprocal(x):
+    """1 / x."""
+    return np.divide(1.0, x)
+
+
 def alias(x):
     """x itself, under another name."""
     return x
@@ -79,7 +84,7 @@ elementwise("clip",       clip,          lambda d, out, x, lo=None, hi=None: wit
                                          lambda d, out, x, lo=None, hi=None: d * (x > hi))
 
 elementwise("negative",   np.negative,   lambda d, out, x: -d)
-elementwise("reciprocal", lambda x: np.divide(1.0, x), lambda d, out, x: -f.ratio(f.ratio(d, x), x))
+elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.ratio(d, x), x))
 elementwise("square",     square,        lambda d, out, x: d * (2 * x))
 elementwise("half",       half,          lambda d, out, x: f.half(d))
 elementwise("alias",      alias,         lambda d, out, x: d)

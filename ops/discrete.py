@@ -11,11 +11,6 @@ def argmax(x, axis=None):
     return np.argmax(x, axis)
 
 
-def argmin(x, axis=None):
-    """The position of the first least x along axis; in the flattened x for None."""
-    return np.argmin(x, axis)
-
-
 def round_(x, decimals=0):
     """x rounded to so many decimals, halves to even."""
     return np.round(x, decimals)
@@ -35,5 +30,4 @@ operator("floor",        np.floor,       None)
 operator("ceil",         np.ceil,        None)
 operator("round",        round_,         None, None)
 operator("argmax",       argmax,         None, None)
-operator("argmin",       argmin,         None, None)
 operator("stopGradient", stopGradient,   None)

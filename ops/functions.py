@@ -9,13 +9,13 @@ from .expression import f
 from .table import elementwise
 
 
-def scipy_special(name: str):
+def scipy_special(name: str, doc: str):
     """The function of scipy.special, in the precision of its argument."""
     def value(x):
         from scipy import special
         return getattr(special, name)(x)
 
-    value.__doc__ = f"scipy.special.{name}."
+    value.__doc__ = doc
     return value
 
 
@@ -37,7 +37,7 @@ elementwise("log",      np.log,                    lambda d, out, x: f.ratio(d, 
 elementwise("log1p",    np.log1p,                  lambda d, out, x: f.ratio(d, 1.0 + x))
 elementwise("log2",     np.log2,                   lambda d, out, x: f.ratio(d, x * LN2))
 elementwise("log10",    np.log10,                  lambda d, out, x: f.ratio(d, x * LN10))
-elementwise("sqrt",     np.sqrt,                   lambda d, out, x: f.ratio(d, 2.0 * out))      # sqrt′(0) = +∞
+elementwise("sqrt",     np.sqrt,                   lambda d, out, x: f.ratio(d, 2.0 * f.abs(out)))   # sqrt′(±0) = +∞
 elementwise("sin",      np.sin,                    lambda d, out, x: d * f.cos(x))
 elementwise("cos",      np.cos,                    lambda d, out, x: -d * f.sin(x))
 elementwise("tan",      np.tan,                    lambda d, out, x: f.scale(d, 1.0 + out * out))
@@ -47,9 +47,9 @@ elementwise("arctan",   np.arctan,                 lambda d, out, x: d / (1.0 + 
 elementwise("sinh",     np.sinh,                   lambda d, out, x: f.scale(d, f.cosh(x)))
 elementwise("cosh",     np.cosh,                   lambda d, out, x: f.scale(d, f.sinh(x)))
 elementwise("tanh",     np.tanh,                   lambda d, out, x: d * (1.0 - out * out))
-elementwise("erf",      scipy_special("erf"),      lambda d, out, x: d * (TWO_OVER_ROOT_PI * f.exp(-(x * x))))
-elementwise("gammaln",  scipy_special("gammaln"),  lambda d, out, x: f.scale(d, f.digamma(x)))
-elementwise("digamma",  scipy_special("digamma"),  lambda d, out, x: f.scale(d, f.polygamma(1, x)))
+elementwise("erf",      scipy_special("erf", "2/√π ∫₀ˣ exp(−t²) dt."), lambda d, out, x: d * (TWO_OVER_ROOT_PI * f.exp(-x * x)))
+elementwise("gammaln",  scipy_special("gammaln", "log |Γ(x)|."), lambda d, out, x: f.scale(d, f.digamma(x)))
+elementwise("digamma",  scipy_special("digamma", "The derivative of log Γ(x)."), lambda d, out, x: f.scale(d, f.polygamma(1, x)))
 elementwise("polygamma", polygamma,                None, lambda d, out, n, x: f.scale(d, f.polygamma(n + 1, x)))
 elementwise("arctan2",  np.arctan2,                lambda d, out, y, x: f.ratio(d * x, x * x + y * y),
                                                    lambda d, out, y, x: -f.ratio(d * y, x * x + y * y))

@@ -13,7 +13,7 @@ from .table import Each, linear, operator
 
 def shape_of(like):
     """A literal tuple is a shape; an array stands for its own."""
-    return like if isinstance(like, tuple) else np.shape(like)
+    return tuple(like) if isinstance(like, (tuple, list)) else np.shape(like)
 
 
 def cast(x, like):
@@ -187,18 +187,14 @@ def part(x, i, axis, *arrays):
     return np.moveaxis(np.moveaxis(x, axis, 0)[start:start + np.shape(arrays[i])[axis]], 0, axis)
 
 
-def concat_but(i, axis, t, arrays):
-    """t in the place of arrays[i] and zeros in the others'."""
-    return f.concat(axis, *(t if j == i else f.broadcast(0.0, a) for j, a in enumerate(arrays)))
+def alone(op, i, axis, t, arrays):
+    """op (concat or stack) of t in the place of arrays[i] and zeros in the others'."""
+    return op(axis, *(t if j == i else f.broadcast(0.0, a) for j, a in enumerate(arrays)))
 
 
 def stack(axis, *arrays):
     """The arrays, of one shape, one after another along a new axis."""
     return np.stack(arrays, axis)
-
-
-def stack_but(i, axis, t, arrays):
-    return f.stack(axis, *(t if j == i else f.broadcast(0.0, a) for j, a in enumerate(arrays)))
 
 
 def cumsum(x, axis=None):
@@ -234,9 +230,8 @@ def diagBack(d, x, k=0):
     return result
 
 
-def tril(x, k=0):
-    """The matrix x, or each of a batch, with zeros above the k-th diagonal."""
-    return np.tril(x, k)
+def inverse(axes):
+    return () if axes is None else (tuple(int(i) for i in np.argsort(np.mod(axes, len(axes)))),)
 
 
 #       op             value        rule per argument
@@ -261,18 +256,13 @@ linear("flip",         flip,        lambda d, out, x, axis=None: f.flip(d, axis)
 linear("roll",         roll,        lambda d, out, x, shift, axis=None: f.roll(d, negated(shift), axis), None, None)
 linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None)
 linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None)
-linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: concat_but(i, axis, d, arrays)))
+linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: alone(f.concat, i, axis, d, arrays)))
 linear("cumsum",       cumsum,      through_cumsum, None)
 linear("trace",        trace,       lambda d, out, x: f.diagBack(f.broadcast(d, f.diag(x)), x))
 linear("diag",         diag,        lambda d, out, x, k=0: f.diagBack(d, x, k), None)
 linear("diagBack",     diagBack,    lambda u, out, d, x, k=0: f.diag(u, k), None, None)
-linear("tril",         tril,        lambda d, out, x, k=0: f.tril(d, k), None)
 # linear in all arguments together: the tangent of one stands among zeros
 operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
-         tangents=Each(lambda i: lambda t, out, axis, *arrays: concat_but(i - 1, axis, t, arrays), None))
+         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None))
 operator("stack", stack, Each(lambda i: lambda d, out, axis, *arrays: f.take(d, i - 1, axis), None),
-         tangents=Each(lambda i: lambda t, out, axis, *arrays: stack_but(i - 1, axis, t, arrays), None))
-
-
-def inverse(axes):
-    return () if axes is None else (tuple(int(i) for i in np.argsort(np.mod(axes, len(axes)))),)
+         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.stack, i - 1, axis, t, arrays), None))

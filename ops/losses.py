@@ -59,6 +59,9 @@ def softmaxCrossEntropy(z, y):
 
 def weighted(y, x):
     """Σ y x over the last axis, which stays; 0 · ∞ is 0."""
+    if y.shape[-1:] != x.shape[-1:]:
+        raise ValueError(f"a target of floats, of shape {y.shape}, does not have the {x.shape[-1]} classes of the prediction; "
+                         "labels are integers")
     if y.shape == x.shape:
         rows = np.vecdot(y, x)[..., None]
         total = np.add.reduce(rows, axis=None)
@@ -86,7 +89,7 @@ def hinge(z, y):
 
 
 def margins(z, target):
-    return 1.0 + z - f.sum(target * z, -1, True)
+    return 1.0 + z - f.sum(f.scale(target, z), -1, True)
 
 
 def through_hinge(d, out, z, y):
@@ -102,7 +105,7 @@ def hinge_to_target(d, out, z, y):
 
 
 def through_softmaxCrossEntropy(d, out, z, y):
-    target = f.broadcast(f.oneHot(y, z), z)
+    target = f.oneHot(y, z)
     return d * (f.softmax(z) * f.sum(target, -1, True) - target)
 
 

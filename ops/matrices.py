@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from .expression import f
+from .linear_maps import mT
 from .table import linear, operator, traced
 
 
@@ -39,11 +40,7 @@ def solve(a, b):
 
 def cholesky(a):
     """Lower triangular L of L Lᵀ = (a + aᵀ)/2. LinAlgError where that is not positive definite."""
-    return np.linalg.cholesky(f.half(a + mirrored(a)))
-
-
-def mirrored(a):
-    return np.swapaxes(a, -1, -2)
+    return np.linalg.cholesky(f.half(a + mT(a)))
 
 
 def lowerHalf(x):
@@ -56,8 +53,8 @@ def cofactorSlope(t, a):
     u, s, vt = np.linalg.svd(a)
     others = np.arange(s.shape[-1]) != np.arange(s.shape[-1])[:, None]
     pairs = np.where(others[:, None] & others, s[..., None, None, :], 1.0).prod(-1) * others  # Π s without the i-th and j-th
-    m = mirrored(u) @ t @ mirrored(vt)
-    inner = np.eye(s.shape[-1]) * np.einsum("...ij,...jj->...i", pairs, m)[..., None] - pairs * mirrored(m)
+    m = mT(u) @ t @ mT(vt)
+    inner = np.eye(s.shape[-1]) * np.einsum("...ij,...jj->...i", pairs, m)[..., None] - pairs * mT(m)
     sign = np.linalg.det(u) * np.linalg.det(vt)
     return (sign[..., None, None] * (u @ inner @ vt)).astype(u.dtype)
 

@@ -40,10 +40,17 @@ def prod(x, axis=None, keepdims=False):
     return np.multiply.reduce(x, axis=axis, keepdims=keepdims)
 
 
+def centered(x, axis=None):
+    """x − mean over axis; what rounding leaves where all are equal is 0."""
+    m = mean(x, axis, True)
+    d = x - m
+    return np.where(np.abs(d) <= 2 * np.finfo(d.dtype).eps * np.abs(m), 0, d)[()]
+
+
 @np.errstate(invalid="ignore", divide="ignore")
 def var(x, axis=None, keepdims=False, ddof=0):
     """Σ (x − mean)² / (n − ddof) over axis."""
-    deviation = x - mean(x, axis, True)
+    deviation = centered(x, axis)
     return np.true_divide(total(deviation * deviation, axis, keepdims), count(x, axis) - ddof)
 
 
@@ -62,10 +69,16 @@ def frobeniusNorm(A):
     return norm(A)
 
 
+def real(x):
+    """x as an array of floats: integers have no −∞ to begin a maximum with."""
+    x = np.asarray(x)
+    return x if x.dtype.kind == "f" else x.astype(float)
+
+
 @np.errstate(invalid="ignore", divide="ignore", over="ignore")
 def logsumexp(x, axis=None, keepdims=False):
     """log Σ exp(x) over axis; −∞ over no entries, and over −∞ alone."""
-    x = np.asarray(x)
+    x = real(x)
     top = x.max(axis, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)
     result = np.log(np.add.reduce(np.exp(x - top), axis=axis, keepdims=True)) + top
@@ -157,13 +170,14 @@ def reduction(op, value, rule):
 linear(     "sum",          total,         lambda d, out, x, axis=None, keepdims=False: back(d, x, axis, keepdims), None, None)
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
                                                back(d / f.count(x, axis), x, axis, keepdims), None, None)
+linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None)
 reduction(  "max",          largest,       lambda d, out, x, axis: d * f.ties(x, out, axis))
 reduction(  "min",          smallest,      lambda d, out, x, axis: d * f.ties(x, out, axis))
 reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x, axis))
 reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
-                                               2.0 * d / (f.count(x, axis) - ddof) * (x - f.mean(x, axis, True)))
+                                               2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis))
 reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:
-                                               d / (f.count(x, axis) - ddof) * f.ratio(x - f.mean(x, axis, True), out))
+                                               d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis), out))
 reduction(  "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out))
 reduction(  "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out))
 reduction(  "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out))

@@ -11,6 +11,7 @@ says that the derivative is zero.
 from __future__ import annotations
 
 import itertools
+import keyword
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -85,7 +86,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     every operator, and slow enough that a row in frequent use gives its own. Raises ValueError for a name that cannot
     stand in a list or belongs to a row of this package.
     """
-    if not op.isidentifier() or op in OURS:
+    if not op.isidentifier() or keyword.iskeyword(op) or op in OURS:
         raise ValueError(f"an operator cannot be called {op!r}: " + (
             "that is a row of ops; choose another name, or give eval and backprop tables of your own" if op in OURS
             else "the name has to be a Python identifier"))

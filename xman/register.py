@@ -65,13 +65,9 @@ def literal(a: Any, op: str) -> Any:
     if isinstance(a, (np.ndarray, list)) and (array := np.array(a)).dtype.kind in "biuf":
         array.flags.writeable = False  # a copy of its own: a list does not change when its user's array does
         return array
-    raise XManError(f"{op} was given {describe(a)}; an operator takes registers, numbers, shapes, slices and arrays of "
-                    f"numbers, {op}(x, y), and everything else has to come in through an input register")
-
-
-def describe(a: Any) -> str:
     inside = " with registers in it" if isinstance(a, (tuple, list)) else ""
-    return f"a {type(a).__name__}{inside}"
+    raise XManError(f"{op} was given a {type(a).__name__}{inside}; an operator takes registers, numbers, shapes, slices and "
+                    f"arrays of numbers, {op}(x, y), and everything else has to come in through an input register")
 
 
 class XManFunctions(f):

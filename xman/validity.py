@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import keyword
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,6 +37,8 @@ def check(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -> tuple[st
         dst, op, args = line
         if not (isinstance(dst, str) and isinstance(op, str)):
             refuse(k, line, "has to begin with two strings, the register assigned and the operator")
+        if not op.replace("-", "_").isidentifier() or keyword.iskeyword(op):  # the course has crossEnt-softMax
+            refuse(k, line, f"calls {op!r}, which is no name of an operator")
         if isinstance(args, str):
             refuse(k, line, f"has the string {args!r} where a tuple is wanted; a tuple of one is written ({args!r},)")
         if not isinstance(args, tuple):
@@ -94,7 +97,7 @@ def refuse(k: int, line: Any, why: str) -> None:
 
 def refuse_name(name: str, k: int | None = None, line: Any = None) -> None:
     """Raise XManError unless `name` can be a register's: an identifier, no keyword, no operator, no word of the notation."""
-    plain = name if name.isascii() else normalized(name)
+    plain = unicodedata.normalize("NFKC", name)  # as Python's parser reads it (PEP 3131)
     if name.isidentifier() and name not in FORBIDDEN and name not in ops.G and plain == name:
         return
     why = (f"Python reads as {plain!r}" if name.isidentifier() and plain != name
@@ -102,12 +105,6 @@ def refuse_name(name: str, k: int | None = None, line: Any = None) -> None:
            else "is a Python keyword" if keyword.iskeyword(name) else "is not an identifier")
     where = f"line {k}, {notation.shown(line)}: " if k else ""
     raise XManError(f"{where}a register cannot be called {name!r}, which {why}; choose another name")
-
-
-def normalized(name: str) -> str:
-    """The name as Python's parser reads it (PEP 3131)."""
-    import unicodedata  # not before a name asks for it
-    return unicodedata.normalize("NFKC", name)
 
 
 FORBIDDEN = {*keyword.kwlist, *notation.WORDS}

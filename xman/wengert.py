@@ -45,9 +45,6 @@ class WengertList(list):
     def __add__(self, other: Iterable[Line]) -> WengertList:
         return WengertList([*self, *other])
 
-    def copy(self) -> WengertList:
-        return WengertList(self)
-
     def __reduce__(self) -> tuple:
         return WengertList, (list(self),)  # without the tables, which hold functions
 

@@ -77,7 +77,7 @@ def labelled(domain, targets):
     """A loss over classes: one-hot or soft targets, labels, one row, no rows."""
     return [(domain(4, 3), targets(4, 3)), (domain(4, 3), np.array([0, 2, 1, 1])), (domain(4, 3), np.array([[0], [2], [1], [1]])),
             (domain(3), targets(3)), (domain(3), np.array(1)), (domain(4, 3), targets(3)), (domain(0, 3), targets(0, 3)),
-            (domain(4, 3), np.eye(3, dtype=int)[[0, 2, 1, 1]]), (domain(2, 4, 3), targets(2, 4, 3)), (domain(4, 3), targets(4, 1) * 0.3)]
+            (domain(4, 3), np.eye(3, dtype=int)[[0, 2, 1, 1]]), (domain(2, 4, 3), targets(2, 4, 3))]
 
 
 LABELS = np.array([0, 2, 1, 1])
@@ -129,7 +129,6 @@ CASES: dict[str, list[tuple]] = {
     "trace": [(n(3, 3),), (n(2, 3),)],
     "diag": [(n(3),), (n(3, 3),), (n(2, 3),), (n(2, 3), 1), (n(3, 3), -1), (n(3), 1)],
     "diagBack": [(n(3), n(3, 3)), (n(2), n(2, 3)), (n(2), n(3, 3), -1), (n(3, 3), n(3))],
-    "tril": [(n(3, 3),), (n(2, 3), 1), (n(4, 3, 3), -1)],
     # reductions
     **{op: reduced(n) for op in ("sum", "norm", "logsumexp")},
     "mean": reduced(n, empty=False),
@@ -141,6 +140,7 @@ CASES: dict[str, list[tuple]] = {
     "cumprod": running(n),
     "shift": [(n(4), 0), (n(2, 3), 1, 1.0), (n(2, 3), -2), (n(0), 0)],
     "scan": [(n(4), n(4), 0), (n(2, 3), n(2, 3), 1), (n(2, 3), n(2, 3), 0), (n(1), n(1), 0)],
+    "centered": [(n(2, 3),), (n(2, 3), 1), (n(2, 3), (0, 1)), (n(4), -1)],
     "ties": [(np.array([1.0, 3.0, 3.0]), np.full(3, 3.0)), (n(2, 3), n(2, 3), 1)],
     "count": [(n(2, 3),), (n(2, 3), 1), (n(2, 3), (0, 1)), (n(),)],
     # indexing
@@ -169,7 +169,7 @@ CASES: dict[str, list[tuple]] = {
     "logical_not": [(bits(3),), (bits(),)],
     **{op: one(n) for op in ("isnan", "isfinite", "floor", "ceil", "stopGradient")},
     "round": [(n(3),), (n(2, 3), 1)],
-    **{op: [(n(4),), (n(2, 3), 1), (n(2, 3), -1)] for op in ("argmax", "argmin")},
+    **{op: [(n(4),), (n(2, 3), 1), (n(2, 3), -1)] for op in ("argmax",)},
 }
 
 CASES["det"].append((singular(),))

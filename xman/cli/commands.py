@@ -14,6 +14,7 @@ import ops
 from .. import __version__
 from ..errors import XManError, extra
 from ..interpreters import backprop, check, eval, shapes
+from ..interpreters.context import varies
 from ..train import Diverged, evaluate, fit, load
 from ..train.optimizers import OPTIMIZERS
 from ..wengert import WengertList
@@ -81,7 +82,11 @@ def grad(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wr
     if np.size(found(result, of)) != 1:
         raise XManError(f"{of!r} has shape {np.shape(result[of])}; a gradient is of one number: say which with --of")
     deltas = backprop(steps, result, ops.DG, wrt or None, **{of: 1.0})
-    tell({name: deltas.get(name, np.zeros(np.shape(result[name]))) for name in wrt or steps.inputs}, as_json)
+    constant = [name for name in wrt or steps.inputs if not varies(result[name])]
+    if constant and (wrt or len(constant) == len(steps.inputs)):
+        raise XManError(f"{constant[0]!r} is an array of whole numbers and has no gradient; write its numbers as 3.0")
+    names = [name for name in wrt or steps.inputs if name not in constant]
+    tell({name: deltas.get(name, np.zeros(np.shape(result[name]))) for name in names}, as_json)
 
 
 @xman.command(name="check")

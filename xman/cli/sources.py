@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+import ops
+
 from ..errors import XManError, nearest
 from ..manager import XMan
 from ..models import LSTM, MLP, LogisticRegression
 from ..notation import shortened
 from ..train import Dataset
-from ..wengert import WengertList
+from ..wengert import WengertList, checked
 
 
 def list_and_values(source: str, of: str | None) -> tuple[WengertList, dict[str, Any]]:
@@ -38,6 +40,7 @@ def list_and_values(source: str, of: str | None) -> tuple[WengertList, dict[str,
         steps = WengertList.from_json(text) if source.endswith(".json") else WengertList.from_text(text)
     except XManError as error:
         raise XManError(f"{source}: {error}") from None
+    steps = checked(steps, ops.G)
     if not steps:
         raise XManError(f"{source} holds no line of a list, such as z1 = mul(h, w)")
     return steps, {}

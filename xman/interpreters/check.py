@@ -79,6 +79,8 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
         raise XManError(f"the list has no register {unknown[0]!r}{nearest(unknown[0], [*inputs, *(s[0] for s in steps)])}")
     if computed := [name for name in wrt if name not in steps.inputs]:
         raise XManError(f"{computed[0]!r} is computed and cannot be varied; wrt takes inputs: {', '.join(steps.inputs)}")
+    if still := [name for name in wrt if not varies(inputs[name])] or ([] if wrt else list(steps.inputs) or ["the list"]):
+        raise XManError(f"{still[0]!r} has no gradient to check: whole numbers are constants; give it as floats")
     random = np.random.default_rng(seed)
     step = step or np.finfo(float).eps ** (1 / 3 if sides == 2 else 1 / 2)
     tolerance = tolerance or (1e-6 if sides == 2 else 1e-4)

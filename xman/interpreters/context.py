@@ -18,7 +18,7 @@ def missing(steps: WengertList, values: Mapping[str, Any]) -> None:
     if lacking := [name for name in steps.inputs if values.get(name) is None]:
         first = next((k, line) for k, line in enumerate(steps, 1) if any(isinstance(a, str) and a == lacking[0] for a in line[2]))
         raise XManError(f"line {first[0]}, {shown(first[1])}: no value for the input {lacking[0]!r}"
-                        f"{nearest(lacking[0], values)}; without a value: {', '.join(lacking)}")
+                        f"{'' if lacking[0] in values else nearest(lacking[0], values)}; without a value: {', '.join(lacking)}")
 
 
 def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dict[str, Any]:
@@ -57,12 +57,17 @@ def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any
 REAL = (float, np.floating, Expression)
 
 
-def varies(x: Any) -> bool:
-    """Whether a derivative with respect to x makes sense: a number or an array of floats. A sparse matrix is data."""
+def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
+    """Whether a derivative with respect to x makes sense: a number or an array of floats. A sparse input is data.
+
+    XManError for a sparse matrix that is computed: through it derivatives would be lost.
+    """
     if isinstance(x, REAL):
         return True
     if isinstance(x, np.ndarray):
         return x.dtype.kind == "f" or x.ndim == 0 and x.dtype.kind in "iu"
+    if hasattr(x, "tocsr") and steps is not None and name not in steps.inputs:
+        raise XManError(f"{name} is a sparse matrix, which has no rules: only dot takes one, on its left")
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
