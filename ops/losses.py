@@ -25,8 +25,8 @@ def oneHot(y, like):
         return y
     dtype = getattr(like, "dtype", np.dtype(float))
     if y.dtype.kind == "f" or y.shape == shape:
-        if np.broadcast_shapes(y.shape, shape) != shape:
-            raise ValueError(f"targets of shape {y.shape} do not fit predictions of shape {shape}; reshape them")
+        if y.ndim > len(shape) or any(n not in (1, m) for n, m in zip(y.shape[::-1], shape[::-1], strict=False)):
+            raise ValueError(f"targets of shape {y.shape} do not fit predictions of shape {shape}; labels are integers")
         return y if y.dtype.kind == "f" else y.astype(dtype)
     rows = shape[:-1]
     if not shape or y.shape not in (rows, (*rows, 1)):
