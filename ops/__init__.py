@@ -7,7 +7,6 @@ from . import activations, arithmetic, discrete, functions, indexing, linear_map
 from .expression import Expression, f
 from .table import DG, OURS, TG, Each, G, elementwise, linear, operator
 
-families = (arithmetic, functions, activations, linear_maps, reductions, indexing, matrices, losses, discrete)
 OURS.update(G)  # from here on these names are taken
 
-__all__ = ["DG", "Each", "Expression", "G", "TG", "elementwise", "f", "families", "linear", "operator"]
+__all__ = ["DG", "Each", "Expression", "G", "TG", "elementwise", "f", "linear", "operator"]

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import keyword
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -97,7 +96,10 @@ def refuse(k: int, line: Any, why: str) -> None:
 
 def refuse_name(name: str, k: int | None = None, line: Any = None) -> None:
     """Raise XManError unless `name` can be a register's: an identifier, no keyword, no operator, no word of the notation."""
-    plain = unicodedata.normalize("NFKC", name)  # as Python's parser reads it (PEP 3131)
+    plain = name
+    if not name.isascii():
+        import unicodedata
+        plain = unicodedata.normalize("NFKC", name)  # as Python's parser reads it (PEP 3131)
     if name.isidentifier() and name not in FORBIDDEN and name not in ops.G and plain == name:
         return
     why = (f"Python reads as {plain!r}" if name.isidentifier() and plain != name
