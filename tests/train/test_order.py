@@ -38,3 +38,17 @@ def test_each_epoch_has_an_order_of_its_own():
 
 def test_the_seed_and_nothing_else_makes_the_orders():
     assert orders(1) == orders(1) != orders(2)
+
+
+class Two(XMan):
+    """Two parameters, of which the first moves far and the last hardly."""
+
+    def __init__(self):
+        self.X, self.y = f.input(), f.input()
+        self.far, self.near = f.param(default=5.0), f.param(default=1.0)
+        self.loss = f.mean(f.square(self.X * 0.0 + self.far) + 1e-6 * f.square(self.near))
+
+
+def test_the_adjustment_of_an_epoch_is_that_of_the_parameter_that_moved_most():
+    history = fit(Two(), (np.ones(1), np.ones(1)), epochs=1, lr=0.1, progress=False).history
+    assert abs(history[0]["adjustment"] - 1.0) < 1e-12

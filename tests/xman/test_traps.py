@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import ops
-from xman import XMan, XManError, backprop, check, f
+from xman import WengertList, XMan, XManError, backprop, check, f
 from xman import eval as evaluate
 
 
@@ -73,3 +73,21 @@ def test_a_masked_logit_costs_the_hinge_nothing():
 def test_a_check_of_whole_numbers_is_refused_and_not_passed():
     with pytest.raises(XManError, match="whole numbers"):
         check([("a", "square", ("x",))], {"x": np.array([1, 2])})
+
+
+def test_the_mean_of_nothing_is_nan_without_a_warning():
+    assert np.isnan(ops.G["mean"](np.zeros(0)))
+
+
+def test_an_attribute_that_is_given_another_register_changes_its_role():
+    model = XMan()
+    model.x = f.input()
+    assert model.isInput("x")
+    model.x = f.param()
+    assert model.isParam("x")
+
+
+@pytest.mark.parametrize("way", [lambda s: WengertList.from_text(str(s)), lambda s: WengertList.from_json(s.to_json())])
+def test_an_array_in_a_list_that_was_read_cannot_be_written(way):
+    steps = way(WengertList([("y", "mul", ("x", np.array([1.0, 2.0])))]))
+    assert not steps[0][2][1].flags.writeable
