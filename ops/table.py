@@ -25,6 +25,7 @@ MANY = 2 ** 31 - 1  # arguments, of an operator that takes any number
 G: dict[str, Callable[..., Any]] = {}
 DG: dict[str, Sequence[Rule | None]] = {}
 TG: dict[str, Sequence[Rule | None]] = {}
+ELEMENTWISE: set[str] = set()  # the rows of that kind
 
 
 class Each(Sequence):
@@ -66,6 +67,7 @@ def elementwise(op: str, value: Callable, *rules: Rule | None) -> None:
         return lambda t, out, *args: f.broadcast(rule(t, out, *args), out)
 
     one = len(rules) == 1
+    ELEMENTWISE.add(op)
     operator(op, value, *(rule if one else rule and adjoint(rule, i) for i, rule in enumerate(rules)),
              tangents=[rule if one else rule and tangent(rule) for rule in rules])
 

@@ -10,7 +10,7 @@ import numpy as np
 from .errors import XManError, nearest
 from .register import Register, evaluationOrder
 from .validity import refuse_name
-from .wengert import WengertList
+from .wengert import WengertList, temporaries
 
 
 class XMan:
@@ -80,7 +80,7 @@ class XMan:
         order = list(evaluationOrder(*outputs))
         names = self.names(order)
         taken = {name for name, _ in self.namedRegisterItems()} | set(names.values())
-        fresh = (z for k in itertools.count(1) if (z := f"z{k}") not in taken)
+        fresh = temporaries(taken)
         for reg in order:
             if id(reg) not in names:
                 if not reg.definedAs:

@@ -1,7 +1,8 @@
 """The Wengert list: lines (dst, op, args), where in args a string names a register and all else is a literal."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from . import notation
@@ -104,3 +105,8 @@ def checked(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
         if steps.checkedFor is None or id(table) not in steps.checkedFor:
             steps._check(tables)
     return steps
+
+
+def temporaries(taken: Collection[str]) -> Iterator[str]:
+    """z1, z2, …, without those that are taken."""
+    return (z for k in itertools.count(1) if (z := f"z{k}") not in taken)

@@ -1,0 +1,7 @@
+"""Passes: each takes a list and returns a list."""
+from .differentiate import gradient, tangent
+from .patterns import Rewrite, rewrite
+from .rewrites import ALGEBRA, EXACT, STABLE
+from .simplify import simplify
+
+__all__ = ["ALGEBRA", "EXACT", "STABLE", "Rewrite", "gradient", "rewrite", "simplify", "tangent"]

@@ -1,0 +1,128 @@
+"""The derivative of a list is a list: the interpreters, run on symbols, write it.
+
+Bishop, Deep Learning, eqs. 8.57 to 8.64 (tangents) and 8.68 to 8.76 (adjoints); Reps, Automatic Differentiation and
+Backpropagation, §2 (each statement doubled).
+"""
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import ops
+from ops import f
+
+from ..errors import XManError
+from ..interpreters import backprop, forward
+from ..wengert import Line, Steps, WengertList, checked
+from .writer import Followed, Symbol, Writer
+
+
+def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,
+             DG: Mapping[str, Sequence] = ops.DG) -> WengertList:
+    """The list followed by the lines of its adjoints: `d{of}_d{x}` is the gradient of `of` with respect to each x in wrt.
+
+        >>> gradient([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], "area", ["h"])
+        z1 = mul(h, w)
+        area = half(z1)
+        darea_darea = broadcast(1.0, area)
+        darea_dz1 = half(darea_darea)
+        z2 = mul(darea_dz1, w)
+        darea_dh = unbroadcast(z2, h)
+
+    The result is a list like any other: to be evaluated, printed, simplified and differentiated again, as in
+    gradient(…, "darea_dh", ["w"]), whose answer is ddarea_dh_dw. Each adjoint has the shape and precision of its register;
+    where `of` does not depend on x it is zeros. seed: the name of a further input, the adjoint of `of` to start from
+    (a number, or of the shape of `of`); without one it is 1 for each of its elements, so that the sum is differentiated.
+    DG: the table of adjoint rules. Raises XManError for a name that the list does not have or has already, and as `backprop`.
+    """
+    return WengertList(line for line, _ in adjoints(steps, of, wrt, seed, DG))
+
+
+def tangent(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = ops.TG) -> WengertList:
+    """The list with each line followed by its tangent's: `y_dot` is Σ ∂y/∂x · x_dot over the x in wrt.
+
+        >>> tangent([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], ["h"])
+        z2 = broadcast(h_dot, h)
+        z1 = mul(h, w)
+        z3 = mul(z2, w)
+        z1_dot = broadcast(z3, z1)
+        area = half(z1)
+        area_dot = half(z1_dot)
+
+    The x_dot are new inputs, numbers or of the shape of their x. A register that does not depend on wrt has no tangent.
+    Where such names are in the list already, as in the tangent of a tangent, all end in `_dot_dot` instead.
+    TG: the table of tangent rules. Raises XManError for a name that the list does not have, and as `forward`.
+    """
+    return WengertList(line for line, _ in tangents(steps, wrt, TG))
+
+
+Origins = list[tuple[Line, Line | None]]
+
+
+def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,
+             DG: Mapping[str, Sequence] = ops.DG) -> Origins:
+    """The lines of `gradient`, each with the line that it belongs to: a line of the list itself with None."""
+    steps, writer = checked(steps, DG), Writer()
+    symbols = writer.symbols(steps)
+    known(of, symbols, "of")
+    start = Symbol(writer, unused(seed, symbols)) if seed else 1.0
+    deltas = backprop(Followed(steps, writer), symbols, DG, known(wrt, symbols), **{of: start})
+    for x in wrt:
+        delta = deltas.get(x, 0.0)
+        if not isinstance(delta, Symbol):
+            delta = f.broadcast(delta, symbols[x])
+        elif not fits(delta, x, {line.out: line for line in writer.lines}):
+            delta = f.unbroadcast(delta, symbols[x])
+        if delta.name:  # the adjoint of another register too
+            delta = f.alias(delta)
+        delta.name = unused(f"d{of}_d{x}", symbols)
+    for x, delta in deltas.items():
+        if x not in wrt and isinstance(delta, Symbol) and (name := f"d{of}_d{x}") not in symbols:
+            delta.name = delta.name or name
+    return [*((line, None) for line in steps), *writer.named({*symbols, seed})]
+
+
+def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = ops.TG) -> Origins:
+    """The lines of `tangent`, each with the line that it belongs to: a line of the list itself with None."""
+    steps, writer = checked(steps, TG), Writer()
+    symbols = writer.symbols(steps)
+    dot = "_dot"
+    while any(x + dot in symbols for x in symbols):
+        dot += "_dot"
+    inputs = {x: Symbol(writer, x + dot) for x in known(wrt, symbols)}
+    for y, t in forward(Followed(steps, writer), symbols, inputs, TG).items():
+        if y not in inputs:
+            t.name = t.name or y + dot
+    after: dict[Line | None, Origins] = {}
+    for line, origin in writer.named({*symbols, *(t.name for t in inputs.values())}):
+        after.setdefault(origin and origin[0], []).append((line, origin))
+    return after.get(None, []) + [pair for line in steps for pair in [(line, None), *after.get(line[0], [])]]
+
+
+def fits(delta: Symbol, x: str, lines: Mapping[Symbol, Any]) -> bool:
+    """Whether the adjoint is sure to have the shape and the precision of x."""
+    line = lines.get(delta)
+    if line is None:
+        return False
+    if line.op == "add":
+        return all(isinstance(a, Symbol) and fits(a, x, lines) for a in line.args)
+    like = {"unbroadcast": 1, "broadcast": 1, "scatterAdd": 1, "einsumBack": 1}.get(line.op)
+    return like is not None and isinstance(line.args[like], Symbol) and line.args[like].name == x
+
+
+def known(names: Any, symbols: Mapping[str, Symbol], word: str = "wrt") -> Any:
+    """names, when the list has them all."""
+    from ..errors import nearest
+    if word == "wrt" and isinstance(names, str):
+        raise XManError(f"wrt is a list of names, not the string {names!r}: write [{names!r}]")
+    for name in [names] if word == "of" else names:
+        if name not in symbols:
+            raise XManError(f"{word} names {name!r}, which the list does not have{nearest(str(name), symbols)}")
+    return names
+
+
+def unused(name: str, symbols: Mapping[str, Symbol]) -> str:
+    """name, when the list does not have it yet."""
+    if name in symbols:
+        raise XManError(f"the list has a register {name} already; rename it, or take the derivative that it holds")
+    return name

@@ -1,0 +1,93 @@
+"""What a rewrite is: a tree of operators that is found, and what is written instead, both in the language itself."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ops import Expression
+from ops.table import arity
+
+
+class Rewrite(NamedTuple):
+    """attempt(writer, args) is what op(*args) becomes, or None where the rewrite does not apply."""
+    op: str
+    attempt: Callable[..., Any]
+    title: str
+    changes: str
+
+
+class Pattern(Expression):
+    """A tree of operators over holes, each of which stands for whatever is found in its place."""
+
+    def __init__(self, op: str | None, args: tuple):
+        self.op, self.args = op, args
+
+    def record(self, op: str, args: tuple) -> Pattern:
+        return Pattern(op, args)
+
+    def __repr__(self) -> str:
+        return f"{self.op}({', '.join(map(repr, self.args))})" if self.op else "abxyz"[self.args[0]]
+
+
+def rewrite(found: Callable, becomes: Callable, changes: str = "", given: Callable | None = None) -> Rewrite:
+    """The row that writes becomes(x, …) where found(x, …) stands and given(writer, x, …) holds."""
+    n = arity(found)[1]
+    pattern = found(*(Pattern(None, (i,)) for i in range(n)))
+
+    def attempt(writer, args):
+        for holes in matches(pattern, pattern.op, args, {}, writer):
+            values = [holes[i] for i in range(n)]
+            if given is None or given(writer, *values):
+                return becomes(*values)
+        return None
+
+    return Rewrite(pattern.op, attempt, repr(pattern), changes)
+
+
+def matches(pattern: Pattern, op: str, args: tuple, holes: dict, writer):
+    """The ways to fill the holes so that the pattern is op(*args)."""
+    wanted, args = writer.full(op, pattern.args), writer.full(op, args)
+    if pattern.op == op and len(wanted) == len(args):
+        for order in (args, args[::-1]) if op in ("add", "mul") else (args,):
+            ways = [holes]
+            for w, a in zip(wanted, order, strict=True):
+                ways = [more for way in ways for more in fits(w, a, way, writer)]
+            yield from ways
+
+
+def fits(wanted: Any, a: Any, holes: dict, writer):
+    """The ways to fill the holes so that one argument of the pattern is a."""
+    if not isinstance(wanted, Pattern):
+        if not isinstance(a, Expression) and equal(wanted, a):
+            yield holes
+    elif wanted.op is None:
+        i = wanted.args[0]
+        if i not in holes or equal(holes[i], a):
+            yield {**holes, i: a}
+    elif id(a) in writer.definition:
+        yield from matches(wanted, *writer.definition[id(a)], holes, writer)
+
+
+def shaped(op: str, becomes: Callable) -> Rewrite:
+    """The row for what depends on shapes: becomes(writer, *args) is what op(*args) is there, None where it stays."""
+    return Rewrite(op, lambda writer, args: becomes(writer, *args), f"{op} with shapes known", "")
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Whether two arguments are the same; numbers by value, but no number is True or False."""
+    if isinstance(a, Expression) or isinstance(b, Expression):
+        return a is b
+    if {type(a), type(b)} <= {int, float}:
+        return a == b
+    return same(a) == same(b)
+
+
+def same(a: Any) -> tuple:
+    """A key for an argument: equal for the same symbol and for literals of the same type and bits."""
+    if isinstance(a, Expression):
+        return "symbol", str(id(a))
+    if isinstance(a, np.ndarray):
+        return "array", f"{a.dtype}{a.shape}", a.tobytes()
+    return type(a).__name__, repr(a)

@@ -1,0 +1,173 @@
+"""The rewrites, in tables that `simplify` takes.
+
+EXACT    keeps every value to the last bit
+STABLE   the same function, computed so that it neither overflows nor cancels: better values, not the same bits
+ALGEBRA  the same function for real numbers: shorter, rounded otherwise; each row says what changes
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ops import Expression, f
+
+from .patterns import rewrite, shaped
+
+
+def is_real(w, x, *_):
+    return w.real(x)
+
+
+def number(w, c, *_):
+    """A literal other than 0, whose product with anything is what it is."""
+    return isinstance(c, (int, float)) and not isinstance(c, bool) and c != 0 and np.isfinite(c)
+
+
+def numbers(w, a, b, *_):
+    return number(w, a) and number(w, b)
+
+
+def unbroadcast(w, x, like, axis=()):
+    have, want = w.shape(x), w.shape(like)
+    if axis != () or not have or want is None or not isinstance(x, Expression):
+        return x if axis == () and w.alike(x, like) else None
+    extra = len(have) - len(want)
+    added = tuple(i for i in range(len(have)) if i < extra or want[i - extra] == 1 != have[i])
+    if added and (extra == 0 or len(added) == extra) and w.one_precision:
+        return f.sum(x, added[0] if len(added) == 1 else added, extra == 0)
+    return x if w.alike(x, like) else None
+
+
+def broadcast(w, x, like, axis=()):
+    return x if axis == () and w.alike(x, like) else None
+
+
+def scale_of_number(w, x, y):
+    return x if isinstance(y, float) and y == 1 and w.shape(x) == () and w.real(x) else None
+
+
+def same_shape(w, x, to):
+    return x if w.shape(x) is not None and w.shape(x) == (to if isinstance(to, tuple) else w.shape(to)) else None
+
+
+def number_itself(w, x, *_):
+    return x if w.shape(x) == () and w.real(x) else None
+
+
+def outright(op):
+    """op without the broadcast of its arguments that it does by itself."""
+    def becomes(w, *args):
+        for i, a in enumerate(args):
+            inner_op, inner = w.definition.get(id(a), (None, ()))
+            if inner_op == "broadcast" and len(inner) == 2 and w.shape(inner[0]) is not None and w.one_precision:
+                rest = [w.shape(b) for j, b in enumerate(args) if j != i]
+                if None not in rest and np.broadcast_shapes(w.shape(inner[0]), *rest) == np.broadcast_shapes(w.shape(a), *rest):
+                    return getattr(f, op)(*args[:i], inner[0], *args[i + 1:])
+        return None
+    return becomes
+
+
+def dot_left(w, d, a, b):
+    axes = len(w.shape(a) or ()), len(w.shape(b) or ())
+    return {(2, 2): lambda: d @ b.T, (2, 1): lambda: f.outer(d, b), (1, 1): lambda: d * b}.get(axes, lambda: None)()
+
+
+def dot_right(w, d, a, b):
+    axes = len(w.shape(a) or ()), len(w.shape(b) or ())
+    if not isinstance(w.example.get(id(a)), np.ndarray):
+        return None  # sparse
+    return {(2, 2): lambda: a.T @ d, (1, 2): lambda: f.outer(a, d), (1, 1): lambda: a * d}.get(axes, lambda: None)()
+
+
+def entries(w, x, axis=None):
+    return f.count(w.example[id(x)], axis) if id(x) in w.example else None
+
+
+EXACT = (
+    #        found                                        becomes                       where
+    rewrite(lambda x: f.alias(x),                         lambda x: x),
+    rewrite(lambda x: x * 1,                              lambda x: x,                  given=is_real),
+    rewrite(lambda x: x / 1,                              lambda x: x,                  given=is_real),
+    rewrite(lambda x: x - 0,                              lambda x: x,                  given=is_real),
+    rewrite(lambda x: x ** 1,                             lambda x: x,                  given=is_real),
+    rewrite(lambda x: f.negative(-x),                     lambda x: x),
+    rewrite(lambda x: x * -1,                             lambda x: -x,                 given=is_real),
+    rewrite(lambda x, y: x + (-y),                        lambda x, y: x - y),
+    rewrite(lambda x, y: x - (-y),                        lambda x, y: x + y),
+    rewrite(lambda x, y: -x * y,                          lambda x, y: -(x * y)),
+    rewrite(lambda x, y: -x / y,                          lambda x, y: -(x / y)),
+    rewrite(lambda x, y: x / -y,                          lambda x, y: -(x / y)),
+    rewrite(lambda x, y: -x @ y,                          lambda x, y: -(x @ y)),
+    rewrite(lambda x, y: x @ -y,                          lambda x, y: -(x @ y)),
+    rewrite(lambda x: x + x,                              lambda x: 2 * x,              given=is_real),
+    rewrite(lambda x: f.transpose(f.transpose(x)),        lambda x: x),
+    rewrite(lambda x: f.mT(f.mT(x)),                      lambda x: x),
+    rewrite(lambda x, a: f.flip(f.flip(x, a), a),         lambda x, a: x),
+    rewrite(lambda x, y: f.unbroadcast(f.unbroadcast(x, y), y), lambda x, y: f.unbroadcast(x, y)),
+    rewrite(lambda c, y: f.scale(c, y),                   lambda c, y: c * y,           given=number),
+    rewrite(lambda c, y: f.ratio(c, y),                   lambda c, y: c / y,           given=number),
+    #       operator                                      becomes where shapes are known
+    shaped("scale",                                       scale_of_number),
+    shaped("unbroadcast",                                 unbroadcast),
+    shaped("broadcast",                                   broadcast),
+    shaped("reshape",                                     same_shape),
+    shaped("sum",                                         number_itself),
+    shaped("mean",                                        number_itself),
+    shaped("transpose",                                   lambda w, x, *_: x if len(w.shape(x) or (0, 0)) < 2 else None),
+    shaped("oneHot",                                      lambda w, y, like: y if w.real(y) and w.alike(y, like) else None),
+    shaped("count",                                       entries),
+    shaped("dotLeft",                                     dot_left),
+    shaped("dotRight",                                    dot_right),
+    *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "where", "maximum", "minimum")),
+)
+
+
+BETTER, AT_ZERO = "finite and precise where the other form is not", "the gradient at 0, which is 0"
+
+STABLE = (
+    #        found                                                becomes                                    what changes
+    rewrite(lambda z, y: f.crossEntropy(f.softmax(z), y),         lambda z, y: f.softmaxCrossEntropy(z, y),  BETTER),
+    rewrite(lambda z, a: f.log(f.softmax(z, a)),                  lambda z, a: f.logSoftmax(z, a),           BETTER),
+    rewrite(lambda z, a: f.exp(f.logSoftmax(z, a)),               lambda z, a: f.softmax(z, a),              BETTER),
+    rewrite(lambda x: f.log(f.sigmoid(x)),                        lambda x: f.logSigmoid(x),                 BETTER),
+    rewrite(lambda x: f.exp(f.logSigmoid(x)),                     lambda x: f.sigmoid(x),                    BETTER),
+    rewrite(lambda x: 1 - f.sigmoid(x),                           lambda x: f.sigmoid(-x),                   BETTER),
+    rewrite(lambda x: 1 / (1 + f.exp(x)),                         lambda x: f.sigmoid(-x),                   BETTER),
+    rewrite(lambda x: f.exp(x) / (1 + f.exp(x)),                  lambda x: f.sigmoid(x),                    BETTER),
+    rewrite(lambda x, a, k: f.log(f.sum(f.exp(x), a, k)),         lambda x, a, k: f.logsumexp(x, a, k),      BETTER),
+    rewrite(lambda x, a: f.exp(x - f.logsumexp(x, a, True)),      lambda x, a: f.softmax(x, a),              BETTER),
+    rewrite(lambda x, a: f.exp(x) / f.sum(f.exp(x), a, True),     lambda x, a: f.softmax(x, a),              BETTER),
+    rewrite(lambda x, y: f.log(f.exp(x) + f.exp(y)),              lambda x, y: f.logaddexp(x, y),            BETTER),
+    rewrite(lambda x: f.log(1 + f.exp(x)),                        lambda x: f.softplus(x),                   BETTER),
+    rewrite(lambda x: f.log1p(f.exp(x)),                          lambda x: f.softplus(x),                   BETTER),
+    rewrite(lambda x: f.log(f.exp(x)),                            lambda x: x,                               BETTER),
+    rewrite(lambda x: f.log(1 + x),                               lambda x: f.log1p(x),                      BETTER),
+    rewrite(lambda x: f.log(1 - x),                               lambda x: f.log1p(-x),                     BETTER),
+    rewrite(lambda x: f.exp(x) - 1,                               lambda x: f.expm1(x),                      BETTER),
+    rewrite(lambda x: 1 - f.exp(x),                               lambda x: -f.expm1(x),                     BETTER),
+    rewrite(lambda x, a, k: f.sqrt(f.sum(f.square(x), a, k)),     lambda x, a, k: f.norm(x, a, k),           AT_ZERO),
+    rewrite(lambda x, a, k: f.sqrt(f.sum(x * x, a, k)),           lambda x, a, k: f.norm(x, a, k),           AT_ZERO),
+    rewrite(lambda a: f.log(f.abs(f.det(a))),                     lambda a: f.logabsdet(a),                  BETTER),
+    rewrite(lambda a, b: f.inv(a) @ b,                            lambda a, b: f.solve(a, b),                BETTER),
+)
+
+ROUNDING, ZERO = "rounding", "the sign of a zero, and 0·∞"
+
+ALGEBRA = (
+    #        found                                        becomes                               what changes
+    rewrite(lambda x: x + 0,                              lambda x: x,                          ZERO, is_real),
+    rewrite(lambda x: 0 - x,                              lambda x: -x,                         ZERO, is_real),
+    rewrite(lambda x, y: -(x - y),                        lambda x, y: y - x,                   ZERO),
+    rewrite(lambda x, y: f.scale(x, y),                   lambda x, y: x * y,                   ZERO),
+    rewrite(lambda x, y: f.ratio(x, y),                   lambda x, y: x / y,                   ZERO),
+    rewrite(lambda a, b, x: a + (b + x),                  lambda a, b, x: (a + b) + x,          ROUNDING, numbers),
+    rewrite(lambda a, b, x: a * (b * x),                  lambda a, b, x: (a * b) * x,          ROUNDING, numbers),
+    rewrite(lambda a, x, y: (a * x) * y,                  lambda a, x, y: a * (x * y),          ROUNDING, number),
+    rewrite(lambda a, x: a * f.half(x),                   lambda a, x: (0.5 * a) * x,           ROUNDING, number),
+    rewrite(lambda a, x: f.half(a * x),                   lambda a, x: (0.5 * a) * x,           ROUNDING, number),
+    rewrite(lambda x, y, z: x * y + x * z,                lambda x, y, z: x * (y + z),          ROUNDING),
+    rewrite(lambda x, y, z: x * y - x * z,                lambda x, y, z: x * (y - z),          ROUNDING),
+    rewrite(lambda x, y: x + x * y,                       lambda x, y: x * (1 + y),             ROUNDING),
+    rewrite(lambda x, y: x - x * y,                       lambda x, y: x * (1 - y),             ROUNDING),
+    rewrite(lambda x: x ** 2,                             lambda x: f.square(x),                ROUNDING),
+    rewrite(lambda x: x ** 0.5,                           lambda x: f.sqrt(x),                  ROUNDING),
+)

@@ -1,0 +1,175 @@
+"""Simplification: a list is written anew, line by line, by a writer that knows a table of rewrites."""
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+import ops
+from ops.table import plain
+
+from ..errors import XManError, nearest
+from ..interpreters.shapes import stand_in
+from ..register import literal
+from ..wengert import Steps, WengertList, checked
+from .patterns import Rewrite, equal, same
+from .rewrites import EXACT
+from .writer import Symbol, Writer
+
+
+def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
+             rewrites: Iterable[Rewrite] = EXACT, G: Mapping[str, Callable] = ops.G) -> WengertList:
+    """A shorter list that computes the same: each expression once, nothing that is not wanted, and the rewrites applied.
+
+    keep: the registers that are wanted, by name (None: the list's outputs); all others may go. likes: an example of each
+    input, as `shapes` takes it; with shapes known the helpers of the rules (`unbroadcast`, `dotLeft`, …) become what
+    they are there, mostly nothing, and the list is for these shapes alone. rewrites: EXACT keeps every value to the last
+    bit, but that with likes a number made from literals alone takes the precision of the list; STABLE and ALGEBRA, which
+    can be added as in EXACT + STABLE, say of each row what it changes. Apply STABLE before a list is differentiated, so that
+    the adjoints are stable too. G: the table of values. A line that fails for the likes is kept as it is.
+    Raises XManError for a name that the list does not have.
+    """
+    steps = checked(steps, G)
+    registers = {*steps.inputs, *(dst for dst, _, _ in steps)}
+    keep = dict.fromkeys(steps.outputs if keep is None else keep)
+    if unknown := [name for name in keep if name not in registers]:
+        raise XManError(f"keep names {unknown[0]!r}, which the list does not have{nearest(unknown[0], registers)}")
+    writer = Simplifier(rewrites, G)
+    found: dict[str, Any] = {name: writer.input(name, likes) for name in steps.inputs}
+    for writer.origin in steps:
+        dst, op, args = writer.origin
+        found[dst] = writer.write(op, [found[a] if isinstance(a, str) else a for a in args])
+    return writer.finished(found, keep)
+
+
+class Simplifier(Writer):
+    """Writes a line only where none of the rewrites finds something shorter, and none that it has written before."""
+
+    def __init__(self, rewrites: Iterable[Rewrite], G: Mapping[str, Callable]):
+        super().__init__()
+        self.G, self.rewrites = G, {}
+        for rewrite in rewrites:
+            self.rewrites.setdefault(rewrite.op, []).append(rewrite)
+        self.definition: dict[int, tuple[str, tuple]] = {}   # by the symbol's id
+        self.example: dict[int, Any] = {}                    # a value for each symbol, where one could be computed
+        self.written: dict[tuple, Symbol] = {}               # by what it computes
+        self.precisions: set[np.dtype] = set()               # those of the examples that are floats
+        self.reals: set[int] = set()                         # the symbols that are floats whatever the inputs
+
+    def input(self, name: str, likes: Mapping[str, Any] | None) -> Symbol:
+        symbol = Symbol(self, name)
+        if likes is not None and name in likes:
+            self.exemplify(symbol, stand_in(likes[name]))
+        return symbol
+
+    def exemplify(self, symbol: Symbol, value: Any) -> None:
+        self.example[id(symbol)] = value = np.float64(value) if type(value) in (int, float) else value
+        if (dtype := kind(value)[1]).kind == "f":
+            self.precisions.add(dtype)
+
+    def write(self, op: str, args: Iterable[Any]) -> Any:
+        args = self.brief(op, tuple(a if isinstance(a, Symbol) else literal(a, op) for a in args))
+        if not any(isinstance(a, Symbol) for a in args) and (value := self.constant(op, args)) is not None:
+            return value
+        for rewrite in self.rewrites.get(op, ()):
+            if (shorter := rewrite.attempt(self, args)) is not None:
+                return shorter
+        key = (op, *(sorted(map(same, args)) if op in COMMUTATIVE else map(same, args)))
+        if key not in self.written:
+            self.written[key] = out = super().write(op, args)
+            self.definition[id(out)] = op, args
+            if (value := self.evaluated(op, args)) is not None:
+                self.exemplify(out, value)
+            if any(rule and self.real(a) for a, rule in zip(args, ops.DG.get(op, ()), strict=False)):
+                self.reals.add(id(out))
+        return self.written[key]
+
+    def brief(self, op: str, args: tuple) -> tuple:
+        """args without those at the end that have their default value."""
+        defaults, most = self.defaults(op)
+        while len(args) > most - len(defaults) and len(args) <= most and args and equal(args[-1], defaults[len(args) - 1 - most]):
+            args = args[:-1]
+        return args
+
+    def full(self, op: str, args: tuple) -> tuple:
+        """args with the defaults of those left out."""
+        defaults, most = self.defaults(op)
+        return args + defaults[len(defaults) - (most - len(args)):] if len(args) < most else args
+
+    def defaults(self, op: str) -> tuple[tuple, int]:
+        value = plain(self.G[op])
+        code = getattr(value, "__code__", None)
+        return (value.__defaults__ or (), code.co_argcount) if code and not code.co_flags & 4 else ((), 0)
+
+    def evaluated(self, op: str, args: tuple) -> Any:
+        """The value for the examples; None where one is missing, or the operator does not take them."""
+        if any(isinstance(a, Symbol) and id(a) not in self.example for a in args):
+            return None
+        try:
+            with np.errstate(all="ignore"):
+                return self.G[op](*[self.example[id(a)] if isinstance(a, Symbol) else a for a in args])
+        except Exception:  # whatever it is, the line is written as it stands, and raises it when it runs
+            return None
+
+    def constant(self, op: str, args: tuple) -> int | float | None:
+        """The number that op makes of literals, in the precision of the list; None where that is not one alone."""
+        if precision := self.one_precision:
+            args = tuple(precision.type(a) if type(a) is float else a for a in args)
+        value = self.evaluated(op, args)
+        if isinstance(value, np.floating) and value.dtype == precision:
+            return value.item()
+        return value if type(value) in (int, float) else None
+
+    # ---- what a rewrite may ask -------------------------------------------------------------------------------------
+
+    def shape(self, a: Any) -> tuple | None:
+        """The shape of a, None where it is not known."""
+        return np.shape(self.example[id(a)]) if id(a) in self.example else None if isinstance(a, Symbol) else np.shape(a)
+
+    def alike(self, a: Any, like: Any) -> bool:
+        """Whether a is known to have the shape and the precision of like. A literal number has that of any number."""
+        if not (isinstance(like, Symbol) and id(like) in self.example):
+            return False
+        if not isinstance(a, Symbol):
+            return isinstance(a, float) and self.shape(like) == () and self.one_precision
+        return id(a) in self.example and kind(self.example[id(a)]) == kind(self.example[id(like)])
+
+    def real(self, a: Any) -> bool:
+        """Whether a is known to be a float or an array of floats."""
+        if not isinstance(a, Symbol):
+            return isinstance(a, float)
+        return kind(self.example[id(a)])[1].kind == "f" if id(a) in self.example else id(a) in self.reals
+
+    @property
+    def one_precision(self) -> np.dtype | None:
+        """The precision of all floats, where it is one: then a literal number may stand in the place of any of them."""
+        return next(iter(self.precisions)) if len(self.precisions) == 1 else None
+
+    # ---- reading the list off ---------------------------------------------------------------------------------------
+
+    def finished(self, found: Mapping[str, Any], keep: Mapping[str, Any]) -> WengertList:
+        """The lines that lead to the registers in keep, under the names of the list that was simplified."""
+        for name in keep:
+            symbol = found[name]
+            if not isinstance(symbol, Symbol) or symbol.name not in (None, name):
+                number = symbol if isinstance(symbol, Symbol) else np.asarray(symbol, float)
+                found[name] = symbol = Writer.write(self, "alias", (number,))
+            symbol.name = name
+        for name, symbol in found.items():
+            if isinstance(symbol, Symbol):
+                symbol.name = symbol.name or name
+        wanted, lines = {id(found[name]) for name in keep}, []
+        for line in reversed(self.lines):
+            if id(line.out) in wanted:
+                wanted |= {id(a) for a in line.args if isinstance(a, Symbol)}
+                lines.append(line)
+        self.lines = lines[::-1]
+        return WengertList(line for line, _ in self.named(found))
+
+
+COMMUTATIVE = {"add", "mul"}
+
+
+def kind(x: Any) -> tuple[tuple, np.dtype]:
+    return np.shape(x), getattr(x, "dtype", None) or np.asarray(x).dtype

@@ -1,0 +1,75 @@
+"""Writing lists: rules that meet a Symbol in place of an array write lines in place of computing numbers."""
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from ops import Expression
+
+from ..register import literal
+from ..wengert import Line, WengertList, temporaries
+
+
+class Symbol(Expression):
+    """A register of a list that is being written; one without a name gets a temporary's when the list is read off."""
+
+    def __init__(self, writer: Writer, name: str | None = None):
+        self.writer, self.name = writer, name
+
+    def record(self, op: str, args: tuple) -> Any:
+        return self.writer.write(op, args)
+
+    def __repr__(self) -> str:
+        return f"<symbol {self.name or 'without a name'}>"
+
+
+class Written(NamedTuple):
+    """A line that has been written, and the line of the list under way for whose sake it was."""
+    out: Symbol
+    op: str
+    args: tuple
+    origin: Line | None
+
+
+class Writer:
+    """The lines written so far."""
+
+    def __init__(self) -> None:
+        self.lines: list[Written] = []
+        self.origin: Line | None = None
+
+    def write(self, op: str, args: Iterable[Any]) -> Symbol:
+        """The symbol of a new line."""
+        out = Symbol(self)
+        self.lines.append(Written(out, op, tuple(a if isinstance(a, Symbol) else literal(a, op) for a in args), self.origin))
+        return out
+
+    def symbols(self, steps: WengertList) -> dict[str, Symbol]:
+        """One for each register of steps."""
+        return {name: Symbol(self, name) for name in (*steps.inputs, *(dst for dst, _, _ in steps))}
+
+    def named(self, taken: Collection[str]) -> Iterator[tuple[Line, Line | None]]:
+        """The pairs (line, origin), those without a name called as the first temporaries that are not taken."""
+        fresh = temporaries({*taken, *(line.out.name for line in self.lines)})
+        for out, op, args, origin in self.lines:
+            out.name = out.name or next(fresh)
+            yield (out.name, op, tuple(a.name if isinstance(a, Symbol) else a for a in args)), origin
+
+
+class Followed(WengertList):
+    """A list that tells a writer which of its lines an interpreter has come to."""
+
+    def __init__(self, steps: Iterable[Line], writer: Writer):
+        self.writer = writer
+        super().__init__(steps)
+
+    def __iter__(self) -> Iterator[Line]:
+        return self._told(super().__iter__())
+
+    def __reversed__(self) -> Iterator[Line]:
+        return self._told(super().__reversed__())
+
+    def _told(self, lines: Iterator[Line]) -> Iterator[Line]:
+        for self.writer.origin in lines:
+            yield self.writer.origin
+        self.writer.origin = None
