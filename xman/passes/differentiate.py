@@ -86,9 +86,7 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
     """The lines of `tangent`, each with the line that it belongs to: a line of the list itself with None."""
     steps, writer = checked(steps, TG), Writer()
     symbols = writer.symbols(steps)
-    dot = "_dot"
-    while any(x + dot in symbols for x in symbols):
-        dot += "_dot"
+    dot = ending(steps)
     inputs = {x: Symbol(writer, x + dot) for x in known(wrt, symbols)}
     for y, t in forward(Followed(steps, writer), symbols, inputs, TG).items():
         if y not in inputs:
@@ -97,6 +95,14 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
     for line, origin in writer.named({*symbols, *(t.name for t in inputs.values())}):
         after.setdefault(origin and origin[0], []).append((line, origin))
     return after.get(None, []) + [pair for line in steps for pair in [(line, None), *after.get(line[0], [])]]
+
+
+def ending(steps: WengertList, word: str = "_dot") -> str:
+    """The word, or as many of them as it takes that no register with this ending has a name that the list has."""
+    registers, end = {*steps.inputs, *(dst for dst, _, _ in steps)}, word
+    while any(x + end in registers for x in registers):
+        end += word
+    return end
 
 
 def fits(delta: Symbol, x: str, lines: Mapping[Symbol, Any]) -> bool:

@@ -35,17 +35,19 @@ class State(NamedTuple):
 
 
 def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: int = 10, batch_size: int = 32,
-        optimizer: str = "sgd", lr: float = 0.1, seed: int = 0, patience: int | None = None, threshold: float | None = None,
-        checkpoint: str | Path | None = None, plot: str | Path | None = None, progress: bool = True) -> Result:
+        optimizer: str = "sgd", lr: float | dict[str, float] = 0.1, seed: int = 0, patience: int | None = None,
+        threshold: float | None = None, checkpoint: str | Path | None = None, plot: str | Path | None = None,
+        progress: bool = True) -> Result:
     """Train the parameters of model on data and return the best; the model itself is not changed.
 
     model: an XMan with a register `loss`, a number; `outputs` (n, classes), where it has one, gives the accuracy. Its
     method feed(X, y) turns rows and targets into inputs by name; without one they are its inputs X and y.
     data, validation: pairs (X, y), of n rows each. epochs: passes over the data, each in an order drawn from `seed`.
-    optimizer: sgd, momentum or adam, with learning rate lr. patience: stop after so many epochs without a better
-    validation loss. threshold: stop when no parameter moved by more than that in an epoch (Reps §6). checkpoint: a file,
-    written after each epoch and on Ctrl-C; where it exists the run goes on from it, to the same bits as without a break.
-    plot: a PNG of the learning curve. progress: a bar on a terminal, a line an epoch elsewhere.
+    optimizer: sgd, momentum or adam. lr: the learning rate, or a dict with that of each parameter by its name, where 0
+    holds one as it is (Adams, Computing Gradients with Backpropagation, after eq. 16). patience: stop after so many epochs
+    without a better validation loss. threshold: stop when no parameter moved by more than that in an epoch (Reps §6).
+    checkpoint: a file, written after each epoch and on Ctrl-C; where it exists the run goes on from it, to the same bits
+    as without a break. plot: a PNG of the learning curve. progress: a bar on a terminal, a line an epoch elsewhere.
     Raises XManError for data and settings that do not fit, and Diverged, which names the first register that was NaN.
     """
     for name, value, least in (("epochs", epochs, 0), ("patience", patience, 1), ("threshold", threshold, 0.0)):
@@ -86,20 +88,19 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
 class Run:
     """What does not change during a run: the list, the data, the settings."""
 
-    def __init__(self, model: XMan, data: tuple, validation: tuple | None, batch_size: int, optimizer: str, lr: float, seed: int):
+    def __init__(self, model: XMan, data: tuple, validation: tuple | None, batch_size: int, optimizer: str,
+                 lr: float | dict[str, float], seed: int):
         self.model, (self.X, self.y) = model, pair(data, "data")
         self.validation = None if validation is None else pair(validation, "validation")
         self.rows = self.X.shape[0]
         if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
             raise XManError(f"batch_size is a number of rows, at least 1, not {batch_size!r}")
-        if not isinstance(lr, (int, float, np.number)) or not 0 < lr < np.inf:
-            raise XManError(f"the learning rate has to be a positive number, not {lr!r}; the optimizers descend by themselves")
         if not isinstance(seed, (int, np.integer)) or seed < 0:
             raise XManError(f"a seed is a whole number, at least 0, not {seed!r}")
         if optimizer not in OPTIMIZERS:
             raise XManError(f"there is no optimizer {optimizer!r}{nearest(optimizer, OPTIMIZERS)}; "
                             f"there are {', '.join(OPTIMIZERS)}")
-        self.optimizer, self.lr, self.seed, self.batch_size = OPTIMIZERS[optimizer], float(lr), int(seed), int(batch_size)
+        self.optimizer, self.seed, self.batch_size = OPTIMIZERS[optimizer], int(seed), int(batch_size)
         self.batches = -(-self.rows // batch_size)
         self.order: tuple[int, Any] = 0, None  # the epoch, and the order of the rows in it
         self.steps = list_of(model, "loss")
@@ -109,14 +110,15 @@ class Run:
             raise XManError(f"the parameter {unset[0]!r} has no value to begin with; write f.param(default=…)")
         if not self.names:
             raise XManError("the loss depends on no parameter: there is nothing to train")
+        self.rates = rates_of(lr, self.names)
         self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss was seen and was no NaN
         sizes = [(name, np.shape(self.inputs[name]), str(np.asarray(self.inputs[name]).dtype)) for name in self.names]
         content = zlib.crc32(f"{self.steps} {sizes}".encode())
         for array in (self.X, self.y, *(self.validation or ())):
             for part in (array,) if isinstance(array, np.ndarray) else (array.data, array.indices, array.indptr):
                 content = zlib.crc32(np.ascontiguousarray(part).view(np.uint8), content)
-        self.settings = {"optimizer": optimizer, "lr": self.lr, "batch_size": self.batch_size, "seed": self.seed,
-                         "rows": self.rows, "model and data": content}
+        self.settings = {"optimizer": optimizer, "lr": self.rates if isinstance(lr, dict) else float(lr),
+                         "batch_size": self.batch_size, "seed": self.seed, "rows": self.rows, "model and data": content}
 
     def start(self) -> State:
         values = {name: np.asarray(self.inputs[name]) for name in self.names}
@@ -142,13 +144,15 @@ class Run:
         with np.errstate(all="ignore"):
             for name, w in state.parameters.items():
                 d = deltas[name] if name in deltas else np.zeros_like(w)
-                parameters[name], moments[name] = self.optimizer.update(w, d, state.moments[name], state.t + 1, self.lr)
+                parameters[name], moments[name] = self.optimizer.update(w, d, state.moments[name], state.t + 1,
+                                                                        self.rates[name])
                 adjustment = float(np.maximum(adjustment, np.max(np.abs(parameters[name] - w), initial=0.0)))
         if not np.isnan(loss):
             self.sound = state.parameters
         if not np.isfinite(adjustment) or np.isnan(loss):
             first = first_nan(self.steps, values, deltas, parameters)
-            raise Diverged(f"epoch {state.epoch}, minibatch {state.batch + 1}: {first}; try a learning rate below {self.lr:g}, "
+            rates = " or ".join(f"{rate:g}" for rate in dict.fromkeys(self.rates.values()) if rate)
+            raise Diverged(f"epoch {state.epoch}, minibatch {state.batch + 1}: {first}; try a learning rate below {rates}, "
                            "or look at the data")
         return state._replace(parameters=parameters, moments=moments, batch=state.batch + 1, t=state.t + 1,
                               loss=state.loss + float(loss) * X.shape[0], adjustment=adjustment)
@@ -190,6 +194,20 @@ class Run:
         except (KeyError, TypeError) as error:
             raise XManError(f"the checkpoint {path} is of another version of xman: {error}; move it away to begin anew") from None
         return state._replace(history=tuple(state.history))
+
+
+def rates_of(lr: float | dict[str, float], names: list[str]) -> dict[str, float]:
+    """The learning rate of each parameter. XManError where lr is not one positive number, or a dict of them with every name."""
+    rates = lr if isinstance(lr, dict) else dict.fromkeys(names, lr)
+    if strange := [name for name in rates if name not in names]:
+        raise XManError(f"lr has a rate for {strange[0]!r}, which is no parameter of the loss{nearest(str(strange[0]), names)}; "
+                        f"there are {', '.join(names)}")
+    if missing := [name for name in names if name not in rates]:
+        raise XManError(f"lr has no rate for {', '.join(map(repr, missing))}; a dict names every parameter, with 0 to hold it")
+    numbers = all(isinstance(rate, (int, float, np.number)) and 0 <= rate < np.inf for rate in rates.values())
+    if not numbers or not any(rates.values()):
+        raise XManError(f"the learning rate has to be a positive number, not {lr!r}; the optimizers descend by themselves")
+    return {name: float(rates[name]) for name in names}
 
 
 def ended(state: State, epochs: int, patience: int | None, threshold: float | None) -> str:

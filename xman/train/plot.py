@@ -1,10 +1,16 @@
-"""The learning curve as a picture."""
+"""Pictures: the learning curve, and a fit with the basis functions that it is the sum of."""
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from ..errors import XManError, extra
+from ..interpreters import eval
+from ..manager import XMan
+from .evaluation import feed, list_of, pair
 
 
 def check_plot(path: str | Path) -> None:
@@ -38,6 +44,34 @@ def learning_curve(history: Sequence[dict], path: str | Path) -> None:
     axes.legend(handles, labels, loc="center right")
     axes.grid(alpha=0.3)
     axes.xaxis.get_major_locator().set_params(integer=True)
+    write(figure, path)
+
+
+def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, path: str | Path) -> None:
+    """Draw the rows of data, the fitted curve and, faint, the functions wₖ φₖ(x) that it is the sum of, but for the bias.
+
+    model: an AdaptiveBasis, or what has its registers basis (n, k), w (k, 1) and outputs (n, 1). data: a pair (X, y), each
+    (n,) or (n, 1). path: as for `learning_curve`. XManError where matplotlib is missing or the file cannot be written.
+    """
+    X, y = pair(data, "data")
+    steps, x = list_of(model, "outputs", "basis"), np.linspace(X.min(), X.max(), 400)[:, None]
+    values = eval(steps, {**model.inputDict(), **parameters, **feed(model, x, None)})
+    figure = extra("matplotlib.figure", "cli", "a plot").Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.add_subplot()
+    axes.plot(X, y, ".", color="0.5", label="data")
+    axes.plot(x, values["outputs"], color="C1", linewidth=2, label="fit")
+    axes.margins(y=0.5)
+    axes.set_ylim(axes.get_ylim())  # what is drawn from here on may leave the picture, as x⁴ and −x⁴ do
+    faint = axes.plot(x, values["basis"] * values["w"].T, color="C0", alpha=0.4, linewidth=1)
+    faint[0].set_label(r"$w_k\,\phi_k(x)$")
+    axes.set(xlabel="x", ylabel="y")
+    axes.legend()
+    axes.grid(alpha=0.3)
+    write(figure, path)
+
+
+def write(figure: Any, path: str | Path) -> None:
+    """Write the figure of matplotlib to path. XManError where that cannot be."""
     try:
         figure.savefig(path, dpi=150)
     except (OSError, ValueError) as error:

@@ -1,0 +1,101 @@
+"""Facts about learning rates by parameter: what they move, what is refused, and that a checkpoint holds them."""
+
+import numpy as np
+import pytest
+
+from xman import XManError
+from xman.models import LogisticRegression
+from xman.train import OPTIMIZERS, Diverged, fit
+
+LABELS = np.arange(30) % 3
+X = np.random.default_rng(0).standard_normal((30, 4)).astype(np.float32)
+RATES = {"W": 0.05, "b": 0.2}
+
+
+def train(lr=RATES, data=(X, LABELS), **settings):
+    return fit(LogisticRegression(4, 3), data, lr=lr, **{"epochs": 4, "batch_size": 8, "progress": False, **settings})
+
+
+def bits(result):
+    return {name: w.tobytes() for name, w in result.parameters.items()}
+
+
+def refusal(call, *args, error=XManError, **named):
+    """The message of the error that the call raises: one line."""
+    with pytest.raises(error) as caught:
+        call(*args, **named)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# what they move
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_one_rate_for_each_parameter_trains_to_the_bits_of_that_number(optimizer):
+    assert bits(train({"W": 0.05, "b": 0.05}, optimizer=optimizer)) == bits(train(0.05, optimizer=optimizer))
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_the_first_step_of_a_parameter_is_in_proportion_to_its_rate(optimizer):
+    step = lambda lr: {name: w - LogisticRegression(4, 3).inputDict()[name] for name, w in
+                       train(lr, optimizer=optimizer, epochs=1, batch_size=30).parameters.items()}
+    one, two = step({"W": 0.05, "b": 0.2}), step({"W": 0.1, "b": 0.2})
+    np.testing.assert_allclose(two["W"], 2 * one["W"], rtol=1e-4)
+    assert np.array_equal(two["b"], one["b"])
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_rate_of_0_holds_its_parameter_and_no_other(optimizer):
+    before, after = LogisticRegression(4, 3).inputDict(), train({"W": 0, "b": 0.2}, optimizer=optimizer).parameters
+    assert np.array_equal(after["W"], before["W"]) and not np.any(after["b"] == before["b"])
+
+
+# what is refused
+
+
+@pytest.mark.parametrize("lr, message", [
+    ({"W": 0.1, "b": 0.1, "w": 0.1}, "lr has a rate for 'w', which is no parameter of the loss; there are W, b"),
+    ({"Wb": 0.1, "b": 0.1}, "lr has a rate for 'Wb', which is no parameter of the loss; did you mean 'b'?; there are W, b"),
+    ({"X": 0.1, "W": 0.1, "b": 0.1}, "lr has a rate for 'X', which is no parameter"), ({0: 0.1}, "lr has a rate for 0, which"),
+    ({"W": 0.1}, "lr has no rate for 'b'; a dict names every parameter, with 0 to hold it"), ({}, "no rate for 'W', 'b'"),
+    ({"W": 0, "b": 0}, "learning rate has to be"), ({"W": -0.1, "b": 0.1}, "learning rate has to be"),
+    ({"W": "fast", "b": 0.1}, "learning rate has to be"), ({"W": np.nan, "b": 0.1}, "learning rate has to be"),
+    ({"W": np.inf, "b": 0.1}, "learning rate has to be"), ({"W": None, "b": 0.1}, "learning rate has to be"),
+], ids=str)
+def test_rates_that_cannot_be_are_refused_by_name(lr, message):
+    assert message in refusal(train, lr)
+
+
+@pytest.mark.parametrize("b, words", [(0.5, "1e+39 or 0.5"), (1e39, "1e+39"), (0, "1e+39")])
+def test_a_run_that_diverges_says_below_which_rates_to_go(b, words):
+    message = refusal(train, {"W": 1e39, "b": b}, error=Diverged)
+    assert f"try a learning rate below {words}, or look at the data" in message
+
+
+# checkpoints
+
+
+@pytest.fixture
+def path(tmp_path):
+    pytest.importorskip("safetensors")
+    return tmp_path / "run.safetensors"
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_run_with_rates_goes_on_from_its_checkpoint_to_the_same_bits(path, optimizer):
+    train(checkpoint=path, optimizer=optimizer, epochs=2)
+    assert bits(train(checkpoint=path, optimizer=optimizer)) == bits(train(optimizer=optimizer))
+
+
+def test_the_order_of_the_rates_and_numpys_numbers_are_no_other_run(path):
+    train({"W": 0.5, "b": 0.25}, checkpoint=path, epochs=2)
+    train({"b": np.float32(0.25), "W": np.float64(0.5)}, checkpoint=path)
+
+
+@pytest.mark.parametrize("lr", [{"W": 0.05, "b": 0.1}, 0.05], ids=str)
+def test_a_checkpoint_of_a_run_with_other_rates_is_refused_and_left_alone(path, lr):
+    train(checkpoint=path, epochs=2)
+    before = path.read_bytes()
+    message = refusal(train, lr, checkpoint=path)
+    assert f"a run with lr {RATES}, not {lr}" in message and path.read_bytes() == before

@@ -1,0 +1,91 @@
+"""The Hessian of a list, forward mode over reverse mode: Bishop, Deep Learning, §8.1.6 and the end of §8.2.2."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import XManError
+from ..interpreters import shapes
+from ..passes import gradient, tangent
+from ..passes.differentiate import ending
+from ..wengert import Steps, checked
+from .jacobian import inputs_of, stacked
+from .linear import LinearMap, Point, point, units, vectors_like
+
+
+class Hessian:
+    """∂²of/∂wrt² of a list, for any values; `of` is a number.
+
+        H = Hessian(steps, of="loss", wrt=["W", "b"])
+        H.times(values, {"W": v})   # H v, by name, in the time of about two gradients (Pearlmutter 1994)
+        H(values)                   # the matrix (n, n), n the elements of W and b together, in that order (8.37)
+        H.blocks(values)            # {("W", "b"): an array of the shape of W followed by that of b, …}
+        H.diagonal(values)          # {"W": in the shape of W, …}, without the matrix, but in as many products
+        H.steps                     # the list that computes a product
+
+    steps: the list. wrt: names of inputs. Raises XManError for names that the list does not have, and an `of` of many elements.
+    """
+
+    def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
+        self.primal, self.of, self.wrt = checked(steps), of, inputs_of(steps, wrt)
+        slopes = gradient(self.primal, of, self.wrt)
+        dot = ending(slopes)
+        self.dots = {x: x + dot for x in self.wrt}
+        self.steps = tangent(slopes, self.wrt)
+        assigned = {dst for dst, _, _ in self.steps}
+        self.images = {x: name for x in self.wrt if (name := f"d{of}_d{x}{dot}") in assigned}
+        self.map = LinearMap(self.steps, self.dots.values(), self.images.values())
+
+    def at(self, values: Point) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+        """The product with the Hessian at values, a function of vectors: what depends on values alone is done once."""
+        values = point(values, self.wrt)
+        if (shape := shapes(self.primal, values)[self.of][0]) != ():
+            raise XManError(f"{self.of!r} has shape {shape}; a Hessian is that of one number: take a sum or a mean of it first")
+        product = self.map.at(values, {self.dots[x]: values[x] for x in self.wrt})
+
+        def times(vectors: Mapping[str, Any]) -> dict[str, Any]:
+            v = vectors_like(vectors, values, self.wrt)
+            images = product({self.dots[x]: v[x] for x in self.wrt})
+            return {x: images[self.images[x]] if x in self.images else np.zeros_like(values[x]) for x in self.wrt}
+        return times
+
+    def times(self, values: Point, vectors: Mapping[str, Any]) -> dict[str, Any]:
+        """H v for each x in wrt, in its shape; vectors has one for each, zeros where one is left out."""
+        return self.at(values)(vectors)
+
+    def __call__(self, values: Point) -> np.ndarray:
+        """The matrix (n, n), n the elements of all wrt together, each flattened, in their order."""
+        return np.stack([packed(column, self.wrt) for _, _, column in self._columns(values)], axis=-1)
+
+    def blocks(self, values: Point) -> dict[tuple[str, str], Any]:
+        """For each pair (x, y) of wrt ∂²of/∂x∂y, of the shape of x followed by that of y."""
+        columns = {y: [column for own, _, column in self._columns(values) if own == y] for y in self.wrt}
+        return {(x, y): stacked([column[x] for column in columns[y]], -1, np.shape(values[x]) + np.shape(values[y]), values[x])
+                for x in self.wrt for y in self.wrt}
+
+    def diagonal(self, values: Point) -> dict[str, Any]:
+        """∂²of/∂x² for each element x of each register, in its shape: n products, but no matrix."""
+        found: dict[str, list] = {x: [] for x in self.wrt}
+        for x, unit, column in self._columns(values):
+            found[x].append(np.sum(column[x] * unit))
+        return {x: stacked(found[x], 0, np.shape(values[x]), values[x]) for x in self.wrt}
+
+    def _columns(self, values: Point) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+        """For each element of all wrt its register, its unit vector and the product with that."""
+        times, values = self.at(values), point(values, self.wrt)
+        for x in self.wrt:
+            for unit in units(values[x]):
+                yield x, unit, times({x: unit})
+
+
+def packed(arrays: Mapping[str, Any], wrt: Sequence[str]) -> Any:
+    """The arrays of all wrt as one vector, in that order."""
+    return np.concatenate([np.reshape(arrays[x], (-1,)) for x in wrt])
+
+
+def unpacked(vector: Any, values: Point, wrt: Sequence[str]) -> dict[str, Any]:
+    """The vector as arrays of the shapes of values[x], for x in wrt: the inverse of `packed`."""
+    ends = np.cumsum([np.size(values[x]) for x in wrt])[:-1]
+    return {x: part.reshape(np.shape(values[x])) for x, part in zip(wrt, np.split(np.asarray(vector), ends), strict=True)}

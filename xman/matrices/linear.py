@@ -1,0 +1,85 @@
+"""A list as a linear map: in some of its inputs it is linear, and what does not depend on them is evaluated once."""
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ops import Expression
+
+from ..errors import XManError, nearest
+from ..interpreters import eval
+from ..interpreters.context import depends
+from ..passes import simplify
+from ..wengert import WengertList
+
+Point = Mapping[str, Any]
+
+
+class LinearMap:
+    """The map that a derivative is at a point: `at(values)` is a function from vectors to their images, by name.
+
+    steps: a list that is linear in the inputs `moving`. images: the registers wanted. For each set of shapes the list is
+    simplified, and split where it begins to depend on what moves, the first time that they are seen.
+    """
+
+    def __init__(self, steps: WengertList, moving: Collection[str], images: Collection[str]):
+        self.steps, self.moving, self.images = steps, tuple(moving), tuple(images)
+        self._split: dict[Any, tuple[WengertList, WengertList]] = {}
+
+    def at(self, values: Point, vectors: Point) -> Callable[[Point], dict[str, Any]]:
+        """The map at values, for vectors that look like those given."""
+        fixed, moving = self.split({**values, **vectors})
+        here = eval(fixed, values)
+        return lambda vectors: {name: v for name, v in eval(moving, {**here, **vectors}).items() if name in self.images}
+
+    def split(self, values: Point) -> tuple[WengertList, WengertList]:
+        """The lines that do not depend on the vectors, and those that do, for values of such shapes."""
+        key, likes = None, None
+        if not any(isinstance(x, Expression) for x in values.values()):
+            likes = {name: values[name] for name in self.steps.inputs if name in values}
+            key = tuple((np.shape(x), getattr(x, "dtype", float)) for x in likes.values())
+        if key not in self._split:
+            short = simplify(self.steps, self.images, likes)
+            moves = depends(short, self.moving, {*self.moving})
+            self._split[key] = (WengertList(line for line in short if line[0] not in moves),
+                                WengertList(line for line in short if line[0] in moves))
+        return self._split[key]
+
+
+def point(values: Point, wrt: Sequence[str]) -> dict[str, Any]:
+    """values, with those of wrt as arrays of floats. XManError where one is missing or has no derivative."""
+    result = dict(values)
+    for name in wrt:
+        if values.get(name) is None:
+            raise XManError(f"there is no value for {name!r}, which wrt names{nearest(name, values)}")
+        x = values[name]
+        if not isinstance(x, Expression):
+            result[name] = x = np.asarray(x, float if isinstance(x, int) else None)[()]
+            if x.dtype.kind != "f":
+                raise XManError(f"{name!r} holds {x.dtype}, and whole numbers have no derivative; give it as floats")
+    return result
+
+
+def units(like: Any) -> np.ndarray:
+    """The unit vectors in the shape and the precision of like, one after another along the first axis."""
+    shape, dtype = np.shape(like), getattr(like, "dtype", np.dtype(float))
+    size = int(np.prod(shape))
+    return np.eye(size, dtype=dtype).reshape(size, *shape)
+
+
+def vector_like(name: str, v: Any, x: Any) -> Any:
+    """v in the shape of the register x that it belongs to; XManError where it has another."""
+    if np.shape(v) != np.shape(x):
+        raise XManError(f"the vector given for {name!r} has shape {np.shape(v)}, the register {np.shape(x)}")
+    return v if isinstance(v, Expression) else np.asarray(v, getattr(x, "dtype", float))[()]
+
+
+def vectors_like(vectors: Point, values: Point, wrt: Sequence[str]) -> dict[str, Any]:
+    """One for each x in wrt: that given, in its shape, else zeros. XManError for a name that wrt does not have."""
+    if not isinstance(vectors, Mapping):
+        raise XManError(f"the vectors are a dictionary with one for each of {', '.join(wrt)}, not a {type(vectors).__name__}")
+    if unknown := [name for name in vectors if name not in wrt]:
+        raise XManError(f"a vector was given for {unknown[0]!r}, which wrt does not name{nearest(unknown[0], wrt)}")
+    return {x: vector_like(x, vectors[x], values[x]) if x in vectors else np.zeros_like(values[x]) for x in wrt}
