@@ -14,6 +14,9 @@
 
 `from xman import *` gives the four classes of the course alone: XMan, XManFunctions, Register and Operation.
 """
+import importlib
+from typing import Any
+
 from .autograd import Autograd
 from .errors import XManError
 from .interpreters import Report, backprop, check, eval, forward, shapes
@@ -23,5 +26,25 @@ from .wengert import WengertList
 
 f = XManFunctions
 
+# what lies in these packages is imported when it is asked for, so that `import xman` stays as quick as the course needs it
+LATER = {name: package for package, names in {
+    "passes": "gradient tangent simplify rewrite EXACT STABLE ALGEBRA",
+    "matrices": "Jacobian Hessian outer_products inverse_outer_products",
+    "functions": "trace grad value_and_grad jvp vjp jacobian hessian hvp Dual derivative",
+    "show": "explain derivation paths cost source difference_errors",
+}.items() for name in names.split()}
+
 __all__ = ["Operation", "Register", "XMan", "XManFunctions"]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name not in LATER:
+        raise AttributeError(f"module 'xman' has no attribute {name!r}")
+    found = getattr(importlib.import_module(f".{LATER[name]}", __name__), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *LATER})

@@ -5,10 +5,10 @@ import argparse
 import json
 import platform
 
-from . import interpreters
+from . import derivatives, interpreters
 from .measure import medians, versions
 
-ROWS = {**interpreters.ROWS}
+ROWS = {**interpreters.ROWS, **derivatives.ROWS}
 
 parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
 parser.add_argument("row", nargs="*", choices=[*ROWS, []], help=f"one of {', '.join(ROWS)}; all if none is named")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import XManError
-from ..interpreters import shapes
+from ..interpreters import eval
 from ..passes import gradient, tangent
 from ..passes.differentiate import ending
 from ..wengert import Steps, checked
@@ -36,13 +36,11 @@ class Hessian:
         self.steps = tangent(slopes, self.wrt)
         assigned = {dst for dst, _, _ in self.steps}
         self.images = {x: name for x in self.wrt if (name := f"d{of}_d{x}{dot}") in assigned}
-        self.map = LinearMap(self.steps, self.dots.values(), self.images.values())
+        self.map = LinearMap(self.steps, self.dots.values(), self.images.values(), self._look)
 
     def at(self, values: Point) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
         """The product with the Hessian at values, a function of vectors: what depends on values alone is done once."""
         values = point(values, self.wrt)
-        if (shape := shapes(self.primal, values)[self.of][0]) != ():
-            raise XManError(f"{self.of!r} has shape {shape}; a Hessian is that of one number: take a sum or a mean of it first")
         product = self.map.at(values, {self.dots[x]: values[x] for x in self.wrt})
 
         def times(vectors: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,6 +69,10 @@ class Hessian:
         for x, unit, column in self._columns(values):
             found[x].append(np.sum(column[x] * unit))
         return {x: stacked(found[x], 0, np.shape(values[x]), values[x]) for x in self.wrt}
+
+    def _look(self, values: Point) -> None:
+        if (shape := np.shape(eval(self.primal, values)[self.of])) != ():
+            raise XManError(f"{self.of!r} has shape {shape}; a Hessian is that of one number: take a sum or a mean of it first")
 
     def _columns(self, values: Point) -> Iterator[tuple[str, Any, dict[str, Any]]]:
         """For each element of all wrt its register, its unit vector and the product with that."""

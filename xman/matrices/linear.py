@@ -20,12 +20,12 @@ Point = Mapping[str, Any]
 class LinearMap:
     """The map that a derivative is at a point: `at(values)` is a function from vectors to their images, by name.
 
-    steps: a list that is linear in the inputs `moving`. images: the registers wanted. For each set of shapes the list is
-    simplified, and split where it begins to depend on what moves, the first time that they are seen.
+    steps: a list that is linear in the inputs `moving`. images: the registers wanted. The first time that shapes are seen,
+    look(values) may refuse them, and the list is simplified for them and split where it begins to depend on what moves.
     """
 
-    def __init__(self, steps: WengertList, moving: Collection[str], images: Collection[str]):
-        self.steps, self.moving, self.images = steps, tuple(moving), tuple(images)
+    def __init__(self, steps: WengertList, moving: Collection[str], images: Collection[str], look: Callable = lambda values: None):
+        self.steps, self.moving, self.images, self.look = steps, tuple(moving), tuple(images), look
         self._split: dict[Any, tuple[WengertList, WengertList]] = {}
 
     def at(self, values: Point, vectors: Point) -> Callable[[Point], dict[str, Any]]:
@@ -41,6 +41,7 @@ class LinearMap:
             likes = {name: values[name] for name in self.steps.inputs if name in values}
             key = tuple((np.shape(x), getattr(x, "dtype", float)) for x in likes.values())
         if key not in self._split:
+            self.look(values)
             short = simplify(self.steps, self.images, likes)
             moves = depends(short, self.moving, {*self.moving})
             self._split[key] = (WengertList(line for line in short if line[0] not in moves),

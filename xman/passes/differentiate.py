@@ -14,7 +14,7 @@ from ops import f
 from ..errors import XManError
 from ..interpreters import backprop, forward
 from ..wengert import Line, Steps, WengertList, checked
-from .writer import Followed, Symbol, Writer
+from .writer import Followed, Origins, Symbol, Writer
 
 
 def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,
@@ -54,9 +54,6 @@ def tangent(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = ops
     TG: the table of tangent rules. Raises XManError for a name that the list does not have, and as `forward`.
     """
     return WengertList(line for line, _ in tangents(steps, wrt, TG))
-
-
-Origins = list[tuple[Line, Line | None]]
 
 
 def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,

@@ -15,7 +15,7 @@ from ..register import literal
 from ..wengert import Steps, WengertList, checked
 from .patterns import Rewrite, equal, same
 from .rewrites import EXACT
-from .writer import Symbol, Writer
+from .writer import Origins, Symbol, Writer
 
 
 def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
@@ -30,6 +30,12 @@ def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[s
     the adjoints are stable too. G: the table of values. A line that fails for the likes is kept as it is.
     Raises XManError for a name that the list does not have.
     """
+    return WengertList(line for line, _ in simplified(steps, keep, likes, rewrites, G))
+
+
+def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
+               rewrites: Iterable[Rewrite] = EXACT, G: Mapping[str, Callable] = ops.G) -> Origins:
+    """The lines of `simplify`, each with the line of steps for whose sake it was written."""
     steps = checked(steps, G)
     registers = {*steps.inputs, *(dst for dst, _, _ in steps)}
     keep = dict.fromkeys(steps.outputs if keep is None else keep)
@@ -148,7 +154,7 @@ class Simplifier(Writer):
 
     # ---- reading the list off ---------------------------------------------------------------------------------------
 
-    def finished(self, found: Mapping[str, Any], keep: Mapping[str, Any]) -> WengertList:
+    def finished(self, found: Mapping[str, Any], keep: Mapping[str, Any]) -> Origins:
         """The lines that lead to the registers in keep, under the names of the list that was simplified."""
         for name in keep:
             symbol = found[name]
@@ -165,7 +171,7 @@ class Simplifier(Writer):
                 wanted |= {id(a) for a in line.args if isinstance(a, Symbol)}
                 lines.append(line)
         self.lines = lines[::-1]
-        return WengertList(line for line, _ in self.named(found))
+        return list(self.named(found))
 
 
 COMMUTATIVE = {"add", "mul"}

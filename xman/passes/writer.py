@@ -9,6 +9,8 @@ from ops import Expression
 from ..register import literal
 from ..wengert import Line, WengertList, temporaries
 
+Origins = list[tuple[Line, Line | None]]  # lines, each with the line of another list that it belongs to
+
 
 class Symbol(Expression):
     """A register of a list that is being written; one without a name gets a temporary's when the list is read off."""
