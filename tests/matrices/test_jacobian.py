@@ -132,6 +132,12 @@ def test_a_list_with_names_like_ours_is_differentiated_too():
     assert {x: float(d) for x, d in J({"x": 2.0, "x_dot": 5.0}).items()} == {"x": 5.0, "x_dot": 2.0}
 
 
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_a_derivative_goes_through_a_second_name(mode):
+    steps = [("z", "sin", ("x",)), ("y", "alias", ("z",))]
+    assert Jacobian(steps, "y", ["x"], mode)({"x": 0.5})["x"] == np.cos(0.5)
+
+
 # the count
 
 
@@ -187,6 +193,7 @@ GOOD = {"x": np.ones(3), "w": 2.0, "n": np.int64(1)}
     (lambda: Jacobian(PAIR, "y", ["x"])({"x": np.ones(3)}), "no value for the input 'w'"),
     (lambda: Jacobian(PAIR, "y", ["x"])({"w": 1.0}), "there is no value for 'x', which wrt names"),
     (lambda: Jacobian(PAIR, "z", ["n"])({**GOOD, "n": np.array([1])}), "'n' holds int64, and whole numbers have no derivative"),
+    (lambda: Jacobian([("y", "greater", ("x", 0))], "y", ["x"])({"x": 1.0}), "'y' holds bool, and only floats have derivatives"),
     (lambda: Jacobian(PAIR, "y", ["x"]).jv(GOOD, {"x": np.ones(2)}), "the vector given for 'x' has shape (2,), the register (3,)"),
     (lambda: Jacobian(PAIR, "y", ["x"]).jv(GOOD, np.ones(3)), "the vectors are a dictionary with one for each of x, not a ndarray"),
     (lambda: Jacobian(PAIR, "y", ["x"]).jv(GOOD, {"v": np.ones(3)}), "a vector was given for 'v', which wrt does not name"),

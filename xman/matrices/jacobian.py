@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ops import Expression
+
 from ..errors import XManError
 from ..interpreters import eval
 from ..passes import gradient, tangent
@@ -111,9 +113,12 @@ class Jacobian:
         return counted(sum(int(np.prod(np.shape(values[x]))) for x in self.wrt), int(np.prod(np.shape(y))), self.mode)
 
     def _evaluated(self, values: Point) -> tuple[dict[str, Any], Any]:
-        """values with floats in wrt, and that of `of`."""
+        """values with floats in wrt, and that of `of`. XManError where that holds whole numbers."""
         values = point(values, self.wrt)
-        return values, eval(self.steps, values)[self.of]
+        y = eval(self.steps, values)[self.of]
+        if not isinstance(y, Expression) and y.dtype.kind != "f":
+            raise XManError(f"{self.of!r} holds {y.dtype}, and only floats have derivatives")
+        return values, y
 
 
 def stacked(parts: list, axis: int, shape: tuple, like: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import ops
 from ops import f
 
-from ..errors import XManError
+from ..errors import XManError, nearest
 from ..interpreters import backprop, forward
 from ..wengert import Line, Steps, WengertList, checked
 from .writer import Followed, Origins, Symbol, Writer
@@ -61,7 +61,7 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     """The lines of `gradient`, each with the line that it belongs to: a line of the list itself with None."""
     steps, writer = checked(steps, DG), Writer()
     symbols = writer.symbols(steps)
-    known(of, symbols, "of")
+    known([of], symbols, "of")
     start = Symbol(writer, unused(seed, symbols)) if seed else 1.0
     deltas = backprop(Followed(steps, writer), symbols, DG, known(wrt, symbols), **{of: start})
     for x in wrt:
@@ -85,9 +85,12 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
     symbols = writer.symbols(steps)
     dot = ending(steps)
     inputs = {x: Symbol(writer, x + dot) for x in known(wrt, symbols)}
-    for y, t in forward(Followed(steps, writer), symbols, inputs, TG).items():
-        if y not in inputs:
-            t.name = t.name or y + dot
+    found = forward(Followed(steps, writer), symbols, inputs, TG)
+    for writer.origin in steps:
+        if (t := found.get(y := writer.origin[0])) is not None and y not in inputs:
+            if t.name:  # the tangent of another register too
+                t = f.alias(t)
+            t.name = y + dot
     after: dict[Line | None, Origins] = {}
     for line, origin in writer.named({*symbols, *(t.name for t in inputs.values())}):
         after.setdefault(origin and origin[0], []).append((line, origin))
@@ -113,14 +116,12 @@ def fits(delta: Symbol, x: str, lines: Mapping[Symbol, Any]) -> bool:
     return like is not None and isinstance(line.args[like], Symbol) and line.args[like].name == x
 
 
-def known(names: Any, symbols: Mapping[str, Symbol], word: str = "wrt") -> Any:
+def known(names: Collection[str], symbols: Mapping[str, Symbol], word: str = "wrt") -> Collection[str]:
     """names, when the list has them all."""
-    from ..errors import nearest
-    if word == "wrt" and isinstance(names, str):
-        raise XManError(f"wrt is a list of names, not the string {names!r}: write [{names!r}]")
-    for name in [names] if word == "of" else names:
-        if name not in symbols:
-            raise XManError(f"{word} names {name!r}, which the list does not have{nearest(str(name), symbols)}")
+    if isinstance(names, str):
+        raise XManError(f"{word} is a list of names, not the string {names!r}: write [{names!r}]")
+    if unknown := [name for name in names if name not in symbols]:
+        raise XManError(f"{word} names {unknown[0]!r}, which the list does not have{nearest(str(unknown[0]), symbols)}")
     return names
 
 

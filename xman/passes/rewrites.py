@@ -38,7 +38,16 @@ def unbroadcast(w, x, like, axis=()):
 
 
 def broadcast(w, x, like, axis=()):
+    number = spread_number(w, x)
+    if number is not None or axis != () and w.shape(x) == () and w.one_precision:
+        return f.broadcast(x if number is None else number, like)
     return x if axis == () and w.alike(x, like) else None
+
+
+def spread_number(w, x):
+    """The number that x is a broadcast of, where that is known."""
+    op, args = w.definition.get(id(x), (None, ()))
+    return args[0] if op == "broadcast" and w.shape(args[0]) == () and w.one_precision else None
 
 
 def scale_of_number(w, x, y):

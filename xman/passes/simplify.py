@@ -1,6 +1,7 @@
 """Simplification: a list is written anew, line by line, by a writer that knows a table of rewrites."""
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
@@ -27,7 +28,8 @@ def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[s
     they are there, mostly nothing, and the list is for these shapes alone. rewrites: EXACT keeps every value to the last
     bit, but that with likes a number made from literals alone takes the precision of the list; STABLE and ALGEBRA, which
     can be added as in EXACT + STABLE, say of each row what it changes. Apply STABLE before a list is differentiated, so that
-    the adjoints are stable too. G: the table of values. A line that fails for the likes is kept as it is.
+    the adjoints are stable too. G: the table of values; with one that lacks operators of `ops`, or has its own in their
+    place, no rewrite applies. A line that fails for the likes is kept as it is.
     Raises XManError for a name that the list does not have.
     """
     return WengertList(line for line, _ in simplified(steps, keep, likes, rewrites, G))
@@ -55,8 +57,10 @@ class Simplifier(Writer):
     def __init__(self, rewrites: Iterable[Rewrite], G: Mapping[str, Callable]):
         super().__init__()
         self.G, self.rewrites = G, {}
-        for rewrite in rewrites:
-            self.rewrites.setdefault(rewrite.op, []).append(rewrite)
+        if all(G.get(op) is value for op, value in ops.G.items()):  # else its names may mean something else
+            for rewrite in rewrites:
+                self.rewrites.setdefault(rewrite.op, []).append(rewrite)
+        self.signature: dict[str, tuple[tuple, int]] = {}
         self.definition: dict[int, tuple[str, tuple]] = {}   # by the symbol's id
         self.example: dict[int, Any] = {}                    # a value for each symbol, where one could be computed
         self.written: dict[tuple, Symbol] = {}               # by what it computes
@@ -104,9 +108,12 @@ class Simplifier(Writer):
         return args + defaults[len(defaults) - (most - len(args)):] if len(args) < most else args
 
     def defaults(self, op: str) -> tuple[tuple, int]:
-        value = plain(self.G[op])
-        code = getattr(value, "__code__", None)
-        return (value.__defaults__ or (), code.co_argcount) if code and not code.co_flags & 4 else ((), 0)
+        """The values of the last arguments of op where they are left out, and the number of all; ((), 0) if there are none."""
+        if op not in self.signature:
+            value = plain(self.G[op])
+            code = getattr(value, "__code__", None)
+            self.signature[op] = (value.__defaults__ or (), code.co_argcount) if code and not code.co_flags & 4 else ((), 0)
+        return self.signature[op]
 
     def evaluated(self, op: str, args: tuple) -> Any:
         """The value for the examples; None where one is missing, or the operator does not take them."""
@@ -162,9 +169,9 @@ class Simplifier(Writer):
                 number = symbol if isinstance(symbol, Symbol) else np.asarray(symbol, float)
                 found[name] = symbol = Writer.write(self, "alias", (number,))
             symbol.name = name
-        for name, symbol in found.items():
+        for name, symbol in sorted(found.items(), key=lambda item: re.fullmatch(r"z\d+", item[0]) is not None):
             if isinstance(symbol, Symbol):
-                symbol.name = symbol.name or name
+                symbol.name = symbol.name or name  # that of a temporary where it has no other
         wanted, lines = {id(found[name]) for name in keep}, []
         for line in reversed(self.lines):
             if id(line.out) in wanted:
