@@ -1,0 +1,185 @@
+"""A line of a list as the Python expression that a person would have written: `z1 * w`, `np.exp(x)`, `f.softmax(z)`.
+
+Expressions are nodes of Python's own syntax tree: they nest, and `ast.unparse` puts in the brackets that are needed.
+"""
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+import ops
+from ops.table import plain
+
+from ..errors import XManError, nearest
+from ..passes.patterns import equal
+from ..wengert import Steps
+
+INFIX = {"add": ast.Add, "subtract": ast.Sub, "mul": ast.Mult, "divide": ast.Div, "power": ast.Pow, "dot": ast.MatMult}
+COMPARED = {"equal": ast.Eq, "not_equal": ast.NotEq, "less": ast.Lt, "less_equal": ast.LtE,
+            "greater": ast.Gt, "greater_equal": ast.GtE}
+
+# operators that are functions of NumPy, arguments and all, besides those whose value is a ufunc
+NUMPY = {op: op for op in ("sum", "mean", "max", "min", "prod", "where", "transpose", "outer", "cumsum", "cumprod", "flip",
+                           "roll", "pad", "diag", "take", "argmax", "round")}
+NUMPY |= {op: f"linalg.{op}" for op in ("inv", "det", "solve")}
+
+NOTATION = {r" ?\*\* ?": "^", r" ?\* ?": "·", " / ": "/", r"\b(\d+)\.0\b": r"\1", r"\b(np|f)\.(?!m?T\b)": ""}
+LOAD = ast.Load()
+
+
+def expression(op: str, args: Sequence[Any]) -> ast.expr:
+    """The expression for op(*args).
+
+    args: registers' names, expressions that stand in a register's place, and literals. It is infix or a function of NumPy
+    where Python and NumPy have the operator, f.<op> elsewhere. Its value, with np and f in scope, is G[op](*args): to the
+    last bit for arrays; ** of two numbers is C's, an ulp from NumPy's at times. Raises XManError for an unknown operator.
+    """
+    if not any(isinstance(a, (str, ast.expr)) for a in args):
+        return call(op, args)  # numbers among themselves would stay Python's
+    match op, [node(a) for a in args]:
+        case _, [x, y] if op in INFIX:
+            return ast.BinOp(x, INFIX[op](), y)
+        case _, [x, y] if op in COMPARED:
+            return ast.Compare(x, [COMPARED[op]()], [y])
+        case "negative", [x]:
+            return ast.UnaryOp(ast.USub(), x)
+        case "half", [x]:
+            return ast.BinOp(node(0.5), ast.Mult(), x)
+        case "square", [x]:
+            return ast.BinOp(x, ast.Pow(), node(2))
+        case "reciprocal", [x]:
+            return ast.BinOp(node(1.0), ast.Div(), x)
+        case "alias", [x]:
+            return x
+        case "transpose", [x]:
+            return ast.Attribute(x, "T", LOAD)
+        case "mT", [x]:
+            return ast.Attribute(x, "mT", LOAD)
+        case "getitem", [x, *_]:
+            keys = [key(a) for a in args[1:]]
+            return ast.Subscript(x, keys[0] if len(keys) == 1 and not isinstance(args[1], tuple) else tupled(keys), LOAD)
+    return call(op, args)
+
+
+def text(op: str, args: Sequence[Any]) -> str:
+    """`expression` as text."""
+    return ast.unparse(expression(op, args))
+
+
+def formula(op: str, args: Sequence[Any]) -> ast.expr:
+    """`expression` for reading alone: infix where all are numbers, too."""
+    return expression(op, [node(a) for a in args] if all(isinstance(a, (int, float)) for a in args) else args)
+
+
+def mathematical(e: ast.expr | str) -> str:
+    """An expression, or its text, as the notes print it: 2·z2, z2^2, exp(x)."""
+    e = e if isinstance(e, str) else ast.unparse(e)
+    for found, shown in NOTATION.items():
+        e = re.sub(found, shown, e)
+    return e
+
+
+def inlined(steps: Steps, of: str, limit: int = 300) -> ast.expr:
+    """One expression for a register in terms of the inputs of steps.
+
+    A result that is read twice is written out twice: XManError where that makes more than `limit` nodes.
+    """
+    found: dict[str, tuple[ast.expr, int]] = {}
+    for dst, op, args in steps:
+        parts = [found.get(a, (a, 1)) if isinstance(a, str) else (a, 1) for a in args]
+        size = 1 + sum(n for _, n in parts)
+        found[dst] = (expression(op, [e for e, _ in parts]) if size <= limit else node(dst)), size
+    e, size = found.get(of, (node(of), 1))
+    if size > limit:
+        raise XManError(f"{of}, written out in its inputs, has {size:,} parts, and {limit} is the limit; "
+                        "print the list, which names each result once, or raise the limit")
+    return e
+
+
+# ---- parts ----------------------------------------------------------------------------------------------------------
+
+def call(op: str, args: Sequence[Any]) -> ast.expr:
+    """op(*args) as a call: of NumPy's function where that is the operator, else of f.<op>."""
+    match op, args:
+        case ("concat" | "stack"), [int() as axis, *arrays]:
+            return called("np.concatenate" if op == "concat" else "np.stack", [tupled(map(node, arrays))], {"axis": axis})
+        case "einsum", [(str() as subscripts,), *arrays]:
+            return called("np.einsum", [ast.Constant(subscripts), *arrays])
+        case "reshape", [x, tuple() as shape]:
+            return called("np.reshape", [x, shape])
+        case "clip", _:
+            return called("np.clip", [*args, None][:3])
+    return called(numpys(op), *keywords(op, args))
+
+
+def numpys(op: str) -> str:
+    """np.<name>, where that function of NumPy is the operator, else f.<op>."""
+    if op not in ops.G:
+        raise XManError(f"there is no operator {op!r}{nearest(op, ops.G)}; define it with ops.operator")
+    value = ops.G[op]
+    if isinstance(value, np.ufunc) and getattr(np, value.__name__, None) is value:
+        return f"np.{op if getattr(np, op, None) is value else value.__name__}"
+    return f"np.{NUMPY[op]}" if op in NUMPY else f"f.{op}"
+
+
+def keywords(op: str, args: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    """args by position and by keyword: those that have a default go by keyword, or not at all where they are the default."""
+    value = plain(ops.G[op])
+    code = getattr(value, "__code__", None)
+    if code is None or code.co_flags & 4:
+        return args, {}
+    defaults = value.__defaults__ or ()
+    first = code.co_argcount - len(defaults)
+    named = zip(code.co_varnames[first:], args[first:], defaults, strict=False)
+    return args[:first], {name: a for name, a, default in named if isinstance(a, (str, ast.expr)) or not equal(a, default)}
+
+
+def called(function: str, args: Sequence[Any], named: Mapping[str, Any] | None = None) -> ast.expr:
+    first, *rest = function.split(".")
+    return ast.Call(reduce(lambda e, part: ast.Attribute(e, part, LOAD), rest, ast.Name(first, LOAD)), [node(a) for a in args],
+                    [ast.keyword(name, node(a)) for name, a in (named or {}).items()])
+
+
+def tupled(nodes) -> ast.expr:
+    return ast.Tuple(list(nodes), LOAD)
+
+
+def key(a: Any) -> ast.expr:
+    """A key between brackets, where a slice is written with colons."""
+    if not isinstance(a, slice):
+        return node(a)
+    return ast.Slice(*[None if part is None else node(part) for part in (a.start, a.stop, a.step)])
+
+
+def node(a: Any) -> ast.expr:
+    """An argument: a string names a register; a literal is Python that evaluates to it, of the same type."""
+    if isinstance(a, ast.expr):
+        return a
+    if isinstance(a, str):
+        return ast.Name(a, LOAD)
+    if isinstance(a, tuple):
+        return tupled(ast.Constant(part) if isinstance(part, str) else node(part) for part in a)
+    if isinstance(a, slice):
+        return called("slice", [a.stop] if a.start is a.step is None else [a.start, a.stop, a.step])
+    if isinstance(a, np.generic):
+        return called(f"np.{a.dtype.name}", [a.item()])
+    if isinstance(a, np.ndarray):
+        usual = a.size and np.array(a.tolist()).dtype == a.dtype
+        e = called("np.array", [listed(a.tolist())], {} if usual else {"dtype": ast.Constant(a.dtype.name)})
+        return e if a.size or a.ndim < 2 else called("np.reshape", [e, a.shape])
+    if isinstance(a, float) and a != a:
+        return ast.Attribute(ast.Name("np", LOAD), "nan", LOAD)
+    if isinstance(a, (int, float)) and str(a)[0] == "-":  # -2 ** x is -(2 ** x), as Python knows of an operator alone
+        return ast.UnaryOp(ast.USub(), node(-a))
+    if a == np.inf:
+        return ast.Attribute(ast.Name("np", LOAD), "inf", LOAD)
+    return ast.Constant(a)
+
+
+def listed(a: Any) -> ast.expr:
+    return ast.List([listed(part) for part in a], LOAD) if isinstance(a, list) else node(a)

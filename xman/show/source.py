@@ -1,0 +1,125 @@
+"""A list, its tangent or its adjoint as a Python function, such as a person would have written."""
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from ..errors import XManError
+from ..passes import EXACT, Rewrite
+from ..passes.differentiate import adjoints, ending, tangents
+from ..passes.simplify import simplified
+from ..passes.writer import Origins
+from ..validity import refuse_name
+from ..wengert import Steps, WengertList, checked
+from .expressions import expression
+
+WIDTH = 100
+
+
+def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
+           rewrites: Iterable[Rewrite] = EXACT, name: str | None = None) -> str:
+    """The text of a Python file with one function of the list's inputs.
+
+    source(steps) gives the values of the outputs. source(steps, wrt=["x"]) their tangents too, from x_dot: each statement is
+    followed by its derivative (Reps, Automatic Differentiation and Backpropagation, §2). source(steps, of="y", wrt=["x"])
+    gives y and its gradient: each adjoint stands under a comment with the line that it belongs to. likes: an example of each
+    input; with them the function is shorter, and for those shapes alone. rewrites: as `simplify` takes them. name: the
+    function's. Registers keep their names; a temporary that is used once stands where it is used. The function returns one
+    value, or a tuple. Raises XManError as `gradient` and `tangent` do, and for an empty list.
+    """
+    steps = checked(steps)
+    if not steps:
+        raise XManError("the list is empty: there is nothing to write a function of")
+    if of and not wrt:
+        raise XManError(f"the gradient of {of!r} is with respect to what? name it, as in wrt={list(steps.inputs)[:1]}")
+    outputs = [of] if of else list(steps.outputs)
+    what = ", ".join(outputs)
+    if not wrt:
+        pairs, kind, said = [(line, None) for line in steps], "value", f"{what}."
+    elif of:
+        pairs, kind = adjoints(steps, of, wrt), "gradient"
+        outputs += [f"d{of}_d{x}" for x in wrt]
+        said = f"{what} and its gradient: d{of}_d{wrt[0]} is ∂{of}/∂{wrt[0]}, and so on (reverse mode)."
+    else:
+        dot = ending(steps)
+        pairs, kind = tangents(steps, wrt), "tangent"
+        pushed = {line[0] for line, _ in pairs}
+        outputs += [y + dot for y in outputs if y + dot in pushed]
+        said = f"{what}, with tangents from {', '.join(x + dot for x in wrt)}: x{dot} belongs to x (forward mode)."
+    origins = {line[0]: origin for line, origin in pairs}
+    if likes and kind == "tangent":
+        likes = {**{x + dot: likes[x] for x in wrt if x in likes}, **likes}
+    short = simplified(WengertList(line for line, _ in pairs), outputs, likes, rewrites)
+    lines = [(line, whole and origins[whole[0]]) for line, whole in short]
+    read = WengertList(line for line, _ in lines).inputs
+    name = name or f"{kind}_of_{outputs[0]}"
+    refuse_name(name)
+    inputs = [x for x in dict.fromkeys((*steps.inputs, *read)) if x in read or x in outputs]
+    return module(name, inputs, said, body(lines, outputs, kind), outputs)
+
+
+def module(name: str, inputs: list[str], said: str, statements: list[str], outputs: list[str]) -> str:
+    """The file: the imports, and the function."""
+    text = "\n".join(statements)
+    imports = [line for pattern, line in IMPORTS if re.search(pattern, text)]
+    docstring = textwrap.fill(f'"""{said}"""', WIDTH, initial_indent="    ", subsequent_indent="    ", break_long_words=False)
+    return "\n".join([*imports, *["", ""] * bool(imports), *folded(f"def {name}(", inputs, "):"), docstring,
+                      *("    " + line if line else "" for line in statements), *folded("    return ", outputs)]) + "\n"
+
+
+# the names that the text calls its operators by, with an underscore where a register has the name
+IMPORTS = [(r"\bnp\.", "import numpy as np"), (r"\bnp_\.", "import numpy as np_"),
+           (r"\bf\.", "from xman import f"), (r"\bf_\.", "from xman import f as f_")]
+
+
+def folded(before: str, names: list[str], after: str = "") -> list[str]:
+    """before, the names, after: on one line where they fit, else in brackets."""
+    line = before + ", ".join(names) + after
+    if len(line) <= WIDTH:
+        return [line]
+    opening, closing = ("", "") if before.endswith("(") else ("(", ")")
+    indent = " " * len(before + opening)
+    wrapped = textwrap.wrap(", ".join(names) + closing + after, WIDTH - len(indent), break_long_words=False)
+    return [before + opening + wrapped[0], *(indent + part for part in wrapped[1:])]
+
+
+def body(lines: Origins, outputs: Collection[str], kind: str) -> list[str]:
+    """The statements. A temporary that is used once stands in its use, but that what is differentiated stands line by line."""
+    registers = {name for (dst, _, args), _ in lines for name in (dst, *(a for a in args if isinstance(a, str)))}
+    uses = Counter(a for (_, _, args), _ in lines for a in args if isinstance(a, str))
+    user = {a: origin for (_, _, args), origin in lines for a in args if isinstance(a, str)}
+    inner: dict[str, ast.expr] = {}  # temporaries that wait for their use
+    statements: list[str] = []
+    under = None
+    for (dst, op, args), origin in lines:
+        within = {a: inner.pop(a) for a in args if isinstance(a, str) and a in inner}
+        tree = written(op, [within.get(a, a) if isinstance(a, str) else a for a in args], registers)
+        if within and len(f"{dst} = {ast.unparse(tree)}") > WIDTH - 4:
+            now = [*within.items(), (dst, written(op, args, registers))]
+        else:
+            now = [(dst, tree)]
+        once = re.fullmatch(r"z\d+", dst) and uses[dst] == 1 and user[dst] == origin and dst not in outputs
+        if once and (origin or kind == "value"):
+            inner[dst] = now.pop()[1]
+        if now and kind == "gradient" and origin != under:
+            statements += ["", f"# {origin[0]} = {ast.unparse(written(*origin[1:], registers))}"] if origin else [""]
+            under = origin
+        statements += [f"{name} = {ast.unparse(own)}" for name, own in now]
+    return statements
+
+
+def written(op: str, args: Iterable[Any], registers: Collection[str]) -> ast.expr:
+    """The expression op(*args), in which np and f are called np_ and f_ where a register has their name."""
+    nodes = [ast.Name(a) if isinstance(a, str) else a for a in args]
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            node.register = True
+    tree = expression(op, nodes)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in ("np", "f") and node.id in registers and not hasattr(node, "register"):
+            node.id += "_"
+    return tree
