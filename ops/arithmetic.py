@@ -67,6 +67,8 @@ elementwise("divide",     np.divide,     lambda d, out, x, y: f.ratio(d, y),
                                          lambda d, out, x, y: -f.ratio(f.ratio(d, y) * x, y))
 elementwise("power",      np.power,      lambda d, out, x, y: f.scale(d * y, x ** (y - 1)),
                                          lambda d, out, x, y: f.scale(f.scale(d, out), f.log(f.where(f.equal(x, 0), 1.0, x))))
+elementwise("remainder",  np.remainder,  lambda d, out, x, y: d,
+                                         lambda d, out, x, y: -d * f.floor_divide(x, y))
 elementwise("ratio",      ratio,         lambda d, out, x, y: f.ratio(d, y),
                                          lambda d, out, x, y: -f.ratio(f.scale(d, out), y))
 elementwise("scale",      scale,         lambda d, out, x, w: f.scale(d, w),

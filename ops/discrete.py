@@ -11,6 +11,16 @@ def argmax(x, axis=None):
     return np.argmax(x, axis)
 
 
+def argsort(x, axis=-1):
+    """The positions of the entries of x in ascending order along axis, equal ones in their own order."""
+    return np.argsort(x, axis, kind="stable")
+
+
+def detSign(a):
+    """The sign of the determinant of a: −1, 0 or 1."""
+    return np.linalg.slogdet(a)[0]
+
+
 def round_(x, decimals=0):
     """x rounded to so many decimals, halves to even."""
     return np.round(x, decimals)
@@ -29,5 +39,9 @@ operator("isfinite",     np.isfinite,    None)
 operator("floor",        np.floor,       None)
 operator("ceil",         np.ceil,        None)
 operator("round",        round_,         None, None)
+operator("trunc",        np.trunc,       None)
+operator("floor_divide", np.floor_divide, None, None)
 operator("argmax",       argmax,         None, None)
+operator("argsort",      argsort,        None, None)
+operator("detSign",      detSign,        None)
 operator("stopGradient", stopGradient,   None)

@@ -22,6 +22,11 @@ def cast(x, like):
     return x if dtype is None or dtype.kind != "f" or getattr(x, "dtype", dtype) == dtype else x.astype(dtype)
 
 
+def astype(x, dtype):
+    """x in another precision, a tuple of one string: ("float32",)."""
+    return np.asarray(x).astype(dtype[0])[()]
+
+
 def broadcast(x, like, axis=()):
     """x spread to the shape and precision of like (an array, or a shape); the axes in `axis` are missing in x."""
     if axis != ():
@@ -237,6 +242,7 @@ def inverse(axes):
 #       op             value        rule per argument
 linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None)
 linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None)
+linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None)
 linear("dot",          dot,         lambda d, out, a, b: f.dotLeft(d, a, b),
                                     lambda d, out, a, b: f.dotRight(d, a, b))
 linear("dotLeft",      dotLeft,     lambda u, out, d, a, b: f.dot(u, b),

@@ -13,6 +13,17 @@ def inv(a):
     return np.linalg.inv(a)
 
 
+def pinv(a):
+    """The pseudo-inverse of a, whose rank has to stay what it is for a derivative."""
+    return np.linalg.pinv(a)
+
+
+def through_pinv(d, out, a):
+    """Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least squares (1973), transposed."""
+    p, d = f.mT(out), f.mT(d)
+    return -(p @ f.mT(d) @ p) + (d - a @ (out @ d)) @ out @ p + p @ out @ (d - (d @ out) @ a)
+
+
 def det(a):
     """The determinant of a."""
     return np.linalg.det(a)
@@ -84,6 +95,7 @@ def each(d, a):
 #          op           value      rule per argument
 operator("inv",        inv,        lambda d, out, a: -(f.mT(out) @ d @ f.mT(out)),
          tangents=[lambda t, out, a: -(out @ t @ out)])
+operator("pinv",       pinv,       through_pinv)
 operator("det",        det,        lambda d, out, a: each(d, a) * f.cofactor(a))
 operator("logabsdet",  logabsdet,  lambda d, out, a: each(d, a) * f.mT(f.inv(a)))
 operator("cofactor",   cofactor,   lambda d, out, a: f.cofactorSlope(d, a),

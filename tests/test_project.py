@@ -131,9 +131,15 @@ def test_an_interpreter_fits_on_a_screen(name):
     assert lines(ROOT / "xman" / "interpreters" / f"{name}.py") <= 60
 
 
-def test_the_core_is_at_most_2500_lines():
-    core = [path for path in FILES if not {"models", "train", "cli"} & set(path.relative_to(ROOT).parts)]
-    assert sum(map(lines, core)) <= 2500
+def test_the_core_the_operators_the_list_and_the_interpreters_is_at_most_2600_lines():
+    core = [path for path in FILES if path.parent in (ROOT / "ops", ROOT / "xman", ROOT / "xman" / "interpreters")]
+    assert sum(map(lines, core)) <= 2600
+
+
+def test_a_part_that_is_built_on_the_core_is_at_most_2000_lines():
+    parts = {path.relative_to(ROOT).parts[1] for path in FILES if path.parent not in (ROOT / "ops", ROOT / "xman")}
+    sizes = {part: sum(map(lines, (ROOT / "xman" / part).rglob("*.py"))) for part in parts}
+    assert {part: size for part, size in sizes.items() if size > 2000} == {}
 
 
 @each_file

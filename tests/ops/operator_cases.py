@@ -92,9 +92,12 @@ CASES: dict[str, list[tuple]] = {
     "clip": [(n(2, 3), -1.0, 1.0), (n(4), None, 0.5), (n(4), 0.5), (n(), -0.5, 0.5), (n(3, 2), np.array(-1.0), np.array([0.9, 1.0]))],
     "where": [(bits(3), n(3), n(3)), (bits(2, 1), n(3), n(2, 3)), (bits(), n(), n(2)), (bits(3), n(3), 0.0), (bits(0), n(0), n())],
     # functions
+    **{op: one(n) for op in ("exp2", "cbrt", "arcsinh")},
+    "arccosh": [(np.asarray(1.0 + p(*shape)),) for shape in [(), (0,), (5,), (2, 3)]],
+    "hypot": two(n), "remainder": two(n, p), "floor_divide": two(n, p),
     **{op: one(n) for op in ("exp", "expm1", "sin", "cos", "arctan", "sinh", "cosh", "tanh", "erf")},
     **{op: one(p) for op in ("log", "log1p", "log2", "log10", "sqrt", "gammaln", "digamma")},
-    **{op: one(u) for op in ("tan", "arcsin", "arccos")},
+    **{op: one(u) for op in ("tan", "arcsin", "arccos", "arctanh")},
     "arctan2": two(n),
     "polygamma": [(1, p(3)), (2, p(2, 2)), (1, p())],
     # activations
@@ -118,6 +121,7 @@ CASES: dict[str, list[tuple]] = {
     "reshape": [(n(2, 3), (3, 2)), (n(6), (2, -1)), (n(), (1, 1)), (n(2, 3), n(6)), (n(1), ()), (n(0, 3), (3, 0))],
     "transpose": [(n(2, 3),), (n(2, 3, 4), (2, 0, 1)), (n(2, 3, 4), (-1, 0, -2)), (n(),), (n(3),), (n(2, 3, 4),)],
     "mT": [(n(2, 3),), (n(4, 2, 3),)],
+    "astype": [(n(2, 3), ("float64",)), (n(), ("float64",)), (n(0), ("float64",))],
     "flip": [(n(3),), (n(2, 3), 0), (n(2, 3), (0, 1)), (n(2, 3), -1)],
     "roll": [(n(4), 1), (n(2, 3), 2, 1), (n(2, 3), (1, 2), (0, 1)), (n(2, 3), -1)],
     "pad": [(n(3), 1), (n(2, 3), ((1, 0), (0, 2))), (n(2, 2), 0)],
@@ -151,6 +155,7 @@ CASES: dict[str, list[tuple]] = {
     "take": [(n(4), INDEX), (n(2, 3), INDEX, 0), (n(2, 3), INDEX, -1), (n(2, 3), 1, 1), (n(2, 3), np.array([[5, 0], [0, 1]])), (n(2, 3, 2), INDEX, -2)],
     # matrices
     **{op: [(square(3, 3),), (square(2, 3, 3),), (square(1, 1),)] for op in ("inv", "det", "logabsdet", "cofactor")},
+    "pinv": [(n(3, 2),), (n(2, 3),), (square(3, 3),), (n(2, 3, 2),)],
     "cofactorSlope": [(n(3, 3), square(3, 3)), (n(2, 3, 3), square(2, 3, 3))],
     "column": [(n(3), n(3)), (n(2, 3), n(3)), (n(2, 3), n(2, 3))],
     "solve": [(square(2, 3, 3), n(3)), (square(3, 3, 3), n(3)), (square(3, 3), n(3)), (square(3, 3), n(3, 2)), (square(2, 3, 3), n(2, 3, 2)), (square(3, 3), n(4, 3, 2)), (square(2, 3, 3), n(3, 2))],
@@ -167,9 +172,10 @@ CASES: dict[str, list[tuple]] = {
     **{op: two(n) for op in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")},
     **{op: [(bits(3), bits(3)), (bits(2, 1), bits(3))] for op in ("logical_and", "logical_or")},
     "logical_not": [(bits(3),), (bits(),)],
-    **{op: one(n) for op in ("isnan", "isfinite", "floor", "ceil", "stopGradient")},
+    **{op: one(n) for op in ("isnan", "isfinite", "floor", "ceil", "trunc", "stopGradient")},
+    "detSign": [(square(3, 3),), (-square(2, 3, 3),)],
     "round": [(n(3),), (n(2, 3), 1)],
-    **{op: [(n(4),), (n(2, 3), 1), (n(2, 3), -1)] for op in ("argmax",)},
+    **{op: [(n(4),), (n(2, 3), 1), (n(2, 3), -1)] for op in ("argmax", "argsort")},
 }
 
 CASES["det"].append((singular(),))

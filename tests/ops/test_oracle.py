@@ -143,9 +143,11 @@ EINSUMS = of(*(((subscripts,), shapes) for subscripts, shapes in {
 
 ROWS = {
     # entry by entry; special functions; activations
-    **{op: (getattr(jnp, op), one(n)) for op in "negative reciprocal square abs sign sin cos arctan sinh cosh floor ceil".split()},
+    **{op: (getattr(jnp, op), one(n)) for op in "negative reciprocal square abs sign sin cos arctan sinh cosh arcsinh exp2 cbrt floor ceil trunc".split()},
     **{op: (getattr(jnp, op), one(p)) for op in "log log2 log10 sqrt".split()},
-    **{op: (getattr(jnp, op), one(u)) for op in "tan arcsin arccos".split()},
+    **{op: (getattr(jnp, op), one(u)) for op in "tan arcsin arccos arctanh".split()},
+    "arccosh": (jnp.arccosh, [(np.asarray(1.0 + p(*shape)),) for shape in [(), (3,), (2, 3)]]), "hypot": (jnp.hypot, two(n, ("3", 0.3))),
+    "remainder": (jnp.remainder, two(n, ("3", 0.7))), "floor_divide": (jnp.floor_divide, two(n, ("3", 0.7))),
     **{op: (getattr(jnp, op), two(n, ("3", 0.3), (0.3, "3"))) for op in "add subtract maximum minimum arctan2".split()},
     "mul": (jnp.multiply, two(n, ("3", 2))), "divide": (jnp.divide, two(n, (1, "3"), ("3", 4.0))),
     "power": (jnp.power, two(p, ("3", 2), ("3", 3.0), ("3", -2), ("3", 0), (2.0, "3"), (at(0, 0, 2), 2), (at(0, 0), at(1, 2)),
@@ -179,6 +181,7 @@ ROWS = {
     "reshape": (lambda x, shape: jnp.reshape(x, getattr(shape, "shape", shape)),
                 of(("23", (3, 2)), ("23", (-1,)), ("-", (1, 1)), "23 6", ("1", ()), ("03", (3, 0)))),
     "transpose": (jnp.transpose, of("23", "234", ("234", (2, 0, 1)), ("234", (-1, 0, -2)), "-", "3")),
+    "astype": (lambda x, dtype: x.astype(dtype[0]), of(("23", ("float64",)), ("-", ("float64",)), ("0", ("float64",)))),
     "mT": (jnp.matrix_transpose, of("23", "423")), "flip": (jnp.flip, of("3", "23", ("23", 0), ("23", -1), ("232", (0, 2)))),
     "roll": (jnp.roll, of(("3", 1), ("23", 1), ("23", -2, 1), ("23", (1, 2), (0, 1)), ("23", 7, -1), ("23", 1, (0, 1)))),
     "pad": (jnp.pad, of(("3", 1), ("23", ((1, 0), (0, 2))), ("23", (1, 2)), ("23", 0), ("-", 1))),
@@ -222,6 +225,7 @@ ROWS = {
                           ("232", AGAIN, -2), ("23", ints([5, 0], [0, 1])), ("23", ints([0, 1], [1, 1]), 1))),
     # matrices
     "inv": (linalg.inv, MATRICES), "det": (linalg.det, [*MATRICES, (SINGULAR,), (np.stack([SINGULAR, regular(3, 3)]),)]),
+    "pinv": (linalg.pinv, [*of("32", "23"), *MATRICES]), "detSign": (lambda a: linalg.slogdet(a)[0], MATRICES),
     "logabsdet": (lambda a: linalg.slogdet(a)[1], MATRICES), "cofactor": (cofactor, [*MATRICES, (SINGULAR,)]),
     "cofactorSlope": (lambda t, a: jax.jvp(cofactor, (a,), (t,))[1], [(n(*a.shape), a) for (a,) in MATRICES]),
     "column": (lambda x, b: x.reshape(*x.shape, *[1] * (b.ndim == 1)), of("3 3", "23 3", "23 23")),
@@ -241,7 +245,7 @@ ROWS = {
        "equal not_equal less less_equal greater greater_equal logical_and logical_or".split()},
     **{op: (getattr(jnp, op), of(EDGE, "-", MASK)) for op in "logical_not isnan isfinite".split()},
     "round": (jnp.round, one(n, ("3", 1), at(0.5, 1.5, -2.5), (100 * n(3), -1))),
-    "argmax": (jnp.argmax, EXTREMES),
+    "argmax": (jnp.argmax, EXTREMES), "argsort": (jnp.argsort, of("3", "23", ("23", 0), ("23", -1), LINE)),
 }
 
 
@@ -291,7 +295,7 @@ def truth(op):
 
 
 def narrow(op, k):
-    return [a.astype(np.float32) if real(a) else a for a in ROWS[op][1][k]]
+    return [a.astype(np.float32) if real(a) else ("float32",) if a == ("float64",) else a for a in ROWS[op][1][k]]
 
 
 def agree(ours, right, rtol, atol, dtype=float):

@@ -5,7 +5,7 @@ Backpropagation, §2 (each statement doubled).
 """
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import ops
@@ -62,8 +62,9 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     steps, writer = checked(steps, DG), Writer()
     symbols = writer.symbols(steps)
     known([of], symbols, "of")
+    wrt = known(wrt, symbols)
     start = Symbol(writer, unused(seed, symbols)) if seed else 1.0
-    deltas = backprop(Followed(steps, writer), symbols, DG, known(wrt, symbols), **{of: start})
+    deltas = backprop(Followed(steps, writer), symbols, DG, wrt, **{of: start})
     for x in wrt:
         delta = deltas.get(x, 0.0)
         if not isinstance(delta, Symbol):
@@ -84,7 +85,10 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
     steps, writer = checked(steps, TG), Writer()
     symbols = writer.symbols(steps)
     dot = ending(steps)
-    inputs = {x: Symbol(writer, x + dot) for x in known(wrt, symbols)}
+    wrt = known(wrt, symbols)
+    if computed := [x for x in wrt if x not in steps.inputs]:
+        raise XManError(f"wrt names {computed[0]!r}, which is computed; tangents start from inputs: {', '.join(steps.inputs)}")
+    inputs = {x: Symbol(writer, x + dot) for x in wrt}
     found = forward(Followed(steps, writer), symbols, inputs, TG)
     for writer.origin in steps:
         if (t := found.get(y := writer.origin[0])) is not None and y not in inputs:
@@ -116,10 +120,11 @@ def fits(delta: Symbol, x: str, lines: Mapping[Symbol, Any]) -> bool:
     return like is not None and isinstance(line.args[like], Symbol) and line.args[like].name == x
 
 
-def known(names: Collection[str], symbols: Mapping[str, Symbol], word: str = "wrt") -> Collection[str]:
-    """names, when the list has them all."""
+def known(names: Iterable[str], symbols: Mapping[str, Symbol], word: str = "wrt") -> list[str]:
+    """names, each once, when the list has them all."""
     if isinstance(names, str):
         raise XManError(f"{word} is a list of names, not the string {names!r}: write [{names!r}]")
+    names = list(dict.fromkeys(names))
     if unknown := [name for name in names if name not in symbols]:
         raise XManError(f"{word} names {unknown[0]!r}, which the list does not have{nearest(str(unknown[0]), symbols)}")
     return names

@@ -1,6 +1,7 @@
 """What a rewrite is: a tree of operators that is found, and what is written instead, both in the language itself."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -76,11 +77,11 @@ def shaped(op: str, becomes: Callable) -> Rewrite:
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Whether two arguments are the same; numbers by value, but no number is True or False."""
+    """Whether two arguments are the same; numbers by value, but no number is True or False, and −0.0 is not 0."""
     if isinstance(a, Expression) or isinstance(b, Expression):
         return a is b
     if {type(a), type(b)} <= {int, float}:
-        return a == b
+        return a == b and math.copysign(1, a) == math.copysign(1, b)
     return same(a) == same(b)
 
 

@@ -17,6 +17,10 @@ def is_real(w, x, *_):
     return w.real(x)
 
 
+def is_number(w, x):
+    return w.shape(x) == () and w.real(x)
+
+
 def number(w, c, *_):
     """A literal other than 0, whose product with anything is what it is."""
     return isinstance(c, (int, float)) and not isinstance(c, bool) and c != 0 and np.isfinite(c)
@@ -32,7 +36,7 @@ def unbroadcast(w, x, like, axis=()):
         return x if axis == () and w.alike(x, like) else None
     extra = len(have) - len(want)
     added = tuple(i for i in range(len(have)) if i < extra or want[i - extra] == 1 != have[i])
-    if added and (extra == 0 or len(added) == extra) and w.one_precision:
+    if added and (extra == 0 or len(added) == extra) and w.real(x) and w.one_precision:
         return f.sum(x, added[0] if len(added) == 1 else added, extra == 0)
     return x if w.alike(x, like) else None
 
@@ -51,15 +55,11 @@ def spread_number(w, x):
 
 
 def scale_of_number(w, x, y):
-    return x if isinstance(y, float) and y == 1 and w.shape(x) == () and w.real(x) else None
+    return x if isinstance(y, float) and y == 1 and is_number(w, x) else None
 
 
 def same_shape(w, x, to):
     return x if w.shape(x) is not None and w.shape(x) == (to if isinstance(to, tuple) else w.shape(to)) else None
-
-
-def number_itself(w, x, *_):
-    return x if w.shape(x) == () and w.real(x) else None
 
 
 def outright(op):
@@ -75,16 +75,32 @@ def outright(op):
     return becomes
 
 
+def axes_of_product(w, d, a, b):
+    """The numbers of axes of a and b, where d is of the shape of their product."""
+    one, two = w.shape(a), w.shape(b)
+    return (len(one), len(two)) if one and two and one[-1] == two[0] and w.shape(d) == one[:-1] + two[1:] else None
+
+
 def dot_left(w, d, a, b):
-    axes = len(w.shape(a) or ()), len(w.shape(b) or ())
-    return {(2, 2): lambda: d @ b.T, (2, 1): lambda: f.outer(d, b), (1, 1): lambda: d * b}.get(axes, lambda: None)()
+    match axes_of_product(w, d, a, b):
+        case 2, 2:
+            return d @ b.T
+        case 2, 1:
+            return f.outer(d, b)
+        case 1, 1:
+            return d * b
+    return None
 
 
 def dot_right(w, d, a, b):
-    axes = len(w.shape(a) or ()), len(w.shape(b) or ())
-    if not isinstance(w.example.get(id(a)), np.ndarray):
-        return None  # sparse
-    return {(2, 2): lambda: a.T @ d, (1, 2): lambda: f.outer(a, d), (1, 1): lambda: a * d}.get(axes, lambda: None)()
+    match axes_of_product(w, d, a, b):
+        case 2, 2 if isinstance(w.example[id(a)], np.ndarray):  # not sparse
+            return a.T @ d
+        case 1, 2:
+            return f.outer(a, d)
+        case 1, 1:
+            return a * d
+    return None
 
 
 def entries(w, x, axis=None):
@@ -105,8 +121,6 @@ EXACT = (
     rewrite(lambda x, y: -x * y,                          lambda x, y: -(x * y)),
     rewrite(lambda x, y: -x / y,                          lambda x, y: -(x / y)),
     rewrite(lambda x, y: x / -y,                          lambda x, y: -(x / y)),
-    rewrite(lambda x, y: -x @ y,                          lambda x, y: -(x @ y)),
-    rewrite(lambda x, y: x @ -y,                          lambda x, y: -(x @ y)),
     rewrite(lambda x: x + x,                              lambda x: 2 * x,              given=is_real),
     rewrite(lambda x: f.transpose(f.transpose(x)),        lambda x: x),
     rewrite(lambda x: f.mT(f.mT(x)),                      lambda x: x),
@@ -119,8 +133,6 @@ EXACT = (
     shaped("unbroadcast",                                 unbroadcast),
     shaped("broadcast",                                   broadcast),
     shaped("reshape",                                     same_shape),
-    shaped("sum",                                         number_itself),
-    shaped("mean",                                        number_itself),
     shaped("transpose",                                   lambda w, x, *_: x if len(w.shape(x) or (0, 0)) < 2 else None),
     shaped("oneHot",                                      lambda w, y, like: y if w.real(y) and w.alike(y, like) else None),
     shaped("count",                                       entries),
@@ -166,6 +178,10 @@ ALGEBRA = (
     rewrite(lambda x: x + 0,                              lambda x: x,                          ZERO, is_real),
     rewrite(lambda x: 0 - x,                              lambda x: -x,                         ZERO, is_real),
     rewrite(lambda x, y: -(x - y),                        lambda x, y: y - x,                   ZERO),
+    rewrite(lambda x, y: -x @ y,                          lambda x, y: -(x @ y),                ZERO),
+    rewrite(lambda x, y: x @ -y,                          lambda x, y: -(x @ y),                ZERO),
+    rewrite(lambda x: f.sum(x),                           lambda x: x,                          ZERO, is_number),
+    rewrite(lambda x: f.mean(x),                          lambda x: x,                          ZERO, is_number),
     rewrite(lambda x, y: f.scale(x, y),                   lambda x, y: x * y,                   ZERO),
     rewrite(lambda x, y: f.ratio(x, y),                   lambda x, y: x / y,                   ZERO),
     rewrite(lambda a, b, x: a + (b + x),                  lambda a, b, x: (a + b) + x,          ROUNDING, numbers),

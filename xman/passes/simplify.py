@@ -40,13 +40,20 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
     """The lines of `simplify`, each with the line of steps for whose sake it was written."""
     steps = checked(steps, G)
     registers = {*steps.inputs, *(dst for dst, _, _ in steps)}
+    if isinstance(keep, str):
+        raise XManError(f"keep is a list of names, not the string {keep!r}: write [{keep!r}]")
     keep = dict.fromkeys(steps.outputs if keep is None else keep)
     if unknown := [name for name in keep if name not in registers]:
         raise XManError(f"keep names {unknown[0]!r}, which the list does not have{nearest(unknown[0], registers)}")
     writer = Simplifier(rewrites, G)
     found: dict[str, Any] = {name: writer.input(name, likes) for name in steps.inputs}
+    wanted = set(keep)
+    for dst, _, args in reversed(steps):
+        wanted.update(a for a in args if dst in wanted and isinstance(a, str))
     for writer.origin in steps:
         dst, op, args = writer.origin
+        if dst not in wanted:
+            continue
         found[dst] = writer.write(op, [found[a] if isinstance(a, str) else a for a in args])
     return writer.finished(found, keep)
 
@@ -130,7 +137,7 @@ class Simplifier(Writer):
         if precision := self.one_precision:
             args = tuple(precision.type(a) if type(a) is float else a for a in args)
         value = self.evaluated(op, args)
-        if isinstance(value, np.floating) and value.dtype == precision:
+        if precision and isinstance(value, np.floating) and value.dtype == precision:
             return value.item()
         return value if type(value) in (int, float) else None
 
@@ -166,8 +173,9 @@ class Simplifier(Writer):
         for name in keep:
             symbol = found[name]
             if not isinstance(symbol, Symbol) or symbol.name not in (None, name):
-                number = symbol if isinstance(symbol, Symbol) else np.asarray(symbol, float)
-                found[name] = symbol = Writer.write(self, "alias", (number,))
+                if isinstance(symbol, float):
+                    symbol = np.asarray(symbol, self.one_precision or float)
+                found[name] = symbol = Writer.write(self, "alias", (symbol,))
             symbol.name = name
         for name, symbol in sorted(found.items(), key=lambda item: re.fullmatch(r"z\d+", item[0]) is not None):
             if isinstance(symbol, Symbol):

@@ -1,0 +1,194 @@
+"""Functions with a line that cannot be traced: (the line's beginning as it stands here, the words of the sentence, the function)."""
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+from scipy import special
+from scipy.sparse import csr_array
+
+kept = []
+sparse = csr_array(np.eye(3))
+rng = np.random.default_rng(0)
+
+
+def writes_an_element(x):
+    a = np.zeros(3)
+    a[0] = x[0]
+    return a.sum()
+
+
+def writes_a_slice(x):
+    a = np.zeros(3)
+    a[:2] = x[:2]
+    return a.sum()
+
+
+def writes_into_an_argument(x):
+    x[0] = 1.0
+    return x.sum()
+
+
+def adds_to_a_plain_array(x):
+    total = np.zeros(3)
+    total += x
+    return total.sum()
+
+
+def adds_at_places(x):
+    total = np.zeros(3)
+    np.add.at(total, [0, 1], x[:2])
+    return total.sum()
+
+
+def gives_an_out(x):
+    buffer = np.zeros(3)
+    np.sin(x, out=buffer)
+    return buffer.sum()
+
+
+def copies_into_an_array(x):
+    a = np.zeros(3)
+    np.copyto(a, x)
+    return a.sum()
+
+
+def sorts_in_place(x):
+    x.sort()
+    return x[0]
+
+
+def makes_an_array_of_a_list(x):
+    return np.array([x[0], x[1]]).sum()
+
+
+def makes_an_array_of_an_array(x):
+    return np.asarray(x).sum()
+
+
+def fills_an_array(x):
+    return np.full(3, x[0]).sum()
+
+
+def sums_a_list(x):
+    return np.sum([x[0], x[1]])
+
+
+def takes_the_sine_of_math(x):
+    return math.sin(x[0])
+
+
+def makes_a_float(x):
+    return float(x[0])
+
+
+def makes_an_int(x):
+    return int(x[0])
+
+
+def takes_the_item(x):
+    return x[0].item()
+
+
+def makes_a_list(x):
+    return sum(x.tolist())
+
+
+def multiplies_by_a_sparse(x):
+    return (sparse @ x).sum()
+
+
+def branches_on_an_array(x):
+    if x > 0:
+        return x.sum()
+    return -x.sum()
+
+
+def takes_eigenvalues(x):
+    return np.linalg.eigh(np.outer(x, x))[0].sum()
+
+
+def takes_a_fourier_transform(x):
+    return np.abs(np.fft.fft(x)).sum()
+
+
+def takes_a_softmax_of_scipy(x):
+    return special.softmax(x)[0]
+
+
+def draws_random_numbers(x):
+    return rng.normal(x).sum()
+
+
+def multiplies_by_i(x):
+    return abs(x * 1j).sum()
+
+
+def reshapes_by_columns(x):
+    return np.reshape(x, (3, 1), order="F").sum()
+
+
+def asks_where(x):
+    return x[np.where(x > 0)].sum()
+
+
+def sums_a_part(x):
+    return np.sum(x, where=x > 0)
+
+
+def indexes_by_a_float(x):
+    return np.ones(3)[x[0]]
+
+
+def pickles(x):
+    return pickle.loads(pickle.dumps(x)).sum()
+
+
+def keeps_what_it_computed(x):
+    kept.append(2.0 * x)
+    return kept[0].sum()
+
+
+def prepends_to_a_difference(x):
+    return np.diff(x, prepend=0.0).sum()
+
+
+def takes_the_flat_iterator(x):
+    return sum(x.flat)
+
+
+MISTAKES = [
+    (writes_an_element,          "a[0] = x[0]",              "in-place write", "np.concatenate"),
+    (writes_a_slice,             "a[:2] = x[:2]",            "in-place write", "np.stack"),
+    (writes_into_an_argument,    "x[0] = 1.0",               "in-place write", "np.where"),
+    (adds_to_a_plain_array,      "total += x",               "in-place write", "build a new array"),
+    (adds_at_places,             "np.add.at(",               "in-place write", "build a new array"),
+    (gives_an_out,               "np.sin(x, out=buffer)",    "in-place write", "build a new array"),
+    (copies_into_an_array,       "np.copyto(a, x)",          "in-place write", "build a new array"),
+    (sorts_in_place,             "x.sort()",                 "sort", "np.sort(x)"),
+    (makes_an_array_of_a_list,   "return np.array([x[0]",    "np.array of traced values", "np.stack"),
+    (makes_an_array_of_an_array, "return np.asarray(x)",     "an array already", "leave the conversion out"),
+    (fills_an_array,             "return np.full(3",         "np.full copies", "np.ones(shape)"),
+    (sums_a_list,                "return np.sum([x[0]",      "list of traced values", "np.stack"),
+    (takes_the_sine_of_math,     "return math.sin(x[0])",    "math.sin would turn", "write np.sin"),
+    (makes_a_float,              "return float(x[0])",       "float() would turn", "leave it an array"),
+    (makes_an_int,               "return int(x[0])",         "int() would turn", "np.floor"),
+    (takes_the_item,             "return x[0].item()",       "item() would turn", "leave the array"),
+    (makes_a_list,               "return sum(x.tolist())",   "tolist() would turn", "list(x)"),
+    (multiplies_by_a_sparse,     "return (sparse @ x)",      "a sparse matrix", "f.dot(a, x)"),
+    (branches_on_an_array,       "if x > 0:",                "no single truth value", "np.where(condition, x, y)"),
+    (takes_eigenvalues,          "return np.linalg.eigh(",   "np.linalg.eigh has no operator", "ops.operator"),
+    (takes_a_fourier_transform,  "return np.abs(np.fft.fft", "np.fft.fft has no operator", "ops.operator"),
+    (takes_a_softmax_of_scipy,   "return special.softmax",   "softmax takes plain numbers", "f.softmax"),
+    (draws_random_numbers,       "return rng.normal(", "random number", "loc + scale"),
+    (multiplies_by_i,            "return abs(x * 1j)",       "complex numbers", "real and imaginary parts"),
+    (reshapes_by_columns,        "return np.reshape(x",      "order='F'", "x.T.reshape"),
+    (asks_where,                 "return x[np.where(x > 0)", "one argument", "np.where(condition, x, y)"),
+    (sums_a_part,                "return np.sum(x, where",   "where=", "np.where"),
+    (indexes_by_a_float,         "return np.ones(3)[x[0]]",  "an index is a whole number", "np.argmax"),
+    (pickles,                    "return pickle.loads",      "cannot be pickled", "return it"),
+    (keeps_what_it_computed,     "return kept[0].sum()",     "a call that has ended", "auxiliary output"),
+    (prepends_to_a_difference,   "return np.diff(x, prepend=0.0)", "takes fewer options here", "ops.operator"),
+    (takes_the_flat_iterator,    "return sum(x.flat)",       ".flat has no operator", "function of NumPy"),
+]

@@ -1,0 +1,90 @@
+"""jacobian and hessian, against JAX and by their count."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from xman.functions import Count, grad, hessian, jacobian
+
+R = np.random.default_rng(6)
+
+
+def fn(p, x):
+    h = np.tanh(p["W"] @ x + p["b"])
+    return {"h": h, "norm": np.sum(h * h), "constant": 2.0}
+
+
+P, X = {"W": R.normal(size=(2, 3)), "b": R.normal(size=2)}, R.normal(size=3)
+
+
+def compare(mine, theirs):
+    if isinstance(theirs, dict):
+        assert mine.keys() == theirs.keys()
+        for key in theirs:
+            compare(mine[key], theirs[key])
+    elif isinstance(theirs, (tuple, list)):
+        for a, b in zip(mine, theirs, strict=True):
+            compare(a, b)
+    else:
+        np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-12)
+        assert np.shape(mine) == theirs.shape
+
+
+@pytest.fixture
+def jax():
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    return jax
+
+
+@pytest.mark.parametrize("argnums", [0, 1, (1, 0)])
+@pytest.mark.parametrize("mode", [None, "forward", "reverse"])
+def test_a_jacobian_of_trees_is_that_of_jax(jax, mode, argnums):
+    def theirs(p, x):
+        h = jax.numpy.tanh(p["W"] @ x + p["b"])
+        return {"h": h, "norm": jax.numpy.sum(h * h), "constant": jax.numpy.asarray(2.0)}
+    compare(jacobian(fn, argnums, mode)(P, X), jax.jacobian(theirs, argnums)(P, X))
+
+
+@pytest.mark.parametrize("argnums", [0, (0, 1)])
+def test_a_hessian_of_trees_is_that_of_jax(jax, argnums):
+    loss = lambda np: lambda p, x: np.sum(np.tanh(p["W"] @ x + p["b"]) ** 3)
+    compare(hessian(loss(np), argnums)(P, X), jax.hessian(loss(jax.numpy), argnums)(P, X))
+
+
+def test_the_count_chooses_the_mode():
+    tall, wide = jacobian(lambda x: np.concatenate([x, x * x])), jacobian(lambda x: x[:2] * x[2])
+    assert tall.count(np.ones(3)) == Count(3, 6, "forward") and wide.count(np.ones(3)) == Count(3, 2, "reverse")
+    assert jacobian(np.exp).count(np.ones(3)).mode == "forward"
+    assert str(wide.count(np.ones(3))) == "3 inputs, 2 outputs: reverse mode, 2 passes (forward mode would take 3)"
+    assert str(jacobian(np.sin).count(1.0)) == "1 input, 1 output: forward mode, 1 pass (reverse mode would take 1)"
+
+
+def test_the_function_is_called_once():
+    calls = []
+    jacobian(lambda x: calls.append(1) or x * x)(np.ones(5))
+    assert len(calls) == 1
+
+
+def test_an_auxiliary_output_comes_back():
+    matrix, aux = jacobian(lambda x: (x * x, x), has_aux=True)(np.ones(2))
+    assert matrix.tolist() == [[2, 0], [0, 2]] and aux.tolist() == [1, 1]
+
+
+def test_a_jacobian_of_nothing_has_its_shape():
+    assert jacobian(lambda x: x * 2)(np.zeros((0, 2))).shape == (0, 2, 0, 2)
+    assert jacobian(lambda x: np.zeros(0) * x)(1.0).shape == (0,)
+
+
+def test_the_jacobian_of_a_gradient_is_the_hessian_in_both_modes():
+    loss = lambda x: np.sum(np.sin(x) * x[::-1])
+    x = R.normal(size=4)
+    for mode in ("forward", "reverse"):
+        np.testing.assert_allclose(jacobian(grad(loss), mode=mode)(x), hessian(loss)(x), rtol=1e-12, atol=1e-14)
+
+
+def test_softmax_regression_has_the_hessian_of_jax(jax):
+    R = np.random.default_rng(1)
+    X, Y, W = R.normal(size=(20, 8)), np.eye(4)[R.integers(0, 4, 20)], R.normal(size=(8, 4))
+    loss = lambda np: lambda W: -np.mean(np.sum(Y * (X @ W - np.log(np.sum(np.exp(X @ W), 1, keepdims=True))), 1))
+    np.testing.assert_allclose(hessian(loss(np))(W), jax.hessian(loss(jax.numpy))(W), rtol=1e-10, atol=1e-12)

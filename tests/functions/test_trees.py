@@ -1,0 +1,49 @@
+"""Trees: what is a leaf, in which order, and how two structures differ."""
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, namedtuple
+
+import pytest
+
+from xman import XManError
+from xman.functions.trees import flatten, matching, paths, unflatten
+
+Point = namedtuple("Point", "x y")
+TREE = {"b": [1, (2, None)], "a": Point(3, {"z": 4, 5: 6}), "c": {}}
+
+
+def test_leaves_come_in_the_order_of_the_sorted_keys():
+    assert flatten(TREE)[0] == [3, 6, 4, 1, 2]
+
+
+def test_a_tree_comes_back_from_its_leaves():
+    leaves, structure = flatten(TREE)
+    assert unflatten(structure, leaves) == TREE and type(unflatten(structure, leaves)["a"]) is Point
+    assert repr(structure["b"]) == "[*, (*, None)]"
+
+
+@pytest.mark.parametrize("tree", [OrderedDict(b=1, a=2), defaultdict(list, b=1, a=2)])
+def test_a_dict_keeps_its_type_and_its_order(tree):
+    leaves, structure = flatten(tree)
+    back = unflatten(structure, leaves)
+    assert leaves == [2, 1] and back == tree and type(back) is type(tree) and list(back) == ["b", "a"]
+
+
+def test_equal_dicts_have_equal_orders_even_where_keys_cannot_be_sorted():
+    assert flatten({"a": 1, 2: 3})[0] == flatten({2: 3, "a": 1})[0]
+
+
+def test_paths_are_names():
+    assert list(paths(TREE, "p")) == ["p_a_x", "p_a_y_5", "p_a_y_z", "p_b_0", "p_b_1_0"]
+    assert list(paths({"a b": 1}, "p")) == ["p_a_b"] and list(paths(1.0, "x")) == ["x"]
+
+
+@pytest.mark.parametrize(("tree", "words"), [
+    ({**TREE, "b": [1, (2, 3)]}, r"v\['b'\]\[1\]\[1\] is a leaf where w has None"),
+    ({**TREE, "b": [1]}, r"v\['b'\] is a list of 1 where w has a list of 2"),
+    ({**TREE, "c": 1}, r"v\['c'\] is a leaf where w has a dict with the keys"),
+    ({"b": 1}, "v is a dict with the keys b where w has a dict with the keys b, a, c"),
+])
+def test_another_structure_is_refused_with_the_path(tree, words):
+    with pytest.raises(XManError, match=words):
+        matching(tree, flatten(TREE)[1], "v", "w")

@@ -1,0 +1,238 @@
+"""Facts about simplify: what it may not change, what it removes, and what it refuses."""
+
+import numpy as np
+import pytest
+from lists_with_values import LISTS
+from random_lists import random_list
+
+from xman import WengertList, XManError, eval
+from xman.passes import ALGEBRA, EXACT, STABLE, gradient, simplify
+
+every_list = pytest.mark.parametrize(("steps", "values", "of"), LISTS.values(), ids=LISTS)
+with_and_without_likes = pytest.mark.parametrize("shaped", [False, True], ids=["shapes unknown", "shapes known"])
+in_both_precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32])
+seeds = pytest.mark.parametrize("seed", range(120))
+
+
+def assert_same_bits(got, want):
+    """The same shape, precision and bits, but for those of NaN."""
+    np.testing.assert_array_equal(got, want, strict=True)
+    numbers = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(got)[numbers], np.signbit(want)[numbers])
+
+
+def in_precision(values, dtype):
+    return {name: np.asarray(x, dtype)[()] if np.asarray(x).dtype.kind == "f" else x for name, x in values.items()}
+
+
+def adjoints_of(steps, values, of):
+    """The gradient list by all inputs of floats, and the names of the gradients."""
+    wrt = [name for name, x in values.items() if np.asarray(x).dtype.kind == "f"]
+    return gradient(steps, of, wrt), [f"d{of}_d{x}" for x in wrt]
+
+
+# what stays
+
+
+@seeds
+@in_both_precisions
+@with_and_without_likes
+def test_a_random_list_keeps_its_values_to_the_last_bit_for_ordinary_and_special_inputs(seed, dtype, shaped):
+    steps, ordinary, special = random_list(seed, dtype=dtype)
+    keep = [dst for dst, _, _ in steps[-6:]]
+    shorter = simplify(steps, keep, ordinary if shaped else None)
+    for values in (ordinary, special):
+        want, got = eval(steps, values), eval(shorter, values)
+        for name in keep:
+            assert_same_bits(got[name], want[name])
+
+
+@every_list
+@in_both_precisions
+@with_and_without_likes
+def test_a_gradient_list_keeps_its_values_to_the_last_bit(steps, values, of, dtype, shaped):
+    values = in_precision(values, dtype)
+    steps, keep = adjoints_of(steps, values, of)
+    want, got = eval(steps, values), eval(simplify(steps, keep, values if shaped else None), values)
+    for name in keep:
+        assert_same_bits(got[name], want[name])
+
+
+@pytest.mark.parametrize("rewrites", [EXACT, STABLE, ALGEBRA, EXACT + STABLE + ALGEBRA], ids=["exact", "stable", "algebra", "all"])
+@every_list
+def test_every_table_keeps_values_and_gradients_to_rounding(steps, values, of, rewrites):
+    steps, keep = adjoints_of(steps, values, of)
+    want, got = eval(steps, values), eval(simplify(steps, keep, values, rewrites), values)
+    for name in keep:
+        np.testing.assert_allclose(got[name], want[name], rtol=1e-12, atol=1e-13)
+
+
+@every_list
+def test_stable_rewrites_before_differentiation_keep_the_gradient(steps, values, of):
+    adjoints, keep = adjoints_of(steps, values, of)
+    want = eval(adjoints, values)
+    got = eval(adjoints_of(simplify(steps, [of], values, EXACT + STABLE), values, of)[0], values)
+    for name in keep:
+        np.testing.assert_allclose(got[name], want[name], rtol=1e-12, atol=1e-13)
+
+
+@with_and_without_likes
+def test_with_mixed_precisions_a_gradient_keeps_its_bits(shaped):
+    steps, values, of = LISTS["two layers"]
+    values = values | {"V": values["V"].astype(np.float32)}
+    steps, keep = adjoints_of(steps, values, of)
+    want, got = eval(steps, values), eval(simplify(steps, keep, values if shaped else None), values)
+    for name in keep:
+        assert_same_bits(got[name], want[name])
+
+
+@seeds
+def test_simplifying_twice_is_simplifying_once(seed):
+    steps, values, _ = random_list(seed)
+    for likes in (None, values):
+        once = simplify(steps, None, likes)
+        assert simplify(once, WengertList(steps).outputs, likes) == once
+
+
+@every_list
+def test_a_simplified_gradient_has_nothing_left_to_simplify(steps, values, of):
+    steps, keep = adjoints_of(steps, values, of)
+    once = simplify(steps, keep, values)
+    assert simplify(once, keep, values) == once and len(once) <= len(steps)
+
+
+@seeds
+def test_every_kept_register_is_there_under_its_name(seed):
+    steps, values, _ = random_list(seed)
+    keep = [dst for dst, _, _ in steps[::3]] + [WengertList(steps).inputs[0]]
+    assert set(keep) <= eval(simplify(steps, keep, values), values).keys()
+
+
+def test_without_keep_the_outputs_are_kept():
+    assert simplify([("y", "exp", ("x",)), ("z", "sin", ("x",))]).outputs == ("y", "z")
+
+
+def test_registers_keep_the_names_of_their_user():
+    steps = simplify([("first", "exp", ("x",)), ("second", "exp", ("x",)), ("y", "mul", ("first", "second"))])
+    assert steps == [("first", "exp", ("x",)), ("y", "mul", ("first", "first"))]
+
+
+def test_a_kept_register_that_equals_another_becomes_its_alias():
+    assert simplify([("y", "exp", ("x",)), ("z", "exp", ("x",))]) == [("y", "exp", ("x",)), ("z", "alias", ("y",))]
+
+
+def test_the_list_that_is_given_is_not_changed():
+    steps = [("y", "alias", ("x",)), ("z", "mul", ("y", 1.0))]
+    simplify(steps, ["z"], {"x": 1.0})
+    assert steps == [("y", "alias", ("x",)), ("z", "mul", ("y", 1.0))]
+
+
+def test_the_empty_list_stays_empty():
+    assert simplify([]) == []
+
+
+# what goes
+
+
+def lines(text, **options):
+    return len(simplify(WengertList.from_text(text), **options))
+
+
+def test_an_expression_is_written_once():
+    assert lines("a = exp(x)\nb = exp(x)\nc = dot(a, b)") == 2
+
+
+def test_a_sum_and_a_product_are_the_same_in_either_order():
+    assert lines("a = mul(x, y)\nb = mul(y, x)\nc = subtract(a, b)") == 2
+
+
+def test_a_difference_is_not_the_same_in_the_other_order():
+    assert lines("a = subtract(x, y)\nb = subtract(y, x)\nc = dot(a, b)") == 3
+
+
+def test_literals_that_print_alike_but_differ_in_type_stay_apart():
+    assert lines("a = getitem(x, 1)\nb = getitem(x, True)\nc = dot(a, b)") == 3
+
+
+def test_default_arguments_that_are_written_out_are_no_difference():
+    assert lines("a = sum(x, None, False)\nb = sum(x)\nc = mul(a, b)") == 2
+
+
+def test_a_line_that_nothing_needs_goes():
+    assert lines("a = exp(x)\nb = sin(x)", keep=["b"]) == 1
+
+
+def test_what_literals_alone_make_becomes_a_literal():
+    assert simplify([("a", "half", (3.0,)), ("y", "mul", ("x", "a"))]) == [("y", "mul", ("x", 1.5))]
+
+
+def test_a_line_that_fails_for_the_likes_is_kept_and_raises_when_it_runs():
+    steps = simplify([("y", "dot", ("x", "x"))], likes={"x": np.ones((2, 3))})
+    assert steps == [("y", "dot", ("x", "x"))]
+
+
+def test_likes_may_be_shapes_alone():
+    steps = gradient([("y", "dot", ("X", "W")), ("loss", "sum", ("y",))], "loss", ["W"])
+    assert "dotRight" not in str(simplify(steps, ["dloss_dW"], {"X": (5, 3), "W": (3, 2)}))
+
+
+def test_without_likes_the_helpers_stay_and_the_list_serves_every_shape():
+    steps = simplify(gradient([("y", "mul", ("x", "w")), ("z", "sum", ("y",))], "z", ["w"]), ["dz_dw"])
+    for shape in [(), (3,), (2, 3)]:
+        assert eval(steps, {"x": np.full(shape, 2.0), "w": 1.0})["dz_dw"] == 2 * np.prod(shape)
+
+
+def test_without_likes_a_number_made_of_literals_keeps_its_precision():
+    steps, x = [("a", "exp", (1.0,)), ("y", "add", ("x", "a"))], np.ones(2, np.float32)
+    assert_same_bits(eval(simplify(steps), {"x": x})["y"], eval(steps, {"x": x})["y"])
+
+
+def test_a_kept_number_has_the_single_precision_of_the_list():
+    steps, values = gradient([("y", "exp", ("x",)), ("z", "sin", ("v",))], "y", ["v"]), {"x": np.float32(1), "v": np.float32(1)}
+    assert_same_bits(eval(simplify(steps, ["dy_dv"], values), values)["dy_dv"], np.float32(0))
+
+
+def test_subtracting_minus_zero_is_left_alone():
+    steps = [("y", "subtract", ("x", -0.0))]
+    assert_same_bits(eval(simplify(steps, likes={"x": 1.0}), {"x": -0.0})["y"], np.float64(0.0))
+
+
+def test_a_product_that_cancels_keeps_the_sign_of_its_zero():
+    steps, values = [("z", "negative", ("a",)), ("y", "dot", ("z", "b"))], {"a": np.array([1.0, -1.0]), "b": np.ones(2)}
+    assert_same_bits(eval(simplify(steps), values)["y"], eval(steps, values)["y"])
+
+
+def test_conditions_that_are_summed_to_a_shape_take_its_precision():
+    steps = [("m", "greater", ("A", 0)), ("y", "unbroadcast", ("m", "x"))]
+    values = {"A": np.eye(3), "x": np.ones(3)}
+    assert_same_bits(eval(simplify(steps, likes=values), values)["y"], eval(steps, values)["y"])
+
+
+def test_a_helper_is_left_alone_where_the_shapes_are_not_those_of_a_product():
+    steps = [("y", "dotLeft", ("v", "A", "B"))]
+    values = {"v": np.ones(3), "A": np.ones((2, 3)), "B": np.ones((3, 3))}
+    assert_same_bits(eval(simplify(steps, likes=values), values)["y"], eval(steps, values)["y"])
+
+
+def test_a_dead_line_of_another_precision_does_not_hold_rewrites_back():
+    steps = [("m", "greater", ("x", 0)), ("h", "tanh", ("m",)), ("b", "broadcast", ("n", "x")), ("y", "mul", ("x", "b"))]
+    assert len(simplify(steps, ["y"], {"x": np.ones(3), "n": 1.0})) == 1
+
+
+def test_keep_as_a_string_is_refused():
+    with pytest.raises(XManError, match="list of names"):
+        simplify([("y", "exp", ("x",))], "y")
+
+
+# what is refused
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda: simplify([("y", "exp", ("x",))], ["yy"]), "keep names 'yy', which the list does not have; did you mean 'y'?"),
+    (lambda: simplify([("y", "exq", ("x",))]), "'exq', which is not in the table of operators; did you mean 'exp'?"),
+    (lambda: simplify(line for line in []), "write WengertList(steps)"),
+])
+def test_what_cannot_be_simplified_is_refused_in_a_sentence(call, words):
+    with pytest.raises(XManError) as caught:
+        call()
+    assert words in str(caught.value) and "\n" not in str(caught.value)

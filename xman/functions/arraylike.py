@@ -1,0 +1,223 @@
+"""What behaves like the array `self.value` in plain NumPy code: the manners that Tracer and Dual have in common."""
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ops import Expression, f
+
+from ..errors import XManError
+from .refusals import INDEX, refuse, refuse_conversion
+
+
+class ArrayLike(Expression):
+    """An Expression that knows its value: an array, a NumPy number, or an ArrayLike again, of a lower level.
+
+    `x += y` binds the name x anew, as it does for numbers: another name of the same array keeps the old value.
+    """
+
+    value: Any
+
+    shape = property(lambda self: self.value.shape)
+    ndim = property(lambda self: len(self.value.shape))
+    size = property(lambda self: self.value.size)
+    dtype = property(lambda self: self.value.dtype)
+    real = property(lambda self: self)
+
+    # ---- a path is taken by the value -----------------------------------------------------------------------------
+
+    def __bool__(self):
+        if self.size != 1:
+            refuse(f"an array of shape {self.shape} has no single truth value",
+                   "write np.where(condition, x, y), or condition.any() or condition.all()")
+        return bool(self.value)
+
+    def __index__(self):
+        if self.dtype.kind in "iu" and self.ndim == 0:
+            return operator.index(self.value)
+        refuse(*INDEX)
+
+    def __int__(self):
+        return int(self.value) if self.dtype.kind in "biu" and self.size == 1 else refuse_conversion("int()")
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("a number has no len()")
+        return self.shape[0]
+
+    def __iter__(self):
+        if not self.shape:
+            raise TypeError("a number is not a sequence")
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, item):
+        return bool((self == item).any())
+
+    # ---- as text, and copied --------------------------------------------------------------------------------------
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.value!r})"
+
+    def __str__(self):
+        return str(self.value)
+
+    def __format__(self, spec):
+        return format(self.value, spec)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self  # a copy with a tape of its own would be a constant here
+
+    # ---- never a silent constant ----------------------------------------------------------------------------------
+
+    def __float__(self):
+        return float(plain(self)) if self.is_flat() else refuse_conversion("float()")
+
+    def __complex__(self):
+        refuse_conversion("complex()")
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(plain(self), dtype) if self.is_flat() else refuse_conversion("a conversion to an array")
+
+    def is_flat(self) -> bool:
+        """Whether it may become a constant: whole numbers and booleans have no derivative to be lost."""
+        return self.dtype.kind in "biu"
+
+    def __reduce_ex__(self, protocol):
+        refuse("a traced value cannot be pickled", "return it from the function, and pickle the result")
+
+    def __setitem__(self, key, new):
+        refuse("an in-place write into a traced array would be lost to the derivative",
+               "build a new array: np.where(condition, new, old), np.concatenate, or a list of rows and np.stack")
+
+    def item(self, *_):
+        refuse("item() would turn a traced value into a plain number, and its derivative would be lost",
+               "leave the array as it is, or index it: x[i, j]")
+
+    def tolist(self):
+        refuse("tolist() would turn a traced array into plain numbers, and their derivatives would be lost", "write list(x)")
+
+    def __getattr__(self, name):
+        if hasattr(np.ndarray, name) and not name.startswith("__"):
+            from .names import NAMES
+            refuse(f"the array's .{name} has no operator and so no derivative here",
+                   f"write np.{name}(x)" if getattr(np, name, None) in NAMES else "use a function of NumPy in its place")
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    # ---- operators beyond those of Expression ---------------------------------------------------------------------
+
+    def __floordiv__(self, other): return np.floor_divide(self, other)
+    def __rfloordiv__(self, other): return np.floor_divide(other, self)
+    def __mod__(self, other): return np.remainder(self, other)
+    def __rmod__(self, other): return np.remainder(other, self)
+    def __divmod__(self, other): return self // other, self % other
+    def __rdivmod__(self, other): return other // self, other % self
+    def __and__(self, other): return np.bitwise_and(self, other)
+    def __rand__(self, other): return np.bitwise_and(other, self)
+    def __or__(self, other): return np.bitwise_or(self, other)
+    def __ror__(self, other): return np.bitwise_or(other, self)
+    def __xor__(self, other): return np.bitwise_xor(self, other)
+    def __rxor__(self, other): return np.bitwise_xor(other, self)
+    def __invert__(self): return np.invert(self)
+    def __round__(self, decimals=0): return np.round(self, decimals or 0)
+
+    def __getitem__(self, key):
+        return f.getitem(self, *map(plain_key, key if isinstance(key, tuple) else (key,)))
+
+    # ---- methods --------------------------------------------------------------------------------------------------
+
+    def reshape(self, *shape, **options):
+        return np.reshape(self, shape[0] if len(shape) == 1 else shape, **options)
+
+    def transpose(self, *axes):
+        return np.transpose(self, axes[0] if len(axes) == 1 else axes or None)
+
+    def flatten(self):
+        return np.ravel(self)
+
+    def copy(self, order="C"):
+        return self
+
+    def astype(self, dtype, **_):
+        return cast(self, dtype)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        from .names import universal  # which needs this class
+        return universal(ufunc, method, [np.asarray(x) if isinstance(x, (list, tuple)) else x for x in inputs], options)
+
+    def __array_function__(self, function, types, args, options):
+        from .names import call
+        return call(function, args, options)
+
+
+def method(name: str):
+    """The method of that name, which is NumPy's function of that name."""
+    function = getattr(np, name)
+    call = lambda self, *args, **options: function(self, *args, **options)
+    call.__name__ = name
+    return call
+
+
+for _name in ("all", "any", "argmax", "argmin", "argsort", "clip", "compress", "cumprod", "cumsum", "diagonal", "dot", "max",
+              "mean", "min", "nonzero", "prod", "ravel", "repeat", "round", "squeeze", "std", "sum", "swapaxes", "take", "trace",
+              "var"):
+    setattr(ArrayLike, _name, method(_name))
+
+
+def plain_key(key: Any) -> Any:
+    """An index as an operator takes it: the ends of a slice are numbers, a list is an array."""
+    if isinstance(key, slice):
+        return slice(*(None if end is None else operator.index(end) for end in (key.start, key.stop, key.step)))
+    return np.asarray(key, None if key else int) if isinstance(key, list) else key
+
+
+def real(op: str, value: Any) -> Any:
+    """What an operator gave as a value: an array or a NumPy number, or an Expression. Complex numbers are refused."""
+    if isinstance(value, Expression):
+        return value
+    if not isinstance(value, (np.ndarray, np.generic)):
+        value = np.asarray(value)[()]  # a Python number
+    if value.dtype.kind == "c":
+        refuse(f"{op} gives complex numbers", "work with their real and imaginary parts")
+    return value
+
+
+def plain(x: Any) -> Any:
+    """The numbers within: the value of the value … of an ArrayLike, anything else as it is."""
+    while isinstance(x, ArrayLike):
+        x = x.value
+    return x
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """x in that precision."""
+    dtype = np.dtype(dtype)
+    if dtype == x.dtype:
+        return x
+    if dtype.kind not in "biuf":
+        refuse(f"an array of {dtype} has no operators here", "keep to real numbers")
+    return f.astype(x if dtype.kind == "f" else f.stopGradient(x), (str(dtype),))
+
+
+def number(x: Any, what: str) -> Any:
+    """x as a differentiable value: an array or a NumPy number of floats, or an ArrayLike of floats.
+
+    Python's int counts as float64. XManError for integers, booleans and everything else; `what` names it there.
+    """
+    if isinstance(x, ArrayLike) and x.dtype.kind == "f":
+        return x
+    if type(x) in (np.ndarray, np.memmap) and x.dtype.kind == "f":
+        return np.asarray(x)[()]
+    if isinstance(x, (float, np.floating)):
+        return np.float64(x) if type(x) is float else x
+    if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
+        return np.float64(x)
+    if isinstance(x, (np.ndarray, np.generic, ArrayLike)) and x.dtype.kind in "biuc":
+        raise XManError(f"{what} is an array of {x.dtype}, and only floats have derivatives; "
+                        + ("differentiate by its real and imaginary parts" if x.dtype.kind == "c" else
+                           "write x.astype(float), or choose other arguments with argnums"))
+    raise XManError(f"{what} is of type {type(x).__name__}; wanted a float or an array of floats, as np.asarray(x, float) gives")

@@ -1,0 +1,116 @@
+"""Differentiation arithmetic: numbers that carry their tangent (Reps, Automatic Differentiation and Backpropagation, Fig. 1)."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ops import TG, Expression, f
+from ops.table import Traced
+
+from ..errors import XManError
+from .arraylike import ArrayLike, number, real
+from .call import callable_or_refused, named, number_of, outcome
+from .trees import tree_map
+
+
+class Dual(ArrayLike):
+    """value + tangent·ε, where ε² = 0: every operator computes its value, and its tangent by the rules of `ops.TG`.
+
+    value: a float or an array of floats, an int counts as float64; tangent: of its shape, or a number for all of it. Either
+    may be a Dual again: Dual(Dual(x, 1.0), 1.0) carries the second derivative as its tangent's tangent. Duals that are
+    nested equally deep share one ε; `derivative` takes a new one each time.
+    Raises XManError for what is no float, and for a tangent that does not fit.
+    """
+
+    def __init__(self, value: Any, tangent: Any = 0.0, level: float | None = None):
+        self.value = number(value, "the value of a Dual")
+        tangent = number(tangent, "the tangent of a Dual")
+        below = max((x.level for x in (self.value, tangent) if isinstance(x, Expression)), default=0)
+        self.level = (below + math.floor(below) + 1) / 2 if level is None else level  # halfway to the next traced call
+        try:
+            self.tangent = tangent if tangent.shape == self.value.shape else number_of(f.broadcast(tangent, self.value))
+        except ValueError:
+            raise XManError(f"the tangent of a Dual has shape {tangent.shape} and its value {self.value.shape}; "
+                            "they have to be alike") from None
+
+    @staticmethod
+    def CONST(value: Any) -> Dual:
+        """A constant: tangent 0."""
+        return Dual(value, 0.0)
+
+    @staticmethod
+    def VAR(value: Any) -> Dual:
+        """The variable that is differentiated by: tangent 1."""
+        return Dual(value, 1.0)
+
+    def record(self, op: str, args: tuple) -> Any:
+        """op(*args) with its tangent; a plain value where it is no float."""
+        mine = [isinstance(a, Dual) and a.level == self.level for a in args]
+        values = [a.value if own else np.asarray(a) if isinstance(a, list) else a for a, own in zip(args, mine, strict=True)]
+        with np.errstate(all="ignore"):
+            out = real(op, getattr(f, op)(*values))
+            if out.dtype.kind != "f":
+                return out
+            parts = [rule(a.tangent, out, *values) for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule]
+            return Dual(out, sum(parts[1:], parts[0]) if parts else 0.0, self.level)
+
+    def __format__(self, spec: str) -> str:
+        parts = (x.item() if isinstance(x, np.floating) else x for x in (self.value, self.tangent))
+        return f"Dual({', '.join(format(x, spec) for x in parts)})"
+
+    def __repr__(self) -> str:
+        return format(self)
+
+    __str__ = __repr__
+
+    def matrix(self) -> np.ndarray:
+        """[[v, t], [0, v]], whose sums and products are those of Duals (Ong and Deisenroth, Backpropagation, 2020).
+
+        A nested Dual has the matrices of its parts in their place, a vector stands as a column. XManError for more axes than 2.
+        """
+        v, t = (x.matrix() if isinstance(x, Dual) else column(x) for x in (self.value, self.tangent))
+        return np.block([[v, t], [np.zeros_like(v), v]])
+
+    @staticmethod
+    def from_matrix(matrix: Any, depth: int = 1) -> Dual:
+        """The Dual of that matrix (2n, 2m), nested `depth` deep. XManError where it is not of the form [[v, t], [0, v]]."""
+        matrix = np.asarray(matrix, float)
+        if matrix.ndim != 2 or any(n % 2 ** depth or not n for n in matrix.shape):
+            raise XManError(f"the matrix of a Dual has {2 ** depth}n rows and {2 ** depth}m columns, not {matrix.shape}")
+        n, m = (size // 2 for size in matrix.shape)
+        v, t = matrix[:n, :m], matrix[:n, m:]
+        if not (np.array_equal(v, matrix[n:, m:], equal_nan=True) and not matrix[n:, :m].any()):
+            raise XManError("the matrix of a Dual is [[v, t], [0, v]]; found another block below or beside the diagonal")
+        parts = [Dual.from_matrix(x, depth - 1) if depth > 1 else x[0, 0] if x.shape == (1, 1) else x for x in (v, t)]
+        return Dual(*parts)
+
+
+def column(x: Any) -> np.ndarray:
+    """A number or a vector as a matrix of one column."""
+    if x.ndim > 2:
+        raise XManError(f"a Dual of shape {x.shape} has no matrix; take the matrices of its parts")
+    return np.reshape(x, (-1, 1)) if x.ndim < 2 else x
+
+
+def derivative(fn: Callable, order: int = 1) -> Callable:
+    """The function that gives the derivative of fn, of that order, at a number: dual numbers, nested `order` deep.
+
+    fn takes a number and gives arrays or numbers, also in lists, tuples and dicts. Each call has an ε of its own, so that
+    derivatives within derivatives are not confused. Raises XManError for a point that is not one number.
+    """
+    callable_or_refused("derivative", fn)
+    if not isinstance(order, (int, np.integer)) or isinstance(order, bool) or order < 0:
+        raise XManError(f"the order of a derivative is a whole number from 0, not {order!r}")
+
+    def slope(x):
+        x = number(x, "the point of a derivative")
+        if x.shape:
+            raise XManError(f"a derivative is taken at one number, not at an array of shape {x.shape}; use jvp, grad or jacobian")
+        level = next(Traced.levels)
+        result = outcome(fn, [Dual(x, 1.0, level)], {})
+        return tree_map(lambda y: y.tangent if isinstance(y, Dual) and y.level == level else np.zeros(np.shape(y))[()], result)
+
+    return named("derivative", fn, fn if order == 0 else slope if order == 1 else derivative(derivative(fn, order - 1)))

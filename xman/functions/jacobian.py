@@ -1,0 +1,98 @@
+"""Matrices of derivatives: column by column in forward mode, or row by row in reverse mode."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..matrices.jacobian import Count, counted
+from .call import Call, callable_or_refused, called, named, number_of
+from .transforms import grad, positions, whole
+from .trees import flatten, unflatten
+
+
+def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = None, has_aux: bool = False) -> Callable:
+    """The function that gives ∂output/∂argument, of shape output.shape + argument.shape, by one call of fn.
+
+    For trees each leaf of the output holds a tree like the argument (a tuple of them where argnums is one), as in JAX.
+    mode: "forward", one pass for each input; "reverse", one for each output; None: whichever takes fewer passes, forward
+    where they are as many. has_aux: fn returns (output, auxiliary), and the result is (Jacobian, auxiliary).
+    `jacobian(fn).count(*args)` tells the passes. Raises XManError as `grad` does, for any shape of output
+    (Bishop, Deep Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
+    """
+    callable_or_refused("jacobian", fn)
+    counted(1, 1, mode)
+
+    def call_of(args, options):
+        return called("jacobian", fn, args, options, positions(argnums, args, fn), has_aux)
+
+    def matrices(*args, **options):
+        call = call_of(args, options)
+        blocks = columns(call) if count_of(call, mode).mode == "forward" else rows(call)
+        trees = [inner(call, row) if whole(argnums) else tuple(inner(call, row, k) for k in range(len(call.arguments)))
+                 for row in blocks]
+        result = unflatten(call.result, trees)
+        return (result, call.aux) if has_aux else result
+
+    def count(*args: Any, **options: Any) -> Count:
+        """The inputs and the outputs, the mode and its passes."""
+        return count_of(call_of(args, options), mode)
+
+    matrices.count = count
+    return named("jacobian", fn, matrices)
+
+
+def inner(call: Call, row: list, k: int = 0) -> Any:
+    """The blocks of one output as a tree like the k-th argument."""
+    sizes = [len(flatten(structure)[0]) for structure in call.arguments]
+    return unflatten(call.arguments[k], row[sum(sizes[:k]):])
+
+
+def count_of(call: Call, mode: str | None) -> Count:
+    return counted(sum(call.values[name].size for name in call.inputs), sum(x.size for x in call.results), mode)
+
+
+def units(points: Sequence[Any]):
+    """(k, [e, …]) for each entry of the points: zeros like all of them, but for a 1 in the k-th at that entry."""
+    for k, x in enumerate(points):
+        for place in np.ndindex(x.shape):
+            seeds = [np.zeros(p.shape, p.dtype if p.dtype.kind == "f" else float) for p in points]
+            seeds[k][place] = 1.0
+            yield k, seeds
+
+
+def rows(call: Call) -> list[list]:
+    """The blocks [output][input], a pass back for each entry of the outputs."""
+    found: list[list] = [[] for _ in call.results]
+    for k, seeds in units(call.results):
+        found[k].append(call.pulled(seeds))
+    points = [call.values[name] for name in call.inputs]
+    return [[stacked([part[i] for part in parts], 0, y, x) for i, x in enumerate(points)]
+            for y, parts in zip(call.results, found, strict=True)]
+
+
+def columns(call: Call) -> list[list]:
+    """The blocks [output][input], a pass forward for each entry of the inputs."""
+    points = [call.values[name] for name in call.inputs]
+    found: list[list] = [[] for _ in points]
+    for k, seeds in units(points):
+        found[k].append(call.pushed(seeds))
+    return [[stacked([part[j] for part in parts], -1, y, x) for x, parts in zip(points, found, strict=True)]
+            for j, y in enumerate(call.results)]
+
+
+def stacked(parts: list, axis: int, y: Any, x: Any) -> Any:
+    shape = (*y.shape, *x.shape)
+    if not parts:
+        return np.zeros(shape)
+    return number_of(np.reshape(np.stack(parts, axis), shape))
+
+
+def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
+    """The function that gives ∂²fn/∂argument², of shape argument.shape twice: the Jacobian of `grad`, forward over reverse.
+
+    For trees, and where argnums is a tuple, each block holds a tree of blocks, as in JAX. Raises XManError as `grad` does.
+    """
+    callable_or_refused("hessian", fn)
+    return named("hessian", fn, jacobian(grad(fn, argnums), argnums, "forward"))

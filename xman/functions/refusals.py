@@ -1,0 +1,122 @@
+"""The sentence for what cannot be traced: the line of the user's code, what was found there, what to write instead."""
+from __future__ import annotations
+
+import difflib
+import dis
+import functools
+import itertools
+import linecache
+import os
+import re
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+import numpy as np
+
+import ops
+from ops import f
+
+from ..errors import XManError
+
+OURS = tuple(str(folder) + os.sep for folder in (Path(__file__).parents[1], Path(ops.__file__).parent))
+SPARSE = re.compile(r"[/\\]scipy[/\\]sparse[/\\]")
+LIBRARIES = re.compile(r"[/\\](numpy|scipy)[/\\]|[/\\](functools|copy|contextlib)\.py$|^<(frozen|__array_function__)")
+
+
+@functools.cache
+def inside(file: str) -> bool:
+    """Whether the file is this system's or a library's, and so not the user's."""
+    return file.startswith(OURS) or LIBRARIES.search(file) is not None
+
+
+def user_frame() -> FrameType:
+    """The innermost frame of the stack that is the user's own."""
+    frame = sys._getframe(1)
+    while frame.f_back and inside(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def refuse(found: str, instead: str) -> NoReturn:
+    """Raise XManError: the user's line, what was found, what to write instead."""
+    frame = user_frame()
+    file, number = frame.f_code.co_filename, frame.f_lineno
+    text = linecache.getline(file, number, frame.f_globals).strip()
+    raise XManError(f"{os.path.basename(file)}:{number}{f', `{text}`' if text else ''}: {found}; {instead}")
+
+
+def running(frame: FrameType) -> str:
+    """The expression that the frame is at; before Python 3.11, and where it takes several lines, the line."""
+    code = frame.f_code
+    text = linecache.getline(code.co_filename, frame.f_lineno, frame.f_globals)
+    if hasattr(code, "co_positions"):
+        first, last, start, end = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
+        if first == last and start is not None:
+            return text.encode()[start:end].decode()
+    return text
+
+
+IN_PLACE = ("an in-place write into an array would be lost to the derivative",
+            "build a new array: np.where(condition, new, old), np.concatenate, or a list of rows and np.stack")
+INDEX = ("an index is a whole number, and this one was computed from floats",
+         "compute it with np.argmax or np.argsort, or from a shape")
+RANDOM = ("a random number whose distribution depends on the arguments has no derivative here",
+          "draw plain numbers and transform them, as in loc + scale * np.random.normal(size=n)")
+
+# what a line that turns an array into plain numbers looks like, what it does, what to write instead
+CONVERSIONS = [
+    (r"\brandom\.|\brng\.", *RANDOM),
+    (r"\bmath\.(\w+)", "math.{0} would turn a traced value into a plain number, and its derivative would be lost",
+                       "write np.{0}"),
+    (r"\barray\(\s*[\[(]|\bfromiter\(", "np.array of traced values would lose their derivatives", "write np.stack([…])"),
+    (r"\b(?:asarray|array|asanyarray|ascontiguousarray)\(", "a traced value is an array already, and a plain copy of it would "
+                       "lose its derivative", "leave the conversion out"),
+    (r"\b([rc])_\[", "np.{0}_ takes plain numbers", "write np.concatenate or np.column_stack"),
+    (r"(?<!np)\.(dot|clip|take)\(", "the method .{0} of a plain array takes plain numbers", "write np.{0}(array, …)"),
+    (r"^[rb]?[\"'].*% ", "% writes plain numbers into a text", "write f'{{x:.3f}}'"),
+    (r"\bnp\.full\(", "np.full copies a plain number", "write x * np.ones(shape)"),
+    (r"\b(float|int|complex)\(", "{0}() would turn a traced value into a plain number, and its derivative would be lost",
+                       "leave it an array; np.floor and np.round give whole numbers"),
+    (r"\bnp\.(?:sum|mean|max|min|prod|std|var|linalg\.norm)\(", "NumPy would turn this list of traced values into plain numbers",
+                       "give it np.stack([…])"),
+]
+
+
+def refuse_conversion(method: str) -> NoReturn:
+    """Raise XManError where Python or NumPy asks a traced value for plain numbers, told by the text of the user's line."""
+    frame = user_frame()
+    instruction = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+    if instruction in ("STORE_SUBSCR", "STORE_SLICE"):
+        refuse(*IN_PLACE)
+    text = running(frame)
+    for pattern, found, instead in CONVERSIONS:
+        if match := re.search(pattern, text):
+            words = match.groups() or ("",)
+            refuse(found.format(*words), instead.format(*words))
+    if instruction == "BINARY_SUBSCR":
+        refuse(*INDEX)
+    if SPARSE.search(sys._getframe(2).f_code.co_filename):
+        refuse("a sparse matrix takes plain arrays alone", "write f.dot(a, x) (from xman import f)")
+    if ours := [name for name in re.findall(r"(\w+)\(", text) if hasattr(f, name)]:
+        refuse(f"this {ours[0]} takes plain numbers, and the derivative would be lost", f"write f.{ours[0]} (from xman import f)")
+    refuse(f"{method} would turn a traced value into plain numbers, and its derivative would be lost",
+           "write it with NumPy's functions, or define the function with ops.operator")
+
+
+def replaced(error: Exception) -> bool:
+    """Whether NumPy put this error in the place of ours, as it does where an array asks for one element."""
+    return isinstance(error.__cause__, XManError) and str(error).startswith("setting an array element")
+
+
+def refuse_function(function: object, why: str = "has no operator and so no derivative here") -> NoReturn:
+    """Raise XManError for a function of NumPy that cannot be traced."""
+    name = getattr(function, "__name__", str(function))
+    if function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
+        refuse(*IN_PLACE)
+    module = (getattr(function, "__module__", "") or "").partition("._")[0]
+    place = "np." if getattr(np, name, None) is function else f"{module}.".replace("numpy", "np") if module else ""
+    close = difflib.get_close_matches(name, [op for op in vars(f) if op[0] != "_"], 1, 0.75)
+    refuse(f"{place}{name} {why}", f"write it with functions that have one, {f'as f.{close[0]}, ' if close else ''}"
+                                   "or define it with ops.operator")

@@ -1,0 +1,118 @@
+"""From a Python function to the Wengert list of the path that it takes."""
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..errors import XManError
+from ..register import literal
+from ..validity import refuse_name
+from ..wengert import WengertList
+from .arraylike import ArrayLike, plain
+from .call import callable_or_refused, constant_output, name_of, outcome
+from .tracer import Tape, Tracer, listed, on
+from .trees import flatten, paths, unflatten
+
+
+def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
+    """The list of what fn(*examples, **fixed) computes: loops unrolled, calls entered, of each branch the side taken.
+
+    Inputs are the floats, and the arrays of any numbers, in `examples`, under the names of fn's parameters; in nested lists,
+    tuples and dicts with the path, as in params_W1 and params_0_b; with a _ behind where a list has no such name. Python's
+    ints, booleans, strings, None and functions, everything in `fixed`, and all shapes are part of the program. The output is
+    called as fn is, or else `result`; several add their path: loss_0, loss_1. Registers bound to a variable of fn when it
+    returns have its name, the others are z1, z2, … in order of evaluation; what leads to no output is left out.
+    Raises XManError for a line of fn that cannot be traced, and where no example is an input.
+    """
+    callable_or_refused("trace", fn)
+    with Tape(exact=False) as tape:
+        names: dict[int, str] = {}
+        inputs, args = [], []
+        for name, example in zip(parameters(fn, len(examples)), examples, strict=True):
+            leaves, structure = flatten(example)
+            leaves = [Tracer(np.asarray(plain(leaf))[()], tape) if varies(leaf) else leaf for leaf in leaves]
+            for leaf, path in zip(leaves, paths(structure, name), strict=True):
+                if isinstance(leaf, Tracer):
+                    inputs.append(leaf)
+                    names[id(leaf)] = unused(path, names.values())
+            args.append(unflatten(structure, leaves))
+        if not inputs:
+            raise XManError(f"trace({name_of(fn)}, …) found no input among its examples: floats and arrays are inputs, Python's "
+                            "ints, booleans and strings belong to the program; write 3.0, not 3")
+        result, variables = watched(fn, args, fixed)
+        ends, structure = flatten(result)
+        wanted: list[str] = []
+        for path in paths(structure, name_of(fn) if name_of(fn).isidentifier() else "result"):
+            wanted.append(unused(path, [*names.values(), *wanted], "result"))
+        copies = []  # (name, what it is), for outputs that have no line of their own
+        for name, end in zip(wanted, ends, strict=True):
+            if on(tape, end) and id(end) not in names:
+                names[id(end)] = name
+            else:
+                copies.append((name, end if on(tape, end) else constant_output("trace", fn, end)))
+        for name, value in variables.items():
+            while isinstance(value, Tracer) and value.tape is not tape:
+                value = value.value  # of a derivative within
+            if isinstance(value, Tracer) and id(value) not in names and name == unused(name, [*names.values(), *wanted]):
+                names[id(value)] = name
+        double = all(t.dtype.kind != "f" or t.dtype == np.float64 for t in (*inputs, *(line[0] for line in tape)))
+
+        def constant(a, op):  # beside float64 a NumPy number and Python's float are the same
+            return a.item() if isinstance(a, np.float64) and (double or op == "alias") else literal(a, op)
+
+        steps, _ = listed(tape, names, filter(lambda end: on(tape, end), ends), constant)
+        for name, end in copies:
+            steps.append((name, "alias", (names[id(end)] if on(tape, end) else constant(end, "alias"),)))
+    return steps
+
+
+def varies(leaf: Any) -> bool:
+    """Whether an example is an input: a float, or an array of numbers."""
+    return isinstance(leaf, (float, np.generic, ArrayLike)) or isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf"
+
+
+def parameters(fn: Callable, count: int) -> list[str]:
+    """The names of the first `count` parameters, those of *args numbered; x or x1, x2, … where the function does not say."""
+    try:
+        found = list(inspect.signature(fn).parameters.values())
+    except (TypeError, ValueError):
+        return ["x"] if count == 1 else [f"x{i}" for i in range(1, count + 1)]
+    names = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][:count]
+    rest = next((p.name for p in found if p.kind is p.VAR_POSITIONAL), "x")
+    return names + [f"{rest}_{i}" for i in range(count - len(names))]
+
+
+def unused(name: str, taken: Iterable[str], instead: str | None = None) -> str:
+    """The name, or `instead`, if a register can have it and none has; else with underscores behind."""
+    taken = set(taken)
+    while name in taken or not allowed(name):
+        name, instead = (name + "_" if instead is None else instead), None
+    return name
+
+
+def allowed(name: str) -> bool:
+    try:
+        refuse_name(name)
+    except XManError:
+        return False
+    return True
+
+
+def watched(fn: Callable, args: list, fixed: dict) -> tuple[Any, dict[str, Any]]:
+    """fn(*args, **fixed), and the variables that it had when it returned."""
+    code, variables, before = getattr(inspect.unwrap(fn), "__code__", None), {}, sys.getprofile()
+
+    def look(frame, event, result):
+        if event == "return" and frame.f_code is code:
+            variables.clear()  # of a recursive function the first call returns last
+            variables.update(frame.f_locals)
+
+    sys.setprofile(look)
+    try:
+        return outcome(fn, args, fixed), variables
+    finally:
+        sys.setprofile(before)

@@ -1,0 +1,117 @@
+"""The tracer, a value that writes the operators it meets on a tape, and the list that the tape is."""
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ops import Expression, f
+from ops.table import Traced
+
+from ..wengert import WengertList
+from .arraylike import ArrayLike, real
+from .refusals import refuse
+
+
+class Tape(list):
+    """What one call of a function did: (tracer, op, args) for each operator, in order. After the `with` it is closed.
+
+    exact: shapes are final, so that a broadcast to the shape that is there already is not written.
+    """
+
+    def __init__(self, exact: bool = True):
+        super().__init__()
+        self.level, self.exact, self.open = next(Traced.levels), exact, True
+
+    def __enter__(self) -> Tape:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.open = False
+        self.clear()  # tracers point at the tape: without this the arrays would wait for the garbage collector
+
+
+class Tracer(ArrayLike):
+    """A value on a tape. Operators that meet it compute theirs, and write themselves down."""
+
+    def __init__(self, value: Any, tape: Tape):
+        self.value, self.tape, self.level = value, tape, tape.level
+
+    def record(self, op: str, args: tuple) -> Any:
+        tape = self.tape
+        if not tape.open:
+            refuse_leaked()
+        if tape.exact and op in ("broadcast", "unbroadcast") and idle(*args):
+            return args[0]
+        args = tuple([a if isinstance(a, Expression) else kept(a) for a in args])
+        value = getattr(f, op)(*[a.value if isinstance(a, Tracer) and a.tape is tape else a for a in args])
+        out = Tracer(real(op, value), tape)
+        tape.append((out, op, args))
+        return out
+
+    def __bool__(self):
+        if not self.tape.open:
+            refuse_leaked()
+        return super().__bool__()
+
+    def is_flat(self):
+        if not self.tape.open:
+            refuse_leaked()
+        if self.dtype.kind in "biu" and not self.tape.exact:
+            refuse("this index or mask would be a constant of the list", "write f.getitem(array, index) (from xman import f)")
+        return self.value.is_flat() if isinstance(self.value, ArrayLike) else super().is_flat()
+
+
+def refuse_leaked():
+    refuse("this traced value is from a call that has ended, kept in a global, a closure or a cache",
+           "return it from the function, as an auxiliary output, instead of keeping it")
+
+
+def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
+    """Whether x has the shape and the precision of like already."""
+    return axis == () and isinstance(x, ArrayLike) and hasattr(like, "dtype") and x.shape == like.shape and x.dtype == like.dtype
+
+
+def kept(a: Any) -> Any:
+    """A constant as it is now: the user may write into an array later."""
+    if isinstance(a, list):
+        return np.asarray(a)
+    return a.copy(order="K") if isinstance(a, np.ndarray) and a.flags.writeable else a
+
+
+def on(tape: Tape, x: Any) -> bool:
+    """Whether x is a tracer of this tape. XManError for one of a tape that is closed."""
+    if not isinstance(x, Tracer):
+        return False
+    if not x.tape.open:
+        refuse_leaked()
+    return x.tape is tape
+
+
+def listed(tape: Tape, names: dict[int, str], ends: Iterable[Tracer],
+           constant: Callable[[Any, str], Any]) -> tuple[WengertList, dict]:
+    """The list of the lines that lead to the tracers `ends`, and the value of each register in it.
+
+    names: the registers' names by id(tracer), those of the inputs at least; the others become z1, z2, …, and are added.
+    constant(a, op): what stands in a line for an argument that is not on the tape; a string names a register.
+    """
+    wanted = {id(end) for end in ends}
+    lines = []
+    for line in reversed(tape):
+        if id(line[0]) in wanted:
+            lines.append(line)
+            wanted.update([id(a) for a in line[2] if isinstance(a, Tracer)])
+    lines.reverse()
+    taken = set(names.values())
+    fresh = (name for k in itertools.count(1) if (name := f"z{k}") not in taken)
+    steps, values = [], {}
+    for node, op, args in lines:
+        dst = names.get(id(node)) or names.setdefault(id(node), next(fresh))
+        values[dst] = node.value
+        args = tuple([names[id(a)] if isinstance(a, Tracer) and a.tape is tape else constant(a, op) for a in args])
+        steps.append((dst, op, args))
+    result = WengertList()
+    result.extend(steps)  # checked when it runs
+    return result, values

@@ -1,0 +1,154 @@
+"""Derivatives of Python functions of NumPy arrays. Each calls the function once and runs the interpreters over its tape.
+
+They compose with one another to any order. Arguments and results are arrays, numbers, and lists, tuples and dicts of them;
+a derivative has the structure, the shapes and the precisions of the argument. Python's int counts as float64. Arguments that
+argnums does not name, and keyword arguments, go through as they are.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ops import Expression
+
+from ..errors import XManError
+from .call import Call, callable_or_refused, called, name_of, named
+from .trees import matching, unflatten
+
+
+def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
+    """The function that gives ∂fn/∂argument, by reverse mode: one pass back, whatever the number of inputs.
+
+    fn: a function whose result is one real number, of shape (). argnums: the arguments to differentiate, a position or
+    several (then a tuple is given), negative ones from the end. has_aux: fn returns (output, auxiliary), and the result is
+    (gradient, auxiliary). Raises XManError for a result of another shape, for arguments that are not floats, and for a line
+    of fn that cannot be traced (Cohen, Automatic Reverse-Mode Differentiation, §1.3).
+    """
+    both = value_and_grad(fn, argnums, has_aux)
+
+    def gradient(*args, **options):
+        value, slope = both(*args, **options)
+        return (slope, value[1]) if has_aux else slope
+    return named("grad", fn, gradient)
+
+
+def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
+    """The function that gives (fn(…), its gradient), as `grad`; with has_aux ((output, auxiliary), gradient)."""
+    callable_or_refused("grad", fn)
+
+    def value_and_gradient(*args, **options):
+        call = called("grad", fn, args, options, positions(argnums, args, fn), has_aux)
+        value = scalar(call, fn)
+        parts = iter(call.pulled([np.ones((), value.dtype)[()]]))
+        slopes = [unflatten(structure, parts) for structure in call.arguments]
+        return (value, call.aux) if has_aux else value, slopes[0] if whole(argnums) else tuple(slopes)
+    return named("value_and_grad", fn, value_and_gradient)
+
+
+def scalar(call: Call, fn: Callable) -> Any:
+    """The one number that fn returned; XManError where it is something else."""
+    if len(call.results) != 1:
+        found = f"{len(call.results)} outputs, {call.result}"
+    elif call.results[0].shape:
+        found = f"an array of shape {call.results[0].shape}"
+    elif call.outputs[0] and call.results[0].dtype.kind != "f":
+        raise XManError(f"{name_of(fn)} returned {call.results[0].dtype}, and only floats have a gradient: comparisons and "
+                        "positions are flat; return a float")
+    else:
+        return call.results[0]
+    rest = "mark the rest as auxiliary with has_aux=True, " if len(call.results) > 1 else ""
+    raise XManError(f"{name_of(fn)} returned {found}, and a gradient is that of one number; return np.sum(…) or np.mean(…) "
+                    f"of it, {rest}or use jacobian")
+
+
+def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
+    """(fn(*primals), pull), where pull(u) is the tuple of the products uᵀJ, one a primal; with has_aux (…, pull, auxiliary).
+
+    u has the structure and the shapes of the output. pull may be called many times, fn is not called again.
+    Raises XManError as `grad` does, for any shape of output.
+    """
+    callable_or_refused("vjp", fn)
+    call = called("vjp", fn, primals, {}, range(len(primals)), has_aux, own=True)
+    outputs = unflatten(call.result, call.results)
+
+    def pull(u: Any) -> tuple:
+        """uᵀJ for each primal."""
+        parts = iter(call.pulled(like(u, call.results, call.result, "u", "the output")))
+        return tuple(unflatten(structure, parts) for structure in call.arguments)
+    return (outputs, pull, call.aux) if has_aux else (outputs, pull)
+
+
+def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> tuple:
+    """(fn(*primals), J·tangents), by forward mode; with has_aux (…, …, auxiliary).
+
+    primals: the tuple of all positional arguments. tangents: a tuple of the same structure and shapes.
+    Raises XManError as `grad` does, for any shape of output (Bishop, Deep Learning, §8.2.1).
+    """
+    callable_or_refused("jvp", fn)
+    for word, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise XManError(f"the {word} of jvp are a tuple, one for each argument; found {type(given).__name__}: write (x,)")
+    call = called("jvp", fn, primals, {}, range(len(primals)), has_aux)
+    points = [call.values[name] for name in call.inputs]
+    slopes = call.pushed(like(tuple(tangents), points, tuple(call.arguments), "tangents", "primals"))
+    result = unflatten(call.result, call.results), unflatten(call.result, slopes)
+    return (*result, call.aux) if has_aux else result
+
+
+def like(tree: Any, points: Sequence[Any], structure: Any, name: str, other: str) -> list:
+    """The leaves of the tree; XManError unless it has that structure and the shapes of the points."""
+    leaves = matching(tree, structure, name, other)
+    leaves = [leaf if isinstance(leaf, Expression) else np.asarray(leaf) for leaf in leaves]
+    for leaf, x in zip(leaves, points, strict=True):
+        if leaf.shape != x.shape or leaf.dtype.kind not in "biuf":
+            raise XManError(f"{name} has {leaf.dtype} of shape {leaf.shape} where {other} has {x.dtype} of shape {x.shape}; "
+                            "they have to be alike")
+    return leaves
+
+
+def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any], argnums: int | Sequence[int] = 0) -> Any:
+    """The product H·v of the Hessian of fn with a vector, forward over reverse, without the matrix (Bishop, Deep Learning, §8.2).
+
+    fn: as in `grad`. primals: the tuple of all positional arguments. vectors: the tuple of the directions, one for each of
+    argnums, of its structure and shapes. The result is like the argument, a tuple where argnums is one. XManError as `grad`.
+    """
+    callable_or_refused("hvp", fn)
+    if not isinstance(primals, (tuple, list)) or not isinstance(vectors, (tuple, list)):
+        found = primals if not isinstance(primals, (tuple, list)) else vectors
+        raise XManError(f"hvp takes tuples, hvp(fn, (x,), (v,)); found {type(found).__name__} in the place of one")
+    which = positions(argnums, primals, fn)
+    if len(vectors) != len(which):
+        raise XManError(f"hvp has {len(vectors)} vectors for {len(which)} arguments, those of argnums; give it one for each")
+    slope = grad(fn, which)
+
+    def along(*points):
+        args = list(primals)
+        for i, point in zip(which, points, strict=True):
+            args[i] = point
+        return slope(*args)
+
+    products = jvp(along, [primals[i] for i in which], vectors)[1]
+    return products[0] if whole(argnums) else products
+
+
+# ---- arguments ------------------------------------------------------------------------------------------------------
+
+def whole(argnums: Any) -> bool:
+    return isinstance(argnums, (int, np.integer)) and not isinstance(argnums, bool)
+
+
+def positions(argnums: Any, args: Sequence[Any], fn: Callable) -> tuple[int, ...]:
+    """argnums as positions from 0. XManError for one that is not among the arguments or comes twice."""
+    given = (argnums,) if whole(argnums) else argnums
+    if not isinstance(given, (tuple, list)) or not given or not all(map(whole, given)):
+        raise XManError(f"argnums is the position of an argument, 0 for the first, or a tuple of positions, not {argnums!r}")
+    for i in given:
+        if not -len(args) <= i < len(args):
+            raise XManError(f"argnums names argument {i} of {name_of(fn)}, which was called with {len(args)} by position; give "
+                            "what is differentiated by position, not by name")
+    result = tuple(int(i) % len(args) for i in given)
+    if len(set(result)) < len(result):
+        raise XManError(f"argnums {argnums!r} names an argument twice")
+    return result

@@ -1,0 +1,106 @@
+"""Trees: lists, tuples, named tuples, dicts and None, nested; everything else is a leaf.
+
+A structure is the tree itself with LEAF in the place of each leaf: two structures are equal when they look the same.
+"""
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ..errors import XManError
+
+
+class Leaf:
+    """What stands for a leaf in a structure."""
+
+    def __repr__(self) -> str:
+        return "*"
+
+
+LEAF = Leaf()
+
+
+def children(tree: Any) -> list[tuple[Any, Any]] | None:
+    """(key, subtree) for each child: a dict's in the order of its keys. None has no children, of a leaf it is None."""
+    if tree is None:
+        return []
+    if isinstance(tree, dict):
+        try:
+            keys = sorted(tree)
+        except TypeError:  # of several types: any order will do that is the same for equal dicts
+            keys = sorted(tree, key=lambda key: (type(key).__name__, repr(key)))
+        return [(key, tree[key]) for key in keys]
+    if isinstance(tree, (list, tuple)):
+        return list(zip(getattr(tree, "_fields", range(len(tree))), tree, strict=True))
+    return None
+
+
+def rebuilt(tree: Any, parts: list) -> Any:
+    """A container like tree with its children, in the order of `children`, replaced."""
+    if tree is None:
+        return None
+    if isinstance(tree, dict):
+        new = copy.copy(tree)  # its type, its order and a defaultdict's factory
+        new.update(zip((key for key, _ in children(tree)), parts, strict=True))
+        return new
+    return type(tree)._make(parts) if hasattr(tree, "_fields") else type(tree)(parts)
+
+
+def flatten(tree: Any) -> tuple[list, Any]:
+    """(leaves, structure) of the tree, the leaves from left to right."""
+    leaves: list = []
+
+    def hold(leaf):
+        leaves.append(leaf)
+        return LEAF
+
+    structure = tree_map(hold, tree)
+    return leaves, structure
+
+
+def unflatten(structure: Any, leaves: Iterable) -> Any:
+    """The tree of that structure with those leaves."""
+    source = iter(leaves)
+    return tree_map(lambda _: next(source), structure)
+
+
+def tree_map(change: Callable[[Any], Any], tree: Any) -> Any:
+    """The tree with change(leaf) in the place of each leaf."""
+    below = children(tree)
+    return change(tree) if below is None else rebuilt(tree, [tree_map(change, part) for _, part in below])
+
+
+def paths(tree: Any, root: str) -> Iterator[str]:
+    """A name for each leaf, made of the keys that lead to it: params_W1, params_0_b."""
+    below = children(tree)
+    if below is None:
+        yield root
+    for key, part in below or ():
+        yield from paths(part, re.sub(r"\W", "_", f"{root}_{key}"))
+
+
+def matching(tree: Any, structure: Any, name: str, like: str) -> list:
+    """The leaves of the tree; XManError with the path where it is not of that structure."""
+    leaves, mine = flatten(tree)
+    if mine != structure:
+        path, found, wanted = difference(mine, structure, name)
+        raise XManError(f"{path} is {found} where {like} has {wanted}; give {name} the same structure, {structure}")
+    return leaves
+
+
+def difference(mine: Any, theirs: Any, path: str) -> tuple[str, str, str]:
+    """(path, what is there, what the other has) of the first place at which two structures differ."""
+    ours, others = children(mine), children(theirs)
+    if ours is not None and others is not None and type(mine) is type(theirs) and [k for k, _ in ours] == [k for k, _ in others]:
+        return next(difference(a, b, f"{path}[{key!r}]") for (key, a), (_, b) in zip(ours, others, strict=True) if a != b)
+    return path, described(mine), described(theirs)
+
+
+def described(structure: Any) -> str:
+    """'a leaf', 'None', 'a list of 3', 'a dict with the keys a, b'."""
+    if structure is LEAF or structure is None:
+        return "a leaf" if structure is LEAF else "None"
+    keys = f"with the keys {', '.join(map(str, structure))}" if isinstance(structure, dict) else f"of {len(structure)}"
+    return f"a {type(structure).__name__} {keys}"
