@@ -84,10 +84,11 @@ def mathematical(e: ast.expr | str) -> str:
     return e
 
 
-def inlined(steps: Steps, of: str, limit: int = 300) -> ast.expr:
+def inlined(steps: Steps, of: str, limit: int = 200) -> ast.expr:
     """One expression for a register in terms of the inputs of steps.
 
-    A result that is read twice is written out twice: XManError where that makes more than `limit` nodes.
+    What is read twice is written out twice: XManError where that makes more than `limit` parts, by default no more than
+    Python's parser takes brackets in one another. of: a register of the list.
     """
     found: dict[str, tuple[ast.expr, int]] = {}
     for dst, op, args in steps:
@@ -96,8 +97,8 @@ def inlined(steps: Steps, of: str, limit: int = 300) -> ast.expr:
         found[dst] = (expression(op, [e for e, _ in parts]) if size <= limit else node(dst)), size
     e, size = found.get(of, (node(of), 1))
     if size > limit:
-        raise XManError(f"{of}, written out in its inputs, has {size:,} parts, and {limit} is the limit; "
-                        "print the list, which names each result once, or raise the limit")
+        raise XManError(f"{of}, written out in its inputs, has more than {limit:,} parts; print the list, which names each "
+                        "result once, or raise the limit")
     return e
 
 

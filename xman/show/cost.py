@@ -1,0 +1,151 @@
+"""What a list, its tangent and its adjoint cost: operations counted line by line from the shapes, and seconds measured."""
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ops
+
+from ..errors import XManError
+from ..interpreters import backprop, eval, forward
+from ..interpreters.context import varies
+from ..passes import gradient, simplify, tangent
+from ..passes.differentiate import ending
+from ..wengert import Steps, WengertList, checked
+from .explain import output
+from .flops import FLOPS
+
+SECONDS = 0.2  # that each of the three is timed for
+
+
+class LineCost(NamedTuple):
+    """What one line costs: operations, and the bytes of its arguments (read) and of its result (written)."""
+    register: str
+    op: str
+    flops: int
+    read: int
+    written: int
+
+    @property
+    def intensity(self) -> float:
+        """Operations a byte: below about ten, memory and not arithmetic sets the pace."""
+        return ratio(self.flops, self.read + self.written)
+
+
+class Work(NamedTuple):
+    """The cost of a list: its lines, and the median of the measured seconds, None where none were. It prints line by line."""
+    lines: list[LineCost]
+    seconds: float | None
+
+    flops = property(lambda self: sum(line.flops for line in self.lines))
+    read = property(lambda self: sum(line.read for line in self.lines))
+    written = property(lambda self: sum(line.written for line in self.lines))
+
+    def __str__(self) -> str:
+        names = [f"{line.register} = {line.op}(…)" for line in self.lines]
+        width = max(map(len, names), default=0)
+        head = f"{'':<{width}}{'operations':>15}{'bytes read':>15}{'written':>15}{'per byte':>10}"
+        return "\n".join([head, *(f"{name:<{width}}{line.flops:>15,}{line.read:>15,}{line.written:>15,}{line.intensity:>10.2f}"
+                                  for name, line in zip(names, self.lines, strict=True))])
+
+
+class Cost(NamedTuple):
+    """The cost of a list, and of the list with its tangents and with its adjoints, the evaluation included in both."""
+    evaluation: Work
+    tangent: Work
+    adjoint: Work
+
+    @property
+    def lines(self) -> list[LineCost]:
+        """The list itself, line by line."""
+        return self.evaluation.lines
+
+    @property
+    def ratios(self) -> tuple[float, float]:
+        """Operations with tangents, and with adjoints, over those of the list alone: Bishop's factors."""
+        return ratio(self.tangent.flops, self.evaluation.flops), ratio(self.adjoint.flops, self.evaluation.flops)
+
+    def __str__(self) -> str:
+        base, timed = self.evaluation, self.evaluation.seconds is not None
+        rows = [f"{'':<14}{'lines':>8}{'operations':>15}{'bytes read':>15}{'written':>15}{'ratio':>8}"
+                + f"{'microseconds':>14}{'ratio':>8}" * timed]
+        for name, work in zip(("list", "with tangents", "with adjoints"), self, strict=True):
+            rows.append(f"{name:<14}{len(work.lines):>8,}{work.flops:>15,}{work.read:>15,}{work.written:>15,}"
+                        f"{ratio(work.flops, base.flops):>8.2f}"
+                        + (f"{1e6 * work.seconds:>14,.1f}{work.seconds / base.seconds:>8.2f}" if timed else ""))
+        return "\n".join(rows)
+
+
+def cost(steps: Steps, values: Mapping[str, Any], of: str | None = None, wrt: Collection[str] | None = None, *,
+         measured: bool = True) -> Cost:
+    """The operations, bytes and seconds of a list, of the list with its tangents and of the list with its adjoints.
+
+        >>> print(cost([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], {"h": 3.0, "w": 6.0}, measured=False))
+                         lines     operations     bytes read        written   ratio
+        list                 2              2             24             16    1.00
+        with tangents        6              6             80             48    3.00
+        with adjoints        4              4             40             32    2.00
+
+    values: the inputs, in the shapes and the precision that count. of: the register that is differentiated (None: the last
+    line's). wrt: the inputs it is differentiated by (None: all of floats). measured: time the interpreters too, each for
+    0.2 s: `eval`, `eval` and `forward`, `eval` and `backprop`, on the list as it stands.
+    Counted are the lists that `gradient` and `tangent` write, and the list itself, as `simplify` leaves them for these
+    shapes: no expression twice, nothing `of` does not need, none of the rules' helpers.
+
+    What counts as one operation says `xman.show.flops`; an operator of your own gets its row in FLOPS there. Bytes are those
+    of each line's registers, read and written, as if nothing stayed in a cache.
+    Bishop, Deep Learning, §8.2: at most 6 times an evaluation, in practice 2 or 3. A list of nothing but operators whose
+    derivative is a much longer calculation than they are, such as a determinant, has more.
+    Raises XManError for an operator without a row in `FLOPS`, for a name that the list does not have, and as `eval` does.
+    """
+    steps = checked(steps, ops.G)
+    of, values = output(steps, of), eval(steps, values)
+    wrt = [name for name in steps.inputs if varies(values[name])] if wrt is None else wrt
+    if not wrt:
+        raise XManError("there is nothing to differentiate by: give an input as floats, or name one in wrt")
+    dot = ending(steps)
+    given = values | {x + dot: np.ones_like(values[x]) for x in wrt if x in values}
+    lists = [(steps, [of]), (tangent(steps, wrt), [of, of + dot]),
+             (gradient(steps, of, wrt), [of, *(f"d{of}_d{x}" for x in wrt)])]
+    runs = [lambda: None, lambda: forward(steps, values, dict.fromkeys(wrt, 1.0)),
+            lambda: backprop(steps, values, ops.DG, wrt, **{of: 1.0})]
+    return Cost(*(Work(counted(found, keep, given), timed(lambda run=run: (eval(steps, values), run())) if measured else None)
+                  for (found, keep), run in zip(lists, runs, strict=True)))
+
+
+def counted(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> list[LineCost]:
+    """The cost of each line that the registers in keep need."""
+    keep = [name for name in keep if name in steps.inputs or any(name == dst for dst, _, _ in steps)]
+    steps = simplify(steps, keep, {name: values[name] for name in steps.inputs})
+    values = eval(steps, values)
+    if missing := [op for _, op, _ in steps if op not in FLOPS]:
+        raise XManError(f"nothing says how many operations {missing[0]!r} takes; put it in the table: "
+                        f"xman.show.flops.FLOPS[{missing[0]!r}] = lambda out, *args: …")
+    return [LineCost(dst, op, FLOPS[op](values[dst], *(values[a] if isinstance(a, str) else a for a in args)),
+                     sum(size(values[a]) for a in args if isinstance(a, str)), size(values[dst]))
+            for dst, op, args in steps]
+
+
+def size(x: Any) -> int:
+    """The bytes of an array, dense or sparse."""
+    return sum(part.nbytes for part in (x.data, x.indices, x.indptr)) if hasattr(x, "indptr") else np.asarray(x).nbytes
+
+
+def timed(run: Callable[[], Any]) -> float:
+    """The median of the seconds of a run, of at least three."""
+    run()
+    times: list[float] = []
+    while len(times) < 3 or sum(times) < SECONDS:
+        before = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - before)
+    return statistics.median(times)
+
+
+def ratio(a: float, b: float) -> float:
+    """a / b, NaN for b = 0."""
+    return a / b if b else float("nan")

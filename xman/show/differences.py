@@ -1,0 +1,138 @@
+"""The error of difference quotients against their step size (Bishop, Deep Learning, §8.1.4 and Fig. 8.2)."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ops
+
+from ..errors import XManError, extra
+from ..interpreters import backprop, eval
+from ..interpreters.context import seeds, varies
+from ..wengert import Steps, checked
+from .explain import output
+
+SIZES = np.logspace(-16, 0, 97)  # six to a power of ten
+NAMES = "finite differences (8.24)", "central differences (8.25)"
+LARGEST = 1e-2  # above it higher powers of ε count as well, and the slope is no longer that of the leading one
+
+
+class Errors(NamedTuple):
+    """For each step size ε the error |quotient − derivative| with one side (8.24) and with two (8.25)."""
+    of: str
+    along: str
+    derivative: float
+    sizes: np.ndarray
+    one_sided: np.ndarray
+    central: np.ndarray
+    rounding: np.ndarray  # what the rounding of E alone makes of the error, roughly
+
+    @property
+    def slopes(self) -> tuple[float, float]:
+        """The powers of ε that the two errors grow with, where not rounding makes them: about 1 and 2.
+
+        NaN where the quotient is exact but for rounding, as that of a straight line and the central one of a parabola.
+        """
+        return slope(self, self.one_sided), slope(self, self.central)
+
+    @property
+    def best(self) -> tuple[float, float]:
+        """The step sizes of the least errors: in theory ε_machine^½ and ε_machine^⅓ where all is of size 1."""
+        return tuple(float(self.sizes[np.argmin(np.where(np.isnan(e), np.inf, e))]) for e in (self.one_sided, self.central))
+
+    def __str__(self) -> str:
+        lines = [f"∂{self.of}/∂{self.along} = {self.derivative:.8g}", f"{'':<26}{'slope':>7}{'best ε':>10}{'its error':>11}"]
+        for name, e, power, best in zip(NAMES, (self.one_sided, self.central), self.slopes, self.best, strict=True):
+            lines.append(f"{name:<26}{power:>7.2f}{best:>10.1e}{e[self.sizes == best][0]:>11.1e}")
+        return "\n".join(lines)
+
+    def plot(self, path: str | Path) -> None:
+        """Draw both errors against ε on logarithmic axes, with lines of slope 1 and 2; path ends in .png (or .svg, .pdf).
+
+        XManError where matplotlib is missing or the file cannot be written.
+        """
+        figure = extra("matplotlib.figure", "cli", "a plot").Figure(figsize=(7, 5), layout="constrained")
+        axes = figure.add_subplot(xscale="log", yscale="log", xlim=(self.sizes.min() / 2, 2 * self.sizes.max()),
+                                  xlabel=r"step size $\epsilon$", ylabel=f"error of ∂{self.of}/∂{self.along}")
+        for name, color, e, power in zip(NAMES, ("C3", "C0"), (self.one_sided, self.central), (1, 2), strict=True):
+            shown, on = np.isfinite(e) & (e > 0), branch(self, e)  # an error of 0 has no place on a logarithmic axis
+            axes.plot(self.sizes[shown], e[shown], ".-", color=color, markersize=4, linewidth=1,
+                      label=name if shown.any() else f"{name}: no error")
+            if on.any():
+                level = 3 * np.exp(np.mean(np.log(e[on] / self.sizes[on] ** power)))  # beside the points, not on them
+                ends = np.array([self.sizes[on].min(), self.sizes.max()])
+                axes.plot(ends, level * ends ** power, "--", color=color, linewidth=1, label=f"slope {power}")
+        small = (self.sizes <= max(self.best)) & (self.rounding > 0)
+        axes.plot(self.sizes[small], self.rounding[small], ":", color="0.5", label=r"round-off $\propto 1/\epsilon$")
+        axes.legend(loc="lower left")
+        axes.grid(alpha=0.3)
+        try:
+            figure.savefig(path, dpi=150)
+        except (OSError, ValueError) as error:
+            raise XManError(f"the plot {path} could not be written: {error}") from error
+
+
+def difference_errors(steps: Steps, values: Mapping[str, Any], of: str | None = None, wrt: str | Mapping[str, Any] | None = None,
+                      sizes: Sequence[float] = SIZES, *, seed: int = 0) -> Errors:
+    """How far (E(w+ε) − E(w))/ε and (E(w+ε) − E(w−ε))/2ε are from the derivative that backprop finds, for each ε.
+
+        >>> print(difference_errors([("z", "exp", ("x",)), ("y", "sin", ("z",))], {"x": 1.0}))
+        ∂y/∂x = -2.4783497
+                                    slope    best ε  its error
+        finite differences (8.24)    1.00   6.8e-09    7.3e-10
+        central differences (8.25)   2.00   3.2e-06    1.2e-11
+
+    values: the inputs, which are taken in float64 whatever they are. of: the register E, the sum of its entries (None: the
+    last line's). wrt: the name of a number; or of an array, which is moved in a direction of length 1 drawn by `seed`; or a
+    direction {name: tangent}; None is such a direction in all inputs of floats. sizes: the step sizes ε, above 0.
+    Raises XManError for a name that the list does not have, and where there is nothing to differentiate by.
+    """
+    steps = checked(steps, ops.G)
+    of = output(steps, of)
+    inputs = {name: np.asarray(x, float) if name in steps.inputs and varies(x) else x for name, x in values.items()}
+    result, sizes = eval(steps, inputs), np.asarray(sizes, float)
+    if not (sizes.ndim == 1 and len(sizes) and np.all(sizes > 0)):
+        raise XManError(f"the step sizes are numbers above 0, not {sizes.tolist()}")
+    direction = directed(wrt, result, steps.inputs, np.random.default_rng(seed))
+
+    def E(step: float) -> float:
+        return float(np.sum(eval(steps, inputs | {name: inputs[name] + step * t for name, t in direction.items()})[of]))
+
+    here = E(0)
+    deltas = backprop(steps, result, ops.DG, list(direction), **{of: 1.0})
+    derivative = sum(float(np.sum(deltas[name] * t)) for name, t in direction.items() if name in deltas)
+    with np.errstate(all="ignore"):  # an E that is infinite somewhere has an error that is NaN there
+        one_sided = np.array([abs((E(h) - here) / h - derivative) for h in sizes])
+        central = np.array([abs((E(h) - E(-h)) / (2 * h) - derivative) for h in sizes])
+    rounding = np.finfo(float).eps * max(abs(here), abs(derivative)) / sizes
+    return Errors(of, ", ".join(direction), derivative, sizes, one_sided, central, rounding)
+
+
+def directed(wrt: Any, values: Mapping[str, Any], inputs: Sequence[str], random: np.random.Generator) -> dict[str, Any]:
+    """The direction {name: tangent} that is meant by wrt, each tangent of the shape of its input."""
+    names = [name for name in inputs if varies(values[name])] if wrt is None else [wrt] if isinstance(wrt, str) else wrt
+    if strange := [name for name in names if name not in inputs or not varies(values[name])]:
+        raise XManError(f"{strange[0]!r} is no input of floats that could be moved; the inputs are {', '.join(inputs)}")
+    if isinstance(wrt, Mapping):
+        return seeds(wrt, values, "tangent")
+    if len(names) == 1 and np.ndim(values[names[0]]) == 0:
+        return {names[0]: 1.0}
+    drawn = {name: random.standard_normal(np.shape(values[name])) for name in names}
+    length = np.sqrt(sum(np.sum(t * t) for t in drawn.values()))
+    if not length:
+        raise XManError("there is nothing to differentiate by: give an input as floats, or name one in wrt")
+    return {name: t / length for name, t in drawn.items()}
+
+
+def branch(errors: Errors, e: np.ndarray) -> np.ndarray:
+    """Whether truncation and not rounding makes the error, for each step size."""
+    return np.isfinite(e) & (e > 100 * errors.rounding) & (errors.sizes <= LARGEST)
+
+
+def slope(errors: Errors, e: np.ndarray) -> float:
+    on = branch(errors, e)
+    return float(np.polyfit(np.log(errors.sizes[on]), np.log(e[on]), 1)[0]) if on.sum() > 1 else np.nan
+
