@@ -7,9 +7,10 @@ BIN = .venv/bin
 train: .venv/ready
 	$(BIN)/xman train mlp --data digits
 
+test: export OPENBLAS_NUM_THREADS = 1
 test: .venv/ready
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto
 
 bench: .venv/ready
 	$(BIN)/python -m tests.bench

@@ -20,7 +20,7 @@ FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("
 HEAVY = "scipy", "click", "matplotlib", "tqdm", "safetensors"
 
 # the parts of xman, each above those that it may import
-RANKS = [{"errors", "notation", "validity", "wengert", "register", "manager"},
+RANKS = [{"errors", "figures", "notation", "validity", "wengert", "register", "manager"},
          {"interpreters"},
          {"passes"},
          {"matrices"},

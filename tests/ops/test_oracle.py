@@ -295,7 +295,7 @@ def truth(op):
 
 
 def narrow(op, k):
-    return [a.astype(np.float32) if real(a) else ("float32",) if a == ("float64",) else a for a in ROWS[op][1][k]]
+    return [a.astype(np.float32) if real(a) else ("float32",) if isinstance(a, tuple) and a == ("float64",) else a for a in ROWS[op][1][k]]
 
 
 def agree(ours, right, rtol, atol, dtype=float):

@@ -25,7 +25,7 @@ def active(op, args) -> list[int]:
 def ruled(op, k, dtype=float):
     """(position, args, out, a delta, a tangent) for each argument that varies, all in one precision."""
     name = (np.dtype(dtype).name,)  # the literal of astype
-    args = tuple(np.asarray(a, dtype) if real(a) else name if a == ("float64",) else a for a in CASES[op][k])
+    args = tuple(np.asarray(a, dtype) if real(a) else name if isinstance(a, tuple) and a == ("float64",) else a for a in CASES[op][k])
     out = G[op](*args)
     for i in active(op, args):
         yield i, args, out, draw(out), draw(args[i])

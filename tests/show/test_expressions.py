@@ -100,7 +100,7 @@ def test_an_input_is_itself():
 
 def test_an_expression_that_would_explode_is_refused_at_once():
     doubling = WengertList((f"z{k + 1}", "add", (f"z{k}", f"z{k}")) for k in range(200))
-    with pytest.raises(XManError, match="z200, written out in its inputs, has .* parts, and 300 is the limit; print the list"):
+    with pytest.raises(XManError, match="z200, written out in its inputs, has more than 200 parts; print the list"):
         inlined(doubling, "z200")
     assert ast.unparse(inlined(doubling, "z2")) == "z0 + z0 + (z0 + z0)"
 

@@ -1,4 +1,4 @@
-"""The command line: xman train, show, eval, grad, check."""
+"""The command line: xman train, show, eval, grad, check; gradient, source, explain, derivation, paths, cost, differences."""
 from __future__ import annotations
 
 import sys
@@ -10,9 +10,9 @@ def main() -> None:
     """Run the command that was typed. What a user can mend is said in a sentence, with exit status 2."""
     try:
         click = extra("click", "cli", "the command line")
-        from .commands import xman
+        from . import derivatives  # its commands join those of the group
         try:
-            xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)
+            derivatives.xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)
         except click.ClickException as error:
             raise XManError(error.format_message()) from None
         except click.Abort:  # Ctrl-C

@@ -128,7 +128,7 @@ def array(word: str, text: str) -> Any:
         if text.startswith("@"):
             load = np.load if text.endswith(".npy") else lambda path: np.loadtxt(path, delimiter=",", ndmin=2)
             return load(text[1:])
-        value = np.array(json.loads(text) if text.lower() not in ("nan", "inf", "-inf") else float(text))
+        value = np.array(json.loads(text) if text[:1] in "[{\"tf" else float(text))
         if value.dtype.kind not in "biuf":
             raise ValueError
         return value if value.ndim and value.dtype.kind != "b" else float(value)

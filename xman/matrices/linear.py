@@ -24,7 +24,8 @@ class LinearMap:
     look(values) may refuse them, and the list is simplified for them and split where it begins to depend on what moves.
     """
 
-    def __init__(self, steps: WengertList, moving: Collection[str], images: Collection[str], look: Callable = lambda values: None):
+    def __init__(self, steps: WengertList, moving: Collection[str], images: Collection[str],
+                 look: Callable[[Point], None] = lambda values: None):
         self.steps, self.moving, self.images, self.look = steps, tuple(moving), tuple(images), look
         self._split: dict[Any, tuple[WengertList, WengertList]] = {}
 

@@ -9,7 +9,8 @@ import numpy as np
 
 import ops
 
-from ..errors import XManError, extra
+from ..errors import XManError
+from ..figures import figure, save
 from ..interpreters import backprop, eval
 from ..interpreters.context import seeds, varies
 from ..wengert import Steps, checked
@@ -54,8 +55,8 @@ class Errors(NamedTuple):
 
         XManError where matplotlib is missing or the file cannot be written.
         """
-        figure = extra("matplotlib.figure", "cli", "a plot").Figure(figsize=(7, 5), layout="constrained")
-        axes = figure.add_subplot(xscale="log", yscale="log", xlim=(self.sizes.min() / 2, 2 * self.sizes.max()),
+        drawn = figure(7, 5)
+        axes = drawn.add_subplot(xscale="log", yscale="log", xlim=(self.sizes.min() / 2, 2 * self.sizes.max()),
                                   xlabel=r"step size $\epsilon$", ylabel=f"error of ∂{self.of}/∂{self.along}")
         for name, color, e, power in zip(NAMES, ("C3", "C0"), (self.one_sided, self.central), (1, 2), strict=True):
             shown, on = np.isfinite(e) & (e > 0), branch(self, e)  # an error of 0 has no place on a logarithmic axis
@@ -69,10 +70,7 @@ class Errors(NamedTuple):
         axes.plot(self.sizes[small], self.rounding[small], ":", color="0.5", label=r"round-off $\propto 1/\epsilon$")
         axes.legend(loc="lower left")
         axes.grid(alpha=0.3)
-        try:
-            figure.savefig(path, dpi=150)
-        except (OSError, ValueError) as error:
-            raise XManError(f"the plot {path} could not be written: {error}") from error
+        save(drawn, path)
 
 
 def difference_errors(steps: Steps, values: Mapping[str, Any], of: str | None = None, wrt: str | Mapping[str, Any] | None = None,

@@ -75,7 +75,9 @@ def explain(steps: Steps, values: Mapping[str, Any], of: str | None = None, wrt:
     if not isinstance(direction, Mapping):
         raise XManError(f"wrt is the name of an input or a direction {{name: tangent}}, not a {type(wrt).__name__}")
     for name in direction:
-        if name in values and not varies(values[name]):
+        if name not in values:
+            raise XManError(f"wrt names {name!r}, which the list does not have{nearest(str(name), values)}")
+        if not varies(values[name]):
             raise XManError(f"wrt names {name!r}, which holds whole numbers and has no tangent; give it as floats")
     tangents = forward(steps, values, direction) if direction else {}
     adjoints = backprop(steps, values, **{of: 1.0})

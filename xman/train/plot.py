@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..errors import XManError, extra
+from ..figures import figure, save
 from ..interpreters import eval
 from ..manager import XMan
 from .evaluation import feed, list_of, pair
@@ -25,8 +25,8 @@ def learning_curve(history: Sequence[dict], path: str | Path) -> None:
 
     XManError where matplotlib is missing or the file cannot be written.
     """
-    figure = extra("matplotlib.figure", "cli", "a plot").Figure(figsize=(7, 4), layout="constrained")
-    axes, epochs = figure.add_subplot(), [row["epoch"] for row in history]
+    drawn = figure(7, 4)
+    axes, epochs = drawn.add_subplot(), [row["epoch"] for row in history]
     axes.plot(epochs, [row["loss"] for row in history], marker=".", label="training loss")
     if history and "validation_loss" in history[0]:
         axes.plot(epochs, [row["validation_loss"] for row in history], marker=".", label="validation loss")
@@ -44,7 +44,7 @@ def learning_curve(history: Sequence[dict], path: str | Path) -> None:
     axes.legend(handles, labels, loc="center right")
     axes.grid(alpha=0.3)
     axes.xaxis.get_major_locator().set_params(integer=True)
-    write(figure, path)
+    save(drawn, path)
 
 
 def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, path: str | Path) -> None:
@@ -56,8 +56,8 @@ def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, pat
     X, y = pair(data, "data")
     steps, x = list_of(model, "outputs", "basis"), np.linspace(X.min(), X.max(), 400)[:, None]
     values = eval(steps, {**model.inputDict(), **parameters, **feed(model, x, None)})
-    figure = extra("matplotlib.figure", "cli", "a plot").Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.add_subplot()
+    drawn = figure(7, 4)
+    axes = drawn.add_subplot()
     axes.plot(X, y, ".", color="0.5", label="data")
     axes.plot(x, values["outputs"], color="C1", linewidth=2, label="fit")
     axes.margins(y=0.5)
@@ -67,12 +67,4 @@ def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, pat
     axes.set(xlabel="x", ylabel="y")
     axes.legend()
     axes.grid(alpha=0.3)
-    write(figure, path)
-
-
-def write(figure: Any, path: str | Path) -> None:
-    """Write the figure of matplotlib to path. XManError where that cannot be."""
-    try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise XManError(f"the plot {path} could not be written: {error}") from error
+    save(drawn, path)

@@ -1,0 +1,127 @@
+"""Facts about the commands that write derivatives and show how they come about."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from xman import WengertList, eval
+from xman.cli import main
+
+pytest.importorskip("click")
+
+FILES = {"f.wl": "z1 = add(x1, x1)\nz2 = add(z1, x2)\nf = square(z2)\n",
+         "eq17.wl": "v1 = divide(x1, x2)\nv2 = sin(v1)\nv3 = exp(x2)\nv4 = subtract(v1, v3)\nv5 = add(v2, v4)\ny = mul(v5, v4)\n",
+         "h.wl": "z1 = mul(4, y)\nz2 = add(x, z1)\nz3 = add(x, y)\nz4 = mul(z3, y)\nh = mul(z2, z4)\n",
+         "log.wl": "p = softmax(z)\nq = crossEntropy(p, t)\nloss = sum(q)\n",
+         "none.wl": "y = add(1.0, 2.0)\n"}
+AT = ("x1=1.5", "x2=0.5")
+
+
+@pytest.fixture
+def xman(tmp_path, monkeypatch, capsys):
+    """xman(*words) -> (exit status, output, errors), in a folder with FILES."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["xman", *words])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return end.value.code, *capsys.readouterr()
+    return run
+
+
+def test_gradient_prints_a_list_that_reads_back_and_has_the_derivatives(xman):
+    status, out, _ = xman("gradient", "f.wl")
+    values = eval(WengertList.from_text(out), {"x1": 3, "x2": 7})
+    assert status == 0 and (values["f"], values["df_dx1"], values["df_dx2"]) == (169, 52, 26)
+
+
+def test_with_values_the_gradient_is_shorter(xman):
+    long, short = (xman("gradient", "eq17.wl", *values)[1].splitlines() for values in ((), AT))
+    assert len(short) < len(long) and "broadcast" not in "".join(short)
+
+
+def test_raw_is_what_the_rules_write(xman):
+    from xman import gradient
+    written = gradient(WengertList.from_text(FILES["f.wl"]), "f", ["x1"])
+    assert xman("gradient", "f.wl", "--raw", "--wrt", "x1")[1].strip() == str(written)
+
+
+def test_forward_prints_the_list_of_the_tangents(xman):
+    out = xman("gradient", "eq17.wl", "--forward", "--wrt", "x1")[1]
+    assert eval(WengertList.from_text(out), {"x1": 1.5, "x2": 0.5, "x1_dot": 1.0})["y_dot"] == pytest.approx(3.0118433276739065)
+
+
+def test_stable_puts_in_the_loss_that_does_not_overflow(xman):
+    assert "softmaxCrossEntropy(z, t)" in xman("gradient", "log.wl", "--stable", "--wrt", "z")[1]
+
+
+def test_source_prints_a_function_that_runs(xman):
+    status, out, _ = xman("source", "eq17.wl", "--of", "y", *AT)
+    space = {}
+    exec(out, space)
+    assert status == 0 and np.allclose(space["gradient_of_y"](1.5, 0.5), [2.01664667, 3.01184333, -13.72396151])
+
+
+def test_source_can_be_named_and_written_forwards(xman):
+    assert "def slope(x1, x2, x1_dot):" in xman("source", "eq17.wl", "--wrt", "x1", "--name", "slope")[1]
+
+
+def test_explain_prints_the_trace_of_adams(xman):
+    out = xman("explain", "eq17.wl", *AT, "--wrt", "x1")[1]
+    assert out.splitlines()[3].split() == ["v1", "x1/x2", "3.0000", "2.0000", "1.5059"]
+
+
+def test_derivation_prints_table_1_of_the_notes(xman):
+    out = xman("derivation", "f.wl")[1]
+    assert "df/dx1 = 2·z2·(1·dz1/dx1 + 1·dx2/dx1)" in out and "8·x1 + 4·x2" in out.splitlines()[-1]
+
+
+def test_paths_prints_both_path_problems(xman):
+    out = xman("paths", "h.wl", "x=3", "y=5", "--wrt", "x")[1]
+    assert out.count("155") == 2 and "forward from x" in out and "backward from h" in out
+
+
+def test_paths_prints_a_graph_for_graphviz(xman):
+    assert xman("paths", "h.wl", "--dot")[1].startswith("digraph {")
+
+
+def test_cost_prints_counts_and_ratios(xman):
+    out = xman("cost", "eq17.wl", *AT)[1]
+    assert "with tangents" in out and "with adjoints" in out
+
+
+def test_cost_line_by_line(xman):
+    assert len(xman("cost", "eq17.wl", *AT, "--lines")[1].splitlines()) == 7
+
+
+def test_differences_prints_the_slopes_and_draws_them(xman, tmp_path):
+    pytest.importorskip("matplotlib")
+    out = xman("differences", "eq17.wl", *AT, "--plot", "errors.png")[1]
+    assert "(8.24)    1.0" in out and (tmp_path / "errors.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("words, said", [
+    (("gradient", "eq17.wl", "--of", "z"), "of names 'z', which the list does not have"),
+    (("gradient", "eq17.wl", "--wrt", "x3"), "wrt names 'x3', which the list does not have"),
+    (("gradient", "none.wl"), "the list has no inputs"),
+    (("gradient", "nothing.wl"), "nothing.wl cannot be read"),
+    (("source", "eq17.wl", "--of", "z"), "of names 'z', which the list does not have"),
+    (("source", "eq17.wl", "--name", "1st"), "is not an identifier"),
+    (("explain", "eq17.wl", "x1=1.5"), "no value for the input 'x2'"),
+    (("explain", "eq17.wl", *AT, "--wrt", "x3"), "wrt names 'x3', which the list does not have"),
+    (("explain", "eq17.wl", "x1=one"), "the value is not a number"),
+    (("derivation", "log.wl"), "a line on arrays"),
+    (("derivation", "none.wl"), "the list has no inputs"),
+    (("paths", "h.wl", "--wrt", "w"), "wrt names 'w', which the list does not have"),
+    (("paths", "h.wl", "x=3"), "no value for the input 'y'"),
+    (("cost", "eq17.wl"), "no value for the input 'x1'"),
+    (("cost", "none.wl"), "there is nothing to differentiate by"),
+    (("differences", "eq17.wl", *AT, "--plot", "no/such/folder.png"), "could not be written"),
+    (("differences", "none.wl"), "there is nothing to differentiate by")])
+def test_what_is_wrong_gets_one_sentence(xman, words, said):
+    status, out, errors = xman(*words)
+    assert status == 2 and said in errors and errors.startswith("xman: ") and errors.count("\n") == 1

@@ -1,0 +1,132 @@
+"""The commands that write derivatives and show how they come about."""
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from .. import show as pictures
+from ..errors import XManError
+from ..passes import ALGEBRA, EXACT, STABLE, simplify
+from ..passes import gradient as gradient_list
+from ..passes import tangent as tangent_list
+from ..wengert import WengertList
+from .commands import OF, SOURCE, VALUES, xman
+from .sources import assignments, list_and_values
+
+WRT = click.option("--wrt", multiple=True, metavar="REGISTER",
+                   help="Differentiate by this input; may be repeated; by all, if not said.")
+STABLY = click.option("--stable", is_flag=True, help="First put in forms that neither overflow nor cancel.")
+BRIEF = click.option("--algebra", is_flag=True, help="Shorten as algebra does, at the price of rounding otherwise.")
+
+
+def read(source: str, values: tuple[str, ...], of: str | None, stable: bool = False) -> tuple[WengertList, dict[str, Any], str]:
+    """The list, the values for its inputs, and the register meant."""
+    steps, known = list_and_values(source, of)
+    known |= assignments(values, steps)
+    of = of or steps[-1][0]
+    return simplify(steps, {of: None}, known or None, EXACT + STABLE) if stable else steps, known, of
+
+
+@xman.command()
+@SOURCE
+@VALUES
+@OF
+@WRT
+@STABLY
+@BRIEF
+@click.option("--raw", is_flag=True, help="As the rules write it, not simplified.")
+@click.option("--forward", is_flag=True, help="Tangents, in forward mode, in place of adjoints.")
+def gradient(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], stable: bool, algebra: bool, raw: bool,
+             forward: bool) -> None:
+    """Print the list of the gradient; with values for the inputs, the shorter one for such shapes."""
+    steps, known, of = read(source, values, of, stable)
+    wrt = wrt or inputs(steps)
+    result = tangent_list(steps, wrt) if forward else gradient_list(steps, of, wrt)
+    keep = [*steps.outputs, *result.outputs] if forward else [of, *(f"d{of}_d{x}" for x in wrt)]
+    print(result if raw else simplify(result, dict.fromkeys(keep), known or None, EXACT + ALGEBRA * algebra))
+
+
+@xman.command()
+@SOURCE
+@VALUES
+@click.option("--of", metavar="REGISTER", help="Write its gradient too.")
+@click.option("--wrt", multiple=True, metavar="REGISTER", help="Differentiate by this input; without --of, forwards.")
+@BRIEF
+@click.option("--name", help="Of the function.")
+def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], algebra: bool, name: str | None) -> None:
+    """Print the list, its gradient or its tangent as a Python function."""
+    steps, known, _ = read(source, values, of)
+    wrt = wrt or (inputs(steps) if of else None)
+    print(pictures.source(steps, of, wrt, known or None, EXACT + ALGEBRA * algebra, name), end="")
+
+
+@xman.command()
+@SOURCE
+@VALUES
+@OF
+@click.option("--wrt", metavar="REGISTER", help="The input of the tangents.")
+@click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimals.")
+def explain(source: str, values: tuple[str, ...], of: str | None, wrt: str | None, digits: int) -> None:
+    """Print values, tangents and adjoints side by side: xman explain f.wl x1=3 x2=7 --wrt x1."""
+    steps, known, of = read(source, values, of)
+    print(pictures.explain(steps, known, of, wrt, digits))
+
+
+@xman.command()
+@SOURCE
+@OF
+@click.option("--wrt", metavar="REGISTER", help="The input to differentiate by; the first, if not said.")
+@click.option("--brief", is_flag=True, help="Definition and rule in one step.")
+def derivation(source: str, of: str | None, wrt: str | None, brief: bool) -> None:
+    """Print the steps of the chain rule, each with its reason, as in a textbook."""
+    steps, _, of = read(source, (), of)
+    print(pictures.derivation(steps, of, wrt or inputs(steps)[0], brief))
+
+
+@xman.command()
+@SOURCE
+@VALUES
+@OF
+@click.option("--wrt", metavar="REGISTER", help="The input to differentiate by; the first, if not said.")
+@click.option("--dot", is_flag=True, help="The graph for Graphviz.")
+def paths(source: str, values: tuple[str, ...], of: str | None, wrt: str | None, dot: bool) -> None:
+    """Print the computation graph, and the derivative as the sum over its paths, forwards and backwards."""
+    steps, known, of = read(source, values, of)
+    graph = pictures.paths(steps, of, wrt or inputs(steps)[0], known or None)
+    print(graph.dot() if dot else graph)
+
+
+@xman.command()
+@SOURCE
+@VALUES
+@OF
+@WRT
+@click.option("--lines", is_flag=True, help="Line by line.")
+def cost(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], lines: bool) -> None:
+    """Count the operations and the bytes of the list, its tangent and its adjoint, and time them."""
+    steps, known, of = read(source, values, of)
+    found = pictures.cost(steps, known, of, wrt or None)
+    print(found.evaluation if lines else found)
+
+
+@xman.command()
+@SOURCE
+@VALUES
+@OF
+@WRT
+@click.option("--plot", metavar="FILE.png", help="Draw it, both axes logarithmic.")
+def differences(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], plot: str | None) -> None:
+    """The error of one- and two-sided difference quotients against their step."""
+    steps, known, of = read(source, values, of)
+    errors = pictures.difference_errors(steps, known, of, wrt or None)
+    if plot:
+        errors.plot(plot)
+    print(errors)
+
+
+def inputs(steps: WengertList) -> tuple[str, ...]:
+    """The inputs of the list, of which there has to be one."""
+    if not steps.inputs:
+        raise XManError("the list has no inputs: there is nothing to differentiate by")
+    return steps.inputs

@@ -1,0 +1,154 @@
+"""A derivative by the chain rule, step by step with reasons (Cohen, Automatic Reverse-Mode Differentiation, Tables 1 to 3)."""
+from __future__ import annotations
+
+import ast
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import ops
+
+from ..errors import XManError, nearest
+from ..notation import shown
+from ..wengert import Steps, checked
+from .expressions import formula, mathematical, node
+from .polynomial import polynomial, polynomials
+from .slopes import Rules, product, registers, replaced, slopes, tidy, total
+
+PARTS = 300  # of an expression in a derivation: some lines of text
+TERMS = 20   # of a register that a brief derivation puts in at its end
+
+
+class Step(NamedTuple):
+    """An equation and what makes it true."""
+    step: str
+    reason: str
+
+
+class Derivation(list):
+    """A list of steps that prints itself as a table."""
+
+    def __str__(self) -> str:
+        rows = [Step("Derivation step", "Reason"), *self]
+        width = max(len(step) for step, _ in rows)
+        return "\n".join(f"{step:<{width}}   {reason}" for step, reason in rows)
+
+    __repr__ = __str__
+
+
+def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivation:
+    """The steps that lead to the derivative of `of` with respect to wrt, and to its formula in the inputs.
+
+    Each puts in a definition from the list, or the derivative of an operator, which is what its rule in ops.DG says.
+    steps: a list on numbers. of, wrt: names of registers; a wrt that is computed is taken as an input. brief: both at once,
+    as in Table 3. (Table 2 prints df/dx1 on two of the lines that derive df/dx2; this does not.)
+    Raises XManError for a name that the list does not have, for a line on arrays, and past 300 parts in an expression.
+    """
+    steps = checked(steps, ops.G)
+    known(steps, of=of, wrt=wrt)
+    lines = [line for line in steps if line[0] != wrt]
+    goal = f"d{of}/d{wrt}"
+    e: ast.expr = ast.Name(goal)
+    rows, rules, waiting = Derivation(), {}, {of}
+
+    def say(e: ast.expr, reason: str, *more: str) -> None:
+        step = " = ".join(dict.fromkeys([goal, mathematical(e), *more]))
+        if not rows or rows[-1].step != step:
+            rows.append(Step(step, reason))
+
+    for line in reversed(lines):
+        dst, op, args = line
+        if dst not in waiting:
+            continue
+        partials = slopes(op, args, formula(op, args), rules)
+        if partials is None:
+            raise XManError(f"{shown(line)} is a line on arrays, and a derivation is written for numbers; `explain` and `paths` "
+                            "take arrays")
+        waiting.update(a for a in args if isinstance(a, str))
+        definition = f"{dst} = {mathematical(formula(op, args))}"
+        if not brief:
+            say(put(e, dst, wrt, question(op, args, partials, wrt)), definition)
+        e = put(e, dst, wrt, chain(op, args, partials, wrt))
+        say(e, f"{definition} and {rule(op, args, rules, wrt)}" if brief else rule(op, args, rules))
+        if sum(isinstance(part, ast.expr) for part in ast.walk(e)) > PARTS:
+            raise XManError(f"{goal} has more than {PARTS} parts after {shown(line)}, too many to be written out; derive a "
+                            "register nearer to the inputs, or let `paths` sum over the graph")
+    leaves = {name for name in registers(e) if "/" in name}
+    e = tidy(replaced(e, {name: node(int(name == f"d{wrt}/d{wrt}")) for name in leaves}))
+    if not brief:
+        constants = any(not name[1:].partition("/")[0].isidentifier() for name in leaves)
+        say(e, "da/da = 1 and da/db = 0 for inputs a, b" + ", dc/da = 0 for a constant c" * constants)
+    say(*simplified(e, lines, brief))
+    return rows
+
+
+def simplified(e: ast.expr, lines: Steps, brief: bool) -> tuple:
+    """The expression without its 0s and 1s, the reason, and its formula in the inputs, if that is not too long.
+
+    brief: with the definitions of the registers in it put in.
+    """
+    e = tidy(e, fold=True)
+    inside = registers(e)
+    try:
+        values = polynomials(lines, *inside)
+        formulas = [mathematical(str(polynomial(e, values)))]
+    except (OverflowError, XManError):
+        values, formulas = {}, []
+    used = [line for line in lines if brief and line[0] in inside and len(values.get(line[0], ())) in range(1, TERMS)]
+    e = replaced(e, {dst: ast.parse(str(values[dst]), mode="eval").body for dst, _, _ in used})
+    definitions = ", ".join(f"{dst} = {mathematical(formula(op, args))}" for dst, op, args in used)
+    return e, definitions + " and " * bool(used) + "simplify", *formulas
+
+
+def known(steps: Steps, **wanted: Any) -> None:
+    """XManError unless the list has the registers, each given under the word that a user calls it by."""
+    names = [*steps.inputs, *(dst for dst, _, _ in steps)]
+    for word, name in wanted.items():
+        if name not in names:
+            raise XManError(f"{word} names {name!r}, which the list does not have{nearest(str(name), names)}")
+
+
+# ---- one line -------------------------------------------------------------------------------------------------------
+
+def slope(a: Any, wrt: str) -> ast.expr:
+    """da/dwrt, a name that is not a register's."""
+    text = a if isinstance(a, str) else ast.unparse(node(a))
+    return ast.Name(f"d({text})/d{wrt}" if text.startswith("-") else f"d{text}/d{wrt}")
+
+
+def put(e: ast.expr, dst: str, wrt: str, value: ast.expr) -> ast.expr:
+    """e with value for d dst/d wrt."""
+    return tidy(replaced(e, {f"d{dst}/d{wrt}": value}))
+
+
+def question(op: str, args: Sequence[Any], places: Iterable[int], wrt: str) -> ast.expr:
+    """The derivative of op(*args) before it is known; that of a function of one register by the chain rule."""
+    text = mathematical(formula(op, args))
+    inner = [args[i] for i in places]
+    if len(inner) == 1:
+        return product(ast.Name(f"d({text})/d{inner[0]}"), slope(inner[0], wrt))
+    return ast.Name(f"d({text})/d{wrt}")
+
+
+def chain(op: str, args: Sequence[Any], partials: Mapping[int, ast.expr], wrt: str) -> ast.expr:
+    """Σ ∂op/∂a · da/dwrt; of a product da/dwrt·b + a·db/dwrt, as one says it."""
+    return total(*(product(slope(args[i], wrt), p) if op == "mul" and i == 0 else product(p, slope(args[i], wrt))
+                   for i, p in partials.items()))
+
+
+def rule(op: str, args: Sequence[Any], rules: Rules, wrt: str | None = None) -> str:
+    """The rule of an operator in letters: d(a^2)/da = 2·a, or with wrt d(a^2)/dx = 2·a·da/dx."""
+    places = slopes(op, args, "out", rules) or ()
+    letters = (letter for letter in string.ascii_letters if letter != wrt)
+    args = [next(letters) if i in places else a for i, a in enumerate(args)]
+    partials = slopes(op, args, formula(op, args), rules) or {}
+    text = f"d({mathematical(formula(op, args))})/d"
+    if not partials:
+        return f"{text}{wrt or 'x'} = 0 for constants"
+    if wrt:
+        return f"{text}{wrt} = {mathematical(chain(op, args, partials, wrt))}"
+    shown = [mathematical(p) for p in partials.values()]
+    sides = [text + args[i] for i in partials]
+    if len({*shown}) == 1:
+        return " = ".join([*sides, shown[0]])
+    return " and ".join(f"{side} = {p}" for side, p in zip(sides, shown, strict=True))

@@ -1,0 +1,189 @@
+"""The computation graph of a list, labelled with partial derivatives, and the path problem on it (Reps, §3 and 4)."""
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ops
+from ops.table import ELEMENTWISE
+
+from ..errors import XManError
+from ..interpreters import backprop
+from ..notation import shown
+from ..wengert import Line, Steps, WengertList
+from .expressions import formula, mathematical
+from .slopes import Rules, slopes
+
+ENTRIES = 1_000_000  # of a matrix
+ROWS = 40            # of what is printed
+
+
+class Edge(NamedTuple):
+    """An edge; value is its label in numbers: a Jacobian matrix where an end is an array, None without values."""
+    source: str
+    target: str
+    slope: ast.expr
+    value: Any
+
+    @property
+    def label(self) -> str:
+        """The partial derivative, in the registers of the list."""
+        return mathematical(self.slope)
+
+    @property
+    def number(self) -> str:
+        """The value in brief, nothing where there is none."""
+        return "" if self.value is None else compact(self.value)
+
+    def __repr__(self) -> str:
+        return f"<{self.source} → {self.target}: {self.label}{self.number and ' = '}{self.number}>"
+
+
+class Solution(dict):
+    """The sum over all paths between one register and each of the others, and the operations that it took."""
+    extends = combines = 0
+
+    def __str__(self) -> str:
+        sums = [f"{name} = {compact(x)}" for name, x in self.items()]
+        return f"{', '.join(sums[:ROWS])}{', …' * (len(sums) > ROWS)}   ({operations(self.extends, self.combines)})"
+
+
+class Work(NamedTuple):
+    """What all the derivatives take by a forward pass for each wrt, and by a backward pass for each of (Reps, Fig. 5)."""
+    forward_passes: int
+    forward_extends: int
+    forward_combines: int
+    backward_passes: int
+    backward_extends: int
+    backward_combines: int
+
+    def __str__(self) -> str:
+        return "\n".join(f"{n} {way} pass{'es' * (n != 1)}: {operations(*rest)}"
+                         for way, (n, *rest) in (("forward", self[:3]), ("backward", self[3:])))
+
+
+def solve(edges: Sequence[Edge], start: str, back: bool, one: Any, extend: Callable[[Edge, Any], Any]) -> Solution:
+    """The path problem from start along the edges, or back against them: the edges are in topological order.
+
+    one: the worth of the empty path. extend(edge, x): that of a path of worth x with the edge. Combined with +.
+    """
+    found = Solution({start: one})
+    for edge in reversed(edges) if back else edges:
+        near, far = (edge.target, edge.source) if back else (edge.source, edge.target)
+        if near in found:
+            part = extend(edge, found[near])
+            found.extends += 1
+            found.combines += far in found
+            found[far] = found[far] + part if far in found else part
+    return found
+
+
+def reached(edges: Sequence[Edge], start: str, back: bool) -> Solution:
+    """The registers on paths from start, and what it takes to solve for them."""
+    return solve(edges, start, back, 0, lambda edge, x: x)
+
+
+def between(edges: Sequence[Edge], source: str, target: str) -> list[Edge]:
+    """The edges on paths from source to target."""
+    below, above = reached(edges, source, False), reached(edges, target, True)
+    return [edge for edge in edges if edge.source in below and edge.target in above]
+
+
+def listed(edges: Sequence[Edge], source: str, target: str) -> Iterator[tuple[Edge, ...]]:
+    """The paths from source to target, one after another, when all the edges lie on some."""
+    leaving: dict[str, list[Edge]] = {}
+    for edge in edges:
+        leaving.setdefault(edge.source, []).append(edge)
+    todo: list[tuple[str, tuple[Edge, ...]]] = [(source, ())]
+    while todo:
+        node, path = todo.pop()
+        if node == target:
+            yield path
+        else:
+            todo += [(edge.target, (*path, edge)) for edge in reversed(leaving.get(node, []))]
+
+
+# ---- edges ----------------------------------------------------------------------------------------------------------
+
+def edges_of(steps: Steps, of: Collection[str], wrt: Collection[str], values: Mapping[str, Any] | None) -> list[Edge]:
+    """The edges of the lines that some `of` is computed from, or that depend on some wrt."""
+    above, below = set(of), set(wrt)
+    for dst, _, args in reversed(steps):
+        if dst in above:
+            above.update(a for a in args if isinstance(a, str))
+    edges: list[Edge] = []
+    rules: Rules = {}
+    for line in steps:
+        dst, op, args = line
+        if not below.isdisjoint(a for a in args if isinstance(a, str)):
+            below.add(dst)
+        if dst in above or dst in below:
+            symbolic = labels(line, values, rules)
+            numeric = {} if values is None else jacobians(line, values)
+            edges += [Edge(a, dst, symbolic[i], numeric.get(i)) for i, a in enumerate(args) if isinstance(a, str)]
+    return edges
+
+
+def labels(line: Line, values: Mapping[str, Any] | None, rules: Rules) -> dict[int, ast.expr]:
+    """The partial derivative for each place: that for numbers where they are numbers or it is entrywise, else d(x @ W)/dW."""
+    dst, op, args = line
+    places = {i: a for i, a in enumerate(args) if isinstance(a, str)}
+    entrywise = op in ELEMENTWISE or values is None or not any(np.shape(values[a]) for a in (dst, *places.values()))
+    found = slopes(op, args, dst, rules) if entrywise else None
+    return found or {i: ast.Name(f"d({mathematical(formula(op, args))})/d{a}") for i, a in places.items()}
+
+
+def jacobians(line: Line, values: Mapping[str, Any]) -> dict[int, Any]:
+    """The matrix of partial derivatives for each place: backprop of the one line from each unit vector."""
+    dst, op, args = line
+    holes = {i: f"x{i}" for i, a in enumerate(args) if isinstance(a, str)}  # x + x has two edges
+    alone = WengertList([("out", op, tuple(holes.get(i, a) for i, a in enumerate(args)))])
+    here = {"out": values[dst], **{x: values[args[i]] for i, x in holes.items()}}
+    rows, columns = size(here["out"]), {i: size(here[x]) for i, x in holes.items()}
+    bounded(rows, max(rows, *columns.values(), 1), shown(line))
+    units = np.eye(rows).reshape(rows, *np.shape(here["out"]))
+    found = [backprop(alone, here, ops.DG, out=unit) for unit in units] if holes else []
+    result = {}
+    for i, x in holes.items():
+        matrix = np.array([np.ravel(deltas.get(x, np.zeros(columns[i]))) for deltas in found]).reshape(rows, columns[i])
+        result[i] = matrix.item() if np.shape(here[x]) == np.shape(here["out"]) == () else matrix
+    return result
+
+
+def times(a: Any, b: Any) -> Any:
+    """The product of two labels, numbers or matrices."""
+    if np.ndim(a) and np.ndim(b):
+        bounded(len(a), b.shape[1], "a product of labels")
+        return a @ b
+    return a * b
+
+
+def identity(x: Any) -> Any:
+    """∂x/∂x."""
+    if np.shape(x) == ():
+        return 1.0
+    bounded(size(x), size(x), "the derivative of an array by itself")
+    return np.eye(size(x))
+
+
+def bounded(rows: int, columns: int, what: str) -> None:
+    if rows * columns > ENTRIES:
+        raise XManError(f"{what}: a matrix of {rows:,} × {columns:,} partial derivatives, and {ENTRIES:,} is the limit; take "
+                        "smaller arrays, or `backprop`, which needs no matrix")
+
+
+def compact(x: Any) -> str:
+    """A number in six digits, a matrix by its shape."""
+    return f"{x:.6g}" if np.ndim(x) == 0 else f"{x.shape[0]}×{x.shape[1]} matrix"
+
+
+def operations(extends: int, combines: int) -> str:
+    return f"{extends:,} extend{'s' * (extends != 1)}, {combines:,} combine{'s' * (combines != 1)}"
+
+
+def size(x: Any) -> int:
+    return math.prod(np.shape(x))

@@ -1,0 +1,197 @@
+"""The derivative as a path problem on the computation graph (Reps, Automatic Differentiation and Backpropagation, §3 to 5).
+
+The graph has an edge from each argument of a line to its result, labelled with the partial derivative. A path is worth the
+product of its labels (extend is ×), a derivative is the sum over all paths (combine is +), and one traversal finds it.
+"""
+from __future__ import annotations
+
+import ast
+import json
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ops
+
+from ..errors import XManError
+from ..interpreters import eval
+from ..wengert import Steps, WengertList, checked
+from .derivation import known
+from .graph import ROWS, Edge, Solution, Work, between, edges_of, identity, listed, reached, solve, times
+from .polynomial import number, polynomial, polynomials
+from .slopes import registers
+
+
+def paths(steps: Steps, of: str | Collection[str], wrt: str | Collection[str], values: Mapping[str, Any] | None = None) -> Paths:
+    """The computation graph of steps, and on it the derivatives of each `of` with respect to each wrt.
+
+        >>> print(paths([("z1", "mul", ("x", "x")), ("f", "mul", ("z1", "x"))], "f", "x", {"x": 5.0}))
+        x → z1   x    5
+        x → z1   x    5
+        z1 → f   x    5
+        x → f    z1   25
+        forward from x: x = 1, z1 = 10, f = 75   (4 extends, 2 combines)
+        backward from f: f = 1, x = 75, z1 = 5   (4 extends, 2 combines)
+
+    of, wrt: a register's name, or several. values: those of the inputs, for labels in numbers; an array has for label the
+    matrix of partial derivatives of its elements in C order. Without values all registers are taken for numbers, and the
+    graph has formulas alone. Raises XManError for a name that the list does not have, for an input without a value, and
+    for matrices of more than a million entries.
+    """
+    steps = checked(steps, ops.G)
+    of, wrt = several(steps, of, "of"), several(steps, wrt, "wrt")
+    if not isinstance(values, Mapping | None):
+        raise XManError(f"values is a {type(values).__name__}; wanted the value of each input by its name, as in {{'x': 3.0}}")
+    values = None if values is None else eval(steps, values)
+    return Paths(steps, edges_of(steps, of, wrt, values), of, wrt, values)
+
+
+def several(steps: WengertList, names: Any, word: str) -> tuple[str, ...]:
+    """The names, one or a list of them, when the list of lines has them all."""
+    names = tuple(dict.fromkeys(names)) if isinstance(names, (list, tuple, set, dict)) else (names,)
+    if not names:
+        raise XManError(f"{word} is empty; name a register of the list")
+    for name in names:
+        known(steps, **{word: name})
+    return names
+
+
+class Path(NamedTuple):
+    """A path from wrt to of; text is the product of its labels, value the same in numbers, None without values."""
+    edges: tuple[Edge, ...]
+    text: str
+    value: Any
+
+
+class Paths:
+    """A computation graph and its path problems, as `paths` makes it; it prints itself."""
+
+    def __init__(self, steps: WengertList, edges: list[Edge], of: tuple[str, ...], wrt: tuple[str, ...], values: Mapping | None):
+        self.steps, self.edges, self.of, self.wrt, self.values = steps, edges, of, wrt, values
+
+    def forward(self, source: str | None = None) -> Solution:
+        """∂register/∂source for each register that depends on the source: single source, all targets.
+
+        source: one of wrt; may be left out where there is one alone. Raises XManError without values.
+        """
+        return self._solved(self._one(source, self.wrt, "wrt"), False)
+
+    def backward(self, target: str | None = None) -> Solution:
+        """∂target/∂register for each register that the target depends on: all sources, single target.
+
+        target: one of `of`; may be left out where there is one alone. Raises XManError without values.
+        """
+        return self._solved(self._one(target, self.of, "of"), True)
+
+    @property
+    def derivative(self) -> Any:
+        """∂of/∂wrt: a number, or a matrix with a row for each element of `of`. Of several the dict {(of, wrt): …}."""
+        found = {y: self.backward(y) for y in self.of}
+        return self._each(lambda y, x: found[y][x] if x in found[y] else self._nothing(y, x))
+
+    @property
+    def work(self) -> Work:
+        """The extends and the combines of all forward and of all backward passes."""
+        ways = [reached(self.edges, x, False) for x in self.wrt], [reached(self.edges, y, True) for y in self.of]
+        return Work(*(n for way in ways for n in (len(way), sum(s.extends for s in way), sum(s.combines for s in way))))
+
+    @property
+    def count(self) -> int:
+        """The number of paths from wrt to of, found without listing them."""
+        return sum(solve(self.edges, x, False, 1, lambda edge, n: n).get(y, 0) for y in self.of for x in self.wrt)
+
+    def all(self, limit: int = 100) -> list[Path]:
+        """Each path from wrt to of. Raises XManError where they are more than limit."""
+        if (n := self.count) > limit:
+            digits = f"{n:,}" if n < 10 ** 15 else f"more than 10^{(n.bit_length() - 1) * 3 // 10}"
+            raise XManError(f"there are {digits} paths, and {limit:,} is the limit; forward() and backward() sum over them "
+                            "without listing them")
+        return [Path(path, "·".join(map(factor, path)), None if self.values is None else worth(path))
+                for y in self.of for x in self.wrt for path in listed(between(self.edges, x, y), x, y)]
+
+    def symbolic(self, direction: str = "forward") -> Any:
+        """∂of/∂wrt multiplied out in the inputs, by the one path problem or the other (Reps, Example 4.1). Of several a dict.
+
+        direction: "forward" or "backward". Raises XManError for another, and where the formula is too long.
+        """
+        if direction not in ("forward", "backward"):
+            raise XManError(f"the direction is 'forward' or 'backward', not {direction!r}")
+        return self._each(lambda y, x: self._formula(y, x, direction == "backward"))
+
+    def dot(self) -> str:
+        """The graph as text for Graphviz."""
+        lines = [f"{quoted(e.source)} -> {quoted(e.target)} [label={quoted(e.label, e.number)}];" for e in self.edges]
+        return "\n  ".join(["digraph {", "rankdir=BT;", *lines]) + "\n}"
+
+    def __str__(self) -> str:
+        rows = [(f"{edge.source} → {edge.target}", edge.label, edge.number) for edge in self.edges[:ROWS]]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["   ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        if len(self.edges) > ROWS:
+            lines.append(f"… and {len(self.edges) - ROWS:,} edges more")
+        if self.values is not None:
+            lines += [f"forward from {x}: {self.forward(x)}" for x in self.wrt]
+            lines += [f"backward from {y}: {self.backward(y)}" for y in self.of]
+        return "\n".join([*lines, str(self.work)] if self.values is None or len(self.of + self.wrt) > 2 else lines)
+
+    __repr__ = __str__
+
+    # ---- parts ------------------------------------------------------------------------------------------------------
+
+    def _each(self, found: Callable[[str, str], Any]) -> Any:
+        each = {(y, x): found(y, x) for y in self.of for x in self.wrt}
+        return each if len(each) > 1 else next(iter(each.values()))
+
+    def _one(self, name: str | None, choices: Sequence[str], word: str) -> str:
+        if name is None and len(choices) == 1:
+            return choices[0]
+        if name not in choices:
+            raise XManError(f"name one of the registers in {word}, {', '.join(choices)}"
+                            + ("" if name is None else f", not {name!r}; for others make other paths"))
+        return name
+
+    def _solved(self, start: str, back: bool) -> Solution:
+        if self.values is None:
+            raise XManError("these paths have no numbers: give paths the values of the inputs, as in "
+                            "paths(steps, 'f', 'x', {'x': 3.0}); symbolic() needs none")
+        with np.errstate(all="ignore"):
+            found = solve(self.edges, start, back, identity(self.values[start]),
+                          lambda edge, x: times(x, edge.value) if back else times(edge.value, x))
+        for name, x in found.items():
+            if np.ndim(x) and np.shape(self.values[name]) == np.shape(self.values[start]) == ():
+                found[name] = x.item()  # by way of an array
+        return found
+
+    def _nothing(self, y: str, x: str) -> Any:
+        """∂y/∂x where no path leads from x to y."""
+        shapes = np.shape(self.values[y]), np.shape(self.values[x])
+        return np.zeros(tuple(math.prod(shape) for shape in shapes)) if any(shapes) else 0.0
+
+    def _formula(self, y: str, x: str, back: bool) -> str:
+        edges = between(self.edges, x, y)
+        if arrays := [edge.label for edge in edges if any("/" in name for name in registers(edge.slope))]:
+            raise XManError(f"the label {arrays[0]} is a matrix, and formulas are of numbers; `derivative` has the matrix")
+        inner = polynomials(self.steps, *(name for edge in edges for name in registers(edge.slope)))
+        try:
+            found = solve(edges, y if back else x, back, number(1), lambda edge, p: polynomial(edge.slope, inner) * p)
+        except OverflowError as error:
+            raise XManError(f"d{y}/d{x}, {error}; print the graph, or give numbers") from None
+        return str(found.get(x if back else y, number(0)))
+
+
+def worth(path: Sequence[Edge]) -> Any:
+    return reduce(lambda x, edge: times(edge.value, x), path, 1.0)
+
+
+def factor(edge: Edge) -> str:
+    """The label in a product."""
+    alone = isinstance(edge.slope, (ast.Name, ast.Constant, ast.Call)) or isinstance(edge.slope, ast.BinOp) and isinstance(
+        edge.slope.op, (ast.Mult, ast.Pow))
+    return edge.label if alone else f"({edge.label})"
+
+
+def quoted(*lines: str) -> str:
+    return json.dumps("\n".join(filter(None, lines)), ensure_ascii=False)

@@ -1,0 +1,189 @@
+"""A register multiplied out in its inputs: a sum of products of powers in one order, so that equal answers look equal.
+
+What is not + - * /, half, square, negative or a whole power is taken as it stands: an atom, such as exp(x*y).
+"""
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+
+from ..errors import XManError, nearest
+from ..notation import shown
+from ..wengert import Steps, checked
+from .expressions import formula
+from .slopes import registers, replaced
+
+TERMS = 1000     # what a polynomial may have: more than a person reads
+LETTERS = 10_000  # the same of an atom
+
+
+def expand(steps: Steps, of: str) -> str:
+    """The register as a sum of products of its inputs.
+
+        >>> expand([("z1", "mul", ("x", "x")), ("z2", "mul", (3, "z1")), ("f", "add", ("z2", "z1"))], "f")
+        '4*x**2'
+
+    steps: a list on numbers. of: the name of a register. Fractions are added exactly, 0.1 as a tenth; terms stand by
+    descending degree and then by the alphabet (graded lexicographic order). Raises XManError for a name that the list does
+    not have, and above 1,000 terms.
+    """
+    steps = checked(steps)
+    known = [*steps.inputs, *(dst for dst, _, _ in steps)]
+    if of not in known:
+        raise XManError(f"the list has no register {of!r}{nearest(str(of), known)}")
+    return str(polynomials(steps, of).get(of, symbol(of)))
+
+
+def polynomials(steps: Steps, *of: str) -> dict[str, Polynomial]:
+    """The polynomials of the registers in `of` and of all that they are computed from, inputs excepted."""
+    wanted, needed = set(of), []
+    for line in reversed(steps):
+        if line[0] in wanted:
+            wanted.update(a for a in line[2] if isinstance(a, str))
+            needed.append(line)
+    found: dict[str, Polynomial] = {}
+    for line in reversed(needed):
+        try:
+            found[line[0]] = polynomial(formula(*line[1:]), found)
+        except OverflowError as error:
+            raise XManError(f"{shown(line)}: {error}; print the list, or ask for a register nearer to the inputs") from None
+    return found
+
+
+def polynomial(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
+    """The polynomial of an expression whose names stand for those in found, or for themselves. OverflowError if too long."""
+    match e:
+        case ast.Name(name):
+            return found.get(name, symbol(name))
+        case ast.Constant(int() | float() as c):
+            return number(Fraction(str(c)) if isinstance(c, float) else Fraction(c))
+        case ast.UnaryOp(ast.USub(), x):
+            return -polynomial(x, found)
+        case ast.BinOp(x, ast.Add(), y):
+            return polynomial(x, found) + polynomial(y, found)
+        case ast.BinOp(x, ast.Sub(), y):
+            return polynomial(x, found) + -polynomial(y, found)
+        case ast.BinOp(x, ast.Mult(), y):
+            return polynomial(x, found) * polynomial(y, found)
+        case ast.BinOp(x, ast.Div(), y):
+            return polynomial(x, found) * polynomial(y, found) ** -1
+        case ast.BinOp(x, ast.Pow(), y) if (n := constant(polynomial(y, found))) is not None:
+            return polynomial(x, found) ** n
+    return atom(e, found)
+
+
+def atom(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
+    """An expression as one factor, written with the polynomials of its parts."""
+    if isinstance(e, ast.Call):
+        parts = [*((None, a) for a in e.args), *((word.arg, word.value) for word in e.keywords)]
+        given = ", ".join((f"{word}=" if word else "") + str(polynomial(a, found)) for word, a in parts)
+        text = f"{ast.unparse(e.func)}({given})"
+    else:
+        text = ast.unparse(replaced(e, {name: ast.Name(bracketed(found[name])) for name in registers(e) & found.keys()}))
+        text = f"({text})" if isinstance(e, (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare)) else text
+    if len(text) > LETTERS:
+        raise OverflowError(f"written out it has more than {LETTERS:,} letters")
+    return symbol(re.sub(r"\b(np|f)\.(linalg\.)?(?!m?T\b)", "", re.sub(r" (\*\*?|/) ", r"\1", text)))
+
+
+class Polynomial(dict):
+    """{term: coefficient}, a term being a tuple of (factor, power) in order. It prints itself."""
+
+    def __add__(self, other: Polynomial) -> Polynomial:
+        return Polynomial.of([*self.items(), *other.items()])
+
+    def __neg__(self) -> Polynomial:
+        return Polynomial((term, -c) for term, c in self.items())
+
+    def __mul__(self, other: Polynomial) -> Polynomial:
+        if len(self) * len(other) > 100 * TERMS:  # before the work is done
+            raise OverflowError(f"multiplied out it has more than {TERMS:,} terms")
+        return Polynomial.of((product(s, t), b * c) for s, b in self.items() for t, c in other.items())
+
+    def __pow__(self, n: Fraction | int) -> Polynomial:
+        whole = n == int(n) and abs(n) <= TERMS
+        if len(self) == 1 and whole:
+            (term, c), = self.items()
+            return Polynomial.of([(tuple((x, n * power) for x, power in term if n), c ** n)])
+        if n < 0 or not whole:
+            return Polynomial({((bracketed(self), n),): Fraction(1)})
+        result = number(1)
+        for _ in range(int(n)):
+            result = result * self
+        return result
+
+    def __str__(self) -> str:
+        terms = [written(term, c) for term, c in sorted(self.items(), key=place)]
+        return " + ".join(terms).replace("+ -", "- ") or "0"
+
+    @classmethod
+    def of(cls, terms) -> Polynomial:
+        """The sum of (term, coefficient) pairs, like terms collected."""
+        result = cls()
+        for term, c in terms:
+            result[term] = result.get(term, 0) + c
+        result = cls((term, c) for term, c in result.items() if c)
+        if len(result) > TERMS:
+            raise OverflowError(f"multiplied out it has more than {TERMS:,} terms")
+        if any(c.numerator.bit_length() > 1023 or c.denominator.bit_length() > 1100 for c in result.values()):
+            raise OverflowError("multiplied out it has a number with more than 300 digits")
+        return result
+
+
+def symbol(name: str) -> Polynomial:
+    return Polynomial({((name, 1),): Fraction(1)})
+
+
+def number(c: Fraction | int) -> Polynomial:
+    return Polynomial.of([((), Fraction(c))])
+
+
+def constant(p: Polynomial) -> Fraction | None:
+    """The number that a polynomial is, None where it is none."""
+    return None if p.keys() - {()} else p.get((), Fraction(0))
+
+
+def product(s: tuple, t: tuple) -> tuple:
+    """The product of two terms."""
+    powers = dict(s)
+    for x, n in t:
+        powers[x] = powers.get(x, 0) + n
+    return tuple(sorted(((x, n) for x, n in powers.items() if n), key=lambda factor: alphabetical(factor[0])))
+
+
+def alphabetical(x: str) -> tuple:
+    """Names before atoms, x2 before x10."""
+    return not x.isidentifier(), [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", x)]
+
+
+def place(item: tuple) -> tuple:
+    """Where a term stands in a sum."""
+    return -sum(n for _, n in item[0]), [(alphabetical(x), -n) for x, n in item[0]]
+
+
+# ---- text -----------------------------------------------------------------------------------------------------------
+
+def bracketed(p: Polynomial) -> str:
+    """The polynomial as a factor or a base."""
+    return str(p) if [*p.values()] == [1] and [n for _, n in next(iter(p))] == [1] else f"({p})"
+
+
+def written(term: tuple, c: Fraction) -> str:
+    above = [x if n == 1 else f"{x}**{decimal(n)}" for x, n in term if n > 0]
+    below = [x if n == -1 else f"{x}**{decimal(-n)}" for x, n in term if n < 0]
+    sign, size = "-" * (c < 0), abs(c)
+    if size != 1 or not above:
+        above.insert(0, decimal(size))
+    under = "*".join(below)
+    return sign + "*".join(above) + (f"/({under})" if len(below) > 1 else f"/{under}" if below else "")
+
+
+def decimal(c: Fraction) -> str:
+    """A number as Python writes it: 3, 0.5, and (1/3) where no decimal fraction is equal to it."""
+    if c.denominator == 1 and c < 10 ** 15:
+        return str(c)
+    if 10 ** 12 % c.denominator and c.denominator < 10 ** 6:
+        return f"({c})"
+    return repr(c.numerator / c.denominator)
