@@ -7,7 +7,7 @@ from numpy_cases import CASES
 
 from xman import eval as evaluate
 from xman.functions import Dual, jvp, trace, vjp
-from xman.functions.names import NAMES
+from xman.functions.arraylike import NAMES
 
 EACH = pytest.mark.parametrize(("fn", "args"), [pytest.param(fn, args, id=name) for name, fn, *args in CASES])
 

@@ -5,6 +5,7 @@ differentiate plain `import numpy as np` functions with loops, branches, recursi
 another, with arguments in nested lists, tuples and dicts. `Dual` and `derivative` do it by dual numbers. What cannot be
 traced is refused with the line of the function and what to write there.
 """
+from . import names  # NumPy's functions have to be known before the first is called
 from .dual import Dual, derivative
 from .jacobian import Count, hessian, jacobian
 from .trace import trace

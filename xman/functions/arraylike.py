@@ -2,14 +2,16 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ops import Expression, f
+from ops.expression import SAME
 
 from ..errors import XManError
-from .refusals import INDEX, refuse, refuse_conversion
+from .refusals import IN_PLACE, INDEX, refuse, refuse_conversion, refuse_function
 
 
 class ArrayLike(Expression):
@@ -103,7 +105,6 @@ class ArrayLike(Expression):
 
     def __getattr__(self, name):
         if hasattr(np.ndarray, name) and not name.startswith("__"):
-            from .names import NAMES
             refuse(f"the array's .{name} has no operator and so no derivative here",
                    f"write np.{name}(x)" if getattr(np, name, None) in NAMES else "use a function of NumPy in its place")
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
@@ -146,12 +147,50 @@ class ArrayLike(Expression):
         return cast(self, dtype)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        from .names import universal  # which needs this class
         return universal(ufunc, method, [np.asarray(x) if isinstance(x, (list, tuple)) else x for x in inputs], options)
 
     def __array_function__(self, function, types, args, options):
-        from .names import call
         return call(function, args, options)
+
+
+# NumPy's functions, as `names` fills it: what each does to an ArrayLike
+NAMES: dict[Any, Callable] = {}
+
+# the methods of a ufunc: the function that does the same
+METHODS = {"reduce": {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_and: np.all,
+                      np.logical_or: np.any, np.logaddexp: f.logsumexp},
+           "accumulate": {np.add: np.cumsum, np.multiply: np.cumprod}}
+
+
+def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
+    """ufunc(*inputs), or its .reduce, .accumulate or .outer."""
+    if method == "at" or options.get("out") is not None:
+        refuse(*IN_PLACE)
+    if method in ("reduce", "accumulate") and ufunc in METHODS[method]:
+        return METHODS[method][ufunc](*inputs, **({"axis": 0} if len(inputs) == 1 else {}) | options)
+    if method == "outer":
+        a, b = inputs
+        return universal(ufunc, "__call__", [np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b], options)
+    if method != "__call__":
+        refuse_function(ufunc, f"has no .{method} here")
+    dtype = options.pop("dtype", None)
+    if options:
+        refuse_function(ufunc, f"takes no {', '.join(options)} here")
+    op = NAMES.get(ufunc) or getattr(f, SAME.get(ufunc.__name__, ufunc.__name__), None)
+    result = op(*inputs) if op else refuse_function(ufunc)
+    return result if dtype is None else cast(result, dtype)
+
+
+def call(function: Any, args: tuple, options: dict) -> Any:
+    """NumPy's function of those arguments."""
+    if function not in NAMES:
+        refuse_function(function)
+    try:
+        return NAMES[function](*args, **options)
+    except TypeError as error:
+        if "argument" not in str(error):
+            raise
+        refuse_function(function, f"takes fewer options here: {error}")
 
 
 def method(name: str):

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from ops import f
-from ops.expression import SAME
 
-from ..arraylike import ArrayLike, cast, plain
-from ..refusals import IN_PLACE, refuse, refuse_function
+from ..arraylike import NAMES, ArrayLike, cast, plain
+from ..refusals import refuse
 from . import compositions as c
 from . import rearrangements as r
 
@@ -108,7 +107,7 @@ def running(op: str) -> Callable:
     return sums
 
 
-NAMES: dict[Any, Callable] = {
+NAMES.update({
     # entry by entry
     np.positive:      lambda x: x,
     np.conjugate:     lambda x: x,
@@ -252,41 +251,5 @@ NAMES: dict[Any, Callable] = {
     np.array2string:  lambda x, *args, **options: np.array2string(plain(x), *args, **options),
     np.array_repr:    lambda x, *args, **options: np.array_repr(plain(x), *args, **options),
     np.array_str:     lambda x, *args, **options: np.array_str(plain(x), *args, **options),
-}
+})
 NAMES.update({getattr(np, name): bits(op) for name, op in BITWISE.items()})
-
-# the methods of a ufunc: the function that does the same
-METHODS = {"reduce": {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_and: np.all,
-                      np.logical_or: np.any, np.logaddexp: f.logsumexp},
-           "accumulate": {np.add: np.cumsum, np.multiply: np.cumprod}}
-
-
-def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
-    """ufunc(*inputs), or its .reduce, .accumulate or .outer."""
-    if method == "at" or options.get("out") is not None:
-        refuse(*IN_PLACE)
-    if method in ("reduce", "accumulate") and ufunc in METHODS[method]:
-        return METHODS[method][ufunc](*inputs, **({"axis": 0} if len(inputs) == 1 else {}) | options)
-    if method == "outer":
-        a, b = inputs
-        return universal(ufunc, "__call__", [np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b], options)
-    if method != "__call__":
-        refuse_function(ufunc, f"has no .{method} here")
-    dtype = options.pop("dtype", None)
-    if options:
-        refuse_function(ufunc, f"takes no {', '.join(options)} here")
-    op = NAMES.get(ufunc) or getattr(f, SAME.get(ufunc.__name__, ufunc.__name__), None)
-    result = op(*inputs) if op else refuse_function(ufunc)
-    return result if dtype is None else cast(result, dtype)
-
-
-def call(function: Any, args: tuple, options: dict) -> Any:
-    """NumPy's function of those arguments."""
-    if function not in NAMES:
-        refuse_function(function)
-    try:
-        return NAMES[function](*args, **options)
-    except TypeError as error:
-        if "argument" not in str(error):
-            raise
-        refuse_function(function, f"takes fewer options here: {error}")
