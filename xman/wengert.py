@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 from . import notation
-from .errors import XManError
+from .errors import XManError, nearest
 from .validity import as_line, check
 
 Line = tuple[str, str, tuple]
@@ -105,6 +105,20 @@ def checked(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
         if steps.checkedFor is None or id(table) not in steps.checkedFor:
             steps._check(tables)
     return steps
+
+
+def named(steps: WengertList, names: Iterable[str], word: str) -> list[str]:
+    """names, each once, of registers that steps has. XManError, with the word that a user calls them by, for any other."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        found, name = (f"the string {names!r}", names) if isinstance(names, str) else (notation.shortened(names), "x")
+        raise XManError(f"{word} is a list of names, not {found}: write [{name!r}]")
+    names, registers = list(names), {*steps.inputs, *(dst for dst, _, _ in steps)}
+    for name in names:
+        if not isinstance(name, str):
+            raise XManError(f"{word} takes the names of registers, strings, and found {notation.shortened(name)}")
+        if name not in registers:
+            raise XManError(f"{word} names {name!r}, which the list does not have{nearest(name, registers)}")
+    return list(dict.fromkeys(names))
 
 
 def temporaries(taken: Collection[str]) -> Iterator[str]:

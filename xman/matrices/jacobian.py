@@ -12,7 +12,7 @@ from ..errors import XManError
 from ..interpreters import eval
 from ..passes import gradient, tangent
 from ..passes.differentiate import ending
-from ..wengert import Steps, checked
+from ..wengert import Steps, checked, named
 from .linear import LinearMap, Point, point, units, vector_like, vectors_like
 
 
@@ -129,10 +129,9 @@ def stacked(parts: list, axis: int, shape: tuple, like: Any) -> Any:
 def inputs_of(steps: Steps, wrt: Sequence[str]) -> tuple[str, ...]:
     """The names in wrt, when they are inputs of the list."""
     steps = checked(steps)
-    if isinstance(wrt, str):
-        raise XManError(f"wrt is a list of names, not the string {wrt!r}: write [{wrt!r}]")
+    wrt = named(steps, wrt, "wrt")
     if not wrt:
         raise XManError(f"wrt is empty: name at least one of the inputs {', '.join(steps.inputs)}")
-    if computed := [x for x in wrt if x in {dst for dst, _, _ in steps}]:
+    if computed := [x for x in wrt if x not in steps.inputs]:
         raise XManError(f"wrt names {computed[0]!r}, which is computed; it takes inputs: {', '.join(steps.inputs)}")
     return tuple(wrt)

@@ -56,7 +56,7 @@ def inverse_outer_products(steps: Steps, values: Point, of: str, wrt: Sequence[s
     With b the factor of an example, of one column, H⁻¹ becomes H⁻¹ − H⁻¹ b bᵀ H⁻¹ / (1 + bᵀ H⁻¹ b); with k of them the
     quotient is a solution of k equations. No matrix is inverted. alpha: a positive number, small next to the Hessian.
     """
-    if not alpha > 0:
+    if not (isinstance(alpha, (int, float, np.number)) and alpha > 0):
         raise XManError(f"alpha is a positive number, the matrix that the inverse starts from, not {alpha!r}")
     inverse = None
     for rows in factors(steps, values, of, wrt, error, weight):
@@ -70,7 +70,7 @@ def factors(steps: Steps, values: Point, of: str, wrt: Sequence[str], error: str
     """For each example Lᵀ J_n times the root of its weight, an array (k, W)."""
     if error not in ERRORS:
         raise XManError(f"there is no error {error!r}; there are {', '.join(ERRORS)}")
-    if not weight > 0:
+    if not (isinstance(weight, (int, float, np.number)) and weight > 0):
         raise XManError(f"the weight of an example is a positive number, not {weight!r}")
     jacobian = Jacobian(steps, of, wrt)
     y = np.asarray(eval(steps, values)[of])

@@ -5,15 +5,15 @@ Backpropagation, §2 (each statement doubled).
 """
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import ops
 from ops import f
 
-from ..errors import XManError, nearest
+from ..errors import XManError
 from ..interpreters import backprop, forward
-from ..wengert import Line, Steps, WengertList, checked
+from ..wengert import Line, Steps, WengertList, checked, named
 from .writer import Followed, Origins, Symbol, Writer
 
 
@@ -61,8 +61,9 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     """The lines of `gradient`, each with the line that it belongs to: a line of the list itself with None."""
     steps, writer = checked(steps, DG), Writer()
     symbols = writer.symbols(steps)
-    known([of], symbols, "of")
-    wrt = known(wrt, symbols)
+    of, wrt = *named(steps, [of], "of"), named(steps, wrt, "wrt")
+    if seed is not None and not isinstance(seed, str):
+        raise XManError(f"seed is the name of a new input, which holds the adjoint to start from, not {seed!r}")
     start = Symbol(writer, unused(seed, symbols)) if seed else 1.0
     deltas = backprop(Followed(steps, writer), symbols, DG, wrt, **{of: start})
     for x in wrt:
@@ -85,7 +86,7 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
     steps, writer = checked(steps, TG), Writer()
     symbols = writer.symbols(steps)
     dot = ending(steps)
-    wrt = known(wrt, symbols)
+    wrt = named(steps, wrt, "wrt")
     if computed := [x for x in wrt if x not in steps.inputs]:
         raise XManError(f"wrt names {computed[0]!r}, which is computed; tangents start from inputs: {', '.join(steps.inputs)}")
     inputs = {x: Symbol(writer, x + dot) for x in wrt}
@@ -118,16 +119,6 @@ def fits(delta: Symbol, x: str, lines: Mapping[Symbol, Any]) -> bool:
         return all(isinstance(a, Symbol) and fits(a, x, lines) for a in line.args)
     like = {"unbroadcast": 1, "broadcast": 1, "scatterAdd": 1, "einsumBack": 1}.get(line.op)
     return like is not None and isinstance(line.args[like], Symbol) and line.args[like].name == x
-
-
-def known(names: Iterable[str], symbols: Mapping[str, Symbol], word: str = "wrt") -> list[str]:
-    """names, each once, when the list has them all."""
-    if isinstance(names, str):
-        raise XManError(f"{word} is a list of names, not the string {names!r}: write [{names!r}]")
-    names = list(dict.fromkeys(names))
-    if unknown := [name for name in names if name not in symbols]:
-        raise XManError(f"{word} names {unknown[0]!r}, which the list does not have{nearest(str(unknown[0]), symbols)}")
-    return names
 
 
 def unused(name: str, symbols: Mapping[str, Symbol]) -> str:

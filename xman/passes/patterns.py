@@ -10,6 +10,8 @@ import numpy as np
 from ops import Expression
 from ops.table import arity
 
+from ..errors import XManError
+
 
 class Rewrite(NamedTuple):
     """attempt(writer, args) is what op(*args) becomes, or None where the rewrite does not apply."""
@@ -36,6 +38,9 @@ def rewrite(found: Callable, becomes: Callable, changes: str = "", given: Callab
     """The row that writes becomes(x, …) where found(x, …) stands and given(writer, x, …) holds."""
     n = arity(found)[1]
     pattern = found(*(Pattern(None, (i,)) for i in range(n)))
+    if getattr(pattern, "op", None) is None:
+        raise XManError("a rewrite finds an operator, rewrite(lambda x: f.log(f.exp(x)), lambda x: x); this one finds "
+                        "whatever there is")
 
     def attempt(writer, args):
         for holes in matches(pattern, pattern.op, args, {}, writer):

@@ -10,10 +10,11 @@ import numpy as np
 import ops
 from ops.table import plain
 
-from ..errors import XManError, nearest
+from ..errors import XManError
 from ..interpreters.shapes import stand_in
+from ..notation import shortened
 from ..register import literal
-from ..wengert import Steps, WengertList, checked
+from ..wengert import Steps, WengertList, checked, named
 from .patterns import Rewrite, equal, same
 from .rewrites import EXACT
 from .writer import Origins, Symbol, Writer
@@ -39,12 +40,9 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
                rewrites: Iterable[Rewrite] = EXACT, G: Mapping[str, Callable] = ops.G) -> Origins:
     """The lines of `simplify`, each with the line of steps for whose sake it was written."""
     steps = checked(steps, G)
-    registers = {*steps.inputs, *(dst for dst, _, _ in steps)}
-    if isinstance(keep, str):
-        raise XManError(f"keep is a list of names, not the string {keep!r}: write [{keep!r}]")
-    keep = dict.fromkeys(steps.outputs if keep is None else keep)
-    if unknown := [name for name in keep if name not in registers]:
-        raise XManError(f"keep names {unknown[0]!r}, which the list does not have{nearest(unknown[0], registers)}")
+    keep = named(steps, steps.outputs if keep is None else keep, "keep")
+    if likes is not None and not isinstance(likes, Mapping):
+        raise XManError(f"likes is a dictionary with an example of each input, {{'x': 1.0}}, not {shortened(likes)}")
     writer = Simplifier(rewrites, G)
     found: dict[str, Any] = {name: writer.input(name, likes) for name in steps.inputs}
     wanted = set(keep)
@@ -64,6 +62,10 @@ class Simplifier(Writer):
     def __init__(self, rewrites: Iterable[Rewrite], G: Mapping[str, Callable]):
         super().__init__()
         self.G, self.rewrites = G, {}
+        rewrites = tuple(rewrites)
+        if strange := [row for row in rewrites if not isinstance(row, Rewrite)]:
+            raise XManError(f"rewrites are rows of a table, as in EXACT + STABLE, and found {shortened(strange[0])}; one of your "
+                            "own is [rewrite(found, becomes)]")
         if all(G.get(op) is value for op, value in ops.G.items()):  # else its names may mean something else
             for rewrite in rewrites:
                 self.rewrites.setdefault(rewrite.op, []).append(rewrite)
@@ -168,7 +170,7 @@ class Simplifier(Writer):
 
     # ---- reading the list off ---------------------------------------------------------------------------------------
 
-    def finished(self, found: Mapping[str, Any], keep: Mapping[str, Any]) -> Origins:
+    def finished(self, found: dict[str, Any], keep: Collection[str]) -> Origins:
         """The lines that lead to the registers in keep, under the names of the list that was simplified."""
         for name in keep:
             symbol = found[name]

@@ -15,7 +15,7 @@ from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
 from ..passes import gradient, simplify, tangent
 from ..passes.differentiate import ending
-from ..wengert import Steps, WengertList, checked
+from ..wengert import Steps, WengertList, checked, named
 from .explain import output
 from .flops import FLOPS
 
@@ -104,7 +104,7 @@ def cost(steps: Steps, values: Mapping[str, Any], of: str | None = None, wrt: Co
     """
     steps = checked(steps, ops.G)
     of, values = output(steps, of), eval(steps, values)
-    wrt = [name for name in steps.inputs if varies(values[name])] if wrt is None else wrt
+    wrt = [name for name in steps.inputs if varies(values[name])] if wrt is None else named(steps, wrt, "wrt")
     if not wrt:
         raise XManError("there is nothing to differentiate by: give an input as floats, or name one in wrt")
     dot = ending(steps)

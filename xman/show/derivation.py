@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import ops
 
-from ..errors import XManError, nearest
+from ..errors import XManError
 from ..notation import shown
-from ..wengert import Steps, checked
+from ..wengert import Steps, checked, named
 from .expressions import formula, mathematical, node
 from .polynomial import polynomial, polynomials
 from .slopes import Rules, product, registers, replaced, slopes, tidy, total
@@ -45,7 +45,8 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
     Raises XManError for a name that the list does not have, for a line on arrays, and past 300 parts in an expression.
     """
     steps = checked(steps, ops.G)
-    known(steps, of=of, wrt=wrt)
+    named(steps, [of], "of")
+    named(steps, [wrt], "wrt")
     lines = [line for line in steps if line[0] != wrt]
     goal = f"d{of}/d{wrt}"
     e: ast.expr = ast.Name(goal)
@@ -98,14 +99,6 @@ def simplified(e: ast.expr, lines: Steps, brief: bool) -> tuple:
     e = replaced(e, {dst: ast.parse(str(values[dst]), mode="eval").body for dst, _, _ in used})
     definitions = ", ".join(f"{dst} = {mathematical(formula(op, args))}" for dst, op, args in used)
     return e, definitions + " and " * bool(used) + "simplify", *formulas
-
-
-def known(steps: Steps, **wanted: Any) -> None:
-    """XManError unless the list has the registers, each given under the word that a user calls it by."""
-    names = [*steps.inputs, *(dst for dst, _, _ in steps)]
-    for word, name in wanted.items():
-        if name not in names:
-            raise XManError(f"{word} names {name!r}, which the list does not have{nearest(str(name), names)}")
 
 
 # ---- one line -------------------------------------------------------------------------------------------------------

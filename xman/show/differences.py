@@ -12,7 +12,7 @@ import ops
 from ..errors import XManError
 from ..figures import figure, save
 from ..interpreters import backprop, eval
-from ..interpreters.context import seeds, varies
+from ..interpreters.context import numbers, seeds, varies
 from ..wengert import Steps, checked
 from .explain import output
 
@@ -90,9 +90,9 @@ def difference_errors(steps: Steps, values: Mapping[str, Any], of: str | None = 
     """
     steps = checked(steps, ops.G)
     of = output(steps, of)
-    inputs = {name: np.asarray(x, float) if name in steps.inputs and varies(x) else x for name, x in values.items()}
-    result, sizes = eval(steps, inputs), np.asarray(sizes, float)
-    if not (sizes.ndim == 1 and len(sizes) and np.all(sizes > 0)):
+    inputs = {name: np.asarray(x, float) if name in steps.inputs and varies(x) else x for name, x in numbers(values).items()}
+    result, sizes = eval(steps, inputs), np.asarray(sizes)
+    if not (sizes.dtype.kind in "iuf" and sizes.ndim == 1 and len(sizes) and np.all(sizes > 0)):
         raise XManError(f"the step sizes are numbers above 0, not {sizes.tolist()}")
     direction = directed(wrt, result, steps.inputs, np.random.default_rng(seed))
 

@@ -8,10 +8,10 @@ import numpy as np
 
 import ops
 
-from ..errors import XManError, nearest
+from ..errors import XManError
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
-from ..wengert import Steps, checked
+from ..wengert import Steps, checked, named
 from .expressions import mathematical, text
 
 WHOLE = 6  # an array with more entries is summed up
@@ -70,13 +70,13 @@ def explain(steps: Steps, values: Mapping[str, Any], of: str | None = None, wrt:
     """
     steps = checked(steps, ops.G)
     of = output(steps, of)
+    if not isinstance(digits, int) or not 0 <= digits <= 17:
+        raise XManError(f"digits is the number of decimals, 0 to 17, not {digits!r}")
     values = eval(steps, values)
     direction = {wrt: 1.0} if isinstance(wrt, str) else {} if wrt is None else wrt
     if not isinstance(direction, Mapping):
         raise XManError(f"wrt is the name of an input or a direction {{name: tangent}}, not a {type(wrt).__name__}")
-    for name in direction:
-        if name not in values:
-            raise XManError(f"wrt names {name!r}, which the list does not have{nearest(str(name), values)}")
+    for name in named(steps, direction, "wrt"):
         if not varies(values[name]):
             raise XManError(f"wrt names {name!r}, which holds whole numbers and has no tangent; give it as floats")
     tangents = forward(steps, values, direction) if direction else {}
@@ -97,10 +97,7 @@ def output(steps: Steps, of: str | None) -> str:
     """The register meant by `of`: the last line's for None. XManError for an empty list and for a name that it does not have."""
     if not steps:
         raise XManError("the list is empty: there is nothing to differentiate")
-    known = [*checked(steps).inputs, *(dst for dst, _, _ in steps)]
-    if of is not None and of not in known:
-        raise XManError(f"of names {of!r}, which the list does not have{nearest(str(of), known)}")
-    return of or steps[-1][0]
+    return steps[-1][0] if of is None else named(checked(steps), [of], "of")[0]
 
 
 def shown(x: Any, digits: int) -> str:

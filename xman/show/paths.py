@@ -18,8 +18,7 @@ import ops
 
 from ..errors import XManError
 from ..interpreters import eval
-from ..wengert import Steps, WengertList, checked
-from .derivation import known
+from ..wengert import Steps, WengertList, checked, named
 from .graph import ROWS, Edge, Solution, Work, between, edges_of, identity, listed, reached, solve, times
 from .polynomial import number, polynomial, polynomials
 from .slopes import registers
@@ -51,12 +50,10 @@ def paths(steps: Steps, of: str | Collection[str], wrt: str | Collection[str], v
 
 def several(steps: WengertList, names: Any, word: str) -> tuple[str, ...]:
     """The names, one or a list of them, when the list of lines has them all."""
-    names = tuple(dict.fromkeys(names)) if isinstance(names, (list, tuple, set, dict)) else (names,)
+    names = named(steps, names if isinstance(names, (list, tuple, set, dict)) else [names], word)
     if not names:
         raise XManError(f"{word} is empty; name a register of the list")
-    for name in names:
-        known(steps, **{word: name})
-    return names
+    return tuple(names)
 
 
 class Path(NamedTuple):
