@@ -10,7 +10,7 @@ train: .venv/ready
 test: export OPENBLAS_NUM_THREADS = 1
 test: .venv/ready
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest --numprocesses auto
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 bench: .venv/ready
 	$(BIN)/python -m tests.bench
