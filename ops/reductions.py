@@ -93,8 +93,11 @@ def expDifference(x, y):
 
 
 def ties(x, out, axis=None):
-    """The share of each entry of x in the extreme value of its slice, out spread over x: 1 / the number of ties, else 0."""
-    equal = np.equal(x, out)
+    """The share of each entry of x in the extreme value of its slice, out spread over x: 1 / the number of ties, else 0.
+
+    Where that is NaN, the entries that are NaN share it.
+    """
+    equal = np.equal(x, out) | np.isnan(x) & np.isnan(out)
     return (equal / np.maximum(np.add.reduce(equal, axis=axis, keepdims=True), 1)).astype(np.asarray(x).dtype)[()]
 
 

@@ -63,7 +63,7 @@ WRONG = {
         (lambda: tangent(SUM, ["v"]),                               "wrt names 'v', which the list does not have"),
         (lambda: tangent(SUM, [1]),                                 "wrt takes the names of registers, strings, and found 1"),
         (lambda: tangent(SUM, ["y"]),                               "'y', which is computed; tangents start from inputs: x, w"),
-        (lambda: tangent(SUM, []),                                  "no tangent was given to start from"),
+        (lambda: tangent(SUM, []),                                  "wrt is empty: name at least one of the inputs"),
         (lambda: tangent([], ["x"]),                                "wrt names 'x', which the list does not have"),
         (lambda: tangent(SUM, ["x"], TG={}),                        "'mul', which is not in the table of operators")],
     "simplify": [

@@ -117,3 +117,7 @@ def test_a_dual_comes_back_from_its_matrix(dual, depth):
 def test_a_matrix_of_another_form_is_refused(matrix, words):
     with pytest.raises(XManError, match=words):
         Dual.from_matrix(matrix)
+
+
+def test_a_nested_dual_with_a_plain_tangent_has_its_matrix():
+    assert Dual(Dual(2.0, 1.0), 1.0).matrix().tolist() == [[2, 1, 1, 0], [0, 2, 0, 1], [0, 0, 2, 1], [0, 0, 0, 2]]

@@ -67,10 +67,10 @@ def test_names_that_give_no_array_have_the_value_of_numpy():
 
     def fn(x):
         seen.append((np.allclose(x, x + 1e-12), np.allclose(x, x + 1), np.array_equal(x, x), np.array_equal(x, x[:2]),
-                     np.array2string(x), np.array_repr(x), np.array_str(x), str(x), f"{x[1]:.2f}", np.iscomplexobj(x)))
+                     np.array2string(x), np.array_repr(x), np.array_str(x), f"{x[1]:.2f}", np.iscomplexobj(x)))
         return np.sum(x[np.nonzero(x)] * np.flatnonzero(x)) + np.sum(x.nonzero()[0])
 
     total, pull = vjp(fn, x)
-    assert seen[0] == (True, False, True, False, "[ 0.  2. -3.]", "array([ 0.,  2., -3.])", "[ 0.  2. -3.]", "[ 0.  2. -3.]",
+    assert seen[0] == (True, False, True, False, "[ 0.  2. -3.]", "array([ 0.,  2., -3.])", "[ 0.  2. -3.]",
                        "2.00", False)
     assert total == -1 and pull(1.0)[0].tolist() == [0, 1, 2]

@@ -277,3 +277,43 @@ def test_a_tracer_of_an_inner_call_that_leaks_to_the_outer_is_refused():
         return x * kept[0]
     with pytest.raises(XManError, match="a call that has ended"):
         grad(outer)(5.0)
+
+
+def test_a_constant_that_is_a_view_of_what_is_written_later_is_as_it_was():
+    def fn(x):
+        buffer = np.arange(3.0)
+        y = (x * np.broadcast_to(buffer, (2, 3))).sum()
+        buffer[:] = 0
+        return y
+    assert grad(fn)(np.ones(3)).tolist() == [0, 2, 4]
+
+
+def test_an_argument_that_the_function_overwrites_elsewhere_is_as_it_was():
+    x = np.ones(3)
+
+    def fn(v):
+        y = (v * v).sum()
+        x[:] = 7.0
+        return y
+    assert grad(fn)(x).tolist() == [2, 2, 2]
+
+
+def test_compress_keeps_the_chosen_entries():
+    out, pull = vjp(lambda x: x.compress([True, False, True]), np.array([1.0, 2, 3]))
+    assert out.tolist() == [1, 3] and pull(np.array([5.0, 7]))[0].tolist() == [5, 0, 7]
+
+
+def test_what_numpy_is_told_to_raise_is_raised():
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        grad(lambda x: np.log(x))(0.0)
+
+
+@pytest.mark.parametrize("fn, slope", [("xlogy", np.log(0.3)), ("logit", 1 / (0.3 * 0.7)), ("entr", -np.log(0.3) - 1)])
+def test_functions_of_scipy_special_are_differentiated(fn, slope):
+    special = pytest.importorskip("scipy.special")
+    function = getattr(special, fn)
+    assert grad(lambda x: function(x, 0.3) if fn == "xlogy" else function(x))(0.3) == pytest.approx(slope, rel=1e-12)
+
+
+def test_the_greatest_of_what_has_a_nan_sends_its_gradient_there():
+    assert grad(np.max)(np.array([1.0, np.nan, 3.0])).tolist() == [0, 1, 0]

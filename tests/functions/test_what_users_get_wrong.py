@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 
 import mistakes
@@ -156,3 +157,65 @@ def test_an_error_of_numpys_own_stays_as_it_is():
     with pytest.raises(ValueError, match="could not be broadcast") as error:
         grad(lambda x: np.sum(x + np.ones(2)))(X)
     assert not isinstance(error.value, XManError)
+
+
+# what must not go on in silence
+
+
+def swallowed(x):
+    try:
+        return x * math.log(x)
+    except ValueError:
+        return 0.0 * x
+
+
+def written_into(x):
+    try:
+        x[0] = 5.0
+    except Exception:
+        pass
+    return x.sum()
+
+
+def aliased(x):
+    kept = [y := x * 2.0]
+    y += 1.0
+    return kept[0].sum()
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda: grad(swallowed)(2.0), "`return x * math.log(x)`: math.log would turn a traced value into a plain number"),
+    (lambda: derivative(swallowed)(2.0), "math.log would turn a traced value into a plain number"),
+    (lambda: trace(written_into, np.ones(3)), "`x[0] = 5.0`: an in-place write"),
+    (lambda: grad(aliased)(np.ones(3)), "`y += 1.0`: x += y writes into the array x")])
+def test_a_refusal_that_the_function_swallows_is_raised_all_the_same(call, words):
+    with pytest.raises(XManError) as error:
+        call()
+    assert words in str(error.value)
+
+
+def test_a_refusal_within_a_derivative_that_is_caught_around_it_is_over():
+    def fn(x):
+        try:
+            grad(lambda y: math.sin(y))(1.0)
+        except XManError:
+            return x * 3.0
+    assert grad(fn)(2.0) == 3.0
+
+
+def test_a_truth_value_that_numpy_refuses_too_may_be_caught():
+    def fn(x):
+        try:
+            return x.sum() if x > 0 else x.sum()
+        except ValueError:
+            return 2.0 * x.sum()
+    assert grad(fn)(np.ones(2)).tolist() == [2, 2]
+
+
+def test_x_plus_equals_y_is_for_numbers():
+    def fn(x):
+        total = x[0]
+        total += x[1] * 2.0
+        total *= 3.0
+        return total
+    assert grad(fn)(np.ones(2)).tolist() == [3, 6]

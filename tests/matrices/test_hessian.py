@@ -103,6 +103,10 @@ def test_newtons_method_finds_the_minimum_of_a_convex_loss_in_a_few_steps():
     assert np.abs(gradient_at(steps, values, ["W", "b"])).max() < 1e-12
 
 
+def test_of_nothing_it_is_a_matrix_without_entries():
+    assert Hessian([("y", "sum", ("x",))], "y", ["x"])({"x": np.zeros(0)}).shape == (0, 0)
+
+
 # outer products
 
 

@@ -138,6 +138,17 @@ def test_a_derivative_goes_through_a_second_name(mode):
     assert Jacobian(steps, "y", ["x"], mode)({"x": 0.5})["x"] == np.cos(0.5)
 
 
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_the_jacobian_of_an_input_by_itself_is_the_unit_matrix(mode):
+    assert Jacobian([("y", "sin", ("x",))], "x", ["x"], mode)({"x": np.ones(2)})["x"].tolist() == [[1, 0], [0, 1]]
+
+
+def test_it_goes_through_pickle():
+    import pickle
+    J = pickle.loads(pickle.dumps(Jacobian(EQ17, "y", ["x1"])))
+    assert J(AT)["x1"] == pytest.approx(3.0118433276739065)
+
+
 # the count
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from xman import WengertList, backprop, eval
+from xman import WengertList, XManError, backprop, eval, f
 from xman.passes import ALGEBRA, EXACT, STABLE, gradient, rewrite, simplify
 
 TABLES = {"EXACT": EXACT, "STABLE": STABLE, "ALGEBRA": ALGEBRA}
@@ -218,3 +218,23 @@ def test_no_literal_is_put_in_the_place_of_a_register_of_another_precision():
     steps = WengertList.from_text("z = mul(p, 1.0)\nr = broadcast(z, q)")
     values = {"p": np.ones(2, np.float32), "q": np.ones(2)}
     assert eval(simplify(steps, ["r"], values), values)["r"].dtype == np.float64
+
+
+# rows of one's own
+
+
+@pytest.mark.parametrize("found, becomes", [
+    ("a", "b"), (lambda *a: a[0] * 1, lambda *a: a[0]), (lambda x: x * 1, lambda: 1), (lambda x: 1.0, lambda x: x), (lambda x: x, lambda x: x)])
+def test_what_is_no_rewrite_is_refused(found, becomes):
+    with pytest.raises(XManError, match="a rewrite (is two functions|finds an operator)"):
+        rewrite(found, becomes)
+
+
+def test_a_row_may_have_many_holes():
+    row = rewrite(lambda a, b, c, d, e, g: ((a + b) + (c + d)) + (e + g), lambda a, b, c, d, e, g: a)
+    assert row.op == "add" and "x5" in row.title
+
+
+def test_rewrites_that_go_round_in_a_circle_are_refused():
+    with pytest.raises(XManError, match="go round in a circle"):
+        simplify([("y", "sin", ("x",))], rewrites=[rewrite(lambda x: f.sin(x), lambda x: f.sin(f.sin(x)))])

@@ -229,18 +229,21 @@ def test_it_prints_the_edges_with_both_labels_and_both_solutions_with_their_work
     assert str(paths(REPS_3, "h", "x", POINT)).splitlines()[5:] == [
         "z3 → z4   y    5", "y → z4    z3   8", "z2 → h    z4   40", "z4 → h    z2   23",
         "forward from x: x = 1, z2 = 1, z3 = 1, z4 = 5, h = 155   (5 extends, 1 combine)",
-        "backward from h: h = 1, z4 = 23, z2 = 40, y = 459, z3 = 115, x = 155, z1 = 40   (9 extends, 3 combines)"]
+        "backward from h: h = 1, z4 = 23, z2 = 40, y = 459, z3 = 115, x = 155, z1 = 40   (9 extends, 3 combines)",
+        "path x → z2 → h        1·z4 = 40", "path x → z3 → z4 → h   1·y·z2 = 115"]
 
 
 def test_without_values_it_prints_the_formulas_and_the_work():
     assert str(paths(REPS_3, "h", "x")).splitlines()[-3:] == [
-        "z4 → h    z2", "1 forward pass: 5 extends, 1 combine", "1 backward pass: 9 extends, 3 combines"]
+        "path x → z3 → z4 → h   1·y·z2", "1 forward pass: 5 extends, 1 combine", "1 backward pass: 9 extends, 3 combines"]
 
 
 def test_with_several_wrt_it_prints_a_solution_for_each_and_compares_the_work():
-    assert str(paths(REPS_3, "h", ["x", "y"], POINT)).splitlines()[-4:] == [
+    assert str(paths(REPS_3, "h", ["x", "y"], POINT)).splitlines()[-9:] == [
         "forward from y: y = 1, z1 = 4, z2 = 4, z3 = 1, z4 = 13, h = 459   (7 extends, 2 combines)",
         "backward from h: h = 1, z4 = 23, z2 = 40, y = 459, z3 = 115, x = 155, z1 = 40   (9 extends, 3 combines)",
+        "path x → z2 → h        1·z4 = 40", "path x → z3 → z4 → h   1·y·z2 = 115", "path y → z1 → z2 → h   4·1·z4 = 160",
+        "path y → z3 → z4 → h   1·y·z2 = 115", "path y → z4 → h        z3·z2 = 184",
         "2 forward passes: 12 extends, 3 combines", "1 backward pass: 9 extends, 3 combines"]
 
 

@@ -150,6 +150,12 @@ def test_registers_called_f_and_np_do_not_hide_the_operators():
     assert run(source(steps, "z", ["x"]), values)[1] == pytest.approx(backprop(steps, eval(steps, values), z=1.0)["x"], rel=1e-14)
 
 
+@pytest.mark.parametrize("name", ["np", "f"])
+def test_a_function_with_the_name_of_its_import_runs(name):
+    steps = [("y", "sin", ("x",)), ("z", "softplus", ("y",))]
+    assert run(source(steps, name=name), {"x": 0.3}) == eval(steps, {"x": 0.3})["z"]
+
+
 def test_no_line_of_a_long_function_is_wider_than_a_page():
     steps, values = model_and_values(LSTM(2, 3, 3, steps=10, dtype=np.float64))
     assert max(map(len, source(steps, "loss", leaves(steps, values)).splitlines())) <= 130

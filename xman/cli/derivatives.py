@@ -10,6 +10,7 @@ from ..errors import XManError
 from ..passes import ALGEBRA, EXACT, STABLE, simplify
 from ..passes import gradient as gradient_list
 from ..passes import tangent as tangent_list
+from ..passes.differentiate import ending
 from ..wengert import WengertList
 from .commands import OF, SOURCE, VALUES, xman
 from .sources import assignments, list_and_values
@@ -25,7 +26,7 @@ def read(source: str, values: tuple[str, ...], of: str | None, stable: bool = Fa
     steps, known = list_and_values(source, of)
     known |= assignments(values, steps)
     of = of or steps[-1][0]
-    return simplify(steps, {of: None}, known or None, EXACT + STABLE) if stable else steps, known, of
+    return simplify(steps, [of], known or None, EXACT + STABLE) if stable else steps, known, of
 
 
 @xman.command()
@@ -43,8 +44,8 @@ def gradient(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[st
     steps, known, of = read(source, values, of, stable)
     wrt = wrt or inputs(steps)
     result = tangent_list(steps, wrt) if forward else gradient_list(steps, of, wrt)
-    keep = [*steps.outputs, *result.outputs] if forward else [of, *(f"d{of}_d{x}" for x in wrt)]
-    print(result if raw else simplify(result, dict.fromkeys(keep), known or None, EXACT + ALGEBRA * algebra))
+    keep = [of, *({of + ending(steps)} & {dst for dst, _, _ in result})] if forward else [of, *(f"d{of}_d{x}" for x in wrt)]
+    print(result if raw else simplify(result, keep, known or None, EXACT + ALGEBRA * algebra))
 
 
 @xman.command()

@@ -17,7 +17,7 @@ from .refusals import IN_PLACE, INDEX, refuse, refuse_conversion, refuse_functio
 class ArrayLike(Expression):
     """An Expression that knows its value: an array, a NumPy number, or an ArrayLike again, of a lower level.
 
-    `x += y` binds the name x anew, as it does for numbers: another name of the same array keeps the old value.
+    A number's `x += y` binds the name x anew, as Python's does; an array's would write into it and is refused.
     """
 
     value: Any
@@ -33,13 +33,13 @@ class ArrayLike(Expression):
     def __bool__(self):
         if self.size != 1:
             refuse(f"an array of shape {self.shape} has no single truth value",
-                   "write np.where(condition, x, y), or condition.any() or condition.all()")
+                   "write np.where(condition, x, y), or condition.any() or condition.all()", numpys=True)
         return bool(self.value)
 
     def __index__(self):
         if self.dtype.kind in "iu" and self.ndim == 0:
             return operator.index(self.value)
-        refuse(*INDEX)
+        refuse(*INDEX, numpys=True)
 
     def __int__(self):
         return int(self.value) if self.dtype.kind in "biu" and self.size == 1 else refuse_conversion("int()")
@@ -62,8 +62,7 @@ class ArrayLike(Expression):
     def __repr__(self):
         return f"{type(self).__name__}({self.value!r})"
 
-    def __str__(self):
-        return str(self.value)
+    __str__ = __repr__  # no number that float() would read
 
     def __format__(self, spec):
         return format(self.value, spec)
@@ -91,6 +90,20 @@ class ArrayLike(Expression):
 
     def __reduce_ex__(self, protocol):
         refuse("a traced value cannot be pickled", "return it from the function, and pickle the result")
+
+    def __iadd__(self, other): return self.rebound("+", self + other)
+    def __isub__(self, other): return self.rebound("-", self - other)
+    def __imul__(self, other): return self.rebound("*", self * other)
+    def __itruediv__(self, other): return self.rebound("/", self / other)
+    def __ifloordiv__(self, other): return self.rebound("//", self // other)
+    def __imod__(self, other): return self.rebound("%", self % other)
+    def __ipow__(self, other): return self.rebound("**", self ** other)
+    def __imatmul__(self, other): return self.rebound("@", self @ other)
+
+    def rebound(self, sign: str, new: Any) -> Any:
+        if not self.shape:
+            return new
+        refuse(f"x {sign}= y writes into the array x, and what else holds it would not see that here", f"write x = x {sign} y")
 
     def __setitem__(self, key, new):
         refuse("an in-place write into a traced array would be lost to the derivative",
@@ -137,8 +150,11 @@ class ArrayLike(Expression):
     def transpose(self, *axes):
         return np.transpose(self, axes[0] if len(axes) == 1 else axes or None)
 
-    def flatten(self):
-        return np.ravel(self)
+    def flatten(self, order="C"):
+        return np.ravel(self, order)
+
+    def compress(self, condition, axis=None):
+        return np.compress(condition, self, axis)
 
     def copy(self, order="C"):
         return self
@@ -155,6 +171,10 @@ class ArrayLike(Expression):
 
 # NumPy's functions, as `names` fills it: what each does to an ArrayLike
 NAMES: dict[Any, Callable] = {}
+
+# scipy.special's functions by their names, which does not import them
+SPECIAL: dict[str, Callable] = {"xlogy": lambda x, y: f.scale(x, f.log(y)), "xlog1py": lambda x, y: f.scale(x, f.log1p(y)),
+                                "entr": lambda x: -f.scale(x, f.log(x)), "logit": lambda p: f.log(p) - f.log1p(-p)}
 
 # the methods of a ufunc: the function that does the same
 METHODS = {"reduce": {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_and: np.all,
@@ -176,7 +196,7 @@ def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
     dtype = options.pop("dtype", None)
     if options:
         refuse_function(ufunc, f"takes no {', '.join(options)} here")
-    op = NAMES.get(ufunc) or getattr(f, SAME.get(ufunc.__name__, ufunc.__name__), None)
+    op = NAMES.get(ufunc) or SPECIAL.get(ufunc.__name__) or getattr(f, SAME.get(ufunc.__name__, ufunc.__name__), None)
     result = op(*inputs) if op else refuse_function(ufunc)
     return result if dtype is None else cast(result, dtype)
 
@@ -201,7 +221,7 @@ def method(name: str):
     return call
 
 
-for _name in ("all", "any", "argmax", "argmin", "argsort", "clip", "compress", "cumprod", "cumsum", "diagonal", "dot", "max",
+for _name in ("all", "any", "argmax", "argmin", "argsort", "clip", "cumprod", "cumsum", "diagonal", "dot", "max",
               "mean", "min", "nonzero", "prod", "ravel", "repeat", "round", "squeeze", "std", "sum", "swapaxes", "take", "trace",
               "var"):
     setattr(ArrayLike, _name, method(_name))

@@ -12,7 +12,7 @@ from ..errors import XManError
 from ..interpreters import backprop, forward
 from ..wengert import WengertList
 from .arraylike import ArrayLike, number
-from .refusals import replaced
+from .refusals import REFUSALS, replaced
 from .tracer import Tape, Tracer, listed, on
 from .trees import LEAF, flatten, tree_map, unflatten
 
@@ -53,17 +53,15 @@ def zeros(x: Any) -> Any:
     return np.zeros(np.shape(x), x.dtype if x.dtype.kind == "f" else float)[()]
 
 
-def called(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int], has_aux: bool = False,
-           own: bool = False) -> Call:
-    """Call fn(*args, **options) with tracers in the arguments that argnums names. own: keep copies of these."""
+def called(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int], has_aux: bool = False) -> Call:
+    """Call fn(*args, **options) with tracers in the arguments that argnums names, copies of them: their arrays may change."""
     leaves, structures = [], []
     for i in argnums:
         flat, structure = flatten(args[i])
         structures.append(structure)
         leaves += [number(leaf, f"argument {i} of {name_of(fn)}" + ("" if structure is LEAF else f", in {structure},"))
                    for leaf in flat]
-    if own:
-        leaves = [leaf.copy() for leaf in leaves]
+    leaves = [leaf.copy() for leaf in leaves]
     with Tape() as tape:
         tracers = [Tracer(leaf, tape) for leaf in leaves]
         args, rest = list(args), iter(tracers)
@@ -93,14 +91,23 @@ def called(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums:
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
-    """fn(*args, **options) without NumPy's warnings, and with our error where NumPy puts one of its own before it."""
+    """fn(*args, **options), without NumPy's warnings: what is infinite stands in the result, unless np.seterr says "raise".
+
+    Our error is raised also where NumPy puts one of its own before it, or fn swallows it.
+    """
+    around, REFUSALS.last = REFUSALS.last, None
     try:
-        with np.errstate(all="ignore"):
-            return fn(*args, **options)
+        with np.errstate(**{kind: "ignore" for kind, what in np.geterr().items() if what == "warn"}):
+            result = fn(*args, **options)
+        if REFUSALS.last:
+            raise REFUSALS.last
+        return result
     except ValueError as error:
         if replaced(error):
             raise error.__cause__ from None
         raise
+    finally:
+        REFUSALS.last = around
 
 
 def constant_output(what: str, fn: Callable, end: Any) -> Any:

@@ -71,8 +71,7 @@ class Dual(ArrayLike):
 
         A nested Dual has the matrices of its parts in their place, a vector stands as a column. XManError for more axes than 2.
         """
-        v, t = (x.matrix() if isinstance(x, Dual) else column(x) for x in (self.value, self.tangent))
-        return np.block([[v, t], [np.zeros_like(v), v]])
+        return matrix_of(self, depth(self))
 
     @staticmethod
     def from_matrix(matrix: Any, depth: int = 1) -> Dual:
@@ -86,6 +85,20 @@ class Dual(ArrayLike):
             raise XManError("the matrix of a Dual is [[v, t], [0, v]]; found another block below or beside the diagonal")
         parts = [Dual.from_matrix(x, depth - 1) if depth > 1 else x[0, 0] if x.shape == (1, 1) else x for x in (v, t)]
         return Dual(*parts)
+
+
+def depth(x: Any) -> int:
+    """How many Duals lie within one another."""
+    return 1 + max(depth(x.value), depth(x.tangent)) if isinstance(x, Dual) else 0
+
+
+def matrix_of(x: Any, deep: int) -> np.ndarray:
+    """The matrix of x nested so deep; a plain value is a constant there."""
+    if deep == 0:
+        return column(x)
+    v = matrix_of(x.value if isinstance(x, Dual) else x, deep - 1)
+    t = matrix_of(x.tangent, deep - 1) if isinstance(x, Dual) else np.zeros_like(v)
+    return np.block([[v, t], [np.zeros_like(v), v]])
 
 
 def column(x: Any) -> np.ndarray:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..matrices.jacobian import Count, counted
-from .call import Call, callable_or_refused, called, named, number_of
+from ..matrices.jacobian import Count, counted, stacked
+from .call import Call, callable_or_refused, called, named
 from .transforms import grad, positions, whole
 from .trees import flatten, unflatten
 
@@ -68,7 +68,7 @@ def rows(call: Call) -> list[list]:
     for k, seeds in units(call.results):
         found[k].append(call.pulled(seeds))
     points = [call.values[name] for name in call.inputs]
-    return [[stacked([part[i] for part in parts], 0, y, x) for i, x in enumerate(points)]
+    return [[stacked([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i, x in enumerate(points)]
             for y, parts in zip(call.results, found, strict=True)]
 
 
@@ -78,15 +78,8 @@ def columns(call: Call) -> list[list]:
     found: list[list] = [[] for _ in points]
     for k, seeds in units(points):
         found[k].append(call.pushed(seeds))
-    return [[stacked([part[j] for part in parts], -1, y, x) for x, parts in zip(points, found, strict=True)]
+    return [[stacked([part[j] for part in parts], -1, (*y.shape, *x.shape), x) for x, parts in zip(points, found, strict=True)]
             for j, y in enumerate(call.results)]
-
-
-def stacked(parts: list, axis: int, y: Any, x: Any) -> Any:
-    shape = (*y.shape, *x.shape)
-    if not parts:
-        return np.zeros(shape)
-    return number_of(np.reshape(np.stack(parts, axis), shape))
 
 
 def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:

@@ -9,6 +9,7 @@ import linecache
 import os
 import re
 import sys
+import threading
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -39,12 +40,27 @@ def user_frame() -> FrameType:
     return frame
 
 
-def refuse(found: str, instead: str) -> NoReturn:
-    """Raise XManError: the user's line, what was found, what to write instead."""
+class Refusals(threading.local):
+    """The last refusal in this thread: a function that swallows it would go on with a constant in the place of a value."""
+    last: XManError | None = None
+
+
+REFUSALS = Refusals()
+
+
+def refuse(found: str, instead: str, numpys: bool = False) -> NoReturn:
+    """Raise XManError: the user's line, what was found, what to write instead. numpys: of what NumPy refuses by itself."""
     frame = user_frame()
     file, number = frame.f_code.co_filename, frame.f_lineno
-    text = linecache.getline(file, number, frame.f_globals).strip()
-    raise XManError(f"{os.path.basename(file)}:{number}{f', `{text}`' if text else ''}: {found}; {instead}")
+    text = shortened_line(linecache.getline(file, number, frame.f_globals).strip())
+    error = XManError(f"{os.path.basename(file)}:{number}{f', `{text}`' if text else ''}: {found}; {instead}")
+    if not numpys:
+        REFUSALS.last = error
+    raise error
+
+
+def shortened_line(text: str) -> str:
+    return text if len(text) <= 120 else text[:117] + "..."
 
 
 def running(frame: FrameType) -> str:
@@ -94,6 +110,8 @@ def refuse_conversion(method: str) -> NoReturn:
     for pattern, found, instead in CONVERSIONS:
         if match := re.search(pattern, text):
             words = match.groups() or ("",)
+            if instead == "write np.{0}" and not hasattr(np, words[0]):
+                instead = "write it with the functions that NumPy has"
             refuse(found.format(*words), instead.format(*words))
     if instruction == "BINARY_SUBSCR":
         refuse(*INDEX)

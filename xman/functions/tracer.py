@@ -78,7 +78,8 @@ def kept(a: Any) -> Any:
     """A constant as it is now: the user may write into an array later."""
     if isinstance(a, list):
         return np.asarray(a)
-    return a.copy(order="K") if isinstance(a, np.ndarray) and a.flags.writeable else a
+    final = isinstance(a, np.ndarray) and a.base is None and not a.flags.writeable
+    return a.copy(order="K") if isinstance(a, np.ndarray) and not final else a
 
 
 def on(tape: Tape, x: Any) -> bool:

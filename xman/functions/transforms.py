@@ -2,7 +2,8 @@
 
 They compose with one another to any order. Arguments and results are arrays, numbers, and lists, tuples and dicts of them;
 a derivative has the structure, the shapes and the precisions of the argument. Python's int counts as float64. Arguments that
-argnums does not name, and keyword arguments, go through as they are.
+argnums does not name, and keyword arguments, go through as they are. What fn sees in the place of an array is no np.ndarray:
+isinstance and np.isscalar say so, and np.asarray of it is refused.
 """
 from __future__ import annotations
 
@@ -70,7 +71,7 @@ def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     Raises XManError as `grad` does, for any shape of output.
     """
     callable_or_refused("vjp", fn)
-    call = called("vjp", fn, primals, {}, range(len(primals)), has_aux, own=True)
+    call = called("vjp", fn, primals, {}, range(len(primals)), has_aux)
     outputs = unflatten(call.result, call.results)
 
     def pull(u: Any) -> tuple:
@@ -141,7 +142,7 @@ def whole(argnums: Any) -> bool:
 
 def positions(argnums: Any, args: Sequence[Any], fn: Callable) -> tuple[int, ...]:
     """argnums as positions from 0. XManError for one that is not among the arguments or comes twice."""
-    given = (argnums,) if whole(argnums) else argnums
+    given = (argnums,) if whole(argnums) else tuple(argnums) if isinstance(argnums, range) else argnums
     if not isinstance(given, (tuple, list)) or not given or not all(map(whole, given)):
         raise XManError(f"argnums is the position of an argument, 0 for the first, or a tuple of positions, not {argnums!r}")
     for i in given:

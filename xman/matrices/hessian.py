@@ -55,7 +55,8 @@ class Hessian:
 
     def __call__(self, values: Point) -> np.ndarray:
         """The matrix (n, n), n the elements of all wrt together, each flattened, in their order."""
-        return np.stack([packed(column, self.wrt) for _, _, column in self._columns(values)], axis=-1)
+        columns = [packed(column, self.wrt) for _, _, column in self._columns(values)]
+        return stacked(columns, -1, (len(columns), len(columns)), values[self.wrt[0]])
 
     def blocks(self, values: Point) -> dict[tuple[str, str], Any]:
         """For each pair (x, y) of wrt ∂²of/∂x∂y, of the shape of x followed by that of y."""

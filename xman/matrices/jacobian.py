@@ -64,7 +64,8 @@ class Jacobian:
         self.seed = of + ending(self.steps, "_bar")
         pushed = tangent(self.steps, self.wrt)
         pulled = gradient(self.steps, of, self.wrt, seed=self.seed)
-        self.forward = LinearMap(pushed, self.dots.values(), [of + dot] if any(dst == of + dot for dst, _, _ in pushed) else [])
+        known = {*self.dots.values(), *(dst for dst, _, _ in pushed)}
+        self.forward = LinearMap(pushed, self.dots.values(), [of + dot] if of + dot in known else [])
         self.reverse = LinearMap(pulled, [self.seed], [f"d{of}_d{x}" for x in self.wrt])
 
     def count(self, values: Point) -> Count:
@@ -123,7 +124,8 @@ class Jacobian:
 
 def stacked(parts: list, axis: int, shape: tuple, like: Any) -> Any:
     """The parts along a new axis, in the shape; there may be none."""
-    return np.reshape(np.stack(parts, axis), shape) if parts else np.zeros(shape, getattr(like, "dtype", float))
+    whole = np.reshape(np.stack(parts, axis), shape) if parts else np.zeros(shape, getattr(like, "dtype", float))
+    return whole[()] if isinstance(whole, np.ndarray) else whole
 
 
 def inputs_of(steps: Steps, wrt: Sequence[str]) -> tuple[str, ...]:

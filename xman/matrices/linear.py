@@ -25,7 +25,7 @@ class LinearMap:
     """
 
     def __init__(self, steps: WengertList, moving: Collection[str], images: Collection[str],
-                 look: Callable[[Point], None] = lambda values: None):
+                 look: Callable[[Point], None] | None = None):
         self.steps, self.moving, self.images, self.look = steps, tuple(moving), tuple(images), look
         self._split: dict[Any, tuple[WengertList, WengertList]] = {}
 
@@ -42,7 +42,8 @@ class LinearMap:
             likes = {name: values[name] for name in self.steps.inputs if name in values}
             key = tuple((np.shape(x), getattr(x, "dtype", float)) for x in likes.values())
         if key not in self._split:
-            self.look(values)
+            if self.look:
+                self.look(values)
             short = simplify(self.steps, self.images, likes)
             moves = depends(short, self.moving, {*self.moving})
             self._split[key] = (WengertList(line for line in short if line[0] not in moves),

@@ -66,11 +66,12 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
         raise XManError(f"seed is the name of a new input, which holds the adjoint to start from, not {seed!r}")
     start = Symbol(writer, unused(seed, symbols)) if seed else 1.0
     deltas = backprop(Followed(steps, writer), symbols, DG, wrt, **{of: start})
+    lines = {id(line.out): line for line in writer.lines}
     for x in wrt:
         delta = deltas.get(x, 0.0)
         if not isinstance(delta, Symbol):
             delta = f.broadcast(delta, symbols[x])
-        elif not fits(delta, x, {line.out: line for line in writer.lines}):
+        elif not fits(delta, x, lines):
             delta = f.unbroadcast(delta, symbols[x])
         if delta.name:  # the adjoint of another register too
             delta = f.alias(delta)
@@ -87,6 +88,8 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
     symbols = writer.symbols(steps)
     dot = ending(steps)
     wrt = named(steps, wrt, "wrt")
+    if not wrt:
+        raise XManError(f"wrt is empty: name at least one of the inputs {', '.join(steps.inputs)}")
     if computed := [x for x in wrt if x not in steps.inputs]:
         raise XManError(f"wrt names {computed[0]!r}, which is computed; tangents start from inputs: {', '.join(steps.inputs)}")
     inputs = {x: Symbol(writer, x + dot) for x in wrt}
@@ -110,15 +113,23 @@ def ending(steps: WengertList, word: str = "_dot") -> str:
     return end
 
 
-def fits(delta: Symbol, x: str, lines: Mapping[Symbol, Any]) -> bool:
-    """Whether the adjoint is sure to have the shape and the precision of x."""
-    line = lines.get(delta)
-    if line is None:
-        return False
-    if line.op == "add":
-        return all(isinstance(a, Symbol) and fits(a, x, lines) for a in line.args)
-    like = {"unbroadcast": 1, "broadcast": 1, "scatterAdd": 1, "einsumBack": 1}.get(line.op)
-    return like is not None and isinstance(line.args[like], Symbol) and line.args[like].name == x
+def fits(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
+    """Whether the adjoint is sure to have the shape and the precision of x: it is a sum of lines that take them from x."""
+    parts = {id(delta)}
+    todo = [delta]
+    while todo:
+        line = lines.get(id(todo.pop()))
+        if line is None:
+            return False
+        if line.op == "add":
+            todo += [a for a in line.args if id(a) not in parts]
+            parts.update(map(id, line.args))
+        elif line.op not in TAKES_SHAPE or getattr(line.args[1], "name", None) != x:
+            return False
+    return True
+
+
+TAKES_SHAPE = {"unbroadcast", "broadcast", "scatterAdd", "einsumBack"}  # op(…, like, …)
 
 
 def unused(name: str, symbols: Mapping[str, Symbol]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ops import Expression
-from ops.table import arity
+from ops.table import MANY, arity
 
 from ..errors import XManError
 
@@ -31,25 +31,39 @@ class Pattern(Expression):
         return Pattern(op, args)
 
     def __repr__(self) -> str:
-        return f"{self.op}({', '.join(map(repr, self.args))})" if self.op else "abxyz"[self.args[0]]
+        return f"{self.op}({', '.join(map(repr, self.args))})" if self.op else ("abxyz"[self.args[0]:][:1] or f"x{self.args[0]}")
 
 
 def rewrite(found: Callable, becomes: Callable, changes: str = "", given: Callable | None = None) -> Rewrite:
-    """The row that writes becomes(x, …) where found(x, …) stands and given(writer, x, …) holds."""
-    n = arity(found)[1]
+    """The row that writes becomes(x, …) where found(x, …) stands and given(writer, x, …) holds.
+
+    found, becomes: functions of the same registers and literals, written in the language: lambda x: f.log(f.exp(x)).
+    changes: what it does to the values, "" where they stay to the last bit. given: without it a row that changes something
+    applies where none of the registers is known to hold whole numbers or conditions, whose arithmetic is another.
+    Raises XManError for what is no such pair.
+    """
+    n = arity(found)[1] if callable(found) else MANY
+    if n == MANY or not callable(becomes) or arity(becomes)[1] != n:
+        raise XManError("a rewrite is two functions of the same arguments, rewrite(lambda x: f.log(f.exp(x)), lambda x: x)")
     pattern = found(*(Pattern(None, (i,)) for i in range(n)))
     if getattr(pattern, "op", None) is None:
         raise XManError("a rewrite finds an operator, rewrite(lambda x: f.log(f.exp(x)), lambda x: x); this one finds "
                         "whatever there is")
+    given = given or (floats if changes else lambda writer, *holes: True)
 
     def attempt(writer, args):
         for holes in matches(pattern, pattern.op, args, {}, writer):
             values = [holes[i] for i in range(n)]
-            if given is None or given(writer, *values):
+            if given(writer, *values):
                 return becomes(*values)
         return None
 
     return Rewrite(pattern.op, attempt, repr(pattern), changes)
+
+
+def floats(writer, *holes: Any) -> bool:
+    """Whether no register among the holes is known to hold whole numbers or conditions."""
+    return not any(map(writer.whole, holes))
 
 
 def matches(pattern: Pattern, op: str, args: tuple, holes: dict, writer):

@@ -10,24 +10,33 @@ import numpy as np
 
 from ops import Expression, f
 
-from .patterns import rewrite, shaped
+from .patterns import floats, rewrite, shaped
 
 
 def is_real(w, x, *_):
     return w.real(x)
 
 
+def second_real(w, x, y):
+    return w.real(y)
+
+
+def first_float(w, x, *_):
+    """For a row whose second argument may be labels."""
+    return floats(w, x)
+
+
 def is_number(w, x):
     return w.shape(x) == () and w.real(x)
 
 
-def number(w, c, *_):
+def number(w, c, *rest):
     """A literal other than 0, whose product with anything is what it is."""
-    return isinstance(c, (int, float)) and not isinstance(c, bool) and c != 0 and np.isfinite(c)
+    return isinstance(c, (int, float)) and not isinstance(c, bool) and c != 0 and np.isfinite(c) and floats(w, *rest)
 
 
-def numbers(w, a, b, *_):
-    return number(w, a) and number(w, b)
+def numbers(w, a, b, *rest):
+    return number(w, a) and number(w, b, *rest)
 
 
 def unbroadcast(w, x, like, axis=()):
@@ -116,11 +125,11 @@ EXACT = (
     rewrite(lambda x: x ** 1,                             lambda x: x,                  given=is_real),
     rewrite(lambda x: f.negative(-x),                     lambda x: x),
     rewrite(lambda x: x * -1,                             lambda x: -x,                 given=is_real),
-    rewrite(lambda x, y: x + (-y),                        lambda x, y: x - y),
-    rewrite(lambda x, y: x - (-y),                        lambda x, y: x + y),
-    rewrite(lambda x, y: -x * y,                          lambda x, y: -(x * y)),
-    rewrite(lambda x, y: -x / y,                          lambda x, y: -(x / y)),
-    rewrite(lambda x, y: x / -y,                          lambda x, y: -(x / y)),
+    rewrite(lambda x, y: x + (-y),                        lambda x, y: x - y,           given=second_real),
+    rewrite(lambda x, y: x - (-y),                        lambda x, y: x + y,           given=second_real),
+    rewrite(lambda x, y: -x * y,                          lambda x, y: -(x * y),        given=is_real),
+    rewrite(lambda x, y: -x / y,                          lambda x, y: -(x / y),        given=is_real),
+    rewrite(lambda x, y: x / -y,                          lambda x, y: -(x / y),        given=second_real),
     rewrite(lambda x: x + x,                              lambda x: 2 * x,              given=is_real),
     rewrite(lambda x: f.transpose(f.transpose(x)),        lambda x: x),
     rewrite(lambda x: f.mT(f.mT(x)),                      lambda x: x),
@@ -146,7 +155,7 @@ BETTER, AT_ZERO = "finite and precise where the other form is not", "the gradien
 
 STABLE = (
     #        found                                                becomes                                    what changes
-    rewrite(lambda z, y: f.crossEntropy(f.softmax(z), y),         lambda z, y: f.softmaxCrossEntropy(z, y),  BETTER),
+    rewrite(lambda z, y: f.crossEntropy(f.softmax(z), y),         lambda z, y: f.softmaxCrossEntropy(z, y),  BETTER, first_float),
     rewrite(lambda z, a: f.log(f.softmax(z, a)),                  lambda z, a: f.logSoftmax(z, a),           BETTER),
     rewrite(lambda z, a: f.exp(f.logSoftmax(z, a)),               lambda z, a: f.softmax(z, a),              BETTER),
     rewrite(lambda x: f.log(f.sigmoid(x)),                        lambda x: f.logSigmoid(x),                 BETTER),

@@ -12,7 +12,7 @@ from ops.table import plain
 
 from ..errors import XManError
 from ..interpreters.shapes import stand_in
-from ..notation import shortened
+from ..notation import shortened, shown
 from ..register import literal
 from ..wengert import Steps, WengertList, checked, named
 from .patterns import Rewrite, equal, same
@@ -27,10 +27,11 @@ def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[s
     keep: the registers that are wanted, by name (None: the list's outputs); all others may go. likes: an example of each
     input, as `shapes` takes it; with shapes known the helpers of the rules (`unbroadcast`, `dotLeft`, …) become what
     they are there, mostly nothing, and the list is for these shapes alone. rewrites: EXACT keeps every value to the last
-    bit, but that with likes a number made from literals alone takes the precision of the list; STABLE and ALGEBRA, which
-    can be added as in EXACT + STABLE, say of each row what it changes. Apply STABLE before a list is differentiated, so that
-    the adjoints are stable too. G: the table of values; with one that lacks operators of `ops`, or has its own in their
-    place, no rewrite applies. A line that fails for the likes is kept as it is.
+    bit, but that with likes a number made from literals alone takes the precision of the list. STABLE and ALGEBRA, to be
+    added as in EXACT + STABLE, say of each row what it changes, and take what no likes show to be otherwise for floats.
+    Apply STABLE before a list is differentiated, so that the adjoints are stable too. G: the table of values; with one
+    that lacks operators of `ops`, or has its own in their place, no rewrite applies. A line that fails for the likes is
+    kept as it is.
     Raises XManError for a name that the list does not have.
     """
     return WengertList(line for line, _ in simplified(steps, keep, likes, rewrites, G))
@@ -52,7 +53,11 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
         dst, op, args = writer.origin
         if dst not in wanted:
             continue
-        found[dst] = writer.write(op, [found[a] if isinstance(a, str) else a for a in args])
+        try:
+            found[dst] = writer.write(op, [found[a] if isinstance(a, str) else a for a in args])
+        except RecursionError:
+            raise XManError(f"{shown(writer.origin)}: the rewrites go round in a circle; each has to write less "
+                            "than it finds") from None
     return writer.finished(found, keep)
 
 
@@ -163,6 +168,12 @@ class Simplifier(Writer):
             return isinstance(a, float)
         return kind(self.example[id(a)])[1].kind == "f" if id(a) in self.example else id(a) in self.reals
 
+    def whole(self, a: Any) -> bool:
+        """Whether a is known to be whole numbers or conditions."""
+        if id(a) in self.example:
+            return kind(self.example[id(a)])[1].kind != "f"
+        return self.definition.get(id(a), ("",))[0] in WHOLE
+
     @property
     def one_precision(self) -> np.dtype | None:
         """The precision of all floats, where it is one: then a literal number may stand in the place of any of them."""
@@ -192,6 +203,8 @@ class Simplifier(Writer):
 
 
 COMMUTATIVE = {"add", "mul"}
+WHOLE = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not",
+         "isnan", "isfinite", "argmax", "argsort", "count"}  # whose results are never floats
 
 
 def kind(x: Any) -> tuple[tuple, np.dtype]:

@@ -19,9 +19,11 @@ import ops
 from ..errors import XManError
 from ..interpreters import eval
 from ..wengert import Steps, WengertList, checked, named
-from .graph import ROWS, Edge, Solution, Work, between, edges_of, identity, listed, reached, solve, times
+from .graph import ROWS, Edge, Solution, Work, between, compact, edges_of, identity, listed, reached, solve, times
 from .polynomial import number, polynomial, polynomials
 from .slopes import registers
+
+FEW = 10  # paths, that are printed one by one
 
 
 def paths(steps: Steps, of: str | Collection[str], wrt: str | Collection[str], values: Mapping[str, Any] | None = None) -> Paths:
@@ -34,6 +36,9 @@ def paths(steps: Steps, of: str | Collection[str], wrt: str | Collection[str], v
         x → f    z1   25
         forward from x: x = 1, z1 = 10, f = 75   (4 extends, 2 combines)
         backward from f: f = 1, x = 75, z1 = 5   (4 extends, 2 combines)
+        path x → z1 → f   x·x = 25
+        path x → z1 → f   x·x = 25
+        path x → f        z1 = 25
 
     of, wrt: a register's name, or several. values: those of the inputs, for labels in numbers; an array has for label the
     matrix of partial derivatives of its elements in C order. Without values all registers are taken for numbers, and the
@@ -61,6 +66,11 @@ class Path(NamedTuple):
     edges: tuple[Edge, ...]
     text: str
     value: Any
+
+    @property
+    def nodes(self) -> str:
+        """x → z4 → h."""
+        return " → ".join([*(edge.source for edge in self.edges[:1]), *(edge.target for edge in self.edges)])
 
 
 class Paths:
@@ -132,6 +142,11 @@ class Paths:
         if self.values is not None:
             lines += [f"forward from {x}: {self.forward(x)}" for x in self.wrt]
             lines += [f"backward from {y}: {self.backward(y)}" for y in self.of]
+        if 1 < self.count <= FEW and not any(np.ndim(edge.value) for edge in self.edges):
+            found = self.all()
+            width = max(len(path.nodes) for path in found)
+            lines += [f"path {path.nodes:<{width}}   {path.text}" + ("" if path.value is None else f" = {compact(path.value)}")
+                      for path in found]
         return "\n".join([*lines, str(self.work)] if self.values is None or len(self.of + self.wrt) > 2 else lines)
 
     __repr__ = __str__

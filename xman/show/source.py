@@ -59,7 +59,7 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
     name = name or f"{kind}_of_{outputs[0]}"
     refuse_name(name)
     inputs = [x for x in dict.fromkeys((*steps.inputs, *read)) if x in read or x in outputs]
-    return module(name, inputs, said, body(lines, outputs, kind), outputs)
+    return module(name, inputs, said, body(lines, outputs, kind, name), outputs)
 
 
 def module(name: str, inputs: list[str], said: str, statements: list[str], outputs: list[str]) -> str:
@@ -87,9 +87,9 @@ def folded(before: str, names: list[str], after: str = "") -> list[str]:
     return [before + opening + wrapped[0], *(indent + part for part in wrapped[1:])]
 
 
-def body(lines: Origins, outputs: Collection[str], kind: str) -> list[str]:
+def body(lines: Origins, outputs: Collection[str], kind: str, name: str) -> list[str]:
     """The statements. A temporary that is used once stands in its use, but that what is differentiated stands line by line."""
-    registers = {name for (dst, _, args), _ in lines for name in (dst, *(a for a in args if isinstance(a, str)))}
+    taken = {name, *(a for (dst, _, args), _ in lines for a in (dst, *args) if isinstance(a, str))}
     uses = Counter(a for (_, _, args), _ in lines for a in args if isinstance(a, str))
     user = {a: origin for (_, _, args), origin in lines for a in args if isinstance(a, str)}
     inner: dict[str, ast.expr] = {}  # temporaries that wait for their use
@@ -97,29 +97,29 @@ def body(lines: Origins, outputs: Collection[str], kind: str) -> list[str]:
     under = None
     for (dst, op, args), origin in lines:
         within = {a: inner.pop(a) for a in args if isinstance(a, str) and a in inner}
-        tree = written(op, [within.get(a, a) if isinstance(a, str) else a for a in args], registers)
+        tree = written(op, [within.get(a, a) if isinstance(a, str) else a for a in args], taken)
         if within and len(f"{dst} = {ast.unparse(tree)}") > WIDTH - 4:
-            now = [*within.items(), (dst, written(op, args, registers))]
+            now = [*within.items(), (dst, written(op, args, taken))]
         else:
             now = [(dst, tree)]
         once = re.fullmatch(r"z\d+", dst) and uses[dst] == 1 and user[dst] == origin and dst not in outputs
         if once and (origin or kind == "value"):
             inner[dst] = now.pop()[1]
         if now and kind == "gradient" and origin != under:
-            statements += ["", f"# {origin[0]} = {ast.unparse(written(*origin[1:], registers))}"] if origin else [""]
+            statements += ["", f"# {origin[0]} = {ast.unparse(written(*origin[1:], taken))}"] if origin else [""]
             under = origin
-        statements += [f"{name} = {ast.unparse(own)}" for name, own in now]
+        statements += [f"{a} = {ast.unparse(own)}" for a, own in now]
     return statements
 
 
-def written(op: str, args: Iterable[Any], registers: Collection[str]) -> ast.expr:
-    """The expression op(*args), in which np and f are called np_ and f_ where a register has their name."""
+def written(op: str, args: Iterable[Any], taken: Collection[str]) -> ast.expr:
+    """The expression op(*args), in which np and f are called np_ and f_ where their names are taken."""
     nodes = [ast.Name(a) if isinstance(a, str) else a for a in args]
     for node in nodes:
         if isinstance(node, ast.Name):
             node.register = True
     tree = expression(op, nodes)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in ("np", "f") and node.id in registers and not hasattr(node, "register"):
+        if isinstance(node, ast.Name) and node.id in ("np", "f") and node.id in taken and not hasattr(node, "register"):
             node.id += "_"
     return tree
