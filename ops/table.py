@@ -58,18 +58,27 @@ def elementwise(op: str, value: Callable, *rules: Rule | None) -> None:
     def adjoint(rule, i):
         def contribution(d, out, *args):
             part, like = rule(d, out, *args), args[i]
-            if type(part) is type(like) is np.ndarray and part.shape == like.shape and part.dtype == like.dtype:
-                return part  # the common case, at once
-            return f.unbroadcast(part, like)
+            return part if alike(part, like) else f.unbroadcast(part, like)
         return contribution
 
     def tangent(rule):
-        return lambda t, out, *args: f.broadcast(rule(t, out, *args), out)
+        def contribution(t, out, *args):
+            part = rule(t, out, *args)
+            return part if alike(part, out) else f.broadcast(part, out)
+        return contribution
 
     one = len(rules) == 1
     ELEMENTWISE.add(op)
     operator(op, value, *(rule if one else rule and adjoint(rule, i) for i, rule in enumerate(rules)),
              tangents=[rule if one else rule and tangent(rule) for rule in rules])
+
+
+def alike(part: Any, like: Any) -> bool:
+    """Whether part has the shape and the precision of like already: the common case, seen at once."""
+    kind = type(part)
+    if kind is not type(like):
+        return False
+    return kind is np.float64 or kind is np.ndarray and part.shape == like.shape and part.dtype == like.dtype
 
 
 def linear(op: str, value: Callable, *rules: Rule | None | Each) -> None:

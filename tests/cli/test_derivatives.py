@@ -125,3 +125,39 @@ def test_differences_prints_the_slopes_and_draws_them(xman, tmp_path):
 def test_what_is_wrong_gets_one_sentence(xman, words, said):
     status, out, errors = xman(*words)
     assert status == 2 and said in errors and errors.startswith("xman: ") and errors.count("\n") == 1
+
+
+# bugs that had survived planting
+
+
+@pytest.mark.parametrize("command", [("gradient", "eq17.wl", *AT), ("source", "eq17.wl", "--of", "y", *AT)])
+def test_algebra_puts_quotients_in_the_place_of_ratios(xman, command):
+    assert "ratio(" in xman(*command)[1] and "ratio(" not in xman(*command, "--algebra")[1]
+
+
+def test_raw_is_not_simplified(xman):
+    assert "broadcast(1.0" in xman("gradient", "eq17.wl", "--raw", *AT)[1]
+
+
+def test_a_brief_derivation_has_fewer_steps(xman):
+    assert len(xman("derivation", "f.wl", "--brief")[1].splitlines()) < len(xman("derivation", "f.wl")[1].splitlines())
+
+
+def test_a_derivation_is_by_the_input_and_of_the_register_that_are_named(xman):
+    assert xman("derivation", "f.wl", "--wrt", "x2", "--of", "z2")[1].splitlines()[-1].startswith("dz2/dx2 = 1")
+
+
+def test_explain_prints_as_many_decimals_as_are_asked_for(xman):
+    out = xman("explain", "eq17.wl", *AT, "--digits", "2", "--of", "v1")[1]
+    assert "∂v1/∂" in out and "3.00 " in out and "3.000" not in out
+
+
+def test_paths_cost_and_differences_are_of_the_register_that_is_named(xman):
+    assert "backward from v3" in xman("paths", "eq17.wl", *AT, "--of", "v3", "--wrt", "x2")[1]
+    assert len(xman("cost", "eq17.wl", *AT, "--of", "v3", "--lines")[1].splitlines()) == 2
+    assert "∂v3/∂x2" in xman("differences", "eq17.wl", *AT, "--of", "v3", "--wrt", "x2")[1]
+
+
+def test_cost_is_by_the_inputs_that_are_named(xman):
+    tangents = lambda *words: xman("cost", "eq17.wl", *AT, *words)[1].splitlines()[2].split()[2]
+    assert int(tangents("--wrt", "x1")) < int(tangents())

@@ -121,3 +121,18 @@ def test_a_matrix_of_another_form_is_refused(matrix, words):
 
 def test_a_nested_dual_with_a_plain_tangent_has_its_matrix():
     assert Dual(Dual(2.0, 1.0), 1.0).matrix().tolist() == [[2, 1, 1, 0], [0, 2, 0, 1], [0, 0, 2, 1], [0, 0, 0, 2]]
+
+
+# bugs that had survived planting
+
+
+def test_what_a_derivative_around_varies_is_a_constant_of_the_one_within():
+    assert derivative(lambda x: x * derivative(lambda y: x)(1.0))(3.0) == 0
+
+
+def test_a_dual_of_ones_own_lies_around_every_traced_call_however_deep():
+    from xman.functions import Dual
+    x = 2.0
+    for _ in range(5):
+        x = Dual(x, 1.0)
+        assert 0 < x.level < 1  # the first traced call of a process has level 1

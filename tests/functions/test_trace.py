@@ -151,3 +151,26 @@ def test_an_index_of_a_plain_array_is_no_silent_constant_of_the_list(fn):
 def test_a_value_of_a_call_around_cannot_be_a_literal():
     with pytest.raises(XManError, match="mul was given a Tracer"):
         grad(lambda x: trace(lambda y: y * x, 1.0) and x)(2.0)
+
+
+# bugs that had survived planting
+
+
+def test_a_variable_of_a_call_of_itself_names_nothing():
+    def tower(x, n):
+        if n == 1:
+            least = x * 1.5
+            return least
+        return tower(x, n - 1) * x
+    assert str(trace(tower, 2.0, 2)) == "z1 = mul(x, 1.5)\ntower = mul(z1, x)"
+
+
+def test_no_temporary_takes_the_name_of_a_parameter():
+    assert str(trace(lambda z1: np.sin(np.exp(z1)), 1.0)) == "z2 = exp(z1)\nresult = sin(z2)"
+
+
+def test_a_variable_called_as_its_function_leaves_the_name_to_the_output():
+    def loss(x):
+        loss = x * 2.0
+        return np.sin(loss)
+    assert str(trace(loss, 1.0)) == "z1 = mul(x, 2.0)\nloss = sin(z1)"

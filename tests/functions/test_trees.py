@@ -47,3 +47,11 @@ def test_paths_are_names():
 def test_another_structure_is_refused_with_the_path(tree, words):
     with pytest.raises(XManError, match=words):
         matching(tree, flatten(TREE)[1], "v", "w")
+
+
+# bugs that had survived planting
+
+
+def test_a_list_in_the_place_of_a_tuple_is_refused():
+    with pytest.raises(XManError, match="v is a list of 2 where w has a tuple of 2"):
+        matching([1, 2], flatten((1, 2))[1], "v", "w")

@@ -4,6 +4,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import sys
 
 import mistakes
 import numpy as np
@@ -219,3 +220,19 @@ def test_x_plus_equals_y_is_for_numbers():
         total *= 3.0
         return total
     assert grad(fn)(np.ones(2)).tolist() == [3, 6]
+
+
+# bugs that had survived planting
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="before Python 3.11 a frame knows its line alone")
+def test_of_two_conversions_in_a_line_the_one_that_is_refused_is_told():
+    with pytest.raises(XManError, match=r"float\(\) would turn"):
+        grad(lambda x: np.asarray([1.0]).sum() * float(x))(2.0)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="before Python 3.11 a frame knows its line alone")
+def test_letters_beyond_ascii_before_a_conversion_do_not_shift_what_is_read():
+    ééééééééé = np.array  # each of these letters is two bytes
+    with pytest.raises(XManError, match="leave it an array; np.floor"):
+        grad(lambda x: ééééééééé([1.0]).sum() * float(x) + np.asarray(3.0))(2.0)

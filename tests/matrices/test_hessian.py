@@ -197,3 +197,21 @@ def test_what_is_wrong_gets_a_sentence(call, words):
     with pytest.raises(XManError) as error:
         call()
     assert words in str(error.value)
+
+
+# bugs that had survived planting
+
+
+def test_the_diagonal_of_single_precision_stays_single():
+    H = Hessian([("s", "exp", ("x",)), ("y", "sum", ("s",))], "y", ["x"])
+    assert H.diagonal({"x": np.zeros(3, np.float32)})["x"].dtype == np.float32
+
+
+def test_scores_of_a_thousand_do_not_overflow_the_softmax():
+    steps, values = [("a", "dot", ("X", "W"))], {"X": np.ones((1, 1)), "W": np.array([[1000.0, 1000.0]])}
+    assert np.allclose(outer_products(steps, values, "a", ["W"]), [[0.25, -0.25], [-0.25, 0.25]])
+
+
+def test_a_list_with_the_name_of_a_tangent_of_ours_has_a_hessian():
+    H = Hessian([("s", "square", ("x",)), ("y", "mul", ("s", "dy_dx_dot"))], "y", ["x"])
+    assert H({"x": 3.0, "dy_dx_dot": 5.0}) == 10

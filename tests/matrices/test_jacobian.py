@@ -214,3 +214,51 @@ def test_what_is_wrong_gets_a_sentence(call, words):
     with pytest.raises(XManError) as error:
         call()
     assert words in str(error.value)
+
+
+# bugs that had survived planting
+
+
+def test_one_jacobian_serves_both_precisions():
+    J = Jacobian([("a", "exp", (1.0,)), ("y", "mul", ("x", "a"))], "y", ["x"])
+    assert [J({"x": x})["x"] for x in (np.float32(1), 1.0)] == [np.exp(np.float32(1)), np.exp(1.0)]
+
+
+def test_one_jacobian_sums_over_each_batch_anew():
+    J = Jacobian([("y", "mul", ("x", "w")), ("s", "sum", ("y",))], "s", ["w"], "reverse")
+    assert [J({"x": np.ones(n), "w": np.ones(1)})["w"].tolist() for n in (1, 4, 1)] == [[1], [4], [1]]
+
+
+def test_a_list_with_names_like_ours_is_differentiated_forwards_too():
+    J = Jacobian([("y", "mul", ("x", "x_dot"))], "y", ["x", "x_dot"], "forward")
+    assert J({"x": 2.0, "x_dot": 5.0}) == {"x": 5.0, "x_dot": 2.0}
+
+
+def test_a_vector_of_as_many_entries_in_another_shape_is_refused():
+    import pytest
+
+    from xman import XManError
+    J = Jacobian([("y", "exp", ("x",))], "y", ["x"])
+    with pytest.raises(XManError, match=r"the vector given for 'x' has shape \(3, 2\), the register \(2, 3\)"):
+        J.jv({"x": np.ones((2, 3))}, {"x": np.ones((3, 2))})
+
+
+def test_a_product_has_the_precision_of_the_values_whatever_that_of_the_vector():
+    J = Jacobian([("y", "exp", ("x",))], "y", ["x"])
+    at, v = {"x": np.zeros(2, np.float32)}, np.ones(2)
+    assert J.jv(at, {"x": v}).dtype == J.vj(at, v)["x"].dtype == np.float32
+
+
+def test_a_jacobian_without_rows_has_the_precision_of_the_output():
+    J = Jacobian([("y", "exp", ("x",))], "y", ["x"])
+    assert J({"x": np.zeros(0, np.float32)})["x"].dtype == np.float32
+
+
+def test_what_depends_on_the_values_alone_is_not_computed_for_each_vector():
+    J = Jacobian([("y", "exp", ("x",))], "y", ["x"])
+    fixed, moving = J.reverse.split({"x": np.ones(2), J.seed: np.ones(2)})
+    assert [op for _, op, _ in fixed] == ["exp"] and "exp" not in str(moving)
+
+
+def test_a_whole_number_of_python_counts_as_a_float():
+    assert Jacobian([("y", "square", ("x",))], "y", ["x"])({"x": 3})["x"] == 6

@@ -6,6 +6,7 @@ from lists_with_values import LISTS, R
 from operator_cases import CASES, NO_SECOND
 
 import ops
+from ops import f
 from xman import WengertList, XManError, backprop, eval, forward
 from xman.passes import gradient, tangent
 
@@ -241,3 +242,27 @@ def test_an_input_that_is_read_thousands_of_times_has_its_gradient():
 def test_a_sum_of_itself_forty_times_over_has_its_gradient_at_once():
     steps = [(f"z{k}", "add", (f"z{k - 1}", f"z{k - 1}")) for k in range(1, 41)]
     assert eval(gradient(steps, "z40", ["z0"]), {"z0": 1.0})["dz40_dz0"] == 2.0 ** 40
+
+
+# bugs that had survived planting
+
+
+def test_no_temporary_takes_the_name_of_the_seed():
+    assert eval(gradient(PRODUCT, "y", ["x"], seed="z1"), {"x": 2.0, "w": 3.0, "z1": 10.0})["dy_dx"] == 30
+
+
+def test_an_alias_and_what_it_is_an_alias_of_both_have_their_tangent():
+    steps = tangent([("a", "exp", ("x",)), ("y", "alias", ("a",))], ["x"])
+    found = eval(steps, {"x": 0.0, "x_dot": 2.0})
+    assert found["a_dot"] == found["y_dot"] == 2
+
+
+def test_an_adjoint_that_is_that_of_another_register_too_keeps_the_name_that_was_asked_for():
+    DG = {**ops.DG, "mul": [lambda d, out, x, y: f.unbroadcast(d * y, y), None]}  # y like x, and x alone has an adjoint
+    steps = [("a", "alias", ("x",)), ("y", "mul", ("a", "x"))]
+    assert eval(gradient(steps, "y", ["x"], DG=DG), {"x": 3.0})["dy_dx"] == 3
+
+
+def test_beyond_a_change_of_precision_each_adjoint_has_that_of_its_register():
+    steps = [("a", "exp", ("x",)), ("b", "astype", ("a", ("float64",)))]
+    assert eval(gradient(steps, "b", ["x"]), {"x": np.float32(1)})["db_da"].dtype == np.float32

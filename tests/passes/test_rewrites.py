@@ -207,7 +207,8 @@ def test_a_condition_holds_a_rewrite_back():
 
 
 @pytest.mark.parametrize(("text", "row"), [("r = mul(k, 1)", "mul(a, 1)"), ("r = divide(k, 1)", "divide(a, 1)"),
-                                           ("r = power(k, 1.0)", "power(a, 1)"), ("r = add(m, m)", "add(a, a)")])
+                                           ("r = power(k, 1.0)", "power(a, 1)"), ("r = add(m, m)", "add(a, a)"),
+                                           ("r = subtract(m, 0)", "subtract(a, 0)"), ("r = mul(m, -1)", "mul(a, -1)")])
 def test_whole_numbers_and_conditions_are_left_alone(text, row):
     steps = WengertList.from_text("m = greater(x, 0)\n" + text)
     row = next(r for r in EXACT if r.title == row)
@@ -238,3 +239,41 @@ def test_a_row_may_have_many_holes():
 def test_rewrites_that_go_round_in_a_circle_are_refused():
     with pytest.raises(XManError, match="go round in a circle"):
         simplify([("y", "sin", ("x",))], rewrites=[rewrite(lambda x: f.sin(x), lambda x: f.sin(f.sin(x)))])
+
+
+# bugs that had survived planting
+
+
+def test_true_is_not_the_1_of_a_rewrite():
+    steps = [("m", "greater", ("x", 0)), ("d", "add", (True, "m")), ("y", "log", ("d",))]
+    values = {"x": np.ones(3)}
+    assert np.array_equal(eval(simplify(steps, rewrites=EXACT + STABLE), values)["y"], eval(steps, values)["y"])
+
+
+def test_an_infinite_literal_stays_where_it_is():
+    from xman.passes import ALGEBRA
+    steps, values = [("z", "mul", (np.inf, "x")), ("y", "mul", ("z", "w"))], {"x": 1e-200, "w": 1e-200}
+    assert eval(simplify(steps, rewrites=ALGEBRA), values)["y"] == np.inf
+
+
+@pytest.mark.parametrize("text", ["b = broadcast(n, p)\nr = broadcast(b, q)", "b = broadcast(n, p)\nr = add(b, p)"])
+def test_a_number_of_another_precision_is_not_put_in_the_place_of_its_broadcast(text):
+    steps, values = WengertList.from_text(text), {"n": 0.1, "p": np.ones(2, np.float32), "q": np.ones(2)}
+    np.testing.assert_array_equal(eval(simplify(steps, ["r"], values), values)["r"], eval(steps, values)["r"], strict=True)
+
+
+def test_a_product_by_1_keeps_what_scale_makes_of_zeros_beside_nan():
+    steps, values = [("r", "scale", ("x", 1.0))], {"x": np.array([-0.0, np.nan])}
+    assert not np.signbit(eval(simplify(steps, ["r"], values), values)["r"][0])  # 0·1 is +0 there
+
+
+def test_the_adjoint_of_a_matrix_by_a_vector_is_an_outer_product():
+    from xman.passes import gradient
+    steps, values = [("y", "dot", ("A", "x")), ("s", "dot", ("u", "y"))], {"A": np.ones((2, 3)), "x": np.arange(3.0), "u": np.ones(2)}
+    short = simplify(gradient(steps, "s", ["A"]), ["ds_dA"], values)
+    assert "outer" in str(short) and np.array_equal(eval(short, values)["ds_dA"], np.outer([1, 1], np.arange(3)))
+
+
+def test_a_sum_to_a_shape_of_another_precision_takes_that_precision():
+    steps, values = [("r", "unbroadcast", ("x", "p"))], {"x": np.ones((2, 3)), "p": np.ones(3, np.float32)}
+    assert eval(simplify(steps, ["r"], values), values)["r"].dtype == np.float32

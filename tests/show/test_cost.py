@@ -9,7 +9,7 @@ from lists_to_show import ADAMS, AT, BISHOP, HOUSE, LISTS
 
 import ops
 from xman import WengertList, XManError, eval
-from xman.show.cost import cost
+from xman.show.cost import Cost, LineCost, Work, cost
 from xman.show.flops import FLOPS
 
 lists = pytest.mark.parametrize(("steps", "values", "wrt"), LISTS.values(), ids=LISTS)
@@ -185,3 +185,34 @@ def test_a_mistake_is_told_in_a_sentence(args, words):
     with pytest.raises(XManError) as caught:
         cost(*args, measured=False)
     assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+# bugs that had survived planting
+
+
+def test_the_table_has_microseconds_and_their_ratio_to_those_of_the_list():
+    lines = [LineCost("y", "exp", 10, 8, 8)]
+    rows = str(Cost(Work(lines, 2e-6), Work(lines, 3e-6), Work(lines, 5e-6))).splitlines()
+    assert [row.split()[-2:] for row in rows[1:]] == [["2.0", "1.00"], ["3.0", "1.50"], ["5.0", "2.50"]]
+
+
+def test_the_sum_of_a_number_is_no_operation():
+    from xman.show.cost import cost
+    assert cost([("y", "sum", ("x",))], {"x": 1.0}, measured=False).evaluation.flops == 0
+
+
+def test_the_adjoints_of_a_product_cost_what_the_product_costs():
+    import numpy as np
+
+    from xman.show.flops import FLOPS
+    a, b, d = np.ones((4, 3)), np.ones((3, 5)), np.ones((4, 5))
+    assert FLOPS["dotLeft"](a, d, a, b) == FLOPS["dotRight"](b, d, a, b) == FLOPS["dot"](d, a, b) == 2 * 4 * 3 * 5
+
+
+def test_the_seconds_are_the_median_of_three_runs_at_least(monkeypatch):
+    import sys
+
+    from xman.show.cost import timed
+    clock = iter([0.0, 1.0, 1.0, 11.0, 11.0, 13.0])
+    monkeypatch.setattr(sys.modules["xman.show.cost"].time, "perf_counter", lambda: next(clock))
+    assert timed(lambda: None) == 2.0

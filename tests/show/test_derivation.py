@@ -216,3 +216,16 @@ def test_a_formula_too_long_to_be_multiplied_out_is_left_as_it_is():
     steps = [("s", "add", ("a", "b")), ("t", "add", ("s", "c")), ("u", "add", ("t", "d")), ("v", "power", ("u", 30))]
     assert derivation(steps, "v", "a")[-1].step == "dv/da = 30·u^29"
     assert derivation(steps, "v", "a", brief=True)[-1].step == "dv/da = 30·u^29"
+
+
+# bugs that had survived planting
+
+
+def test_two_signs_cancel():
+    steps = WengertList.from_text("z = cos(x)\nf = cos(z)")
+    assert derivation(steps, "f", "x")[-1].step.startswith("df/dx = sin(z)·sin(x)")
+
+
+def test_powers_with_other_exponents_have_other_derivatives():
+    steps = WengertList.from_text("a = power(x, 3)\nb = power(x, 4)\nf = add(a, b)")
+    assert derivation(steps, "f", "x")[-1].step.endswith("4·x^3 + 3·x^2")

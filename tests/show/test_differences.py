@@ -107,3 +107,10 @@ def test_a_mistake_is_told_in_a_sentence(options, words):
     with pytest.raises(XManError) as caught:
         difference_errors(ADAMS, AT, **options)
     assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+# bugs that had survived planting
+
+
+def test_where_the_function_is_0_its_rounding_is_that_of_its_slope():
+    assert difference_errors([("y", "sin", ("x",))], {"x": 0.0}).rounding.min() > 0

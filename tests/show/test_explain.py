@@ -136,3 +136,15 @@ def test_an_empty_list_is_refused():
 def test_whole_numbers_cannot_be_moved():
     with pytest.raises(XManError, match="'k', which holds whole numbers"):
         explain([("y", "mul", ("x", "k"))], {"x": 1.0, "k": np.array([1, 2])}, wrt="k")
+
+
+# bugs that had survived planting
+
+
+def test_an_array_of_six_entries_is_printed_whole():
+    assert "[0.0000 1.0000 2.0000 3.0000 4.0000 5.0000]" in str(explain([("y", "exp", ("x",))], {"x": np.arange(6.0)}))
+
+
+def test_the_norm_of_single_precision_does_not_overflow():
+    x = np.float32(1e30) * np.arange(1, 9, dtype=np.float32)
+    assert "norm 1.4283e+31" in str(explain([("y", "half", ("x",))], {"x": x}))

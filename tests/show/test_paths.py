@@ -294,3 +294,16 @@ def test_a_mistake_gets_its_sentence(call, words):
     with pytest.raises(XManError) as error:
         call()
     assert words in str(error.value) and "\n" not in str(error.value)
+
+
+# bugs that had survived planting
+
+
+def test_a_sum_among_the_labels_of_a_path_stands_in_brackets():
+    steps = WengertList.from_text("z = tanh(x)\nf = mul(z, y)")
+    assert [path.text for path in paths(steps, "f", "x").all()] in (["(1 - z^2)·y"], ["y·(1 - z^2)"])
+
+
+def test_a_line_on_arrays_beside_the_paths_does_not_hold_a_formula_back():
+    steps = WengertList.from_text("f = mul(x, x)\ns = softmax(x)")
+    assert paths(steps, "f", "x").symbolic() == "2*x"

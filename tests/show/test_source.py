@@ -196,3 +196,19 @@ def test_what_is_wrong_gets_a_sentence(call, words):
     with pytest.raises(XManError) as error:
         call()
     assert words in str(error.value)
+
+
+# bugs that had survived planting
+
+
+def test_what_is_differentiated_stands_line_by_line_temporaries_too():
+    text = source([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], "area", ["h"], {"h": 1.0, "w": 1.0})
+    assert "    z1 = h * w\n    area = 0.5 * z1\n" in text
+
+
+def test_an_output_that_does_not_depend_on_wrt_has_no_tangent():
+    assert source([("y", "exp", ("x",)), ("z", "sin", ("v",))], wrt=["x"]).endswith("return y, z, y_dot\n")
+
+
+def test_with_likes_the_tangents_too_are_known_by_shape():
+    assert "broadcast" not in source([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], wrt=["h"], likes={"h": 1.0, "w": 1.0})

@@ -73,8 +73,6 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
             delta = f.broadcast(delta, symbols[x])
         elif not fits(delta, x, lines):
             delta = f.unbroadcast(delta, symbols[x])
-        if delta.name:  # the adjoint of another register too
-            delta = f.alias(delta)
         delta.name = unused(f"d{of}_d{x}", symbols)
     for x, delta in deltas.items():
         if x not in wrt and isinstance(delta, Symbol) and (name := f"d{of}_d{x}") not in symbols:

@@ -52,7 +52,7 @@ class Writer:
 
     def named(self, taken: Collection[str]) -> Iterator[tuple[Line, Line | None]]:
         """The pairs (line, origin), those without a name called as the first temporaries that are not taken."""
-        fresh = temporaries({*taken, *(line.out.name for line in self.lines)})
+        fresh = temporaries(taken)
         for out, op, args, origin in self.lines:
             out.name = out.name or next(fresh)
             yield (out.name, op, tuple(a.name if isinstance(a, Symbol) else a for a in args)), origin

@@ -1,0 +1,31 @@
+"""Values at the edges: where the short formula overflows, cancels or sorts otherwise."""
+import numpy as np
+
+from ops import f
+
+
+def test_argsort_leaves_equal_entries_in_their_own_order():
+    x = np.tile([1.0, 0.0], 100)
+    assert f.argsort(x).tolist() == [*range(1, 200, 2), *range(0, 200, 2)]
+
+
+def test_the_sign_of_a_determinant_does_not_underflow():
+    assert f.detSign(-1e-200 * np.eye(3)) == -1
+
+
+def test_what_where_leaves_out_at_the_edge_of_arccosh_sends_back_0():
+    from xman import backprop, eval
+    steps = [("a", "arccosh", ("x",)), ("m", "greater", ("x", 1.5)), ("y", "where", ("m", "a", 0.0)), ("s", "sum", ("y",))]
+    assert backprop(steps, eval(steps, {"x": np.array([1.0, 2.0])}), s=1.0)["x"].tolist() == [0, 1 / np.sqrt(3)]
+
+
+def test_the_slope_of_arcsinh_does_not_underflow_where_the_square_overflows():
+    from xman import backprop, eval
+    steps = [("y", "arcsinh", ("x",))]
+    assert np.isclose(backprop(steps, eval(steps, {"x": 1e200}), y=1.0)["x"], 1e-200, rtol=1e-15, atol=0)
+
+
+def test_the_slope_of_arccosh_does_not_cancel_near_1():
+    from xman import backprop, eval
+    steps, e = [("y", "arccosh", ("x",))], 2.0 ** -40
+    assert np.isclose(backprop(steps, eval(steps, {"x": 1 + e}), y=1.0)["x"], 1 / np.sqrt(2 * e + e * e), rtol=1e-15)
