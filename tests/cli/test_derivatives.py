@@ -55,6 +55,10 @@ def test_forward_prints_the_list_of_the_tangents(xman):
     assert eval(WengertList.from_text(out), {"x1": 1.5, "x2": 0.5, "x1_dot": 1.0})["y_dot"] == pytest.approx(3.0118433276739065)
 
 
+def test_forward_with_values_is_shorter_too(xman):
+    assert "broadcast" not in xman("gradient", "eq17.wl", "--forward", "--wrt", "x1", *AT)[1]
+
+
 def test_stable_puts_in_the_loss_that_does_not_overflow(xman):
     assert "softmaxCrossEntropy(z, t)" in xman("gradient", "log.wl", "--stable", "--wrt", "z")[1]
 

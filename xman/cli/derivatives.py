@@ -43,8 +43,12 @@ def gradient(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[st
     """Print the list of the gradient; with values for the inputs, the shorter one for such shapes."""
     steps, known, of = read(source, values, of, stable)
     wrt = wrt or inputs(steps)
-    result = tangent_list(steps, wrt) if forward else gradient_list(steps, of, wrt)
-    keep = [of, *({of + ending(steps)} & {dst for dst, _, _ in result})] if forward else [of, *(f"d{of}_d{x}" for x in wrt)]
+    if forward:
+        result, dot = tangent_list(steps, wrt), ending(steps)
+        keep = [of, *({of + dot} & {dst for dst, _, _ in result})]
+        known |= {x + dot: known[x] for x in wrt if x in known}
+    else:
+        result, keep = gradient_list(steps, of, wrt), [of, *(f"d{of}_d{x}" for x in wrt)]
     print(result if raw else simplify(result, keep, known or None, EXACT + ALGEBRA * algebra))
 
 
