@@ -1,5 +1,7 @@
 """Facts about explain: the traces of Adams and Bishop, and how arrays, whole numbers and mistakes are shown."""
 
+import inspect
+
 import numpy as np
 import pytest
 from lists_to_show import ADAMS, AT, BISHOP
@@ -47,7 +49,7 @@ def test_a_row_has_the_line_its_value_its_tangent_and_its_adjoint():
 
 def test_the_table_is_that_of_the_docstring():
     steps = [("z1", "mul", ("h", "w")), ("area", "half", ("z1",))]
-    wanted = [line[8:] for line in explain.__doc__.splitlines() if line.startswith("        ") and ">>>" not in line]
+    wanted = [line[4:] for line in inspect.getdoc(explain).splitlines() if line.startswith("    ") and ">>>" not in line]
     assert str(explain(steps, {"h": 3, "w": 6}, wrt="h")).splitlines() == wanted[:5]
 
 
