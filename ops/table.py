@@ -75,10 +75,9 @@ def elementwise(op: str, value: Callable, *rules: Rule | None) -> None:
 
 def alike(part: Any, like: Any) -> bool:
     """Whether part has the shape and the precision of like already: the common case, seen at once."""
-    kind = type(part)
-    if kind is not type(like):
-        return False
-    return kind is np.float64 or kind is np.ndarray and part.shape == like.shape and part.dtype == like.dtype
+    if type(part) is type(like) is np.ndarray:
+        return part.shape == like.shape and part.dtype == like.dtype
+    return type(part) is type(like) is np.float64
 
 
 def linear(op: str, value: Callable, *rules: Rule | None | Each) -> None:

@@ -86,7 +86,7 @@ def own(part: Any, x: Any, held: set[int], around: Collection[Any]) -> Any:
 
 def numbers(values: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of values, Python's numbers as NumPy's reals, so that 1/0 is infinite and 2**-1 a half, and lists as arrays."""
-    if not isinstance(values, Mapping):
+    if type(values) is not dict and not isinstance(values, Mapping):
         raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, not {shortened(values)}")
     return {name: number(name, v) if isinstance(v, (int, float, list, tuple, str)) else v for name, v in values.items()}
 
