@@ -61,7 +61,7 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     """The lines of `gradient`, each with the line that it belongs to: a line of the list itself with None."""
     steps, writer = checked(steps, DG), Writer()
     symbols = writer.symbols(steps)
-    of, wrt = *named(steps, [of], "of"), named(steps, wrt, "wrt")
+    (of,), wrt = named(steps, [of], "of"), named(steps, wrt, "wrt")
     if seed is not None and not isinstance(seed, str):
         raise XManError(f"seed is the name of a new input, which holds the adjoint to start from, not {seed!r}")
     start = Symbol(writer, unused(seed, symbols)) if seed else 1.0

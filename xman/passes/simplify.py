@@ -75,7 +75,7 @@ class Simplifier(Writer):
             for rewrite in rewrites:
                 self.rewrites.setdefault(rewrite.op, []).append(rewrite)
         self.signature: dict[str, tuple[tuple, int]] = {}
-        self.definition: dict[int, tuple[str, tuple]] = {}   # by the symbol's id
+        self.definition: dict[int, tuple[str, tuple]] = {}   # by the symbol's id; `lines` keeps the symbols alive
         self.example: dict[int, Any] = {}                    # a value for each symbol, where one could be computed
         self.written: dict[tuple, Symbol] = {}               # by what it computes
         self.precisions: set[np.dtype] = set()               # those of the examples that are floats
