@@ -18,7 +18,7 @@ import importlib
 from typing import Any
 
 from .autograd import Autograd
-from .errors import XManError
+from .errors import XManError, nearest
 from .interpreters import Report, backprop, check, eval, forward, shapes
 from .manager import XMan
 from .register import Operation, Register, XManFunctions
@@ -40,7 +40,7 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str) -> Any:
     if name not in LATER:
-        raise AttributeError(f"module 'xman' has no attribute {name!r}")
+        raise AttributeError(f"module 'xman' has no attribute {name!r}{nearest(name, __dir__())}")
     found = getattr(importlib.import_module(f".{LATER[name]}", __name__), name)
     globals()[name] = found
     return found

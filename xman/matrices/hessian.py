@@ -9,9 +9,9 @@ import numpy as np
 from ..errors import XManError
 from ..interpreters import eval
 from ..passes import gradient, tangent
-from ..passes.differentiate import ending
+from ..passes.differentiate import ending, inputs_of
 from ..wengert import Steps, checked
-from .jacobian import inputs_of, stacked
+from .jacobian import stacked
 from .linear import LinearMap, Point, point, units, vectors_like
 
 
@@ -29,7 +29,7 @@ class Hessian:
     """
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
-        self.primal, self.of, self.wrt = checked(steps), of, inputs_of(steps, wrt)
+        self.primal, self.of, self.wrt = checked(steps), of, inputs_of(checked(steps), wrt)
         slopes = gradient(self.primal, of, self.wrt)
         dot = ending(slopes)
         self.dots = {x: x + dot for x in self.wrt}

@@ -11,8 +11,8 @@ from ops import Expression
 from ..errors import XManError
 from ..interpreters import eval
 from ..passes import gradient, tangent
-from ..passes.differentiate import ending
-from ..wengert import Steps, checked, named
+from ..passes.differentiate import ending, inputs_of
+from ..wengert import Steps, checked
 from .linear import LinearMap, Point, point, units, vector_like, vectors_like
 
 
@@ -57,7 +57,7 @@ class Jacobian:
     """
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str], mode: str | None = None):
-        self.steps, self.of, self.wrt, self.mode = checked(steps), of, inputs_of(steps, wrt), mode
+        self.steps, self.of, self.wrt, self.mode = checked(steps), of, inputs_of(checked(steps), wrt), mode
         counted(1, 1, mode)
         dot = ending(self.steps)
         self.dots = {x: x + dot for x in self.wrt}
@@ -126,14 +126,3 @@ def stacked(parts: list, axis: int, shape: tuple, like: Any) -> Any:
     """The parts along a new axis, in the shape; there may be none."""
     whole = np.reshape(np.stack(parts, axis), shape) if parts else np.zeros(shape, getattr(like, "dtype", float))
     return whole[()] if isinstance(whole, np.ndarray) else whole
-
-
-def inputs_of(steps: Steps, wrt: Sequence[str]) -> tuple[str, ...]:
-    """The names in wrt, when they are inputs of the list."""
-    steps = checked(steps)
-    wrt = named(steps, wrt, "wrt")
-    if not wrt:
-        raise XManError(f"wrt is empty: name at least one of the inputs {', '.join(steps.inputs)}")
-    if computed := [x for x in wrt if x not in steps.inputs]:
-        raise XManError(f"wrt names {computed[0]!r}, which is computed; it takes inputs: {', '.join(steps.inputs)}")
-    return tuple(wrt)

@@ -85,12 +85,7 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
     steps, writer = checked(steps, TG), Writer()
     symbols = writer.symbols(steps)
     dot = ending(steps)
-    wrt = named(steps, wrt, "wrt")
-    if not wrt:
-        raise XManError(f"wrt is empty: name at least one of the inputs {', '.join(steps.inputs)}")
-    if computed := [x for x in wrt if x not in steps.inputs]:
-        raise XManError(f"wrt names {computed[0]!r}, which is computed; tangents start from inputs: {', '.join(steps.inputs)}")
-    inputs = {x: Symbol(writer, x + dot) for x in wrt}
+    inputs = {x: Symbol(writer, x + dot) for x in inputs_of(steps, wrt)}
     found = forward(Followed(steps, writer), symbols, inputs, TG)
     for writer.origin in steps:
         if (t := found.get(y := writer.origin[0])) is not None and y not in inputs:
@@ -101,6 +96,16 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
     for line, origin in writer.named({*symbols, *(t.name for t in inputs.values())}):
         after.setdefault(origin and origin[0], []).append((line, origin))
     return after.get(None, []) + [pair for line in steps for pair in [(line, None), *after.get(line[0], [])]]
+
+
+def inputs_of(steps: WengertList, wrt: Collection[str]) -> tuple[str, ...]:
+    """The names in wrt, of which there has to be one, when they are inputs of the list."""
+    wrt = named(steps, wrt, "wrt")
+    if not wrt:
+        raise XManError(f"wrt is empty: name at least one of the inputs {', '.join(steps.inputs)}")
+    if computed := [x for x in wrt if x not in steps.inputs]:
+        raise XManError(f"wrt names {computed[0]!r}, which is computed; it takes inputs: {', '.join(steps.inputs)}")
+    return tuple(wrt)
 
 
 def ending(steps: WengertList, word: str = "_dot") -> str:
