@@ -55,3 +55,18 @@ def test_another_structure_is_refused_with_the_path(tree, words):
 def test_a_list_in_the_place_of_a_tuple_is_refused():
     with pytest.raises(XManError, match="v is a list of 2 where w has a tuple of 2"):
         matching([1, 2], flatten((1, 2))[1], "v", "w")
+
+
+def test_a_tree_that_contains_itself_is_refused():
+    tree = [1.0]
+    tree.append(tree)
+    with pytest.raises(XManError, match="contains itself"):
+        flatten(tree)
+
+
+def test_a_list_with_a_constructor_of_its_own_is_refused():
+    class Pair(list):
+        def __init__(self, a, b):
+            super().__init__([a, b])
+    with pytest.raises(XManError, match="a Pair cannot be made from its parts again"):
+        flatten(Pair(1.0, 2.0))

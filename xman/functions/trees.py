@@ -45,7 +45,10 @@ def rebuilt(tree: Any, parts: list) -> Any:
         new = copy.copy(tree)  # its type, its order and a defaultdict's factory
         new.update(zip((key for key, _ in children(tree)), parts, strict=True))
         return new
-    return type(tree)._make(parts) if hasattr(tree, "_fields") else type(tree)(parts)
+    try:
+        return type(tree)._make(parts) if hasattr(tree, "_fields") else type(tree)(parts)
+    except TypeError:
+        raise XManError(f"a {type(tree).__name__} cannot be made from its parts again; give lists, tuples and dicts") from None
 
 
 def flatten(tree: Any) -> tuple[list, Any]:
@@ -56,7 +59,10 @@ def flatten(tree: Any) -> tuple[list, Any]:
         leaves.append(leaf)
         return LEAF
 
-    structure = tree_map(hold, tree)
+    try:
+        structure = tree_map(hold, tree)
+    except RecursionError:
+        raise XManError("an argument is nested hundreds deep, or contains itself; give it flatter") from None
     return leaves, structure
 
 
