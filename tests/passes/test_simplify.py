@@ -311,3 +311,27 @@ def test_minus_zero_is_not_the_default_zero():
 
 def test_a_register_in_the_place_of_a_default_is_kept():
     assert simplify([("y", "clip", ("x", "low"))]) == [("y", "clip", ("x", "low"))]
+
+
+def test_a_sum_over_an_array_stays():
+    assert simplify([("y", "sum", ("x",))], likes={"x": np.ones(3)}, rewrites=EXACT + ALGEBRA) == [("y", "sum", ("x",))]
+
+
+def test_whole_numbers_in_the_shape_of_floats_are_whole_numbers():
+    steps = [("a", "mul", ("v", 2.0)), ("k2", "reshape", ("k", "a")), ("y", "mul", ("k2", 1.0))]
+    assert len(simplify(steps, ["y"])) == 3
+
+
+def test_a_number_in_single_precision_stays_that_beside_doubles():
+    steps, values = [("b", "broadcast", (0.1, "s")), ("y", "mul", ("b", "x"))], {"s": np.float32(1), "x": np.ones(2)}
+    assert_same_bits(eval(simplify(steps, ["y"], values), values)["y"], eval(steps, values)["y"])
+
+
+def test_a_whole_number_among_the_likes_is_a_real_number():
+    steps = [("y", "power", ("x", -1)), ("b", "broadcast", (1.0, "y")), ("z", "mul", ("b", "y"))]
+    assert simplify(steps, ["z"], {"x": 2}) == [("z", "power", ("x", -1))]
+
+
+def test_what_dead_lines_alone_read_is_dead_too():
+    steps = [("m", "greater", ("x", 0)), ("h", "tanh", ("m",)), ("e", "exp", ("h",)), ("b", "broadcast", ("n", "x")), ("y", "mul", ("x", "b"))]
+    assert len(simplify(steps, ["y"], {"x": np.ones(3), "n": 1.0})) == 1
