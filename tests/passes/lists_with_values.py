@@ -47,3 +47,10 @@ LISTS = {
     **{f"{kind} basis": of_model(AdaptiveBasis(kind, 3, dtype=float), X=R.uniform(0.1, 1, (5, 1)), y=X[:, :1])
        for kind in ("polynomial", "rbf", "tanh")},
 }
+
+
+def assert_same_bits(got, want):
+    """The same shape, precision and bits, but for those of NaN."""
+    np.testing.assert_array_equal(got, want, strict=True)
+    numbers = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(got)[numbers], np.signbit(want)[numbers])

@@ -102,15 +102,6 @@ def logistic_regression():
     return run(m, "f")
 
 
-def test_logistic_regression_is_the_list_of_the_notes():
-    assert str(logistic_regression()[0]) == """\
-z1 = dot(x, W)
-z2 = softmax(z1)
-z3 = crossEntropy(z2, y)
-z4 = frobeniusNorm(W)
-f = add(z3, z4)"""
-
-
 def test_crossentropy_takes_the_logarithm_of_the_prediction_and_not_of_the_target():
     _, values, _ = logistic_regression()
     np.testing.assert_allclose(values["z3"], -np.log(values["z2"][:, 1:2]), rtol=1e-14)
