@@ -26,7 +26,8 @@ RANKS = [{"errors", "figures", "notation", "validity", "wengert", "register", "m
          {"matrices"},
          {"functions"},
          {"autograd", ""},  # the package itself
-         {"compile", "show", "train", "grade"},
+         {"engines"},
+         {"show", "train", "grade"},
          {"models"},
          {"cli"},
          {"__main__"}]

@@ -31,6 +31,7 @@ LATER = {name: package for package, names in {
     "passes": "gradient tangent simplify rewrite EXACT STABLE ALGEBRA",
     "matrices": "Jacobian Hessian outer_products inverse_outer_products",
     "functions": "trace grad value_and_grad jvp vjp jacobian hessian hvp Dual derivative",
+    "engines": "compile",
     "show": "explain derivation expand paths cost source difference_errors",
 }.items() for name in names.split()}
 

@@ -1,0 +1,158 @@
+"""compile: from a list to a function of its inputs, specialised for the shapes it meets."""
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ops
+
+from ..errors import XManError, nearest
+from ..interpreters.context import missing
+from ..notation import shortened
+from ..wengert import Steps, WengertList, checked, named
+from .program import program_of
+
+# an engine: the file that has its build(program) -> Built, and the package and the extra that it needs
+ENGINES = {"interpret": ("interpreted", "", ""), "numpy": ("with_numpy", "", ""), "numba": ("with_numba", "numba", "fast"),
+           "jax": ("with_jax", "jax", "jax"), "tape": ("tape", "", "")}
+REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
+
+
+class Built(NamedTuple):
+    """What an engine makes of a program.
+
+    run: from the values to the outputs by name, or None where the values are not of the program's kinds; it then has
+    written nothing. source: the text it was made from. plan: what it is made of, to be printed.
+    """
+    run: Callable[[Mapping[str, Any]], dict[str, Any] | None]
+    source: str
+    plan: Any
+
+
+def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "auto",
+            inplace: Mapping[str, str] | None = None) -> Compiled:
+    """The list as a function: step(values) gives the outputs by name, as eval would.
+
+        >>> step = xman.compile(steps, ["loss"], inplace={"W": "W_next"})
+        >>> step({"X": X, "y": y, "W": W})["loss"]
+
+    outputs: the registers that are wanted (None: the list's outputs). inplace: inputs, by name, whose own arrays are to be
+    overwritten by a register of the same shape and precision; no other input is ever written to. engine: interpret (the
+    reference), numpy, numba (the extra `fast`), jax (the extra `jax`), tape (lists of numbers), or auto, which chooses by
+    sizes and by what is installed; `step.why` says why.
+    Raises XManError for a list that is not valid, for names that it does not have and an engine that is not there.
+    """
+    return Compiled(steps, outputs, engine, inplace)
+
+
+class Compiled:
+    """A list as a function of its inputs; made by `compile`.
+
+    It is specialised at the first call for the shapes and types of the values, again when they change, and remembers the
+    last programs. Several threads may call it at once. engine: the name of the one that runs. why: why that one.
+    """
+
+    def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str, inplace: Mapping[str, str] | None):
+        self.steps = checked(steps, ops.G)
+        if engine not in ("auto", *ENGINES):
+            raise XManError(f"there is no engine {engine!r}{nearest(str(engine), ENGINES)}; there are auto, {', '.join(ENGINES)}")
+        if not self.steps:
+            raise XManError("the list is empty: there is nothing to compile")
+        self.inplace = overwritten(self.steps, inplace)
+        self.outputs = tuple(named(self.steps, self.steps.outputs if outputs is None else outputs, "outputs"))
+        self.asked = engine
+        self.engine, self.why = engine, f"{engine} was asked for"
+        self._programs: dict[tuple, Built] = {}
+        self._latest: Built | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The outputs by name, arrays of their own. Raises XManError as eval does."""
+        built = self._latest
+        result = built.run(values) if built else None
+        return self._specialised(values) if result is None else result
+
+    @property
+    def source(self) -> str:
+        """The text of the program that ran last."""
+        return self._built().source
+
+    @property
+    def plan(self) -> Any:
+        """What the program that ran last is made of: buffers, their sizes, groups of lines and operations."""
+        return self._built().plan
+
+    def _built(self) -> Built:
+        if self._latest is None:
+            raise XManError("a list is compiled for the shapes of its values: call it once, then it has a source and a plan")
+        return self._latest
+
+    def _specialised(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        if not isinstance(values, Mapping):
+            raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, not {shortened(values)}")
+        missing(self.steps, values)
+        self._check_arrays(values)
+        key = tuple(map(signature, map(values.get, self.steps.inputs)))
+        with self._lock:
+            if key not in self._programs:
+                self._programs[key] = self._build(values)
+                for old in list(self._programs)[:-REMEMBERED]:
+                    del self._programs[old]
+            self._latest = built = self._programs[key]
+        result = built.run(values)
+        return self._build(values, "interpret").run(values) if result is None else result
+
+    def _build(self, values: Mapping[str, Any], engine: str | None = None) -> Built:
+        program = program_of(self.steps, values, self.outputs, self.inplace)
+        for y, x in program.inplace.items():
+            if program.kinds.get(x) != program.kinds.get(y):
+                raise XManError(f"inplace: {y} is {described(program.kinds.get(y))}, and cannot overwrite {x}, "
+                                f"{described(program.kinds.get(x))}")
+        if not engine and self.asked == "auto":
+            self.engine, self.why = chosen(program)
+        file, package, extra = ENGINES[engine or self.engine]
+        if package and importlib.util.find_spec(package) is None:
+            raise XManError(f"the engine {self.engine} needs the package {package}: pip install 'xman[{extra}]'")
+        return importlib.import_module(f".{file}", __package__).build(program)
+
+    def _check_arrays(self, values: Mapping[str, Any]) -> None:
+        """Raise XManError unless the arrays to be overwritten can be, and share memory with no other input."""
+        for x in self.inplace:
+            if not isinstance(values[x], np.ndarray) or not values[x].flags.writeable:
+                raise XManError(f"inplace: {x} is to be overwritten and has to be an array that can be written to, not "
+                                f"{shortened(values[x]) if not isinstance(values[x], np.ndarray) else 'a read-only one'}")
+            for other in self.steps.inputs:
+                if other != x and isinstance(values[other], np.ndarray) and np.may_share_memory(values[x], values[other]):
+                    raise XManError(f"inplace: {x} is to be overwritten and shares memory with {other}; give one of them a copy")
+
+
+def chosen(program: Any) -> tuple[str, str]:
+    """The engine for a program, and why that one."""
+    return "interpret", "nothing else is there yet"
+
+
+def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[str, str]:
+    """inplace, when it leads from inputs of the list to registers of it. XManError otherwise."""
+    if inplace is None:
+        return {}
+    if not isinstance(inplace, Mapping):
+        raise XManError(f"inplace is a dictionary from inputs to the registers that overwrite them, {{'W': 'W_next'}}, not "
+                        f"{shortened(inplace)}")
+    if strange := [x for x in named(steps, inplace, "inplace") if x not in steps.inputs]:
+        raise XManError(f"inplace names {strange[0]!r}, which is computed; only an input can be overwritten")
+    named(steps, inplace.values(), "inplace")
+    return dict(inplace)
+
+
+def signature(x: Any) -> tuple:
+    """What a program depends on: the type of a value, its shape and its precision."""
+    return type(x), getattr(x, "shape", ()), getattr(x, "dtype", None)
+
+
+def described(kind: Any) -> str:
+    return f"an array of {kind.dtype} of shape {kind.shape}" if kind and kind.array else "no array"

@@ -1,0 +1,29 @@
+"""The reference: the interpreter, line by line, and the results put where they are wanted."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..interpreters import eval
+from .compiled import Built
+from .program import Program
+
+
+def build(program: Program) -> Built:
+    """The program that interprets the list as it was written."""
+    def run(values: Mapping[str, Any]) -> dict[str, Any]:
+        found = eval(program.original, values)
+        inputs = [x for x in values.values() if isinstance(x, np.ndarray)]
+        results: dict[str, Any] = {}
+        for name in program.outputs:
+            results[name] = x = found[name]
+            if isinstance(x, np.ndarray) and any(np.may_share_memory(x, y) for y in (*inputs, *list(results.values())[:-1])):
+                results[name] = x.copy()  # a result is an array of its own
+        fresh = {x: found[y].copy() for y, x in program.inplace.items()}
+        for x, value in fresh.items():
+            values[x][...] = value
+        return results
+
+    return Built(run, str(program.original), f"{len(program.original)} lines, one after another")
