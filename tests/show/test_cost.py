@@ -11,7 +11,7 @@ from lists_to_show import ADAMS, AT, BISHOP, HOUSE, LISTS
 import ops
 from xman import WengertList, XManError, eval
 from xman.show.cost import Cost, LineCost, Work, cost
-from xman.show.flops import FLOPS
+from xman.engines.flops import FLOPS
 
 lists = pytest.mark.parametrize(("steps", "values", "wrt"), LISTS.values(), ids=LISTS)
 
@@ -205,7 +205,7 @@ def test_the_sum_of_a_number_is_no_operation():
 def test_the_adjoints_of_a_product_cost_what_the_product_costs():
     import numpy as np
 
-    from xman.show.flops import FLOPS
+    from xman.engines.flops import FLOPS
     a, b, d = np.ones((4, 3)), np.ones((3, 5)), np.ones((4, 5))
     assert FLOPS["dotLeft"](a, d, a, b) == FLOPS["dotRight"](b, d, a, b) == FLOPS["dot"](d, a, b) == 2 * 4 * 3 * 5
 

@@ -12,10 +12,11 @@ import numpy as np
 import ops
 
 from ..errors import XManError, nearest
-from ..interpreters.context import missing
+from ..interpreters import eval
+from ..interpreters.context import missing, numbers
 from ..notation import shortened
 from ..wengert import Steps, WengertList, checked, named
-from .program import program_of
+from .program import Kind, Program, program_of
 
 # an engine: the file that has its build(program) -> Built, and the package and the extra that it needs
 ENGINES = {"interpret": ("interpreted", "", ""), "numpy": ("with_numpy", "", ""), "numba": ("with_numba", "numba", "fast"),
@@ -69,13 +70,18 @@ class Compiled:
         self.engine, self.why = engine, f"{engine} was asked for"
         self._programs: dict[tuple, Built] = {}
         self._latest: Built | None = None
+        self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []  # the inputs that were looked at, and their owners
         self._lock = threading.Lock()
 
     def __call__(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs by name, arrays of their own. Raises XManError as eval does."""
         built = self._latest
-        result = built.run(values) if built else None
-        return self._specialised(values) if result is None else result
+        try:
+            if built and (not self.inplace or self._seen(values)) and (result := built.run(values)) is not None:
+                return result
+        except Exception:  # a value is missing or an operator fails: what follows says which
+            pass
+        return self._specialised(values)
 
     @property
     def source(self) -> str:
@@ -93,47 +99,70 @@ class Compiled:
         return self._latest
 
     def _specialised(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        if not isinstance(values, Mapping):
-            raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, not {shortened(values)}")
+        """The outputs, by the program for values of these kinds: a new one if they are new."""
+        values = numbers(values)
         missing(self.steps, values)
-        self._check_arrays(values)
-        key = tuple(map(signature, map(values.get, self.steps.inputs)))
+        self._look_at(values)
+        key = tuple(signature(values[x]) for x in self.steps.inputs)
         with self._lock:
             if key not in self._programs:
                 self._programs[key] = self._build(values)
                 for old in list(self._programs)[:-REMEMBERED]:
                     del self._programs[old]
             self._latest = built = self._programs[key]
-        result = built.run(values)
-        return self._build(values, "interpret").run(values) if result is None else result
+        try:
+            result = built.run(values)
+        except Exception:
+            eval(self.steps, values)  # raises the sentence
+            raise
+        return self._interpreted().run(values) if result is None else result
 
-    def _build(self, values: Mapping[str, Any], engine: str | None = None) -> Built:
+    def _build(self, values: Mapping[str, Any]) -> Built:
+        if self.asked == "interpret":
+            return self._interpreted()
         program = program_of(self.steps, values, self.outputs, self.inplace)
         for y, x in program.inplace.items():
-            if program.kinds.get(x) != program.kinds.get(y):
-                raise XManError(f"inplace: {y} is {described(program.kinds.get(y))}, and cannot overwrite {x}, "
-                                f"{described(program.kinds.get(x))}")
-        if not engine and self.asked == "auto":
+            check_update(x, y, program.kinds.get(x), program.kinds.get(y))
+        if self.asked == "auto":
             self.engine, self.why = chosen(program)
-        file, package, extra = ENGINES[engine or self.engine]
+        file, package, extra = ENGINES[self.engine]
         if package and importlib.util.find_spec(package) is None:
             raise XManError(f"the engine {self.engine} needs the package {package}: pip install 'xman[{extra}]'")
         return importlib.import_module(f".{file}", __package__).build(program)
 
-    def _check_arrays(self, values: Mapping[str, Any]) -> None:
+    def _interpreted(self) -> Built:
+        from .interpreted import build
+        return build(Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps))
+
+    def _look_at(self, values: Mapping[str, Any]) -> None:
         """Raise XManError unless the arrays to be overwritten can be, and share memory with no other input."""
         for x in self.inplace:
             if not isinstance(values[x], np.ndarray) or not values[x].flags.writeable:
-                raise XManError(f"inplace: {x} is to be overwritten and has to be an array that can be written to, not "
-                                f"{shortened(values[x]) if not isinstance(values[x], np.ndarray) else 'a read-only one'}")
+                found = "a read-only one" if isinstance(values[x], np.ndarray) else shortened(values[x])
+                raise XManError(f"inplace: {x} is to be overwritten and has to be an array that can be written to, not {found}")
             for other in self.steps.inputs:
                 if other != x and isinstance(values[other], np.ndarray) and np.may_share_memory(values[x], values[other]):
                     raise XManError(f"inplace: {x} is to be overwritten and shares memory with {other}; give one of them a copy")
+        over = [values[x] for x in self.inplace]
+        self._known = []
+        for name in self.steps.inputs if self.inplace else ():
+            if isinstance(values[name], np.ndarray):
+                owner = values[name].base
+                apart = isinstance(owner, np.ndarray) and not any(np.may_share_memory(owner, w) for w in over)
+                self._known.append((name, values[name], owner if apart else None))
+
+    def _seen(self, values: Mapping[str, Any]) -> bool:
+        """Whether the arrays are those that were looked at last, or other parts of what those were parts of."""
+        for name, array, owner in self._known:
+            x = values[name]
+            if x is not array and (owner is None or x.base is not owner):
+                return False
+        return True
 
 
-def chosen(program: Any) -> tuple[str, str]:
+def chosen(program: Program) -> tuple[str, str]:
     """The engine for a program, and why that one."""
-    return "interpret", "nothing else is there yet"
+    return "numpy", "nothing else is there yet"
 
 
 def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[str, str]:
@@ -145,14 +174,25 @@ def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[s
                         f"{shortened(inplace)}")
     if strange := [x for x in named(steps, inplace, "inplace") if x not in steps.inputs]:
         raise XManError(f"inplace names {strange[0]!r}, which is computed; only an input can be overwritten")
-    named(steps, inplace.values(), "inplace")
+    if strange := [y for y in named(steps, inplace.values(), "inplace") if y in steps.inputs]:
+        raise XManError(f"inplace: {strange[0]!r} is an input; what overwrites one is computed")
+    if len(set(inplace.values())) < len(inplace):
+        raise XManError("inplace: a register overwrites one input; give each of them its own")
     return dict(inplace)
+
+
+def check_update(x: str, y: str, old: Kind | None, new: Kind | None) -> None:
+    """Raise XManError unless y can overwrite x."""
+    if old != new:
+        raise XManError(f"inplace: {y} is {described(new)}, and cannot overwrite {x}, {described(old)}")
 
 
 def signature(x: Any) -> tuple:
     """What a program depends on: the type of a value, its shape and its precision."""
-    return type(x), getattr(x, "shape", ()), getattr(x, "dtype", None)
+    if isinstance(x, np.ndarray):
+        return type(x), x.shape, x.dtype, x.flags.c_contiguous
+    return type(x), np.shape(x), getattr(x, "dtype", None)
 
 
-def described(kind: Any) -> str:
+def described(kind: Kind | None) -> str:
     return f"an array of {kind.dtype} of shape {kind.shape}" if kind and kind.array else "no array"

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..interpreters import eval
-from .compiled import Built
-from .program import Program
+from .compiled import Built, check_update
+from .program import Program, kind_of
 
 
 def build(program: Program) -> Built:
@@ -21,6 +21,8 @@ def build(program: Program) -> Built:
             results[name] = x = found[name]
             if isinstance(x, np.ndarray) and any(np.may_share_memory(x, y) for y in (*inputs, *list(results.values())[:-1])):
                 results[name] = x.copy()  # a result is an array of its own
+        for y, x in program.inplace.items():
+            check_update(x, y, kind_of(values[x]), kind_of(found[y]))
         fresh = {x: found[y].copy() for y, x in program.inplace.items()}
         for x, value in fresh.items():
             values[x][...] = value

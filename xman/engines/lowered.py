@@ -16,7 +16,7 @@ from ops.reductions import count
 from ..passes.patterns import rewrite, shaped
 
 
-def entries_float(w, x, *_):
+def filled(w, x, *_):
     """Whether x is an array of floats that has entries."""
     return w.real(x) and w.shape(x) is not None and 0 not in w.shape(x)
 
@@ -44,7 +44,7 @@ def exp_difference(w, x, y):
 
 
 def mean(w, x, axis=None, keepdims=False):
-    return f.sum(x, axis, keepdims) / float(count(w.example[id(x)], axis)) if entries_float(w, x) else None
+    return f.sum(x, axis, keepdims) / float(count(w.example[id(x)], axis)) if filled(w, x) else None
 
 
 def targets(w, z, y):
@@ -111,22 +111,22 @@ def clip(w, x, lo=None, hi=None):
 
 LOWERED = (
     #        found                                          becomes                                             where
-    rewrite(lambda x: f.half(x),                            lambda x: 0.5 * x),
-    rewrite(lambda x: f.square(x),                          lambda x: x * x),
-    rewrite(lambda x: f.reciprocal(x),                      lambda x: 1.0 / x,                                  given=entries_float),
-    rewrite(lambda x: f.stopGradient(x),                    lambda x: x),
-    rewrite(lambda x: f.relu(x),                            lambda x: f.maximum(x, 0.0),                        given=entries_float),
-    rewrite(lambda x, a: f.leakyRelu(x, a),                 lambda x, a: f.where(x > 0, x, a * x),              given=entries_float),
-    rewrite(lambda x, a: f.elu(x, a),                       lambda x, a: f.where(x > 0, x, a * f.expm1(f.minimum(x, 0.0))), given=entries_float),
-    rewrite(lambda x: f.softplus(x),                        lambda x: f.logaddexp(0.0, x),                      given=entries_float),
-    rewrite(lambda x: f.logSigmoid(x),                      lambda x: -f.logaddexp(0.0, -x),                    given=entries_float),
-    rewrite(lambda x: f.silu(x),                            lambda x: x * f.sigmoid(x),                         given=entries_float),
-    rewrite(lambda x: f.gelu(x),                            lambda x: x * (0.5 * (1.0 + f.erf(x * math.sqrt(0.5)))), given=entries_float),
-    rewrite(lambda x, a: f.softmax(x, a),                   softmax,                                            given=entries_float),
-    rewrite(lambda x, a: f.logSoftmax(x, a),                log_softmax,                                        given=entries_float),
-    rewrite(lambda x, a, k: f.logsumexp(x, a, k),           log_sum_exp,                                        given=entries_float),
-    rewrite(lambda x, a, k: f.norm(x, a, k),                lambda x, a, k: f.sqrt(f.sum(x * x, a, k)),         given=entries_float),
-    rewrite(lambda x: f.frobeniusNorm(x),                   lambda x: f.sqrt(f.sum(x * x)),                     given=entries_float),
+    rewrite(lambda x: f.half(x),                       lambda x: 0.5 * x),
+    rewrite(lambda x: f.square(x),                     lambda x: x * x),
+    rewrite(lambda x: f.reciprocal(x),                 lambda x: 1.0 / x,  given=filled),
+    rewrite(lambda x: f.stopGradient(x),               lambda x: x),
+    rewrite(lambda x: f.relu(x),                       lambda x: f.maximum(x, 0.0),  given=filled),
+    rewrite(lambda x, a: f.leakyRelu(x, a),            lambda x, a: f.where(x > 0, x, a * x),  given=filled),
+    rewrite(lambda x, a: f.elu(x, a),                  lambda x, a: f.where(x > 0, x, a * f.expm1(f.minimum(x, 0.0))), given=filled),
+    rewrite(lambda x: f.softplus(x),                   lambda x: f.logaddexp(0.0, x),  given=filled),
+    rewrite(lambda x: f.logSigmoid(x),                 lambda x: -f.logaddexp(0.0, -x),  given=filled),
+    rewrite(lambda x: f.silu(x),                       lambda x: x * f.sigmoid(x),  given=filled),
+    rewrite(lambda x: f.gelu(x),                       lambda x: x * (0.5 * (1.0 + f.erf(x * math.sqrt(0.5)))), given=filled),
+    rewrite(lambda x, a: f.softmax(x, a),              softmax,  given=filled),
+    rewrite(lambda x, a: f.logSoftmax(x, a),           log_softmax,  given=filled),
+    rewrite(lambda x, a, k: f.logsumexp(x, a, k),      log_sum_exp,  given=filled),
+    rewrite(lambda x, a, k: f.norm(x, a, k),           lambda x, a, k: f.sqrt(f.sum(x * x, a, k)),  given=filled),
+    rewrite(lambda x: f.frobeniusNorm(x),              lambda x: f.sqrt(f.sum(x * x)),  given=filled),
     #       operator                                        becomes where shapes are known
     shaped("mean",                                          mean),
     shaped("clip",                                          clip),

@@ -1,15 +1,16 @@
 """What an engine is given: the list as it is for the shapes and types of one set of values, and what is wanted of it."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+import ops
+
 from ..interpreters import eval
-from ..interpreters.context import number
 from ..passes import EXACT, simplify
-from ..wengert import WengertList
+from ..wengert import Line, WengertList
 from .lowered import LOWERED
 
 
@@ -29,29 +30,50 @@ class Program(NamedTuple):
 
     steps: the list, simplified for the shapes and lowered to few operators. kinds: those of its registers; one that is
     missing there is something else, such as a sparse matrix. outputs: what is wanted. inplace: the input that each of
-    these registers is to overwrite. original: the list as it was.
+    these registers is to overwrite. original: the list as it was. others: the type and shape of inputs without a kind.
     """
     steps: WengertList
     kinds: dict[str, Kind]
     outputs: tuple[str, ...]
     inplace: dict[str, str]
     original: WengertList
+    others: dict[str, tuple[type, tuple]] = {}
 
 
 def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...], inplace: Mapping[str, str]) -> Program:
     """The program for these values. Raises XManError where the list does not run on them."""
-    values = {name: number(name, v) if isinstance(v, (int, float, list, tuple, str)) else v for name, v in values.items()
-              if name in steps.inputs}
+    values = {name: values[name] for name in steps.inputs}
     eval(steps, values)  # what fails, fails here and in words
     keep = dict.fromkeys((*outputs, *inplace.values()))
     short = simplify(steps, keep, values, EXACT + LOWERED)
     found = eval(short, values)
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
-    return Program(short, kinds, outputs, {y: x for x, y in inplace.items()}, steps)
+    others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
+    return Program(short, kinds, outputs, {y: x for x, y in inplace.items()}, steps, others)
 
 
 def kind_of(x: Any) -> Kind | None:
     """The kind of an array or a number; None for what is neither."""
-    if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biuf" and type(x).__module__ == "numpy":
+    if (type(x) is np.ndarray or isinstance(x, np.generic)) and x.dtype.kind in "biuf" and x.dtype.isnative:
         return Kind(x.shape, x.dtype, type(x) is np.ndarray)
     return Kind((), np.dtype(type(x)), False) if type(x) in (bool, int, float) else None
+
+
+MAY_SHARE = {"alias", "stopGradient", "reshape", "transpose", "mT", "getitem", "flip", "diag", "part", "unpad", "column",
+             "einsum", "clip", "round", "oneHot", "unbroadcast"}  # whose results may lie in the memory of an argument
+
+
+def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozenset[str]]:
+    """The registers in whose memory each register may lie: itself, or those that it is a view of."""
+    holds: dict[str, frozenset[str]] = {}
+    for dst, op, args in lines:
+        registers = [a for a in args if isinstance(a, str)]
+        for a in registers:
+            holds.setdefault(a, frozenset([a]))
+        if dst in kinds and not kinds[dst].array:
+            holds[dst] = frozenset()
+        elif op in MAY_SHARE or op not in ops.table.OURS and op != "gemm":
+            holds[dst] = frozenset().union(*(holds[a] for a in registers))
+        else:
+            holds[dst] = frozenset([dst])
+    return holds

@@ -17,7 +17,7 @@ from ..passes import gradient, simplify, tangent
 from ..passes.differentiate import ending
 from ..wengert import Steps, WengertList, checked, named
 from .explain import output
-from .flops import FLOPS
+from ..engines.flops import FLOPS
 
 SECONDS = 0.2  # that each of the three is timed for
 
@@ -96,7 +96,7 @@ def cost(steps: Steps, values: Mapping[str, Any], of: str | None = None, wrt: Co
     Counted are the lists that `gradient` and `tangent` write, and the list itself, as `simplify` leaves them for these
     shapes: no expression twice, nothing `of` does not need, none of the rules' helpers.
 
-    What counts as one operation says `xman.show.flops`; an operator of your own gets its row in FLOPS there. Bytes are those
+    What counts as one operation says `xman.engines.flops`; an operator of your own gets its row in FLOPS there. Bytes are those
     of each line's registers, read and written, as if nothing stayed in a cache.
     Bishop, Deep Learning, §8.2: at most 6 times an evaluation, in practice 2 or 3. A list of nothing but operators whose
     derivative is a much longer calculation than they are, such as a determinant, has more.
@@ -124,7 +124,7 @@ def counted(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> l
     values = eval(steps, values)
     if missing := [op for _, op, _ in steps if op not in FLOPS]:
         raise XManError(f"nothing says how many operations {missing[0]!r} takes; put it in the table: "
-                        f"xman.show.flops.FLOPS[{missing[0]!r}] = lambda out, *args: …")
+                        f"xman.engines.flops.FLOPS[{missing[0]!r}] = lambda out, *args: …")
     return [LineCost(dst, op, FLOPS[op](values[dst], *(values[a] if isinstance(a, str) else a for a in args)),
                      sum(size(values[a]) for a in args if isinstance(a, str)), size(values[dst]))
             for dst, op, args in steps]

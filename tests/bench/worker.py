@@ -1,0 +1,74 @@
+"""A contestant's process: it calls what it is told to, and in its turn it runs its step for a short while and tells the times."""
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
+
+import numpy as np
+
+# read by OpenBLAS (NumPy's and SciPy's), OpenMP (PyTorch), MKL (PyTorch), Numba and XLA when they are imported
+THREADS = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "NPROC"
+
+
+class LeftOut(NamedTuple):
+    """Why a contestant does not take part."""
+    why: str
+
+
+class Block(NamedTuple):
+    """seconds: of each run. cores: the processor's time over that of the clock."""
+    seconds: list[float]
+    cores: float
+
+
+def serve(pipe: Connection) -> None:
+    """Answer with function(*arguments) for each that comes, until None does. What fails is left out, and says why."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    for function, arguments in iter(pipe.recv, None):
+        try:
+            answer = function(*arguments)
+        except Exception as error:  # whatever a peer raises, the others go on
+            answer = LeftOut(f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}")
+        pipe.send(answer)
+
+
+step: Callable[[], Any] = lambda: None
+
+
+def build(make: Callable, work: Any, runs: int) -> tuple[list[list[np.ndarray]], float]:
+    """The results of the first runs of the step that make(work) gives, and the seconds until the first of them."""
+    global step
+    step = lambda: None
+    gc.collect()
+    started = time.perf_counter()
+    fresh = make(work)
+    results = [arrays(fresh())]
+    seconds = time.perf_counter() - started
+    results += [arrays(fresh()) for _ in range(runs - 1)]
+    step = fresh
+    return results, seconds
+
+
+def arrays(result: Any) -> list[np.ndarray]:
+    """What a step gives, arrays of any framework, as a list of copies."""
+    parts = result if isinstance(result, (list, tuple)) else [result]
+    return [np.array(x.detach() if hasattr(x, "detach") else x) for x in parts if x is not None]
+
+
+def block(seconds: float) -> Block:
+    """The times of as many runs as fit, at least one, after one to warm up."""
+    run, times = step, []
+    before = time.perf_counter()
+    run()
+    if time.perf_counter() - before < seconds:
+        run()
+    started, busy = time.perf_counter(), time.process_time()
+    while not times or time.perf_counter() - started < seconds:
+        before = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - before)
+    return Block(times, (time.process_time() - busy) / (time.perf_counter() - started))

@@ -1,0 +1,77 @@
+"""What a program is made of, to be read and printed: where each register lives, what is computed in one go, what it costs."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ..wengert import Line
+from .flops import FLOPS
+from .program import Kind
+
+
+class Buffer(NamedTuple):
+    """A register's place: `start` bytes into the program's memory, or -1 where it is an array by itself."""
+    register: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    start: int
+
+    @property
+    def bytes(self) -> int:
+        return int(np.prod(self.shape)) * self.dtype.itemsize
+
+
+class Plan(NamedTuple):
+    """The plan of a program. It prints itself.
+
+    buffers: the registers that need memory of the program. memory: its bytes, in which buffers follow one another.
+    outputs: the bytes of the results, which are new arrays at each call. updates: the inputs that are written over at
+    once. groups: the registers that are computed together, in one loop or one call. calls: the lines that run through the
+    interpreter's function. flops: operations of one call, as `xman.cost` counts them. note: what else there is to say.
+    """
+    engine: str
+    buffers: list[Buffer]
+    memory: int
+    outputs: int
+    updates: list[str]
+    groups: list[list[str]]
+    calls: list[str]
+    flops: int
+    note: str = ""
+
+    @property
+    def peak(self) -> int:
+        """Bytes that a call needs beyond the inputs."""
+        return self.memory + self.outputs
+
+    def __str__(self) -> str:
+        total = sum(buffer.bytes for buffer in self.buffers)
+        text = [f"engine {self.engine}: {self.flops:,} operations, {self.memory:,} bytes for {len(self.buffers)} buffers of "
+                f"{total:,} together, {self.outputs:,} bytes of results"]
+        if self.updates:
+            text.append(f"overwritten at once: {', '.join(self.updates)}")
+        text += [f"{b.start:>12,}  {b.bytes:>12,} bytes  {b.register} {b.dtype}{b.shape}" for b in self.buffers]
+        text += [f"together: {', '.join(group)}" for group in self.groups if len(group) > 1]
+        if self.calls:
+            text.append(f"through the interpreter's function: {', '.join(self.calls)}")
+        return "\n".join([*text, self.note] if self.note else text)
+
+
+def flops_of(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> int:
+    """The operations of the lines; an operator without a row in FLOPS, and what has no shape, count for none."""
+    total = 0
+    for dst, op, args in lines:
+        if any(isinstance(a, str) and a not in kinds for a in (dst, *args)):
+            continue
+        if op == "gemm":
+            total += 2 * int(np.prod(kinds[dst].shape)) * kinds[args[2]].shape[0 if args[3] else 1]
+        elif op in FLOPS:
+            total += FLOPS[op](stand(kinds[dst]), *(stand(kinds[a]) if isinstance(a, str) else a for a in args))
+    return total
+
+
+def stand(kind: Kind) -> np.ndarray:
+    """An array of that kind that takes no memory."""
+    return np.broadcast_to(np.empty((), kind.dtype), kind.shape)

@@ -1,0 +1,97 @@
+"""What generated programs have in common: their names, their literals, and the guard at their door.
+
+A program is Python text that is executed, so nothing of a list gets into it but names that the list was checked for and
+literals that are written here; whatever is not a plain number or a tuple of such is handed over as an object.
+"""
+from __future__ import annotations
+
+import builtins
+import keyword
+import math
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+
+from ..errors import XManError
+from ..interpreters.context import number
+from ..notation import shortened
+from .program import Kind, Program
+
+
+class Text:
+    """A program that is being written: its lines, and the objects that it calls by a name of its own."""
+
+    def __init__(self, registers: Collection[str]):
+        self.registers, self.objects, self.lines = registers, {}, []
+        if strange := [name for name in registers if not name.isidentifier() or keyword.iskeyword(name)]:
+            raise XManError(f"a register cannot be called {shortened(strange[0])} in a program")
+
+    def free(self, word: str) -> str:
+        """word, with underscores until no register and no object has the name."""
+        while word in self.registers or word in self.objects or keyword.iskeyword(word):
+            word += "_"
+        return word
+
+    def object(self, word: str, value: Any) -> str:
+        """A name for an object; the same for the same object."""
+        for name, known in self.objects.items():
+            if known is value and name.rstrip("_") == word:
+                return name
+        name = self.free(word)
+        self.objects[name] = value
+        return name
+
+    def literal(self, a: Any) -> str:
+        """A register's name as it is; a literal as Python that evaluates to it, of the same type."""
+        if isinstance(a, str):
+            return a
+        if plain(a):
+            return repr(a)
+        return self.object("constant" if isinstance(a, (np.ndarray, np.generic)) else "literal", a)
+
+    def add(self, line: str, depth: int = 1) -> None:
+        self.lines.append("    " * depth + line)
+
+    def function(self, name: str) -> Callable:
+        """The function of that name, once the text has been executed."""
+        space = {**self.objects, "__builtins__": {}}
+        exec(builtins.compile(str(self), f"<{name} of a list>", "exec"), space)
+        return space[name]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+
+def plain(a: Any) -> bool:
+    """Whether a can stand in the text: None, a number, or a tuple of such."""
+    if isinstance(a, tuple):
+        return all(map(plain, a))
+    return a is None or type(a) in (bool, int) or type(a) is float and math.isfinite(a)
+
+
+def guard(text: Text, program: Program, inputs: Collection[str], contiguous: Collection[str]) -> None:
+    """Lines that take the inputs out of `values`, and return None where one is not of the kind that the program is for."""
+    ndarray, kind_of_value = text.object("ndarray", np.ndarray), text.object("type", type)
+    whole, real = text.object("int", int), text.object("float", float)
+    values = text.free("values")
+    for x in inputs:
+        kind = program.kinds.get(x)
+        text.add(f"{x} = {values}[{x!r}]")
+        if kind and kind.array:
+            order = f" or not {x}.flags.c_contiguous" if x in contiguous else ""
+            text.add(f"if {kind_of_value}({x}) is not {ndarray} or {x}.shape != {kind.shape} or "
+                     f"{x}.dtype != {text.object(kind.dtype.name, kind.dtype)}{order}: return None")
+        elif kind:
+            convert = text.object("number", number)
+            text.add(f"if {kind_of_value}({x}) is {real} or {kind_of_value}({x}) is {whole}: {x} = {convert}({x!r}, {x})")
+            text.add(f"if {kind_of_value}({x}) is not {text.object(scalar(kind).__name__, scalar(kind))}: return None")
+        else:
+            shape = text.object("shape", np.shape)
+            text.add(f"if {kind_of_value}({x}) is not {text.object('kind', program.others[x][0])} or "
+                     f"{shape}({x}) != {program.others[x][1]}: return None")
+
+
+def scalar(kind: Kind) -> type:
+    """The type of a number of that kind."""
+    return bool if kind.dtype.kind == "b" and not kind.array else kind.dtype.type
