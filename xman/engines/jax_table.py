@@ -1,12 +1,13 @@
-"""The table of the JAX engine: each operator as a function of jax.numpy, most under its name there, the others below.
+"""The table of the JAX engine: each operator as a function of jax.numpy, most under its name there.
 
-What is not here the engine hands to the operator's own function. What an operator cannot refuse while JAX computes, a
-label out of range or a singular matrix, stands in `indices` and `FINITE`, to be looked at.
+What is not here the engine leaves to the operator's own function. What JAX cannot refuse while it computes, a label out of
+range or a singular matrix, stands in `indices` and FINITE, to be looked at.
 """
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,17 +30,11 @@ class Later:
 
 
 MODULES = {"jnp": Later("jax.numpy"), "nn": Later("jax.nn"), "special": Later("jax.scipy.special")}
-jnp, nn, lax = MODULES["jnp"], MODULES["nn"], Later("jax.lax")
+jax, jnp, lax, nn = Later("jax"), MODULES["jnp"], Later("jax.lax"), MODULES["nn"]
 
-
-# ---- entry by entry -------------------------------------------------------------------------------------------------
 
 def scale(x, w):
     return zero_where_zero(x, jnp.multiply(x, w))
-
-
-def ratio(x, y):
-    return zero_where_zero(x, jnp.divide(x, y))
 
 
 def zero_where_zero(x, result):
@@ -51,12 +46,6 @@ def expDifference(x, y):
     return jnp.where(jnp.equal(x, y) & jnp.isnan(e), jnp.not_equal(x, -np.inf), e)
 
 
-def astype(x, dtype):
-    return jnp.asarray(x).astype(dtype[0])
-
-
-# ---- linear maps ----------------------------------------------------------------------------------------------------
-
 def broadcast(x, like, axis=()):
     return cast(jnp.broadcast_to(jnp.expand_dims(x, axis), shape_of(like)), like)
 
@@ -67,7 +56,7 @@ def unbroadcast(x, like, axis=()):
     if extra < 0:
         return broadcast(x, like)
     added = *range(extra), *(extra + i for i, n in enumerate(want) if n == 1 != x.shape[extra + i])
-    return cast(jnp.sum(x, added, keepdims=True).reshape(want) if added else x, like)
+    return cast(jnp.sum(x, added).reshape(want) if added else x, like)
 
 
 def dotLeft(d, a, b):
@@ -82,22 +71,10 @@ def dotRight(d, a, b):
     return unbroadcast(a.mT @ d, b) if b.ndim > 1 else unbroadcast(a.mT @ d[..., None], b[:, None])[:, 0]
 
 
-def einsum(subscripts, *arrays):
-    return jnp.einsum(subscripts_of(subscripts)[0], *arrays)
-
-
 def einsumBack(x, like, letters):
     kept, mine = letters
     forth = lambda y: jnp.broadcast_to(jnp.einsum(f"...{mine}->...{kept}", y), x.shape)
-    return cast(lax.linear_transpose(forth, jnp.zeros(like.shape, x.dtype))(x)[0], like)
-
-
-def reshape(x, shape):
-    return jnp.reshape(x, shape_of(shape))
-
-
-def concat(axis, *arrays):
-    return jnp.concatenate(arrays, axis)
+    return cast(jax.linear_transpose(forth, jnp.zeros(like.shape, x.dtype))(x)[0], like)
 
 
 def part(x, i, axis, *arrays):
@@ -105,26 +82,10 @@ def part(x, i, axis, *arrays):
     return lax.slice_in_dim(x, start, start + arrays[i].shape[axis], axis=axis)
 
 
-def stack(axis, *arrays):
-    return jnp.stack(arrays, axis)
-
-
 def diagBack(d, x, k=0):
-    if x.ndim == 1:
-        return jnp.diag(d, k)
     rows = np.arange(len(d)) + max(0, -k)
-    return jnp.zeros(x.shape, d.dtype).at[rows, rows + k].set(d)
+    return jnp.diag(d, k) if x.ndim == 1 else jnp.zeros(x.shape, d.dtype).at[rows, rows + k].set(d)
 
-
-def scatterAdd(d, like, *keys):
-    return cast(jnp.zeros(like.shape, d.dtype).at[keys].add(d), like)
-
-
-def take(x, indices, axis=None):
-    return jnp.take(x, indices, axis, mode="wrap")
-
-
-# ---- reductions -----------------------------------------------------------------------------------------------------
 
 def mean(x, axis=None, keepdims=False):
     return jnp.sum(x, axis, keepdims=keepdims) / (count(x, axis) or np.nan)
@@ -132,17 +93,12 @@ def mean(x, axis=None, keepdims=False):
 
 def centered(x, axis=None):
     m = mean(x, axis, True)
-    d = x - m
-    return jnp.where(jnp.abs(d) <= 2 * float(np.finfo(d.dtype).eps) * jnp.abs(m), 0, d)
+    return jnp.where(jnp.abs(x - m) <= 2 * float(np.finfo(x.dtype).eps) * jnp.abs(m), 0, x - m)
 
 
 def var(x, axis=None, keepdims=False, ddof=0):
     d = centered(x, axis)
     return jnp.sum(d * d, axis, keepdims=keepdims) / (count(x, axis) - ddof)
-
-
-def std(x, axis=None, keepdims=False, ddof=0):
-    return jnp.sqrt(var(x, axis, keepdims, ddof))
 
 
 def ties(x, out, axis=None):
@@ -151,8 +107,7 @@ def ties(x, out, axis=None):
 
 
 def shift(x, axis, first=0.0):
-    moved = jnp.moveaxis(x, axis, 0)
-    return jnp.moveaxis(jnp.roll(moved, 1, 0).at[:1].set(first), 0, axis)
+    return jnp.moveaxis(jnp.roll(jnp.moveaxis(x, axis, 0), 1, 0).at[:1].set(first), 0, axis)
 
 
 def scan(x, a, axis):
@@ -164,34 +119,18 @@ def scan(x, a, axis):
     return jnp.moveaxis(jnp.concatenate([x[:1], lax.scan(step, x[0], (x[1:], a[1:]))[1]]) if len(x) > 1 else x, 0, axis)
 
 
-# ---- matrices -------------------------------------------------------------------------------------------------------
-
-def pinv(a):
-    return jnp.linalg.pinv(a, 1e-15)  # NumPy's bound on small singular values
-
-
-def detSign(a):
-    return jnp.linalg.slogdet(a)[0]
-
-
-def logabsdet(a):
-    return jnp.linalg.slogdet(a)[1]
-
-
-def lowerHalf(x):
-    return jnp.tril(x) - 0.5 * jnp.tril(jnp.triu(x))
-
-
 def cofactor(a):
     u, s, vt = jnp.linalg.svd(a)
-    return turned(u, vt) * ((u * leaving_out(s, 1)[..., None, :]) @ vt)
+    others = jnp.where(np.eye(s.shape[-1], dtype=bool), 1.0, s[..., None, :]).prod(-1)  # Π s without the i-th
+    return turned(u, vt) * ((u * others[..., None, :]) @ vt)
 
 
 def cofactorSlope(t, a):
     u, s, vt = jnp.linalg.svd(a)
-    pairs = leaving_out(s, 2)
+    others = ~np.eye(s.shape[-1], dtype=bool)
+    pairs = jnp.where(others[:, None] & others, s[..., None, None, :], 1.0).prod(-1) * others.astype(s.dtype)
     m = u.mT @ t @ vt.mT
-    inner = jnp.eye(s.shape[-1], dtype=a.dtype) * jnp.einsum("...ij,...jj->...i", pairs, m)[..., None] - pairs * m.mT
+    inner = jnp.eye(s.shape[-1], dtype=s.dtype) * jnp.einsum("...ij,...jj->...i", pairs, m)[..., None] - pairs * m.mT
     return turned(u, vt) * (u @ inner @ vt)
 
 
@@ -199,86 +138,107 @@ def turned(u, vt):
     return (jnp.linalg.det(u) * jnp.linalg.det(vt))[..., None, None]
 
 
-def leaving_out(s, two):
-    """The products of all s but the i-th, or (two = 2) but the i-th and the j-th, which is 0 for i = j."""
-    others = ~np.eye(s.shape[-1], dtype=bool)
-    if two == 1:
-        return jnp.where(others, s[..., None, :], 1.0).prod(-1)
-    return jnp.where(others[:, None] & others, s[..., None, None, :], 1.0).prod(-1) * others.astype(s.dtype)
-
-
-# ---- losses: those that lowering leaves -----------------------------------------------------------------------------
-
 def oneHot(y, like):
     if y.dtype.kind == "f":
         return y
-    rows = like.shape[:-1]
     if y.shape != like.shape and like.shape[-1] > 1:
-        y = y.reshape(*rows, 1) == np.arange(like.shape[-1])
-    return y.reshape(*rows, -1).astype(like.dtype)
+        return (y.reshape(*like.shape[:-1], 1) == np.arange(like.shape[-1])).astype(like.dtype)
+    return y.reshape(*like.shape[:-1], -1).astype(like.dtype)
+
+
+def over_classes(y, x):
+    return -jnp.sum(scale(y, x), -1, keepdims=True)
+
+
+def sigmoidCrossEntropy(z, y):
+    y = oneHot(y, z)
+    return scale(y, jnp.logaddexp(0.0, -z)) + scale(1 - y, jnp.logaddexp(0.0, z))
 
 
 def hinge(z, y):
-    target = oneHot(y, z)
-    margins = 1.0 + z - jnp.sum(scale(target, z), -1, keepdims=True)
-    return jnp.sum((1 - target) * jnp.maximum(margins, 0), -1, keepdims=True)
+    y = oneHot(y, z)
+    return jnp.sum((1 - y) * jnp.maximum(1.0 + z + over_classes(y, z), 0), -1, keepdims=True)
 
-
-# ---- the table ------------------------------------------------------------------------------------------------------
 
 CALLED = {
-    **{op: f"jnp.{op}" for op in (
-        "abs add arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argsort cbrt ceil clip cos cosh cumprod cumsum diag "
-        "divide equal exp exp2 expm1 flip floor floor_divide greater greater_equal hypot isfinite isnan less less_equal log log10 "
-        "log1p log2 logaddexp logical_and logical_not logical_or max maximum min minimum negative not_equal outer pad power prod "
-        "remainder roll round sign sin sinh sqrt subtract sum tan tanh trace transpose trunc where").split()},
+    **{op: f"jnp.{op}" for op in
+       "abs add arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argsort cbrt ceil clip cos cosh cumprod cumsum diag "
+       "divide equal exp exp2 expm1 flip floor floor_divide greater greater_equal hypot isfinite isnan less less_equal log "
+       "log10 log1p log2 logaddexp logical_and logical_not logical_or max maximum min minimum negative not_equal outer pad "
+       "power prod remainder roll round sign sin sinh sqrt subtract sum tan tanh trace transpose trunc where".split()},
     **{op: f"jnp.linalg.{op}" for op in ("cholesky", "det", "inv", "solve")},
     **{op: f"special.{op}" for op in ("digamma", "erf", "gammaln", "polygamma")},
     "mul": "jnp.multiply", "dot": "jnp.matmul", "mT": "jnp.matrix_transpose", "sigmoid": "nn.sigmoid",
 }
-NAMED = dict.fromkeys(("sum", "max", "min", "prod"), ("axis", "keepdims"))  # the names of arguments after the first
-HERE = {function.__name__: function for function in (
-    astype, broadcast, centered, cofactor, cofactorSlope, concat, detSign, diagBack, dotLeft, dotRight, einsum, einsumBack,
-    expDifference, hinge, logabsdet, lowerHalf, mean, oneHot, part, pinv, ratio, reshape, scale, scan, scatterAdd, shift, stack,
-    std, take, ties, unbroadcast, var)}
-AS_THEY_ARE = {op: G[op] for op in ("alias", "column", "count", "getitem", "half", "square", "stopGradient", "unpad")}
-FUNCTIONS: dict[str, Callable] = {**HERE, **AS_THEY_ARE}  # the latter use nothing but what arrays of JAX have too
+NAMED = dict.fromkeys(("sum", "max", "min", "prod"), ("", "axis=", "keepdims="))  # what is written before an argument
+FUNCTIONS = {
+    **{op: G[op] for op in "alias column count getitem half square stopGradient unpad".split()},  # right for JAX as they are
+    **{function.__name__: function for function in (
+        broadcast, centered, cofactor, cofactorSlope, diagBack, dotLeft, dotRight, einsumBack, expDifference, hinge, mean, oneHot,
+        part, scale, scan, shift, sigmoidCrossEntropy, ties, unbroadcast, var)},
+    "ratio":      lambda x, y: zero_where_zero(x, jnp.divide(x, y)),
+    "astype":     lambda x, dtype: x.astype(dtype[0]),
+    "einsum":     lambda subscripts, *arrays: jnp.einsum(subscripts_of(subscripts)[0], *arrays),
+    "reshape":    lambda x, shape: jnp.reshape(x, shape_of(shape)),
+    "concat":     lambda axis, *arrays: jnp.concatenate(arrays, axis),
+    "stack":      lambda axis, *arrays: jnp.stack(arrays, axis),
+    "scatterAdd": lambda d, like, *keys: cast(jnp.zeros(like.shape, d.dtype).at[keys].add(d), like),
+    "take":       lambda x, indices, axis=None: jnp.take(x, indices, axis, mode="wrap"),
+    "std":        lambda x, axis=None, keepdims=False, ddof=0: jnp.sqrt(var(x, axis, keepdims, ddof)),
+    "pinv":       lambda a: jnp.linalg.pinv(a, 1e-15),  # NumPy's bound on small singular values
+    "detSign":    lambda a: jnp.linalg.slogdet(a)[0],
+    "logabsdet":  lambda a: jnp.linalg.slogdet(a)[1],
+    "lowerHalf":  lambda x: jnp.tril(x) - 0.5 * jnp.tril(jnp.triu(x)),
+    "squaredError": lambda x, v: 0.5 * jnp.square(x - oneHot(v, x)),
+    "crossEntropy": lambda p, y: over_classes(oneHot(y, p), jnp.log(p)),
+    "softmaxCrossEntropy": lambda z, y: over_classes(oneHot(y, z), nn.log_softmax(z)),
+}
+
+# ---- where JAX and NumPy differ -------------------------------------------------------------------------------------
 
 FINITE = {"cholesky", "cofactor", "cofactorSlope", "inv", "pinv", "solve"}  # NumPy raises where these are infinite or NaN
+REFUSED = {"power", "floor_divide", "remainder"}  # of whole numbers: NumPy refuses some, and rounds otherwise
 COMPARED = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or"}
-REFUSED = {"power", "floor_divide", "remainder"}  # of whole numbers, which NumPy refuses for some or rounds otherwise
-LABELS = {"oneHot": (0, 1), "hinge": (1, 0)}      # the places of labels and predictions
-KEYS = {"getitem": 1, "scatterAdd": 2}            # where keys begin, after the array or its likeness
-OWN_PRECISION = {"unbroadcast", "scatterAdd"}     # they add up in the precision of their first argument
+LABELS = {"oneHot": (0, 1)} | dict.fromkeys(  # the places of labels and predictions
+    ("crossEntropy", "hinge", "sigmoidCrossEntropy", "softmaxCrossEntropy", "squaredError"), (1, 0))
+KEYS = {"getitem": 1, "scatterAdd": 2}         # where the keys begin, after the array or its likeness
+OWN_PRECISION = {"unbroadcast", "scatterAdd"}  # they add up in the precision of their first argument
 
 
-def function_of(op: str) -> Callable | None:
-    """The function that computes op of arrays of JAX, the arguments by their places; None where there is none."""
-    if op not in CALLED:
-        return FUNCTIONS.get(op)
-    module, *path = CALLED[op].split(".")
-    found = MODULES[module]
-    for name in path:
-        found = getattr(found, name)
-    return (lambda x, *rest: found(x, **dict(zip(NAMED[op], rest, strict=False)))) if op in NAMED else found
-
-
-def indices(op: str, args: tuple, kinds: Mapping[str, Kind]) -> Iterator[tuple[Any, int, int]]:
-    """(argument, least, beyond): each argument that is an index or a label, and the range that it has to lie in."""
+def indices(op: str, args: tuple, kinds: Mapping[str, Kind]) -> Iterator[tuple[str, int, int]]:
+    """(register, least, beyond): each register that is an index or a label, and the range that it has to lie in."""
     shape = lambda a: kinds[a].shape if isinstance(a, str) else np.shape(a)
     if op in LABELS:
         y, like = (args[i] for i in LABELS[op])
         if isinstance(y, str) and kinds[y].dtype.kind != "f" and shape(y) != shape(like) and shape(like)[-1] > 1:
             yield y, 0, shape(like)[-1]
-    elif op == "take":
-        n = count(np.empty(0)) if False else shape(args[0])
-        n = n[args[2]] if len(args) > 2 and args[2] is not None else int(np.prod(n))
+    elif op == "take" and isinstance(args[1], str):
+        n = math.prod(shape(args[0])) if args[2:] in ((), (None,)) else shape(args[0])[args[2]]
         yield args[1], -n, n
     elif op in KEYS:
         sizes, keys = shape(args[KEYS[op] - 1]), args[KEYS[op]:]
-        width = [0 if key is None or key is ... else np.ndim(key) if getattr(key, "dtype", None) == bool else 1 for key in keys]
+        width = [0 if key is None or key is ... else np.ndim(key) if np.asarray(key).dtype.kind == "b" else 1 for key in keys]
         axis = 0
         for key, n in zip(keys, width, strict=True):
             if isinstance(key, str):
                 yield key, -sizes[axis], sizes[axis]
             axis += len(sizes) - sum(width) if key is ... else n
+
+
+def dtypes(args: tuple, kinds: Mapping[str, Kind]) -> list[np.dtype | None]:
+    """The precision of each argument, None for one that takes that of the others."""
+    return [kinds[a].dtype if isinstance(a, str) else getattr(a, "dtype", None) for a in args]
+
+
+def casts(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind]) -> list[np.dtype | None]:
+    """What each argument has to be made first, since JAX promotes otherwise; None where it stays."""
+    found, want = dtypes(args, kinds), kinds[dst].dtype
+    if op in COMPARED and any(found):
+        want = np.result_type(*filter(None, found))
+    elif op == "astype" or want.kind == "b":
+        return [None] * len(args)
+    stays = {"where": {0}, "take": {1}, **{op: {*range(k, len(args))} for op, k in KEYS.items()}}.get(op, set())
+    if op in LABELS and (label := found[LABELS[op][0]]) and label.kind != "f":
+        stays = {LABELS[op][0]}
+    own = op in OWN_PRECISION or want.kind != "f"
+    return [None if dtype in (None, want) or i in stays or own and dtype.kind == "f" else want for i, dtype in enumerate(found)]

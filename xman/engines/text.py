@@ -55,7 +55,7 @@ class Text:
 
     def function(self, name: str) -> Callable:
         """The function of that name, once the text has been executed."""
-        space = {**self.objects, "__builtins__": {}}
+        space = {**self.objects, "__builtins__": builtins}
         exec(builtins.compile(str(self), f"<{name} of a list>", "exec"), space)
         return space[name]
 
@@ -95,3 +95,8 @@ def guard(text: Text, program: Program, inputs: Collection[str], contiguous: Col
 def scalar(kind: Kind) -> type:
     """The type of a number of that kind."""
     return bool if kind.dtype.kind == "b" and not kind.array else kind.dtype.type
+
+
+def own_array(x: Any) -> Any:
+    """x, an array of its own where it is one."""
+    return x.copy() if isinstance(x, np.ndarray) else x

@@ -17,7 +17,7 @@ from .folded import folded, ordered
 from .memory import Event, arena, placed
 from .plan import Buffer, Plan, flops_of
 from .program import Program, held
-from .text import Text, guard
+from .text import Text, guard, own_array
 
 WORTH_BLAS = 1e6  # operations of all products from which on SciPy's BLAS, which folds, pays for its import
 INFIX = {"add": "+", "subtract": "-", "mul": "*", "divide": "/"}
@@ -44,11 +44,12 @@ class Writer:
         self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds, max(calls, default=-1))
         self.over = {y: program.inplace[y] for y in direct if self.hows[y] == "into"}
         buffered = {dst for dst, how in self.hows.items() if how == "into"} - {*self.outputs, *self.over}
-        self.places, self.size = placed([Event(
-            reads={root for a in args if isinstance(a, str) for root in holds[a] if root in buffered},
-            writes={dst: self.kinds[dst].bytes} if dst in buffered else {},
-            over={dst: [a for a in self.written_over(op, args) if a in buffered and self.kinds[a] == self.kinds[dst]]})
-            for dst, op, args in self.lines])
+        events = [Event({root for a in args if isinstance(a, str) for root in holds[a]},
+                        {dst: self.kinds[dst].bytes} if dst in buffered else {},
+                        {dst: [a for a in self.written_over(op, args) if a in buffered and self.kinds[a] == self.kinds[dst]]})
+                  for dst, op, args in self.lines]
+        events.append(Event({root for x in (*self.outputs, *program.inplace) for root in holds.get(x, ())}, {}))
+        self.places, self.size = placed(events)
         names = {a for dst, _, args in lines for a in (dst, *args) if isinstance(a, str)}
         self.text = Text(names.union(program.original.inputs))
 
@@ -226,11 +227,6 @@ def gemm(dtype: np.dtype) -> Any:
     """BLAS's product of matrices in that precision, SciPy's: NumPy hands out no factor and no sum."""
     from scipy.linalg import blas
     return blas.sgemm if dtype == np.float32 else blas.dgemm
-
-
-def own_array(x: Any) -> Any:
-    """x, an array of its own where it is one."""
-    return x.copy() if isinstance(x, np.ndarray) else x
 
 
 def scale(x: Any, w: Any, out: np.ndarray) -> None:
