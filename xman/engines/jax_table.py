@@ -41,13 +41,24 @@ def zero_where_zero(x, result):
     return jnp.where(jnp.equal(x, 0) & jnp.isnan(result), 0, result)
 
 
+def remainder(x, y):
+    r = jnp.remainder(x, y)
+    return jnp.where(r == 0, jnp.copysign(r, y), r)
+
+
+def floor_divide(x, y):
+    q = jnp.floor_divide(x, y)
+    return jnp.where(q == 0, jnp.copysign(q, jnp.divide(x, y)), q)
+
+
 def expDifference(x, y):
     e = jnp.exp(jnp.subtract(x, y))
     return jnp.where(jnp.equal(x, y) & jnp.isnan(e), jnp.not_equal(x, -np.inf), e)
 
 
 def broadcast(x, like, axis=()):
-    return cast(jnp.broadcast_to(jnp.expand_dims(x, axis), shape_of(like)), like)
+    x, shape = jnp.expand_dims(x, axis), shape_of(like)
+    return cast(jnp.broadcast_to(x.reshape(x.shape[max(0, x.ndim - len(shape)):]), shape), like)
 
 
 def unbroadcast(x, like, axis=()):
@@ -163,9 +174,9 @@ def hinge(z, y):
 CALLED = {
     **{op: f"jnp.{op}" for op in
        "abs add arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argsort cbrt ceil clip cos cosh cumprod cumsum diag "
-       "divide equal exp exp2 expm1 flip floor floor_divide greater greater_equal hypot isfinite isnan less less_equal log "
+       "divide equal exp exp2 expm1 flip floor greater greater_equal hypot isfinite isnan less less_equal log "
        "log10 log1p log2 logaddexp logical_and logical_not logical_or max maximum min minimum negative not_equal outer pad "
-       "power prod remainder roll round sign sin sinh sqrt subtract sum tan tanh trace transpose trunc where".split()},
+       "power prod roll round sign sin sinh sqrt subtract sum tan tanh trace transpose trunc where".split()},
     **{op: f"jnp.linalg.{op}" for op in ("cholesky", "det", "inv", "solve")},
     **{op: f"special.{op}" for op in ("digamma", "erf", "gammaln", "polygamma")},
     "mul": "jnp.multiply", "dot": "jnp.matmul", "mT": "jnp.matrix_transpose", "sigmoid": "nn.sigmoid",
@@ -174,8 +185,8 @@ NAMED = dict.fromkeys(("sum", "max", "min", "prod"), ("", "axis=", "keepdims="))
 FUNCTIONS = {
     **{op: G[op] for op in "alias column count getitem half square stopGradient unpad".split()},  # right for JAX as they are
     **{function.__name__: function for function in (
-        broadcast, centered, cofactor, cofactorSlope, diagBack, dotLeft, dotRight, einsumBack, expDifference, hinge, mean, oneHot,
-        part, scale, scan, shift, sigmoidCrossEntropy, ties, unbroadcast, var)},
+        broadcast, centered, cofactor, cofactorSlope, diagBack, dotLeft, dotRight, einsumBack, expDifference, floor_divide, hinge,
+        mean, oneHot, part, remainder, scale, scan, shift, sigmoidCrossEntropy, ties, unbroadcast, var)},
     "ratio":      lambda x, y: zero_where_zero(x, jnp.divide(x, y)),
     "astype":     lambda x, dtype: x.astype(dtype[0]),
     "einsum":     lambda subscripts, *arrays: jnp.einsum(subscripts_of(subscripts)[0], *arrays),
@@ -197,11 +208,12 @@ FUNCTIONS = {
 # ---- where JAX and NumPy differ -------------------------------------------------------------------------------------
 
 FINITE = {"cholesky", "cofactor", "cofactorSlope", "inv", "pinv", "solve"}  # NumPy raises where these are infinite or NaN
-REFUSED = {"power", "floor_divide", "remainder"}  # of whole numbers: NumPy refuses some, and rounds otherwise
+INEXACT = {"power", "floor_divide", "remainder"}  # of whole numbers: NumPy refuses some, and rounds otherwise
 COMPARED = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or"}
 LABELS = {"oneHot": (0, 1)} | dict.fromkeys(  # the places of labels and predictions
     ("crossEntropy", "hinge", "sigmoidCrossEntropy", "softmaxCrossEntropy", "squaredError"), (1, 0))
 KEYS = {"getitem": 1, "scatterAdd": 2}         # where the keys begin, after the array or its likeness
+STEPWISE = {"scatterAdd", "einsumBack", *LABELS} - {"oneHot"}  # what they do to whole numbers they do before these are floats
 OWN_PRECISION = {"unbroadcast", "scatterAdd"}  # they add up in the precision of their first argument
 
 

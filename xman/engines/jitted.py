@@ -4,6 +4,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 
@@ -25,9 +26,18 @@ LIBERTIES = {"plus": {"reassoc"}, "larger": {"nnan", "nsz"}, "smaller": {"nnan",
 
 
 @functools.cache
+def numba_itself() -> ModuleType:
+    """Numba, told that a loop is worth checking for overlaps however many arrays it has: those of a program have none."""
+    numba = extra("numba", "fast", "the engine numba")
+    from llvmlite import binding
+    binding.set_option("xman", "-vectorize-memory-check-threshold=100000")
+    return numba
+
+
+@functools.cache
 def function(op: str, dtype: str) -> Callable:
     """The operator for numbers of a precision, as a function that Numba has compiled and can put in place."""
-    numba = extra("numba", "fast", "the engine numba")
+    numba = numba_itself()
     try:
         from .vectorised import VECTORISED
     except ImportError:
@@ -41,23 +51,27 @@ def function(op: str, dtype: str) -> Callable:
 
 @functools.cache
 def product() -> Callable:
-    """product(kind, c, c0, n, a, a0, lda, ta, b, b0, ldb, tb, m, k, coefficients, first): c = alpha·a@b + beta·c.
+    """product(c, a, b, alpha, coefficients, table, row): c = alpha·a@b + beta·c, of matrices that lie in flat arrays row by row.
 
-    c is (m, n), a (m, k), b (k, n), stored row by row in flat arrays from c0, a0 and b0 on, a and b the other way round where
-    ta and tb hold. kind: the letter of BLAS for the precision. alpha and beta stand in coefficients from `first` on.
+    A row of the table says: the letter of BLAS for the precision; where c begins, and its columns; where a begins, its columns,
+    and n, or t where it is transposed; the same of b; the rows of c; the terms of a sum; and beta. alpha and beta are handed
+    to BLAS in the first two numbers of coefficients.
     """
-    numba = extra("numba", "fast", "the engine numba")
+    numba = numba_itself()
     import numba.np.linalg  # noqa: F401  brings BLAS
     types = numba.types
     byte, address, size = types.int8, types.uintp, types.intp
     blas = types.ExternalFunction("numba_xxgemm", types.int32(
         byte, byte, byte, size, size, size, address, address, size, address, size, address, address, size))
 
-    @numba.njit
-    def product(kind, c, c0, n, a, a0, lda, ta, b, b0, ldb, tb, m, k, coefficients, first):
-        bytes_ = c.itemsize  # rows are columns to BLAS: cᵀ = bᵀ aᵀ
-        return blas(np.int8(kind), np.int8(tb), np.int8(ta), n, m, k, coefficients.ctypes.data + first * bytes_,
-                    b.ctypes.data + b0 * bytes_, ldb, a.ctypes.data + a0 * bytes_, lda,
-                    coefficients.ctypes.data + (first + 1) * bytes_, c.ctypes.data + c0 * bytes_, n)
+    @numba.njit(error_model="numpy")
+    def product(c, a, b, alpha, coefficients, table, row):
+        kind, c0, n, a0, lda, ta, b0, ldb, tb, m, k, beta = table[row]
+        coefficients[0] = alpha
+        coefficients[1] = beta
+        each = c.itemsize
+        return blas(np.int8(kind), np.int8(tb), np.int8(ta), n, m, k, coefficients.ctypes.data,  # rows are columns to BLAS:
+                    b.ctypes.data + b0 * each, ldb, a.ctypes.data + a0 * each, lda,                 # cᵀ = bᵀ aᵀ
+                    coefficients.ctypes.data + each, c.ctypes.data + c0 * each, n)
 
     return product

@@ -63,12 +63,11 @@ def computed_in(line: Line, kinds: Mapping[str, Kind]) -> np.dtype:
 class Loops:
     """Writes the loops of a group into a text.
 
-    place(x): the flat array that register x lies in, and the index there of its first number; None for a number that is a
-    variable. function(op, dtype): the name of an operator's function. kept: the registers that are read elsewhere. rowwise:
+    place(x): the name of the flat array with the numbers of register x; None for a number that is a variable. function(op, dtype): the name of an operator's function. kept: the registers that are read elsewhere. rowwise:
     those that have memory for the columns of one row alone.
     """
 
-    def __init__(self, text: Text, group: Group, kinds: Mapping[str, Kind], place: Callable[[str], tuple[str, int] | None],
+    def __init__(self, text: Text, group: Group, kinds: Mapping[str, Kind], place: Callable[[str], str | None],
                  function: Callable[[str, np.dtype], str], kept: Collection[str], rowwise: Collection[str]):
         self.text, self.group, self.kinds, self.place, self.function = text, group, kinds, place, function
         self.kept, self.rowwise = kept, rowwise
@@ -163,10 +162,10 @@ class Loops:
 
     def at(self, x: str, spread: str) -> str:
         """Where the number of x lies in its array."""
-        array, start = self.place(x)
+        array = self.place(x)
         i, j = self.i if self.rows > 1 else "0", self.j
         index = {PLACE: j if x in self.rowwise or self.rows == 1 else f"{i} * {self.columns} + {j}", ROW: i, DOWN: j, ALL: "0"}
-        return f"{array}[{start} + {index[spread]}]" if start else f"{array}[{index[spread]}]"
+        return f"{array}[{index[spread]}]"
 
     def value(self, dst: str, op: str, args: tuple) -> str:
         """The expression of a line, computed in the type in which NumPy does."""
@@ -201,7 +200,8 @@ class Loops:
     def gather(self, partial: str, strange: str, op: str, dtype: np.dtype, a: str, depth: int) -> None:
         """Puts one more number to those of its row. Sums and maxima may be taken in any order, so that they run in parallel."""
         if op == "sum":
-            self.text.add(f"{partial} = {self.function('plus', dtype)}({partial}, {self.text.free(TYPES[dtype])}({a}))", depth)
+            wide = a if dtype == self.kinds[a].dtype else f"{self.text.free(TYPES[dtype])}({a})"
+            self.text.add(f"{partial} = {self.function('plus', dtype)}({partial}, {wide})", depth)
         else:
             self.text.add(f"{partial} = {self.function('larger' if op == 'max' else 'smaller', dtype)}({partial}, {a})", depth)
             self.text.add(f"{strange} |= {a} != {a}", depth)

@@ -15,10 +15,13 @@ from ops import G
 
 from ..errors import XManError
 from ..interpreters import backprop, eval
-from ..interpreters.context import missing, number
+from ..interpreters.context import depends, missing, number
 from ..notation import shortened, shown
-from ..wengert import Line, Steps, WengertList, checked, named
-from .tape_loops import CODE, ROWS, WIDTH, arrange, arranging, back_in_numpy, compiled, forward_in_numpy
+from ..wengert import Steps, WengertList, checked, named
+from .compiled import Built
+from .program import Program
+from .tape_lines import Unwritten, Writer, needed
+from .tape_loops import ROWS, WIDTH, arranged, back_in_numpy, compiled, forward_in_numpy, has_numba, source
 
 HINT = "without the package numba it runs in NumPy, and many times slower: pip install 'xman[fast]'"
 BLOCK = 64  # rows of a batch at once, without Numba
@@ -105,17 +108,157 @@ def stacked(steps: WengertList, values: Any) -> np.ndarray:
     return np.array(np.broadcast_arrays(*arrays))
 
 
-# ---- from lines to slots -----------------------------------------------------------------------------------------------
+def machine(steps: WengertList, outputs: tuple[str, ...]) -> Recorded | Interpreted:
+    """What runs the list: the tape, or the interpreter where a line has no row on it. XManError for what is not of numbers."""
+    try:
+        return Recorded(steps, outputs)
+    except Unwritten as error:
+        k, line = next((k, line) for k, line in enumerate(steps, 1) if line[0] == error.args[0])
+    if line[1] in ops.table.OURS:
+        try:
+            with np.errstate(all="ignore"):
+                found = np.ndim(G[line[1]](*[np.float64(0.5) if isinstance(a, str) else a for a in line[2]]))
+        except Exception:
+            found = "nothing for numbers"
+        if found:
+            raise XManError(f"line {k}, {shown(line)}: the tape is for lists of numbers; use engine numpy")
+    return Interpreted(steps, outputs, f"line {k}, {shown(line)}, has no row on the tape: {len(steps):,} lines by the interpreter")
 
-class Unwritten(Exception):
-    """A line that has no row on the tape; the message says which."""
+
+class Recorded:
+    """A list as arrays, with the loops that run it.
+
+    The slots of `v` are the inputs, the constants, and the lines in their order. `to` and `also` say where a line sends its
+    delta: to the slots of x and y, or to itself, where it is lost, if it has no derivative.
+    """
+
+    def __init__(self, steps: WengertList, outputs: tuple[str, ...]):
+        writer = Writer(steps.inputs)
+        writer.write(needed(steps, outputs))
+        found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
+        self.jit = has_numba()
+        codes, reads = np.array(writer.codes, np.int32), np.array(writer.reads, np.int32)
+        order, self.starts = arranged(codes, np.where(reads < writer.first, -1, reads - writer.first).T.ravel(), self.jit)
+        self.inputs, self.constants = writer.first, np.array([float(x) for x in writer.constants])
+        self.first = first = self.inputs + len(self.constants)
+        place = np.empty(first + len(order), np.uint32)  # of what Writer numbers from 0 on, and from the end
+        place[:self.inputs] = np.arange(self.inputs)
+        place[self.inputs + order] = lines = np.arange(first, len(place))
+        place[len(place) - len(self.constants):] = np.arange(self.inputs, first)[::-1]
+        codes, (self.a, self.b, self.c) = codes[order], place[reads[:, order]]
+        self.outputs, self.runs = place[list(found)], codes[self.starts[:-1]]
+        kinds, dx, dy = np.array([(kind, dx > "", dy > "") for _, dx, dy, kind in ROWS.values()]).T
+        self.to, self.also = (np.where(has[codes], slots, lines).astype(np.uint32) for has, slots in ((dx, self.a), (dy, self.b)))
+        self.bits = kinds[codes].astype(np.uint8)
+        self._pool: dict[tuple[int, bool], list] = {}
+        self.plan = (f"{len(steps):,} lines, {len(order):,} of them needed, in {len(self.runs):,} runs of one operator"
+                     f"{'' if self.jit else '; ' + HINT}")
+
+    def values(self, X: np.ndarray) -> list:
+        """The outputs, for inputs of shape (inputs,) or (inputs, batch)."""
+        return self._run(X, False)[0]
+
+    def gradient(self, X: np.ndarray) -> tuple[Any, np.ndarray]:
+        """The first output, and its derivatives in the shape of X."""
+        found, slopes = self._run(X, True)
+        return found[0], slopes
+
+    def _run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:
+        width, rows = (1, 1) if X.ndim == 1 else (WIDTH if self.jit else BLOCK, X.shape[1])
+        found, slopes = np.empty((len(self.outputs), rows)), np.empty((self.inputs, rows if back else 0))
+        pool = self._pool.setdefault((width, back), [])
+        try:
+            v, p, q, d = buffers = pool.pop()
+        except IndexError:
+            v, p, q, d = buffers = self._buffers(width, back)
+        values, deltas = v.reshape(-1, width), d.reshape(-1, width)
+        for start in range(0, rows, width):
+            part = (X[:, None] if X.ndim == 1 else X)[:, start:start + width]
+            m = part.shape[1]
+            values[:self.inputs, :m], values[:self.inputs, m:] = part, part[:, -1:]
+            self._loop("partials" if back else "values", width, v, p, q, self.runs, self.starts, self.a, self.b, self.c)
+            found[:, start:start + m] = values[self.outputs, :m]
+            if back:
+                d[...] = 0.0
+                deltas[self.outputs[0]] = 1.0
+                self._loop("back", width, d, p, q, self.bits, self.to, self.also, v, self.a, self.b)
+                slopes[:, start:start + m] = deltas[:self.inputs, :m]
+        pool.append(buffers)
+        numbers = [x.astype({"f": float, "b": bool, "i": int}[kind]) for x, kind in zip(found, self.kinds, strict=True)]
+        return ([x[0] for x in numbers], slopes[:, 0] if back else slopes) if X.ndim == 1 else (numbers, slopes)
+
+    def _loop(self, kind: str, width: int, *args: np.ndarray) -> None:
+        if self.jit:
+            compiled(kind, width)(*args, np.uint64(self.first))
+        elif kind == "back":
+            d, p, q, _, to, also, v, a, b = args
+            back_in_numpy(d, p, q, self.runs, self.starts, to, also, v, a, b, self.first)
+        else:
+            forward_in_numpy(kind, *args, self.first)
+
+    def _buffers(self, width: int, back: bool) -> tuple[np.ndarray, ...]:
+        """Values, partials twice and deltas, with the constants in their place."""
+        lines, wide = len(self.a), (width,) if width > 1 else ()
+        v = np.zeros((self.first + lines, *wide))
+        v[self.inputs:self.first] = self.constants.reshape(-1, *[1] * len(wide))
+        return (v, np.zeros((lines, *wide)), np.zeros((lines, *wide)), np.zeros_like(v)) if back else (v, v, v, v)
 
 
-#        operator          row, its third argument, and the second where one is given; a number stands for a constant
-SIMPLE = {(op, 1 + ("y" in row[0])): (CODE[op], 0.0, None) for op, row in ROWS.items() if op != "arithmetic"} | {
-    ("add", 2):           (CODE["arithmetic"], 1.0, None),
-    ("subtract", 2):      (CODE["arithmetic"], -1.0, None),
-    ("mul", 2):           (CODE["arithmetic"], 0.0, None),
-    ("half", 1):          (CODE["arithmetic"], 0.0, 0.5),
-    ("negative", 1):      (CODE["arithmetic"], 0.0, -1.0),
-}
+class Interpreted:
+    """A list with an operator that has no row: the interpreters, a row of the batch at a time."""
+
+    def __init__(self, steps: WengertList, outputs: tuple[str, ...], plan: str):
+        self.steps, self.outputs, self.plan = steps, outputs, plan
+
+    def values(self, X: np.ndarray) -> list:
+        found = [self._numbers(row) for row in np.atleast_2d(X.T)]
+        columns = list(zip(*[[x[name] for name in self.outputs] for x in found], strict=True))
+        return [column[0] if X.ndim == 1 else np.array(column) for column in columns]
+
+    def gradient(self, X: np.ndarray) -> tuple[Any, np.ndarray]:
+        values, slopes, inputs = [], np.zeros(np.atleast_2d(X.T).shape), self.steps.inputs
+        for row, slope in zip(np.atleast_2d(X.T), slopes, strict=True):
+            found = self._numbers(row)
+            deltas = backprop(self.steps, found, ops.DG, inputs, **{self.outputs[0]: 1.0})
+            slope[:] = [deltas.get(x, 0.0) for x in inputs]
+            values.append(found[self.outputs[0]])
+        return (values[0], slopes[0]) if X.ndim == 1 else (np.array(values), slopes.T)
+
+    def _numbers(self, row: np.ndarray) -> dict[str, Any]:
+        found = eval(self.steps, dict(zip(self.steps.inputs, row, strict=True)))
+        if large := [k for k, (dst, _, _) in enumerate(self.steps) if np.ndim(found[dst])]:
+            raise XManError(f"line {large[0] + 1}, {shown(self.steps[large[0]])} has shape {np.shape(found[self.steps[large[0]][0]])}; "
+                            "the tape is for lists of numbers; use engine numpy")
+        return found
+
+
+def build(program: Program) -> Built:
+    """The program as a tape, for numbers or for a batch of them. Inputs of another precision than float64 are interpreted.
+
+    Raises XManError for inputs that are matrices, and in a batch for a line that does not work entry by entry.
+    """
+    steps, kinds = program.original, {x: program.kinds.get(x) for x in program.original.inputs}
+    for x, kind in kinds.items():
+        if kind is None or len(kind.shape) > 1:
+            raise XManError(f"the input {x} {f'has shape {kind.shape}' if kind else 'is no number'}; the tape is for lists of numbers, "
+                            "each of which may be an array (batch,): use engine numpy")
+    wide = [x for x, kind in kinds.items() if kind.shape]
+    for k, line in enumerate(steps if wide else (), 1):
+        if line[1] not in ops.table.ELEMENTWISE and (line[1] not in ROWS or line[1] not in ops.table.OURS):
+            raise XManError(f"line {k}, {shown(line)}: the tape takes each row of a batch by itself; use engine numpy")
+    if program.inplace or any(kind.dtype != float for kind in kinds.values()):
+        from .interpreted import build as interpreted
+        return interpreted(program)
+    tape, spread = machine(steps, program.outputs), depends(steps, wide, kinds)
+
+    def run(values: Mapping[str, Any]) -> dict[str, Any] | None:
+        for x, kind in kinds.items():
+            given = values[x]
+            if type(given) not in (float, np.float64, int) and not (type(given) is np.ndarray and given.dtype == float):
+                return None
+            if np.shape(given) != kind.shape:
+                return None
+        results = zip(program.outputs, tape.values(stacked(steps, values)), strict=True)
+        return {y: x if y in spread or not wide else x[0] for y, x in results}
+
+    return Built(run, source("values", WIDTH if wide else 1), tape.plan)

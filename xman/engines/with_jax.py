@@ -25,7 +25,7 @@ from ..interpreters.context import number
 from ..wengert import Line
 from . import interpreted
 from .compiled import Built
-from .jax_table import CALLED, COMPARED, FINITE, FUNCTIONS, LABELS, MODULES, NAMED, REFUSED, casts, dtypes, indices
+from .jax_table import CALLED, COMPARED, FINITE, FUNCTIONS, INEXACT, LABELS, MODULES, NAMED, STEPWISE, casts, dtypes, indices
 from .plan import Plan, flops_of
 from .program import Kind, Program, kind_of
 from .text import Text, plain
@@ -111,10 +111,12 @@ def refused(line: Line, kinds: Kinds) -> str:
         return f"has {strange[0]}, which is nothing that JAX has"
     if mask := [a for a, _, _ in indices(op, args, kinds) if kinds[a].dtype.kind == "b" and op not in LABELS]:
         return f"has as many entries as {mask[0]} picks"
-    types = {dtype.kind for dtype in dtypes(args, kinds) if dtype}
-    if op in REFUSED and kinds[dst].dtype.kind != "f" or op in COMPARED and types >= {"i", "u"}:
+    made, of = kinds[dst].dtype.kind, {dtype.kind for dtype in dtypes(args, kinds) if dtype}
+    cast = {dtype.kind for dtype, to in zip(dtypes(args, kinds), casts(dst, op, args, kinds), strict=True) if to}
+    if op in INEXACT and made != "f" or op in COMPARED and of >= {"i", "u"} or op in STEPWISE and cast - {"f"} or (
+            op == "astype" and "f" in of and made in "iu"):
         return "is of whole numbers, which JAX takes otherwise"
-    return "may find no whole number" if op == "astype" and "f" in types and kinds[dst].dtype.kind in "iu" else ""
+    return ""
 
 
 def call(text: Text, op: str, args: tuple, to: list[np.dtype | None]) -> str:

@@ -5,8 +5,9 @@ matrices in another order, and exp, log, tanh and their like to the last two bit
 """
 from __future__ import annotations
 
+import keyword
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,12 @@ from .text import Text, guard, own_array
 
 HEAD = """from math import inf as {inf}, nan as {nan}
 from numba import njit as {njit}
-from numpy import bool_ as {b1}, float32 as {f4}, float64 as {f8}
+from numpy import array as {array}, bool_ as {b1}, float32 as {f4}, float64 as {f8}, int64 as {i8}
 from builtins import abs as {abs}, range as {range}
 from xman.engines.jitted import function as {function}, product as {product}
 {product} = {product}()
 """
+AT_ONCE = 60  # items of a kernel: Numba's time grows faster than a kernel's length
 SHAPE_ONLY = {"broadcast": 1, "oneHot": 1, "astype": 1}  # arguments that are read; the next says no more than a shape or a type
 
 
@@ -74,6 +76,12 @@ class Writer:
         self.size = size + ALIGNED  # the factors of products stand before all else
         names = {a for dst, _, args in lines for a in (dst, *args) if isinstance(a, str)}.union(program.original.inputs)
         self.text, self.kernels = Text(names), Text(names)
+        self.functions: dict[tuple, str] = {}    # the loops, by what they say
+        self.bodies: dict[str, list[str]] = {}
+        self.imports: dict[str, None] = {}       # lines of the head
+        self.starts: list[int] = []              # where the arrays of each call of loops begin in the memory
+        self.rows: list[list[int]] = []          # what BLAS has to know of each product
+        self.helpers = {self.kernels.free(word) for word in re.findall(r"{(\w+)}", HEAD)}
 
     # ---- what goes where --------------------------------------------------------------------------------------------
 
@@ -137,35 +145,66 @@ class Writer:
     # ---- kernels ----------------------------------------------------------------------------------------------------
 
     def kernel(self, items: list[Item]) -> tuple[str, list[str]]:
-        """A function that does these items; its name and its arguments, as the function in Python calls it with them."""
-        name = self.kernels.free(f"kernel{len([line for line in self.kernels.lines if line.startswith('def ')])}")
-        body, self.used = self.kernels.lines, {}
-        self.kernels.lines = []
+        """A function that does these items, and what the function in Python calls it with."""
+        text, before = self.kernels, self.kernels.lines
+        text.lines, self.used = [], {}
         for item in items:
-            if item.group:
-                Loops(self.kernels, item.group, self.kinds, self.place, self.operator, self.kept, self.rowwise).write()
-            else:
-                self.gemm(item.lines[0])
-        written, self.kernels.lines = self.kernels.lines, body
-        self.kernels.add(f"@{self.kernels.free('njit')}(cache=True, error_model='numpy')", 0)
-        self.kernels.add(f"def {name}({', '.join(self.used)}):", 0)
+            self.loops(item.group) if item.group else self.gemm(item.lines[0])
+        written, text.lines = text.lines, before
+        name = text.object(f"kernel{self.count('kernel')}", object())
+        text.add(f"@{text.free('njit')}(cache=True, error_model='numpy')", 0)
+        text.add(f"def {name}({', '.join(self.used.values())}):", 0)
         for flat, array in self.used.items():
-            if array and flat != array:
-                self.kernels.add(f"{flat} = {flat}.ravel()")
-        self.kernels.lines += [*written, "    return 0", ""]
-        return name, [array or flat for flat, array in self.used.items()]
+            if flat != array:
+                text.add(f"{flat} = {array}.ravel()")
+        text.lines += [*written, "    return 0", "", ""]
+        return name, list(self.used.values())
+
+    def count(self, word: str) -> int:
+        return sum(name.startswith(word) for name in self.kernels.objects)
+
+    def loops(self, group: Group) -> None:
+        """A call of the function with the loops of a group: the same for groups that differ in their places alone."""
+        text, free, before = self.kernels, self.kernels.free, self.kernels.lines
+        text.lines, places = [], {}
+
+        def place(x: str) -> str | None:
+            found = self.place(x)
+            if found and found not in places:
+                places[found] = text.free(f"{self.over.get(self.root(x), self.root(x))}_")
+            return places[found] if found else None
+
+        Loops(text, group, self.kinds, place, self.operator, self.kept, self.rowwise).write()
+        body, text.lines = text.lines, before
+        numbers = [a for a in dict.fromkeys(a for _, _, args in group.lines for a in args if isinstance(a, str))
+                   if a in self.program.original.inputs and not self.kinds[a].array]
+        for a in numbers:
+            self.used.setdefault(a, a)
+        arrays = list(dict.fromkeys(array for array, _ in places))
+        starts = [start for array, start in places if array.startswith("memory")]
+        at = iter(range(len(starts)))
+        head = [f"    {name} = {array}[{free('places')}[{free('at')} + {next(at)}]:]" if array.startswith("memory") else
+                f"    {name} = {array}" for (array, _), name in places.items()]
+        parameters = ", ".join([*arrays, *numbers, free("at")])
+        key = canonical([parameters, *head, *body], self.helpers)
+        if key not in self.functions:
+            name = self.functions[key] = text.object(f"loops{self.count('loops')}", object())
+            self.bodies[name] = [f"@{free('njit')}(error_model='numpy')", f"def {name}({parameters}):", *head, *body, "", ""]
+        begin = f"{free('i8')}({len(self.starts)})"  # a bare number would be compiled in
+        text.add(f"{self.functions[key]}({', '.join([*arrays, *numbers, begin])})")
+        self.starts += starts
 
     def place(self, x: str) -> tuple[str, int] | None:
         """The flat array that a register lies in, and where; None for an input that is a number."""
         x = self.root(x)
         if x in self.places:
             dtype = self.kinds[x].dtype
-            memory = self.kernels.free(f"memory_{TYPES.get(dtype, dtype.name)}")
+            memory = self.kernels.free(f"memory_{TYPES[dtype]}")
             self.used.setdefault(memory, memory)
             return memory, (self.places[x] + ALIGNED) // dtype.itemsize
         x = self.over.get(x, x)
         if not self.kinds[x].array:
-            self.used.setdefault(x, "")
+            self.used.setdefault(x, x)
             return None
         flat = self.kernels.free(f"{x}_flat")
         self.used.setdefault(flat, x)
@@ -176,27 +215,29 @@ class Writer:
         name = self.kernels.free(f"{op}_{TYPES[dtype]}")
         line = f"{name} = {self.kernels.free('function')}({op!r}, {dtype.name!r})"
         self.imports[line] = None
+        self.helpers.add(name)
         return name
 
     def gemm(self, line: Line) -> None:
         dst, _, (alpha, s, a, ta, b, tb, c) = line
-        kind, add = self.kinds[dst], self.kernels.add
+        kind, add, free = self.kinds[dst], self.kernels.add, self.kernels.free
         (m, n), k = kind.shape, self.kinds[a].shape[0 if ta else 1]
-        T, memory = self.kernels.free(TYPES[kind.dtype]), self.kernels.free(f"memory_{TYPES[kind.dtype]}")
+        memory = free(f"memory_{TYPES[kind.dtype]}")
         self.used.setdefault(memory, memory)
         out, start = self.place(dst)
         if c and self.place(c) != (out, start):
             added, first = self.place(c)
-            i = self.kernels.free("i")
-            add(f"for {i} in {self.kernels.free('range')}({m * n}):")
+            i = free("i")
+            add(f"for {i} in {free('range')}({m * n}):")
             add(f"{out}[{start} + {i}] = {added}[{first} + {i}]", 2)
-        factor = f"{alpha!r} * {self.number(s)}" if s else repr(alpha)
-        add(f"{memory}[0] = {T}({factor})")
-        add(f"{memory}[1] = {T}({1 if c else 0})")
         (a_, a0), (b_, b0) = self.place(a), self.place(b)
         letter = {"f4": "s", "f8": "d"}[TYPES[kind.dtype]]
-        add(f"{self.kernels.free('product')}({ord(letter)}, {out}, {start}, {n}, {a_}, {a0}, {self.kinds[a].shape[1]}, "
-            f"{ord('t' if ta else 'n')}, {b_}, {b0}, {self.kinds[b].shape[1]}, {ord('t' if tb else 'n')}, {m}, {k}, {memory}, 0)")
+        row = [ord(letter), start, n, a0, self.kinds[a].shape[1], ord("t" if ta else "n"), b0, self.kinds[b].shape[1],
+               ord("t" if tb else "n"), m, k, int(c is not None)]
+        factor = f"{alpha!r} * {self.number(s)}" if s else repr(alpha)
+        add(f"# {dst} = {f'{c} + ' if c else ''}{factor} * {a}{'.T' * ta} @ {b}{'.T' * tb}")
+        add(f"{free('product')}({out}, {a_}, {b_}, {factor}, {memory}, {free('products')}, {free('i8')}({len(self.rows)}))")
+        self.rows.append(row)
 
     def number(self, s: str) -> str:
         """An input with one number, in a kernel."""
@@ -207,7 +248,7 @@ class Writer:
 
     def function(self) -> Any:
         """The function from the values to the results."""
-        text, program, self.imports = self.text, self.program, {}
+        text, program = self.text, self.program
         step, results = text.free("step"), text.free("results")
         text.add(f"def {step}({text.free('values')}):", 0)
         guard(text, program, program.original.inputs, program.inplace.values())
@@ -244,6 +285,9 @@ class Writer:
         for item in self.items:
             if item.how != "call":
                 run.append(item)
+                if len(run) == AT_ONCE:
+                    yield True, iter(run)
+                    run = []
                 continue
             if run:
                 yield True, iter(run)
@@ -312,7 +356,10 @@ class Writer:
         """Puts the head before the kernels, and the kernels, from their module, among the objects of the function in Python."""
         free = self.kernels.free
         head = HEAD.format(**{word: free(word) for word in re.findall(r"{(\w+)}", HEAD)}).splitlines()
-        self.kernels.lines = [*head, *self.imports, "", "", *self.kernels.lines]
+        tables = [f"{free('places')} = {free('array')}({self.starts or [0]})",
+                  f"{free('products')} = {free('array')}({self.rows or [[0]]})"]
+        self.kernels.lines = [*head, *self.imports, *tables, "", "", *(line for body in self.bodies.values() for line in body),
+                              *self.kernels.lines]
         names = list(names)
         if names:
             compiled = cache.module(str(self.kernels))
@@ -326,6 +373,13 @@ class Writer:
                               for x, start in self.places.items()], self.size,
                     sum(kinds[x].bytes for x in self.outputs if x in kinds), sorted(self.over.values()), groups, calls,
                     flops_of(self.lines, kinds))
+
+
+def canonical(lines: list[str], known: Collection[str]) -> tuple[str, ...]:
+    """The lines with their names, but for those that are known, numbered in the order in which they come."""
+    numbered: dict[str, str] = {}
+    rename = lambda m: m[0] if m[0] in known or keyword.iskeyword(m[0]) else numbered.setdefault(m[0], f"x{len(numbered)}")
+    return tuple(re.sub(r"\b[^\W\d]\w*", rename, line) for line in lines)
 
 
 def put(value: Any, out: np.ndarray) -> bool:
