@@ -16,6 +16,7 @@ from .program import Kind
 # or one (ALL); from numbers of rows another number for each row (ROW), or one (ROWS)
 PLACE, ALONG, DOWN, ALL, ROW, ROWS = "place", "along", "down", "all", "row", "rows"
 REDUCTIONS = ("sum", "max", "min")
+LONGEST = 64  # lines of a group: more would not stay in a processor's registers, and take long to compile
 
 
 @dataclass
@@ -58,13 +59,15 @@ def role(shape: tuple[int, ...], over: tuple[int, ...]) -> str | None:
 def level(line: Line, kinds: Mapping[str, Kind]) -> str | None:
     """What a line computes in a group over its own space; None where it is no matter for loops such as these."""
     dst, op, args = line
+    if 0 in space(line, kinds):
+        return None
     if op not in REDUCTIONS:
         return PLACE if all(role(kinds[a].shape, space(line, kinds)) for a in args if isinstance(a, str)) else None
     shape, axis = kinds[args[0]].shape, args[1] if len(args) > 1 else None
     n = len(shape)
     axes = set(range(n)) if axis is None else {a % n for a in (axis if isinstance(axis, tuple) else (axis,))}
     long = {a for a in range(n) if shape[a] != 1}
-    if 0 in shape or not long & axes and op != "sum":
+    if not long & axes and op != "sum":
         return None
     if long <= axes:
         return ALL
@@ -116,7 +119,8 @@ def grouped(pending: Sequence[Line], kinds: Mapping[str, Kind], readers: Mapping
             entrywise = groups[home[r]].levels[r] == PLACE and role(kinds[over[dst]].shape, groups[home[r]].shape) == PLACE
             first = max(first, home[r] + (not entrywise))
         k, own = next(((k, found) for k in range(first, len(groups)) if (found := level_in(line, groups[k], kinds))
-                       and (dst not in over or found == PLACE)), (len(groups), level(line, kinds)))
+                       and (dst not in over or found == PLACE) and len(groups[k].lines) < LONGEST),
+                      (len(groups), level(line, kinds)))
         if k == len(groups):
             groups.append(Group(space(line, kinds)))
         group = groups[k]

@@ -58,6 +58,8 @@ def product() -> Callable:
     to BLAS in the first two numbers of coefficients.
     """
     numba = numba_itself()
+    if numba.config.DISABLE_JIT:
+        return product_in_python
     import numba.np.linalg  # noqa: F401  brings BLAS
     types = numba.types
     byte, address, size = types.int8, types.uintp, types.intp
@@ -75,3 +77,12 @@ def product() -> Callable:
                     coefficients.ctypes.data + each, c.ctypes.data + c0 * each, n)
 
     return product
+
+
+def product_in_python(c, a, b, alpha, coefficients, table, row) -> None:
+    """The same, for NUMBA_DISABLE_JIT."""
+    _, c0, n, a0, lda, ta, b0, ldb, tb, m, k, beta = table[row]
+    left = a[a0:a0 + m * k].reshape(-1, lda)
+    right = b[b0:b0 + k * n].reshape(-1, ldb)
+    out = c[c0:c0 + m * n].reshape(m, n)
+    out[...] = alpha * ((left.T if ta == ord("t") else left) @ (right.T if tb == ord("t") else right)) + (out if beta else 0)

@@ -40,7 +40,7 @@ def loopable(line: Line, kinds: Mapping[str, Kind]) -> bool:
     if op in REDUCTIONS:
         return kinds[args[0]].dtype == kinds[dst].dtype and kinds[dst].dtype.kind == "f"
     if op in ("broadcast", "astype"):
-        return len(args) == 2 or args[2:] == ((),)
+        return len(args) <= 2 or args[2:] == ((),)
     if op == "oneHot":
         return kinds[args[0]].dtype.kind in "iu" and len(kinds[dst].shape) > 1 and kinds[args[0]].shape != kinds[dst].shape \
             and kinds[dst].shape[-1] > 1

@@ -49,7 +49,20 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
     found = eval(short, values)
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
     others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
-    return Program(short, kinds, outputs, {y: x for x, y in inplace.items()}, steps, others)
+    return Program(settled(short, kinds, keep), kinds, outputs, {y: x for x, y in inplace.items()}, steps, others)
+
+
+def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str]) -> WengertList:
+    """The lines with shapes in the place of registers that are read for their shape alone, and without what nobody reads."""
+    lines, needed = [], set(keep)
+    for dst, op, args in reversed(list(steps)):
+        if dst in needed:
+            like = args[1] if op in ("reshape", "broadcast") else None
+            if isinstance(like, str) and dst in kinds and args[0] in kinds and kinds[dst].dtype == kinds[args[0]].dtype:
+                args = (args[0], kinds[dst].shape, *args[2:])
+            needed.update(a for a in args if isinstance(a, str))
+            lines.append((dst, op, args))
+    return WengertList(lines[::-1])
 
 
 def kind_of(x: Any) -> Kind | None:

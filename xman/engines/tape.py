@@ -20,11 +20,12 @@ from ..notation import shortened, shown
 from ..wengert import Steps, WengertList, checked, named
 from .compiled import Built
 from .program import Program
-from .tape_lines import Unwritten, Writer, needed
-from .tape_loops import ROWS, WIDTH, arranged, back_in_numpy, compiled, forward_in_numpy, has_numba, source
+from .tape_lines import ROWS, Unwritten, Writer, needed
+from .tape_loops import CHUNK, KINDS, SENDS, arranged, has_numba, loops, source
 
 HINT = "without the package numba it runs in NumPy, and many times slower: pip install 'xman[fast]'"
-BLOCK = 64  # rows of a batch at once, without Numba
+WIDTH, BLOCK = 8, 64  # rows of a batch at once, with and without Numba: 8 numbers are a line of the cache
+LONG = 32  # lines
 
 
 class Tape:
@@ -90,21 +91,20 @@ def stacked(steps: WengertList, values: Any) -> np.ndarray:
                             f"({len(names)},) or (batch, {len(names)}), in the order of `inputs`")
         return values.T.astype(float, copy=False)
     if not isinstance(values, Mapping):
-        raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, or an array, not {shortened(values)}")
+        raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, or an array, not "
+                        f"{shortened(values)}")
     missing(steps, values)
     found = [values[name] for name in names]
     if {*map(type, found)} <= {float, np.float64}:
         return np.array(found, float)
     arrays = [np.asarray(number(name, x), float) for name, x in zip(names, found, strict=True)]
-    rows = ""
-    for name, x in zip(names, arrays, strict=True):
-        if x.ndim > 1:
-            raise XManError(f"{name} has shape {x.shape}; the tape is for lists of numbers, so an input is a number, or an array "
+    wide = {name: x.shape for name, x in zip(names, arrays, strict=True) if x.shape}
+    for name, shape in wide.items():
+        if len(shape) > 1:
+            raise XManError(f"{name} has shape {shape}; the tape is for lists of numbers, so an input is a number, or an array "
                             "(batch,) of them: use engine numpy")
-        if x.ndim and rows and len(x) != len(arrays[names.index(rows)]):
-            raise XManError(f"{rows} has {len(arrays[names.index(rows)])} rows and {name} has {len(x)}; the rows of a batch are as "
-                            "many for each input")
-        rows = rows or name * x.ndim
+        if shape != (first := next(iter(wide.values()))):
+            raise XManError(f"{next(iter(wide))} has {first[0]} rows and {name} has {shape[0]}; a batch has as many of each")
     return np.array(np.broadcast_arrays(*arrays))
 
 
@@ -122,7 +122,7 @@ def machine(steps: WengertList, outputs: tuple[str, ...]) -> Recorded | Interpre
             found = "nothing for numbers"
         if found:
             raise XManError(f"line {k}, {shown(line)}: the tape is for lists of numbers; use engine numpy")
-    return Interpreted(steps, outputs, f"line {k}, {shown(line)}, has no row on the tape: {len(steps):,} lines by the interpreter")
+    return Interpreted(steps, outputs, f"{len(steps):,} lines by the interpreter: there is no row for line {k}, {shown(line)}")
 
 
 class Recorded:
@@ -138,20 +138,21 @@ class Recorded:
         found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
         self.jit = has_numba()
         codes, reads = np.array(writer.codes, np.int32), np.array(writer.reads, np.int32)
-        order, self.starts = arranged(codes, np.where(reads < writer.first, -1, reads - writer.first).T.ravel(), self.jit)
+        order, starts = arranged(codes, np.where(reads < writer.first, -1, reads - writer.first).T.ravel(), self.jit)
         self.inputs, self.constants = writer.first, np.array([float(x) for x in writer.constants])
-        self.first = first = self.inputs + len(self.constants)
+        first = self.inputs + len(self.constants)
         place = np.empty(first + len(order), np.uint32)  # of what Writer numbers from 0 on, and from the end
         place[:self.inputs] = np.arange(self.inputs)
         place[self.inputs + order] = lines = np.arange(first, len(place))
         place[len(place) - len(self.constants):] = np.arange(self.inputs, first)[::-1]
-        codes, (self.a, self.b, self.c) = codes[order], place[reads[:, order]]
-        self.outputs, self.runs = place[list(found)], codes[self.starts[:-1]]
-        kinds, dx, dy = np.array([(kind, dx > "", dy > "") for _, dx, dy, kind in ROWS.values()]).T
-        self.to, self.also = (np.where(has[codes], slots, lines).astype(np.uint32) for has, slots in ((dx, self.a), (dy, self.b)))
-        self.bits = kinds[codes].astype(np.uint8)
+        codes, (a, b, c) = codes[order], place[reads[:, order]]
+        self.outputs = place[list(found)]
+        to, also = (np.where(sends[codes], slots, lines).astype(np.uint32) for sends, slots in zip(SENDS, (a, b), strict=True))
+        self.arrays = codes[starts[:-1]], starts, a, b, c, to, also, KINDS[codes], np.uint64(first) if self.jit else first
+        sizes = np.diff(starts.astype(int))
+        self.long = bool(2 * sizes[sizes >= LONG].sum() > len(codes))  # most lines stand in long runs
         self._pool: dict[tuple[int, bool], list] = {}
-        self.plan = (f"{len(steps):,} lines, {len(order):,} of them needed, in {len(self.runs):,} runs of one operator"
+        self.plan = (f"{len(steps):,} lines, {len(codes):,} of them needed, in {len(sizes):,} runs of one operator"
                      f"{'' if self.jit else '; ' + HINT}")
 
     def values(self, X: np.ndarray) -> list:
@@ -164,44 +165,41 @@ class Recorded:
         return found[0], slopes
 
     def _run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:
-        width, rows = (1, 1) if X.ndim == 1 else (WIDTH if self.jit else BLOCK, X.shape[1])
-        found, slopes = np.empty((len(self.outputs), rows)), np.empty((self.inputs, rows if back else 0))
+        single = X.ndim == 1
+        X = X[:, None] if single else X
+        rows, width = X.shape[1], 1 if single else WIDTH if self.jit else BLOCK
+        chunked = self.long or width > 1
+        found, slopes = np.empty((len(self.outputs), rows)), np.empty((self.inputs, rows if back else 1))
+        loop_forward, loop_back = loops(self.jit, chunked, width, back)
         pool = self._pool.setdefault((width, back), [])
         try:
-            v, p, q, d = buffers = pool.pop()
+            buffers = pool.pop()
         except IndexError:
-            v, p, q, d = buffers = self._buffers(width, back)
-        values, deltas = v.reshape(-1, width), d.reshape(-1, width)
+            buffers = self._buffers(chunked and self.jit, width, back)
+        values, deltas = (x.reshape(-1, width) for x in buffers[:2])
         for start in range(0, rows, width):
-            part = (X[:, None] if X.ndim == 1 else X)[:, start:start + width]
+            part = X[:, start:start + width]
             m = part.shape[1]
             values[:self.inputs, :m], values[:self.inputs, m:] = part, part[:, -1:]
-            self._loop("partials" if back else "values", width, v, p, q, self.runs, self.starts, self.a, self.b, self.c)
+            loop_forward(*buffers, *self.arrays)
             found[:, start:start + m] = values[self.outputs, :m]
             if back:
-                d[...] = 0.0
+                deltas[...] = 0.0
                 deltas[self.outputs[0]] = 1.0
-                self._loop("back", width, d, p, q, self.bits, self.to, self.also, v, self.a, self.b)
+                loop_back(*buffers, *self.arrays)
                 slopes[:, start:start + m] = deltas[:self.inputs, :m]
         pool.append(buffers)
-        numbers = [x.astype({"f": float, "b": bool, "i": int}[kind]) for x, kind in zip(found, self.kinds, strict=True)]
-        return ([x[0] for x in numbers], slopes[:, 0] if back else slopes) if X.ndim == 1 else (numbers, slopes)
+        numbers = [x.astype({"b": bool, "i": int}.get(kind, float)) for x, kind in zip(found, self.kinds, strict=True)]
+        return ([x[0] for x in numbers], slopes[:, 0]) if single else (numbers, slopes)
 
-    def _loop(self, kind: str, width: int, *args: np.ndarray) -> None:
-        if self.jit:
-            compiled(kind, width)(*args, np.uint64(self.first))
-        elif kind == "back":
-            d, p, q, _, to, also, v, a, b = args
-            back_in_numpy(d, p, q, self.runs, self.starts, to, also, v, a, b, self.first)
-        else:
-            forward_in_numpy(kind, *args, self.first)
-
-    def _buffers(self, width: int, back: bool) -> tuple[np.ndarray, ...]:
-        """Values, partials twice and deltas, with the constants in their place."""
-        lines, wide = len(self.a), (width,) if width > 1 else ()
-        v = np.zeros((self.first + lines, *wide))
-        v[self.inputs:self.first] = self.constants.reshape(-1, *[1] * len(wide))
-        return (v, np.zeros((lines, *wide)), np.zeros((lines, *wide)), np.zeros_like(v)) if back else (v, v, v, v)
+    def _buffers(self, chunked: bool, width: int, back: bool) -> list[np.ndarray]:
+        """Values, with the constants in their place; deltas, partials of x and y, and what a chunk gathers."""
+        lines, first = len(self.arrays[2]), int(self.arrays[-1])
+        partials, gathered = (CHUNK, CHUNK) if chunked else (lines if back else 0, 0)
+        sizes = first + lines, first + lines if back else 0, partials, partials, gathered, gathered, gathered
+        buffers = [np.zeros((size, width)) for size in sizes]
+        buffers[0][self.inputs:first] = self.constants[:, None]
+        return [x.ravel() for x in buffers] if self.jit else buffers
 
 
 class Interpreted:
@@ -212,8 +210,7 @@ class Interpreted:
 
     def values(self, X: np.ndarray) -> list:
         found = [self._numbers(row) for row in np.atleast_2d(X.T)]
-        columns = list(zip(*[[x[name] for name in self.outputs] for x in found], strict=True))
-        return [column[0] if X.ndim == 1 else np.array(column) for column in columns]
+        return [found[0][y] if X.ndim == 1 else np.array([x[y] for x in found]) for y in self.outputs]
 
     def gradient(self, X: np.ndarray) -> tuple[Any, np.ndarray]:
         values, slopes, inputs = [], np.zeros(np.atleast_2d(X.T).shape), self.steps.inputs
@@ -226,9 +223,10 @@ class Interpreted:
 
     def _numbers(self, row: np.ndarray) -> dict[str, Any]:
         found = eval(self.steps, dict(zip(self.steps.inputs, row, strict=True)))
-        if large := [k for k, (dst, _, _) in enumerate(self.steps) if np.ndim(found[dst])]:
-            raise XManError(f"line {large[0] + 1}, {shown(self.steps[large[0]])} has shape {np.shape(found[self.steps[large[0]][0]])}; "
-                            "the tape is for lists of numbers; use engine numpy")
+        for k, line in enumerate(self.steps, 1):
+            if np.ndim(found[line[0]]):
+                raise XManError(f"line {k}, {shown(line)}, has shape {np.shape(found[line[0]])}: the tape is for lists of "
+                                "numbers; use engine numpy")
         return found
 
 
@@ -240,8 +238,8 @@ def build(program: Program) -> Built:
     steps, kinds = program.original, {x: program.kinds.get(x) for x in program.original.inputs}
     for x, kind in kinds.items():
         if kind is None or len(kind.shape) > 1:
-            raise XManError(f"the input {x} {f'has shape {kind.shape}' if kind else 'is no number'}; the tape is for lists of numbers, "
-                            "each of which may be an array (batch,): use engine numpy")
+            raise XManError(f"the input {x} {f'has shape {kind.shape}' if kind else 'is no number'}; the tape is for lists of "
+                            "numbers, each of which may be an array (batch,): use engine numpy")
     wide = [x for x, kind in kinds.items() if kind.shape]
     for k, line in enumerate(steps if wide else (), 1):
         if line[1] not in ops.table.ELEMENTWISE and (line[1] not in ROWS or line[1] not in ops.table.OURS):
@@ -261,4 +259,4 @@ def build(program: Program) -> Built:
         results = zip(program.outputs, tape.values(stacked(steps, values)), strict=True)
         return {y: x if y in spread or not wide else x[0] for y, x in results}
 
-    return Built(run, source("values", WIDTH if wide else 1), tape.plan)
+    return Built(run, source("chunks" if wide else "values"), tape.plan)

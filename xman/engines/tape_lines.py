@@ -12,7 +12,6 @@ from ops import G
 
 from ..wengert import Line, WengertList
 
-
 # what the rules of ops make 0 where delta·partial is NaN; of x, and ×16 of y
 D, P, F = 1, 2, 4  # where the delta is 0 · where the partial is 0 · with D: and the other argument is finite
 
@@ -214,6 +213,8 @@ class Writer:
         if isinstance(a, str) and a not in self.known:
             return (self.slots[a], "f") if a in self.slots else self.others[a]
         value = np.asarray(self.known[a] if isinstance(a, str) else a)
+        if value.ndim:
+            raise Unwritten
         return self.constant(value.item()), {"float64": "f", "bool": "b", "int64": "i"}.get(value.dtype.name, "x")
 
     def constant(self, value: float) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import re
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -45,50 +46,39 @@ def mended(delta, partial, other, kind):
         return 0.0
     return delta * partial
 """
-FORWARD = """
-def loop(v, p, q, codes, starts, a, b, c, first):
-    for t in range(len(codes)):
+LOOP = """
+def loop(v, d, p, q, X, Y, Z, codes, starts, a, b, c, to, also, bits, first):
+"""
+FORWARD = f"""{LOOP}    for t in range(len(codes)):
         code, start, stop = codes[t], starts[t], starts[t + 1]
 """
-LINE = """
-for k in range(start, stop):
-    x, y, z = v[a[k]], v[b[k]], v[c[k]]
-    v[first + k] = out = {value}
-    p[k] = {dx}
-    q[k] = {dy}"""
-BACK = """
-def loop(d, p, q, kinds, to, also, v, a, b, first):
-    for k in range(len(to) - 1, -1, -1):
+BACK = f"""{LOOP}    for k in range(len(to) - 1, -1, -1):
         delta = d[first + k]
         one, two = delta * p[k], delta * q[k]
         if one != one:
-            one = mended(delta, p[k], v[b[k]], kinds[k])
+            one = mended(delta, p[k], v[b[k]], bits[k])
         if two != two:
-            two = mended(delta, q[k], v[a[k]], kinds[k] >> 4)
+            two = mended(delta, q[k], v[a[k]], bits[k] >> 4)
         d[to[k]] += one
         d[also[k]] += two
 """
 CHUNKS = """
 @inline
-def gather(x, v, a, start, m):
+def gather(X, v, a, start, m):
     for i in range(m):
-        r, s = a[start + i] * W, i * W
-        {load}
-        {store}
+        move(X, i * W, v, a[start + i] * W)
 
 @inline
-def scatter(d, p, other, kind, to, start, m, first):
+def scatter(d, p, other, kind, to, start, m, place):
+    for i in range(m * W):
+        part = d[place + i] * p[i]
+        if kind and part != part:
+            part = mended(d[place + i], p[i], other[i], kind)
+        p[i] = part
     for i in range(m):
-        r, s, t = (first + start + i) * W, i * W, to[start + i] * W
-        {deltas}
-        total = {total}
-        if total != total and kind:
-            {mended}
-        {sums}
-        {add}
+        add(d, to[start + i] * W, p, i * W)
 
-def loop(v, d, X, Y, Z, P, Q, codes, starts, a, b, c, to, also, first):
-    for t in range({runs}):
+{loop}    for t in range({runs}):
         code, begin, end = codes[t], starts[t], starts[t + 1]
         while begin < end:
             m = min(end - begin, CHUNK)
@@ -101,3 +91,209 @@ def loop(v, d, X, Y, Z, P, Q, codes, starts, a, b, c, to, also, first):
             if READS[1, code]:
                 gather(Z, v, c, start, m)
 """
+SCATTER = """
+            if SENDS[0, code]:
+                scatter(d, p, Y, bits[start] & 15, to, start, m, place)
+            if SENDS[1, code]:
+                scatter(d, q, X, bits[start] >> 4, also, start, m, place)
+"""
+
+
+def source(kind: str) -> str:
+    """The text of a loop: values, partials or back for one set of inputs, chunks or chunks back for W of them."""
+    if kind == "back":
+        return HELPERS + BACK
+    if kind in ("values", "partials"):
+        def each(value: str, dx: str, dy: str, *_: Any) -> list[str]:
+            return ["for k in range(start, stop):", "    x, y, z = v[a[k]], v[b[k]], v[c[k]]", f"v[first + k] = out = {value}",
+                    *(f"{name}[k] = {text}" for name, text in (("p", dx), ("q", dy)) if text and kind == "partials")]
+        return HELPERS + FORWARD + switch(each, " " * 8)
+
+    def each(value: str, dx: str, dy: str, *_: Any) -> list[str]:
+        if kind == "chunks":
+            return ["for i in range(n):", "    x, y, z = X[i], Y[i], Z[i]", f"v[place + i] = {value}"]
+        return ["for i in range(n):", "    x, y, z, out = X[i], Y[i], Z[i], v[place + i]",
+                *(f"{name}[i] = {text}" for name, text in (("p", dx), ("q", dy)) if text)]
+
+    if kind == "chunks":
+        return HELPERS + CHUNKS.format(loop=LOOP, runs="len(codes)", start="begin", step="begin += m") + switch(each, " " * 12)
+    back = CHUNKS.format(loop=LOOP, runs="len(codes) - 1, -1, -1", start="end - m", step="end = start")
+    return HELPERS + back + switch(each, " " * 12) + SCATTER
+
+
+def switch(each: Callable[..., list[str]], indent: str) -> str:
+    """The choice of a row by `code`; each(*row) has the loop's head in two lines, and then what is done for the row."""
+    text, shared = [], []
+    for code, row in enumerate(ROWS.values()):
+        head, reads, *body = each(*row)
+        if not body:
+            continue
+        if code < SHARED:
+            text += [f"{'elif' if text else 'if'} code == {code}:", f"    {head}", f"    {reads}"]
+            text += [f"        {line}" for line in body]
+        else:
+            shared += [f"        {'elif' if shared else 'if'} code == {code}:", *(f"            {line}" for line in body)]
+    return "".join(f"{indent}{line}\n" for line in [*text, "else:", f"    {head}", f"    {reads}", *shared])
+
+
+@functools.cache
+def compiled(kind: str, width: int) -> Callable:
+    """The loop as machine code, from Numba's cache on disk where it is there."""
+    import numba
+    try:
+        from .vectorised import VECTORISED
+    except ImportError:
+        VECTORISED = {}
+    move, add = rows_of(width)
+    names = {op: value for op, value in G.items() if isinstance(value, np.ufunc)}
+    space: dict[str, Any] = {**names, "inline": numba.njit, "erf": math.erf, "rint": np.rint, "inf": math.inf, "move": move,
+                             "add": add, "W": np.uint64(width), "CHUNK": np.uint64(CHUNK), "READS": READS, "SENDS": SENDS,
+                             "__name__": __name__}  # the cache looks for names in the module
+    exec(compile(text := source(kind), __file__, "exec"), space)
+    space |= {op: function["float64"] for op, function in VECTORISED.items() if "float64" in function}
+    space["loop"].__qualname__ = f"{kind.replace(' ', '_')}_{zlib.crc32(repr((text, width, CHUNK)).encode()):x}"
+    return numba.njit(cache=True, nogil=True, error_model="numpy")(space["loop"])
+
+
+def rows_of(width: int) -> tuple[Callable, Callable]:
+    """move(x, i, y, j) and add(x, i, y, j) for x[i:i + width] = and += y[j:j + width], one instruction each.
+
+    Numba has no way to say that a short loop over parts of one array may run in parallel.
+    """
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
+    vector = ir.VectorType(ir.DoubleType(), width)
+
+    def row(compute: Callable) -> Callable:
+        def code(context, builder, signature, args):
+            x, y = (builder.bitcast(builder.gep(context.make_array(kind)(context, builder, array).data, [i]), vector.as_pointer())
+                    for kind, array, i in zip(signature.args[::2], args[::2], args[1::2], strict=True))
+            builder.store(compute(builder, x, builder.load(y, align=8)), x, align=8)
+            return context.get_dummy_value()
+        return intrinsic(lambda typing, x, i, y, j: (types.void(x, i, y, j), code))
+
+    return row(lambda builder, x, y: y), row(lambda builder, x, y: builder.fadd(builder.load(x, align=8), y))
+
+
+def has_numba() -> bool:
+    """Whether the extra `fast` is installed."""
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def loops(jit: bool, chunked: bool, width: int, back: bool) -> tuple[Callable, Callable]:
+    """The loops forward and back. back: whether the one forward is to leave partials."""
+    if not jit:
+        return forward_in_numpy, back_in_numpy
+    if chunked:
+        return compiled("chunks", width), compiled("chunks back", width)
+    return compiled("partials" if back else "values", 1), compiled("back", 1)
+
+
+# ---- without Numba: the same rows, a run at a time ---------------------------------------------------------------------
+
+@functools.cache
+def functions() -> list[tuple]:
+    """For each row its functions of arrays (x, y, z, out): the value, and the partials that it has."""
+    space = {**G, "abs": np.abs, "rint": np.rint}
+    return [tuple(text and eval(f"lambda x, y, z, out: {text}", space) for text in row[:3]) for row in ROWS.values()]
+
+
+@np.errstate(all="ignore")
+def forward_in_numpy(v, d, p, q, X, Y, Z, codes, starts, a, b, c, to, also, bits, first):
+    for code, start, stop in zip(codes.tolist(), starts.tolist(), starts[1:].tolist(), strict=False):
+        value, *partials = functions()[code]
+        k = slice(start, stop)
+        x, y, z = v[a[k]], v[b[k]], v[c[k]]
+        v[first + start:first + stop] = out = value(x, y, z, None)
+        for partial, found in zip(partials, (p, q), strict=True):
+            if partial and len(found):
+                found[k] = partial(x, y, z, out)
+
+
+@np.errstate(all="ignore")
+def back_in_numpy(v, d, p, q, X, Y, Z, codes, starts, a, b, c, to, also, bits, first):
+    for start, stop in zip(starts[-2::-1].tolist(), starts[:0:-1].tolist(), strict=True):
+        k, kind = slice(start, stop), bits[start]
+        delta = d[first + start:first + stop]
+        for partial, place, other, bits in (p[k], to[k], v[b[k]], kind), (q[k], also[k], v[a[k]], kind >> 4):
+            part = delta * partial
+            if bits and np.isnan(part).any():
+                zero = (delta == 0) & ((bits & F == 0) | np.isfinite(other)) & (bits & D > 0) | (partial == 0) & (bits & P > 0)
+                part = np.where(zero, 0.0, part)
+            np.add.at(d, place, part)
+
+
+# ---- the order of the lines --------------------------------------------------------------------------------------------
+
+def arranged(codes: np.ndarray, reads: np.ndarray, jit: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The order of the lines for `codes` and `reads` as `arrange` takes them, and where its runs begin, with the end."""
+    n = len(codes)
+    sizes = n + 1, n, np.count_nonzero(reads >= 0), n, len(ROWS) + 1, len(ROWS), n, n + 1
+    if jit:
+        work = [np.zeros(size, np.int32) for size in sizes]
+        runs = arranging()(codes, reads, *work)
+    else:
+        work = [[0] * size for size in sizes]
+        runs = arrange(codes.tolist(), reads.tolist(), *work)
+    return np.array(work[-2], np.int32), np.array(work[-1][:runs + 1], np.uint64 if jit else int)
+
+
+@functools.cache
+def arranging() -> Callable:
+    """`arrange` as machine code."""
+    import numba
+    return numba.njit(cache=True)(arrange)
+
+
+def arrange(codes, reads, ends, waits, after, queue, head, tail, order, starts):
+    """An order of the lines in long runs of one operator: of those that can run, all of the most frequent operator next.
+
+    codes: the operator of each line. reads: three for each line, the lines that it reads, −1 for none. The others are zeros to
+    work with, but `order`, which receives the lines in their order, and `starts`, where runs begin. Returns the number of
+    runs. Linear in the lines; it only indexes, so that arrays serve when it is compiled and lists when it is not.
+    """
+    n = len(codes)
+    for i in range(3 * n):
+        if reads[i] >= 0:
+            ends[reads[i]] += 1
+            waits[i // 3] += 1
+    for k in range(n):
+        head[codes[k] + 1] += 1
+        ends[k + 1] += ends[k]
+    for i in range(3 * n - 1, -1, -1):
+        if reads[i] >= 0:
+            ends[reads[i]] -= 1
+            after[ends[reads[i]]] = i // 3  # those that line k lets run: from ends[k] to ends[k + 1]
+    for code in range(len(tail)):
+        head[code + 1] += head[code]
+        tail[code] = head[code]
+    for k in range(n):
+        if waits[k] == 0:
+            queue[tail[codes[k]]] = k
+            tail[codes[k]] += 1
+    done = runs = 0
+    while done < n:
+        best = 0
+        for code in range(len(tail)):
+            if tail[code] - head[code] > tail[best] - head[best]:
+                best = code
+        starts[runs] = done
+        runs += 1
+        stop = tail[best]
+        while head[best] < stop:
+            k = queue[head[best]]
+            head[best] += 1
+            order[done] = k
+            done += 1
+            for i in range(ends[k], ends[k + 1]):
+                waits[after[i]] -= 1
+                if waits[after[i]] == 0:
+                    queue[tail[codes[after[i]]]] = after[i]
+                    tail[codes[after[i]]] += 1
+    starts[runs] = n
+    return runs

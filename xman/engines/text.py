@@ -98,5 +98,5 @@ def scalar(kind: Kind) -> type:
 
 
 def own_array(x: Any) -> Any:
-    """x, an array of its own where it is one."""
-    return x.copy() if isinstance(x, np.ndarray) else x
+    """x, an array of its own where it has axes, else a number."""
+    return x if not isinstance(x, np.ndarray) else x.copy() if x.ndim else x[()]

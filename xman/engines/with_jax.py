@@ -32,7 +32,6 @@ from .text import Text, plain
 
 Kinds = Mapping[str, Kind]
 AS_WRITTEN = {"xla_disable_hlo_passes": "algsimp"}  # else XLA makes a/(bc) of (a/b)/c, 0 where bc is beyond the greatest float
-NOTHING_ELSE = {"__builtins__": {"__import__": __import__}}  # that a text can name; functions written in C import by it
 
 
 class Part(NamedTuple):
@@ -90,7 +89,7 @@ def expressions(program: Program, kinds: Kinds, text: Text) -> tuple[dict[str, s
                 why[dst] = refused(line, kinds)
                 if not why[dst]:
                     written[dst] = call(text, op, args, casts(dst, op, args, kinds))
-                    out = builtins.eval(written[dst], {**text.objects, **NOTHING_ELSE}, known)
+                    out = builtins.eval(written[dst], dict(text.objects), known)
                     if type(out) is not int and (out.shape, out.dtype, out.weak_type) != (*kinds[dst][:2], False):
                         why[dst] = f"is {out.dtype}{list(out.shape)} to JAX"
             except Exception as error:  # whatever it is, the operator's own function has the line
@@ -108,7 +107,7 @@ def refused(line: Line, kinds: Kinds) -> str:
     if op not in CALLED and op not in FUNCTIONS:
         return "is not in the table"
     if strange := [a for a in (dst, *args) if isinstance(a, str) and a not in kinds]:
-        return f"has {strange[0]}, which is nothing that JAX has"
+        return f"has {strange[0]}, which is no array of JAX"
     if mask := [a for a, _, _ in indices(op, args, kinds) if kinds[a].dtype.kind == "b" and op not in LABELS]:
         return f"has as many entries as {mask[0]} picks"
     made, of = kinds[dst].dtype.kind, {dtype.kind for dtype in dtypes(args, kinds) if dtype}
@@ -161,8 +160,7 @@ def stretch(text: Text, part: Part, written: Mapping[str, str], kinds: Kinds, in
                  if y not in inputs]
         sure += [f"{text.object('finite', finite)}({dst})"] * (op in FINITE)
     text.add(f"return {', '.join([*part.gives, *dict.fromkeys(sure)])},\n")
-    exec(builtins.compile(str(text), "<a list in JAX>", "exec"), space := {**text.objects, **NOTHING_ELSE})
-    function = space[name]
+    function = text.function(name)
 
     @functools.wraps(function)
     def precise(*args):
@@ -196,7 +194,6 @@ def said(who: str, error: Exception) -> str:
 
 # ---- running --------------------------------------------------------------------------------------------------------
 
-
 def runner(program: Program, kinds: Kinds, parts: list[Part]) -> Callable:
     """The function from the values to the outputs."""
     import jax
@@ -205,19 +202,19 @@ def runner(program: Program, kinds: Kinds, parts: list[Part]) -> Callable:
                            for found in indices(op, args, kinds) if found[0] in inputs)
 
     def run(values: Mapping[str, Any]) -> dict[str, Any] | None:
-        found, device = {}, False
-        for x in inputs:
-            found[x] = v = accepted(x, values.get(x), program)
-            if v is None:
-                return None
-            device = device or isinstance(v, jax.Array)
-        for y, x in program.inplace.items():
-            if isinstance(found[x], jax.Array):
-                raise XManError(f"inplace: {x} is an array of JAX, which cannot be overwritten; leave inplace out, ask for {y} "
-                                f"among the outputs, and pass it as {x} at the next call")
-        if device:  # the call returns before the device is done, and by then the caller may have written to his arrays
-            found.update({x: v.copy() for x, v in found.items() if isinstance(v, np.ndarray)})
+        found: dict[str, Any] = {}
         with wide():
+            for x in inputs:
+                found[x] = v = accepted(x, values.get(x), program)
+                if v is None:
+                    return None
+            device = any(isinstance(v, jax.Array) for v in found.values())
+            if device:  # the call returns before the device is done; the caller may have written to his arrays by then
+                found.update({x: v.copy() for x, v in found.items() if isinstance(v, np.ndarray)})
+            for y, x in program.inplace.items():
+                if isinstance(found[x], jax.Array):
+                    raise XManError(f"inplace: {x} is an array of JAX, which cannot be overwritten; leave inplace out, ask for "
+                                    f"{y} among the outputs, and pass it as {x} at the next call")
             if not (inside(found) and computed(found)):
                 found = interpreted.build(program).run({x: on_host(v) for x, v in values.items()})
                 return {y: given(v, program.kinds.get(y), device) for y, v in found.items()}

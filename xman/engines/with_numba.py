@@ -35,7 +35,7 @@ from xman.engines.jitted import function as {function}, product as {product}
 {product} = {product}()
 """
 AT_ONCE = 60  # items of a kernel: Numba's time grows faster than a kernel's length
-SHAPE_ONLY = {"broadcast": 1, "oneHot": 1, "astype": 1}  # arguments that are read; the next says no more than a shape or a type
+SHAPED = {"broadcast", "oneHot", "astype"}  # operators whose second argument says no more than a shape or a type
 
 
 def build(program: Program) -> Built:
@@ -51,8 +51,7 @@ class Writer:
 
     def __init__(self, program: Program):
         self.program, self.kinds, self.outputs = program, program.kinds, program.outputs
-        lines = [(dst, op, args[:SHAPE_ONLY[op]] if op in SHAPE_ONLY and loopable((dst, op, args), self.kinds) else args)
-                 for dst, op, args in folded(program, rows=False)]
+        lines = [self.bare(line) for line in folded(program, rows=False)]
         self.roots: dict[str, str] = {}
         for dst, op, args in lines:
             if op in ("reshape", "alias") and self.known(dst, args[0]) and self.kinds[dst].dtype == self.kinds[args[0]].dtype:
@@ -93,6 +92,12 @@ class Writer:
 
     def root(self, x: str) -> str:
         return self.roots.get(x, x)
+
+    def bare(self, line: Line) -> Line:
+        """The line without arguments that only say which shape or type it has, when loops compute it."""
+        dst, op, args = line
+        short = (dst, op, args[:1])
+        return short if op in SHAPED and loopable(line, self.kinds) and level(short, self.kinds) else line
 
     def how(self, line: Line) -> str:
         """How a line is computed: by `gemm`, in `loops`, as a `view`, or by a `call` of the interpreter's function."""
@@ -342,7 +347,8 @@ class Writer:
 
     def result(self, x: str) -> str:
         """An output, as an array that nobody else has."""
-        if x in self.arrays or x in self.kinds and not self.kinds[x].array:
+        kind = self.kinds.get(x)
+        if kind and (not kind.array or kind.shape and x in self.arrays):
             return self.in_python(x)
         return self.call("own", own_array, self.in_python(x))
 

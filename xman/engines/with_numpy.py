@@ -113,7 +113,8 @@ class Writer:
 
     def result(self, name: str) -> str:
         """An output, as an array that nobody else has."""
-        own = self.hows.get(name) == "into" and name not in self.over or name in self.kinds and not self.kinds[name].array
+        kind = self.kinds.get(name)
+        own = kind and (not kind.array or kind.shape and self.hows.get(name) == "into" and name not in self.over)
         return name if own else self.call("own", own_array, name)
 
     def write(self, dst: str, op: str, args: tuple) -> None:
