@@ -65,7 +65,7 @@ def level(line: Line, kinds: Mapping[str, Kind]) -> str | None:
         return PLACE if all(role(kinds[a].shape, space(line, kinds)) for a in args if isinstance(a, str)) else None
     shape, axis = kinds[args[0]].shape, args[1] if len(args) > 1 else None
     n = len(shape)
-    axes = set(range(n)) if axis is None else {a % n for a in (axis if isinstance(axis, tuple) else (axis,))}
+    axes = set(range(n)) if axis is None or not n else {a % n for a in (axis if isinstance(axis, tuple) else (axis,))}
     long = {a for a in range(n) if shape[a] != 1}
     if not long & axes and op != "sum":
         return None

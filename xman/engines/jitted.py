@@ -8,6 +8,8 @@ from types import ModuleType
 
 import numpy as np
 
+import ops
+
 from ..errors import extra
 
 # for operators that Numba's own library has under another name, or not
@@ -38,10 +40,9 @@ def numba_itself() -> ModuleType:
 def function(op: str, dtype: str) -> Callable:
     """The operator for numbers of a precision, as a function that Numba has compiled and can put in place."""
     numba = numba_itself()
-    try:
-        from .vectorised import VECTORISED
-    except ImportError:
-        VECTORISED = {}
+    if numba.config.DISABLE_JIT:
+        return PLAIN[op] if op in LIBERTIES else ops.G[op]
+    from .vectorised import VECTORISED
     if dtype in VECTORISED.get(op, ()):
         return VECTORISED[op][dtype]
     if op in PLAIN:

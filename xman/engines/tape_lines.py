@@ -46,7 +46,6 @@ ROWS: dict[str, tuple[str, str, str, int]] = {op: (*row, *("", "", 0)[len(row) -
     "scale":         ("where(x == 0.0, 0.0, x * y)",       "y",                            "x", D + P * 16),
     "atLeast":       ("maximum(x, y)",                     "1.0 * (x >= y)"),
     "atMost":        ("minimum(x, y)",                     "1.0 * (x <= y)"),
-    "remainder":     ("remainder(x, y)",                   "1.0",                          "-floor_divide(x, y)"),
     "expm1":         ("expm1(x)",                          "out + 1.0", "", D),
     "exp2":          ("exp2(x)",                           "out * 0.6931471805599453", "", D),
     "log1p":         ("log1p(x)",                          "1.0 / (1.0 + x)", "", D),
@@ -91,7 +90,6 @@ ROWS: dict[str, tuple[str, str, str, int]] = {op: (*row, *("", "", 0)[len(row) -
     "ceil":          ("ceil(x)",),
     "trunc":         ("trunc(x)",),
     "rint":          ("rint(x)",),
-    "floor_divide":  ("floor_divide(x, y)",),
 }.items()}
 CODE = {row: code for code, row in enumerate(ROWS)}
 

@@ -11,12 +11,14 @@ import math
 import re
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ops import G
 
+from . import tape_lanes
 from .tape_lines import ROWS, D, F, P
 
 CHUNK = 64  # lines
@@ -29,10 +31,6 @@ HELPERS = """
 @inline
 def where(condition, x, y):
     return x if condition else y
-
-@inline
-def sigmoid(x):
-    return 1.0 / (1.0 + exp(-x))
 
 @inline
 def expDifference(x, y):
@@ -48,6 +46,11 @@ def mended(delta, partial, other, kind):
 """
 LOOP = """
 def loop(v, d, p, q, X, Y, Z, codes, starts, a, b, c, to, also, bits, first):
+"""
+SCALAR = """
+@inline
+def near_or_far(x, near, far):
+    return near(x) if abs(x) < FAR else far(x)
 """
 FORWARD = f"""{LOOP}    for t in range(len(codes)):
         code, start, stop = codes[t], starts[t], starts[t + 1]
@@ -140,40 +143,16 @@ def switch(each: Callable[..., list[str]], indent: str) -> str:
 def compiled(kind: str, width: int) -> Callable:
     """The loop as machine code, from Numba's cache on disk where it is there."""
     import numba
-    try:
-        from .vectorised import VECTORISED
-    except ImportError:
-        VECTORISED = {}
-    move, add = rows_of(width)
+    move, add = tape_lanes.rows(width)
     names = {op: value for op, value in G.items() if isinstance(value, np.ufunc)}
     space: dict[str, Any] = {**names, "inline": numba.njit, "erf": math.erf, "rint": np.rint, "inf": math.inf, "move": move,
                              "add": add, "W": np.uint64(width), "CHUNK": np.uint64(CHUNK), "READS": READS, "SENDS": SENDS,
+                             "FAR": tape_lanes.FAR, "far_sin": math.sin, "far_cos": math.cos, **tape_lanes.functions(),
                              "__name__": __name__}  # the cache looks for names in the module
     exec(compile(text := source(kind), __file__, "exec"), space)
-    space |= {op: function["float64"] for op, function in VECTORISED.items() if "float64" in function}
-    space["loop"].__qualname__ = f"{kind.replace(' ', '_')}_{zlib.crc32(repr((text, width, CHUNK)).encode()):x}"
+    made_of = [text, width, CHUNK, *(Path(__file__).with_name(name).read_text("utf-8") for name in ("tape_lanes.py", "vectorised.py"))]
+    space["loop"].__qualname__ = f"{kind.replace(' ', '_')}_{zlib.crc32(repr(made_of).encode()):x}"
     return numba.njit(cache=True, nogil=True, error_model="numpy")(space["loop"])
-
-
-def rows_of(width: int) -> tuple[Callable, Callable]:
-    """move(x, i, y, j) and add(x, i, y, j) for x[i:i + width] = and += y[j:j + width], one instruction each.
-
-    Numba has no way to say that a short loop over parts of one array may run in parallel.
-    """
-    from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic
-    vector = ir.VectorType(ir.DoubleType(), width)
-
-    def row(compute: Callable) -> Callable:
-        def code(context, builder, signature, args):
-            x, y = (builder.bitcast(builder.gep(context.make_array(kind)(context, builder, array).data, [i]), vector.as_pointer())
-                    for kind, array, i in zip(signature.args[::2], args[::2], args[1::2], strict=True))
-            builder.store(compute(builder, x, builder.load(y, align=8)), x, align=8)
-            return context.get_dummy_value()
-        return intrinsic(lambda typing, x, i, y, j: (types.void(x, i, y, j), code))
-
-    return row(lambda builder, x, y: y), row(lambda builder, x, y: builder.fadd(builder.load(x, align=8), y))
 
 
 def has_numba() -> bool:
@@ -220,10 +199,10 @@ def back_in_numpy(v, d, p, q, X, Y, Z, codes, starts, a, b, c, to, also, bits, f
     for start, stop in zip(starts[-2::-1].tolist(), starts[:0:-1].tolist(), strict=True):
         k, kind = slice(start, stop), bits[start]
         delta = d[first + start:first + stop]
-        for partial, place, other, bits in (p[k], to[k], v[b[k]], kind), (q[k], also[k], v[a[k]], kind >> 4):
+        for partial, place, other, bit in (p[k], to[k], v[b[k]], kind), (q[k], also[k], v[a[k]], kind >> 4):
             part = delta * partial
-            if bits and np.isnan(part).any():
-                zero = (delta == 0) & ((bits & F == 0) | np.isfinite(other)) & (bits & D > 0) | (partial == 0) & (bits & P > 0)
+            if bit and np.isnan(part).any():
+                zero = (delta == 0) & ((bit & F == 0) | np.isfinite(other)) & (bit & D > 0) | (partial == 0) & (bit & P > 0)
                 part = np.where(zero, 0.0, part)
             np.add.at(d, place, part)
 

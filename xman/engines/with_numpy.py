@@ -160,7 +160,8 @@ class Writer:
             axis, keepdims = (*args[1:], None, False)[:2] if len(args) < 3 else args[1:3]
             self.text.add(self.call(op, REDUCED[op], written[0], self.text.literal(axis), "None", dst, repr(bool(keepdims))), 2)
         else:
-            self.text.add(self.call(op, ufunc(op), *written, dst), 2)
+            out = f"out={dst}" if op in ("maximum", "minimum") else dst  # NumPy wants these two with the word
+            self.text.add(self.call(op, ufunc(op), *written, out), 2)
 
     def write_gemm(self, dst: str, args: tuple, _: list[str]) -> None:
         alpha, s, a, ta, b, tb, c = args

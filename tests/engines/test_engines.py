@@ -1,0 +1,182 @@
+"""Facts about every engine: it agrees with the interpreter on each operator and on random lists, and writes where it may."""
+
+import contextlib
+import importlib.util
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ops
+import xman
+from xman import WengertList, XManError, eval, gradient
+from xman.engines import cache, jitted
+from xman.models import LSTM, MLP, AdaptiveBasis, LogisticRegression
+
+sys.path.append(str(Path(__file__).parents[1] / "ops"))
+sys.path.append(str(Path(__file__).parents[1] / "passes"))
+from operator_cases import CASES  # noqa: E402
+from random_lists import random_list  # noqa: E402
+
+needs_numba = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="the engine numba needs numba")
+# the loops of the numba engine run in Python in most tests, which takes no time to compile
+ENGINES = ["interpret", "numpy", pytest.param("numba in Python", marks=needs_numba)]
+TOLERANCE = {"float64": {"rtol": 1e-11, "atol": 1e-12}, "float32": {"rtol": 3e-5, "atol": 2e-6}}
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    """A cache of programs for each test."""
+    monkeypatch.setenv("XMAN_CACHE", str(tmp_path / "cache"))
+    for function in (cache.folder, jitted.function, jitted.product):
+        function.cache_clear()
+    yield
+    for function in (cache.folder, jitted.function, jitted.product):
+        function.cache_clear()
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request, monkeypatch):
+    if request.param == "numba in Python":
+        monkeypatch.setattr("numba.config.DISABLE_JIT", True)
+    with np.errstate(all="ignore") if request.param == "numba in Python" else contextlib.nullcontext():
+        yield request.param.partition(" ")[0]
+
+
+def agree(found, wanted, dtype="float64", **looser):
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
+    np.testing.assert_allclose(found, wanted, **TOLERANCE[dtype] | looser)
+
+
+def in_precision(values, dtype):
+    return {name: x.astype(dtype) if x.dtype.kind == "f" else x for name, x in values.items()}
+
+
+def operator_lists(op, dtype):
+    """(line, values) for each case of an operator: arrays are registers."""
+    for k, args in enumerate(CASES[op]):
+        names = [f"{op}_{k}_{i}_" if isinstance(a, np.ndarray) else (dtype,) if a == ("float64",) else a for i, a in enumerate(args)]
+        values = {name: a for name, a in zip(names, args, strict=True) if isinstance(a, np.ndarray)}
+        yield (f"{op}_{k}_out", op, tuple(names)), in_precision(values, dtype)
+
+
+# operators
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_every_operator_of_the_sweep_is_that_of_the_interpreter(engine, dtype):
+    both = [pair for op in CASES for pair in operator_lists(op, dtype)]
+    steps, values = WengertList(line for line, _ in both), {name: x for _, mine in both for name, x in mine.items()}
+    step = xman.compile(steps, engine=engine)
+    before = {name: x.copy() for name, x in values.items()}
+    with np.errstate(all="ignore"):
+        found, again, wanted = step(values), step(values), eval(steps, values)
+    assert set(CASES) == ops.table.OURS
+    for dst, _, args in steps:
+        for result in (found, again):
+            try:
+                agree(result[dst], wanted[dst], dtype)
+            except AssertionError as error:
+                raise AssertionError(f"{dst}: {[np.shape(values[a]) for a in args if isinstance(a, str)]}: {error}") from None
+    for name, x in values.items():
+        np.testing.assert_array_equal(x, before[name])
+
+
+@pytest.mark.parametrize("op", [op for op in CASES if op in ops.table.ELEMENTWISE])
+def test_special_numbers_are_those_of_the_interpreter(engine, op):
+    least, most = ops.table.arity(ops.G[op])
+    if op == "polygamma" or most > 3:
+        return
+    special = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, 2.0, 1e-310, 700.0, -800.0])
+    x, y = (part.ravel() for part in np.meshgrid(special, special))
+    args = ("c", "x", "y") if op == "where" else ("x", "y", "y")[:least if op != "clip" else 3]
+    steps, values = [("out", op, args)], {"x": x, "y": y, "c": x > y}
+    wanted = eval(steps, values)["out"]
+    found = xman.compile(steps, engine=engine)(values)["out"]
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-300)
+
+
+# random lists
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_lists_and_their_gradients_are_those_of_the_interpreter(engine, seed):
+    steps, values, special = random_list(seed)
+    steps = WengertList(steps)
+    outputs = [dst for dst, _, _ in steps][:: 3] + [steps[-1][0]]  # intermediates are outputs too
+    step = xman.compile(steps, outputs, engine=engine)
+    for inputs in (values, special):
+        inputs = {name: inputs[name] for name in steps.inputs}
+        before = {name: np.array(x) for name, x in inputs.items()}
+        wanted, found = eval(steps, inputs), step(inputs)
+        for name in outputs:
+            scale = np.abs(wanted[name][np.isfinite(wanted[name])] if np.ndim(wanted[name]) else wanted[name])
+            if inputs is values:
+                agree(found[name], wanted[name], rtol=1e-8, atol=1e-9 * np.max(np.nan_to_num(scale), initial=1.0))
+            else:
+                assert np.shape(found[name]) == np.shape(wanted[name])
+        for name, x in inputs.items():
+            np.testing.assert_array_equal(x, before[name])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_results_are_arrays_of_their_own(engine, seed):
+    steps, values, _ = random_list(seed, lines=12)
+    outputs = list(dict.fromkeys([*WengertList(steps).inputs[:2], *(dst for dst, _, _ in steps)]))
+    step = xman.compile(steps, outputs, engine=engine)
+    first = step(values)
+    kept = {name: np.array(x) for name, x in first.items()}
+    arrays = [x for x in (*first.values(), *values.values()) if isinstance(x, np.ndarray)]
+    for k, x in enumerate(arrays[:len(outputs)]):
+        assert not any(np.shares_memory(x, y) for y in arrays[k + 1:])
+    step({name: x * 0 + 2.0 for name, x in values.items()})
+    for name in outputs:
+        np.testing.assert_array_equal(first[name], kept[name])
+
+
+# models
+
+
+def training(model, rate):
+    steps = model.operationSequence(model.loss)
+    names = [name for name in steps.inputs if model.isParam(name)]
+    lines = list(gradient(steps, "loss", names))
+    for w in names:
+        lines += [(f"{w}_step", "mul", (rate, f"dloss_d{w}")), (f"{w}_next", "subtract", (w, f"{w}_step"))]
+    return WengertList(lines), {w: f"{w}_next" for w in names}
+
+
+R = np.random.default_rng(0)
+MODELS = {
+    "logreg": (LogisticRegression(6, 3), R.normal(size=(5, 6)), np.eye(3)[[0, 1, 2, 1, 0]]),
+    "logreg, labels": (LogisticRegression(6, 3), R.normal(size=(5, 6)), np.array([0, 1, 2, 1, 0])),
+    "logreg, as in the notes": (LogisticRegression(6, 3, loss="crossEntropy", penalty=0.1), R.normal(size=(5, 6)), np.eye(3)[[0, 1, 2, 1, 0]]),
+    "mlp": (MLP([6, 5, 4, 3]), R.normal(size=(7, 6)), np.eye(3)[R.integers(0, 3, 7)]),
+    "mlp, relu": (MLP([6, 5, 3], activation="relu", last="relu", loss="crossEntropy"), R.normal(size=(7, 6)), np.eye(3)[R.integers(0, 3, 7)]),
+    "mlp, hinge": (MLP([6, 5, 3], loss="hinge"), R.normal(size=(7, 6)), R.integers(0, 3, 7)),
+    "mlp, numbers": (MLP([6, 5, 1], activation="sigmoid", loss="squaredError"), R.normal(size=(7, 6)), R.normal(size=(7, 1))),
+    "mlp, two classes": (MLP([6, 5, 1], loss="sigmoidCrossEntropy"), R.normal(size=(7, 6)), R.integers(0, 2, (7, 1)).astype(float)),
+    "lstm": (LSTM(6, 4, 3, steps=3), np.eye(6)[R.integers(0, 6, (5, 3))], np.eye(3)[R.integers(0, 3, 5)]),
+    "basis": (AdaptiveBasis("rbf", 5), R.normal(size=(8, 1)), R.normal(size=(8, 1))),
+}
+
+
+@pytest.mark.parametrize("rate", [0.05, "rate"])
+@pytest.mark.parametrize("name", MODELS)
+def test_training_steps_of_the_models_go_where_the_interpreter_goes(engine, name, rate):
+    model, X, y = MODELS[name]
+    steps, inplace = training(model, rate)
+    inputs = model.inputDict(**model.feed(X.astype(np.float32), y.astype(np.float32) if y.dtype.kind == "f" else y))
+    if rate == "rate":
+        inputs["rate"] = np.float32(0.05)
+    wanted, values = dict(inputs), {name: np.array(x) if isinstance(x, np.ndarray) else x for name, x in inputs.items()}
+    step = xman.compile(steps, ["loss"], engine=engine, inplace=inplace)
+    for _ in range(3):
+        found = eval(steps, wanted)
+        wanted |= {w: found[f"{w}_next"] for w in inplace}
+        agree(step(values)["loss"], found["loss"], "float32")
+        for x in inputs:
+            agree(values[x], wanted[x], "float32") if x in inplace else np.testing.assert_array_equal(values[x], inputs[x])
