@@ -109,4 +109,4 @@ def refuse_name(name: str, k: int | None = None, line: Any = None) -> None:
     raise XManError(f"{where}a register cannot be called {name!r}, which {why}; choose another name")
 
 
-FORBIDDEN = {*keyword.kwlist, *notation.WORDS}
+FORBIDDEN = {*keyword.kwlist, *notation.WORDS, "__debug__"}

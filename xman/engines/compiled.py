@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -16,11 +17,13 @@ from ..interpreters import eval
 from ..interpreters.context import missing, numbers
 from ..notation import shortened
 from ..wengert import Steps, WengertList, checked, named
-from .program import Kind, Program, program_of
+from .program import Kind, Program, on_host, program_of
 
 # an engine: the file that has its build(program) -> Built, and the package and the extra that it needs
-ENGINES = {"interpret": ("interpreted", "", ""), "numpy": ("with_numpy", "", ""), "numba": ("with_numba", "numba", "fast"),
-           "jax": ("with_jax", "jax", "jax"), "tape": ("tape", "", "")}
+ENGINES = {"interpret": (".interpreted", "", ""), "numpy": (".with_numpy", "", ""), "numba": (".with_numba", "numba", "fast"),
+           "jax": (".with_jax", "jax", "jax"), "tape": (".tape", "", "")}
+MANY_NUMBERS = 1000  # lines, from which on a list of numbers is coded
+LONG = 3000  # lines, about 20 s of Numba's time
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
 
 
@@ -59,13 +62,13 @@ class Compiled:
     """
 
     def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str, inplace: Mapping[str, str] | None):
-        self.steps = checked(steps, ops.G)
+        self.steps = checked(exact(checked(steps)), ops.G)
         if engine not in ("auto", *ENGINES):
             raise XManError(f"there is no engine {engine!r}{nearest(str(engine), ENGINES)}; there are auto, {', '.join(ENGINES)}")
         if not self.steps:
             raise XManError("the list is empty: there is nothing to compile")
         self.inplace = overwritten(self.steps, inplace)
-        self.outputs = tuple(named(self.steps, self.steps.outputs if outputs is None else outputs, "outputs"))
+        self.outputs = tuple(str.__str__(x) for x in named(self.steps, self.steps.outputs if outputs is None else outputs, "outputs"))
         self.asked = engine
         self.engine, self.why = engine, f"{engine} was asked for"
         self._programs: dict[tuple, Built] = {}
@@ -103,6 +106,7 @@ class Compiled:
         values = numbers(values)
         missing(self.steps, values)
         self._look_at(values)
+        here = {name: on_host(x) for name, x in values.items()}
         key = tuple(signature(values[x]) for x in self.steps.inputs)
         with self._lock:
             if key not in self._programs:
@@ -111,32 +115,43 @@ class Compiled:
                     del self._programs[old]
             self._latest = built = self._programs[key]
         try:
-            result = built.run(values)
+            result = built.run(values if self.engine == "jax" else here)
         except Exception:
-            eval(self.steps, values)  # raises the sentence
+            eval(self.steps, here)  # raises the sentence
             raise
-        return self._interpreted().run(values) if result is None else result
+        return self._interpreted().run(here) if result is None else result
 
     def _build(self, values: Mapping[str, Any]) -> Built:
-        if self.asked == "interpret":
-            return self._interpreted()
-        program = program_of(self.steps, values, self.outputs, self.inplace)
-        for y, x in program.inplace.items():
-            check_update(x, y, program.kinds.get(x), program.kinds.get(y))
+        numbers_alone = not any(np.ndim(values[x]) for x in self.steps.inputs)
         if self.asked == "auto":
-            self.engine, self.why = chosen(program)
+            self.engine, self.why = chosen(self.steps, numbers_alone and not self.inplace)
+            if any(on_host(values[x]) is not values[x] for x in self.steps.inputs):
+                self.engine, self.why = "jax", "there are arrays of JAX among the values"
+        if self.engine == "interpret":
+            return self._interpreted()
         file, package, extra = ENGINES[self.engine]
         if package and importlib.util.find_spec(package) is None:
             raise XManError(f"the engine {self.engine} needs the package {package}: pip install 'xman[{extra}]'")
-        return importlib.import_module(f".{file}", __package__).build(program)
+        build = importlib.import_module(file, __package__).build
+        if self.engine == "tape":
+            return build(self._as_written())
+        program = program_of(self.steps, values, self.outputs, self.inplace)
+        for y, x in program.inplace.items():
+            check_update(x, y, program.kinds.get(x), program.kinds.get(y))
+        return build(program)
+
+    def _as_written(self) -> Program:
+        return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
 
     def _interpreted(self) -> Built:
-        from .interpreted import build
-        return build(Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps))
+        return importlib.import_module(".interpreted", __package__).build(self._as_written())
 
     def _look_at(self, values: Mapping[str, Any]) -> None:
         """Raise XManError unless the arrays to be overwritten can be, and share memory with no other input."""
         for x in self.inplace:
+            if on_host(values[x]) is not values[x]:
+                raise XManError(f"inplace: {x} is an array of JAX, which cannot be overwritten; leave inplace out, ask for "
+                                f"{self.inplace[x]} among the outputs, and pass it as {x} at the next call")
             if not isinstance(values[x], np.ndarray) or not values[x].flags.writeable:
                 found = "a read-only one" if isinstance(values[x], np.ndarray) else shortened(values[x])
                 raise XManError(f"inplace: {x} is to be overwritten and has to be an array that can be written to, not {found}")
@@ -160,9 +175,27 @@ class Compiled:
         return True
 
 
-def chosen(program: Program) -> tuple[str, str]:
-    """The engine for a program, and why that one."""
-    return "numpy", "nothing else is there yet"
+def exact(steps: WengertList) -> WengertList:
+    """The list with its names as plain strings: a class of one's own may print itself as anything."""
+    if all(type(a) is str for dst, op, args in steps for a in (dst, op, *args) if isinstance(a, str)):
+        return steps
+    name = lambda a: str.__str__(a) if isinstance(a, str) else a
+    return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
+
+
+def chosen(steps: WengertList, numbers_alone: bool) -> tuple[str, str]:
+    """The engine for a list, and why that one. The variable XMAN_ENGINE of the environment decides where it is set."""
+    if asked := os.environ.get("XMAN_ENGINE"):
+        if asked not in ENGINES:
+            raise XManError(f"XMAN_ENGINE is {asked!r}; there are {', '.join(ENGINES)}")
+        return asked, f"XMAN_ENGINE is {asked}"
+    if numbers_alone and len(steps) >= MANY_NUMBERS:
+        return "tape", f"all inputs are numbers, and {len(steps):,} lines are many: a coded tape runs them in one loop"
+    if importlib.util.find_spec("numba") is None:
+        return "numpy", "numba is not installed; with it, pip install 'xman[fast]', small arrays take a third of the time or less"
+    if len(steps) > LONG:
+        return "numpy", f"{len(steps):,} lines are more than {LONG:,}, and Numba would take long to compile them"
+    return "numba", "numba is installed, and fuses what is computed entry by entry"
 
 
 def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[str, str]:

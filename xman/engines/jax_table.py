@@ -213,7 +213,7 @@ COMPARED = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equa
 LABELS = {"oneHot": (0, 1)} | dict.fromkeys(  # the places of labels and predictions
     ("crossEntropy", "hinge", "sigmoidCrossEntropy", "softmaxCrossEntropy", "squaredError"), (1, 0))
 KEYS = {"getitem": 1, "scatterAdd": 2}         # where the keys begin, after the array or its likeness
-STEPWISE = {"scatterAdd", "einsumBack", *LABELS} - {"oneHot"}  # what they do to whole numbers they do before these are floats
+STEPWISE = {"cholesky", "einsumBack", "scatterAdd", *LABELS} - {"oneHot"}  # they add whole numbers up before these are floats
 OWN_PRECISION = {"unbroadcast", "scatterAdd"}  # they add up in the precision of their first argument
 
 
@@ -253,4 +253,5 @@ def casts(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind]) -> list[np.
     if op in LABELS and (label := found[LABELS[op][0]]) and label.kind != "f":
         stays = {LABELS[op][0]}
     own = op in OWN_PRECISION or want.kind != "f"
-    return [None if dtype in (None, want) or i in stays or own and dtype.kind == "f" else want for i, dtype in enumerate(found)]
+    return [None if dtype is None or dtype == want or i in stays or own and dtype.kind == "f" else want
+            for i, dtype in enumerate(found)]

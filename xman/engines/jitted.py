@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -37,6 +39,13 @@ def numba_itself() -> ModuleType:
 
 
 @functools.cache
+def edition() -> str:
+    """A word for these functions as they are: what was compiled with others is of no use."""
+    texts = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")) if path.name.startswith(("jitted", "vectorised"))]
+    return hashlib.sha256(b"".join(texts)).hexdigest()[:16]
+
+
+@functools.cache
 def function(op: str, dtype: str) -> Callable:
     """The operator for numbers of a precision, as a function that Numba has compiled and can put in place."""
     numba = numba_itself()
@@ -61,7 +70,7 @@ def product() -> Callable:
     numba = numba_itself()
     if numba.config.DISABLE_JIT:
         return product_in_python
-    import numba.np.linalg  # noqa: F401  brings BLAS
+    import numba.np.linalg  # brings BLAS
     types = numba.types
     byte, address, size = types.int8, types.uintp, types.intp
     blas = types.ExternalFunction("numba_xxgemm", types.int32(

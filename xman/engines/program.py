@@ -42,11 +42,14 @@ class Program(NamedTuple):
 
 def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...], inplace: Mapping[str, str]) -> Program:
     """The program for these values. Raises XManError where the list does not run on them."""
-    values = {name: values[name] for name in steps.inputs}
-    eval(steps, values)  # what fails, fails here and in words
+    values = {name: on_host(values[name]) for name in steps.inputs}
     keep = dict.fromkeys((*outputs, *inplace.values()))
+    wanted = eval(steps, values)  # what fails, fails here and in words
+    wanted = {name: kind_of(wanted[name]) for name in keep}
     short = simplify(steps, keep, values, EXACT + LOWERED)
     found = eval(short, values)
+    if any(not same(kind_of(found[name]), kind) for name, kind in wanted.items()):
+        short, found = steps, eval(steps, values)  # a rewrite has changed a type: a list of many precisions stays as it is
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
     others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
     return Program(settled(short, kinds, keep), kinds, outputs, {y: x for x, y in inplace.items()}, steps, others)
@@ -63,6 +66,16 @@ def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str
             needed.update(a for a in args if isinstance(a, str))
             lines.append((dst, op, args))
     return WengertList(lines[::-1])
+
+
+def on_host(x: Any) -> Any:
+    """An array of JAX as one of NumPy; all else as it is."""
+    return np.asarray(x) if hasattr(x, "addressable_shards") else x
+
+
+def same(one: Kind | None, other: Kind | None) -> bool:
+    """Whether two kinds differ at most in that a single number is an array or none."""
+    return one == other or bool(one and other) and one[:2] == other[:2] == ((), one.dtype)
 
 
 def kind_of(x: Any) -> Kind | None:

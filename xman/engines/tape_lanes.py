@@ -28,12 +28,12 @@ def turned(x: Any, quarters: int) -> Any:
     return number(bits(where(k & 1 == 1, cosine, sine)) ^ (k >> 1 << 63))
 
 
-def sin(x: Any) -> Any:
+def near_sin(x: Any) -> Any:
     from .vectorised import where
     return where(x == 0.0, x, turned(x, 0))  # −0 stays
 
 
-def cos(x: Any) -> Any:
+def near_cos(x: Any) -> Any:
     return turned(x, 1)
 
 
@@ -41,7 +41,7 @@ def cos(x: Any) -> Any:
 def functions() -> dict[str, Callable]:
     """Functions of float64 that loops compiled by Numba can call, and that vectorise."""
     from .vectorised import VECTORISED, vectorised
-    return {op: kinds["float64"] for op, kinds in (VECTORISED | vectorised(sin, cos)).items()}
+    return {op: kinds["float64"] for op, kinds in (VECTORISED | vectorised(near_sin, near_cos)).items()}
 
 
 def rows(width: int) -> tuple[Callable, Callable]:

@@ -44,6 +44,8 @@ ROWS: dict[str, tuple[str, str, str, int]] = {op: (*row, *("", "", 0)[len(row) -
     # from here on one loop for all
     "ratio":         ("where(x == 0.0, 0.0, x / y)",       "1.0 / y", "where(out == 0.0, 0.0, -out / y)", D + D * 16),
     "scale":         ("where(x == 0.0, 0.0, x * y)",       "y",                            "x", D + P * 16),
+    "farSin":        ("far_sin(x)",                        "far_cos(x)"),
+    "farCos":        ("far_cos(x)",                        "-far_sin(x)"),
     "atLeast":       ("maximum(x, y)",                     "1.0 * (x >= y)"),
     "atMost":        ("minimum(x, y)",                     "1.0 * (x <= y)"),
     "expm1":         ("expm1(x)",                          "out + 1.0", "", D),

@@ -10,7 +10,7 @@ import functools
 import math
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 from ops import G
 
 from . import tape_lanes
-from .tape_lines import ROWS, D, F, P
+from .tape_lines import CODE, ROWS, D, F, P
 
 CHUNK = 64  # lines
 SHARED = list(ROWS).index("ratio")  # rows from here on share one loop, which spares the compiler seconds
@@ -31,6 +31,14 @@ HELPERS = """
 @inline
 def where(condition, x, y):
     return x if condition else y
+
+@inline
+def sin(x):
+    return near_sin(x) if NEAR or abs(x) < FAR else far_sin(x)
+
+@inline
+def cos(x):
+    return near_cos(x) if NEAR or abs(x) < FAR else far_cos(x)
 
 @inline
 def expDifference(x, y):
@@ -46,11 +54,6 @@ def mended(delta, partial, other, kind):
 """
 LOOP = """
 def loop(v, d, p, q, X, Y, Z, codes, starts, a, b, c, to, also, bits, first):
-"""
-SCALAR = """
-@inline
-def near_or_far(x, near, far):
-    return near(x) if abs(x) < FAR else far(x)
 """
 FORWARD = f"""{LOOP}    for t in range(len(codes)):
         code, start, stop = codes[t], starts[t], starts[t + 1]
@@ -72,19 +75,28 @@ def gather(X, v, a, start, m):
         move(X, i * W, v, a[start + i] * W)
 
 @inline
+def far(X, n):
+    count = 0
+    for i in range(n):
+        count += 1 if abs(X[i]) > FAR else 0
+    return count
+
+@inline
 def scatter(d, p, other, kind, to, start, m, place):
-    for i in range(m * W):
-        part = d[place + i] * p[i]
-        if kind and part != part:
-            part = mended(d[place + i], p[i], other[i], kind)
-        p[i] = part
+    if kind:
+        for i in range(m * W):
+            part = d[place + i] * p[i]
+            p[i] = mended(d[place + i], p[i], other[i], kind) if part != part else part
+    else:
+        for i in range(m * W):
+            p[i] *= d[place + i]
     for i in range(m):
         add(d, to[start + i] * W, p, i * W)
 
 {loop}    for t in range({runs}):
-        code, begin, end = codes[t], starts[t], starts[t + 1]
+        begin, end = starts[t], starts[t + 1]
         while begin < end:
-            m = min(end - begin, CHUNK)
+            code, m = codes[t], min(end - begin, CHUNK)
             start = {start}
             {step}
             place, n = (first + start) * W, m * W
@@ -93,6 +105,8 @@ def scatter(d, p, other, kind, to, start, m, place):
                 gather(Y, v, b, start, m)
             if READS[1, code]:
                 gather(Z, v, c, start, m)
+            if (code == SIN or code == COS) and far(X, n):
+                code += FARTHER
 """
 SCATTER = """
             if SENDS[0, code]:
@@ -107,36 +121,33 @@ def source(kind: str) -> str:
     if kind == "back":
         return HELPERS + BACK
     if kind in ("values", "partials"):
-        def each(value: str, dx: str, dy: str, *_: Any) -> list[str]:
-            return ["for k in range(start, stop):", "    x, y, z = v[a[k]], v[b[k]], v[c[k]]", f"v[first + k] = out = {value}",
-                    *(f"{name}[k] = {text}" for name, text in (("p", dx), ("q", dy)) if text and kind == "partials")]
-        return HELPERS + FORWARD + switch(each, " " * 8)
-
-    def each(value: str, dx: str, dy: str, *_: Any) -> list[str]:
-        if kind == "chunks":
-            return ["for i in range(n):", "    x, y, z = X[i], Y[i], Z[i]", f"v[place + i] = {value}"]
-        return ["for i in range(n):", "    x, y, z, out = X[i], Y[i], Z[i], v[place + i]",
-                *(f"{name}[i] = {text}" for name, text in (("p", dx), ("q", dy)) if text)]
-
+        reads, targets = "x, y, z = v[a[k]], v[b[k]], v[c[k]]", ("v[first + k] = out", "p[k]", "q[k]")[:1 if kind == "values" else 3]
+        return HELPERS + FORWARD + switch("for k in range(start, stop):", reads, targets, " " * 8)
     if kind == "chunks":
-        return HELPERS + CHUNKS.format(loop=LOOP, runs="len(codes)", start="begin", step="begin += m") + switch(each, " " * 12)
-    back = CHUNKS.format(loop=LOOP, runs="len(codes) - 1, -1, -1", start="end - m", step="end = start")
-    return HELPERS + back + switch(each, " " * 12) + SCATTER
+        text = CHUNKS.format(loop=LOOP, runs="len(codes)", start="begin", step="begin += m")
+        return HELPERS + text + switch("for i in range(n):", "x, y, z = X[i], Y[i], Z[i]", ["v[place + i]"], " " * 12)
+    text = CHUNKS.format(loop=LOOP, runs="len(codes) - 1, -1, -1", start="end - m", step="end = start")
+    reads, targets = "x, y, z, out = X[i], Y[i], Z[i], v[place + i]", ("", "p[i]", "q[i]")
+    return HELPERS + text + switch("for i in range(n):", reads, targets, " " * 12, apart=True) + SCATTER
 
 
-def switch(each: Callable[..., list[str]], indent: str) -> str:
-    """The choice of a row by `code`; each(*row) has the loop's head in two lines, and then what is done for the row."""
+def switch(loop: str, reads: str, targets: Sequence[str], indent: str, apart: bool = False) -> str:
+    """The choice of a row by `code`, and its loop: it reads, and puts the row's value and partials into those targets that there are.
+
+    apart: with a loop for each target, without which LLVM would not vectorise it.
+    """
     text, shared = [], []
     for code, row in enumerate(ROWS.values()):
-        head, reads, *body = each(*row)
-        if not body:
-            continue
-        if code < SHARED:
-            text += [f"{'elif' if text else 'if'} code == {code}:", f"    {head}", f"    {reads}"]
-            text += [f"        {line}" for line in body]
-        else:
-            shared += [f"        {'elif' if shared else 'if'} code == {code}:", *(f"            {line}" for line in body)]
-    return "".join(f"{indent}{line}\n" for line in [*text, "else:", f"    {head}", f"    {reads}", *shared])
+        puts = [f"{target} = {part}" for target, part in zip(targets, row[:3], strict=False) if target and part]
+        test = f"if code == {code}:"
+        if code >= SHARED:
+            shared += [f"        {test}", *(f"            {put}" for put in puts)] if puts else []
+        elif puts:
+            loops = [[put] for put in puts] if apart else [puts]
+            text += [f"{'el' * bool(text)}{test}",
+                     *(f"    {line}" for some in loops for line in (loop, f"    {reads}", *(f"    {put}" for put in some)))]
+    shared = [line.replace("if", "elif", 1) if k and line.startswith("        if") else line for k, line in enumerate(shared)]
+    return "".join(f"{indent}{line}\n" for line in [*text, "else:", f"    {loop}", f"        {reads}", *shared])
 
 
 @functools.cache
@@ -147,7 +158,9 @@ def compiled(kind: str, width: int) -> Callable:
     names = {op: value for op, value in G.items() if isinstance(value, np.ufunc)}
     space: dict[str, Any] = {**names, "inline": numba.njit, "erf": math.erf, "rint": np.rint, "inf": math.inf, "move": move,
                              "add": add, "W": np.uint64(width), "CHUNK": np.uint64(CHUNK), "READS": READS, "SENDS": SENDS,
-                             "FAR": tape_lanes.FAR, "far_sin": math.sin, "far_cos": math.cos, **tape_lanes.functions(),
+                             "NEAR": kind.startswith("chunks"), "FAR": tape_lanes.FAR, "far_sin": math.sin, "far_cos": math.cos,
+                             "SIN": CODE["sin"], "COS": CODE["cos"], "FARTHER": CODE["farSin"] - CODE["sin"],
+                             **tape_lanes.functions(),
                              "__name__": __name__}  # the cache looks for names in the module
     exec(compile(text := source(kind), __file__, "exec"), space)
     made_of = [text, width, CHUNK, *(Path(__file__).with_name(name).read_text("utf-8") for name in ("tape_lanes.py", "vectorised.py"))]
@@ -178,7 +191,7 @@ def loops(jit: bool, chunked: bool, width: int, back: bool) -> tuple[Callable, C
 @functools.cache
 def functions() -> list[tuple]:
     """For each row its functions of arrays (x, y, z, out): the value, and the partials that it has."""
-    space = {**G, "abs": np.abs, "rint": np.rint}
+    space = {**G, "abs": np.abs, "rint": np.rint, "far_sin": np.sin, "far_cos": np.cos}
     return [tuple(text and eval(f"lambda x, y, z, out: {text}", space) for text in row[:3]) for row in ROWS.values()]
 
 

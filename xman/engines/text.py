@@ -23,24 +23,33 @@ class Text:
     """A program that is being written: its lines, and the objects that it calls by a name of its own."""
 
     def __init__(self, registers: Collection[str]):
-        self.registers, self.objects, self.lines = registers, {}, []
+        self.lines: list[str] = []
+        self.objects: dict[str, Any] = {}              # what the program calls, by name
+        self.names: dict[tuple[str, int], str] = {}    # the names of objects, by word and object
+        self.words: dict[str, str] = {}                # the program's own names
+        self.taken = set(registers)
         if strange := [name for name in registers if not name.isidentifier() or keyword.iskeyword(name)]:
             raise XManError(f"a register cannot be called {shortened(strange[0])} in a program")
 
     def free(self, word: str) -> str:
-        """word, with underscores until no register and no object has the name."""
-        while word in self.registers or word in self.objects or keyword.iskeyword(word):
+        """The program's own name for a word: always the same, and that of no register and of nothing else."""
+        if word not in self.words:
+            self.words[word] = self.fresh(word)
+        return self.words[word]
+
+    def fresh(self, word: str) -> str:
+        """word, with underscores until nothing else has the name."""
+        while word in self.taken or keyword.iskeyword(word):
             word += "_"
+        self.taken.add(word)
         return word
 
     def object(self, word: str, value: Any) -> str:
         """A name for an object; the same for the same object."""
-        for name, known in self.objects.items():
-            if known is value and name.rstrip("_") == word:
-                return name
-        name = self.free(word)
-        self.objects[name] = value
-        return name
+        if (word, id(value)) not in self.names:
+            self.names[word, id(value)] = name = self.fresh(word)
+            self.objects[name] = value
+        return self.names[word, id(value)]
 
     def literal(self, a: Any) -> str:
         """A register's name as it is; a literal as Python that evaluates to it, of the same type."""
@@ -65,7 +74,7 @@ class Text:
 
 def plain(a: Any) -> bool:
     """Whether a can stand in the text: None, a number, or a tuple of such."""
-    if isinstance(a, tuple):
+    if type(a) is tuple:  # a class of one's own may print itself as anything
         return all(map(plain, a))
     return a is None or type(a) in (bool, int) or type(a) is float and math.isfinite(a)
 

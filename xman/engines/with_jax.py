@@ -3,10 +3,11 @@
 A line that JAX does not compute as NumPy does (a mask picks how many entries there are, an operator is your own) runs through
 the interpreter's function between two stretches. It is no callback out of a stretch, which would hold up the device just as
 long, does not work on every one, and could not hand on a sparse matrix. Where NumPy may raise for a value, a label out of
-range or a singular matrix, the interpreter has the last word.
+range or a singular matrix, the interpreter has the last word; labels and indices among the inputs are looked at beforehand.
 
 float64 stays float64 whatever JAX is configured for, and products of matrices are as precise as NumPy's unless
 jax_default_matmul_precision says otherwise. Arrays of JAX among the values stay where they are, and the results are such.
+XLA may round a·b + c once, and takes numbers too small to be normal for 0.
 """
 from __future__ import annotations
 

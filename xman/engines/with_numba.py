@@ -20,6 +20,7 @@ from . import cache
 from .compiled import Built
 from .folded import folded, ordered
 from .groups import PLACE, level, role
+from .jitted import edition
 from .loops import TYPES, Loops, loopable
 from .memory import ALIGNED, Event, arena, placed
 from .plan import Buffer, Plan, flops_of
@@ -364,7 +365,7 @@ class Writer:
         head = HEAD.format(**{word: free(word) for word in re.findall(r"{(\w+)}", HEAD)}).splitlines()
         tables = [f"{free('places')} = {free('array')}({self.starts or [0]})",
                   f"{free('products')} = {free('array')}({self.rows or [[0]]})"]
-        self.kernels.lines = [*head, *self.imports, *tables, "", "", *(line for body in self.bodies.values() for line in body),
+        self.kernels.lines = [f"# compiled with {edition()}", *head, *self.imports, *tables, "", "", *(line for body in self.bodies.values() for line in body),
                               *self.kernels.lines]
         names = list(names)
         if names:

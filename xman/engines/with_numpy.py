@@ -123,6 +123,8 @@ class Writer:
             self.text.add(f"{dst} = {self.view(op, args, written)}", 2)
         elif how == "call":
             self.text.add(f"{dst} = {self.call(op, ops.G[op], *written)}", 2)
+            if dst in self.kinds and self.kinds[dst].array:  # it may depend on the values
+                self.text.add(f"if {dst}.shape != {self.kinds[dst].shape}: return None", 2)
         elif how == "number" and op in INFIX and any(isinstance(a, str) for a in args):
             self.text.add(f"{dst} = {written[0]} {INFIX[op]} {written[1]}", 2)
         elif how == "number" and op in REDUCED:
