@@ -27,6 +27,7 @@ RANKS = [{"errors", "figures", "notation", "validity", "wengert", "register", "m
          {"functions"},
          {"autograd", ""},  # the package itself
          {"engines"},
+         {"fused", "tape"},
          {"show", "train", "grade"},
          {"models"},
          {"cli"},

@@ -3,7 +3,6 @@
 import contextlib
 import importlib.util
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +10,14 @@ import pytest
 
 import ops
 import xman
-from xman import WengertList, XManError, eval, gradient
-from xman.engines import cache, jitted
+from xman import WengertList, eval, gradient
+from xman.fused import cache, jitted
 from xman.models import LSTM, MLP, AdaptiveBasis, LogisticRegression
 
 sys.path.append(str(Path(__file__).parents[1] / "ops"))
 sys.path.append(str(Path(__file__).parents[1] / "passes"))
-from operator_cases import CASES  # noqa: E402
-from random_lists import random_list  # noqa: E402
+from operator_cases import CASES
+from random_lists import random_list
 
 needs_numba = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="the engine numba needs numba")
 # the loops of the numba engine run in Python in most tests, which takes no time to compile

@@ -1,17 +1,13 @@
 """The tape against the interpreters: every operator on numbers, random lists, batches, with Numba and without."""
 
 import sys
-import threading
-import tracemalloc
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import ops
-from ops import operator
-from xman import WengertList, XManError, backprop, eval
-from xman.engines.tape import Interpreted, Recorded, Tape, build
+from xman import WengertList, backprop, eval
+from xman.engines.tape import Recorded, Tape
 from xman.engines.tape_lines import PLAIN
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 710.0, np.inf, -np.inf, np.nan])

@@ -10,8 +10,8 @@ from lists_to_show import ADAMS, AT, BISHOP, HOUSE, LISTS
 
 import ops
 from xman import WengertList, XManError, eval
-from xman.show.cost import Cost, LineCost, Work, cost
 from xman.engines.flops import FLOPS
+from xman.show.cost import Cost, LineCost, Work, cost
 
 lists = pytest.mark.parametrize(("steps", "values", "wrt"), LISTS.values(), ids=LISTS)
 

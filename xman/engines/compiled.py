@@ -20,8 +20,8 @@ from ..wengert import Steps, WengertList, checked, named
 from .program import Kind, Program, on_host, program_of
 
 # an engine: the file that has its build(program) -> Built, and the package and the extra that it needs
-ENGINES = {"interpret": (".interpreted", "", ""), "numpy": (".with_numpy", "", ""), "numba": (".with_numba", "numba", "fast"),
-           "jax": (".with_jax", "jax", "jax"), "tape": (".tape", "", "")}
+ENGINES = {"interpret": (".interpreted", "", ""), "numpy": (".with_numpy", "", ""), "numba": ("..fused.engine", "numba", "fast"),
+           "jax": (".xla.engine", "jax", "jax"), "tape": (".tape", "", "")}
 MANY_NUMBERS = 1000  # lines, from which on a list of numbers is coded
 LONG = 3000  # lines, about 20 s of Numba's time
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
@@ -68,7 +68,8 @@ class Compiled:
         if not self.steps:
             raise XManError("the list is empty: there is nothing to compile")
         self.inplace = overwritten(self.steps, inplace)
-        self.outputs = tuple(str.__str__(x) for x in named(self.steps, self.steps.outputs if outputs is None else outputs, "outputs"))
+        wanted = self.steps.outputs if outputs is None else outputs
+        self.outputs = tuple(str.__str__(x) for x in named(self.steps, wanted, "outputs"))
         self.asked = engine
         self.engine, self.why = engine, f"{engine} was asked for"
         self._programs: dict[tuple, Built] = {}

@@ -13,13 +13,13 @@ import numpy as np
 import ops
 from ops import G
 
+from ..engines.compiled import Built
+from ..engines.program import Program
 from ..errors import XManError
 from ..interpreters import backprop, eval
 from ..interpreters.context import depends, missing, number
 from ..notation import shortened, shown
 from ..wengert import Steps, WengertList, checked, named
-from .compiled import Built
-from .program import Program
 from .tape_lines import ROWS, Unwritten, Writer, needed
 from .tape_loops import CHUNK, KINDS, SENDS, arranged, has_numba, loops, source
 
@@ -245,7 +245,7 @@ def build(program: Program) -> Built:
         if line[1] not in ops.table.ELEMENTWISE and (line[1] not in ROWS or line[1] not in ops.table.OURS):
             raise XManError(f"line {k}, {shown(line)}: the tape takes each row of a batch by itself; use engine numpy")
     if program.inplace or any(kind.dtype != float for kind in kinds.values()):
-        from .interpreted import build as interpreted
+        from ..engines.interpreted import build as interpreted
         return interpreted(program)
     tape, spread = machine(steps, program.outputs), depends(steps, wide, kinds)
 

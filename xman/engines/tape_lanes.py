@@ -1,7 +1,6 @@
 """What the loops of the tape need and Numba's language has not: rows that move at once, and sin and cos that are vectorised."""
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +14,7 @@ def turned(x: Any, quarters: int) -> Any:
     π/2 in three parts (Cody and Waite), of which the first two are so short that their products are exact, and the polynomials
     of fdlibm (Sun Microsystems, 1993) for |r| ≤ π/4.
     """
-    from .vectorised import bits, nearest, number, polynomial, where
+    from ..fused.vectorised import bits, nearest, number, polynomial, where
     n, k = nearest(x * (2.0 / math.pi))
     r = x - n * 1.5707963267341256 - n * 6.077100506303966e-11 - n * 2.0222662487959507e-21
     z = r * r
@@ -29,7 +28,7 @@ def turned(x: Any, quarters: int) -> Any:
 
 
 def near_sin(x: Any) -> Any:
-    from .vectorised import where
+    from ..fused.vectorised import where
     return where(x == 0.0, x, turned(x, 0))  # −0 stays
 
 
@@ -37,11 +36,24 @@ def near_cos(x: Any) -> Any:
     return turned(x, 1)
 
 
-@functools.cache
-def functions() -> dict[str, Callable]:
-    """Functions of float64 that loops compiled by Numba can call, and that vectorise."""
-    from .vectorised import VECTORISED, vectorised
-    return {op: kinds["float64"] for op, kinds in (VECTORISED | vectorised(near_sin, near_cos)).items()}
+SCALAR = "exp", "tanh", "erf", "sinh", "cosh"  # that are quicker than the C library's one by one, too
+
+
+def functions(kind: str) -> dict[str, Callable]:
+    """The functions that a loop calls beside NumPy's: in chunks those that LLVM vectorises, elsewhere the quicker ones."""
+    from numba import types
+    from numba.extending import intrinsic
+
+    from ..fused.vectorised import vectorised
+    from ..fused.vectorised_powers import VECTORISED
+    real = types.float64
+    select = intrinsic(lambda typing, c, x, y: (real(types.boolean, real, real), lambda context, builder, signature, args:
+                                                builder.select(*args)))
+    chunks = kind.startswith("chunks")
+    found = {op: kinds["float64"] for op, kinds in {**VECTORISED, **vectorised(near_sin, near_cos)}.items()}
+    far_sin, far_cos = (found.pop("sin"), found.pop("cos")) if chunks else (math.sin, math.cos)
+    own = {op: function for op, function in found.items() if chunks or op in SCALAR or op.startswith("near")}
+    return {**own, "where": select, "erf": found["erf"], "far_sin": far_sin, "far_cos": far_cos}
 
 
 def rows(width: int) -> tuple[Callable, Callable]:

@@ -29,8 +29,8 @@ KINDS = np.array([kind for *_, kind in ROWS.values()], np.uint8)
 
 HELPERS = """
 @inline
-def where(condition, x, y):
-    return x if condition else y
+def sigmoid(x):
+    return 1.0 / (1.0 + exp(-x))
 
 @inline
 def sin(x):
@@ -154,16 +154,18 @@ def switch(loop: str, reads: str, targets: Sequence[str], indent: str, apart: bo
 def compiled(kind: str, width: int) -> Callable:
     """The loop as machine code, from Numba's cache on disk where it is there."""
     import numba
+
+    from ..fused.jitted import edition
     move, add = tape_lanes.rows(width)
     names = {op: value for op, value in G.items() if isinstance(value, np.ufunc)}
-    space: dict[str, Any] = {**names, "inline": numba.njit, "erf": math.erf, "rint": np.rint, "inf": math.inf, "move": move,
-                             "add": add, "W": np.uint64(width), "CHUNK": np.uint64(CHUNK), "READS": READS, "SENDS": SENDS,
-                             "NEAR": kind.startswith("chunks"), "FAR": tape_lanes.FAR, "far_sin": math.sin, "far_cos": math.cos,
-                             "SIN": CODE["sin"], "COS": CODE["cos"], "FARTHER": CODE["farSin"] - CODE["sin"],
-                             **tape_lanes.functions(),
+    space: dict[str, Any] = {**names, "inline": numba.njit, "rint": np.rint, "inf": math.inf, "move": move, "add": add,
+                             "W": np.uint64(width), "CHUNK": np.uint64(CHUNK), "READS": READS, "SENDS": SENDS,
+                             "NEAR": kind.startswith("chunks"), "FAR": tape_lanes.FAR, "SIN": CODE["sin"], "COS": CODE["cos"],
+                             "FARTHER": CODE["farSin"] - CODE["sin"],
                              "__name__": __name__}  # the cache looks for names in the module
     exec(compile(text := source(kind), __file__, "exec"), space)
-    made_of = [text, width, CHUNK, *(Path(__file__).with_name(name).read_text("utf-8") for name in ("tape_lanes.py", "vectorised.py"))]
+    space |= tape_lanes.functions(kind)
+    made_of = [text, width, CHUNK, Path(tape_lanes.__file__).read_text("utf-8"), edition()]
     space["loop"].__qualname__ = f"{kind.replace(' ', '_')}_{zlib.crc32(repr(made_of).encode()):x}"
     return numba.njit(cache=True, nogil=True, error_model="numpy")(space["loop"])
 

@@ -10,6 +10,7 @@ import numpy as np
 
 import ops
 
+from ..engines.flops import FLOPS
 from ..errors import XManError
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
@@ -17,7 +18,6 @@ from ..passes import gradient, simplify, tangent
 from ..passes.differentiate import ending
 from ..wengert import Steps, WengertList, checked, named
 from .explain import output
-from ..engines.flops import FLOPS
 
 SECONDS = 0.2  # that each of the three is timed for
 

@@ -16,7 +16,7 @@ from ops import G
 from ops.linear_maps import cast, shape_of, subscripts_of
 from ops.reductions import count
 
-from .program import Kind
+from ..program import Kind
 
 
 class Later:

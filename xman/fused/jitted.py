@@ -41,8 +41,8 @@ def numba_itself() -> ModuleType:
 @functools.cache
 def edition() -> str:
     """A word for these functions as they are: what was compiled with others is of no use."""
-    texts = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")) if path.name.startswith(("jitted", "vectorised"))]
-    return hashlib.sha256(b"".join(texts)).hexdigest()[:16]
+    files = [Path(__file__), *sorted(Path(__file__).parent.glob("vectorised*.py"))]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
 @functools.cache
@@ -51,7 +51,7 @@ def function(op: str, dtype: str) -> Callable:
     numba = numba_itself()
     if numba.config.DISABLE_JIT:
         return PLAIN[op] if op in LIBERTIES else ops.G[op]
-    from .vectorised import VECTORISED
+    from .vectorised_powers import VECTORISED
     if dtype in VECTORISED.get(op, ()):
         return VECTORISED[op][dtype]
     if op in PLAIN:

@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from ..engines.program import Kind
 from ..wengert import Line
-from .program import Kind
 
 # what a line of a group computes: a number in each place; from places, a number for each row (ALONG), for each column (DOWN)
 # or one (ALL); from numbers of rows another number for each row (ROW), or one (ROWS)

@@ -4,9 +4,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from ..engines.program import Kind
 from ..wengert import Line
 from .groups import Group, grouped
-from .program import Kind
 
 
 class Item(NamedTuple):

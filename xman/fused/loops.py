@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
+from ..engines.program import Kind
+from ..engines.text import Text
 from ..wengert import Line
 from .groups import ALL, ALONG, DOWN, PLACE, REDUCTIONS, ROW, ROWS, Group, role
-from .program import Kind
-from .text import Text
 
 # an operator on numbers, of the type T that NumPy computes in: {0}, {1} its arguments
 EXPRESSIONS = {
@@ -19,10 +19,11 @@ EXPRESSIONS = {
     "sign": "{0} if {0} != {0} else {T}({0} > {T}(0)) - {T}({0} < {T}(0))",
     "equal": "{0} == {1}", "not_equal": "{0} != {1}", "less": "{0} < {1}", "less_equal": "{0} <= {1}",
     "greater": "{0} > {1}", "greater_equal": "{0} >= {1}", "isnan": "{0} != {0}", "isfinite": "{0} - {0} == {T}(0)",
-    "logical_and": "({0} != {T}(0)) & ({1} != {T}(0))", "logical_or": "({0} != {T}(0)) | ({1} != {T}(0))", "logical_not": "{0} == {T}(0)",
-    **{op: f"{op}({{0}})" for op in ("exp", "expm1", "exp2", "log", "log1p", "log2", "log10", "sqrt", "sin", "cos", "tan", "arcsin",
-                                     "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "floor",
-                                     "ceil", "trunc", "sigmoid", "erf")},
+    "logical_and": "({0} != {T}(0)) & ({1} != {T}(0))", "logical_or": "({0} != {T}(0)) | ({1} != {T}(0))",
+    "logical_not": "{0} == {T}(0)",
+    **{op: f"{op}({{0}})" for op in (
+        "exp", "expm1", "exp2", "log", "log1p", "log2", "log10", "sqrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan",
+        "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "floor", "ceil", "trunc", "sigmoid", "erf")},
     **{op: f"{op}({{0}}, {{1}})" for op in ("power", "arctan2", "hypot", "logaddexp")},
 }
 FUNCTIONS = {op for op, text in EXPRESSIONS.items() if text.startswith(f"{op}(")}
@@ -33,8 +34,9 @@ LONG = 4096  # numbers, above which single precision is added up in double
 def loopable(line: Line, kinds: Mapping[str, Kind]) -> bool:
     """Whether these loops have the operator, for the types of this line."""
     dst, op, args = line
-    if dst not in kinds or kinds[dst].dtype not in TYPES or not all(
-            a in kinds and kinds[a].dtype.kind in "biuf" and kinds[a].dtype.itemsize in (1, 4, 8) for a in args if isinstance(a, str)):
+    registers = [a for a in args if isinstance(a, str)]
+    if any(a not in kinds for a in (dst, *registers)) or kinds[dst].dtype not in TYPES or any(
+            kinds[a].dtype.itemsize not in (1, 4, 8) for a in registers):
         return False
     literals = [a for a in args if not isinstance(a, str)]
     if op in REDUCTIONS:
@@ -63,7 +65,8 @@ def computed_in(line: Line, kinds: Mapping[str, Kind]) -> np.dtype:
 class Loops:
     """Writes the loops of a group into a text.
 
-    place(x): the name of the flat array with the numbers of register x; None for a number that is a variable. function(op, dtype): the name of an operator's function. kept: the registers that are read elsewhere. rowwise:
+    place(x): the name of the flat array with the numbers of register x; None for a number that is a variable.
+    function(op, dtype): the name of an operator's function. kept: the registers that are read elsewhere. rowwise:
     those that have memory for the columns of one row alone.
     """
 

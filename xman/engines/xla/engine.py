@@ -21,15 +21,15 @@ import numpy as np
 
 import ops
 
-from ..errors import XManError
-from ..interpreters.context import number
-from ..wengert import Line
-from . import interpreted
-from .compiled import Built
-from .jax_table import CALLED, COMPARED, FINITE, FUNCTIONS, INEXACT, LABELS, MODULES, NAMED, STEPWISE, casts, dtypes, indices
-from .plan import Plan, flops_of
-from .program import Kind, Program, kind_of
-from .text import Text, plain
+from ...errors import XManError
+from ...interpreters.context import number
+from ...wengert import Line
+from .. import interpreted
+from ..compiled import Built
+from ..plan import Plan, flops_of
+from ..program import Kind, Program, kind_of
+from ..text import Text, plain
+from .table import CALLED, COMPARED, FINITE, FUNCTIONS, INEXACT, LABELS, MODULES, NAMED, STEPWISE, casts, dtypes, indices
 
 Kinds = Mapping[str, Kind]
 AS_WRITTEN = {"xla_disable_hlo_passes": "algsimp"}  # else XLA makes a/(bc) of (a/b)/c, 0 where bc is beyond the greatest float

@@ -1,0 +1,291 @@
+"""More functions that LLVM vectorises: other bases, sinh and cosh, powers, sine and cosine. See `vectorised`.
+
+Sources: those of `vectorised`; Payne and Hanek, Radian Reduction for Trigonometric Functions (1983), for arguments of any size.
+"""
+from __future__ import annotations
+
+import math
+
+from . import vectorised as base
+from .vectorised import (
+    DOUBLE,
+    SINGLE,
+    above,
+    below,
+    bits,
+    bounded,
+    expm1_parts,
+    exponent,
+    floating,
+    in_domain,
+    log_terms,
+    magnitude,
+    nearest,
+    normal_exponent,
+    number,
+    polynomial,
+    reduced,
+    scaled,
+    signed,
+    small_expm1,
+    two,
+    where,
+)
+
+# constants as integers in units of 2^−BITS, of which any number of bits can be had
+
+BITS = 1300
+
+
+def inverse_tangent(n: int, sign: int) -> int:
+    """arctan(1/n) by Gregory's series where sign is −1, artanh(1/n) where it is 1."""
+    power, k, total = (1 << BITS + 32) // n, 0, 0
+    while power:
+        total += sign ** k * (power // (2 * k + 1))
+        power, k = power // (n * n), k + 1
+    return total >> 32
+
+
+ONE, LN2, PI = 1 << BITS, 2 * inverse_tangent(3, 1), 16 * inverse_tangent(5, -1) - 4 * inverse_tangent(239, -1)  # Machin 1706
+LN10 = 3 * LN2 + 2 * inverse_tangent(9, 1)  # 10 = 2³ 5/4
+TWO_OVER_PI = (2 * ONE << BITS) // PI
+
+
+def pieces(constant: int, *lengths: int) -> tuple[float, ...]:
+    """Floats of so many bits each, that add up to the constant."""
+    found = []
+    for length in lengths:
+        unit = max(constant.bit_length() - length, 0)
+        found.append(math.ldexp(constant >> unit, unit - BITS))
+        constant %= 1 << unit
+    return tuple(found)
+
+
+def front(x, n):
+    """The first n bits of x: the product of two such is exact."""
+    return number(bits(x) & -(1 << x.format.digits + 1 - n))
+
+
+# other bases, hyperbolic functions
+
+
+def exp2(x):
+    """1.1 and 1.1 ulp."""
+    x = bounded(x, 1.0)
+    n, k = nearest(x)
+    return scaled(1.0 + small_expm1((x - n) * math.log(2)), k)
+
+
+def log_to_base(x, log):
+    """n log 2 + log m, over the logarithm of the base; the first bits of log m are multiplied without error."""
+    p, first = x.format, x.format.digits + 1 >> 1
+    high, low = pieces((LN2 << BITS) // log, p.digits - 10, p.digits + 1)
+    c, c_low = pieces((ONE << BITS) // log, first, p.digits + 1)
+    n, m = normal_exponent(x)
+    f = m - 1.0
+    h, t = log_terms(f, p.log)
+    y = front(f - h, first)
+    return in_domain(n * high + (y * c + (y * c_low + (((f - y) - h) + t) * (c + c_low) + n * low)), x, 0.0)
+
+
+def log2(x):
+    """0.9 and 0.9 ulp."""
+    return log_to_base(x, LN2)
+
+
+def log10(x):
+    """0.9 and 0.9 ulp."""
+    return log_to_base(x, LN10)
+
+
+def sinh(x):
+    """2.3 and 2.4 ulp: with e = expm1(|x|), (e + e/(e + 1))/2."""
+    y, n = expm1_parts(magnitude(x))
+    half = scaled(y, n - 1)
+    e = below(half, 2.0 ** (x.format.digits + 3))  # ∞/∞ would be NaN
+    return signed(half + e / (e + e + 1.0), x)
+
+
+def cosh(x):
+    """1.5 and 1.5 ulp."""
+    n, q = reduced(magnitude(x))
+    half = scaled(1.0 + q, n - 1)
+    return half + 0.25 / half
+
+
+# powers
+
+# as SINGLE.log, more exactly
+LOG_FOR_SINGLE = (0.6666666564340009, 0.40000335700445006, 0.28537273670517876, 0.23582856369140875)
+# (3 log((1 + s)/(1 − s))/2s − 3 − s²)/s⁴ in s²
+CUBIC = (0.600000000000034, 0.4285714285514387, 0.3333333378089962, 0.27272676459036804, 0.23080140338552801,
+         0.1988512290417904, 0.19795478590214213)
+
+
+def two_to(z, rest, coefficients):
+    """y and k: 2^(z + rest) = 2ᵏ y."""
+    n, k = nearest(z)
+    r = above(below((z - n + rest) * math.log(2), 1.0), -1.0)
+    return 1.0 + (r + r * r * polynomial(r, coefficients)), k
+
+
+def power_in_double(a, y):
+    """aʸ for a > 0 of float32, both as float64."""
+    n, m = exponent(a)
+    f = m - 1.0
+    h, t = log_terms(f, LOG_FOR_SINGLE)
+    z = y * (floating(n) + (f - (h - t)) * (1 / math.log(2)))
+    q, k = two_to(above(below(z, 999.0), -999.0), 0.0, SINGLE.expm1)
+    return q * two(k)
+
+
+def power_in_parts(a, y):
+    """aʸ for a > 0 of float64, with log2 a in two parts (fdlibm): log m = 2s/3 (3 + s² + s⁴ P(s²)), s = (m − 1)/(m + 1)."""
+    n, m = normal_exponent(a)
+    f = m - 1.0
+    d = 2.0 + f
+    s = f / d
+    s1, d1 = front(s, 26), front(d, 26)
+    s2 = ((f - s1 * d1) - s1 * (f - (d1 - 2.0))) / d
+    rest = s2 * (s1 + s) + s * s * (s * s) * polynomial(s * s, CUBIC)
+    t1 = front(3.0 + s1 * s1 + rest, 26)
+    t2 = rest - ((t1 - 3.0) - s1 * s1)
+    v = s2 * t1 + t2 * s
+    p1 = front(s1 * t1 + v, 26)
+    p2 = v - (p1 - s1 * t1)
+    c1, c2 = pieces((2 * ONE << BITS) // (3 * LN2), 26, 53)
+    l = p1 * c2 + p2 * (c1 + c2)
+    l1 = front(p1 * c1 + l + n, 26)
+    l2 = l - ((l1 - n) - p1 * c1)
+    y1 = front(y, 26)
+    z = above(below(y1 * l1, 1100.0), -1100.0)
+    return scaled(*two_to(z, (y - y1) * l1 + y * l2, DOUBLE.expm1))
+
+
+def power(x, y):
+    """0.6 and 1.2 ulp."""
+    p, a, b = x.format, magnitude(x), magnitude(y)
+    enough = above(below(y, 2.0 ** 66), -2.0 ** 66)  # to overflow or underflow for any base but 1
+    if p is SINGLE:
+        z = power_in_double(a.cast("fpext", "float64"), enough.cast("fpext", "float64")).cast("fptrunc", "float32")
+    else:
+        z = power_in_parts(a, enough)
+    z = where((a > 0.0) & (a < math.inf), z, where((a < 1.0) ^ (y < 0.0), z.like(0.0), math.inf))
+    unit = 2.0 ** p.digits  # from here numbers are whole, from twice that they are even
+    whole = ((b + unit) - unit == b) | (b > unit)
+    odd = whole & ~((0.5 * b + unit) - unit == 0.5 * b) & (b < 2.0 * unit)
+    z = where(odd, signed(z, x), where((x < 0.0) & (a < math.inf) & ~whole, math.nan, z))
+    return where((x == 1.0) | (y == 0.0), 1.0, where((x == x) & (y == y), z, math.nan))
+
+
+# sine and cosine
+
+# (sin(r)/r − 1)/r² and (cos(r) − 1 + r²/2)/r⁴ in r², |r| ≤ π/4
+SIN = (-0.16666666666666632, 0.008333333333322472, -0.0001984126982983568, 2.7557313697334093e-06, -2.5050758486623442e-08,
+       1.5896796026709128e-10)
+COS = (0.0416666666666666, -0.0013888888888874457, 2.4801587289652865e-05, -2.7557314393872357e-07, 2.087572811176282e-09,
+       -1.13598650544242e-11)
+SIN_FOR_SINGLE = (-0.16666654908730616, 0.008332175852322867, -0.00019516978249454385)
+COS_FOR_SINGLE = (0.04166664680715996, -0.0013887364484383284, 2.4438090892737136e-05)
+
+
+def window(start: int, length: int) -> int:
+    """So many bits of 2/π, as an integer, from that of weight 2^−(start + 1) on."""
+    return TWO_OVER_PI >> BITS - start - length & (1 << length) - 1
+
+
+def turns_of_single(a):
+    """n and r, where a = (n + 4k) π/2 + r and |r| ≤ π/4, for a ≥ 0 of float32, as float64 (Payne and Hanek).
+
+    Of 2/π the bits do not matter of which all products with a are multiples of 4. The next ones, in two parts so short that
+    the products are exact, leave a remainder of division by 4.
+    """
+    def part(start, length):
+        found = a.like(math.ldexp(window(start, length), -start - length))
+        for octave in 24, 50, 76, 102:
+            skip = octave - 25 + start
+            found = where(a < 2.0 ** octave, found, math.ldexp(window(skip, length), -skip - length))
+        return found
+
+    x, y = (p - 4.0 * nearest(0.25 * p)[0] for p in (a * part(0, 29), a * part(29, 29)))
+    n, k = nearest(x + y)
+    return k, ((x - n) + y + a * part(58, 53)) * (math.pi / 2)
+
+
+def high_product(x, y):
+    """The upper 64 bits of the product of x < 2⁵³ and y."""
+    low = (1 << 32) - 1
+    x0, x1, y0, y1 = x & low, x >> 32, y & low, y >> 32
+    middle = x0 * y1 + (x0 * y0 >> 32)
+    return x1 * y1 + (middle >> 32) + ((middle & low) + x1 * y0 >> 32)
+
+
+def turns_of_large(a):
+    """n, r and rest, where a = (n + 4k) π/2 + r + rest and |r| ≤ π/4, for a ≥ 2²⁰ (Payne and Hanek).
+
+    The significand of a, an integer, is multiplied by 192 bits of 2/π; those before them give multiples of 4.
+    """
+    i = bits(a)
+    place = (i >> 52) - (1023 - 10)  # of the first bit, where there are 64 zeros before those of 2/π
+    words = [i.like(window(64 * k - 64, 64)) for k in range(20)]
+    for step in 16, 8, 4, 2, 1:  # words[place // 64:][:4]
+        here = (place & 64 * step) == 0
+        words = [where(here, w, words[k + step]) if k + step < len(words) else w for k, w in enumerate(words)][:step + 3]
+    shift = place & 63
+    w0, w1, w2 = ((w << shift) | (after >> 1 >> 63 - shift) for w, after in zip(words, words[1:], strict=False))
+    m = i & (1 << 52) - 1 | 1 << 52
+    low = m * w1 + high_product(m, w2)
+    high = m * w0 + high_product(m, w1) + (low < m * w1).cast("zext", "int64")
+    n = high + (1 << 61) >> 62
+    rest = high - (n << 62) + ((1 << 63) + (1 << 31))  # in units of 2^−62, in two halves of 32 bits with a sign
+    one = 2.0 ** 52
+    x = (number(rest >> 32 | DOUBLE.pattern(one)) - (one + 2.0 ** 31)) * 2.0 ** 32
+    y = number(rest & (1 << 32) - 1 | DOUBLE.pattern(one)) - (one + 2.0 ** 31)
+    y = y + (number(low >> 12 | DOUBLE.pattern(one)) - one) * 2.0 ** -52
+    f = front(x + y, 26)
+    c, c_low = pieces(PI // 2, 26, 53)
+    low = f * c_low + ((x - f) + y) * (math.pi / 2)
+    r = f * c + low
+    return n, r * 2.0 ** -62, (low - (r - f * c)) * 2.0 ** -62
+
+
+def turns(a):
+    """n, r and rest, where a = (n + 4k) π/2 + r + rest and |r| ≤ π/4, for a ≥ 0 of float64 (below 2²⁰ Cody and Waite)."""
+    c1, c2, c3 = pieces(PI // 2, 33, 33, 53)
+    n, k = nearest(a * (2 / math.pi))
+    x, y = a - n * c1, n * c2
+    r = x - y
+    small = k, r, ((x - r) - y) - n * c3
+    return (where(a < 2.0 ** 20, s, l) for s, l in zip(small, turns_of_large(a), strict=True))
+
+
+def circular(x, quarters):
+    """sin(x + quarters·π/2), for 0 or 1 of them; of even ones without the sign of x."""
+    a = magnitude(x)
+    if x.format is SINGLE:
+        k, r = turns_of_single(a.cast("fpext", "float64"))
+        z = r * r
+        sin, cos = r + r * z * polynomial(z, SIN_FOR_SINGLE), 1.0 - 0.5 * z + z * z * polynomial(z, COS_FOR_SINGLE)
+    else:
+        k, r, rest = turns(a)
+        z = r * r
+        h = 0.5 * z
+        sin = r + (r * z * polynomial(z, SIN) + (rest - rest * h))
+        cos = (1.0 - h) + (((1.0 - (1.0 - h)) - h) + (z * z * polynomial(z, COS) - r * rest))
+    k = k + quarters
+    y = bits(where((k & 1) == 0, sin, cos)) ^ ((k & 2) << 62)
+    y = number(y) if x.format is DOUBLE else number(y).cast("fptrunc", "float32")
+    return where(a < math.inf, y, math.nan)
+
+
+def sin(x):
+    """0.6 and 1.3 ulp."""
+    return signed(circular(x, 0), x)
+
+
+def cos(x):
+    """0.6 and 1.4 ulp."""
+    return circular(x, 1)
+
+
+VECTORISED = {**base.VECTORISED, **base.vectorised(exp2, log2, log10, sinh, cosh, power, sin, cos)}
