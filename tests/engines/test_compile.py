@@ -153,6 +153,13 @@ def test_a_register_that_is_read_after_its_update_is_the_old_one_where_the_list_
     assert not np.shares_memory(found["w_next"], values["w"])
 
 
+@pytest.mark.parametrize("engine", ["interpret", *FAST])
+def test_an_array_of_one_number_is_overwritten_too(engine):
+    steps, values = [("t_next", "add", ("t", 1.0)), ("y", "mul", ("t", "x"))], {"t": np.array(1.0), "x": np.ones(2)}
+    step = xman.compile(steps, ["y"], engine=engine, inplace={"t": "t_next"})
+    assert step(values)["y"].tolist() == [1.0, 1.0] and step(values)["y"].tolist() == [2.0, 2.0] and values["t"] == 3.0
+
+
 @pytest.mark.parametrize("engine", FAST)
 def test_updates_that_exchange_two_arrays_exchange_them(engine):
     steps = [("a_next", "mul", ("b", 2.0)), ("b_next", "mul", ("a", 3.0))]

@@ -52,3 +52,17 @@ class Two(XMan):
 def test_the_adjustment_of_an_epoch_is_that_of_the_parameter_that_moved_most():
     history = fit(Two(), (np.ones(1), np.ones(1)), epochs=1, lr=0.1, progress=False).history
     assert abs(history[0]["adjustment"] - 1.0) < 1e-12
+
+
+class Swing(XMan):
+    """A parameter that each step throws to the other side: 3 → −3 → 3."""
+
+    def __init__(self):
+        self.X, self.y, self.w = f.input(), f.input(), f.param(default=3.0)
+        self.loss = f.mean(f.square(self.w) + 0.0 * self.X)
+
+
+def test_the_adjustment_is_the_distance_from_the_beginning_of_the_epoch_to_its_end():
+    adjustments = [[row["adjustment"] for row in fit(Swing(), (np.ones(4), np.ones(4)), epochs=2, batch_size=size, lr=1.0,
+                                                     progress=False).history] for size in (4, 2)]
+    assert adjustments == [[6.0, 6.0], [0.0, 0.0]]

@@ -12,13 +12,14 @@ import numpy as np
 import ops
 
 from .. import __version__
+from ..engines import ENGINES
 from ..errors import XManError, extra
 from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
 from ..train import Diverged, evaluate, fit, load
 from ..train.optimizers import OPTIMIZERS
 from ..wengert import WengertList
-from .sources import assignments, built_in, list_and_values, model_of
+from .sources import assignments, built_in, list_and_values, model_of, schedule_of
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for a program to read.")
 OF = click.option("--of", metavar="REGISTER", help="The register meant; the last line's, or a model's loss, if not said.")
@@ -122,6 +123,12 @@ DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size":
 @click.option("--batch-size", type=click.IntRange(1), help="Rows of a minibatch.")
 @click.option("--optimizer", type=click.Choice(list(OPTIMIZERS)))
 @click.option("--lr", type=float, help="The learning rate.")
+@click.option("--schedule", metavar="cosine|step:EPOCHS:FACTOR|exponential:FACTOR",
+              help="How the rate falls: to 0 over the epochs, by FACTOR every so many epochs, by FACTOR an epoch.")
+@click.option("--warm-up", type=click.IntRange(0), default=0, help="Epochs in which the rate rises to what it is.")
+@click.option("--weight-decay", type=float, help="The part of a parameter that is added to its gradient, or taken off by adamw.")
+@click.option("--clip", type=float, help="The largest norm of the gradient.")
+@click.option("--clip-value", type=float, help="The largest entry of the gradient.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
               help="Of the parameters, the order of the rows, and a file's split.")
 @click.option("--hidden", type=click.IntRange(1), multiple=True, help="Size of a hidden layer; repeat it for more layers.")
@@ -133,12 +140,13 @@ DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size":
 @click.option("--threshold", type=click.FloatRange(0), help="Stop when no parameter moves by more than this in an epoch.")
 @click.option("--checkpoint", metavar="FILE", help="Save after each epoch and on Ctrl-C; go on from it where it exists.")
 @click.option("--plot", metavar="FILE.png", help="Draw the learning curve.")
+@click.option("--engine", type=click.Choice(["auto", *ENGINES]), help="What runs the list.  [default: auto]")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True,
               help="Of BLAS; more than one pays for large models alone.")
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
 def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[int, ...], activation: str | None,
-          last: str | None, loss: str | None, threads: int, quiet: bool, as_json: bool, **settings: Any) -> None:
+          last: str | None, loss: str | None, warm_up: int, threads: int, quiet: bool, as_json: bool, **settings: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
     sets = load(data, max_len=max_len, seed=seed)
     if max_len and sets.alphabet is None:
@@ -154,12 +162,15 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
     else:
         raise XManError(f"there is no model {model!r}; there are {', '.join(DEFAULTS)}, and your own: path/to/model.py:Class")
     settings = {**DEFAULTS.get(model, DEFAULTS["mlp"]), **{key: value for key, value in settings.items() if value is not None}}
+    batches = -(-sets.train[0].shape[0] // settings["batch_size"])
+    schedule = schedule_of(settings.get("schedule"), warm_up, settings["epochs"], batches)
     if not quiet and not as_json:
         print(abridged(network.operationSequence(network.loss)), flush=True)
     started = time.perf_counter()
     try:
         with extra("threadpoolctl", "cli", "--threads").threadpool_limits(threads):
-            result = fit(network, sets.train, validation=sets.valid, seed=seed, progress=not quiet, **settings)
+            result = fit(network, sets.train, validation=sets.valid, seed=seed, progress=not quiet,
+                         **settings | {"schedule": schedule})
     except Diverged as error:
         print(f"xman: {error}", file=sys.stderr)
         sys.exit(1)

@@ -18,7 +18,8 @@ from ..errors import XManError, nearest
 from ..manager import XMan
 from ..models import LSTM, MLP, LogisticRegression
 from ..notation import shortened
-from ..train import Dataset
+from ..train import Dataset, cosine, exponential, product, step_decay, warm_up
+from ..train.schedules import Schedule
 from ..wengert import WengertList, checked
 
 
@@ -106,6 +107,29 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
     if len(hidden) != 1:
         raise XManError(f"the course's LSTM has one hidden layer; found --hidden {' --hidden '.join(map(str, hidden))}")
     return LSTM(X.shape[2], hidden[0], classes, steps=X.shape[1], seed=seed, **options)
+
+
+def schedule_of(text: str | None, rising: int, epochs: int, batches: int) -> Schedule | None:
+    """The schedule that --schedule and --warm-up say in epochs, in the steps of which an epoch has `batches`."""
+    word, *numbers = ("constant" if text is None else text).split(":")
+    try:
+        numbers = [float(number) for number in numbers]
+        if min(numbers, default=0) < 0:
+            raise ValueError
+        if word == "step":
+            found = [step_decay(round(numbers.pop(0) * batches), *numbers)]
+        elif word == "exponential":
+            found = [exponential(numbers.pop(0) ** (1 / batches))]
+        else:
+            found = {"constant": [], "cosine": [cosine(max(1, epochs * batches))]}[word]
+        if word != "step" and numbers:
+            raise ValueError
+    except (XManError, ArithmeticError) as error:
+        raise XManError(f"--schedule {text}: {error}") from None
+    except (KeyError, IndexError, TypeError, ValueError):
+        raise XManError(f"there is no schedule {text!r}; there are constant, cosine, step:EPOCHS:FACTOR and exponential:FACTOR, "
+                        "an epoch") from None
+    return product(*found, *([warm_up(rising * batches)] if rising else [])) if found or rising else None
 
 
 def assignments(words: tuple[str, ...], steps: WengertList) -> dict[str, Any]:

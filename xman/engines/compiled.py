@@ -17,7 +17,7 @@ from ..interpreters import eval
 from ..interpreters.context import missing, numbers
 from ..notation import shortened
 from ..wengert import Steps, WengertList, checked, named
-from .program import Kind, Program, on_host, program_of
+from .program import Kind, Program, on_host, program_of, same
 
 # an engine: the file that has its build(program) -> Built, and the package and the extra that it needs
 ENGINES = {"interpret": (".interpreted", "", ""), "numpy": (".with_numpy", "", ""), "numba": ("..fused.engine", "numba", "fast"),
@@ -217,7 +217,7 @@ def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[s
 
 def check_update(x: str, y: str, old: Kind | None, new: Kind | None) -> None:
     """Raise XManError unless y can overwrite x."""
-    if old != new:
+    if not old or not old.array or not same(old, new):
         raise XManError(f"inplace: {y} is {described(new)}, and cannot overwrite {x}, {described(old)}")
 
 

@@ -23,7 +23,7 @@ def build(program: Program) -> Built:
                 results[name] = x.copy()  # a result is an array of its own
         for y, x in program.inplace.items():
             check_update(x, y, kind_of(values[x]), kind_of(found[y]))
-        fresh = {x: found[y].copy() for y, x in program.inplace.items()}
+        fresh = {x: np.array(found[y]) for y, x in program.inplace.items()}
         for x, value in fresh.items():
             values[x][...] = value
         return results

@@ -1,6 +1,7 @@
 """Judging: the loss and the accuracy of a model on rows, its outputs, and what is wrong with data or values."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from ..errors import XManError
 from ..interpreters import eval
 from ..manager import XMan
+from ..passes import EXACT, STABLE, simplify
 from ..wengert import WengertList
 
 
@@ -15,7 +17,8 @@ class Result(NamedTuple):
     """What a training run came to.
 
     parameters: by name, those of the epoch with the least validation loss (training loss where there is no validation).
-    history: a dict an epoch: epoch, loss, adjustment, seconds, and validation_loss and validation_accuracy where given.
+    history: a dict an epoch: epoch; loss, the mean over its rows as they were met; adjustment, the farthest that an entry of
+    a parameter moved in it; seconds; and validation_loss and validation_accuracy where given.
     best: the number of that epoch. reason: why the run ended, in words.
     """
     parameters: dict[str, np.ndarray]
@@ -38,28 +41,40 @@ def evaluate(model: XMan, parameters: dict[str, np.ndarray], data: tuple, batch_
     """(loss, accuracy) of the model with these parameters: the mean over the rows of data, in batches.
 
     The accuracy is None where the model has no `outputs` or the targets are no classes; of a single output, classes are
-    0 and 1, told apart at ½. Raises Diverged, with the first register that was, where the loss is NaN.
+    0 and 1, told apart at ½. The list is computed in its stable form. Raises Diverged, with the first register that was,
+    where the loss is NaN.
     """
+    return judge(model, data, batch_size)(parameters)
+
+
+def judge(model: XMan, data: tuple, batch_size: int = 1024) -> Callable[[dict[str, np.ndarray]], tuple[float, float | None]]:
+    """`evaluate` for one model and its data, as a function of the parameters: all that does not change is found once."""
     X, y = pair(data, "data")
-    steps = list_of(model, "loss", "outputs")
-    names = model.names()
-    inputs, loss, right = {**model.inputDict(), **parameters}, 0.0, 0
-    classes = classes_of(y)
-    known = names[id(model.outputs)] if classes is not None and hasattr(model, "outputs") else None
-    for k in range(0, X.shape[0], batch_size):
-        some = slice(k, k + batch_size)
-        values = eval(steps, {**inputs, **feed(model, X[some], y[some])})
-        here = values[names[id(model.loss)]]
-        if np.isnan(here).any():
-            raise Diverged(f"the loss of the rows from {k} on is NaN; {first_nan(steps, values, {}, {})}")
-        loss += float(here) * X[some].shape[0]
-        outputs = np.asarray(values[known]) if known else None
-        if known and outputs.shape[-1:] == (1,) and not np.isin(classes, (0, 1)).all():
-            known = None  # numbers, not classes
-        if known:
-            guess = outputs.argmax(-1) if outputs.shape[-1] > 1 else (outputs[..., 0] > 0.5)
-            right += int(np.sum(guess == classes[some]))
-    return loss / X.shape[0], right / X.shape[0] if known else None
+    names, steps = model.names(), list_of(model, "loss", "outputs")
+    loss_name, outputs_name = names[id(model.loss)], names[id(model.outputs)] if hasattr(model, "outputs") else None
+    steps = simplify(steps, filter(None, (loss_name, outputs_name)), rewrites=EXACT + STABLE)
+    inputs, classes, batches = model.inputDict(), classes_of(y), range(0, X.shape[0], batch_size)
+
+    def judged(parameters: dict[str, np.ndarray]) -> tuple[float, float | None]:
+        loss, right = 0.0, 0
+        known = outputs_name if classes is not None else None
+        for k in batches:
+            some = slice(k, k + batch_size)
+            x, target = (X, y) if len(batches) == 1 else (X[some], y[some])
+            values = eval(steps, {**inputs, **parameters, **feed(model, x, target)})
+            here = values[loss_name]
+            if np.isnan(here).any():
+                raise Diverged(f"the loss of the rows from {k} on is NaN; {first_nan(steps, values)}")
+            loss += float(here) * x.shape[0]
+            outputs = np.asarray(values[known]) if known else None
+            if known and outputs.shape[-1:] == (1,) and not np.isin(classes, (0, 1)).all():
+                known = None  # numbers, not classes
+            if known:
+                guess = outputs.argmax(-1) if outputs.shape[-1] > 1 else (outputs[..., 0] > 0.5)
+                right += int(np.sum(guess == classes[some]))
+        return loss / X.shape[0], right / X.shape[0] if known else None
+
+    return judged
 
 
 def predict(model: XMan, parameters: dict[str, np.ndarray], X: Any) -> np.ndarray:
@@ -110,14 +125,10 @@ def pair(data: tuple, word: str) -> tuple[Any, np.ndarray]:
     return X, y
 
 
-def first_nan(steps: WengertList, values: dict, deltas: dict, parameters: dict) -> str:
-    """Which register was the first: an input, a value in order, a delta in reverse order, or a parameter that moved."""
+def first_nan(steps: WengertList, values: dict[str, Any]) -> str:
+    """Which register was the first with a NaN, an input or a line's; nothing where none was."""
     for name in (*steps.inputs, *(dst for dst, _, _ in steps)):
         if isinstance(values[name], (np.ndarray, np.floating)) and np.isnan(values[name]).any():
             line = next((WengertList([line]) for line in steps if line[0] == name), name)
             return f"the first register with a NaN is {name!r} ({line})"
-    for name in deltas:  # in the order in which they were found
-        if not np.isfinite(deltas[name]).all():
-            return f"the first delta that is not finite is that of {name!r}"
-    name = next((name for name, w in parameters.items() if not np.isfinite(w).all()), "?")
-    return f"the first register to leave the range of its precision is {name!r}"
+    return ""

@@ -1,36 +1,262 @@
-"""Optimizers: from a parameter and its delta to the parameter's next value. They descend.
+"""Optimizers: from a parameter, its gradient and its moments to their next values; and the list of a training step.
 
-Reps, Automatic Differentiation and Backpropagation, §6, prints w := w + η ∂Cost/∂w, which climbs; meant is minus.
+A rule is written in the language itself: given arrays it computes, given registers it writes more list.
+
+    rule(w, d, *moments, t, lr, settings) -> (next w, *next moments)
+
+w: the parameter. d: the gradient of the loss with respect to it. The moments, which are called as the arguments after d
+are, are of the same shape and begin as zeros. t: the number of the step, 1, 2, …, and lr: the learning rate, numbers in
+the precision of w; a rule takes those of the two that it needs. All rules descend: Reps, Automatic Differentiation and
+Backpropagation, §6, prints w := w + η ∂Cost/∂w, which climbs; meant is minus.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+import functools
+import inspect
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ops import f
+
+from ..errors import XManError, nearest
+from ..notation import shortened
+from ..passes import gradient, simplify
+from ..passes.writer import Symbol, Writer
+from ..wengert import Steps, WengertList, checked, named
+
+Rule = Callable[..., Any]
+
+
+def sgd(w: Any, d: Any, *, lr: Any) -> Any:
+    """w − lr d (Reps §6, with its sign set right; Robbins and Monro 1951)."""
+    return w - lr * d
+
+
+def momentum(w: Any, d: Any, velocity: Any, *, lr: Any, beta: float = 0.9) -> tuple:
+    """The heavy ball, which keeps beta of its last step (Polyak 1964; Sutskever et al. 2013, eqs. 1 and 2)."""
+    velocity = beta * velocity - lr * d
+    return w + velocity, velocity
+
+
+def nesterov(w: Any, d: Any, velocity: Any, *, lr: Any, beta: float = 0.9) -> tuple:
+    """Nesterov's accelerated gradient (1983) as Sutskever, Martens, Dahl and Hinton write it (2013, eqs. 3 and 4).
+
+    Their gradient is taken ahead, at θ + beta·velocity; w is that point and not θ, so that d is the gradient at w.
+    """
+    velocity = beta * velocity - lr * d
+    return w + beta * velocity - lr * d, velocity
+
+
+def adagrad(w: Any, d: Any, squares: Any, *, lr: Any, eps: float = 1e-10) -> tuple:
+    """The rate of each entry over the root of the sum of its squared gradients (Duchi, Hazan and Singer 2011, diagonal form)."""
+    squares = squares + d * d
+    return w - lr * d / (f.sqrt(squares) + eps), squares
+
+
+def rmsprop(w: Any, d: Any, square: Any, *, lr: Any, beta: float = 0.9, eps: float = 1e-8) -> tuple:
+    """The rate of each entry over the root of a running mean of its squared gradients (Tieleman and Hinton 2012, lecture 6.5)."""
+    square = beta * square + (1 - beta) * (d * d)
+    return w - lr * d / (f.sqrt(square) + eps), square
+
+
+def adam(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: float = 0.9, beta2: float = 0.999,
+         eps: float = 1e-8) -> tuple:
+    """Running means of the gradient and of its square, each over what its start at zero takes from it (Kingma and Ba 2015,
+    Algorithm 1; multiplied out as at the end of their §2, so that what depends on t alone are numbers and not arrays)."""
+    mean = beta1 * mean + (1 - beta1) * d
+    square = beta2 * square + (1 - beta2) * (d * d)
+    root = f.sqrt(unbiased(beta2, t))
+    return w - lr * root / unbiased(beta1, t) * mean / (f.sqrt(square) + eps * root), mean, square
+
+
+def adamw(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: float = 0.9, beta2: float = 0.999,
+          eps: float = 1e-8, decay: float = 0.01) -> tuple:
+    """Adam, and beside it w decays by lr·decay·w (Loshchilov and Hutter 2019, Algorithm 2, whose λ is decay times their α)."""
+    stepped, mean, square = adam(w, d, mean, square, t=t, lr=lr, beta1=beta1, beta2=beta2, eps=eps)
+    return stepped - lr * decay * w, mean, square
+
+
+def unbiased(beta: float, t: Any) -> Any:
+    """1 − betaᵗ. As it stands, 1 − 0.999 has four right digits in float32; 0 − expm1(t log beta) has all."""
+    return 0.0 - f.expm1(t * math.log(beta)) if beta else 1.0  # a minus sign would be pulled out of the quotients, to arrays
+
+
+OPTIMIZERS: dict[str, Rule] = {rule.__name__: rule for rule in (sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw)}
+
 
 class Optimizer(NamedTuple):
-    """update(w, delta, moments, t, lr) -> (next w, next moments) at step t = 1, 2, …; moments: how many it keeps."""
-    update: Callable
-    moments: int
+    """What a rule says of itself: its name, those of its moments, and its settings with their values."""
+    rule: Rule
+    name: str
+    moments: tuple[str, ...]
+    settings: dict[str, float]
+
+    def __call__(self, w: Any, d: Any, *moments: Any, t: Any, lr: Any, **settings: float) -> tuple:
+        """The next values of w and of the moments."""
+        given = {key: value for key, value in (("t", t), ("lr", lr)) if key in inspect.signature(self.rule).parameters}
+        result = self.rule(w, d, *moments, **given, **settings)
+        result = result if isinstance(result, tuple) else (result,)
+        if len(result) != 1 + len(moments):
+            raise XManError(f"the optimizer {self.name} returns {len(result)} values; it has {len(moments)} moments, and returns "
+                            "the next w and then each next moment")
+        return result
+
+    def __str__(self) -> str:
+        return self.name + (f"({', '.join(f'{key}={value!r}' for key, value in self.settings.items())})" if self.settings else "")
 
 
-def sgd(w, d, moments, t, lr):
-    return w - lr * d, ()
+def optimizer_of(rule: str | Rule) -> Optimizer:
+    """The optimizer of that name, or of that rule. XManError where there is none, or its arguments are not those of a rule."""
+    if isinstance(rule, str):
+        if rule not in OPTIMIZERS:
+            raise XManError(f"there is no optimizer {rule!r}{nearest(rule, OPTIMIZERS)}; there are {', '.join(OPTIMIZERS)}")
+        rule = OPTIMIZERS[rule]
+    name = getattr(getattr(rule, "func", rule), "__name__", "rule")
+    try:
+        signature = inspect.signature(rule)
+    except (TypeError, ValueError):
+        settings = getattr(rule, "keywords", {})
+        raise XManError(f"an optimizer is a name or a rule, rule(w, d, *moments, t, lr), not {shortened(rule)}" if not settings
+                        else f"the optimizer {name} has not all of the settings {', '.join(settings)}") from None
+    arguments = signature.parameters.values()
+    places = [a.name for a in arguments if a.kind in (a.POSITIONAL_ONLY, a.POSITIONAL_OR_KEYWORD)]
+    settings = {a.name: a.default for a in arguments if a.kind is a.KEYWORD_ONLY and a.name not in ("t", "lr")}
+    if len(places) < 2 or any(a.kind is a.VAR_POSITIONAL for a in arguments):
+        raise XManError(f"the optimizer {name} takes {signature}; a rule takes (w, d, *, lr), its moments "
+                        "by name between d and the star, and after lr its settings, each with a value")
+    for key, value in settings.items():
+        if not isinstance(value, (int, float, np.number)) or not 0 <= value < (1 if key.startswith("beta") else math.inf):
+            least = "from 0 to below 1" if key.startswith("beta") else "of at least 0"
+            raise XManError(f"the setting {key} of the optimizer {name} is a number {least}, not {shortened(value)}")
+    return Optimizer(rule, name, tuple(places[2:]), {key: float(value) for key, value in settings.items()})
 
 
-def momentum(w, d, moments, t, lr):
-    """Polyak's heavy ball, 0.9 of the last step kept."""
-    velocity = 0.9 * moments[0] - lr * d
-    return w + velocity, (velocity,)
+def rates_of(lr: float | dict[str, float], names: list[str]) -> dict[str, float]:
+    """The learning rate of each parameter. XManError where lr is not one positive number, or a dict of them with every name."""
+    rates = lr if isinstance(lr, dict) else dict.fromkeys(names, lr)
+    if strange := [name for name in rates if name not in names]:
+        raise XManError(f"lr has a rate for {strange[0]!r}, which is no parameter of the loss{nearest(str(strange[0]), names)}; "
+                        f"there are {', '.join(names)}")
+    if missing := [name for name in names if name not in rates]:
+        raise XManError(f"lr has no rate for {', '.join(map(repr, missing))}; a dict names every parameter, with 0 to hold it")
+    numbers = all(isinstance(rate, (int, float, np.number)) and 0 <= rate < np.inf for rate in rates.values())
+    if not numbers or not any(rates.values()):
+        raise XManError(f"the learning rate has to be a positive number, not {lr!r}; the optimizers descend by themselves")
+    return {name: float(rates[name]) for name in names}
 
 
-def adam(w, d, moments, t, lr):
-    """Kingma and Ba (2015), Algorithm 1, with their β₁ = 0.9, β₂ = 0.999, ε = 1e-8."""
-    m = 0.9 * moments[0] + 0.1 * d
-    v = 0.999 * moments[1] + 0.001 * (d * d)
-    return w - lr * (m / (1 - 0.9 ** t)) / (np.sqrt(v / (1 - 0.999 ** t)) + 1e-8), (m, v)
+# ---- the list of a step ---------------------------------------------------------------------------------------------
+
+class TrainingList(NamedTuple):
+    """A training step as a list, and the names of what has to be given to it and taken from it.
+
+    steps: the values, the gradient and the next parameters and moments. inplace: for each parameter that moves and each
+    moment the register of its next value, as `compile` takes it. moments: for each moment the parameter whose shape it has;
+    it begins as zeros. lr, t: the inputs for the learning rate and the number of the step, 1, 2, … (which not every
+    optimizer reads), to be given in the precision of the parameters.
+    """
+    steps: WengertList
+    inplace: dict[str, str]
+    moments: dict[str, str]
+    lr: str
+    t: str
 
 
-OPTIMIZERS = {"sgd": Optimizer(sgd, 0), "momentum": Optimizer(momentum, 1), "adam": Optimizer(adam, 2)}
+def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[str, float], optimizer: str | Rule = "sgd", *,
+                  weight_decay: float | None = None, clip: float | None = None, clip_value: float | None = None) -> TrainingList:
+    """One list for a step of training: the lines of steps, those of the gradient of loss, and those of the optimizer.
+
+        >>> training = training_list([("z1", "mul", ("w", "x")), ("loss", "square", ("z1",))], "loss", ["w"], "momentum")
+        >>> training.steps
+        z1 = mul(w, x)
+        loss = square(z1)
+        …
+        >>> step = xman.compile(training.steps, ["loss"], inplace=training.inplace)
+
+    steps: computes loss, a number; what is to be stable is made so before, by simplify(…, rewrites=EXACT + STABLE).
+    parameters: inputs of steps by name; of a dict the values are factors of the learning rate, where 0 holds a parameter.
+    optimizer: a name (sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw) or a rule, as this file has them; one with
+    other settings is functools.partial(adam, beta1=0.8). clip_value: entries of the gradient are held between ± clip_value.
+    clip: then the gradients of all parameters together are shortened to this norm where it is larger (Pascanu, Mikolov and
+    Bengio 2013, Algorithm 1). weight_decay: then weight_decay·w is added to the gradient of w; of adamw, which does it
+    beside the gradient, it is the setting decay, and None leaves that as it is. The loss is without it.
+    A name that steps has already gets a _ at its end. Raises XManError for names that steps does not have, a rule that is
+    none, and settings that cannot be.
+    """
+    steps, optimizer = checked(steps), optimizer_of(optimizer)
+    factors = factors_of(steps, parameters)
+    for word, value in (("weight_decay", weight_decay), ("clip", clip), ("clip_value", clip_value)):
+        if value is not None and (not isinstance(value, (int, float, np.number)) or not 0 <= value < math.inf
+                                  or word != "weight_decay" and not value):
+            raise XManError(f"{word} is a {'' if word == 'weight_decay' else 'positive '}number, not {shortened(value)}")
+    wanted = steps.outputs
+    step = Step(gradient(steps, loss, factors))
+    lr, t = step.input("lr"), step.input("t")
+    d = step.clipped({w: step.registers[f"d{loss}_d{w}"] for w in factors}, clip, clip_value)
+    settings = optimizer.settings
+    if weight_decay is not None and "decay" in settings:
+        settings = settings | {"decay": float(weight_decay)}
+    elif weight_decay:
+        d = {w: d[w] + float(weight_decay) * step.registers[w] for w in factors}
+    inplace, moments = {}, {}
+    for w, factor in factors.items():
+        old = [step.registers[w], *(step.input(f"{w}_{moment}") for moment in optimizer.moments)]
+        new = optimizer(old[0], d[w], *old[1:], t=t, lr=lr if factor == 1 else factor * lr, **settings)
+        moments.update((moment.name, w) for moment in old[1:])
+        inplace.update((before.name, step.output(after, f"{before.name}_next")) for before, after in zip(old, new, strict=True))
+    keep = dict.fromkeys([*wanted, loss, *(f"d{loss}_d{w}" for w in factors), *inplace.values()])
+    return TrainingList(simplify(step.steps(), keep), inplace, moments, lr.name, t.name)
+
+
+def factors_of(steps: WengertList, parameters: Iterable[str] | Mapping[str, float]) -> dict[str, float]:
+    """The parameters that move, each with the factor of its learning rate."""
+    names = named(steps, parameters, "parameters")
+    if computed := [w for w in names if w not in steps.inputs]:
+        raise XManError(f"parameters names {computed[0]!r}, which is computed; it takes inputs: {', '.join(steps.inputs)}")
+    factors = {w: float(parameters[w]) if isinstance(parameters, Mapping) else 1.0 for w in names}
+    if not any(factors.values()):
+        raise XManError("no parameter is to move: name one, with a rate that is not 0")
+    return {w: factor for w, factor in factors.items() if factor}
+
+
+class Step(Writer):
+    """A list, and after it the lines of the optimizer that are being written."""
+
+    def __init__(self, steps: WengertList):
+        super().__init__()
+        self.before, self.registers = steps, self.symbols(steps)
+        self.taken = set(self.registers)
+
+    def fresh(self, name: str) -> str:
+        """The name, with as many _ at its end as it takes that no register has it."""
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    def input(self, name: str) -> Symbol:
+        return Symbol(self, self.fresh(name))
+
+    def output(self, symbol: Any, name: str) -> str:
+        """The name that the register gets."""
+        if not isinstance(symbol, Symbol) or symbol.name:  # it is another register too
+            symbol = self.write("alias", (symbol,))
+        symbol.name = self.fresh(name)
+        return symbol.name
+
+    def clipped(self, d: dict[str, Any], clip: float | None, clip_value: float | None) -> dict[str, Any]:
+        """The gradients, held entry by entry and shortened together."""
+        if clip_value is not None:
+            d = {w: f.clip(x, -float(clip_value), float(clip_value)) for w, x in d.items()}
+        if clip is not None:
+            norm = f.sqrt(functools.reduce(operator.add, [f.sum(f.square(x)) for x in d.values()]))
+            self.output(norm, "gradient_norm")
+            d = {w: x * f.minimum(1.0, float(clip) / norm) for w, x in d.items()}
+        return d
+
+    def steps(self) -> WengertList:
+        return WengertList([*self.before, *(line for line, _ in self.named(self.taken))])

@@ -1,0 +1,84 @@
+"""Facts about the options of xman train: optimizers, schedules in epochs, decay, clipping, engines."""
+
+import json
+import re
+import sys
+
+import pytest
+
+from xman.train import OPTIMIZERS
+
+pytest.importorskip("click")
+
+from xman.cli import main
+from xman.cli.sources import schedule_of
+
+
+@pytest.fixture
+def train(tmp_path, monkeypatch, capsys):
+    """train(*options) -> (exit status, output, errors) of two quiet epochs of logistic regression on digits."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*options):
+        monkeypatch.setattr(sys, "argv", ["xman", "train", "logreg", "--epochs", "2", "--quiet", "--json", *options])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return end.value.code, *capsys.readouterr()
+    return run
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_each_optimizer_learns_digits(train, optimizer):
+    code, out, err = train("--optimizer", optimizer, "--lr", "0.01")
+    first, second = (row["loss"] for row in json.loads(out)["history"])
+    assert (code, err) == (0, "") and second < first
+
+
+@pytest.mark.parametrize("options", [["--weight-decay", "0.5"], ["--clip", "0.01"], ["--clip-value", "1e-4"], ["--warm-up", "2"],
+                                     ["--schedule", "cosine"], ["--schedule", "step:1:0.5"], ["--schedule", "exponential:0.5"]],
+                         ids=" ".join)
+def test_an_option_changes_the_run_and_is_told(train, options):
+    plain, changed = json.loads(train("--optimizer", "sgd")[1]), json.loads(train("--optimizer", "sgd", *options)[1])
+    assert changed["history"][-1]["loss"] != plain["history"][-1]["loss"]
+    told = str(changed.get(options[0][2:].replace("-", "_"), options[1]))
+    assert told == options[1] or float(told) == float(options[1])
+
+
+def test_the_engine_is_chosen(train):
+    result = json.loads(train("--engine", "interpret")[1])
+    assert result["engine"] == "interpret" and len(result["history"]) == 2
+
+
+def test_without_an_engine_there_is_one_that_learns_the_same(train, monkeypatch):
+    monkeypatch.delenv("XMAN_ENGINE")
+    chosen, numpy = (json.loads(train(*options)[1]) for options in ([], ["--engine", "numpy"]))
+    assert "engine" not in chosen and chosen["test_loss"] == pytest.approx(numpy["test_loss"], rel=1e-4)
+
+
+@pytest.mark.parametrize("text, rising, factors", [
+    ("cosine", 0, {1: 1.0, 21: 0.5, 41: 0.0}), ("step:2:0.5", 0, {20: 1.0, 21: 0.5, 41: 0.25}), ("step:3", 0, {30: 1.0, 31: 0.1}),
+    ("exponential:0.5", 0, {1: 1.0, 11: 0.5, 21: 0.25}), ("constant", 2, {1: 0.05, 20: 1.0, 30: 1.0}),
+    (None, 1, {1: 0.1, 10: 1.0}), ("cosine", 1, {1: 0.1, 21: 0.5})])
+def test_a_schedule_is_said_in_epochs(text, rising, factors):
+    schedule = schedule_of(text, rising, epochs=4, batches=10)
+    assert {t: schedule(t) for t in factors} == pytest.approx(factors, abs=1e-12)
+
+
+@pytest.mark.parametrize("text", [None, "constant"])
+def test_no_schedule_is_none(text):
+    assert schedule_of(text, 0, epochs=4, batches=10) is None
+
+
+@pytest.mark.parametrize("options, said", [
+    (["--schedule", "cosin"], "there is no schedule 'cosin'; there are constant, cosine, step:EPOCHS:FACTOR"),
+    (["--schedule", "step"], "there is no schedule 'step'"), (["--schedule", "step:-1"], "there is no schedule 'step:-1'"),
+    (["--schedule", "step:1:2:3"], "no schedule"), (["--schedule", "cosine:2"], "no schedule"),
+    (["--schedule", ""], "no schedule"),
+    (["--schedule", "step:0"], "--schedule step:0: every of a schedule is a number of at least 1, not 0"),
+    (["--schedule", "step:inf"], "--schedule step:inf"), (["--schedule", "exponential:nan"], "--schedule exponential:nan"),
+    (["--clip", "0"], "clip is a positive number, not 0"), (["--clip-value", "-1"], "clip_value is a positive number, not -1"),
+    (["--weight-decay", "-1"], "weight_decay is a number, not -1"), (["--engine", "fast"], "'fast'"),
+    (["--optimizer", "adm"], "'adam'")], ids=" ".join)
+def test_what_cannot_be_is_one_sentence_and_status_2(train, options, said):
+    code, out, err = train(*options)
+    assert (code, out) == (2, "") and re.fullmatch(r"xman: [^\n]*\n", err) and said in err, err

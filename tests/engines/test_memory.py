@@ -1,0 +1,118 @@
+"""Facts about plans: buffers that live at once never overlap, memory comes back, and products fold into one call."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import xman
+from xman import WengertList, eval, gradient
+from xman.engines.folded import folded
+from xman.engines.memory import ALIGNED, Event, Memory, placed, rounded
+from xman.engines.program import program_of
+from xman.models import MLP
+
+R = np.random.default_rng(0)
+
+
+@st.composite
+def programs(draw):
+    """Events in which each buffer is written once and read later, in any order; some may be written over what they read."""
+    events, alive = [], []
+    for k in range(draw(st.integers(1, 25))):
+        reads = draw(st.lists(st.sampled_from(alive), max_size=3, unique=True)) if alive else []
+        writes = {f"b{k}_{i}": draw(st.sampled_from([0, 1, 60, 64, 65, 500, 1000])) for i in range(draw(st.integers(0, 2)))}
+        over = {name: draw(st.permutations(reads)) for name in writes} if draw(st.booleans()) else {}
+        events.append(Event(reads, writes, over))
+        alive += writes
+    return events
+
+
+@settings(max_examples=300, deadline=None)
+@given(programs())
+def test_buffers_that_live_at_once_do_not_overlap(events):
+    places, end = placed(events)
+    size = {name: n for event in events for name, n in event.writes.items()}
+    born = {name: k for k, event in enumerate(events) for name in event.writes}
+    last = {name: max([k for k, event in enumerate(events) if name in event.reads or name in event.writes]) for name in size}
+    for x in size:
+        assert places[x] % ALIGNED == 0 and places[x] + size[x] <= end
+        for y in size:
+            apart = places[x] + size[x] <= places[y] or places[y] + size[y] <= places[x]
+            handed_on = born[y] == last[x] and x in events[born[y]].over.get(y, ()) and places[x] == places[y]
+            if x != y and size[x] and size[y] and born[x] <= born[y] <= last[x] and not apart:
+                assert handed_on and rounded(size[x]) == rounded(size[y])
+    for k, event in enumerate(events):  # nobody's place is handed on twice
+        taken = [places[y] for y in event.writes if size[y] and any(places[x] == places[y] for x in event.over.get(y, ()))]
+        assert len(set(taken)) == len(taken)
+
+
+@given(st.lists(st.sampled_from([64, 128, 640, 1024]), min_size=1, max_size=40), st.randoms())
+def test_memory_that_was_all_given_back_is_one_piece_again(sizes, random):
+    memory = Memory()
+    held = [(memory.take(n), n) for n in sizes]
+    random.shuffle(held)
+    for start, n in held:
+        memory.give(start, n)
+    assert memory.free == [(memory.end, 0)] and memory.end == sum(sizes)
+
+
+def test_a_chain_takes_the_memory_of_one_register():
+    steps = [("z0", "tanh", ("x",)), *((f"z{k}", "tanh", (f"z{k - 1}",)) for k in range(1, 50)), ("y", "sum", ("z49",))]
+    step = xman.compile(steps, engine="numpy")
+    step({"x": np.ones(1000)})
+    assert step.plan.memory == rounded(8000) and len(step.plan.buffers) == 50
+    assert f"{step.plan.memory:,} bytes for 50 buffers" in str(step.plan)
+
+
+def test_an_output_and_what_is_read_later_keep_their_memory():
+    steps = [("a", "exp", ("x",)), ("b", "tanh", ("a",)), ("c", "add", ("a", "b")), ("d", "tanh", ("c",)), ("y", "mul", ("d", "a"))]
+    values = {"x": R.normal(size=7)}
+    found = xman.compile(steps, ["y", "b"], engine="numpy")(values)
+    wanted = eval(steps, values)
+    np.testing.assert_allclose(found["y"], wanted["y"])
+    np.testing.assert_allclose(found["b"], wanted["b"])
+
+
+def training():
+    model = MLP([30, 20, 10])
+    steps = model.operationSequence(model.loss)
+    lines = list(gradient(steps, "loss", ["W1", "W2"]))
+    for w in ("W1", "W2"):
+        lines += [(f"{w}_step", "mul", (0.1, f"dloss_d{w}")), (f"{w}_next", "subtract", (w, f"{w}_step"))]
+    values = model.inputDict(X=np.ones((8, 30), np.float32), y=np.eye(10, dtype=np.float32)[:8])
+    return WengertList(lines), values, {"W1": "W1_next", "W2": "W2_next"}
+
+
+def test_a_gradient_that_only_moves_its_parameter_is_one_product_onto_it():
+    steps, values, inplace = training()
+    lines = {line[0]: line for line in folded(program_of(steps, values, ("loss",), inplace))}
+    assert lines["W2_next"][1:] == ("gemm", (-0.1, None, "h1", True, "dloss_dscores", False, "W2"))
+    assert not {"dloss_dW1", "dloss_dW2", "W1_step", "W2_step"} & set(lines)
+
+
+def test_a_gradient_that_is_wanted_too_stays():
+    steps, values, inplace = training()
+    lines = {line[0] for line in folded(program_of(steps, values, ("loss", "dloss_dW1"), inplace))}
+    assert "dloss_dW1" in lines and "dloss_dW2" not in lines
+
+
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("numba", marks=pytest.mark.skipif(
+    importlib.util.find_spec("numba") is None, reason="the engine numba needs numba"))])
+def test_large_products_go_to_blas_and_are_what_they_were(engine):
+    model = MLP([200, 100, 10])
+    steps = model.operationSequence(model.loss)
+    lines = list(gradient(steps, "loss", ["W1", "b1", "W2"]))
+    lines += [("s", "mul", ("rate", "dloss_dW1")), ("W1_next", "subtract", ("W1", "s")), ("W2_next", "add", ("W2", "dloss_dW2"))]
+    values = model.inputDict(X=R.normal(size=(64, 200)).astype("f4"), y=np.eye(10, dtype="f4")[R.integers(0, 10, 64)])
+    values["rate"] = np.float32(0.1)
+    wanted = eval(lines, values)
+    step = xman.compile(lines, ["dloss_db1"], engine=engine, inplace={"W1": "W1_next", "W2": "W2_next"})
+    found = step(values)
+    np.testing.assert_allclose(found["dloss_db1"], wanted["dloss_db1"], rtol=1e-4, atol=1e-6)
+    for w in ("W1", "W2"):
+        np.testing.assert_allclose(values[w], wanted[f"{w}_next"], rtol=1e-4, atol=1e-6)
+    assert "gemm(" in step.source or "product(" in step.source
+    assert step.plan.updates == ["W1", "W2"] and step.plan.flops > 2 * 64 * 200 * 100 * 2

@@ -1,0 +1,56 @@
+"""Minibatches: the rows of an epoch in its order, gathered into one buffer that is used again."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+BLOCK = 2 ** 20  # bytes of X gathered at once: few calls for small rows, and what was gathered is in the cache when it is read
+
+
+class Minibatches:
+    """The data in minibatches of `size` rows, the last of an epoch with what is left.
+
+    X: an array, or a sparse matrix in CSR form; y: an array, a row of each for every example. Dense minibatches are views
+    of a buffer, which the next ones overwrite; a minibatch of all rows is the data as they are. An epoch's order is drawn
+    from the seed and its number alone.
+    """
+
+    def __init__(self, X: Any, y: np.ndarray, size: int, seed: int):
+        self.rows, self.size, self.seed = X.shape[0], size, seed
+        self.count = -(-self.rows // size)
+        self.dense = isinstance(X, np.ndarray)
+        self.X, self.y = in_rows(X) if self.dense else X, in_rows(y)
+        bytes_a_row = max(1, self.X[:1].nbytes) if self.dense else BLOCK
+        self.block = size * max(1, BLOCK // (bytes_a_row * size))
+        self.buffers: tuple = ()
+
+    def epoch(self, number: int, first: int = 0) -> Iterator[tuple[Any, np.ndarray]]:
+        """The pairs (X, y) of the epoch, from minibatch `first` on."""
+        size = self.size
+        if self.count == 1:
+            yield from [(self.X, self.y)][first:]
+            return
+        order = np.random.default_rng([self.seed, number]).permutation(self.rows)
+        skip = first * size % self.block  # blocks begin where they always do, so that each row lies where it always does
+        for start in range(first * size - skip, self.rows, self.block):
+            X, y = self.gathered(order[start:start + self.block])
+            for k in range(skip, len(y), size):
+                yield (X[k:k + size], y[k:k + size]) if self.dense else (X, y)
+            skip = 0
+
+    def gathered(self, some: np.ndarray) -> tuple[Any, np.ndarray]:
+        """The rows of that number, in that order."""
+        if not self.dense:
+            return self.X[some], self.y[some]
+        if not self.buffers:
+            n = min(self.block, self.rows)
+            self.buffers = tuple(np.empty((n, *a.shape[1:]), a.dtype) for a in (self.X, self.y))
+        # "raise" would gather into another buffer first; the numbers are a permutation's
+        return tuple(np.take(a, some, 0, out[:len(some)], "clip") for a, out in zip((self.X, self.y), self.buffers, strict=True))
+
+
+def in_rows(a: np.ndarray) -> np.ndarray:
+    """a with each row in one piece and in this machine's order of bytes: `take` would copy any other array at each call."""
+    return np.ascontiguousarray(a, None if a.dtype.isnative else a.dtype.newbyteorder("="))

@@ -1,0 +1,294 @@
+"""A run of training: its state, and what does not change while it goes.
+
+A step overwrites the parameters, so what came before it is gone. Two things need it, and neither costs a step anything:
+Ctrl-C waits until the step under way is done (`CtrlC`), and a run that diverges goes once more through its epoch, from a
+copy of the arrays at its beginning, to the step that it failed in, where the interpreter finds the register. That a loss is
+NaN is seen at its step; that a parameter is not finite is seen at the end of the epoch, where it costs the least.
+"""
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import zlib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..engines import Compiled, compile
+from ..errors import XManError
+from ..interpreters import eval
+from ..manager import XMan
+from ..passes import EXACT, STABLE, simplify
+from . import checkpoints
+from .evaluation import Diverged, feed, first_nan, judge, list_of, pair
+from .minibatches import Minibatches
+from .optimizers import Rule, optimizer_of, rates_of, training_list
+from .progress import CtrlC, Progress
+from .schedules import Schedule
+
+FORMAT = 2  # of checkpoints
+
+
+@dataclass
+class State:
+    """Everything that a run has to remember between two steps: there it is whole.
+
+    arrays: the parameters and their moments by register; each step overwrites them. begun: a copy of them from the
+    beginning of the epoch, which holds when a minibatch of it is done.
+    """
+    arrays: dict[str, np.ndarray]
+    begun: dict[str, np.ndarray]
+    epoch: int = 1      # the one under way
+    batch: int = 0      # the minibatches of it that are done
+    t: int = 0          # the steps taken altogether
+    loss: float = 0.0   # Σ loss · rows over the minibatches of the epoch
+    best: dict[str, np.ndarray] = field(default_factory=dict)
+    best_epoch: int = 0
+    history: tuple = ()
+
+
+class Run:
+    """What does not change during a run: the list and its programs, the data, the settings."""
+
+    def __init__(self, model: XMan, data: tuple, validation: tuple | None, batch_size: int, seed: int, engine: str,
+                 optimizer: str | Rule, lr: float | dict[str, float], schedule: Schedule | None, **options: float | None):
+        self.model, (X, y) = model, pair(data, "data")
+        self.data = [X, y]
+        self.judge = None
+        if validation is not None:
+            validation = pair(validation, "validation")
+            self.data += validation
+            self.judge = judge(model, validation)
+        if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
+            raise XManError(f"batch_size is a number of rows, at least 1, not {batch_size!r}")
+        if not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise XManError(f"a seed is a whole number, at least 0, not {seed!r}")
+        if schedule is not None and not callable(schedule):
+            raise XManError(f"a schedule is a function from the number of the step, 1, 2, …, to a factor, not {schedule!r}")
+        self.minibatches = Minibatches(X, y, int(batch_size), int(seed))
+        self.rows, self.batches = self.minibatches.rows, self.minibatches.count
+        steps = list_of(model, "loss")
+        self.inputs = model.inputDict(**feed(model, X[:1], y[:1]))
+        self.names = [name for name in steps.inputs if model.isParam(name)]
+        if unset := [name for name in self.names if name not in self.inputs]:
+            raise XManError(f"the parameter {unset[0]!r} has no value to begin with; write f.param(default=…)")
+        if not self.names:
+            raise XManError("the loss depends on no parameter: there is nothing to train")
+        self.optimizer, self.rates = optimizer_of(optimizer), rates_of(lr, self.names)
+        self.schedule, self.engine = schedule, engine
+        self.loss = steps[-1][0]
+        steps = simplify(steps, [self.loss], rewrites=EXACT + STABLE)
+        self.lr, factors = (1.0, self.rates) if isinstance(lr, dict) else (float(lr), dict.fromkeys(self.names, 1.0))
+        moving = {w: factor for w, factor in factors.items() if w in steps.inputs}
+        self.training = training_list(steps, self.loss, moving, optimizer, **options)
+        self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict) else self.lr,
+                         "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows}
+        self.settings |= {key: value if value is None else float(value) for key, value in options.items()}
+        start = self.start().arrays
+        # a number, which is no array once it is computed, cannot be overwritten by the program
+        self.numbers = {x: y for x, y in self.training.inplace.items() if not start[x].ndim}
+        self.inplace = {x: y for x, y in self.training.inplace.items() if start[x].ndim}
+        self.number = min((start[w].dtype for w in moving), key=lambda dtype: dtype.itemsize).type
+        self.largest = float(np.finfo(self.number).max)
+        self.values = {name: self.inputs[name] for name in self.training.steps.inputs if name in self.inputs}
+        self.programs: dict[int, Compiled] = {}  # by the number of rows
+        self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss was seen
+
+    def start(self) -> State:
+        arrays = {w: np.array(self.inputs[w], None if np.asarray(self.inputs[w]).dtype.kind == "f" else float, order="C")
+                  for w in self.names}
+        arrays |= {m: np.zeros_like(arrays[w]) for m, w in self.training.moments.items()}
+        return State(arrays, {name: a.copy() for name, a in arrays.items()})
+
+    def parameters(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Copies of the parameters among the arrays."""
+        return {w: arrays[w].copy() for w in self.names}
+
+    def epoch(self, state: State, ctrl_c: CtrlC, shown: Progress) -> None:
+        """Take the steps of the epoch that are left."""
+        values, training, model, schedule = self.values, self.training, self.model, self.schedule
+        given = model.feed if hasattr(model, "feed") else None
+        values.update(state.arrays)
+        if state.batch == 0:
+            for name, a in state.arrays.items():
+                np.copyto(state.begun[name], a)
+        rate = self.rate(1) if schedule is None else None
+        for X, y in self.minibatches.epoch(state.epoch, state.batch):
+            rows = len(y)
+            values.update(given(X, y) if given else {"X": X, "y": y})
+            values[training.lr] = rate if schedule is None else self.rate(state.t + 1)
+            values[training.t] = self.number(state.t + 1)
+            program = self.programs.get(rows) or self.program(rows, values)
+            ctrl_c.held = True
+            seen = self.parameters(state.arrays) if state.batch == self.batches - 1 and not self.judge else self.sound
+            loss = self.step(program, values)
+            if loss != loss:
+                raise self.diverged(state, state.batch, ctrl_c)
+            self.sound = seen
+            state.loss += loss * rows
+            state.batch += 1
+            state.t += 1
+            ctrl_c.held = False
+            if ctrl_c.waiting:
+                ctrl_c.deliver()
+            shown.step()
+
+    def step(self, program: Compiled, values: dict[str, Any]) -> float:
+        """Run the program, which overwrites arrays among the values; the loss."""
+        found = program(values)
+        for x, y in self.numbers.items():
+            values[x][...] = found[y]
+        return found[self.loss].item()
+
+    def program(self, rows: int, values: dict[str, Any]) -> Compiled:
+        """The program for minibatches of so many rows, compiled: it runs on copies first, for which Ctrl-C does not wait."""
+        once = self.engine == "auto" and rows < min(self.minibatches.size, self.rows)  # an epoch: not worth a compiler's seconds
+        outputs = [self.loss, *self.numbers.values()]
+        program = compile(self.training.steps, outputs, "numpy" if once else self.engine, self.inplace)
+        found = program(values | {name: values[name].copy() for name in self.inplace})
+        if np.size(found[self.loss]) != 1:
+            raise XManError(f"the loss has shape {np.shape(found[self.loss])}; it has to be one number: write f.mean(…)")
+        self.programs[rows] = program
+        return program
+
+    def rate(self, t: int) -> np.floating:
+        """The learning rate of step t; infinite where the precision does not reach it, and the step says what comes of it."""
+        rate = self.lr * (self.factor(t) if self.schedule else 1.0)
+        return self.number(rate if rate <= self.largest else np.inf)
+
+    def factor(self, t: int) -> float:
+        factor = self.schedule(t)
+        if not 0 <= factor < np.inf:
+            raise XManError(f"the schedule gives {factor!r} at step {t}; a factor of the learning rate is at least 0 and finite")
+        return float(factor)
+
+    def check(self, state: State, ctrl_c: CtrlC) -> None:
+        """Raise Diverged where a parameter is not finite."""
+        if not self.finite(state.arrays):
+            raise self.diverged(state, state.batch - 1, ctrl_c)
+
+    def finite(self, arrays: dict[str, Any]) -> bool:
+        return all(np.isfinite(arrays[w]).all() for w in self.names)
+
+    def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
+        """The error that names the first register that was NaN, in the epoch's first step that was not sound.
+
+        latest: the minibatch whose inputs are among the values; for it they are taken, and not what `feed` gives a second time.
+        """
+        ctrl_c.held = True  # for good: this state is not to be saved
+        given = {x: a.copy() if isinstance(a, np.ndarray) else a for x, a in self.values.items() if x not in state.arrays}
+        values = self.values | {name: a.copy() for name, a in state.begun.items()}
+        first, t, state.batch = "Ctrl-C ended the search for the register", state.t - state.batch, latest
+        with contextlib.suppress(KeyboardInterrupt):
+            for batch, (X, y) in enumerate(self.minibatches.epoch(state.epoch)):
+                if ctrl_c.waiting:
+                    break
+                t += 1
+                values |= {**feed(self.model, X, y), self.training.lr: self.rate(t), self.training.t: self.number(t)}
+                values |= given if batch == latest else {}
+                before = {name: values[name].copy() for name in state.arrays}
+                loss = self.step(self.programs.get(len(y)) or self.program(len(y), values), values)
+                if batch == latest or loss != loss or not self.finite(values):
+                    found = eval(self.training.steps, values | before)
+                    first, state.batch = self.first_unsound(found) or "the loss or a parameter is not finite", batch
+                    if batch == 0 and loss == loss:
+                        self.sound = self.parameters(before)
+                    break
+        rates = " or ".join(f"{rate:g}" for rate in dict.fromkeys(self.rates.values()) if rate)
+        return Diverged(f"epoch {state.epoch}, minibatch {state.batch + 1}: {first}; try a learning rate below {rates}, "
+                        "or look at the data")
+
+    def first_unsound(self, found: dict[str, Any]) -> str:
+        """The first value that is NaN, else the first delta or parameter that is not finite; nothing where all are sound."""
+        steps = self.training.steps
+        values = next(k for k, (dst, _, _) in enumerate(steps, 1) if dst == self.loss)
+        if first := first_nan(steps[:values], found):
+            return first
+        for dst, _, _ in steps[values:]:
+            if not np.isfinite(found[dst]).all():
+                if dst.startswith(before := f"d{self.loss}_d") and (name := dst.removeprefix(before)) in found:
+                    return f"the first delta that is not finite is that of {name!r}"
+                if name := next((w for w in self.names if self.training.inplace.get(w) == dst), None):
+                    return f"the first register to leave the range of its precision is {name!r}"
+        return ""
+
+    def epoch_done(self, state: State, seconds: float, ctrl_c: CtrlC) -> State:
+        """The state at the beginning of the next epoch, this one in the history and, if it was the best, kept."""
+        with np.errstate(all="ignore"):
+            moved = [np.max(np.abs(state.arrays[w] - state.begun[w]), initial=0.0).item() for w in self.names]
+        if not all(map(math.isfinite, moved)):
+            self.check(state, ctrl_c)
+        row = {"epoch": state.epoch, "loss": state.loss / self.rows, "adjustment": max(moved), "seconds": seconds}
+        if self.judge:
+            try:
+                row["validation_loss"], accuracy = self.judge(state.arrays)
+            except Diverged as error:
+                raise Diverged(f"epoch {state.epoch}, validation: {error}") from None
+            if accuracy is not None:
+                row["validation_accuracy"] = accuracy
+        best = {}
+        if not state.history or score(row) < min(map(score, state.history)):
+            best = {"best": self.parameters(state.arrays), "best_epoch": state.epoch}
+        return replace(state, epoch=state.epoch + 1, batch=0, loss=0.0, history=(*state.history, row), **best)
+
+    def kept(self, state: State) -> dict[str, np.ndarray]:
+        """The parameters to hand out of a run that went wrong: the best, but for those whose own loss nobody has seen."""
+        unseen = not self.judge and state.batch == 0 and state.best_epoch == state.epoch - 1
+        return (self.sound if unseen else state.best) or self.parameters(self.start().arrays)
+
+    def save(self, path: str | Path | None, state: State) -> None:
+        if path:
+            arrays = {f"{'parameters' if n in self.names else 'moments'}/{n}": a for n, a in state.arrays.items()}
+            arrays |= {f"begun/{n}": a for n, a in state.begun.items() if state.batch}
+            arrays |= {f"best/{n}": w for n, w in state.best.items()}
+            facts = {key: value for key, value in vars(state).items() if key not in ("arrays", "begun", "best")}
+            checkpoints.save(path, arrays, {"format": FORMAT, "settings": self.settings | self.content, "state": facts,
+                                            "factors": self.factors(state.t)})
+
+    @functools.cached_property
+    def content(self) -> dict[str, int]:
+        """A number for the list with its sizes and the data, so that another is recognised."""
+        sizes = [(name, a.shape, str(a.dtype)) for name, a in self.start().arrays.items()]
+        content = zlib.crc32(f"{self.training.steps} {sizes}".encode())
+        for array in self.data:
+            for part in (array,) if isinstance(array, np.ndarray) else (array.data, array.indices, array.indptr):
+                content = zlib.crc32(np.ascontiguousarray(part).view(np.uint8), content)
+        return {"content": content}
+
+    def factors(self, t: int) -> list[float]:
+        """What the schedule has given at a few steps up to t."""
+        return [self.factor(s) for s in sorted({1, t // 2, t}) if 0 < s <= t] if self.schedule else []
+
+    def resumed(self, path: str | Path) -> State:
+        """The state that the checkpoint holds. XManError where it belongs to another model, other data or settings."""
+        arrays, facts = checkpoints.restore(path)
+        other = f"the checkpoint {path} is of another version of xman{{}}; move it away to begin anew"
+        if facts.get("format") != FORMAT:
+            raise XManError(other.format(""))
+        for key, wanted in (self.settings | self.content).items():
+            if (found := facts.get("settings", {}).get(key)) != wanted:
+                what = ("another model, other data or another rule" if key == "content"
+                        else f"a run with {key} {found}, not {wanted}")
+                raise XManError(f"the checkpoint {path} is of {what}; give this run another file, or move that one away")
+        state = self.start()
+        try:
+            for name, a in state.arrays.items():
+                a[...] = arrays[f"{'parameters' if name in self.names else 'moments'}/{name}"]
+                state.begun[name][...] = arrays[f"begun/{name}"] if facts["state"]["batch"] else a
+            best = {n: arrays[f"best/{n}"] for n in self.names if f"best/{n}" in arrays}
+            state = State(state.arrays, state.begun, best=best, **facts["state"])
+            factors = facts["factors"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise XManError(other.format(f": {error}")) from None
+        if factors != self.factors(state.t):
+            raise XManError(f"the checkpoint {path} is of a run with another schedule; give this run another file, or move that "
+                            "one away")
+        return replace(state, history=tuple(state.history))
+
+
+def score(row: dict) -> float:
+    """What is to be small: the validation loss, where there is one."""
+    return row.get("validation_loss", row["loss"])
