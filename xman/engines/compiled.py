@@ -72,7 +72,7 @@ class Compiled:
         self.outputs = tuple(str.__str__(x) for x in named(self.steps, wanted, "outputs"))
         self.asked = engine
         self.engine, self.why = engine, f"{engine} was asked for"
-        self._programs: dict[tuple, Built] = {}
+        self._programs: dict[tuple, tuple[Built, str, str]] = {}  # with the engine, and why that one
         self._latest: Built | None = None
         self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []  # the inputs that were looked at, and their owners
         self._lock = threading.Lock()
@@ -111,10 +111,11 @@ class Compiled:
         key = tuple(signature(values[x]) for x in self.steps.inputs)
         with self._lock:
             if key not in self._programs:
-                self._programs[key] = self._build(values)
+                self._programs[key] = self._build(values), self.engine, self.why
                 for old in list(self._programs)[:-REMEMBERED]:
                     del self._programs[old]
-            self._latest = built = self._programs[key]
+            built, self.engine, self.why = self._programs[key]
+            self._latest = built
         try:
             result = built.run(values if self.engine == "jax" else here)
         except Exception:
@@ -160,12 +161,13 @@ class Compiled:
                 if other != x and isinstance(values[other], np.ndarray) and np.may_share_memory(values[x], values[other]):
                     raise XManError(f"inplace: {x} is to be overwritten and shares memory with {other}; give one of them a copy")
         over = [values[x] for x in self.inplace]
-        self._known = []
+        known = []
         for name in self.steps.inputs if self.inplace else ():
             if isinstance(values[name], np.ndarray):
                 owner = values[name].base
                 apart = isinstance(owner, np.ndarray) and not any(np.may_share_memory(owner, w) for w in over)
-                self._known.append((name, values[name], owner if apart else None))
+                known.append((name, values[name], owner if apart else None))
+        self._known = known  # at once: another thread may be looking
 
     def _seen(self, values: Mapping[str, Any]) -> bool:
         """Whether the arrays are those that were looked at last, or other parts of what those were parts of."""
