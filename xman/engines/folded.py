@@ -114,13 +114,17 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
         if dst not in outputs and dst in readers and of_updates.issuperset(readers[dst]) and kinds[dst].shape in shapes:
             of_updates.add(dst)
     position: dict[str, float] = {}
+    of_inputs = []  # what leads to updates and is computed from inputs alone: it stands before its first reader
     for k, (dst, _, args) in enumerate(lines):
         position[dst] = k
         if dst in of_updates:
             position[dst] = max([position[a] for a in args if isinstance(a, str) and a in position], default=-1)
+            of_inputs += [dst] * (position[dst] == -1 and dst not in inplace)
         if dst in inplace:
             others = [position.get(r, index[r]) for r in inside.get(inplace[dst], ()) if r != dst]
             position[dst] = max([position[dst], after, *others]) + 0.5
+    for dst in reversed(of_inputs):
+        position[dst] = min(position[r] for r in readers[dst]) - 0.25
     moved = sorted(lines, key=lambda line: position[line[0]])
     place = {dst: k for k, (dst, _, _) in enumerate(moved)}
     if any(place[a] >= place[dst] for dst, _, args in moved for a in args if isinstance(a, str) and a in place):
