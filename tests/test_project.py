@@ -27,7 +27,8 @@ RANKS = [{"errors", "figures", "notation", "validity", "wengert", "register", "m
          {"functions"},
          {"autograd", ""},  # the package itself
          {"engines"},
-         {"fused", "tape"},
+         {"fused"},
+         {"tape"},
          {"show", "train", "grade"},
          {"models"},
          {"cli"},

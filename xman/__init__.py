@@ -32,6 +32,7 @@ LATER = {name: package for package, names in {
     "matrices": "Jacobian Hessian outer_products inverse_outer_products",
     "functions": "trace grad value_and_grad jvp vjp jacobian hessian hvp Dual derivative",
     "engines": "compile",
+    "tape": "Tape",
     "show": "explain derivation expand paths cost source difference_errors",
 }.items() for name in names.split()}
 

@@ -200,7 +200,7 @@ def test_compiled_loops_compute_what_they_say(dtype, monkeypatch):
     step = xman.compile(lines, [dst for dst, _, _ in lines], engine="numba")
     for inputs in (values, finite):
         found, wanted = step(inputs), eval(lines, inputs)
-        for dst, op, _ in lines:
+        for dst, _, _ in lines:
             with np.errstate(all="ignore"):
                 expected, got = np.asarray(wanted[dst], np.float64), np.asarray(found[dst], np.float64)
             if inputs is values and dst[0] in "sklhn":

@@ -44,7 +44,7 @@ def test_buffers_that_live_at_once_do_not_overlap(events):
             handed_on = born[y] == last[x] and x in events[born[y]].over.get(y, ()) and places[x] == places[y]
             if x != y and size[x] and size[y] and born[x] <= born[y] <= last[x] and not apart:
                 assert handed_on and rounded(size[x]) == rounded(size[y])
-    for k, event in enumerate(events):  # nobody's place is handed on twice
+    for event in events:  # nobody's place is handed on twice
         taken = [places[y] for y in event.writes if size[y] and any(places[x] == places[y] for x in event.over.get(y, ()))]
         assert len(set(taken)) == len(taken)
 

@@ -21,7 +21,7 @@ from .program import Kind, Program, on_host, program_of, same
 
 # an engine: the file that has its build(program) -> Built, and the package and the extra that it needs
 ENGINES = {"interpret": (".interpreted", "", ""), "numpy": (".with_numpy", "", ""), "numba": ("..fused.engine", "numba", "fast"),
-           "jax": (".xla.engine", "jax", "jax"), "tape": (".tape", "", "")}
+           "jax": (".xla.engine", "jax", "jax"), "tape": ("..tape.engine", "", "")}
 MANY_NUMBERS = 1000  # lines, from which on a list of numbers is coded
 LONG = 3000  # lines, about 20 s of Numba's time
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for

@@ -36,7 +36,8 @@ class Kernels:
         self.memories: dict[str, np.dtype] = {}
         self.imports: dict[str, None] = {}       # lines of the head
         self.functions: dict[tuple, str] = {}    # the loops, by what they say
-        self.bodies: list[str] = []
+        self.bodies: dict[str, list[str]] = {}
+        self.calls: dict[str, list[int]] = {}    # of the loops: where in `starts` each begins
         self.starts: list[int] = []              # where the arrays of each call of loops begin in the memory
         self.products: list[list[int]] = []      # what BLAS has to know of each product
         self.names: list[str] = []
@@ -64,9 +65,18 @@ class Kernels:
         head = HEAD.format(edition=edition(), **{word: free(word) for word in COMMAND.findall(HEAD) if word != "edition"})
         tables = [f"{free('places')} = {free('array')}({self.starts or [0]})",
                   f"{free('products')} = {free('array')}({self.products or [[0]]})"]
-        self.text.lines = [*head.splitlines(), *self.imports, *tables, "", "", *self.bodies, *self.text.lines]
+        bodies = [line for name in self.bodies for line in self.body(name)]
+        self.text.lines = [*head.splitlines(), *self.imports, *tables, "", "", *bodies, *self.text.lines]
         module = cache.module(str(self.text)) if self.names else None
         return {name: getattr(module, name) for name in self.names}
+
+    def body(self, name: str) -> list[str]:
+        """The function of loops; with its places written in where it is called once, so that LLVM knows that they are apart."""
+        first, *more = self.calls[name]
+        if more:
+            return self.bodies[name]
+        table = rf"{self.text.free('places')}\[{self.text.free('at')} \+ (\d+)\]"
+        return [re.sub(table, lambda m: str(self.starts[first + int(m[1])]), line) for line in self.bodies[name]]
 
     # ---- loops ------------------------------------------------------------------------------------------------------
 
@@ -96,7 +106,8 @@ class Kernels:
         key = canonical([*head, *body], self.helpers)
         if key not in self.functions:
             self.functions[key] = name = free(f"loops{len(self.functions)}")
-            self.bodies += [f"@{free('njit')}(error_model='numpy')", f"def {name}{head[0]}", *head[1:], *body, "", ""]
+            self.bodies[name] = [f"@{free('njit')}(error_model='numpy')", f"def {name}{head[0]}", *head[1:], *body, "", ""]
+        self.calls.setdefault(self.functions[key], []).append(len(self.starts))
         begin = f"{free('i8')}({len(self.starts)})"  # a bare number would be compiled in
         text.add(f"{self.functions[key]}({', '.join([*arguments, begin])})")
         self.starts += starts

@@ -32,7 +32,8 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     patience: stop after so many epochs without a better validation loss. threshold: stop when no parameter moved by more than
     that from the beginning of an epoch to its end (Reps §6), which the history has as its adjustment.
     checkpoint: a file, written after each epoch and on Ctrl-C; where it exists the run goes on from it, with the same engine
-    to the same bits as without a break. plot: a PNG of the learning curve. engine: as `compile` has them. progress: a bar on
+    to the same bits as without a break. plot: a PNG of the learning curve. engine: as `compile` has them; auto
+    takes numpy where an epoch has fewer than 400 minibatches. progress: a bar on
     a terminal, a line an epoch elsewhere.
     The loss is computed in its stable form, `simplify(…, rewrites=EXACT + STABLE)`: the same function, finite where the
     other overflows. Raises XManError for data and settings that do not fit, and Diverged, which names the first register

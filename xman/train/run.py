@@ -30,6 +30,7 @@ from .progress import CtrlC, Progress
 from .schedules import Schedule
 
 FORMAT = 2  # of checkpoints
+WORTH_COMPILING = 400  # minibatches an epoch; with fewer most runs are over before a compiler's seconds are earned back
 
 
 @dataclass
@@ -145,9 +146,9 @@ class Run:
 
     def program(self, rows: int, values: dict[str, Any]) -> Compiled:
         """The program for minibatches of so many rows, compiled: it runs on copies first, for which Ctrl-C does not wait."""
-        once = self.engine == "auto" and rows < min(self.minibatches.size, self.rows)  # an epoch: not worth a compiler's seconds
+        short = self.minibatches.count < WORTH_COMPILING or rows < min(self.minibatches.size, self.rows)
         outputs = [self.loss, *self.numbers.values()]
-        program = compile(self.training.steps, outputs, "numpy" if once else self.engine, self.inplace)
+        program = compile(self.training.steps, outputs, "numpy" if short and self.engine == "auto" else self.engine, self.inplace)
         found = program(values | {name: values[name].copy() for name in self.inplace})
         if np.size(found[self.loss]) != 1:
             raise XManError(f"the loss has shape {np.shape(found[self.loss])}; it has to be one number: write f.mean(…)")

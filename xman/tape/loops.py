@@ -18,19 +18,20 @@ import numpy as np
 
 from ops import G
 
-from . import tape_lanes
-from .tape_lines import CODE, ROWS, D, F, P
+from . import lanes
+from .lines import CODE, ROWS, D, F, P
 
 CHUNK = 64  # lines
 SHARED = list(ROWS).index("ratio")  # rows from here on share one loop, which spares the compiler seconds
-READS = np.array([[bool(re.search(rf"\b{name}\b", " ".join(row[:3]))) for row in ROWS.values()] for name in "yz"])
+READS = np.array([[bool(re.search(rf"\b{name}\b", " ".join(row[:3]))) for row in ROWS.values()] for name in ("y", "z", "out")])
 SENDS = np.array([[dx > "", dy > ""] for _, dx, dy, _ in ROWS.values()]).T
 KINDS = np.array([kind for *_, kind in ROWS.values()], np.uint8)
 
 HELPERS = """
 @inline
 def sigmoid(x):
-    return 1.0 / (1.0 + exp(-x))
+    e = exp(-abs(x))
+    return where(x < 0.0, e, 1.0) / (1.0 + e)
 
 @inline
 def sin(x):
@@ -53,13 +54,15 @@ def mended(delta, partial, other, kind):
     return delta * partial
 """
 LOOP = """
-def loop(v, d, p, q, X, Y, Z, codes, starts, a, b, c, to, also, bits, first):
+def loop(v, d, p, q, X, Y, Z, O, E, codes, starts, a, b, c, to, also, bits, first):
 """
-FORWARD = f"""{LOOP}    for t in range(len(codes)):
+FORWARD = f"""{LOOP}    found = v[first:]  # not v[first + k]: for that LLVM writes loops that take twice the time
+    for t in range(len(codes)):
         code, start, stop = codes[t], starts[t], starts[t + 1]
 """
-BACK = f"""{LOOP}    for k in range(len(to) - 1, -1, -1):
-        delta = d[first + k]
+BACK = f"""{LOOP}    own = d[first:]
+    for k in range(len(to) - 1, -1, -1):
+        delta = own[k]
         one, two = delta * p[k], delta * q[k]
         if one != one:
             one = mended(delta, p[k], v[b[k]], bits[k])
@@ -75,6 +78,13 @@ def gather(X, v, a, start, m):
         move(X, i * W, v, a[start + i] * W)
 
 @inline
+def back(O, v, place, m):
+    r = m * W
+    for i in range(m):
+        r -= W
+        move(O, r, v, place + r)
+
+@inline
 def far(X, n):
     count = 0
     for i in range(n):
@@ -82,14 +92,14 @@ def far(X, n):
     return count
 
 @inline
-def scatter(d, p, other, kind, to, start, m, place):
+def scatter(d, E, p, other, kind, to, start, m):
     if kind:
         for i in range(m * W):
-            part = d[place + i] * p[i]
-            p[i] = mended(d[place + i], p[i], other[i], kind) if part != part else part
+            part = E[i] * p[i]
+            p[i] = mended(E[i], p[i], other[i], kind) if part != part else part
     else:
         for i in range(m * W):
-            p[i] *= d[place + i]
+            p[i] *= E[i]
     for i in range(m):
         add(d, to[start + i] * W, p, i * W)
 
@@ -108,11 +118,14 @@ def scatter(d, p, other, kind, to, start, m, place):
             if (code == SIN or code == COS) and far(X, n):
                 code += FARTHER
 """
-SCATTER = """
-            if SENDS[0, code]:
-                scatter(d, p, Y, bits[start] & 15, to, start, m, place)
+OWN = """            back(E, d, place, m)
+            if READS[2, code]:
+                back(O, v, place, m)
+"""
+SCATTER = """            if SENDS[0, code]:
+                scatter(d, E, p, Y, bits[start] & 15, to, start, m)
             if SENDS[1, code]:
-                scatter(d, q, X, bits[start] >> 4, also, start, m, place)
+                scatter(d, E, q, X, bits[start] >> 4, also, start, m)
 """
 
 
@@ -121,18 +134,18 @@ def source(kind: str) -> str:
     if kind == "back":
         return HELPERS + BACK
     if kind in ("values", "partials"):
-        reads, targets = "x, y, z = v[a[k]], v[b[k]], v[c[k]]", ("v[first + k] = out", "p[k]", "q[k]")[:1 if kind == "values" else 3]
+        reads, targets = "x, y, z = v[a[k]], v[b[k]], v[c[k]]", ["found[k] = out"] + ["p[k]", "q[k]"] * (kind == "partials")
         return HELPERS + FORWARD + switch("for k in range(start, stop):", reads, targets, " " * 8)
     if kind == "chunks":
         text = CHUNKS.format(loop=LOOP, runs="len(codes)", start="begin", step="begin += m")
         return HELPERS + text + switch("for i in range(n):", "x, y, z = X[i], Y[i], Z[i]", ["v[place + i]"], " " * 12)
     text = CHUNKS.format(loop=LOOP, runs="len(codes) - 1, -1, -1", start="end - m", step="end = start")
-    reads, targets = "x, y, z, out = X[i], Y[i], Z[i], v[place + i]", ("", "p[i]", "q[i]")
-    return HELPERS + text + switch("for i in range(n):", reads, targets, " " * 12, apart=True) + SCATTER
+    reads, targets = "x, y, z, out = X[i], Y[i], Z[i], O[i]", ("", "p[i]", "q[i]")
+    return HELPERS + text + OWN + switch("for i in range(n):", reads, targets, " " * 12, apart=True) + SCATTER
 
 
 def switch(loop: str, reads: str, targets: Sequence[str], indent: str, apart: bool = False) -> str:
-    """The choice of a row by `code`, and its loop: it reads, and puts the row's value and partials into those targets that there are.
+    """The choice of a row by `code`, and its loop: it reads, and puts the row's value and partials into the targets.
 
     apart: with a loop for each target, without which LLVM would not vectorise it.
     """
@@ -156,27 +169,18 @@ def compiled(kind: str, width: int) -> Callable:
     import numba
 
     from ..fused.jitted import edition
-    move, add = tape_lanes.rows(width)
+    move, add = lanes.rows(width)
     names = {op: value for op, value in G.items() if isinstance(value, np.ufunc)}
     space: dict[str, Any] = {**names, "inline": numba.njit, "rint": np.rint, "inf": math.inf, "move": move, "add": add,
                              "W": np.uint64(width), "CHUNK": np.uint64(CHUNK), "READS": READS, "SENDS": SENDS,
-                             "NEAR": kind.startswith("chunks"), "FAR": tape_lanes.FAR, "SIN": CODE["sin"], "COS": CODE["cos"],
+                             "NEAR": kind.startswith("chunks"), "FAR": lanes.FAR, "SIN": CODE["sin"], "COS": CODE["cos"],
                              "FARTHER": CODE["farSin"] - CODE["sin"],
                              "__name__": __name__}  # the cache looks for names in the module
     exec(compile(text := source(kind), __file__, "exec"), space)
-    space |= tape_lanes.functions(kind)
-    made_of = [text, width, CHUNK, Path(tape_lanes.__file__).read_text("utf-8"), edition()]
+    space |= lanes.functions(kind)
+    made_of = [text, width, CHUNK, Path(lanes.__file__).read_text("utf-8"), edition()]
     space["loop"].__qualname__ = f"{kind.replace(' ', '_')}_{zlib.crc32(repr(made_of).encode()):x}"
     return numba.njit(cache=True, nogil=True, error_model="numpy")(space["loop"])
-
-
-def has_numba() -> bool:
-    """Whether the extra `fast` is installed."""
-    try:
-        import numba  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 def loops(jit: bool, chunked: bool, width: int, back: bool) -> tuple[Callable, Callable]:
@@ -198,7 +202,7 @@ def functions() -> list[tuple]:
 
 
 @np.errstate(all="ignore")
-def forward_in_numpy(v, d, p, q, X, Y, Z, codes, starts, a, b, c, to, also, bits, first):
+def forward_in_numpy(v, d, p, q, X, Y, Z, O, E, codes, starts, a, b, c, to, also, bits, first):
     for code, start, stop in zip(codes.tolist(), starts.tolist(), starts[1:].tolist(), strict=False):
         value, *partials = functions()[code]
         k = slice(start, stop)
@@ -210,10 +214,10 @@ def forward_in_numpy(v, d, p, q, X, Y, Z, codes, starts, a, b, c, to, also, bits
 
 
 @np.errstate(all="ignore")
-def back_in_numpy(v, d, p, q, X, Y, Z, codes, starts, a, b, c, to, also, bits, first):
+def back_in_numpy(v, d, p, q, X, Y, Z, O, E, codes, starts, a, b, c, to, also, bits, first):
     for start, stop in zip(starts[-2::-1].tolist(), starts[:0:-1].tolist(), strict=True):
         k, kind = slice(start, stop), bits[start]
-        delta = d[first + start:first + stop]
+        delta = d[first + start:first + stop].copy()  # a line may send to itself
         for partial, place, other, bit in (p[k], to[k], v[b[k]], kind), (q[k], also[k], v[a[k]], kind >> 4):
             part = delta * partial
             if bit and np.isnan(part).any():

@@ -5,6 +5,8 @@ long runs of one operator. Its registers are slots of one array: the inputs, the
 """
 from __future__ import annotations
 
+import functools
+import importlib.util
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -20,12 +22,13 @@ from ..interpreters import backprop, eval
 from ..interpreters.context import depends, missing, number
 from ..notation import shortened, shown
 from ..wengert import Steps, WengertList, checked, named
-from .tape_lines import ROWS, Unwritten, Writer, needed
-from .tape_loops import CHUNK, KINDS, SENDS, arranged, has_numba, loops, source
+from .lines import ROWS, Unwritten, Writer, needed
+from .loops import CHUNK, KINDS, SENDS, arranged, loops, source
 
 HINT = "without the package numba it runs in NumPy, and many times slower: pip install 'xman[fast]'"
-WIDTH, BLOCK = 8, 64  # rows of a batch at once, with and without Numba: 8 numbers are a line of the cache
-LONG = 32  # lines
+WIDTH, WIDER = 8, 64  # rows of a batch at once, as many numbers as a line of the cache has; without Numba
+LONG = 32  # lines, from which on a run is long
+LARGE = 200_000  # lines, from which on the cache does not hold values and deltas of WIDTH rows
 
 
 class Tape:
@@ -44,7 +47,8 @@ class Tape:
     """
 
     def __init__(self, steps: Steps, of: str | None = None, wrt: Iterable[str] | None = None):
-        self.steps = steps = checked(steps, G)
+        plain = isinstance(steps, (list, tuple)) and not isinstance(steps, WengertList)
+        self.steps = steps = checked(WengertList(steps, G) if plain else steps, G)
         if not steps:
             raise XManError("the list is empty: there is nothing to compute")
         self.of = steps[-1][0] if of is None else named(steps, [of], "of")[0]
@@ -129,14 +133,14 @@ class Recorded:
     """A list as arrays, with the loops that run it.
 
     The slots of `v` are the inputs, the constants, and the lines in their order. `to` and `also` say where a line sends its
-    delta: to the slots of x and y, or to itself, where it is lost, if it has no derivative.
+    delta: to the slots of x and y, or to itself, where it is lost, if that is a constant or has no derivative.
     """
 
     def __init__(self, steps: WengertList, outputs: tuple[str, ...]):
         writer = Writer(steps.inputs)
         writer.write(needed(steps, outputs))
         found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
-        self.jit = has_numba()
+        self.jit = compiles()
         codes, reads = np.array(writer.codes, np.int32), np.array(writer.reads, np.int32)
         order, starts = arranged(codes, np.where(reads < writer.first, -1, reads - writer.first).T.ravel(), self.jit)
         self.inputs, self.constants = writer.first, np.array([float(x) for x in writer.constants])
@@ -145,9 +149,10 @@ class Recorded:
         place[:self.inputs] = np.arange(self.inputs)
         place[self.inputs + order] = lines = np.arange(first, len(place))
         place[len(place) - len(self.constants):] = np.arange(self.inputs, first)[::-1]
-        codes, (a, b, c) = codes[order], place[reads[:, order]]
+        codes, (a, b, c) = codes[order], np.ascontiguousarray(place[reads[:, order]])
         self.outputs = place[list(found)]
-        to, also = (np.where(sends[codes], slots, lines).astype(np.uint32) for sends, slots in zip(SENDS, (a, b), strict=True))
+        to, also = (np.where(sends[codes] & ((slots < self.inputs) | (slots >= first)), slots, lines).astype(np.uint32)
+                    for sends, slots in zip(SENDS, (a, b), strict=True))
         self.arrays = codes[starts[:-1]], starts, a, b, c, to, also, KINDS[codes], np.uint64(first) if self.jit else first
         sizes = np.diff(starts.astype(int))
         self.long = bool(2 * sizes[sizes >= LONG].sum() > len(codes))  # most lines stand in long runs
@@ -167,8 +172,8 @@ class Recorded:
     def _run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:
         single = X.ndim == 1
         X = X[:, None] if single else X
-        rows, width = X.shape[1], 1 if single else WIDTH if self.jit else BLOCK
-        chunked = self.long or width > 1
+        rows, width = X.shape[1], 1 if single else self._width(back)
+        chunked = width > 1 or self.long and not back
         found, slopes = np.empty((len(self.outputs), rows)), np.empty((self.inputs, rows if back else 1))
         loop_forward, loop_back = loops(self.jit, chunked, width, back)
         pool = self._pool.setdefault((width, back), [])
@@ -192,14 +197,34 @@ class Recorded:
         numbers = [x.astype({"b": bool, "i": int}.get(kind, float)) for x, kind in zip(found, self.kinds, strict=True)]
         return ([x[0] for x in numbers], slopes[:, 0]) if single else (numbers, slopes)
 
+    def _width(self, back: bool) -> int:
+        """How many rows of a batch go through a loop at once."""
+        lines = len(self.arrays[2])
+        return max(1, min(WIDER, 64 * LARGE // (lines + 1))) if not self.jit else 1 if back and lines > LARGE else WIDTH
+
     def _buffers(self, chunked: bool, width: int, back: bool) -> list[np.ndarray]:
         """Values, with the constants in their place; deltas, partials of x and y, and what a chunk gathers."""
         lines, first = len(self.arrays[2]), int(self.arrays[-1])
         partials, gathered = (CHUNK, CHUNK) if chunked else (lines if back else 0, 0)
-        sizes = first + lines, first + lines if back else 0, partials, partials, gathered, gathered, gathered
-        buffers = [np.zeros((size, width)) for size in sizes]
+        sizes = first + lines, first + lines if back else 0, partials, partials, *[gathered] * 5
+        buffers = [aligned(size * width).reshape(size, width) for size in sizes]
         buffers[0][self.inputs:first] = self.constants[:, None]
-        return [x.ravel() for x in buffers] if self.jit else buffers
+        return [x.reshape(-1) for x in buffers] if self.jit else buffers
+
+
+def compiles() -> bool:
+    """Whether Numba is there, and not told by NUMBA_DISABLE_JIT to compile nothing."""
+    if importlib.util.find_spec("numba") is None:
+        return False
+    import numba
+    return not numba.config.DISABLE_JIT
+
+
+def aligned(size: int) -> np.ndarray:
+    """Zeros that begin with a line of the cache: WIDTH numbers that lie in two lines move at half the speed."""
+    memory = np.zeros(size + 7)
+    start = -(memory.ctypes.data // 8) % 8
+    return memory[start:start + size]
 
 
 class Interpreted:
@@ -231,32 +256,30 @@ class Interpreted:
 
 
 def build(program: Program) -> Built:
-    """The program as a tape, for numbers or for a batch of them. Inputs of another precision than float64 are interpreted.
+    """The list as a tape, for numbers or, where inputs are arrays (batch,), for a batch of them.
 
-    Raises XManError for inputs that are matrices, and in a batch for a line that does not work entry by entry.
+    Other precisions than float64, and arrays that are to be overwritten, are left to the interpreter. Raises XManError for a
+    line that is not of numbers; its `run` does for matrices, and in a batch for a line that does not work entry by entry.
     """
-    steps, kinds = program.original, {x: program.kinds.get(x) for x in program.original.inputs}
-    for x, kind in kinds.items():
-        if kind is None or len(kind.shape) > 1:
-            raise XManError(f"the input {x} {f'has shape {kind.shape}' if kind else 'is no number'}; the tape is for lists of "
-                            "numbers, each of which may be an array (batch,): use engine numpy")
-    wide = [x for x, kind in kinds.items() if kind.shape]
-    for k, line in enumerate(steps if wide else (), 1):
-        if line[1] not in ops.table.ELEMENTWISE and (line[1] not in ROWS or line[1] not in ops.table.OURS):
-            raise XManError(f"line {k}, {shown(line)}: the tape takes each row of a batch by itself; use engine numpy")
-    if program.inplace or any(kind.dtype != float for kind in kinds.values()):
-        from ..engines.interpreted import build as interpreted
-        return interpreted(program)
-    tape, spread = machine(steps, program.outputs), depends(steps, wide, kinds)
+    steps, tape = program.original, machine(program.original, program.outputs)
+
+    @functools.cache
+    def spread(wide: tuple[str, ...]) -> set[str]:
+        """The registers that are arrays where the inputs in `wide` are."""
+        for k, line in enumerate(steps, 1):
+            if line[1] not in ops.table.ELEMENTWISE and (line[1] not in ROWS or line[1] not in ops.table.OURS):
+                raise XManError(f"line {k}, {shown(line)}: the tape takes each row of a batch by itself; use engine numpy")
+        return depends(steps, wide, dict.fromkeys(steps.inputs))
 
     def run(values: Mapping[str, Any]) -> dict[str, Any] | None:
-        for x, kind in kinds.items():
-            given = values[x]
-            if type(given) not in (float, np.float64, int) and not (type(given) is np.ndarray and given.dtype == float):
-                return None
-            if np.shape(given) != kind.shape:
-                return None
-        results = zip(program.outputs, tape.values(stacked(steps, values)), strict=True)
-        return {y: x if y in spread or not wide else x[0] for y, x in results}
+        given = [values[x] for x in steps.inputs]
+        if program.inplace or not {*map(type, given)} <= {float, np.float64, int, np.ndarray} or any(
+                type(x) is np.ndarray and (x.dtype != float or not x.size) for x in given):
+            return None
+        found = dict(zip(program.outputs, tape.values(stacked(steps, values)), strict=True))
+        if not (wide := tuple(x for x, v in zip(steps.inputs, given, strict=True) if type(v) is np.ndarray and v.ndim)):
+            return found
+        arrays = spread(wide)
+        return {y: x if y in arrays else x[0] for y, x in found.items()}
 
-    return Built(run, source("chunks" if wide else "values"), tape.plan)
+    return Built(run, source("values"), tape.plan)

@@ -132,9 +132,10 @@ class Writer:
 
     def write(self, lines: Iterable[Line]) -> None:
         """Write the lines, the common ones at once. Unwritten names the register of one that cannot be."""
-        slots, first, codes, (a, b, c) = self.slots, self.first, self.codes, self.reads
+        slots, put, (put_x, put_y, put_z) = self.slots, self.codes.append, (reads.append for reads in self.reads)
         common = {op: (CODE[row], n, self.constant(z), y if y is None else self.constant(y))
                   for op, (row, n, z, y) in PLAIN.items() if op in ops.table.OURS and op not in TRUTHS}
+        slot = self.first
         for dst, op, args in lines:
             try:
                 code, n, z, y = common[op]
@@ -145,12 +146,14 @@ class Writer:
                     self.write_other(dst, op, args)
                 except Exception:  # what an operator says to its literals, the interpreter says, too
                     raise Unwritten(dst) from None
+                slot = self.first + len(self.codes)
                 continue
-            slots[dst] = first + len(codes)
-            codes.append(code)
-            a.append(x)
-            b.append(y)
-            c.append(z)
+            slots[dst] = slot
+            slot += 1
+            put(code)
+            put_x(x)
+            put_y(y)
+            put_z(z)
 
     def write_other(self, dst: str, op: str, args: tuple) -> None:
         if op not in ops.table.OURS:
@@ -228,7 +231,8 @@ def needed(steps: WengertList, outputs: Iterable[str]) -> list[Line]:
     for line in reversed(steps):
         if line[0] in wanted:
             lines.append(line)
-            for a in line[2]:
-                if isinstance(a, str):
-                    wanted.add(a)
+            try:
+                wanted.update(line[2])
+            except TypeError:  # an array among the arguments
+                wanted.update(a for a in line[2] if isinstance(a, str))
     return lines[::-1]
