@@ -15,6 +15,8 @@ from xman.engines.program import program_of
 from xman.models import MLP
 
 R = np.random.default_rng(0)
+ENGINES = ["numpy", pytest.param("numba", marks=pytest.mark.skipif(importlib.util.find_spec("numba") is None,
+                                                                  reason="the engine numba needs numba"))]
 
 
 @st.composite
@@ -76,6 +78,26 @@ def test_an_output_and_what_is_read_later_keep_their_memory():
     np.testing.assert_allclose(found["b"], wanted["b"])
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_read_in_a_later_turn_is_not_written_over(engine):
+    steps = [("z", "dot", ("X", "W")), ("a", "tanh", ("z",)), ("s", "sum", ("a", 1, True)), ("y", "subtract", ("z", "s")),
+             ("p", "dot", ("a", "W")), ("q", "dot", ("y", "W"))]
+    values = {"X": R.normal(size=(6, 4)), "W": R.normal(size=(4, 4))}
+    found, wanted = xman.compile(steps, ["p", "q"], engine=engine)(values), eval(steps, values)
+    np.testing.assert_allclose(found["p"], wanted["p"])
+    np.testing.assert_allclose(found["q"], wanted["q"])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_update_waits_for_the_turn_that_reads_what_it_writes_over(engine):
+    steps = [("s", "sum", ("w", 1, True)), ("c", "subtract", ("w", "s")), ("y", "sum", ("c", 0)), ("w_next", "mul", ("w", 0.5))]
+    values = {"w": R.normal(size=(6, 4))}
+    wanted = eval(steps, values)
+    found = xman.compile(steps, ["y"], engine=engine, inplace={"w": "w_next"})(values)
+    np.testing.assert_allclose(found["y"], wanted["y"])
+    np.testing.assert_allclose(values["w"], wanted["w_next"])
+
+
 def training():
     model = MLP([30, 20, 10])
     steps = model.operationSequence(model.loss)
@@ -99,8 +121,7 @@ def test_a_gradient_that_is_wanted_too_stays():
     assert "dloss_dW1" in lines and "dloss_dW2" not in lines
 
 
-@pytest.mark.parametrize("engine", ["numpy", pytest.param("numba", marks=pytest.mark.skipif(
-    importlib.util.find_spec("numba") is None, reason="the engine numba needs numba"))])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_large_products_go_to_blas_and_are_what_they_were(engine):
     model = MLP([200, 100, 10])
     steps = model.operationSequence(model.loss)
