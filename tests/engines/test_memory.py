@@ -90,8 +90,8 @@ def test_what_is_read_in_a_later_turn_is_not_written_over(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_update_waits_for_the_turn_that_reads_what_it_writes_over(engine):
-    steps = [("s", "sum", ("w", 1, True)), ("c", "subtract", ("w", "s")), ("y", "sum", ("c", 0)), ("w_next", "mul", ("w", 0.5))]
-    values = {"w": R.normal(size=(6, 4))}
+    steps = [("s", "sum", ("v", 1, True)), ("c", "subtract", ("w", "s")), ("y", "sum", ("c", 0)), ("w_next", "mul", ("w", 0.5))]
+    values = {"v": R.normal(size=(6, 4)), "w": R.normal(size=(6, 4))}
     wanted = eval(steps, values)
     found = xman.compile(steps, ["y"], engine=engine, inplace={"w": "w_next"})(values)
     np.testing.assert_allclose(found["y"], wanted["y"])
