@@ -23,7 +23,7 @@ from ..interpreters.context import depends, missing, number
 from ..notation import shortened, shown
 from ..wengert import Steps, WengertList, checked, named
 from .lines import ROWS, Unwritten, Writer, needed
-from .loops import CHUNK, KINDS, SENDS, arranged, loops, source
+from .loops import CHUNK, KINDS, SENDS, arranged, loops, machine_code, reach, source
 
 HINT = "without the package numba it runs in NumPy, and many times slower: pip install 'xman[fast]'"
 WIDTH, WIDER = 8, 64  # rows of a batch at once, as many numbers as a line of the cache has; without Numba
@@ -133,7 +133,7 @@ class Recorded:
     """A list as arrays, with the loops that run it.
 
     The slots of `v` are the inputs, the constants, and the lines in their order. `to` and `also` say where a line sends its
-    delta: to the slots of x and y, or to itself, where it is lost, if that is a constant or has no derivative.
+    delta: to the slots of x and y, or to itself, where it is lost, if that is a constant, or there is no derivative.
     """
 
     def __init__(self, steps: WengertList, outputs: tuple[str, ...]):
@@ -153,6 +153,10 @@ class Recorded:
         self.outputs = place[list(found)]
         to, also = (np.where(sends[codes] & ((slots < self.inputs) | (slots >= first)), slots, lines).astype(np.uint32)
                     for sends, slots in zip(SENDS, (a, b), strict=True))
+        reached = np.zeros(len(place), bool)
+        reached[self.outputs[:1]] = True
+        (machine_code(reach) if self.jit else reach)(reached, to, also, first)
+        to, also = (np.where(reached[first:], slots, lines).astype(np.uint32) for slots in (to, also))
         self.arrays = codes[starts[:-1]], starts, a, b, c, to, also, KINDS[codes], np.uint64(first) if self.jit else first
         sizes = np.diff(starts.astype(int))
         self.long = bool(2 * sizes[sizes >= LONG].sum() > len(codes))  # most lines stand in long runs

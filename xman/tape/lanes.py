@@ -36,11 +36,21 @@ def near_cos(x: Any) -> Any:
     return turned(x, 1)
 
 
-SCALAR = "exp", "tanh", "erf", "sinh", "cosh"  # that are quicker than the C library's one by one, too
+def one_tanh(x: Any) -> Any:
+    """`vectorised.tanh` without a mask for the sign.
+
+    For one number LLVM makes of the mask an instruction that waits for the register of the tanh before (mov to its low byte).
+    """
+    from ..fused.vectorised import below, reduced, two, where
+    a = where(x < 0.0, -x, x)
+    n, q = reduced(below(a + a, (x.format.digits + 3) * math.log(2)))
+    e = q * two(n) + (two(n) - 1.0)
+    y = e / (e + 2.0)
+    return where(x < 0.0, -y, y)
 
 
 def functions(kind: str) -> dict[str, Callable]:
-    """The functions that a loop calls beside NumPy's: in chunks those that LLVM vectorises, elsewhere the quicker ones."""
+    """The functions that a loop calls beside NumPy's: in chunks those that LLVM vectorises, else those quick one by one."""
     from numba import types
     from numba.extending import intrinsic
 
@@ -49,11 +59,12 @@ def functions(kind: str) -> dict[str, Callable]:
     real = types.float64
     select = intrinsic(lambda typing, c, x, y: (real(types.boolean, real, real), lambda context, builder, signature, args:
                                                 builder.select(*args)))
-    chunks = kind.startswith("chunks")
-    found = {op: kinds["float64"] for op, kinds in {**VECTORISED, **vectorised(near_sin, near_cos)}.items()}
-    far_sin, far_cos = (found.pop("sin"), found.pop("cos")) if chunks else (math.sin, math.cos)
-    own = {op: function for op, function in found.items() if chunks or op in SCALAR or op.startswith("near")}
-    return {**own, "where": select, "erf": found["erf"], "far_sin": far_sin, "far_cos": far_cos}
+    own = {op: kinds["float64"] for op, kinds in {**VECTORISED, **vectorised(near_sin, near_cos, one_tanh)}.items()}
+    far_sin, far_cos = own.pop("sin"), own.pop("cos")
+    if not kind.startswith("chunks"):
+        own = {"tanh": own["one_tanh"], "erf": math.erf, **{op: own[op] for op in ("exp", "near_sin", "near_cos")}}
+        far_sin, far_cos = math.sin, math.cos
+    return {**own, "where": select, "far_sin": far_sin, "far_cos": far_cos}
 
 
 def rows(width: int) -> tuple[Callable, Callable]:

@@ -103,6 +103,7 @@ class Unwritten(Exception):
 SAME = {"alias", "broadcast", "unbroadcast", "reshape", "transpose", "max", "min", "prod", "sum", "mean"}  # of a number, it
 TRUTHS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not",
           "isnan", "isfinite"}
+KINDS_OF = {"float64": "f", "bool": "b", "int64": "i"}
 GIVEN = {"leakyRelu": 0.01, "elu": 1.0}  # the second argument where it is left out
 #   operator     row, number of its arguments, z, and y where that is a constant (None: x)
 PLAIN = {op: (op, 2 if re.search(r"\by\b", "".join(row[:3])) else 1, 0.0, None) for op, row in ROWS.items() if op != "where"} | {
@@ -165,6 +166,8 @@ class Writer:
             self.operand(dst)
         elif op in SAME and all(a is None or isinstance(a, (bool, str)) or isinstance(a, tuple) and not a for a in rest):
             if not isinstance(x, str):
+                if not (op == "broadcast" and self.operand(rest[0])[1] == "f"):
+                    raise Unwritten
                 self.known[dst] = np.float64(x)
             elif op in ("sum", "mean"):
                 self.finish(dst, "add", x, 0.0)  # the sum of −0 is 0
@@ -206,19 +209,17 @@ class Writer:
     def name(self, dst: str, slot: int, kind: str) -> None:
         if kind == "f":
             self.slots[dst] = slot
-        elif kind in "bi":
-            self.others[dst] = slot, kind
         else:
-            raise Unwritten
+            self.others[dst] = slot, kind
 
     def operand(self, a: Any) -> tuple[int, str]:
-        """The slot of a register or a literal, and its kind: f, b, i, and x for numbers of another precision."""
+        """The slot of a register or a literal, and its kind: f, b or i."""
         if isinstance(a, str) and a not in self.known:
             return (self.slots[a], "f") if a in self.slots else self.others[a]
         value = np.asarray(self.known[a] if isinstance(a, str) else a)
-        if value.ndim:
+        if value.ndim or value.dtype.name not in KINDS_OF:  # no number, or one of another precision, which NumPy rounds to
             raise Unwritten
-        return self.constant(value.item()), {"float64": "f", "bool": "b", "int64": "i"}.get(value.dtype.name, "x")
+        return self.constant(value.item()), KINDS_OF[value.dtype.name]
 
     def constant(self, value: float) -> int:
         value = float(value)

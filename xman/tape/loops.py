@@ -56,7 +56,7 @@ def mended(delta, partial, other, kind):
 LOOP = """
 def loop(v, d, p, q, X, Y, Z, O, E, codes, starts, a, b, c, to, also, bits, first):
 """
-FORWARD = f"""{LOOP}    found = v[first:]  # not v[first + k]: for that LLVM writes loops that take twice the time
+FORWARD = f"""{LOOP}    found = v[first:]
     for t in range(len(codes)):
         code, start, stop = codes[t], starts[t], starts[t + 1]
 """
@@ -64,9 +64,9 @@ BACK = f"""{LOOP}    own = d[first:]
     for k in range(len(to) - 1, -1, -1):
         delta = own[k]
         one, two = delta * p[k], delta * q[k]
-        if one != one:
+        both = one + two
+        if both != both:
             one = mended(delta, p[k], v[b[k]], bits[k])
-        if two != two:
             two = mended(delta, q[k], v[a[k]], bits[k] >> 4)
         d[to[k]] += one
         d[also[k]] += two
@@ -88,7 +88,7 @@ def back(O, v, place, m):
 def far(X, n):
     count = 0
     for i in range(n):
-        count += 1 if abs(X[i]) > FAR else 0
+        count += abs(X[i]) > FAR
     return count
 
 @inline
@@ -152,14 +152,12 @@ def switch(loop: str, reads: str, targets: Sequence[str], indent: str, apart: bo
     text, shared = [], []
     for code, row in enumerate(ROWS.values()):
         puts = [f"{target} = {part}" for target, part in zip(targets, row[:3], strict=False) if target and part]
-        test = f"if code == {code}:"
-        if code >= SHARED:
-            shared += [f"        {test}", *(f"            {put}" for put in puts)] if puts else []
+        if code >= SHARED and puts:
+            shared += [f"        {'elif' if shared else 'if'} code == {code}:", *(f"            {put}" for put in puts)]
         elif puts:
-            loops = [[put] for put in puts] if apart else [puts]
-            text += [f"{'el' * bool(text)}{test}",
-                     *(f"    {line}" for some in loops for line in (loop, f"    {reads}", *(f"    {put}" for put in some)))]
-    shared = [line.replace("if", "elif", 1) if k and line.startswith("        if") else line for k, line in enumerate(shared)]
+            text.append(f"{'elif' if text else 'if'} code == {code}:")
+            for some in [[put] for put in puts] if apart else [puts]:
+                text += [f"    {loop}", f"        {reads}", *(f"        {put}" for put in some)]
     return "".join(f"{indent}{line}\n" for line in [*text, "else:", f"    {loop}", f"        {reads}", *shared])
 
 
@@ -174,8 +172,7 @@ def compiled(kind: str, width: int) -> Callable:
     space: dict[str, Any] = {**names, "inline": numba.njit, "rint": np.rint, "inf": math.inf, "move": move, "add": add,
                              "W": np.uint64(width), "CHUNK": np.uint64(CHUNK), "READS": READS, "SENDS": SENDS,
                              "NEAR": kind.startswith("chunks"), "FAR": lanes.FAR, "SIN": CODE["sin"], "COS": CODE["cos"],
-                             "FARTHER": CODE["farSin"] - CODE["sin"],
-                             "__name__": __name__}  # the cache looks for names in the module
+                             "FARTHER": CODE["farSin"] - CODE["sin"], "__name__": __name__}  # where the cache looks for names
     exec(compile(text := source(kind), __file__, "exec"), space)
     space |= lanes.functions(kind)
     made_of = [text, width, CHUNK, Path(lanes.__file__).read_text("utf-8"), edition()]
@@ -234,7 +231,7 @@ def arranged(codes: np.ndarray, reads: np.ndarray, jit: bool) -> tuple[np.ndarra
     sizes = n + 1, n, np.count_nonzero(reads >= 0), n, len(ROWS) + 1, len(ROWS), n, n + 1
     if jit:
         work = [np.zeros(size, np.int32) for size in sizes]
-        runs = arranging()(codes, reads, *work)
+        runs = machine_code(arrange)(codes, reads, *work)
     else:
         work = [[0] * size for size in sizes]
         runs = arrange(codes.tolist(), reads.tolist(), *work)
@@ -242,10 +239,16 @@ def arranged(codes: np.ndarray, reads: np.ndarray, jit: bool) -> tuple[np.ndarra
 
 
 @functools.cache
-def arranging() -> Callable:
-    """`arrange` as machine code."""
+def machine_code(function: Callable) -> Callable:
     import numba
-    return numba.njit(cache=True)(arrange)
+    return numba.njit(cache=True)(function)
+
+
+def reach(reached, to, also, first):
+    """Mark the slots that a delta comes to from those that are marked: to what only a condition reads there comes none."""
+    for k in range(len(to) - 1, -1, -1):
+        if reached[first + k]:
+            reached[to[k]] = reached[also[k]] = True
 
 
 def arrange(codes, reads, ends, waits, after, queue, head, tail, order, starts):
