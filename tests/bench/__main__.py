@@ -1,36 +1,67 @@
-"""python -m tests.bench [row …] [--json]: one table of times, ratios and the machine they were taken on."""
+"""python -m tests.bench [row …]: tables of times, ratios to a floor and to peers, and the machine they were taken on."""
 from __future__ import annotations
 
 import argparse
 import json
-import platform
+import os
 
-from . import derivatives, interpreters
-from .measure import medians, versions
+from .catalogue import ROWS, Options
+from .measure import Players, cores, machine
 
-ROWS = {**interpreters.ROWS, **derivatives.ROWS}
 
-parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-parser.add_argument("row", nargs="*", choices=[*ROWS, []], help=f"one of {', '.join(ROWS)}; all if none is named")
-parser.add_argument("--json", action="store_true", help="print one JSON object")
-parser.add_argument("--seconds", type=float, default=2.0, help="measuring time a contestant (default 2)")
-options = parser.parse_args()
-
-results = {}
-for name in options.row or ROWS:
-    contestants, goals = ROWS[name]()
-    times = medians(contestants, options.seconds)
-    results[name] = {"microseconds": {who: round(t * 1e6, 2) for who, t in times.items()},
-                     "ratios": {f"{a} / {b}": round(times[a] / times[b], 2) for a, b, _ in goals if a in times and b in times},
-                     "goals": {f"{a} / {b}": goal for a, b, goal in goals}}
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("row", nargs="*", help=f"one of {', '.join(ROWS)}, or the beginning of some; all if none is named")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--dtype", choices=["float32", "float64", "both"], default="both", help="precision (default both)")
+    parser.add_argument("--threads", metavar="N,…", default=str(cores()),
+                        help=f"how many threads each contestant may use, or several numbers (default {cores()}, all cores)")
+    parser.add_argument("--seconds", type=float, help="measuring time a contestant (default 2, 0.3 with --quick)")
+    parser.add_argument("--quick", action="store_true", help="a shorter look, without compiling PyTorch and the longest list")
+    parser.add_argument("--plot", metavar="FILE.png", help="the plot of the row growth")
+    options = parser.parse_args()
+    names = [name for name in ROWS if not options.row or any(name.startswith(row) for row in options.row)]
+    if strange := [row for row in options.row if not any(name.startswith(row) for name in ROWS)]:
+        parser.error(f"there is no row {strange[0]!r}; there are {', '.join(ROWS)}")
+    try:
+        threads = [int(number) for number in options.threads.split(",")]
+    except ValueError:
+        parser.error(f"--threads takes a number, or several as in 1,2, not {options.threads!r}")
+    if not all(1 <= n <= cores() for n in threads):
+        parser.error(f"--threads {options.threads}: this process may run on {cores()} cores")
+    tables = []
+    settings = Options(options.seconds or (0.3 if options.quick else 2.0), options.quick, options.plot)
     if not options.json:
-        print(f"\n{name}: {ROWS[name].__doc__}")
-        for who, t in times.items():
-            print(f"  {who:<32} {t * 1e6:12.1f} µs")
-        for pair, ratio in results[name]["ratios"].items():
-            print(f"  {pair:<45} {ratio:6.2f}   goal {results[name]['goals'][pair]}")
-if options.json:
-    print(json.dumps({"machine": platform.machine(), "python": platform.python_version(), "versions": versions(),
-                      "rows": results}))
-else:
-    print(f"\n{platform.machine()}, Python {platform.python_version()}, {versions()}")
+        print(described(), end="\n\n", flush=True)
+    for number in threads:
+        players = Players(number)
+        try:
+            for name in names:
+                row = ROWS[name]
+                for dtype in {options.dtype} if options.dtype in row.dtypes else row.dtypes:
+                    tables.append(row.run(name, row.about, dtype, players, settings))
+                    if not options.json:
+                        print(tables[-1].text(), end="\n\n", flush=True)
+        finally:
+            players.dismiss()
+    if options.json:
+        print(json.dumps({"machine": machine(), "load": os.getloadavg(), "tables": [table._asdict() for table in tables]}))
+    else:
+        print(summary(tables))
+
+
+def described() -> str:
+    found = machine()
+    return "\n".join([", ".join(f"{key} {value}" for key, value in found.items() if key not in ("processor", "system")),
+                      f"{found['processor']}, {found['system']}, load {os.getloadavg()[0]:.1f}"])
+
+
+def summary(tables: list) -> str:
+    goals = [(table, goal) for table in tables for goal in table.goals if goal["met"] is not None]
+    missed = [f"  {table.row} {table.dtype}, {table.threads} threads: {goal['goal']}: {goal['found']}"
+              for table, goal in goals if not goal["met"]]
+    return "\n".join([f"{len(goals) - len(missed)} of {len(goals)} goals are met" + ("; not these:" if missed else ""), *missed])
+
+
+if __name__ == "__main__":
+    main()

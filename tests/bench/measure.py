@@ -11,20 +11,12 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .worker import THREADS, LeftOut, block, build, serve
-
-
-class Time(NamedTuple):
-    """seconds: the median of one run; low, high: the quartiles. cores: that were busy. first: seconds to build and run once."""
-    seconds: float
-    low: float
-    high: float
-    cores: float
-    first: float
+from .table import Goal, Table
+from .worker import THREADS, Block, LeftOut, block, build, serve
 
 
 class Player:
@@ -34,26 +26,27 @@ class Player:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         os.environ.update(dict.fromkeys(THREADS, str(threads)))
-        self.process = context.Process(target=serve, args=(theirs,), daemon=True)
+        self.process = context.Process(target=serve, args=(theirs,))
         self.process.start()
         theirs.close()
 
     def ask(self, function: Callable, *arguments: Any) -> Any:
+        """function(*arguments), or why not."""
         try:
             self.pipe.send((function, arguments))
             return self.pipe.recv()
-        except (EOFError, BrokenPipeError):
+        except (EOFError, OSError):
             self.process.join()
             return LeftOut(f"its process ended with {self.process.exitcode}")
 
     def dismiss(self) -> None:
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(OSError):
             self.pipe.send(None)
         self.process.join()
 
 
 class Players(dict):
-    """The processes by name; one is started where it is missing or has died."""
+    """The processes by name; one is started where it is missing or has ended."""
 
     def __init__(self, threads: int):
         super().__init__()
@@ -70,16 +63,16 @@ class Players(dict):
         return answer
 
     def dismiss(self) -> None:
-        for player in self.values():
-            player.dismiss()
+        while self:
+            self.popitem()[1].dismiss()
 
 
-def contest(players: Players, makers: Mapping[str, Callable], work: Any, *, seconds: float, runs: int = 1,
-            within: float = 1e-4) -> tuple[dict[str, Time], dict[str, str]]:
-    """The times by contestant, and those that were left out, with the reason.
+def contest(players: Players, row: str, about: str, makers: Mapping[str, Callable], work: Any, goals: list[Goal], *,
+            seconds: float, runs: int = 1) -> Table:
+    """The table of contestants whose steps alternate.
 
     makers: for each contestant what gives its step for the work. runs: how many first results have to agree, those of
-    NumPy by hand being the measure, within a share of the largest entry.
+    the first contestant that has any being the measure.
     """
     wanted: list[list[np.ndarray]] = []
     first: dict[str, float] = {}
@@ -88,40 +81,82 @@ def contest(players: Players, makers: Mapping[str, Callable], work: Any, *, seco
         answer = players.ask(who, build, make, work, runs)
         if isinstance(answer, LeftOut):
             out[who] = answer.why
-        else:
-            results, first[who] = answer
-            wanted = wanted or results
-            if why := disagreement(results, wanted, within, work.dtype):
-                out[who] = why
-    times = alternating(players, [who for who in makers if who not in out], seconds)
-    return {who: Time(*time, first[who]) for who, time in times.items()}, out
+            continue
+        results, first[who] = answer
+        if why := disagreement(results, wanted, work.dtype):
+            out[who] = why
+        elif not any(wanted):
+            wanted = results
+    blocks = alternating(players, [who for who in makers if who in first and who not in out], seconds)
+    lines = {who: summary(*found) | {"first s": round(first[who], 3)} for who, found in blocks.items()}
+    for column, group in (("× floor", "the floor"), ("× peer", "every framework")):
+        if least := Goal(group).least(group, lines):
+            for line in lines.values():
+                line[column] = round(line["µs"] / least[1], 3)
+    return Table(row, about, work.dtype, players.threads, lines, [goal.judged(lines) for goal in goals], out)
 
 
-def disagreement(results: list[list[np.ndarray]], wanted: list[list[np.ndarray]], within: float, dtype: str) -> str:
-    """In what the results differ from those wanted; nothing where they agree. A floor has no results."""
-    for run, (mine, theirs) in enumerate(zip(results, wanted, strict=True), 1):
-        for k, (x, y) in enumerate(zip(mine, theirs, strict=bool(mine)), 1):
-            if x.dtype != dtype:
-                return f"WRONG: computes in {x.dtype}"
-            if not np.max(np.abs(x.ravel() - y.ravel())) <= within * np.max(np.abs(y)):
-                return f"WRONG: result {k} of run {run} is {x.ravel()[:3]}, not {y.ravel()[:3]}"
+def disagreement(results: list[list[np.ndarray]], wanted: list[list[np.ndarray]], dtype: str) -> str:
+    """In what the results differ from those wanted; nothing where they agree, each within a share of its largest entry.
+
+    In float64 that share is so small that who computes in float32 is found out. A floor has no results.
+    """
+    within = 1e-4 if dtype == "float32" else 1e-9
+    for run, mine in enumerate(results, 1):
+        if any(x.dtype != dtype for x in mine):
+            return f"WRONG: its results are {', '.join(sorted({str(x.dtype) for x in mine}))}"
+        if mine and wanted:
+            for k, (x, y) in enumerate(zip(mine, wanted[run - 1], strict=True), 1):
+                if not np.max(np.abs(x.ravel() - y.ravel())) <= within * np.max(np.abs(y)):
+                    return f"WRONG: result {k} of run {run} begins with {x.ravel()[0]}, that of the others with {y.ravel()[0]}"
     return ""
 
 
-def alternating(players: Players, names: list[str], seconds: float, length: float = 0.05) -> dict[str, tuple]:
-    """Median, quartiles and busy cores of each contestant's step."""
-    times: dict[str, list[float]] = {who: [] for who in names}
-    cores: dict[str, list[float]] = {who: [] for who in names}
-    while names and (min(map(sum, times.values())) < seconds or min(map(len, times.values())) < 3):
+def alternating(players: Players, names: list[str], seconds: float) -> dict[str, tuple[list[Block], list[Block]]]:
+    """All blocks of each contestant, and those in which other programs left the cores alone.
+
+    Where several threads may run, a pause lets those of the one before stop spinning, and longer blocks give the scheduler
+    time to spread them. It ends when enough blocks were left alone, or enough of others were seen for long enough.
+    """
+    length, pause = (0.05, 0.0) if players.threads == 1 else (0.2, 0.03)
+    found: dict[str, tuple[list[Block], list[Block]]] = {who: ([], []) for who in names}
+    enough = lambda which: all(len(b[which]) > 2 and sum(x.wall for x in b[which]) >= seconds for b in found.values())
+    given_up = time.perf_counter() + 5 * seconds * len(names)
+    while not enough(1) and not (enough(0) and time.perf_counter() > given_up):
         for who in names:
-            found = players[who].ask(block, length)
-            times[who] += found.seconds
-            cores[who].append(found.cores)
-    return {who: (statistics.median(t), *np.quantile(t, [0.25, 0.75]), statistics.median(cores[who])) for who, t in times.items()}
+            time.sleep(pause)
+            before = busy()
+            one = players[who].ask(block, length)
+            alone = busy() - before - one.cpu < (cores() - players.threads + 0.1) * one.wall
+            for blocks in found[who][:1 + alone]:
+                blocks.append(one)
+    return found
+
+
+def summary(every: list[Block], alone: list[Block]) -> dict[str, float]:
+    """Median and quartiles in µs, the cores that were kept busy, and the share of the blocks that were left alone.
+
+    These count; where they are hardly any, all do.
+    """
+    blocks = alone if len(alone) > 2 else every
+    low, median, high = np.quantile(np.concatenate([b.seconds for b in blocks]), [0.25, 0.5, 0.75]) * 1e6
+    return {"µs": round(median, 2), "from": round(low, 2), "to": round(high, 2),
+            "cores": round(sum(b.cpu for b in blocks) / sum(b.wall for b in blocks), 2),
+            "calm": round(len(alone) / len(every), 2)}
+
+
+def busy() -> float:
+    """Seconds that all processors together have worked for anybody, where the system tells."""
+    try:
+        times = Path("/proc/stat").read_text().split("\n")[0].split()[1:9]
+    except OSError:
+        return 0.0
+    user, nice, system, _, _, *interrupts = map(int, times)
+    return (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
 
 
 def medians(contestants: dict[str, Callable[[], object]], seconds: float, length: float = 0.05) -> dict[str, float]:
-    """Median seconds of one run of each contestant, all of them in this process, in turns as above."""
+    """Median seconds of one run of each contestant, all of them in this process, in turns."""
     times: dict[str, list[float]] = {who: [] for who in contestants}
     spent = dict.fromkeys(contestants, 0.0)
     for run in contestants.values():
@@ -143,7 +178,7 @@ def machine() -> dict[str, str]:
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     model = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.processor())
     blas = np.__config__.CONFIG["Build Dependencies"]["blas"]
-    return {"processor": f"{model}, {cores()} cores", "system": f"{platform.system()} {platform.machine()}",
+    return {"processor": f"{cores()} cores of {model}", "system": f"{platform.system()} {platform.machine()}",
             "python": platform.python_version(), "blas": f"{blas['name']} {blas['version']}",
             **{name: importlib.metadata.version(name) for name in names if importlib.util.find_spec(name)}}
 

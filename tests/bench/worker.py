@@ -1,8 +1,8 @@
 """A contestant's process: it calls what it is told to, and in its turn it runs its step for a short while and tells the times."""
 from __future__ import annotations
 
+import contextlib
 import gc
-import os
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -20,20 +20,21 @@ class LeftOut(NamedTuple):
 
 
 class Block(NamedTuple):
-    """seconds: of each run. cores: the processor's time over that of the clock."""
+    """seconds: of each run. wall, cpu: by the clock and of the processor, of the whole block."""
     seconds: list[float]
-    cores: float
+    wall: float
+    cpu: float
 
 
 def serve(pipe: Connection) -> None:
     """Answer with function(*arguments) for each that comes, until None does. What fails is left out, and says why."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    for function, arguments in iter(pipe.recv, None):
-        try:
-            answer = function(*arguments)
-        except Exception as error:  # whatever a peer raises, the others go on
-            answer = LeftOut(f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}")
-        pipe.send(answer)
+    with contextlib.suppress(EOFError, KeyboardInterrupt):  # the bench has ended before
+        for function, arguments in iter(pipe.recv, None):
+            try:
+                answer = function(*arguments)
+            except Exception as error:  # whatever a peer raises, the others go on
+                answer = LeftOut(f"{type(error).__name__}: {(str(error).strip().splitlines() or ['without a word'])[0]}")
+            pipe.send(answer)
 
 
 step: Callable[[], Any] = lambda: None
@@ -60,15 +61,15 @@ def arrays(result: Any) -> list[np.ndarray]:
 
 
 def block(seconds: float) -> Block:
-    """The times of as many runs as fit, at least one, after one to warm up."""
+    """The times of as many runs as fit, at least one, after one or two to warm up."""
     run, times = step, []
-    before = time.perf_counter()
-    run()
-    if time.perf_counter() - before < seconds:
-        run()
     started, busy = time.perf_counter(), time.process_time()
-    while not times or time.perf_counter() - started < seconds:
+    run()
+    if time.perf_counter() - started < seconds:
+        run()
+    until = time.perf_counter() + seconds
+    while not times or time.perf_counter() < until:
         before = time.perf_counter()
         run()
         times.append(time.perf_counter() - before)
-    return Block(times, (time.process_time() - busy) / (time.perf_counter() - started))
+    return Block(times, time.perf_counter() - started, time.process_time() - busy)

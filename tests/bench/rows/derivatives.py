@@ -9,6 +9,8 @@ from xman import eval as evaluate
 from xman.matrices import packed
 from xman.models import MLP, LogisticRegression
 
+from ..table import Goal
+
 
 def hvp() -> tuple[dict, list]:
     """A Hessian–vector product of the loss of a 64→32→10 tanh network, batch 32, float32, against its gradient."""
@@ -39,7 +41,7 @@ def hvp() -> tuple[dict, list]:
     return contestants, GOALS
 
 
-GOALS = [("xman hvp", "xman gradient", "≤ 4"), ("xman hvp", "JAX jit hvp", "none yet")]
+GOALS = [Goal("xman gradient", 4, mine="xman hvp")]
 
 
 def hessian() -> tuple[dict, list]:
@@ -63,7 +65,7 @@ def hessian() -> tuple[dict, list]:
     w, full = jax.numpy.asarray(packed(values, ("W", "b"))), jax.jit(jax.hessian(loss))
     np.testing.assert_allclose(H(values), full(w), atol=1e-10)
     contestants["JAX jit"] = lambda: jax.block_until_ready(full(w))
-    return contestants, [("xman", "JAX jit", "none yet")]
+    return contestants, []
 
 
 def function() -> tuple[dict, list]:
@@ -90,8 +92,5 @@ def function() -> tuple[dict, list]:
         contestants[name] = lambda theirs=theirs: [np.asarray(d) for d in theirs(w)]
         for mine, other in zip(slope(w), theirs(w), strict=True):
             np.testing.assert_allclose(mine, other, rtol=1e-3, atol=1e-6)
-        goals.append((name, "xman", "≥ 1"))
+        goals.append(Goal(name))
     return contestants, goals
-
-
-ROWS = {"hvp": hvp, "hessian": hessian, "function": function}

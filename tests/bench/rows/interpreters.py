@@ -8,6 +8,8 @@ from xman import WengertList, backprop
 from xman import eval as evaluate
 from xman.models import LogisticRegression
 
+from ..table import Goal
+
 
 def regression() -> tuple[dict, list]:
     """One eval and backprop of 64→10 softmax regression, batch 32, float32."""
@@ -54,7 +56,7 @@ def regression() -> tuple[dict, list]:
     for run in contestants.values():
         for mine, theirs in zip(xman(), run(), strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-6)
-    return contestants, [("xman", "NumPy by hand", "≤ 2.5"), ("autograd", "xman", "≥ 8")]
+    return contestants, [Goal("NumPy by hand", 2.5), Goal("autograd", 1 / 8)]
 
 
 def scalar() -> tuple[dict, list]:
@@ -88,7 +90,4 @@ def scalar() -> tuple[dict, list]:
     assert bare_eval() == values and bare_backprop() == backprop(steps, values, **{last: 1.0})
     return ({"xman eval": lambda: evaluate(steps, inputs), "bare loop, values": bare_eval,
              "xman backprop": lambda: backprop(steps, values, **{last: 1.0}), "bare loop, deltas": bare_backprop},
-            [("xman eval", "bare loop, values", "≤ 1.3"), ("xman backprop", "bare loop, deltas", "≤ 1.3")])
-
-
-ROWS = {"regression": regression, "scalar": scalar}
+            [Goal("bare loop, values", 1.3, mine="xman eval"), Goal("bare loop, deltas", 1.3, mine="xman backprop")])

@@ -1,10 +1,11 @@
 """One training step of softmax regression or a tanh network: forward, backward, and plain gradient descent in place.
 
-Each function takes the work and gives a step, which trains on and returns the loss before its update. All begin with the
-same parameters and see the same batch; the targets are one-hot.
+`CONTESTANTS` gives for each what makes a step from the work; a step trains on and returns the loss before its update. All
+begin with the same parameters and see the same batch; the targets are one-hot. What is called update takes a batch.
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,29 +15,34 @@ RATE = 0.1
 
 
 class Training(NamedTuple):
-    """sizes: the columns of the inputs, of each hidden layer and of the outputs. batch: rows."""
+    """sizes: the columns of the inputs, of each hidden layer and of the outputs. batch: rows at once. rows: in an epoch."""
     sizes: tuple[int, ...]
     batch: int
     dtype: str = "float32"
+    rows: int = 0
 
     @property
     def layers(self) -> list[tuple[int, int]]:
         return list(zip(self.sizes, self.sizes[1:], strict=False))
 
 
-def problem(work: Training) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray, np.ndarray]:
-    """Weights (before, after), biases (1, after), inputs (batch, features) and targets (batch, classes)."""
+def parameters(work: Training) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Weights (before, after) and biases (1, after)."""
     random = np.random.default_rng(0)
     W = [random.uniform(-1, 1, layer).astype(work.dtype) * np.sqrt(6 / sum(layer)).astype(work.dtype) for layer in work.layers]
-    b = [random.uniform(-0.1, 0.1, (1, after)).astype(work.dtype) for _, after in work.layers]
-    X = random.uniform(size=(work.batch, work.sizes[0])).astype(work.dtype)
-    y = np.eye(work.sizes[-1], dtype=work.dtype)[random.integers(0, work.sizes[-1], work.batch)]
-    return W, b, X, y
+    return W, [random.uniform(-0.1, 0.1, (1, after)).astype(work.dtype) for _, after in work.layers]
+
+
+def data(work: Training) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs (rows, features) and targets (rows, classes): those of an epoch, or of one batch."""
+    random, rows = np.random.default_rng(1), work.rows or work.batch
+    X = random.random((rows, work.sizes[0]), np.dtype(work.dtype).type)
+    return X, np.eye(work.sizes[-1], dtype=work.dtype)[random.integers(0, work.sizes[-1], rows)]
 
 
 def floor(work: Training):
     """The step's matrix products alone, each into an array that is there already."""
-    W, _, X, _ = problem(work)
+    (W, _), (X, _) = parameters(work), data(work)
     h = [X, *(np.ones((work.batch, after), work.dtype) for _, after in work.layers)]
     dW, dh = [np.empty_like(w) for w in W], [np.empty_like(x) for x in h]
 
@@ -50,23 +56,24 @@ def floor(work: Training):
     return step
 
 
-def numpy_by_hand(work: Training):
-    W, b, X, y = problem(work)
-    h = [X, *(np.empty((work.batch, after), work.dtype) for _, after in work.layers)]
-    dW, scratch = [np.empty_like(w) for w in W], [np.empty_like(x) for x in h]
-    rate = np.dtype(work.dtype).type(RATE / work.batch)
+def numpy_update(W: list[np.ndarray], b: list[np.ndarray], batch: int) -> Callable:
+    """By hand, each product and each function into an array that is there already."""
+    h = [None, *(np.empty((batch, w.shape[1]), w.dtype) for w in W)]
+    dW, dh = [np.empty_like(w) for w in W], [None, *(np.empty_like(x) for x in h[1:])]
+    rate = W[0].dtype.type(RATE / batch)
 
-    def step():
+    def update(X, y):
+        h[0] = X
         for k, (w, c) in enumerate(zip(W, b, strict=True)):
             np.matmul(h[k], w, out=h[k + 1])
             h[k + 1] += c
             if k < len(W) - 1:
                 np.tanh(h[k + 1], out=h[k + 1])
-        d, z = scratch[-1], h[-1]
+        d, z = dh[-1], h[-1]
         z -= z.max(axis=1, keepdims=True)
         np.exp(z, out=d)
         total = d.sum(axis=1, keepdims=True)
-        loss = (np.log(total).sum() - np.vdot(y, z)) / work.batch
+        loss = (np.log(total).sum() - np.vdot(y, z)) / batch
         d /= total
         d -= y
         d *= rate
@@ -74,27 +81,34 @@ def numpy_by_hand(work: Training):
             np.matmul(h[k].T, d, out=dW[k])
             b[k] -= d.sum(axis=0)
             if k:
-                below = np.matmul(d, W[k].T, out=scratch[k])
+                d = np.matmul(d, W[k].T, out=dh[k])
                 slope = np.multiply(h[k], h[k], out=h[k])
                 np.subtract(1, slope, out=slope)
-                below *= slope
+                d *= slope
             W[k] -= dW[k]
-            if k:
-                d = below
         return loss
-    return step
+    return update
+
+
+def numpy_by_hand(work: Training):
+    return partial(numpy_update(*parameters(work), work.batch), *data(work))
 
 
 def xman(engine: str, work: Training):
     from xman import compile
-    from xman.models import MLP
 
-    W, b, X, y = problem(work)
-    model = MLP(work.sizes, dtype=np.dtype(work.dtype).type)
+    (W, b), (X, y) = parameters(work), data(work)
+    model = mlp(work)
     steps, inplace = training_list(model)
     values = {**model.inputDict(X=X, y=y), **named("W", W), **named("b", b)}
     step = compile(steps, ["loss"], engine, inplace)
     return lambda: step(values)["loss"]
+
+
+def mlp(work: Training) -> Any:
+    from xman.models import MLP
+
+    return MLP(work.sizes, dtype=np.dtype(work.dtype).type)
 
 
 def training_list(model: Any) -> tuple[list, dict[str, str]]:
@@ -109,36 +123,40 @@ def training_list(model: Any) -> tuple[list, dict[str, str]]:
     return steps, {w: f"{w}_next" for w in names}
 
 
-def named(letter: str, arrays: list[np.ndarray]) -> dict[str, np.ndarray]:
+def named(letter: str, arrays: list) -> dict[str, Any]:
     return {f"{letter}{k}": x for k, x in enumerate(arrays, 1)}
 
 
-def autograd(work: Training):
+def autograd_loss(X, y, parameters):
     import autograd.numpy as np
-    from autograd import value_and_grad
     from autograd.scipy.special import logsumexp
 
-    W, b, X, y = problem(work)
+    h = X
+    for k, (w, c) in enumerate(zip(*parameters, strict=True)):
+        h = np.dot(np.tanh(h) if k else h, w) + c
+    return -np.mean(np.sum(y * (h - logsumexp(h, axis=1, keepdims=True)), axis=1))
 
-    def loss(parameters):
-        h = X
-        for k, (w, c) in enumerate(zip(*parameters, strict=True)):
-            h = np.dot(np.tanh(h) if k else h, w) + c
-        return -np.mean(np.sum(y * (h - logsumexp(h, axis=1, keepdims=True)), axis=1))
 
-    slope = value_and_grad(loss)
+def autograd_update(W: list[np.ndarray], b: list[np.ndarray]) -> Callable:
+    from autograd import value_and_grad
 
-    def step():
-        value, gradients = slope((W, b))
+    slope = value_and_grad(autograd_loss, 2)
+
+    def update(X, y):
+        loss, gradients = slope(X, y, (W, b))
         for parameters, deltas in zip((W, b), gradients, strict=True):
             for w, d in zip(parameters, deltas, strict=True):
                 w -= RATE * d
-        return value
-    return step
+        return loss
+    return update
+
+
+def autograd(work: Training):
+    return partial(autograd_update(*parameters(work)), *data(work))
 
 
 def jax_ready(dispatch: str):
-    """jax, in both precisions; dispatch: whether a call waits for its result, which is quicker for a small step, or not."""
+    """jax, in both precisions. dispatch: asynchronous, as it is by itself, or synchronous, which is faster for a small step."""
     import jax
     jax.config.update("jax_enable_x64", True)
     jax.config.update("jax_cpu_enable_async_dispatch", dispatch == "asynchronous")
@@ -154,22 +172,29 @@ def jax_loss(parameters, X, y):
     return -jax.numpy.mean(jax.numpy.sum(y * jax.nn.log_softmax(h), axis=1))
 
 
+def jax_update(parameters, X, y):
+    import jax
+
+    loss, gradients = jax.value_and_grad(jax_loss)(parameters, X, y)
+    return jax.tree.map(lambda w, d: w - RATE * d, parameters, gradients), loss
+
+
 def jax(dispatch: str, work: Training):
     jax = jax_ready(dispatch)
-    W, b, X, y = jax.tree.map(jax.numpy.asarray, problem(work))
-
-    @partial(jax.jit, donate_argnums=0)
-    def update(parameters, X, y):
-        loss, gradients = jax.value_and_grad(jax_loss)(parameters, X, y)
-        return jax.tree.map(lambda w, d: w - RATE * d, parameters, gradients), loss
-
-    parameters = W, b
+    now, (X, y) = jax.tree.map(jax.numpy.asarray, (parameters(work), data(work)))
+    update = jax.jit(jax_update, donate_argnums=0)
 
     def step():
-        nonlocal parameters
-        parameters, loss = jax.block_until_ready(update(parameters, X, y))
+        nonlocal now
+        now, loss = jax.block_until_ready(update(now, X, y))
         return loss
     return step
+
+
+def torch_arrays(arrays):
+    import torch
+
+    return torch.utils._pytree.tree_map(torch.from_numpy, arrays)
 
 
 def torch_loss(parameters, X, y):
@@ -181,60 +206,63 @@ def torch_loss(parameters, X, y):
     return torch.nn.functional.cross_entropy(h, y)
 
 
-def torch(work: Training):
+def torch_update(W: list, b: list) -> Callable:
     import torch
 
-    W, b, X, y = torch.utils._pytree.tree_map(torch.from_numpy, problem(work))
     parameters = [w.requires_grad_() for w in (*W, *b)]
 
-    def step():
+    def update(X, y):
         loss = torch_loss((W, b), X, y)
         gradients = torch.autograd.grad(loss, parameters)
         with torch.no_grad():
             for w, d in zip(parameters, gradients, strict=True):
                 w.sub_(d, alpha=RATE)
-        return loss
-    return step
+        return loss.detach()
+    return update
 
 
-def torch_compiled(work: Training):
+def torch_compiled_update(W: list, b: list) -> Callable:
+    """The whole step, its updates in place included, as one compiled function."""
     import torch
-
-    W, b, X, y = torch.utils._pytree.tree_map(torch.from_numpy, problem(work))
+    torch.compiler.reset()  # of what rows before this one compiled: it keeps eight variants of a function
 
     @torch.compile(fullgraph=True)
-    def update(W, b, X, y):
+    def whole(W, b, X, y):
         gradients, loss = torch.func.grad_and_value(torch_loss)((W, b), X, y)
         for parameters, deltas in zip((W, b), gradients, strict=True):
             for w, d in zip(parameters, deltas, strict=True):
                 w.sub_(d, alpha=RATE)
         return loss
 
-    @torch.no_grad()
-    def step():
-        return update(W, b, X, y)
-    return step
+    return torch.no_grad()(partial(whole, W, b))
 
 
-def pytensor(work: Training):
+def torch(compiled: bool, work: Training):
+    update = torch_compiled_update if compiled else torch_update
+    return partial(update(*torch_arrays(parameters(work))), *torch_arrays(data(work)))
+
+
+def pytensor_update(W: list[np.ndarray], b: list[np.ndarray], batch: int | None) -> Callable:
     import pytensor
     import pytensor.tensor as pt
 
-    W, b, X, y = problem(work)
+    dtype, features, classes = W[0].dtype, W[0].shape[0], W[-1].shape[1]
     W, b = ([pytensor.shared(x, shape=x.shape) for x in parameters] for parameters in (W, b))
-    inputs, targets = (pt.tensor(dtype=work.dtype, shape=x.shape) for x in (X, y))
-    h = inputs
+    X, y = pt.tensor(dtype=dtype, shape=(batch, features)), pt.tensor(dtype=dtype, shape=(batch, classes))
+    h = X
     for k, (w, c) in enumerate(zip(W, b, strict=True)):
         h = (pt.tanh(h) if k else h) @ w + c
-    loss = -(targets * pt.special.log_softmax(h, axis=1)).sum(axis=1).mean()
-    rate = np.dtype(work.dtype).type(RATE)
-    updates = [(w, w - rate * d) for w, d in zip(W + b, pytensor.grad(loss, W + b), strict=True)]
-    step = pytensor.function([inputs, targets], loss, updates=updates, mode="NUMBA", trust_input=True)
-    return lambda: step(X, y)
+    loss = -(y * pt.special.log_softmax(h, axis=1)).sum(axis=1).mean()
+    updates = [(w, w - dtype.type(RATE) * d) for w, d in zip(W + b, pytensor.grad(loss, W + b), strict=True)]
+    return pytensor.function([X, y], loss, updates=updates, mode="NUMBA", trust_input=True)
+
+
+def pytensor(work: Training):
+    return partial(pytensor_update(*parameters(work), work.batch), *data(work))
 
 
 ENGINES = {f"xman {engine}": engine for engine in ("auto", "numpy", "numba", "jax", "interpret")}
 CONTESTANTS = {"floor: matrix products": floor, **{who: partial(xman, engine) for who, engine in ENGINES.items()},
                "NumPy by hand": numpy_by_hand, "autograd": autograd, "JAX": partial(jax, "asynchronous"),
-               "JAX, waiting": partial(jax, "synchronous"), "PyTorch": torch, "PyTorch compiled": torch_compiled,
-               "PyTensor": pytensor}
+               "JAX synchronous": partial(jax, "synchronous"), "PyTorch": partial(torch, False),
+               "PyTorch compiled": partial(torch, True), "PyTensor": pytensor}
