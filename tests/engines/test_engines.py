@@ -186,8 +186,8 @@ def test_training_steps_of_the_models_go_where_the_interpreter_goes(engine, name
 
 
 @needs_numba
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_compiled_loops_compute_what_they_say(dtype, monkeypatch):
+@pytest.mark.parametrize("dtype", ["float32"])  # in double precision the functions have tests of their own
+def test_compiled_loops_compute_what_they_say(dtype):
     """Numba compiles every operator once for a matrix, a row and a column, and what reduces them, special numbers among them."""
     x, row, column = R.normal(size=(6, 9)), R.normal(size=(1, 9)), R.uniform(0.5, 2.0, size=(6, 1))
     x[0], x[1, :5] = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.75, 2.0], [700.0, -800.0, 1e-30, 1e30, -0.5]
