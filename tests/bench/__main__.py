@@ -7,12 +7,14 @@ import os
 
 from .catalogue import ROWS, Options
 from .measure import Players, cores, machine
+from .table import Table, overview
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("row", nargs="*", help=f"one of {', '.join(ROWS)}, or the beginning of some; all if none is named")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--markdown", action="store_true", help="print the table of the README")
     parser.add_argument("--dtype", choices=["float32", "float64", "both"], default="both", help="precision (default both)")
     parser.add_argument("--threads", metavar="N,…", default=str(cores()),
                         help=f"how many threads each contestant may use, or several numbers (default {cores()}, all cores)")
@@ -31,6 +33,7 @@ def main() -> None:
         parser.error(f"--threads {options.threads}: this process may run on {cores()} cores")
     tables = []
     settings = Options(options.seconds or (0.3 if options.quick else 2.0), options.quick, options.plot)
+    words = not options.json and not options.markdown
     if not options.json:
         print(described(), end="\n\n", flush=True)
     for number in threads:
@@ -40,14 +43,14 @@ def main() -> None:
                 row = ROWS[name]
                 for dtype in {options.dtype} if options.dtype in row.dtypes else row.dtypes:
                     tables.append(row.run(name, row.about, dtype, players, settings))
-                    if not options.json:
+                    if words:
                         print(tables[-1].text(), end="\n\n", flush=True)
         finally:
             players.dismiss()
     if options.json:
         print(json.dumps({"machine": machine(), "load": os.getloadavg(), "tables": [table._asdict() for table in tables]}))
     else:
-        print(summary(tables))
+        print(summary(tables) if words else overview(tables))
 
 
 def described() -> str:
@@ -56,9 +59,9 @@ def described() -> str:
                       f"{found['processor']}, {found['system']}, load {os.getloadavg()[0]:.1f}"])
 
 
-def summary(tables: list) -> str:
+def summary(tables: list[Table]) -> str:
     goals = [(table, goal) for table in tables for goal in table.goals if goal["met"] is not None]
-    missed = [f"  {table.row} {table.dtype}, {table.threads} threads: {goal['goal']}: {goal['found']}"
+    missed = [f"  {table.row} {table.dtype}, {table.threads} thread{'s' * (table.threads > 1)}: {goal['goal']}: {goal['found']}"
               for table, goal in goals if not goal["met"]]
     return "\n".join([f"{len(goals) - len(missed)} of {len(goals)} goals are met" + ("; not these:" if missed else ""), *missed])
 

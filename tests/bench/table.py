@@ -25,12 +25,12 @@ class Goal(NamedTuple):
         text = f"{self.mine}: {text}" + (f" ({self.column})" if self.column else "")
         found = [self.least(group, lines) for group in (self.mine, self.theirs)]
         if None in found:
-            return {"goal": text, "found": "not measured", "ratio": None, "met": None}
+            return {"goal": text, "found": "not measured", "ratio": None, "most": self.at_most, "met": None}
         (mine, least), (other, figure) = found
         ratio = least / figure if figure else 0.0 if not least else float("inf")
         less = 0 < ratio < 1 and self.at_most <= 1
         words = f"{mine} takes {1 / ratio:.2f} × less than {other}" if less else f"{mine} takes {ratio:.2f} × {other}"
-        return {"goal": text, "found": words, "ratio": round(ratio, 4), "met": ratio <= self.at_most}
+        return {"goal": text, "found": words, "ratio": round(ratio, 4), "most": self.at_most, "met": ratio <= self.at_most}
 
     def least(self, group: str, lines: dict[str, dict[str, float]]) -> tuple[str, float] | None:
         """Who of the group has the least figure, and that; None where the group is empty."""
@@ -70,3 +70,32 @@ def figure(x: float | None) -> str:
     if x is None:
         return ""
     return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.1f}" if abs(x) >= 10 else f"{x:.2f}"
+
+
+COLUMNS = {"floor": lambda who: who.startswith("floor"), "xman": lambda who: who.startswith("xman"),
+           "NumPy by hand": lambda who: who.startswith("NumPy"), "JAX": lambda who: who.startswith("JAX"),
+           "PyTorch": lambda who: who == "PyTorch", "PyTorch compiled": lambda who: who == "PyTorch compiled",
+           "autograd": lambda who: who == "autograd", "PyTensor": lambda who: who == "PyTensor",
+           "CasADi": lambda who: who == "CasADi"}
+
+
+def overview(tables: list[Table]) -> str:
+    """In Markdown one line a table, with the first figure of the best of each kind, and what was found of the goals' factors.
+
+    A table of other things than contestants follows as it is.
+    """
+    lines = [["row", "", "threads", *COLUMNS, "goals"], ["---"] * (len(COLUMNS) + 4)]
+    others = [table for table in tables if not any(map(COLUMNS["xman"], table.lines))]
+    for table in tables:
+        if table in others:
+            continue
+        cells = []
+        for column, belongs in COLUMNS.items():
+            figures = {who: next(iter(line.values())) for who, line in table.lines.items() if belongs(who)}
+            who = min(figures, key=figures.get, default=None)
+            cells.append("" if who is None else figure(figures[who]) + who.removeprefix("xman") * (column == "xman"))
+        unit = next(iter(next(iter(table.lines.values()))))
+        goals = [f"{goal['ratio']:.2f} of {goal['most']:.3g}" + (" **✗**" if not goal["met"] else "")
+                 for goal in table.goals if goal["met"] is not None]
+        lines.append([f"{table.row}, {unit}", table.dtype, str(table.threads), *cells, "; ".join(goals)])
+    return "\n".join(["| " + " | ".join(line) + " |" for line in lines] + [f"\n```\n{table.text()}\n```" for table in others])

@@ -35,7 +35,7 @@ def run(name: str, about: str, dtype: str, players: Any, options: Any) -> Table:
     lines = {stage: {"slope": round(slopes[stage], 3), **{f"{n:,}": float(f"{t * 1e3:.4g}") for n, t in times.items()}}
              for stage, times in found.items()}
     goals = [{"goal": f"{stage} is linear: a slope of at most {LINEAR}", "found": f"{s:.2f}", "ratio": round(s, 3),
-              "met": bool(s <= LINEAR)} for stage, s in slopes.items()]
+              "most": LINEAR, "met": bool(s <= LINEAR)} for stage, s in slopes.items()]
     if options.plot:
         plot(found, options.plot)
     return Table(name, about, dtype, players.threads, lines, goals, out)
