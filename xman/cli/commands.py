@@ -1,6 +1,7 @@
 """The commands, as click reads them."""
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 import time
@@ -168,6 +169,7 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
         print(abridged(network.operationSequence(network.loss)), flush=True)
     started = time.perf_counter()
     try:
+        importlib.import_module("scipy.linalg.blas")  # a library that is loaded later would not hear of the limit
         with extra("threadpoolctl", "cli", "--threads").threadpool_limits(threads):
             result = fit(network, sets.train, validation=sets.valid, seed=seed, progress=not quiet,
                          **settings | {"schedule": schedule})
