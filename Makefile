@@ -17,7 +17,7 @@ bench: .venv/ready
 
 .venv/ready: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,grade,dev]'
 	touch $@
 
 clean:

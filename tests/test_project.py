@@ -29,7 +29,8 @@ RANKS = [{"errors", "figures", "notation", "validity", "wengert", "register", "m
          {"engines"},
          {"fused"},
          {"tape"},
-         {"show", "train", "grade"},
+         {"show", "train", "sandbox"},
+         {"grade"},
          {"models"},
          {"cli"},
          {"__main__"}]

@@ -1,0 +1,100 @@
+"""What a difference says: how what came back differs, in words, and never what should have come."""
+
+import numpy as np
+import pytest
+
+from xman.grade import Wrong, expect, expect_mapping, expect_probabilities, expect_that, scale
+from xman.grade.compare import shown
+
+A = np.array([[1.5, -2.0, 3.25], [0.5, 4.0, -1.0]])
+
+
+def told(compare, *args, **keywords):
+    with pytest.raises(Wrong) as wrong:
+        compare(*args, **keywords)
+    return wrong.value
+
+
+@pytest.mark.parametrize("got, want", [
+    (1.0, 1.0), (1, 1.0), (A, A), (A.astype(np.float32), A), (A + 1e-12, A), (np.nan, np.nan), (np.inf, np.inf), (None, None),
+    ("z1", "z1"), ([1, (2.0, A)], [1, (2.0, A)]), ({"a": A, "more": 0}, {"a": A}), (np.zeros((0, 3)), np.zeros((0, 3))), (True, True),
+    ([[1.0]], [[1.0]]), ((1, 2), [1, 2]), (np.bool_(True) + np.zeros(2), np.ones(2))])
+def test_what_agrees_passes(got, want):
+    expect(got, want, "z1")
+
+
+@pytest.mark.parametrize("got, want, came_back, look", [
+    (-A, A, "-1.5 at [0, 0], and 6 of 6 elements that are off", "sign"),
+    (2 * A, A, "3 at [0, 0]", "twice"),
+    (A / 2, A, "0.75 at [0, 0]", "half"),
+    (A[:, :2].T, A[:, :2], "at [0, 1], and 2 of 4", "transposed"),
+    (A * 7, A, "10.5 at [0, 0]", "one and the same factor"),
+    (A * 0, A, "0 at [0, 0]", "zero everywhere"),
+    (np.arange(3.0) * 3 + 3, np.arange(3.0) + 1, "3 at [0]", "as there are rows"),
+    (A.T, A, "shape (3, 2)", "transposed"),
+    (A.sum(0), A.sum(0, keepdims=True), "shape (3,)", "keepdims"),
+    (A, A.sum(0, keepdims=True), "shape (2, 3)", "broadcast"),
+    (A + [0, 0, np.nan], A, "nan at [0, 2]", "overflow"),
+    (np.inf, 2.0, "inf", "overflow"),
+    (-2.5, 2.5, "-2.5, which is off", "sign"),
+    (None, A, "nothing (None): is a return missing?", None),
+    ("1.5", 1.5, "a string", None),
+    (True, 1.0, "a bool", None),
+    ([1.5], 1.5, "a list", None),
+    ({}, A, "a dict", None),
+    ([1.0], [1.0, 2.0], "1 items: [1]", None),
+    (3.0, None, "3", None),
+    ("z2", "z1", "z2", None),
+    ({"a": 1.0}, {"a": 1.0, "b": 2.0}, "entries for ['a']", None)])
+def test_what_differs_is_said_in_words(got, want, came_back, look):
+    wrong = told(expect, got, want, "delta of b1")
+    assert "delta of b1" in wrong.expected and came_back in wrong.came_back
+    assert look is None and wrong.look is None or look in wrong.look
+
+
+def test_one_element_that_is_off_in_a_large_array_is_found():
+    got = np.zeros((40, 50))
+    got[7, 3] = 1e-3
+    assert told(expect, got, np.zeros((40, 50)), "z").came_back == "0.001 at [7, 3], and 1 of 2000 elements that are off"
+
+
+def test_the_number_that_was_wanted_is_never_told():
+    rng = np.random.default_rng(0)
+    for shape in (), (3,), (4, 3):
+        want = rng.standard_normal(shape)
+        wrong = told(expect, np.asarray(want + 1), want, "z")
+        said = " ".join(filter(None, (wrong.expected, wrong.came_back, wrong.look)))
+        assert not any(f"{x:.4g}" in said for x in want.flat)
+
+
+def test_the_hint_of_the_part_follows_what_the_numbers_tell():
+    assert told(expect, -A, A, "d", look="Look at subtract.").look == "Its sign is the other way round. Look at subtract."
+
+
+@pytest.mark.parametrize("got, came_back", [
+    (np.full((2, 3), 0.5), "a row of sum 1.5"), (np.array([[1.5, -0.5, 0]] * 2), "-0.5"), (np.full((2, 3), np.nan), "nan"),
+    (np.ones((3, 2)) / 2, "shape (3, 2)"), ([[1.0]], "a list"), (np.zeros((2, 3), bool), "an array")])
+def test_what_are_no_probabilities_is_refused(got, came_back):
+    assert came_back in told(expect_probabilities, got, (2, 3), "p").came_back
+
+
+def test_what_are_probabilities_passes():
+    expect_probabilities(np.array([[0.25, 0.75], [1.0, 0.0]]), (2, 2), "p")
+
+
+def test_a_condition_and_a_mapping_are_told_in_their_own_words():
+    assert told(expect_that, False, "rows that sum to 1", A).came_back.endswith("shape (2, 3)")
+    assert told(expect_mapping, None, ["W"], "the parameters").came_back.startswith("nothing")
+    expect_that(True, "nothing")
+
+
+@pytest.mark.parametrize("x, none, full, credit", [(0.9, 0.5, 0.9, 1), (0.7, 0.5, 0.9, 0.5), (0.2, 0.5, 0.9, 0), (30, 60, 20, 0.75),
+                                                   (np.nan, 0, 1, 0), (np.inf, 0, 1, 0)])
+def test_credit_by_scale(x, none, full, credit):
+    assert scale(x, none, full) == pytest.approx(credit)
+
+
+def test_what_is_shown_is_short():
+    for value in (np.arange(1e6), "x" * 10**6, list(range(10**6)), {str(k): A for k in range(1000)}, [[A] * 50] * 50, len):
+        assert len(shown(value)) <= 160
+    assert shown(A) == "[[ 1.5 -2. 3.25] [ 0.5 4. -1. ]], shape (2, 3)" and shown(len) == "len"

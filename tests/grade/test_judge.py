@@ -1,0 +1,200 @@
+"""What becomes of one submission: credit by cases and by scale, a task a process, sentences for what goes wrong."""
+
+import json
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from xman.grade import Assignment, Wrong, check, expect, judge
+from xman.grade.judge import seed_of
+from xman.sandbox import Sandbox
+
+SQUARES = "def square(x): return x * x\n"
+HALVES = "def half(x): return x / 2\n"
+
+
+def two_tasks(**limits):
+    assignment = Assignment("work", "Squares and halves", **limits)
+    first, second = assignment.task(1, "square"), assignment.task(2, "half")
+
+    @first.part("numbers", points=40, cases=["small", "large"])
+    def numbers(student, rng, size):
+        x = rng.uniform(1, 2) * {"small": 1, "large": 1e6}[size]
+        expect(student.square(x), x * x, "the square", look="Which number is multiplied by which?")
+
+    @first.part("arrays", points=20, hidden=True)
+    def arrays(student, rng):
+        x = rng.standard_normal((2, 3))
+        expect(student.square(x), x * x, "the square")
+
+    @second.part("halves", points=40)
+    def halves(student, rng):
+        x = rng.standard_normal()
+        expect(student.half(x), x / 2, "the half")
+    return assignment
+
+
+def record_of(source, folder, assignment=None, **more):
+    (folder / "work.py").write_text(textwrap.dedent(source), "utf-8")
+    folder.chmod(0o755)
+    record = judge(assignment or two_tasks(), folder, Sandbox.here(unsafe=True), "a term", **more)
+    assert json.loads(json.dumps(record)) == record
+    return record
+
+
+def points(record):
+    return [task["points"] for task in record["tasks"]]
+
+
+def feedback(record, task=0, part=0, case=0):
+    return record["tasks"][task]["parts"][part]["cases"][case]["feedback"]
+
+
+def test_all_that_is_right_has_all_points(tmp_path):
+    record = record_of(SQUARES + HALVES, tmp_path)
+    assert points(record) == [60, 40] and record["points"] == record["of"] == 100
+    assert feedback(record) is None and record["graded"].keys() == {"xman", "python", "numpy", "assignment", "sandbox", "term", "when"}
+
+
+def test_cases_share_the_points_of_their_part(tmp_path):
+    record = record_of("def square(x): return x * x if x is not None and abs(x) < 10 else 0.0\n" + HALVES, tmp_path)
+    assert record["tasks"][0]["parts"][0]["points"] == 20
+
+
+def test_the_feedback_has_the_input_what_came_back_what_was_expected_and_where_to_look(tmp_path):
+    told = feedback(record_of("def square(x): return -x * x\n", tmp_path))
+    assert told["given"].startswith("square(1.") and told["came_back"].startswith("-") and "the square" in told["expected"]
+    assert told["look"] == "Its sign is the other way round. Which number is multiplied by which?"
+
+
+@pytest.mark.parametrize("source, said", [
+    ("", "work.py has no function square"),
+    ("def square(x): raise NotImplementedError('task 1: square')", "not written yet: task 1: square"),
+    ("def square(x):\n    return x / 0", "work.py:2, `return x / 0`: ZeroDivisionError"),
+    ("def square(x):\n    raise SystemExit(0)", "SystemExit: 0"),
+    ("import os\ndef square(x): os._exit(0)", "the process ended in square: exit status 0"),
+    ("import os\ndef square(x): os.kill(os.getpid(), 11)", "segmentation fault"),
+    ("def square(x): return print", "TypeError: a builtin_function_or_method"),
+    ("def square(x): return {1, 2}", "TypeError: a set"),
+    ("def square(x): return x + 1j", "TypeError: a complex"),
+    ("def square(x): return square(x)", "RecursionError"),
+    ("def square(x): return 10 ** 100", "a whole number of more than 30 digits"),
+    ("square = 3", "TypeError: 'int' object is not callable")])
+def test_what_goes_wrong_in_a_function_is_a_sentence_and_costs_its_task_alone(source, said, tmp_path):
+    record = record_of(source + "\n" + HALVES, tmp_path)
+    assert said in feedback(record)["came_back"] and points(record) == [0, 40]
+
+
+@pytest.mark.parametrize("source, said", [
+    ("def f(:", "work.py:1: SyntaxError"), ("import tensorflow", "work.py:1, `import tensorflow`: ModuleNotFoundError"),
+    ("import os; os._exit(3)", "exit status 3"), ("raise SystemExit", "SystemExit"), ("1 / 0", "ZeroDivisionError")])
+def test_an_import_that_fails_is_tried_once_and_said_of_every_task(source, said, tmp_path):
+    record = record_of(source, tmp_path)
+    assert said in record["trouble"] and record["points"] == 0
+    assert said in feedback(record)["came_back"] and said in feedback(record, 1)["came_back"]
+
+
+def test_an_endless_loop_costs_its_task_and_ends_at_the_limit_of_processor_time(tmp_path):
+    record = record_of("def square(x):\n    while True: pass\n" + HALVES, tmp_path, two_tasks(cpu_seconds=1))
+    assert points(record) == [0, 40] and "1 s of processor time" in record["tasks"][0]["trouble"]
+    assert record["tasks"][0]["parts"][1]["cases"][0]["feedback"]["came_back"] == record["tasks"][0]["trouble"]
+
+
+def test_a_sleep_costs_its_task_and_ends_at_the_limit_of_the_clock(tmp_path):
+    record = record_of("import time\ndef square(x): time.sleep(99)\n" + HALVES, tmp_path, two_tasks(wall_seconds=1))
+    assert points(record) == [0, 40] and "no answer within 1 s" in record["tasks"][0]["trouble"]
+
+
+def test_a_flood_of_output_costs_its_task_and_the_first_of_it_is_kept(tmp_path):
+    record = record_of("def square(x):\n    while True: print('x' * 1000)\n" + HALVES, tmp_path)
+    assert points(record) == [0, 40] and "printed more than 1 MiB" in record["tasks"][0]["trouble"]
+    assert 1000 < len(record["tasks"][0]["output"]) < 5000
+
+
+def test_what_is_printed_does_not_disturb_the_answers_and_is_harmless(tmp_path):
+    record = record_of("import sys\nprint('{\"nonce\": 1}\\x1b[2J')\n"
+                       "def square(x):\n    print('s'); print('e', file=sys.stderr)\n    return x * x\n" + HALVES, tmp_path)
+    assert record["points"] == 100 and "\x1b" not in json.dumps(record) and "e\n" in record["tasks"][0]["output"]
+
+
+def test_the_inputs_are_those_of_the_term_and_the_part():
+    draw = lambda *words: np.random.default_rng(int(seed_of(*words), 16)).standard_normal()
+    assert draw("t", "w", "p", "") == draw("t", "w", "p", "") != draw("u", "w", "p", "") and draw("t", "wp", "") != draw("t", "w", "p")
+
+
+def test_the_same_submission_draws_the_same_however_python_hashes_and_draws(tmp_path):
+    source = "import random\nimport numpy as np\ndef square(x): return float(np.random.rand()), random.random(), hash('a'), list({'a', 'b', 'c'})\n"
+    first, second = (feedback(record_of(source, tmp_path))["came_back"] for _ in range(2))
+    assert first == second
+
+
+def one_part(function):
+    assignment = Assignment("work", "One part")
+    assignment.task(1, "square").part("it", points=100)(function)
+    return assignment
+
+
+def test_functions_among_the_arguments_are_called_here_and_can_be_counted(tmp_path):
+    calls = []
+
+    def part(student, rng):
+        def g(x, y):
+            calls.append((x, y))
+            return x + y
+        expect(student.fold({"g": g}, [1.0, np.ones(2), 3.0]), np.full(2, 5.0), "the fold")
+    source = "def fold(table, xs):\n    total = xs[0]\n    for x in xs[1:]: total = table['g'](total, x)\n    return total"
+    assert record_of(source, tmp_path, one_part(part))["points"] == 100 and len(calls) == 2
+
+
+def test_what_a_function_of_the_grader_refuses_is_an_error_in_the_submission(tmp_path):
+    def part(student, rng):
+        expect(student.use(lambda x: x + 1), "ValueError: TypeError", "the error")
+    source = "def use(g):\n    try: g('a')\n    except ValueError as e: return 'ValueError: ' + str(e)[:9]"
+    assert record_of(source, tmp_path, one_part(part))["points"] == 100
+
+
+@pytest.mark.parametrize("credit, worth", [(None, 100), (0.25, 25), (7, 100), (-1, 0), (float("nan"), 0), (np.float32(0.5), 50)])
+def test_a_part_may_give_credit_by_scale(credit, worth, tmp_path):
+    assert record_of(SQUARES, tmp_path, one_part(lambda student, rng: credit))["points"] == worth
+
+
+def test_a_wrong_may_leave_some_credit(tmp_path):
+    def part(student, rng):
+        raise Wrong("all of it", credit=0.5)
+    record = record_of(SQUARES, tmp_path, one_part(part))
+    assert record["points"] == 50 and feedback(record)["expected"] == "all of it"
+
+
+def test_a_mistake_of_the_grader_itself_is_said_and_costs_no_other_part(tmp_path):
+    assignment = two_tasks()
+    assignment.tasks[0].part("broken", points=0)(lambda student, rng: 1 / 0)
+    record = record_of(SQUARES + HALVES, tmp_path, assignment)
+    assert record["points"] == 100 and feedback(record, 0, 2)["grader"] and "ZeroDivisionError" in feedback(record, 0, 2)["traceback"]
+
+
+def test_a_judge_that_is_to_stop_stops_at_once(tmp_path):
+    stop, start = threading.Event(), time.monotonic()
+    threading.Timer(0.5, stop.set).start()
+    record_of("import time\ndef square(x): time.sleep(99)\ndef half(x): time.sleep(99)\n", tmp_path, stop=stop)
+    assert time.monotonic() - start < 20
+
+
+CHECKS = """
+from xman.grade import Assignment, expect
+assignment = Assignment("work", "One task")
+@assignment.task(1, "square").check("of 3")
+def three(student, rng):
+    expect(student.square(3.0), 9.0, "the square of 3")
+"""
+
+
+def test_a_student_checks_the_work_in_a_folder(tmp_path, capsys):
+    (tmp_path / "checks.py").write_text(CHECKS)
+    (tmp_path / "work.py").write_text(SQUARES)
+    assert check(tmp_path)
+    (tmp_path / "work.py").write_text("def square(x): return 2 * x")
+    assert not check(tmp_path)
+    assert "of 3" in capsys.readouterr().out

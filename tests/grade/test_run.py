@@ -1,0 +1,193 @@
+"""Many submissions: nothing is lost, nothing is judged twice, one process a folder, also when the grader is killed half way."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from xman.errors import XManError
+from xman.grade import folder_of, load
+from xman.grade.run import grade_all, locked
+from xman.grade.submissions import find
+from xman.sandbox import Sandbox
+
+CHECKS = """
+from xman.grade import Assignment, expect
+assignment = Assignment("work", "Squares", wall_seconds=20)
+squares = assignment.task(1, "square")
+"""
+GRADING = """
+from xman.grade import expect
+from .public.checks import assignment, squares
+
+@squares.part("the square", points=100)
+def the_square(student, rng):
+    x = rng.standard_normal()
+    expect(student.square(x), x * x, "the square")
+"""
+RIGHT, WRONG = "def square(x): return x * x\n", "def square(x): return 2 * x\n"
+SLOW = "import time\ntime.sleep(0.3)\n" + RIGHT
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """An assignment, and room for submissions."""
+    (tmp_path / "assignments" / "work" / "public").mkdir(parents=True)
+    (tmp_path / "assignments" / "work" / "public" / "checks.py").write_text(CHECKS)
+    (tmp_path / "assignments" / "work" / "grading.py").write_text(GRADING)
+    (tmp_path / "class").mkdir()
+    return tmp_path
+
+
+def hand_in(folder, **sources):
+    for name, source in sources.items():
+        (folder / "class" / f"{name}.py").write_text(source)
+
+
+def grade(folder, done=lambda record: None, jobs=2, term=None, names=None):
+    found = [submission for submission in find([folder / "class"], "work") if names is None or submission.name in names]
+    return grade_all(load(folder / "assignments" / "work"), found, Sandbox.here(unsafe=True), folder / "out", term, jobs, done)
+
+
+def book(folder):
+    with open(folder / "out" / "gradebook.csv", newline="", encoding="utf-8-sig") as file:
+        return {row["name"]: float(row["points"]) for row in csv.DictReader(file)}
+
+
+def test_each_submission_has_a_record_a_page_and_a_row_whatever_it_is(folder):
+    hand_in(folder, ada=RIGHT, bob=WRONG, eve="import os; os._exit(0)", void="")
+    with zipfile.ZipFile(folder / "class" / "zoe.zip", "w") as archive:
+        archive.writestr("homework/work.py", RIGHT)
+    (folder / "class" / "bad.zip").write_bytes(b"PK no archive")
+    seen = []
+    records = grade(folder, lambda record: seen.append(record["submission"]))
+    assert {record["submission"]: record["points"] for record in records} == book(folder) == {
+        "ada": 100, "bad": 0, "bob": 0, "eve": 0, "void": 0, "zoe": 100}
+    assert sorted(seen) == sorted(book(folder))
+    assert {path.stem for path in (folder / "out" / "students").iterdir()} == set(book(folder))
+    assert "archive" in next(record["trouble"] for record in records if record["submission"] == "bad")
+    assert (folder / "out" / "class.html").is_file() and not list((folder / "out").rglob(".*.part"))
+
+
+def when(folder, name):
+    return json.loads((folder / "out" / "records" / f"{name}.json").read_text("utf-8"))["graded"]["when"]
+
+
+def test_a_second_run_judges_what_is_new_or_has_changed_and_keeps_the_inputs(folder):
+    hand_in(folder, ada=RIGHT, bob=WRONG)
+    first = grade(folder)
+    for record in first:
+        path = folder / "out" / "records" / f"{record['slug']}.json"
+        path.write_text(json.dumps({**record, "graded": {**record["graded"], "when": "long ago"}}))
+    hand_in(folder, bob=RIGHT, cleo=RIGHT)
+    second = grade(folder)
+    assert [when(folder, name) == "long ago" for name in ("ada", "bob", "cleo")] == [True, False, False]
+    assert {record["graded"]["term"] for record in first + second} == {first[0]["graded"]["term"]}
+    assert book(folder) == {"ada": 100, "bob": 100, "cleo": 100}
+
+
+@pytest.mark.parametrize("spoil", ["", "{", "[]", "{}", '{"graded": 3}', "\udcff"])
+def test_a_record_that_cannot_be_read_is_made_again(folder, spoil):
+    hand_in(folder, ada=RIGHT)
+    grade(folder)
+    (folder / "out" / "records" / "ada.json").write_bytes(spoil.encode("utf-8", "surrogateescape"))
+    assert grade(folder)[0]["points"] == 100
+
+
+def test_a_new_version_of_the_assignment_and_another_term_judge_again(folder):
+    hand_in(folder, ada=RIGHT)
+    first = grade(folder)[0]
+    with open(folder / "assignments" / "work" / "grading.py", "a") as file:
+        file.write("# better\n")
+    second, third = grade(folder)[0], grade(folder, term="spring")[0]
+    versions = [(record["graded"]["assignment"], record["graded"]["term"]) for record in (first, second, third)]
+    assert versions[0][0] != versions[1][0] == versions[2][0] and versions[0][1] == versions[1][1] != versions[2][1]
+
+
+def test_two_processes_do_not_grade_into_one_folder(folder):
+    hand_in(folder, ada=RIGHT)
+    with locked(folder / "out"), pytest.raises(XManError, match="another process grades into"):
+        grade(folder)
+    assert grade(folder)[0]["points"] == 100
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_anything_is_judged(folder):
+    hand_in(folder, ada=RIGHT)
+    (folder / "out").write_text("a file")
+    with pytest.raises(XManError, match="came to a stop"):
+        grade(folder, done=lambda record: pytest.fail("it was judged"))
+
+
+def test_an_assignment_is_found_by_its_name_from_a_folder_below_and_by_its_path(folder, monkeypatch):
+    monkeypatch.chdir(folder / "class")
+    assert folder_of("work") == folder_of(str(folder / "assignments" / "work")) == folder / "assignments" / "work"
+    with pytest.raises(XManError, match="did you mean 'work'"):
+        folder_of("wrok")
+    with pytest.raises(XManError, match="--assignments DIR"):
+        folder_of("work", folder / "class")
+
+
+@pytest.mark.parametrize("spoil, said", [
+    (("points=100", "points=90"), "90 points"), (("from xman", "from xmen"), "No module named 'xmen'"),
+    (('"the square", points', '"", points'), None)])
+def test_an_assignment_that_is_wrong_is_said_when_it_is_loaded(folder, spoil, said):
+    path = folder / "assignments" / "work" / "grading.py"
+    path.write_text(path.read_text().replace(*spoil))
+    if said:
+        with pytest.raises(XManError, match=said):
+            load(path.parent)
+    else:
+        load(path.parent)
+
+
+def command(folder, *more):
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    return subprocess.Popen([sys.executable, "-m", "xman", "grade", "run", "work", "class", "--out", "out", "--unsafe", "--jobs", "2", *more],
+                            cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_a_run_that_is_broken_off_keeps_what_is_judged_and_a_second_run_does_the_rest(folder, end):
+    hand_in(folder, **{f"s{k:02}": SLOW if k % 3 else WRONG for k in range(16)})
+    process = command(folder)
+    start = time.monotonic()
+    while len(list((folder / "out" / "records").glob("*.json"))) < 4 if (folder / "out").exists() else True:
+        assert time.monotonic() - start < 60 and process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(end)
+    process.communicate(timeout=30)
+    kept = {path.stem: path.read_bytes() for path in (folder / "out" / "records").glob("*.json")}
+    assert 4 <= len(kept) < 16 and all(json.loads(text) for text in kept.values())
+    if end != signal.SIGKILL:
+        assert set(book(folder)) <= set(kept) and len(book(folder)) >= 4
+    out, err = command(folder).communicate(timeout=60)
+    assert book(folder) == {f"s{k:02}": 100 if k % 3 else 0 for k in range(16)}, err
+    assert {name: (folder / "out" / "records" / f"{name}.json").read_bytes() for name in kept} == kept
+    assert not list((folder / "out").rglob(".*.part"))
+
+
+def test_the_command_prints_one_table_for_one_and_a_line_each_for_many(folder):
+    hand_in(folder, ada=RIGHT)
+    out, err = command(folder).communicate(timeout=60)
+    assert "the square" in out and "100" in out and "class.html" in out
+    hand_in(folder, bob=WRONG)
+    out, err = command(folder, "--json").communicate(timeout=60)
+    assert [record["points"] for record in json.loads(out)] == [100, 0]
+
+
+def test_autolabs_line_is_the_last_and_gradescopes_file_is_written(folder):
+    hand_in(folder, ada=RIGHT)
+    out, err = command(folder, "--autolab", "--gradescope", "results.json").communicate(timeout=60)
+    assert json.loads(out.splitlines()[-1])["scores"] == {"1. square": 100.0}
+    assert json.loads((folder / "results.json").read_text())["score"] == 100
+    shutil.copy(folder / "class" / "ada.py", folder / "class" / "bob.py")
+    out, err = command(folder, "--autolab").communicate(timeout=60)
+    assert "are for one submission; here are 2" in err and out == ""

@@ -1,0 +1,142 @@
+"""The commands of a course: hand an assignment out, check one's own work, grade a class, carry the grader elsewhere."""
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..errors import XManError, extra
+from .commands import xman
+
+ASSIGNMENT = click.argument("name", metavar="ASSIGNMENT")
+WHERE = click.option("--assignments", type=click.Path(path_type=Path), metavar="DIR",
+                     help="Where the assignments are; the folder of that name here or above, if not said.")
+TERM = click.option("--term", metavar="SECRET", help="What the inputs are drawn from; a new secret, if not said.")
+
+
+@xman.group()
+def grade() -> None:
+    """Assignments: hand out, check, grade a class, for Gradescope and Autolab too.
+
+    ASSIGNMENT is a folder, or its name in the folder `assignments` of a checkout.
+    """
+
+
+def assignment_of(name: str, assignments: Path | None) -> Any:
+    from .. import grade as grader
+    return grader.load(grader.folder_of(name, assignments))
+
+
+@grade.command()
+@ASSIGNMENT
+@WHERE
+@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="A new folder.")
+def handout(name: str, assignments: Path | None, out: Path) -> None:
+    """Write what the students get: the starter, their checks, the data; no trace of the solution."""
+    from ..grade.handout import write_handout
+    write_handout(assignment_of(name, assignments), out)
+    print(f"{out}: {', '.join(sorted(path.name for path in out.iterdir()))}")
+
+
+@grade.command()
+@click.argument("folder", type=click.Path(path_type=Path), default=".")
+def check(folder: Path) -> None:
+    """Run the checks of a hand-out on your own work in FOLDER (the current one, if not said)."""
+    from ..grade import check as check_folder
+    sys.exit(0 if check_folder(folder) else 1)
+
+
+@grade.command()
+@ASSIGNMENT
+@click.argument("submissions", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SUBMISSION...")
+@WHERE
+@TERM
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where records and reports go; ASSIGNMENT-grades, if not said. "
+              "A second run over it judges only what is new.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="How many at a time.")
+@click.option("--unsafe", is_flag=True, help="Also without a sandbox: the submissions can then do what you can do.")
+@click.option("--gradescope", type=click.Path(path_type=Path), metavar="FILE", help="Write Gradescope's results.json of the one submission.")
+@click.option("--autolab", is_flag=True, help="Print Autolab's line of the one submission last.")
+@click.option("--json", "as_json", is_flag=True, help="Print the records as JSON.")
+def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term: str | None, out: Path | None, jobs: int, unsafe: bool,
+        gradescope: Path | None, autolab: bool, as_json: bool) -> None:
+    """Grade submissions: folders, .zip, .tar.gz or single files, or a folder full of them."""
+    from ..grade.reports import atomically, autolab as line, gradescope as results, terminal
+    from ..grade.run import grade_all
+    from ..grade.submissions import find
+    from ..sandbox import Sandbox
+    assignment = assignment_of(name, assignments)
+    found = find(submissions, assignment.module)
+    if (gradescope or autolab) and len(found) != 1:
+        raise XManError(f"--gradescope and --autolab are for one submission; here are {len(found)}")
+    sandbox = Sandbox.here(unsafe)
+    if unsafe:
+        print(f"xman: the sandbox is {sandbox.name}", file=sys.stderr)
+    out = out or Path(f"{assignment.module}-grades")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is judged is kept, as with Ctrl-C
+    with extra("tqdm", "grade", "a progress bar").tqdm(total=len(found), unit="submission", disable=None if len(found) > 1 else True,
+                                                       file=sys.stderr) as bar:
+        records = grade_all(assignment, found, sandbox, out, term, jobs, lambda record: bar.update())
+    if as_json:
+        print(json.dumps(records, indent=1))
+    else:
+        print(terminal.table(records[0]) if len(records) == 1 else terminal.class_table(records))
+        print(f"\nreports: {out / 'class.html'}, {out / 'gradebook.csv'}")
+    if gradescope:
+        atomically(gradescope, json.dumps(results.results(records[0]), indent=1) + "\n")
+    if autolab:
+        print(line.last_line(records[0]))
+
+
+@grade.command()
+@ASSIGNMENT
+@WHERE
+@TERM
+@click.option("--out", type=click.Path(path_type=Path), default="autograder.zip", show_default=True, metavar="FILE")
+def gradescope(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
+    """Write the autograder that is uploaded to Gradescope."""
+    from ..grade.packages import gradescope as write
+    write(assignment_of(name, assignments), out, term or secret())
+    print(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
+
+
+@grade.command()
+@ASSIGNMENT
+@WHERE
+@TERM
+@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="A folder for Makefile and autograde.tar.")
+def autolab(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
+    """Write the Makefile and the tar file that are uploaded to Autolab."""
+    from ..grade.packages import autolab as write
+    write(assignment_of(name, assignments), out, term or secret())
+    print(f"{out}: {', '.join(sorted(path.name for path in out.iterdir()))}")
+
+
+def secret() -> str:
+    import secrets
+    return secrets.token_hex(16)
+
+
+@grade.command()
+@click.option("--unsafe", is_flag=True, help="Look at what is left without a sandbox.")
+@click.option("--json", "as_json", is_flag=True)
+def doctor(unsafe: bool, as_json: bool) -> None:
+    """Try the sandbox of this machine from inside: what holds, and what to install where it does not."""
+    from ..sandbox import Sandbox
+    from ..sandbox import doctor as findings
+    found = findings(unsafe)
+    if as_json:
+        print(json.dumps([finding._asdict() for finding in found], indent=1))
+    else:
+        width = max(len(finding.name) for finding in found)
+        for finding in found:
+            print(f"{'ok  ' if finding.ok else 'NOT '} {finding.name:<{width}}  {finding.found}")
+            if finding.todo and not finding.ok:
+                print(f"     {'':<{width}}  → {finding.todo}")
+        bad = sum(not finding.ok for finding in found)
+        print(f"\n{len(found) - bad} of {len(found)} hold" + ("" if bad else f": {Sandbox.here(unsafe).name}"))
+    sys.exit(0 if all(finding.ok for finding in found) else 1)

@@ -1,0 +1,151 @@
+"""An assignment: its tasks, the checks that a student has, and the parts that are graded; read from a folder.
+
+    assignment = Assignment("wengert", "Wengert lists")
+    evaluation = assignment.task(1, "eval")
+
+    @evaluation.check("the house of the notes")         # public/checks.py: the student has it
+    def house(student, rng): ...
+
+    @evaluation.part("random lists", points=10)         # grading.py
+    def random_lists(student, rng): ...
+"""
+from __future__ import annotations
+
+import hashlib
+import importlib.machinery
+import importlib.util
+import sys
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import XManError, nearest
+from ..sandbox import Limits
+
+PACKAGES = "numpy", "scipy", "xman"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing that is asked of a submission: function(student, rng, *case) for each case, which share the points.
+
+    It raises Wrong where the answer is wrong; its result is the credit of the case, from 0 to 1, and None is 1.
+    """
+    title: str
+    function: Callable[..., float | None]
+    points: float = 0.0
+    hidden: bool = False
+    cases: Sequence[Any] = ((),)
+
+    def named_cases(self) -> list[tuple[str, tuple[Any, ...]]]:
+        """(name, extra arguments of the function) of each case."""
+        tuples = [case if isinstance(case, tuple) else (case,) for case in self.cases]
+        return [(str(case[0]) if case else "", case) for case in tuples]
+
+
+@dataclass
+class Task:
+    """A numbered task of an assignment: what a student writes in one go, judged in a process of its own."""
+    number: int
+    title: str
+    parts: list[Part] = field(default_factory=list)
+    checks: list[Part] = field(default_factory=list)
+
+    def part(self, title: str, points: float, cases: Sequence[Any] = ((),), hidden: bool = False) -> Callable:
+        """Decorate a function as a graded part. A student learns of a hidden one its title and points alone."""
+        return lambda function: self.parts.append(Part(title, function, points, hidden, cases)) or function
+
+    def check(self, title: str, cases: Sequence[Any] = ((),)) -> Callable:
+        """Decorate a function as a check that is handed out, and gives no points."""
+        return lambda function: self.checks.append(Part(title, function, cases=cases)) or function
+
+
+class Assignment:
+    """One assignment. A submission is one module; its process sees these packages alone ("numpy", "scipy", "xman")."""
+
+    def __init__(self, module: str, title: str, packages: Sequence[str] = ("numpy",), data: Sequence[str] = (),
+                 cpu_seconds: int = 20, wall_seconds: int = 60, memory_mib: int = 1024):
+        if unknown := set(packages) - set(PACKAGES):
+            raise XManError(f"the package {min(unknown)!r} is not one that a submission can have: {', '.join(PACKAGES)}")
+        self.module, self.title, self.packages, self.data = module, title, tuple(packages), tuple(data)
+        self.limits = Limits(cpu_seconds=cpu_seconds, wall_seconds=wall_seconds, memory_mib=memory_mib)
+        self.tasks: list[Task] = []
+        self.folder = Path()
+
+    def task(self, number: int, title: str) -> Task:
+        """A new task of that number (1, 2, …) and title."""
+        self.tasks.append(Task(number, title))
+        return self.tasks[-1]
+
+    @property
+    def points(self) -> float:
+        """Of all parts together."""
+        return float(sum(part.points for task in self.tasks for part in task.parts))
+
+    @property
+    def probes(self) -> Path | None:
+        """The file of what a worker does with a submission beyond calling its functions."""
+        path = self.folder / "probes.py"
+        return path if path.is_file() else None
+
+    def version(self) -> str:
+        """Twelve digits of the SHA-256 of all files of the folder."""
+        total = hashlib.sha256()
+        for path in sorted(self.folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                total.update(f"{path.relative_to(self.folder).as_posix()}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+        return total.hexdigest()[:12]
+
+
+def folder_of(name: str, assignments: Path | None = None) -> Path:
+    """The folder of an assignment: a path to it, or its name in `assignments`, here or in a folder above."""
+    if (Path(name) / "grading.py").is_file():
+        return Path(name).resolve()
+    places = [assignments] if assignments else [place / "assignments" for place in (Path.cwd(), *Path.cwd().parents)]
+    known = [path.parent for place in places for path in sorted(place.glob("*/grading.py"))]
+    for folder in known:
+        if folder.name == name:
+            return folder.resolve()
+    if not known:
+        raise XManError(f"there is no folder of assignments at {places[0]}: go to a checkout of xman, or give --assignments DIR")
+    names = list(dict.fromkeys(folder.name for folder in known))
+    raise XManError(f"no assignment {name!r} in {known[0].parent}{nearest(name, names)}; there are {', '.join(names)}")
+
+
+def load(folder: Path) -> Assignment:
+    """The assignment of that folder, with its graded parts. XManError where the folder holds none, or a wrong one."""
+    assignment = package(folder, "grading").assignment
+    empty = [task.title for task in assignment.tasks if not task.parts]
+    titles = [part.title for task in assignment.tasks for part in task.parts]
+    if empty or len(set(titles)) < len(titles) or abs(assignment.points - 100) > 1e-9:
+        raise XManError(f"{folder}: its parts have {assignment.points:g} points (100 are wanted), a task without a part: {empty or 'none'}, "
+                        f"a title twice: {sorted({title for title in titles if titles.count(title) > 1}) or 'none'}")
+    assignment.folder = folder
+    return assignment
+
+
+def load_checks(folder: Path) -> Assignment:
+    """The assignment of a hand-out, or of public/: the tasks with the checks that a student has."""
+    if not (folder / "checks.py").is_file():
+        raise XManError(f"{folder} is not a hand-out: it has no checks.py")
+    assignment = package(folder, "checks").assignment
+    assignment.folder = folder
+    return assignment
+
+
+def package(folder: Path, module: str) -> types.ModuleType:
+    """The module of a folder, which is taken for a package: its files import each other by `from .public.checks import …`."""
+    name = f"_assignment_{hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:12]}"
+    for known in [known for known in sys.modules if known.partition(".")[0] == name]:
+        del sys.modules[known]
+    spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
+    spec.submodule_search_locations = [str(folder)]
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        return importlib.import_module(f"{name}.{module}")
+    except XManError:
+        raise
+    except Exception as error:
+        raise XManError(f"{folder / module}.py could not be imported: {type(error).__name__}: {error}") from error

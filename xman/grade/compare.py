@@ -1,0 +1,175 @@
+"""Compare what came back with what should have, and say in words how they differ; never what should have come.
+
+A difference is a Wrong. Its sentences are the feedback of the part: what came back, what was expected of it, and where to
+look next.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+SHOWN = 160  # characters of a value that is shown
+
+
+class Wrong(Exception):
+    """A part is not right. All in words: what was expected, what came back, where to look next, and the input (given).
+
+    What is None is filled in with the last call of the submission, or left out. credit: what the case is worth all the same.
+    """
+
+    def __init__(self, expected: str, came_back: Any = None, look: str | None = None, given: str | None = None, credit: float = 0.0):
+        super().__init__(expected)
+        self.expected, self.look, self.given, self.credit = expected, look, given, credit
+        self.came_back = came_back if came_back is None or isinstance(came_back, str) else shown(came_back)
+
+
+class Failed(Wrong):
+    """The submission gave no answer: it raised, it is not written yet, or its process ended."""
+
+
+def shown(value: Any, most: int = SHOWN) -> str:
+    """The value in at most so many characters: an array with its shape, a function by its name."""
+    if isinstance(value, np.ndarray):
+        numbers = " ".join(np.array2string(value, precision=4, threshold=6, edgeitems=2).split())
+        said = f"{numbers}, shape {value.shape}"
+    elif callable(value):
+        said = getattr(value, "__name__", "a function")
+    elif isinstance(value, float):
+        said = f"{value:.10g}"
+    elif isinstance(value, (list, tuple)):
+        inner = ", ".join(shown(item, most) for item in value[:8]) + (f", … {len(value)} in all" if len(value) > 8 else "")
+        said = f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+    elif isinstance(value, dict):
+        some = list(value.items())[:6]
+        inner = ", ".join(f"{shown(key)}: {shown(item, most)}" for key, item in some) + (", …" if len(value) > 6 else "")
+        said = f"{{{inner}}}"
+    else:
+        said = repr(value)
+    return said if len(said) <= most else said[:most - 2] + " …"
+
+
+def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: float = 1e-9) -> None:
+    """Wrong unless got is want: type, shape, finiteness, each element to the relative and absolute tolerance.
+
+    want: a number, an array, a string, None, or lists, tuples and dicts of them; what: its name in the sentence ("delta of b1").
+    """
+    if isinstance(want, Mapping):
+        expect_mapping(got, want, what)
+        for name, item in want.items():
+            expect(got[name], item, f"{what}[{name!r}]", look, tolerance)
+    elif isinstance(want, (list, tuple)):
+        if not isinstance(got, (list, tuple)) or len(got) != len(want):
+            raise Wrong(f"{what}: {len(want)} items", f"{len(got)} items: {shown(got)}" if isinstance(got, (list, tuple))
+                        else kind(got), look)
+        for k, (own, item) in enumerate(zip(got, want)):
+            expect(own, item, f"{what}[{k}]", look, tolerance)
+    elif want is None or isinstance(want, (str, bool)):
+        if type(got) is not type(want) or got != want:
+            raise Wrong(f"{what} to agree" if type(got) is type(want) else f"{what}: {kind(want)}", got, look)
+    else:
+        numbers(got, want, what, look, tolerance)
+
+
+def numbers(got: Any, want: Any, what: str, look: str | None, tolerance: float) -> None:
+    """Wrong unless both are numbers of one shape and agree."""
+    want = np.asarray(want, dtype=float)
+    if isinstance(got, bool) or not isinstance(got, (int, float, np.ndarray)):
+        raise Wrong(f"{what}: {'a number' if want.ndim == 0 else f'an array of shape {want.shape}'}", kind(got), look)
+    got = np.asarray(got, dtype=float)
+    if got.shape != want.shape:
+        raise Wrong(f"{what}: shape {want.shape}", f"shape {got.shape}", look or about_shapes(got.shape, want.shape))
+    with np.errstate(all="ignore"):
+        wrong = ~(np.abs(got - want) <= tolerance * (1 + np.abs(want))) & ~((got == want) | (np.isnan(got) & np.isnan(want)))
+    if not wrong.any():
+        return
+    place = tuple(int(k) for k in np.argwhere(wrong)[0]) if want.ndim else ()
+    here = f" at {list(place)}" if place else ""
+    strange = ~np.isfinite(got) & np.isfinite(want)
+    if strange.any():
+        place = tuple(int(k) for k in np.argwhere(strange)[0]) if want.ndim else ()
+        raise Wrong(f"{what}: finite numbers", f"{got[place]}" + (f" at {list(place)}" if place else ""), look or NOT_FINITE)
+    count = f", and {int(wrong.sum())} of {want.size} elements that are off" if want.size > 1 else ", which is off"
+    hint = about_numbers(got, want, tolerance)
+    raise Wrong(f"{what} to agree to {tolerance:.0e}", f"{got[place]:.10g}{here}{count}", " ".join(filter(None, (hint, look))) or None)
+
+
+NOT_FINITE = "Where does it overflow, or divide by zero? Look at the largest exponent and the smallest denominator."
+DIAGNOSES: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
+    ("Its sign is the other way round.", lambda want: -want),
+    ("It is twice what it should be: is something added twice?", lambda want: 2 * want),
+    ("It is half of what it should be: is a contribution missing?", lambda want: want / 2),
+    ("It is transposed.", lambda want: want.T),
+    ("It is as many times too large as there are rows: a sum where a mean is wanted?", lambda want: want * max(len(want), 1)),
+    ("It is as many times too small as there are rows: a mean where a sum is wanted?", lambda want: want / max(len(want), 1)),
+]
+
+
+def about_numbers(got: np.ndarray, want: np.ndarray, tolerance: float) -> str | None:
+    """A sentence for a slip that shows in the numbers: the sign, a factor, a transposition, zeros."""
+    if not got.any() and want.any():
+        return "It is zero everywhere: does anything arrive here?"
+    for sentence, slip in DIAGNOSES:
+        guess = slip(want) if want.ndim else slip(want.reshape(1))[0]
+        if guess.shape == got.shape and np.allclose(got, guess, tolerance, tolerance) and not np.allclose(guess, want, tolerance, tolerance):
+            return sentence
+    wanted = want.astype(bool) & np.isfinite(want)
+    ratio = got[wanted] / want[wanted] if wanted.any() else np.ones(1)
+    if ratio.size > 1 and np.allclose(ratio, ratio.flat[0], 1e-6) and np.isfinite(ratio).all():
+        return "All elements are off by one and the same factor."
+    return None
+
+
+def about_shapes(got: tuple[int, ...], want: tuple[int, ...]) -> str | None:
+    """A sentence for two shapes that are alike."""
+    if got == want[::-1]:
+        return "Is it transposed?"
+    if math.prod(got) == math.prod(want):
+        return "Did a sum or a reshape lose an axis, or keep one too many (keepdims)?"
+    if len(got) == len(want) and all(g in (w, 1) or w == 1 for g, w in zip(got, want)):
+        return "Was a broadcast not undone, or done twice? The derivative has the shape of its argument."
+    return None
+
+
+def kind(value: Any) -> str:
+    """What sort of thing it is, in words."""
+    names = {type(None): "nothing (None): is a return missing?", bool: "a bool", int: "a number", float: "a number", str: "a string",
+             list: "a list", tuple: "a tuple", dict: "a dict"}
+    return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else names.get(type(value), "something else")
+
+
+def expect_that(condition: Any, expected: str, came_back: Any = None, look: str | None = None) -> None:
+    """Wrong unless the condition holds; expected says in words what was wanted ("rows that sum to 1")."""
+    if not condition:
+        raise Wrong(expected, came_back, look)
+
+
+def expect_mapping(got: Any, names: Iterable[Any], what: str) -> None:
+    """Wrong unless got is a dict that has these keys."""
+    if not isinstance(got, dict):
+        raise Wrong(f"{what}: a dict", kind(got))
+    missing = [name for name in names if name not in got]
+    if missing:
+        raise Wrong(f"{what}: an entry for {', '.join(map(shown, missing[:4]))}", f"entries for {shown(list(got))}")
+
+
+def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance: float = 1e-6) -> None:
+    """Wrong unless got is an array of that shape whose rows are probabilities: finite, at least 0, of sum 1."""
+    if not isinstance(got, np.ndarray) or got.shape != shape or got.dtype == bool:
+        raise Wrong(f"{what}: an array of shape {shape}", kind(got))
+    if not np.isfinite(got).all():
+        raise Wrong(f"{what}: finite numbers", got, NOT_FINITE)
+    if (got < -tolerance).any():
+        raise Wrong(f"{what}: no negative probability", f"{got.min():.6g}")
+    sums = got.sum(-1)
+    if not np.allclose(sums, 1, atol=tolerance):
+        raise Wrong(f"{what}: rows that sum to 1", f"a row of sum {sums.flat[np.abs(sums - 1).argmax()]:.6g}",
+                    "Over which axis does softmax normalise?")
+
+
+def scale(x: float, none: float, full: float) -> float:
+    """Credit between 0 (at none) and 1 (at full), linear in between; none may be the larger one. NaN gives 0."""
+    share = (float(x) - none) / (full - none)
+    return min(max(share, 0.0), 1.0) if math.isfinite(share) else 0.0

@@ -1,0 +1,167 @@
+"""A submission's Wengert list, which came back as plain data: read with care, evaluated and differentiated within bounds."""
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ops
+
+from ..engines.flops import FLOPS
+from ..errors import XManError, nearest
+from ..interpreters import backprop, eval
+from ..notation import shown
+from ..validity import as_line
+from ..wengert import WengertList
+from .compare import Wrong
+
+# None of these gives an array with more axes than its arguments have, or with a longer one: what a line of them takes in
+# memory is bounded by the inputs of the list. (reshape, outer, stack, concat, getitem, broadcast … are not among them.)
+MODEL = frozenset(
+    "alias add subtract mul divide negative power square half sqrt abs reciprocal exp expm1 log log1p sin cos tanh sigmoid "
+    "logSigmoid relu leakyRelu elu softplus silu gelu maximum minimum clip where dot mT transpose sum mean max min var "
+    "logsumexp norm frobeniusNorm softmax logSoftmax crossEntropy softmaxCrossEntropy sigmoidCrossEntropy squaredError "
+    "hinge oneHot".split())
+ENTRIES = 10 ** 7      # numbers that the registers of a list may hold together
+OPERATIONS = 10 ** 9   # that its evaluation may take
+
+
+class Work(NamedTuple):
+    """The counted work of a list as it stands: its lines, and the operations of one evaluation."""
+    lines: int
+    flops: int
+
+
+def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = MODEL, most: int = 2000,
+              what: str = "the model's list") -> WengertList:
+    """The list that came back: valid, of these operators, and of no other leaves than `inputs`.
+
+    lines: [(dst, op, args), …] as lists or tuples; args: names of registers, numbers, None, tuples of a few whole numbers.
+    inputs: the names that it may read without assigning them. operators: names of rows of `ops`; a caller who allows more than
+    MODEL answers for the memory. most: lines. Raises Wrong with a sentence that names the line and what to write instead.
+    """
+    if not isinstance(lines, (list, tuple)):
+        raise Wrong(expected=f"{what}: a list of lines (dst, op, args)", came_back=f"a {type(lines).__name__}",
+                    look="operationSequence(register) makes it")
+    if not 1 <= len(lines) <= most:
+        raise Wrong(expected=f"{what}: at least one line and at most {most:,}", came_back=f"{len(lines):,} lines",
+                    look="is something computed row by row that could be computed for all rows at once?" if lines else
+                    "an input or a parameter has no lines: is that the register that was asked for?")
+    for k, line in enumerate(lines, 1):
+        read_line(k, as_line(line), operators, what)
+    try:
+        steps = WengertList(lines, {op: ops.G[op] for op in operators})
+    except XManError as error:
+        raise Wrong(expected=f"{what}: a valid Wengert list", came_back=str(error), look=None) from None
+    if strange := [name for name in steps.inputs if name not in inputs]:
+        k, line = next((k, line) for k, line in enumerate(steps, 1) if strange[0] in (a for a in line[2] if isinstance(a, str)))
+        raise Wrong(expected=f"{what}: it reads {', '.join(inputs)} and what earlier lines assign",
+                    came_back=f"line {k}, {shown(line)}, reads {strange[0]!r}{near(strange[0], inputs)}",
+                    look="inputs and parameters go by the name of the attribute that holds them (self.W is 'W')")
+    return steps
+
+
+def near(name: str, known: Collection[str]) -> str:
+    """'; did you mean …?' of a known name that is close, in the other case too."""
+    same = [other for other in known if other.lower() == name.lower()]
+    return nearest(name, known) or nearest(same[0], same) if same else nearest(name, known)
+
+
+def read_line(k: int, line: Any, operators: Collection[str], what: str) -> None:
+    """Raise Wrong unless the line is a triple of a short name, an operator that is allowed, and a few small arguments."""
+    def wrong(why: str, look: str | None = None):
+        return Wrong(expected=f"{what}: lines (dst, op, args) such as ('z1', 'dot', ('X', 'W'))",
+                     came_back=f"line {k}{why}", look=look)
+
+    if not (isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple)):
+        raise wrong(" is no such triple", "it is (register, operator, tuple of arguments); a tuple of one is ('z2',)")
+    dst, op, args = line
+    for name in (dst, op, *(a for a in args if isinstance(a, str))):
+        if not isinstance(name, str) or len(name) > 80 or not name.isprintable():
+            raise wrong(" has a name that is no string of at most 80 printable characters")
+    if len(args) > 8:
+        raise wrong(f" has {len(args):,} arguments", "no operator here needs more than eight")
+    if op not in operators:
+        raise wrong(f", {dst} = {op}(…), calls {op!r}, which is not among the operators of this task{nearest(op, operators)}",
+                    f"the operators are {', '.join(sorted(operators))}" if len(operators) <= 40 else None)
+    for a in args:
+        if not (isinstance(a, str) or small(a)):
+            raise wrong(f", {dst} = {op}(…), has an argument of type {type(a).__name__} that is none of this kind",
+                        "an argument is a register's name, a number, None, or an axis; an array comes in through an input or a "
+                        "parameter of its own, so that it can be given and differentiated")
+
+
+def small(a: Any) -> bool:
+    """Whether a is a number, None, or a tuple of a few whole numbers (axes)."""
+    if isinstance(a, tuple):
+        return len(a) <= 4 and all(type(part) is int and abs(part) < 16 for part in a)
+    return a is None or type(a) in (bool, float) or type(a) is int and abs(a) < 2 ** 31
+
+
+def from_given(steps: WengertList, of: str, given: Collection[str]) -> WengertList:
+    """The lines that `of` needs once the registers in `given` have values: what is judged apart from what it builds on."""
+    needed, kept = {of}, []
+    for dst, op, args in reversed(steps):
+        if dst in needed and dst not in given:
+            needed.update(a for a in args if isinstance(a, str))
+            kept.append((dst, op, args))
+    return WengertList(reversed(kept))
+
+
+def values_of(steps: WengertList, inputs: Mapping[str, Any], what: str = "the model's list") -> dict[str, Any]:
+    """The values of all registers of a list that `read_list` gave. Wrong with the line that fails or takes too much."""
+    lacking = [name for name in steps.inputs if name not in inputs]
+    if lacking:
+        raise Wrong(expected=f"{what}: a value for each register that it reads", came_back=f"none for {lacking[0]!r}",
+                    look="a parameter needs a default: f.param(default=…)")
+    spent = {"entries": 0, "operations": 0}
+
+    def metered(op: str) -> Callable:
+        def value(*args):
+            out = ops.G[op](*args)
+            spent["entries"] += np.size(out)
+            spent["operations"] += FLOPS[op](out, *args)
+            if spent["entries"] > ENTRIES or spent["operations"] > OPERATIONS:
+                raise ValueError(f"the list has taken {spent['operations']:,} operations and holds {spent['entries']:,} numbers "
+                                 "here, more than the task can need; which shape is larger than you think?")
+            return out
+        return value
+
+    try:
+        return eval(steps, inputs, {op: metered(op) for _, op, _ in steps})
+    except XManError as error:
+        raise Wrong(expected=f"{what}: operators that fit the shapes of their arguments", came_back=str(error),
+                    look="xman.shapes(steps, …) tells the shape of every register") from None
+
+
+def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Collection[str], what: str = "the model's list",
+              delta: Any = 1.0) -> dict[str, Any]:
+    """The deltas of the registers in wrt, on each of which `of` has to depend. Wrong where it does not.
+
+    values: as `values_of` gave them. delta: that of `of`, in its shape; the number 1 asks for the gradient, and for one number
+    in `of`.
+    """
+    if np.shape(values[of]) != np.shape(delta):
+        shape = np.shape(delta)
+        raise Wrong(expected=f"{what}: {of} is {f'an array of shape {shape}' if shape else 'one number'}",
+                    came_back=f"shape {np.shape(values[of])}",
+                    look=None if shape else "the loss of a batch is the mean of the losses of its rows")
+    try:
+        deltas = backprop(steps, values, ops.DG, [name for name in wrt if name in values], **{of: delta})
+    except XManError as error:
+        raise Wrong(expected=f"{what}: a derivative for every line", came_back=str(error), look=None) from None
+    if lacking := [name for name in wrt if name not in deltas]:
+        raise Wrong(expected=f"{what}: {of} has a derivative by {lacking[0]}", came_back=f"nothing arrives at {lacking[0]}",
+                    look=f"go back through the list from {of}: which line reads {lacking[0]}, and does every line on the way "
+                         "pass a derivative on?")
+    return {name: deltas[name] for name in wrt}
+
+
+def work(steps: WengertList, values: Mapping[str, Any]) -> Work:
+    """The lines of the list and the operations of one evaluation, counted as `xman.cost` counts them, nothing simplified.
+
+    values: as `values_of` gave them.
+    """
+    return Work(len(steps), sum(FLOPS[op](values[dst], *(values[a] if isinstance(a, str) else a for a in args))
+                                for dst, op, args in steps))

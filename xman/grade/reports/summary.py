@@ -1,0 +1,87 @@
+"""A class in numbers: what the instructor's page says of all records together."""
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+
+from .view import failures, full, grader_errors, share, troubles
+
+BINS = 10
+VERSIONS = "xman", "python", "numpy", "sandbox", "assignment", "term"  # what changes the points that the same file gets
+
+
+def summary(records: list[dict]) -> dict:
+    """The class's figures; all of them also stand for no record and for one."""
+    shares = [share(record["points"], record["of"]) for record in records]
+    return {"count": len(records), "complete": sum(map(full, records)), "zero": sum(not record["points"] for record in records),
+            "of": max((record["of"] for record in records), default=0.0),
+            "points": _spread([record["points"] for record in records]),
+            "seconds": _spread([record["seconds"] for record in records]),
+            "histogram": _histogram(shares),
+            "parts": _parts(records),
+            "errors": _errors(records),
+            "slowest": sorted(records, key=lambda record: -record["seconds"])[:10],
+            "troubled": [(record, troubles(record)) for record in records if troubles(record)],
+            "grader": [(record, *found) for record in records for found in grader_errors(record)],
+            "versions": _versions(records)}
+
+
+def _spread(values: list[float]) -> dict[str, float]:
+    if not values:
+        return {}
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else 3 * values
+    return {"mean": statistics.mean(values), "median": middle, "low": low, "high": high}
+
+
+def _histogram(shares: list[float]) -> list[int]:
+    """How many shares are in each tenth; the last has 100 % too."""
+    counts = Counter(min(BINS - 1, int(value * BINS + 1e-9)) for value in shares)
+    return [counts[k] for k in range(BINS)]
+
+
+def _parts(records: list[dict]) -> list[dict]:
+    """For each task number, title and parts; for each part how many had full credit, some and none, and the mean share."""
+    found: dict[tuple, list[dict]] = {}
+    for record in records:
+        for task in record["tasks"]:
+            for k, part in enumerate(task["parts"]):
+                found.setdefault((task["number"], task["title"], k, part["title"]), []).append(part)
+    tasks: dict[tuple, dict] = {}
+    for (number, title, _, name), parts in sorted(found.items(), key=lambda item: item[0]):
+        task = tasks.setdefault((number, title), {"number": number, "title": title, "parts": []})
+        most, zero = sum(map(full, parts)), sum(not part["points"] for part in parts)
+        task["parts"].append({"title": name, "hidden": parts[0]["hidden"], "of": parts[0]["of"], "full": most, "zero": zero,
+                              "some": len(parts) - most - zero, "count": len(parts),
+                              "mean": statistics.mean(share(part["points"], part["of"]) for part in parts)})
+    return list(tasks.values())
+
+
+def _errors(records: list[dict]) -> list[dict]:
+    """What went wrong, the most frequent first: where, the sentence, and the records; each record counts once for a sentence."""
+    found: dict[tuple[str, str], dict[int, dict]] = {}
+    for k, record in enumerate(records):
+        for where, what in chain(troubles(record), _sentences(record)):
+            found.setdefault((where, what), {})[k] = record
+    order = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [{"where": where, "what": what, "records": list(who.values())} for (where, what), who in order]
+
+
+def _sentences(record: dict) -> Iterator[tuple[str, str]]:
+    """(part, what was expected of it) for each failed case; where it gave no answer, what came back instead."""
+    told = {what for _, what in troubles(record)}
+    for task in record["tasks"]:
+        for part in task["parts"]:
+            for case in failures(part):
+                rows = dict(case["rows"])
+                what = rows.get("Expected")
+                if what in (None, "an answer"):
+                    what = rows.get("Came back") or rows.get("Look at next")
+                if what and what not in told and not case["grader"]:
+                    yield f"task {task['number']}, {part['title']}", what
+
+
+def _versions(records: list[dict]) -> dict[str, list[tuple[str, int]]]:
+    """For each of VERSIONS, the values that graded and how many records each."""
+    return {name: Counter(str(record["graded"].get(name)) for record in records).most_common() for name in VERSIONS}

@@ -1,0 +1,101 @@
+"""What the reports share: what a student may see of a record, what failed in it, and numbers as people write them."""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+FIELDS = ("given", "Given"), ("came_back", "Came back"), ("expected", "Expected"), ("look", "Look at next")
+GRADER_FAILED = "The grader itself failed here, not your program. Please tell your instructor."
+
+# control characters but tab and newline, marks that turn the direction of writing, line separators, lone surrogates
+HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+
+
+def harmless(value: Any) -> Any:
+    """The value with each control character in its strings as its escape, `\\x1b`; of dicts and lists, a copy."""
+    if isinstance(value, str):
+        return HARMFUL.sub(lambda found: found[0].encode("unicode_escape").decode(), value.replace("\r\n", "\n"))
+    if isinstance(value, dict):
+        return {key: harmless(inner) for key, inner in value.items()}
+    return [harmless(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def for_student(record: dict) -> dict:
+    """A copy with what the student may see: of a hidden part title and points, of a failure of the grader that it failed.
+
+    The record, each task and each part also get `passed`, whether all their cases have full credit: checks have no points. The
+    trouble of a task is not said again for each case, but for the one that it came in.
+    """
+    record = harmless(record)
+    record["graded"].pop("term", None)  # what the seeds are drawn from is for nobody to try out
+    for task in record["tasks"]:
+        ended = False  # by a case that was before
+        for part in task["parts"]:
+            part["passed"] = all(case["credit"] == 1 for case in part["cases"])
+            seen = []
+            for case in part["cases"]:
+                told = (case["feedback"] or {}).get("came_back") or ""
+                if not told or told != record["trouble"] and (told != task["trouble"] or not ended):
+                    seen.append(_seen(case))
+                ended = ended or told == task["trouble"]
+            part["cases"] = [] if part["hidden"] else seen
+        task["passed"] = all(part["passed"] for part in task["parts"])
+        if task["trouble"] == record["trouble"]:
+            task["trouble"] = None
+    record["passed"] = not record["trouble"] and all(task["passed"] for task in record["tasks"])
+    return record
+
+
+def _seen(case: dict) -> dict:
+    own = (case["feedback"] or {}).get("grader")
+    return {**case, "feedback": {"grader": True, "look": GRADER_FAILED}} if own else case
+
+
+def failures(part: dict) -> list[dict]:
+    """The cases of a part without full credit, those of equal feedback as one.
+
+    Each has name, credit, rows (label and text of the feedback), grader (whether the grader itself failed) and its traceback.
+    """
+    found: dict[tuple, list[str]] = {}
+    for case in part["cases"]:
+        feedback = case["feedback"] or {}
+        rows = tuple((label, feedback[field]) for field, label in FIELDS if feedback.get(field))
+        if case["credit"] < 1:
+            key = case["credit"], rows, bool(feedback.get("grader")), feedback.get("traceback")
+            found.setdefault(key, []).append(case["name"])
+    return [{"name": ", ".join(filter(None, names)), "credit": credit, "rows": rows, "grader": grader, "traceback": traceback}
+            for (credit, rows, grader, traceback), names in found.items()]
+
+
+def grader_errors(record: dict) -> Iterator[tuple[dict, dict, dict]]:
+    """(task, part, failure) for each case in which the grader itself failed, hidden ones too: for the instructor."""
+    for task in record["tasks"]:
+        for part in task["parts"]:
+            yield from ((task, part, case) for case in failures(part) if case["grader"])
+
+
+def troubles(record: dict) -> list[tuple[str, str]]:
+    """(where, sentence) of the trouble of the whole submission ("") and of its tasks ("task 2")."""
+    tasks = [(f"task {task['number']}", task["trouble"]) for task in record["tasks"] if task["trouble"] != record["trouble"]]
+    return [(where, sentence) for where, sentence in [("", record["trouble"]), *tasks] if sentence]
+
+
+def sentence(where: str, what: str) -> str:
+    """A trouble on one line, with where it was."""
+    return " ".join(f"{where}: {what}".split() if where else what.split())
+
+
+def full(item: dict) -> bool:
+    """Whether a part, a task or a record has all of its points; of checks, which have none, whether they passed."""
+    return item["points"] >= item["of"] - 1e-9 if item["of"] else item.get("passed", False)
+
+
+def number(value: float) -> str:
+    """Points as people write them: 71.5, 100, 33.33."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def share(points: float, of: float) -> float:
+    """points / of in [0, 1]; 0 of 0 is 0."""
+    return min(1.0, max(0.0, points / of)) if of else 0.0

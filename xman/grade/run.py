@@ -1,0 +1,132 @@
+"""Grade one submission or hundreds: some at a time, each kept on disk as soon as it is judged, and never judged twice.
+
+An output folder holds records/NAME.json, the reports, and the term. A second run over it judges only what is new or has
+changed, with the same inputs as before.
+"""
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+from ..errors import XManError
+from ..sandbox import Sandbox
+from .assignment import Assignment
+from .judge import judge, no_answer, part_record, seed_of, task_record, total, versions
+from .reports import write_all
+from .reports.files import atomically
+from .submissions import Submission
+
+REPORTS_EVERY = 10.0  # seconds
+
+
+def grade(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str, stop: threading.Event | None = None) -> dict[str, Any]:
+    """The record of one submission. One that cannot be read is a record too, with its trouble and no points."""
+    start, digest = time.monotonic(), submission.digest()
+    with contextlib.ExitStack() as unpacked:
+        try:
+            folder = unpacked.enter_context(submission.unpacked(assignment.module))
+        except XManError as error:
+            record = refused(assignment, str(error), term, sandbox)
+        else:  # what goes wrong from here on with the machine is not the student's fault, and ends the run
+            record = judge(assignment, folder, sandbox, term, stop=stop)
+    record["graded"]["digest"] = digest
+    return {"submission": submission.name, "slug": submission.slug, "file": submission.path.name, **record,
+            "seconds": round(time.monotonic() - start, 3)}
+
+
+def refused(assignment: Assignment, sentence: str, term: str, sandbox: Sandbox) -> dict[str, Any]:
+    """The record of a submission that no worker has seen."""
+    tasks = [task_record(task, [part_record(part, no_answer(part, sentence)) for part in task.parts], 0.0, None, "")
+             for task in assignment.tasks]
+    return {"assignment": assignment.module, "title": assignment.title, "points": 0.0, "of": total(tasks, "of"), "trouble": sentence,
+            "tasks": tasks, "graded": {**versions(), "assignment": assignment.version(), "sandbox": sandbox.name,
+                                       "term": seed_of(term)[:12], "when": ""}}
+
+
+def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox: Sandbox, out: Path, term: str | None = None, jobs: int = 1,
+              done: Callable[[dict[str, Any]], object] = lambda record: None) -> list[dict[str, Any]]:
+    """The records of all submissions, in their order, and their reports in the folder out; done is called after each.
+
+    Ctrl-C ends it at once: what is judged is kept, reports are written, KeyboardInterrupt goes on. XManError where another
+    process grades into the folder, or it cannot be written.
+    """
+    with locked(out):
+        term = kept_term(out, term)
+        expected = {"assignment": assignment.version(), "xman": versions()["xman"], "term": seed_of(term)[:12]}
+        records = {submission.slug: record for submission in submissions
+                   if (record := kept(out, submission, expected)) is not None}
+        for record in records.values():
+            done(record)
+        stop, written = threading.Event(), time.monotonic()
+        with ThreadPoolExecutor(jobs) as pool:
+            waiting = [pool.submit(grade, assignment, submission, sandbox, term, stop)
+                       for submission in submissions if submission.slug not in records]
+            try:
+                for future in as_completed(waiting):
+                    record = future.result()
+                    atomically(record_file(out, record["slug"]), json.dumps(record, indent=1) + "\n")
+                    records[record["slug"]] = record
+                    done(record)
+                    if time.monotonic() - written > REPORTS_EVERY:
+                        write_all(in_order(records, submissions), out)
+                        written = time.monotonic()
+            finally:
+                stop.set()
+                pool.shutdown(cancel_futures=True)
+                write_all(in_order(records, submissions), out)
+    return in_order(records, submissions)
+
+
+def in_order(records: dict[str, dict[str, Any]], submissions: Sequence[Submission]) -> list[dict[str, Any]]:
+    """Those that there are, as the submissions are ordered."""
+    return [records[submission.slug] for submission in submissions if submission.slug in records]
+
+
+def record_file(out: Path, slug: str) -> Path:
+    """Where the record of a submission is kept."""
+    return out / "records" / f"{slug}.json"
+
+
+def kept(out: Path, submission: Submission, expected: dict[str, str]) -> dict[str, Any] | None:
+    """The record of an earlier run, if it is of the same submission, assignment, grader and term."""
+    try:
+        record = json.loads(record_file(out, submission.slug).read_text("utf-8"))
+        same = {**expected, "digest": submission.digest()}
+        return record if {key: record["graded"][key] for key in same} == same else None
+    except (OSError, ValueError, KeyError, TypeError):  # XManError is a ValueError: what cannot be read is refused again
+        return None
+
+
+def kept_term(out: Path, term: str | None) -> str:
+    """The term that was given, or that of the folder's first run: a secret, so that nobody can know the inputs before."""
+    path = out / "term"
+    if term is None and path.is_file():
+        return path.read_text("utf-8").strip()
+    term = secrets.token_hex(16) if term is None else term
+    atomically(path, term + "\n")
+    return term
+
+
+@contextlib.contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """The folder, made where it is missing, for this process alone. XManError where another one has it."""
+    try:
+        (out / "records").mkdir(parents=True, exist_ok=True)
+        with open(out / ".lock", "w") as file:
+            try:
+                import fcntl
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except ImportError:
+                pass  # not on Windows
+            except OSError:
+                raise XManError(f"another process grades into {out} at the moment; wait for it, or give another --out") from None
+            yield
+    except OSError as error:
+        raise XManError(f"grading into {out} came to a stop: {error}") from error

@@ -1,0 +1,263 @@
+"""The grader's end of the pipe: a submission in its own process, called as if it were an object here.
+
+`student.eval(steps, inputs)` sends {"nonce", "call": "eval", "args": …} to the worker and gives back the result, plain
+data. A function among the arguments is called here when the submission calls it there. All that comes from the worker
+is taken for an enemy's: it is read to a bounded length, decoded as plain data, and counts only for the question it answers.
+"""
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import math
+import os
+import secrets
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from ..sandbox import Limits, Sandbox
+from ..sandbox.inside import plain
+from .compare import Failed, shown
+from .submissions import harmless
+
+ANSWER = 8 << 20        # bytes of one answer
+NODES = 200_000         # lists and objects in it: a pair of brackets takes fifty times as much memory as text
+ENTRIES = 10 ** 6       # elements of the array that an argument of an ask can become with the others, if they broadcast
+ITEMS = 2000            # of a list, a tuple or a string in an ask
+OUTPUT = 1 << 20        # bytes that a submission may print
+KEPT = 8 << 10          # bytes of them that are kept
+QUESTIONS = 1_000_000   # times that a submission may call the grader's functions in one task
+
+
+class Session:
+    """One worker with one submission in it. A context manager; `trouble` is the sentence that ended it, if any."""
+
+    def __init__(self, sandbox: Sandbox, submission: Path, module: str, packages: Sequence[str], limits: Limits,
+                 probes: Path | None = None, stop: threading.Event | None = None):
+        self.worker = sandbox.start(submission, packages, limits, {"probes.py": probes} if probes else {})
+        self.answers, self.errors = io.BufferedReader(again(self.worker.process.stdout)), again(self.worker.process.stderr)
+        self.limits, self.module = limits, module
+        self.given = self.came_back = self.trouble = None
+        self.waited, self.since, self.asked, self.served = 0.0, None, 0, 0.0
+        self.printed, self.flooded, self.late = b"", False, False
+        self.over, self.stop = threading.Event(), stop or threading.Event()
+        self.threads = [threading.Thread(target=run, daemon=True) for run in (self.drain, self.watch)]
+        for thread in self.threads:
+            thread.start()
+        grader = self.worker.settings["grader"]
+        self.settings = {**self.worker.settings, "module": module, "probes": f"{grader}/probes.py" if probes else None}
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        self.worker.stop()
+        for thread in self.threads:
+            thread.join(2)
+        self.answers.close()
+
+    def load(self, seed: int) -> None:
+        """Import the submission. Failed where that does not succeed."""
+        try:
+            self.write(json.dumps(self.settings).encode() + b"\n")
+        except OSError:
+            raise self.ended("the import") from None
+        try:
+            self.exchange(None, (), {}, "the import", seed=seed)
+        except Failed as error:
+            self.trouble = self.trouble or f"{self.module}.py could not be imported: {error.came_back}"
+            raise
+
+    def call(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        """What the submission's function gives back. Failed where it gives back nothing."""
+        inside = [shown(value, 120) for value in args] + [f"{key}={shown(value, 120)}" for key, value in keywords.items()]
+        self.given, self.came_back = f"{name}({', '.join(inside)})", None
+        result = self.exchange(name, args, keywords, name)
+        self.came_back = shown(result)
+        return result
+
+    def exchange(self, name: str | None, args: Sequence[Any], keywords: Mapping[str, Any], what: str, **more: Any) -> Any:
+        """Ask, answer what the submission asks meanwhile, and give back its answer."""
+        if self.trouble:
+            raise Failed("an answer", self.trouble)
+        functions: dict[str, Callable] = {}
+
+        def name_of(function: Callable) -> str:
+            functions[key := str(len(functions))] = function
+            return key
+        nonce = secrets.token_hex(8)
+        question = {"nonce": nonce, "call": name, "args": list(args), "keywords": dict(keywords), **more}
+        self.send(plain.text(question, name_of), what)
+        while True:
+            answer = self.receive(nonce, what)
+            if "ask" not in answer:
+                break
+            self.asked += 1
+            if self.asked > QUESTIONS:
+                raise self.broken(f"it called the functions that it was given more than {QUESTIONS:,} times")
+            self.send(self.reply(functions, answer, name_of), what)
+        if "error" in answer:
+            error = answer["error"]
+            raise Failed("an answer", harmless(error if isinstance(error, str) else shown(error), 1000))
+        return answer["result"]
+
+    def reply(self, functions: Mapping[str, Callable], answer: Mapping[str, Any], name_of: Callable[[Callable], str]) -> bytes:
+        """What the grader's function says to the submission's arguments."""
+        start = time.thread_time()
+        try:
+            line = plain.text({"result": functions[answer["ask"]](*modest(answer["args"]))}, name_of)
+            if len(line) > ANSWER:
+                raise ValueError(f"the result has more than {ANSWER >> 20} MiB")
+        except Exception as error:  # the submission's arguments are at fault, and it is told
+            line = plain.text({"error": f"{type(error).__name__}: {error}"[:500]})
+        self.served += time.thread_time() - start
+        return line
+
+    def send(self, line: bytes, what: str) -> None:
+        try:
+            self.since = time.monotonic()
+            self.write(line)
+        except (OSError, ValueError):
+            raise self.ended(what) from None
+
+    def write(self, line: bytes) -> None:
+        """All of it, to a pipe without a buffer."""
+        rest = memoryview(line)
+        while rest:
+            rest = rest[self.worker.process.stdin.write(rest):]
+
+    def receive(self, nonce: str, what: str) -> dict[str, Any]:
+        """The next message of the worker. Failed, and the end of the worker, where it is not one."""
+        try:
+            line = self.answers.readline(ANSWER)
+        except (OSError, ValueError):
+            line = b""
+        since, self.since = self.since, None  # first, or watch would count it twice
+        self.waited += time.monotonic() - (since or time.monotonic())
+        if not line.endswith(b"\n"):
+            raise self.broken(f"its answer has more than {ANSWER >> 20} MiB") if len(line) >= ANSWER else self.ended(what)
+        start = time.thread_time()
+        try:
+            if line.count(b"[") + line.count(b"{") > NODES:
+                raise ValueError(f"more than {NODES:,} lists, tuples and dicts")
+            answer = plain.value(line)
+        except ValueError as error:
+            raise self.broken(f"its answer cannot be read ({harmless(str(error), 200)})") from None
+        self.served += time.thread_time() - start
+        if self.served > self.limits.cpu_seconds:  # the grader's own time, which a submission could use up at no cost to itself
+            raise self.broken(f"to answer it has taken the grader {self.limits.cpu_seconds} s of processor time")
+        known = isinstance(answer, dict) and isinstance(answer.get("nonce"), str) and MESSAGES & answer.keys()
+        if not known or answer["nonce"] != nonce or "ask" in answer and not (
+                isinstance(answer["ask"], str) and isinstance(answer.get("args"), (list, tuple))):
+            raise self.broken("its answer does not belong to the question")
+        return answer
+
+    def broken(self, sentence: str) -> Failed:
+        """The end of the worker for what it sent."""
+        self.worker.stop()
+        self.trouble = f"the process was stopped: {sentence}"
+        return Failed("an answer", self.trouble)
+
+    def ended(self, what: str) -> Failed:
+        """The end of the worker by itself or by a limit, in a sentence."""
+        try:
+            status = self.worker.process.wait(1)
+        except Exception:
+            status = None
+        self.worker.stop()
+        limits = self.limits
+        if self.flooded:
+            self.trouble = f"the process was stopped in {what}: it printed more than {OUTPUT >> 20} MiB"
+        elif self.late:
+            self.trouble = (f"the process was stopped in {what}: no answer within {limits.wall_seconds} s "
+                            "(does it sleep, or wait for something?)")
+        else:
+            self.trouble = f"the process ended in {what}: {reason(status, limits)}"
+        return Failed("an answer", self.trouble)
+
+    def drain(self) -> None:
+        """Keep the first of what the submission prints, and stop it at a flood."""
+        total = 0
+        with self.errors:
+            while chunk := self.errors.read(1 << 16):
+                total += len(chunk)
+                self.printed += chunk[:max(KEPT - len(self.printed), 0)]
+                if total > OUTPUT and not self.flooded:
+                    self.flooded = True
+                    self.worker.stop()
+
+    def watch(self) -> None:
+        """Stop the worker when the grader has waited for it for longer than the limit, or is to stop itself."""
+        while not self.over.wait(0.05):
+            since = self.since
+            if self.stop.is_set() or since is not None and self.waited + time.monotonic() - since > self.limits.wall_seconds:
+                self.late = True
+                self.worker.stop()
+                return
+
+    def output(self) -> str:
+        """What the submission printed, made harmless."""
+        return harmless(self.printed.decode("utf-8", "replace"), 4000)
+
+
+MESSAGES = {"result", "error", "ask"}
+
+
+def again(pipe: IO[bytes]) -> io.FileIO:
+    """The end of a pipe that is read here, by a number of its own: stop closes the other, and that may be another pipe's at once."""
+    return io.FileIO(os.dup(pipe.fileno()))
+
+
+def modest(args: Any) -> Any:
+    """The arguments of an ask. ValueError where whoever adds, multiplies or repeats them would get something very large.
+
+    A whole number beyond 10,000 becomes a float: a power of two of them would be computed for ever, and cannot be interrupted.
+    """
+    shapes: list[tuple[int, ...]] = []
+
+    def tried(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            shapes.append(value.shape[::-1])
+        elif isinstance(value, int):
+            return value if abs(value) <= 10_000 else float(value)
+        elif isinstance(value, dict):
+            return {key: tried(item) for key, item in value.items()}
+        elif isinstance(value, (str, list, tuple)):
+            if len(value) > ITEMS:
+                raise ValueError(f"a {type(value).__name__} of {len(value):,}, which is more than {ITEMS:,}: is an array meant?")
+            return value if isinstance(value, str) else type(value)(map(tried, value))
+        return value
+    args = tried(list(args))
+    if math.prod(map(max, itertools.zip_longest(*shapes, fillvalue=1))) > ENTRIES:
+        raise ValueError(f"arrays that are too large together, of the shapes {', '.join(str(shape[::-1]) for shape in shapes[:9])}")
+    return args
+
+
+def reason(status: int | None, limits: Limits) -> str:
+    """Why a process ended, from its exit status; bubblewrap reports a signal as 128 and its number."""
+    number = -status if status is not None and status < 0 else status - 128 if status is not None and status > 128 else 0
+    if number in (signal.SIGXCPU, signal.SIGKILL):
+        return f"{limits.cpu_seconds} s of processor time were used, or it was killed (an endless loop?)"
+    if number:
+        names = {signal.SIGSEGV: "a segmentation fault (a recursion without end?)", signal.SIGABRT: "it was aborted",
+                 getattr(signal, "SIGSYS", None): "it made a system call that the sandbox does not allow",
+                 signal.SIGXFSZ: f"a file grew beyond {limits.file_mib} MiB"}
+        return names.get(number, f"signal {number}")
+    return f"exit status {status}: did it leave Python?" if status is not None else "it closed its end of the pipe"
+
+
+class Student:
+    """The submission, as the parts see it: student.name(…) calls the probe, or else the submission's function, of that name."""
+
+    def __init__(self, session: Session):
+        self._session = session
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return lambda *args, **keywords: self._session.call(name, args, keywords)

@@ -1,0 +1,179 @@
+"""The sandbox that bubblewrap makes: namespaces of its own, a root with nothing but Python, a filter of system calls."""
+from __future__ import annotations
+
+import base64
+import functools
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import BinaryIO
+
+from xman.errors import XManError
+
+from . import seccomp, uids
+from .box import NOTHING, Sandbox
+from .files import readable_copy
+from .limits import Limits
+from .trial import complaint
+from .view import View, package_paths, show_libraries, show_python, worker_files
+from .worker import Worker, spawn
+
+ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
+               "MKL_NUM_THREADS": "1", "HOME": "/tmp", "LANG": "C.UTF-8"}
+NAMESPACES = ["--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox",
+              "--die-with-parent", "--new-session", "--clearenv"]
+BOUND = ["--cap-add", "CAP_SYS_ADMIN"]  # until the worker has bounded the number of files in /tmp and is confined
+AS_ROOT = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", *BOUND]  # and is another user
+AS_USER = ["--unshare-user", "--uid", str(uids.FIRST), "--gid", str(uids.FIRST)]
+FILES = 10_000  # in /tmp, and in /dev/shm
+DEVICES = "null", "zero", "full", "random", "urandom"
+TO_INSTALL = "Install it: apt install bubblewrap (dnf install bubblewrap, pacman -S bubblewrap)."
+
+
+class Bubblewrap(Sandbox):
+    """Workers under bubblewrap.
+
+    program     bubblewrap itself
+    version     "0.8.0"
+    way         AS_ROOT, or AS_USER and more
+    """
+
+    def __init__(self, program: str, version: str, way: Sequence[str]) -> None:
+        self.program, self.version, self.way = program, version, list(way)
+        self.root = self.way == AS_ROOT
+        # outside a user namespace of its own, and where it stays root, the kernel does not count: no new processes at all
+        self.counts = self.root and uids.exists(uids.NOBODY) or os.geteuid() != 0
+        self.filter = seccomp.program(self.counts)
+        self.name = f"bubblewrap {version}, {'seccomp' if self.filter else 'no seccomp'}"
+        self._view = functools.cache(self._show)
+
+    @classmethod
+    def found(cls) -> Bubblewrap:
+        """Bubblewrap as it works on this machine, tried by running Python in it. XManError says why it does not."""
+        program = shutil.which("bwrap")
+        if sys.platform != "linux":
+            raise XManError(f"The sandbox is made by bubblewrap, which runs on Linux only; this is {sys.platform}.")
+        if not program:
+            raise XManError(f"The sandbox is made by bubblewrap, which is not installed here. {TO_INSTALL}")
+        version = subprocess.run([program, "--version"], capture_output=True, text=True).stdout.split()[-1:] or ["of no version"]
+        said = ""
+        ways = [[*AS_USER, *BOUND]] if seccomp.program() else [[*AS_USER, "--disable-userns"], AS_USER]  # by one or the other
+        for way in ([AS_ROOT] if os.geteuid() == 0 else []) + ways:
+            box = cls(program, version[0], way)
+            said = complaint(box)
+            if not said:
+                return box
+        raise XManError(f"bubblewrap is installed and does not work here: it says {said!r}. {remedy()}")
+
+    def start(self, submission: Path, packages: Sequence[str], limits: Limits = Limits(),  # noqa: B008
+              extra_files: Mapping[str, Path] = NOTHING) -> Worker:
+        with ExitStack() as undo:
+            uid = uids.lend() if self.root else None
+            if uid:
+                undo.callback(uid.close)
+                submission = readable_copy(submission, undo)
+            python, arguments = self._view(tuple(packages))
+            with ExitStack() as opened:  # what bubblewrap reads and the worker does not get
+                files: list[BinaryIO] = []
+                view = View()
+                view.folder("/grader")
+                for name, path in worker_files(extra_files).items():
+                    files.append(opened.enter_context(open(path, "rb")))
+                    view.arguments += ["--perms", "0444", "--file", str(files[-1].fileno()), f"/grader/{name}"]
+                view.show(submission, "/submission")
+                view.memory("/tmp", limits.tmp_mib)
+                view.memory("/dev/shm", limits.shm_mib)
+                news, told = os.pipe()
+                news_file, told_file = opened.enter_context(open(news, "rb")), opened.enter_context(open(told, "wb"))
+                command = [self.program, *NAMESPACES, *self.way, *arguments, *view.arguments, "--remount-ro", "/",
+                           "--chdir", "/tmp", "--info-fd", str(told), "--", python, "-s", "-S", "-B", "/grader/worker.py"]
+                process = spawn(command, env={}, pass_fds=[told, *(file.fileno() for file in files)])
+                told_file.close()
+                first = Process(told_by(news_file))
+            in_memory = {folder: f"size={mib}m,nr_inodes={FILES}"
+                         for folder, mib in (("/tmp", limits.tmp_mib), ("/dev/shm", limits.shm_mib))}
+            settings = {"path": ["/site"], "submission": "/submission", "grader": "/grader", "limits": asdict(limits),
+                        "uid": uid and uid.number, "in_memory": in_memory, "hidden": True, "keeps_capabilities": False,
+                        "seccomp": self.filter and base64.b64encode(self.filter).decode()}
+            if not self.root and os.geteuid() != 0:
+                settings["limits"]["processes"] += 1  # bubblewrap's own, the first inside, is the same user
+            undo.callback(first.close)
+            return Worker(process, settings, first.end, undo.pop_all())
+
+    def _show(self, packages: tuple[str, ...]) -> tuple[str, list[str]]:
+        """Python inside, and bubblewrap's arguments that show it and the packages."""
+        view = View()
+        show_libraries(view)
+        python, environment = show_python(view)
+        view.folder("/site")
+        for name, path in package_paths(packages).items():
+            view.show(path, f"/site/{name}")
+        view.folder("/proc")  # empty: it would tell of the host's folders (mountinfo) and be one thing more to attack
+        view.folder("/dev")
+        for device in DEVICES:
+            view.arguments += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
+        for name, value in {**ENVIRONMENT, **environment}.items():
+            view.arguments += ["--setenv", name, value]
+        return python, view.arguments
+
+
+class Process:
+    """The first process of the sandbox: with it all others end. It is held by a file descriptor, so that it cannot be another."""
+
+    def __init__(self, news: bytes) -> None:
+        self.file: int | None = None
+        with suppress(ValueError, OSError):  # bubblewrap has said no and ended
+            self.file = os.pidfd_open(json.loads(news)["child-pid"])
+
+    def end(self) -> None:
+        """Kill it, and wait until the sandbox is empty."""
+        if self.file is None:
+            return
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.file, signal.SIGKILL)
+        gone = select.poll()
+        gone.register(self.file, select.POLLIN)
+        gone.poll(10_000)
+
+    def close(self) -> None:
+        """Let go of it."""
+        if self.file is not None:
+            os.close(self.file)
+            self.file = None
+
+
+def told_by(news: BinaryIO) -> bytes:
+    """What bubblewrap says of the sandbox it has begun: one object of JSON; nothing if it could not begin."""
+    said = b""
+    while b"}" not in said and (more := os.read(news.fileno(), 4096)):
+        said += more
+    return said
+
+
+def remedy() -> str:
+    """What this machine forbids, and who can allow it."""
+    def kernel(name: str) -> str:
+        try:
+            return Path("/proc/sys", name).read_text().strip()
+        except OSError:
+            return ""
+
+    if os.geteuid() == 0:
+        return ("This is root in a container that may not make namespaces: start the container with --cap-add SYS_ADMIN "
+                "--security-opt seccomp=unconfined --security-opt apparmor=unconfined, or grade outside containers.")
+    if kernel("kernel/apparmor_restrict_unprivileged_userns") == "1":
+        return ("AppArmor keeps user namespaces from programs that it does not know: sudo sysctl -w "
+                "kernel.apparmor_restrict_unprivileged_userns=0, or give bwrap a profile (apt install apparmor-profiles).")
+    if kernel("kernel/unprivileged_userns_clone") == "0":
+        return "User namespaces are switched off for ordinary users: sudo sysctl -w kernel.unprivileged_userns_clone=1."
+    if kernel("user/max_user_namespaces") == "0":
+        return "User namespaces are switched off: sudo sysctl -w user.max_user_namespaces=10000."
+    return "It needs user namespaces, and Python and its packages in folders that this user can read."

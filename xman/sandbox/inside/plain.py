@@ -1,0 +1,97 @@
+"""What crosses the pipe between the grader and a submission: plain data as JSON, of bounded size, and nothing that runs.
+
+None, bool, int, float, str and list are themselves; a tuple, a dict, an array and a function are an object of one key:
+{"tuple": [...]}, {"dict": [[key, value], ...]}, {"array": [type, shape, elements]}, {"function": its name}.
+"""
+import json
+import math
+
+import numpy as np
+
+TYPES = "bool", "int64", "float32", "float64"
+DIGITS, AXES = 30, 8  # of a whole number, of an array
+DEPTH = 100           # of lists in lists
+KEYS = 2000           # of a dict, where they are not strings: an enemy can choose numbers that all have one hash
+
+
+def text(value, name_of=None) -> bytes:
+    """The value as one line of JSON. name_of gives a function's name; without it a function is refused with a TypeError."""
+    return json.dumps(_tree(value, name_of), separators=(",", ":")).encode() + b"\n"
+
+
+def value(line: bytes, function_of=None):
+    """The value of a line that text wrote, or that an enemy wrote: ValueError says what is wrong with it."""
+    try:
+        return _value(json.loads(line, parse_int=_whole), function_of, DEPTH)
+    except (RecursionError, OverflowError, TypeError, KeyError, UnicodeError) as error:
+        raise ValueError(f"not plain data: {error}") from None
+
+
+def _tree(value, name_of):
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        if abs(value) >= 10 ** DIGITS:
+            raise TypeError(f"a whole number of more than {DIGITS} digits")
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _array(np.asarray(value))
+    if isinstance(value, list):
+        return [_tree(item, name_of) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [_tree(item, name_of) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": [[_tree(key, name_of), _tree(item, name_of)] for key, item in value.items()]}
+    if callable(value) and name_of:
+        return {"function": name_of(value)}
+    raise TypeError(f"a {type(value).__name__}")
+
+
+def _array(array):
+    if array.dtype.kind in "iu":
+        array = array.astype(np.int64)
+    elif array.dtype.name == "float16":
+        array = array.astype(np.float32)
+    if array.dtype.name not in TYPES:
+        raise TypeError(f"an array of {array.dtype.name}")
+    return array.item() if array.ndim == 0 else {"array": [array.dtype.name, list(array.shape), array.ravel().tolist()]}
+
+
+def _whole(digits):
+    if len(digits) > DIGITS + 1:
+        raise ValueError(f"a whole number of more than {DIGITS} digits")
+    return int(digits)
+
+
+def _value(tree, function_of, depth):
+    if not isinstance(tree, (list, dict)):
+        return tree
+    if depth == 0:
+        raise ValueError(f"not plain data: more than {DEPTH} lists in each other")
+    if isinstance(tree, list):
+        return [_value(item, function_of, depth - 1) for item in tree]
+    (kind, inner), = tree.items() if len(tree) == 1 else [("several keys", None)]
+    if kind == "tuple" and isinstance(inner, list):
+        return tuple([_value(item, function_of, depth - 1) for item in inner])
+    if kind == "dict" and isinstance(inner, list):
+        if len(inner) > KEYS and not all(isinstance(key, str) for key, _ in inner):
+            raise ValueError(f"not plain data: a dict of more than {KEYS:,} keys that are not strings")
+        return {_value(key, function_of, depth - 1): _value(item, function_of, depth - 1) for key, item in inner}
+    if kind == "array":
+        return _elements(*inner)
+    if kind == "function" and function_of:
+        return function_of(inner)
+    raise ValueError(f"not plain data: an object of {kind!r:.40}")
+
+
+def _elements(name, shape, elements):
+    if name not in TYPES or not isinstance(elements, list) or not all(type(item) in (bool, int, float) for item in elements):
+        raise ValueError("not plain data: an array of something other than numbers")
+    if len(shape) > AXES or not all(type(n) is int and n >= 0 for n in shape) or math.prod(shape) != len(elements):
+        raise ValueError("not plain data: an array whose shape does not fit its elements")
+    if not elements and max(shape) > KEYS:  # its sum along the empty axis would be as large as it says
+        raise ValueError("not plain data: an empty array with a long axis")
+    with np.errstate(all="ignore"):  # a float32 of 1e300 is infinite, as it was before
+        return np.array(elements, dtype=name).reshape(shape)

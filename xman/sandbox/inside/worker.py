@@ -1,0 +1,136 @@
+"""The process that a submission runs in. It answers questions about the submission; it knows no test and no answer.
+
+The first line that it reads holds its settings. Then each line is a question, {"nonce", "call", "args", "keywords"}, and
+each answer is one line: {"nonce", "result"}, or {"nonce", "error"}. A function among the arguments is the grader's own:
+calling it writes {"nonce", "ask", "args"} and reads its {"result"} or {"error"}.
+"""
+import importlib.util
+import json
+import linecache
+import os
+import sys
+import traceback
+
+import confine
+
+SHOWN = 500  # characters of an error's message
+
+
+def main():
+    """Read the settings, confine this process, import the submission, answer."""
+    settings = json.loads(first_line())
+    confine.confine(settings)
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(2, 1)  # what the submission prints goes where its errors go
+    sys.stdout.reconfigure(line_buffering=True)  # else what it printed before it was stopped would be lost
+    sys.path[:0] = settings["path"]
+    Worker(settings, questions, answers).serve()
+
+
+def first_line():
+    """Byte by byte, so that nothing of the second line is lost in a buffer."""
+    line = b""
+    while not line.endswith(b"\n"):
+        byte = os.read(0, 1)
+        if not byte:
+            sys.exit("no settings came")
+        line += byte
+    return line
+
+
+class Missing(Exception):
+    """The submission has no such function."""
+
+
+class Worker:
+    """The submission's module, the probes of the assignment, and the two pipes."""
+
+    def __init__(self, settings, questions, answers):
+        import plain  # after confine: it imports NumPy
+        self.plain, self.questions, self.answers = plain, questions, answers
+        self.file = os.path.join(settings["submission"], settings["module"] + ".py")
+        self.name, self.probes_file = settings["module"], settings.get("probes")
+        self.module = self.probes = self.nonce = None
+
+    def serve(self):
+        """Answer until the questions end."""
+        for line in self.questions:
+            question = self.plain.value(line, self.remote)
+            self.nonce = question["nonce"]
+            try:
+                self.write({"result": self.answer(question)})
+            except BaseException as error:  # also sys.exit: the submission does not decide when this process ends
+                self.write({"error": self.told(error)})
+
+    def write(self, answer):
+        self.answers.write(self.plain.text({"nonce": self.nonce, **answer}))
+        self.answers.flush()
+
+    def answer(self, question):
+        if question["call"] is None:
+            return self.load(question["seed"])
+        call = getattr(self.probes, question["call"], None)
+        if call:
+            return call(self.module, *question["args"], **question["keywords"])
+        if not hasattr(self.module, question["call"]):
+            raise Missing(f"{self.name}.py has no function {question['call']}")
+        return getattr(self.module, question["call"])(*question["args"], **question["keywords"])
+
+    def load(self, seed):
+        """Import the submission, and the probes if there are any."""
+        import random
+
+        import numpy
+        random.seed(seed)
+        numpy.random.seed(seed % 2 ** 32)
+        sys.path.append(os.path.dirname(self.file))  # last: it cannot shadow a package
+        self.module = imported(self.name, self.file)
+        if self.probes_file:
+            self.probes = imported("probes", self.probes_file)
+
+    def remote(self, name):
+        """The grader's function of that name."""
+        def function(*args):
+            self.write({"ask": name, "args": args})
+            reply = self.plain.value(self.questions.readline(), self.remote)
+            if "error" in reply:
+                raise ValueError(reply["error"])
+            return reply["result"]
+        return function
+
+    def told(self, error):
+        """What happened, also where the error itself cannot tell."""
+        try:
+            return self.sentence(error)
+        except BaseException:  # its __str__, for one, is the submission's
+            return "an error whose message cannot be had"
+
+    def sentence(self, error):
+        """What happened, and in which line of the submission."""
+        said = f"{type(error).__name__}: {error}"[:SHOWN] if str(error) else type(error).__name__
+        if isinstance(error, NotImplementedError):
+            return f"not written yet: {str(error)[:SHOWN] or self.name}"
+        if isinstance(error, Missing):
+            return str(error)
+        places = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.file]
+        if isinstance(error, SyntaxError) and error.filename == self.file:
+            return f"{self.name}.py:{error.lineno}: {said}"
+        if not places:
+            return said
+        line = linecache.getline(self.file, places[-1].lineno).strip()[:120]
+        return f"{self.name}.py:{places[-1].lineno}, `{line}`: {said}"
+
+
+def imported(name, file):
+    """The module of that file."""
+    spec = importlib.util.spec_from_file_location(name, file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""The system calls that a worker does not need, refused: a program for the kernel's filter, written by libseccomp."""
+from __future__ import annotations
+
+import functools
+import tempfile
+from errno import ENOSYS, EPERM
+
+# By what they are for. A name that this kernel or libseccomp does not know is passed over.
+REFUSED = {
+    "other processes": "ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd kcmp",
+    "namespaces": "unshare setns",
+    "mounts": "mount umount umount2 pivot_root chroot open_tree move_mount fsopen fsconfig fsmount fspick mount_setattr "
+              "quotactl quotactl_fd swapon swapoff",
+    "the network": "socket socketpair socketcall bind connect listen accept accept4",
+    "keys": "keyctl add_key request_key",
+    "programs in the kernel": "bpf seccomp perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register",
+    "old asynchronous files": "io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents",
+    "memory that no limit counts": "memfd_create memfd_secret shmget shmat shmctl shmdt msgget msgsnd msgrcv msgctl semget semop "
+                                   "semctl semtimedop ipc mq_open mq_unlink setxattr lsetxattr fsetxattr "
+                                   "inotify_init inotify_init1 fanotify_init fanotify_mark",
+    "files by handle": "open_by_handle_at name_to_handle_at",
+    "pipes into pages": "splice tee vmsplice",
+    "where memory lies": "mbind set_mempolicy set_mempolicy_home_node migrate_pages move_pages remap_file_pages modify_ldt",
+    "the machine": "reboot kexec_load kexec_file_load init_module finit_module delete_module create_module iopl ioperm acct "
+                   "syslog settimeofday clock_settime clock_settime64 clock_adjtime clock_adjtime64 adjtimex stime sethostname "
+                   "setdomainname vhangup personality lookup_dcookie nfsservctl uselib ustat sysfs _sysctl vm86 vm86old",
+}
+SINCE_2022 = range(451, 600)  # the same numbers on every machine; whoever calls one can do without it, as on a kernel of 2021
+# CLONE_NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET (linux/sched.h)
+NEW_NAMESPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
+CLONE_THREAD = 0x00010000
+TERMINAL = (0x5412, 0x541C, 0x5423)  # TIOCSTI, TIOCLINUX and TIOCSETD write into a terminal, or change what it is (asm/ioctls.h)
+
+
+@functools.cache
+def program(forks: bool = True) -> bytes | None:
+    """The filter as the kernel reads it (an array of sock_filter), None where pyseccomp or libseccomp is missing.
+
+    forks   False: new processes are refused too, threads are not
+    """
+    try:
+        import pyseccomp as kernel  # optional; without libseccomp it raises RuntimeError
+    except (ImportError, RuntimeError, OSError, AttributeError):
+        return None
+    rules = kernel.SyscallFilter(kernel.ALLOW)
+    rules.set_attr(kernel.Attr.ACT_BADARCH, kernel.KILL_PROCESS)  # 32-bit calls have other numbers
+    rules.set_attr(kernel.Attr.CTL_OPTIMIZE, 2)  # a binary tree
+
+    def refuse(name: str, *arguments, error: int = EPERM) -> None:
+        number = kernel.resolve_syscall(kernel.Arch.NATIVE, name)
+        if number >= 0:
+            rules.add_rule(kernel.ERRNO(error), number, *arguments)
+
+    for names in REFUSED.values():
+        for name in names.split():
+            refuse(name)
+    for number in SINCE_2022:
+        rules.add_rule(kernel.ERRNO(ENOSYS), number)
+    refuse("clone3", error=ENOSYS)  # its flags lie in memory, where a filter cannot look; the C library then uses clone
+    if forks:
+        for flag in NEW_NAMESPACES:
+            refuse("clone", kernel.Arg(0, kernel.MASKED_EQ, flag, flag))
+    else:
+        refuse("clone", kernel.Arg(0, kernel.MASKED_EQ, CLONE_THREAD, 0))
+        refuse("fork")
+        refuse("vfork")
+    for request in TERMINAL:  # the kernel looks at the lower 32 bits only, and so does the rule
+        refuse("ioctl", kernel.Arg(1, kernel.MASKED_EQ, 0xFFFFFFFF, request))
+    with tempfile.TemporaryFile() as file:
+        rules.export_bpf(file)
+        file.seek(0)
+        return file.read()

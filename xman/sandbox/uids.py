@@ -1,0 +1,61 @@
+"""A user of its own for each worker that root starts. The kernel counts processes by user, and root's not at all."""
+from __future__ import annotations
+
+import functools
+import os
+import secrets
+import socket
+import sys
+from pathlib import Path
+
+FIRST, MANY = 60578, 606  # Debian and systemd give 60578 to 61183 to nobody
+NOBODY = 65534
+
+
+class Uid:
+    """A number on loan: nobody else on this machine, this process or another, has it until it is closed."""
+
+    def __init__(self, number: int, lock: socket.socket | None) -> None:
+        self.number, self.own, self._lock = number, lock is not None, lock
+
+    def close(self) -> None:
+        """Give it back."""
+        if self._lock:
+            self._lock.close()
+
+
+def lend() -> Uid | None:
+    """A user for one worker: one of its own, else nobody. None where this process cannot become another user."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        return None
+    start = secrets.randbelow(MANY)
+    for number in [FIRST + (start + slot) % MANY for slot in range(MANY)]:
+        if not exists(number):
+            continue
+        lock = socket.socket(socket.AF_UNIX)
+        try:
+            lock.bind(f"\0xman worker {number}")  # an abstract name: it ends with the process, and leaves no file
+        except OSError:
+            lock.close()
+        else:
+            return Uid(number, lock)
+    return Uid(NOBODY, None) if exists(NOBODY) else None
+
+
+@functools.cache
+def exists(number: int) -> bool:
+    """Whether a process may become this user (a container may map few of them), and, but for nobody, it is no person's."""
+    import pwd
+    if number != NOBODY:
+        try:
+            pwd.getpwuid(number)
+            return False
+        except KeyError:
+            pass
+    return all(any(first <= number < first + count for first, _, count in mapped(kind)) for kind in ("uid", "gid"))
+
+
+@functools.cache
+def mapped(kind: str) -> list[list[int]]:
+    """The ranges of users that this process's user namespace has: first here, first outside, how many."""
+    return [[int(word) for word in line.split()] for line in Path(f"/proc/self/{kind}_map").read_text().splitlines()]

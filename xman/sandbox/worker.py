@@ -1,0 +1,72 @@
+"""A worker as the grader sees it: a process with three pipes, and a way to end it and all that it has started."""
+from __future__ import annotations
+
+import functools
+import json
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from subprocess import PIPE, Popen, TimeoutExpired
+
+
+class Worker:
+    """A process in a sandbox.
+
+    process     its subprocess.Popen; stdin, stdout and stderr are pipes without buffers
+    settings    what its first line has to say, plain data for JSON; paths are those that it sees itself
+    """
+
+    def __init__(self, process: Popen, settings: dict, kill: Callable[[], None], after: ExitStack) -> None:
+        self.process, self.settings = process, settings
+        self._kill, self._after = kill, after
+        self._stopping = threading.Lock()
+
+    def first_answer(self, timeout: float = 30.0) -> bytes:
+        """What it writes when it is told its settings and nothing more: for scripts that try the sandbox."""
+        try:
+            out, err = self.process.communicate(json.dumps(self.settings).encode() + b"\n", timeout)
+        except TimeoutExpired:
+            return b"nothing, for too long"
+        return out or err or b"nothing"
+
+    def signal(self, timeout: float = 1.0) -> int | None:
+        """The signal that ended it, 0 where it ended by itself, None where it still runs after timeout seconds."""
+        with suppress(TimeoutExpired):
+            self.process.wait(timeout)
+        code = self.process.returncode
+        if code is None:
+            return None
+        return -code if code < 0 else code - 128 if code > 128 else 0  # bubblewrap says 128 + signal
+
+    def stop(self) -> None:
+        """End it and everything that it has started, and give back what it held. Again does nothing; returns when it is done."""
+        with self._stopping:
+            self._kill()
+            with suppress(TimeoutExpired):  # bubblewrap ends when what it waits for has ended
+                self.process.wait(2)
+            self.process.kill()
+            for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+                with suppress(OSError):
+                    pipe.close()
+            self.process.wait()
+            self._after.close()
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+
+def spawn(command: list[str], **options) -> Popen:
+    """The process, which the kernel ends when this process ends."""
+    start = functools.partial(Popen, command, stdin=PIPE, stdout=PIPE, stderr=PIPE, bufsize=0, **options)
+    return starter(os.getpid()).submit(start).result()
+
+
+@functools.cache
+def starter(process: int) -> ThreadPoolExecutor:
+    """The thread of this process that starts workers: Linux ends a child with the *thread* that started it."""
+    return ThreadPoolExecutor(1, thread_name_prefix="xman sandbox")
