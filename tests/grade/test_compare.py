@@ -40,6 +40,8 @@ def test_what_agrees_passes(got, want):
     (None, A, "nothing (None): is a return missing?", None),
     ("1.5", 1.5, "a string", None),
     (True, 1.0, "a bool", None),
+    (0.0, 1.0, "0, which is off", None),
+    (True, False, "True", None),
     ([1.5], 1.5, "a list", None),
     ({}, A, "a dict", None),
     ([1.0], [1.0, 2.0], "1 items: [1]", None),

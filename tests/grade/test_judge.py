@@ -120,6 +120,26 @@ def test_what_is_printed_does_not_disturb_the_answers_and_is_harmless(tmp_path):
     assert record["points"] == 100 and "\x1b" not in json.dumps(record) and "e\n" in record["tasks"][0]["output"]
 
 
+def test_what_is_printed_or_said_once_a_hidden_part_was_seen_is_not_told(tmp_path):
+    source = """
+        seen = []
+        def square(x):
+            print("I saw", x)
+            seen.append(x)
+            if len(seen) > 1: raise ValueError(seen)
+            return x * x
+        """
+    assignment = Assignment("work", "Squares")
+    task = assignment.task(1, "square")
+    parts = [lambda student, rng: expect(student.square(-1234.5), 1.0, "it"), lambda student, rng: expect(student.square(-77.5), 1.0, "it")]
+    task.part("what is hidden", points=50, hidden=True)(parts[0])
+    task.part("what is seen", points=50)(parts[1])
+    record = record_of(source, tmp_path, assignment)
+    hidden, seen = record["tasks"][0]["parts"]
+    assert hidden["title"] == "what is hidden" and "1234.5" not in json.dumps(seen) + record["tasks"][0]["output"]
+    assert record["tasks"][0]["output"] == "I saw -77.5\n"
+
+
 def test_the_inputs_are_those_of_the_term_and_the_part():
     draw = lambda *words: np.random.default_rng(int(seed_of(*words), 16)).standard_normal()
     assert draw("t", "w", "p", "") == draw("t", "w", "p", "") != draw("u", "w", "p", "") and draw("t", "wp", "") != draw("t", "w", "p")

@@ -67,12 +67,12 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     """Grade submissions: folders, .zip, .tar.gz or single files, or a folder full of them."""
     from ..grade.reports import atomically, autolab as line, gradescope as results, terminal
     from ..grade.run import grade_all
-    from ..grade.submissions import find
+    from ..grade.submissions import find, one
     from ..sandbox import Sandbox
     assignment = assignment_of(name, assignments)
-    found = find(submissions, assignment.module)
-    if (gradescope or autolab) and len(found) != 1:
-        raise XManError(f"--gradescope and --autolab are for one submission; here are {len(found)}")
+    if (gradescope or autolab) and len(submissions) != 1:
+        raise XManError(f"--gradescope and --autolab are for one submission; here are {len(submissions)}")
+    found = [one(submissions[0])] if gradescope or autolab else find(submissions, assignment.module)
     sandbox = Sandbox.here(unsafe)
     if unsafe:
         print(f"xman: the sandbox is {sandbox.name}", file=sys.stderr)
@@ -85,11 +85,12 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
         print(json.dumps(records, indent=1))
     else:
         print(terminal.table(records[0]) if len(records) == 1 else terminal.class_table(records))
-        print(f"\nreports: {out / 'class.html'}, {out / 'gradebook.csv'}")
     if gradescope:
         atomically(gradescope, json.dumps(results.results(records[0]), indent=1) + "\n")
     if autolab:
         print(line.last_line(records[0]))
+    elif not (as_json or gradescope):
+        print(f"\nreports: {out / 'class.html'}, {out / 'gradebook.csv'}")
 
 
 @grade.command()

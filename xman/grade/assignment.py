@@ -66,13 +66,13 @@ class Assignment:
     """One assignment. A submission is one module; its process sees these packages alone ("numpy", "scipy", "xman")."""
 
     def __init__(self, module: str, title: str, packages: Sequence[str] = ("numpy",), data: Sequence[str] = (),
-                 cpu_seconds: int = 20, wall_seconds: int = 60, memory_mib: int = 1024):
+                 cpu_seconds: int = 10, wall_seconds: int = 60, memory_mib: int = 1024):
         if unknown := set(packages) - set(PACKAGES):
             raise XManError(f"the package {min(unknown)!r} is not one that a submission can have: {', '.join(PACKAGES)}")
         self.module, self.title, self.packages, self.data = module, title, tuple(packages), tuple(data)
         self.limits = Limits(cpu_seconds=cpu_seconds, wall_seconds=wall_seconds, memory_mib=memory_mib)
         self.tasks: list[Task] = []
-        self.folder = Path()
+        self.folder: Path | None = None
 
     def task(self, number: int, title: str) -> Task:
         """A new task of that number (1, 2, …) and title."""
@@ -87,13 +87,13 @@ class Assignment:
     @property
     def probes(self) -> Path | None:
         """The file of what a worker does with a submission beyond calling its functions."""
-        path = self.folder / "probes.py"
-        return path if path.is_file() else None
+        path = self.folder and self.folder / "probes.py"
+        return path if path and path.is_file() else None
 
     def version(self) -> str:
-        """Twelve digits of the SHA-256 of all files of the folder."""
+        """Twelve digits of the SHA-256 of all files of the folder, if it comes from one."""
         total = hashlib.sha256()
-        for path in sorted(self.folder.rglob("*")):
+        for path in sorted(self.folder.rglob("*")) if self.folder else []:
             if path.is_file() and "__pycache__" not in path.parts:
                 total.update(f"{path.relative_to(self.folder).as_posix()}\0{path.stat().st_size}\0".encode() + path.read_bytes())
         return total.hexdigest()[:12]

@@ -68,7 +68,7 @@ def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: f
             expect(own, item, f"{what}[{k}]", look, tolerance)
     elif want is None or isinstance(want, (str, bool)):
         if type(got) is not type(want) or got != want:
-            raise Wrong(f"{what} to agree" if type(got) is type(want) else f"{what}: {kind(want)}", got, look)
+            raise Wrong(f"{what}: another {type(want).__name__}" if type(got) is type(want) else f"{what}: {kind(want)}", got, look)
     else:
         numbers(got, want, what, look, tolerance)
 
@@ -109,7 +109,7 @@ DIAGNOSES: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
 
 def about_numbers(got: np.ndarray, want: np.ndarray, tolerance: float) -> str | None:
     """A sentence for a slip that shows in the numbers: the sign, a factor, a transposition, zeros."""
-    if not got.any() and want.any():
+    if got.size > 1 and not got.any() and want.any():
         return "It is zero everywhere: does anything arrive here?"
     for sentence, slip in DIAGNOSES:
         guess = slip(want) if want.ndim else slip(want.reshape(1))[0]

@@ -32,11 +32,12 @@ LIKE_A_MARK = re.compile(r"#+\s*(end\s+(of\s+)?)?task\s*(\d|:)", re.IGNORECASE)
 TELLING = 12  # characters: a shorter line tells nothing
 PLAIN = re.compile(r"[\w\s.,:#]*")  # nor does one without an operator, a call or a bracket, such as `return values`
 CHECK = '''"""Tries what you have written. Run it as often as you like: python check.py"""
+import sys
 from pathlib import Path
 
 from xman.grade import check
 
-check(Path(__file__).parent)
+sys.exit(0 if check(Path(__file__).parent) else 1)
 '''
 
 
@@ -140,17 +141,16 @@ def traces(source: str, *handed_out: str) -> list[str]:
 def write_handout(assignment: Assignment, out: Path) -> None:
     """Write the hand-out of an assignment into the new or empty folder out.
 
-    It gets MODULE.py (the starter), handout.md, checks.py, check.py, and in data/ the data sets. XManError where the folder is
-    not empty, where something is missing, and where the solution could be read from what is handed out.
+    It gets MODULE.py (the starter), handout.md, checks.py, check.py, probes.py if there is one, and in data/ the data sets.
+    XManError where the folder is not empty, where something is missing, and where the solution could be read from what is
+    handed out.
     """
     outside(assignment, out)
     folder, module = assignment.folder, f"{assignment.module}.py"
-    try:
-        solution = (folder / "solution" / module).read_text("utf-8")
-        texts = {"handout.md": (folder / "handout.md").read_text("utf-8"), "check.py": CHECK,
-                 "checks.py": (folder / "public" / "checks.py").read_text("utf-8")}
-    except (OSError, UnicodeError) as error:
-        raise XManError(f"the assignment {folder.name} is not complete: {error}") from None
+    solution, handout, checks = (text_of(folder, name) for name in (f"solution/{module}", "handout.md", "public/checks.py"))
+    texts = {"handout.md": handout, "checks.py": checks, "check.py": CHECK}
+    if assignment.probes:
+        texts["probes.py"] = text_of(folder, "probes.py")
     try:
         texts[module] = starter(solution, {task.number: task.title for task in assignment.tasks})
     except XManError as error:
@@ -164,6 +164,14 @@ def write_handout(assignment: Assignment, out: Path) -> None:
         for name in assignment.data:
             (fresh / "data").mkdir(exist_ok=True)
             (fresh / "data" / name).write_bytes(data_set(name))
+
+
+def text_of(folder: Path, name: str) -> str:
+    """The text of a file of an assignment. XManError where it cannot be read."""
+    try:
+        return (folder / name).read_text("utf-8")
+    except (OSError, UnicodeError) as error:
+        raise XManError(f"the assignment {folder.name} has no {name}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def data_set(name: str) -> bytes:

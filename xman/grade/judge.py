@@ -6,6 +6,7 @@ import hashlib
 import math
 import platform
 import secrets
+import sys
 import threading
 import time
 import traceback
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import __version__
 from ..errors import XManError
 from ..sandbox import Sandbox
 from .assignment import Assignment, Part, Task, load_checks
@@ -52,28 +54,38 @@ def check(folder: Path | str = ".") -> bool:
     The work runs in a process of its own, but in no sandbox: it is the student's own.
     """
     folder = Path(folder).resolve()
-    assignment = load_checks(folder)
-    if not (folder / f"{assignment.module}.py").is_file():
-        raise XManError(f"there is no {assignment.module}.py in {folder}")
-    record = judge(assignment, folder, Sandbox.here(unsafe=True), secrets.token_hex(8), checks=True)
+    try:
+        assignment = load_checks(folder)
+        if not (folder / f"{assignment.module}.py").is_file():
+            raise XManError(f"there is no {assignment.module}.py in {folder}")
+        record = judge(assignment, folder, Sandbox.here(unsafe=True), secrets.token_hex(8), checks=True)
+    except XManError as error:
+        print(f"xman: {error}", file=sys.stderr)
+        return False
     print(checks_table(record))
     return all(case["credit"] == 1 for task in record["tasks"] for part in task["parts"] for case in part["cases"])
 
 
 def judged_task(assignment: Assignment, task: Task, parts: Sequence[Part], folder: Path, sandbox: Sandbox,
                 term: str, stop: threading.Event | None) -> tuple[dict[str, Any], str | None]:
-    """(the record of the task, the sentence why the submission could not even be imported)."""
-    start, records = time.monotonic(), []
+    """(the record of the task, the sentence why the submission could not even be imported).
+
+    Hidden parts come last: what the submission says or prints from then on may tell of their inputs, and is told nobody.
+    """
+    start, records, output = time.monotonic(), {}, None
     with Session(sandbox, folder, assignment.module, assignment.packages, assignment.limits, assignment.probes, stop) as session:
         try:
             session.load(int(seed_of(term, assignment.module, task.title), 16) % 2 ** 32)
             imported = True
         except Failed:
             imported = False
-        for part in parts:
+        for part in sorted(parts, key=lambda part: part.hidden):
+            if part.hidden and output is None:
+                output = session.output()
             cases = [judged_case(part, name, extra, session, assignment, term) for name, extra in part.named_cases()]
-            records.append(part_record(part, cases))
-    record = task_record(task, records, time.monotonic() - start, session.trouble, session.output())
+            records[part.title] = part_record(part, cases)
+    output = session.output() if output is None else output
+    record = task_record(task, [records[part.title] for part in parts], time.monotonic() - start, session.trouble, output)
     return record, None if imported else session.trouble
 
 
@@ -127,5 +139,4 @@ def seed_of(*words: str) -> str:
 
 def versions() -> dict[str, str]:
     """What the figures were made with."""
-    from importlib.metadata import version
-    return {"xman": version("xman"), "python": platform.python_version(), "numpy": np.__version__}
+    return {"xman": __version__, "python": platform.python_version(), "numpy": np.__version__}

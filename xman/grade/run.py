@@ -21,7 +21,7 @@ from .assignment import Assignment
 from .judge import judge, no_answer, part_record, seed_of, task_record, total, versions
 from .reports import write_all
 from .reports.files import atomically
-from .submissions import Submission
+from .submissions import Submission, harmless
 
 REPORTS_EVERY = 10.0  # seconds
 
@@ -37,7 +37,7 @@ def grade(assignment: Assignment, submission: Submission, sandbox: Sandbox, term
         else:  # what goes wrong from here on with the machine is not the student's fault, and ends the run
             record = judge(assignment, folder, sandbox, term, stop=stop)
     record["graded"]["digest"] = digest
-    return {"submission": submission.name, "slug": submission.slug, "file": submission.path.name, **record,
+    return {"submission": submission.name, "slug": submission.slug, "file": harmless(submission.path.name, 200), **record,
             "seconds": round(time.monotonic() - start, 3)}
 
 

@@ -72,8 +72,9 @@ class Session:
         try:
             self.exchange(None, (), {}, "the import", seed=seed)
         except Failed as error:
-            self.trouble = self.trouble or f"{self.module}.py could not be imported: {error.came_back}"
-            raise
+            last = self.output().strip().splitlines()[-1:]
+            self.trouble = " ".join([self.trouble, *last]) if self.trouble else f"{self.module}.py could not be imported: {error.came_back}"
+            raise Failed("an answer", self.trouble) from None
 
     def call(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """What the submission's function gives back. Failed where it gives back nothing."""
@@ -148,8 +149,8 @@ class Session:
             if line.count(b"[") + line.count(b"{") > NODES:
                 raise ValueError(f"more than {NODES:,} lists, tuples and dicts")
             answer = plain.value(line)
-        except ValueError as error:
-            raise self.broken(f"its answer cannot be read ({harmless(str(error), 200)})") from None
+        except ValueError:  # what is wrong with it is in the submission's own words
+            raise self.broken("its answer is not plain data") from None
         self.served += time.thread_time() - start
         if self.served > self.limits.cpu_seconds:  # the grader's own time, which a submission could use up at no cost to itself
             raise self.broken(f"to answer it has taken the grader {self.limits.cpu_seconds} s of processor time")
@@ -203,7 +204,9 @@ class Session:
                 return
 
     def output(self) -> str:
-        """What the submission printed, made harmless."""
+        """What the submission has printed so far, made harmless."""
+        if not self.over.is_set():
+            time.sleep(0.01)  # for what is still in the pipe
         return harmless(self.printed.decode("utf-8", "replace"), 4000)
 
 

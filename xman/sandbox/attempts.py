@@ -197,7 +197,11 @@ def calls(told):
     def call(name, *arguments):
         return libc.syscall(NUMBERS[platform.machine()][name], *arguments)
 
-    tries = [("ptrace", lambda: libc.ptrace(0, 0, 0, 0)), ("mount", lambda: libc.mount(b"none", TMP.encode(), b"tmpfs", 0, 0)),
+    def mount():
+        done = libc.mount(b"none", TMP.encode(), b"tmpfs", 0, 0)
+        return libc.umount(TMP.encode()) if done != -1 else -1  # outside a sandbox it would stay
+
+    tries = [("ptrace", lambda: libc.ptrace(0, 0, 0, 0)), ("mount", mount),
              ("unshare", lambda: libc.unshare(0x00020000)), ("nested user namespaces", lambda: libc.unshare(0x10000000)),
              ("shmget", lambda: libc.shmget(0, 4096, 0o1600)), ("memfd_create", lambda: libc.memfd_create(b"x", 0)),
              ("personality", lambda: libc.personality(0))]

@@ -22,13 +22,14 @@ from . import seccomp, uids
 from .box import NOTHING, Sandbox
 from .files import readable_copy
 from .limits import Limits
+from .stranded import HOSTNAME, end_stranded
 from .trial import complaint
 from .view import View, package_paths, show_libraries, show_python, worker_files
 from .worker import Worker, spawn
 
 ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
                "MKL_NUM_THREADS": "1", "HOME": "/tmp", "LANG": "C.UTF-8"}
-NAMESPACES = ["--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox",
+NAMESPACES = ["--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", HOSTNAME,
               "--die-with-parent", "--new-session", "--clearenv"]
 BOUND = ["--cap-add", "CAP_SYS_ADMIN"]  # until the worker has bounded the number of files in /tmp and is confined
 AS_ROOT = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", *BOUND]  # and is another user
@@ -70,6 +71,7 @@ class Bubblewrap(Sandbox):
             box = cls(program, version[0], way)
             said = complaint(box)
             if not said:
+                end_stranded()
                 return box
         raise XManError(f"bubblewrap is installed and does not work here: it says {said!r}. {remedy()}")
 
@@ -130,7 +132,7 @@ class Process:
 
     def __init__(self, news: bytes) -> None:
         self.file: int | None = None
-        with suppress(ValueError, OSError):  # bubblewrap has said no and ended
+        with suppress(ValueError, KeyError, OSError):  # bubblewrap has said no and ended
             self.file = os.pidfd_open(json.loads(news)["child-pid"])
 
     def end(self) -> None:

@@ -1,7 +1,6 @@
 """Is the sandbox of this machine what it should be? Each of its promises is tried from inside."""
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import os
 import secrets
@@ -181,6 +180,7 @@ def started(box: Sandbox, do: str, told: dict | None = None) -> Worker:
 
 def others() -> list[str]:
     """Packages that are installed here and that a submission has no business with."""
+    import importlib.metadata  # it is slow, and wanted here alone
     names = {name for name in importlib.metadata.packages_distributions() if name.isidentifier() and not name.startswith("_")}
     return sorted(names - {"numpy", "scipy", "xman", "ops"} - sys.stdlib_module_names)[:50]
 

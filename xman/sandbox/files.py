@@ -16,11 +16,12 @@ def readable_copy(folder: Path, undo: ExitStack, always: bool = False) -> Path:
     folder = Path(folder)
     if not folder.is_dir():
         raise XManError(f"the submission {folder} is not a folder")
-    if not always and all(everyone(path) for path in everything(folder)):
+    paths = list(everything(folder))  # before the copy is made, which may lie inside
+    if not always and all(everyone(path) for path in paths):
         return folder
     copy = Path(tempfile.mkdtemp(prefix="xman-submission-"))
     undo.callback(shutil.rmtree, copy, ignore_errors=True)
-    for path in everything(folder):
+    for path in paths:
         there = copy / path.relative_to(folder)
         mode = path.lstat().st_mode
         if stat.S_ISDIR(mode):

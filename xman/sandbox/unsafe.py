@@ -63,19 +63,19 @@ class Unsafe(Sandbox):
                 raise XManError("too many workers at once: no user is left for one more")
             home = Path(tempfile.mkdtemp(prefix="xman-worker-"))
             undo.callback(shutil.rmtree, home, ignore_errors=True)
-            home.chmod(0o755)
-            submission = readable_copy(submission, undo, always=True)
             grader, site, tmp = home / "grader", home / "site", home / "tmp"
-            for folder in (grader, site, tmp):
-                folder.mkdir(mode=0o755)
+            for folder in (home, grader, site, tmp):
+                opened(folder)
+            submission = readable_copy(submission, undo, always=True)
             for name, path in worker_files(extra_files).items():
                 shutil.copyfile(path, grader / name)
                 (grader / name).chmod(0o644)
             if uid:
                 os.chown(tmp, uid.number, uid.number)
             settings = {"path": linked(package_paths(packages), site), "submission": str(submission), "grader": str(grader),
-                        "uid": uid and uid.number, "in_memory": {}, "hidden": uid is not None, "keeps_capabilities": self.stays_root,
-                        "seccomp": self.filter and base64.b64encode(self.filter).decode(), "limits": asdict(limits)}
+                        "limits": asdict(limits), "uid": uid and uid.number, "in_memory": {}, "hidden": uid is not None,
+                        "keeps_capabilities": self.stays_root,
+                        "seccomp": self.filter and base64.b64encode(self.filter).decode()}
             if not uid and not WINDOWS:
                 settings["limits"]["processes"] = None if self.stays_root else limits.processes + threads_of(os.getuid())
             environment = {**ENVIRONMENT, "HOME": str(tmp), "TMPDIR": str(tmp), MARK: home.name}
@@ -97,7 +97,7 @@ class Trace(NamedTuple):
         """Kill them all, as far as they can be found."""
         if WINDOWS:
             return  # the worker itself is killed by whoever calls this
-        with suppress(ProcessLookupError, PermissionError):
+        with suppress(ProcessLookupError, PermissionError):  # those that have not left its group, before any of them forks again
             os.killpg(self.pid, signal.SIGKILL)
         until = time.monotonic() + 5
         while sys.platform == "linux" and time.monotonic() < until and (found := self.found()):
@@ -126,11 +126,17 @@ def threads_of(uid: int) -> int:
     return 64 + sum(process.threads for process in running().values() if process.uid == uid)
 
 
+def opened(folder: Path) -> None:
+    """The folder, made where it is missing, open to all users whatever the umask is."""
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0o755)
+
+
 def linked(paths: Mapping[str, Path], site: Path) -> list[str]:
     """What the worker's sys.path has: a folder of links to the packages, else (Windows) the folders that they lie in."""
     try:
         for name, path in paths.items():
-            (site / name).parent.mkdir(exist_ok=True)
+            opened((site / name).parent)
             (site / name).symlink_to(path)
     except OSError:
         return sorted({str(path.parent if "/" not in name else path.parent.parent) for name, path in paths.items()})

@@ -21,7 +21,7 @@ class Worker:
     def __init__(self, process: Popen, settings: dict, kill: Callable[[], None], after: ExitStack) -> None:
         self.process, self.settings = process, settings
         self._kill, self._after = kill, after
-        self._stopping = threading.Lock()
+        self._stopping, self._stopped = threading.Lock(), False
 
     def first_answer(self, timeout: float = 30.0) -> bytes:
         """What it writes when it is told its settings and nothing more: for scripts that try the sandbox."""
@@ -43,6 +43,9 @@ class Worker:
     def stop(self) -> None:
         """End it and everything that it has started, and give back what it held. Again does nothing; returns when it is done."""
         with self._stopping:
+            if self._stopped:  # its numbers may be another's by now
+                return
+            self._stopped = True
             self._kill()
             with suppress(TimeoutExpired):  # bubblewrap ends when what it waits for has ended
                 self.process.wait(2)
