@@ -17,8 +17,8 @@ def told(compare, *args, **keywords):
 
 @pytest.mark.parametrize("got, want", [
     (1.0, 1.0), (1, 1.0), (A, A), (A.astype(np.float32), A), (A + 1e-12, A), (np.nan, np.nan), (np.inf, np.inf), (None, None),
-    ("z1", "z1"), ([1, (2.0, A)], [1, (2.0, A)]), ({"a": A, "more": 0}, {"a": A}), (np.zeros((0, 3)), np.zeros((0, 3))), (True, True),
-    ([[1.0]], [[1.0]]), ((1, 2), [1, 2]), (np.bool_(True) + np.zeros(2), np.ones(2))])
+    ("z1", "z1"), ([1, (2.0, A)], [1, (2.0, A)]), ({"a": A, "more": 0}, {"a": A}), (np.zeros((0, 3)), np.zeros((0, 3))),
+    (True, True), ([[1.0]], [[1.0]]), ((1, 2), [1, 2]), (np.bool_(True) + np.zeros(2), np.ones(2))])
 def test_what_agrees_passes(got, want):
     expect(got, want, "z1")
 
@@ -90,8 +90,8 @@ def test_a_condition_and_a_mapping_are_told_in_their_own_words():
     expect_that(True, "nothing")
 
 
-@pytest.mark.parametrize("x, none, full, credit", [(0.9, 0.5, 0.9, 1), (0.7, 0.5, 0.9, 0.5), (0.2, 0.5, 0.9, 0), (30, 60, 20, 0.75),
-                                                   (np.nan, 0, 1, 0), (np.inf, 0, 1, 0)])
+@pytest.mark.parametrize("x, none, full, credit", [(0.9, 0.5, 0.9, 1), (0.7, 0.5, 0.9, 0.5), (0.2, 0.5, 0.9, 0),
+                                                   (30, 60, 20, 0.75), (np.nan, 0, 1, 0), (np.inf, 0, 1, 0)])
 def test_credit_by_scale(x, none, full, credit):
     assert scale(x, none, full) == pytest.approx(credit)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from xman.grade import Assignment, Wrong, check, expect, judge
-from xman.grade.judge import seed_of
+from xman.grade.record import seed_of
 from xman.sandbox import Sandbox
 
 SQUARES = "def square(x): return x * x\n"
@@ -56,7 +56,8 @@ def feedback(record, task=0, part=0, case=0):
 def test_all_that_is_right_has_all_points(tmp_path):
     record = record_of(SQUARES + HALVES, tmp_path)
     assert points(record) == [60, 40] and record["points"] == record["of"] == 100
-    assert feedback(record) is None and record["graded"].keys() == {"xman", "python", "numpy", "assignment", "sandbox", "term", "when"}
+    assert feedback(record) is None
+    assert record["graded"].keys() == {"xman", "python", "numpy", "assignment", "sandbox", "term", "when"}
 
 
 def test_cases_share_the_points_of_their_part(tmp_path):
@@ -131,9 +132,8 @@ def test_what_is_printed_or_said_once_a_hidden_part_was_seen_is_not_told(tmp_pat
         """
     assignment = Assignment("work", "Squares")
     task = assignment.task(1, "square")
-    parts = [lambda student, rng: expect(student.square(-1234.5), 1.0, "it"), lambda student, rng: expect(student.square(-77.5), 1.0, "it")]
-    task.part("what is hidden", points=50, hidden=True)(parts[0])
-    task.part("what is seen", points=50)(parts[1])
+    task.part("what is hidden", points=50, hidden=True)(lambda student, rng: expect(student.square(-1234.5), 1.0, "it"))
+    task.part("what is seen", points=50)(lambda student, rng: expect(student.square(-77.5), 1.0, "it"))
     record = record_of(source, tmp_path, assignment)
     hidden, seen = record["tasks"][0]["parts"]
     assert hidden["title"] == "what is hidden" and "1234.5" not in json.dumps(seen) + record["tasks"][0]["output"]
@@ -142,11 +142,16 @@ def test_what_is_printed_or_said_once_a_hidden_part_was_seen_is_not_told(tmp_pat
 
 def test_the_inputs_are_those_of_the_term_and_the_part():
     draw = lambda *words: np.random.default_rng(int(seed_of(*words), 16)).standard_normal()
-    assert draw("t", "w", "p", "") == draw("t", "w", "p", "") != draw("u", "w", "p", "") and draw("t", "wp", "") != draw("t", "w", "p")
+    assert draw("t", "w", "p", "") == draw("t", "w", "p", "") != draw("u", "w", "p", "")
+    assert draw("t", "wp", "") != draw("t", "w", "p")
 
 
 def test_the_same_submission_draws_the_same_however_python_hashes_and_draws(tmp_path):
-    source = "import random\nimport numpy as np\ndef square(x): return float(np.random.rand()), random.random(), hash('a'), list({'a', 'b', 'c'})\n"
+    source = """
+        import random
+        import numpy as np
+        def square(x): return float(np.random.rand()), random.random(), hash('a'), list({'a', 'b', 'c'})
+        """
     first, second = (feedback(record_of(source, tmp_path))["came_back"] for _ in range(2))
     assert first == second
 
@@ -192,7 +197,8 @@ def test_a_mistake_of_the_grader_itself_is_said_and_costs_no_other_part(tmp_path
     assignment = two_tasks()
     assignment.tasks[0].part("broken", points=0)(lambda student, rng: 1 / 0)
     record = record_of(SQUARES + HALVES, tmp_path, assignment)
-    assert record["points"] == 100 and feedback(record, 0, 2)["grader"] and "ZeroDivisionError" in feedback(record, 0, 2)["traceback"]
+    told = feedback(record, 0, 2)
+    assert record["points"] == 100 and told["grader"] and "ZeroDivisionError" in told["traceback"]
 
 
 def test_a_judge_that_is_to_stop_stops_at_once(tmp_path):

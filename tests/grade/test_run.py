@@ -149,7 +149,8 @@ def test_an_assignment_that_is_wrong_is_said_when_it_is_loaded(folder, spoil, sa
 
 def command(folder, *more):
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    return subprocess.Popen([sys.executable, "-m", "xman", "grade", "run", "work", "class", "--out", "out", "--unsafe", "--jobs", "2", *more],
+    arguments = ["grade", "run", "work", "class", "--out", "out", "--unsafe", "--jobs", "2", *more]
+    return subprocess.Popen([sys.executable, "-m", "xman", *arguments],
                             cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -1,4 +1,4 @@
-"""The command line: xman train, show, eval, grad, check; gradient, source, explain, derivation, paths, cost, differences; grade."""
+"""The command line: train, show, eval, grad, check; gradient, source, explain, derivation, paths, cost, differences; grade."""
 from __future__ import annotations
 
 import sys
@@ -10,7 +10,7 @@ def main() -> None:
     """Run the command that was typed. What a user can mend is said in a sentence, with exit status 2."""
     try:
         click = extra("click", "cli", "the command line")
-        from . import derivatives, grade  # noqa: F401 (its commands join those of the group)
+        from . import derivatives, grade  # their commands join those of the group
         try:
             derivatives.xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)
         except click.ClickException as error:

@@ -12,8 +12,9 @@ import click
 from ..errors import XManError, extra
 from .commands import xman
 
+PATH = click.Path(path_type=Path)
 ASSIGNMENT = click.argument("name", metavar="ASSIGNMENT")
-WHERE = click.option("--assignments", type=click.Path(path_type=Path), metavar="DIR",
+WHERE = click.option("--assignments", type=PATH, metavar="DIR",
                      help="Where the assignments are; the folder of that name here or above, if not said.")
 TERM = click.option("--term", metavar="SECRET", help="What the inputs are drawn from; a new secret, if not said.")
 
@@ -34,7 +35,7 @@ def assignment_of(name: str, assignments: Path | None) -> Any:
 @grade.command()
 @ASSIGNMENT
 @WHERE
-@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="A new folder.")
+@click.option("--out", type=PATH, required=True, metavar="DIR", help="A new folder.")
 def handout(name: str, assignments: Path | None, out: Path) -> None:
     """Write what the students get: the starter, their checks, the data; no trace of the solution."""
     from ..grade.handout import write_handout
@@ -43,7 +44,7 @@ def handout(name: str, assignments: Path | None, out: Path) -> None:
 
 
 @grade.command()
-@click.argument("folder", type=click.Path(path_type=Path), default=".")
+@click.argument("folder", type=PATH, default=".")
 def check(folder: Path) -> None:
     """Run the checks of a hand-out on your own work in FOLDER (the current one, if not said)."""
     from ..grade import check as check_folder
@@ -52,20 +53,22 @@ def check(folder: Path) -> None:
 
 @grade.command()
 @ASSIGNMENT
-@click.argument("submissions", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SUBMISSION...")
+@click.argument("submissions", nargs=-1, required=True, type=PATH, metavar="SUBMISSION...")
 @WHERE
 @TERM
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where records and reports go; ASSIGNMENT-grades, if not said. "
-              "A second run over it judges only what is new.")
+@click.option("--out", type=PATH, metavar="DIR",
+              help="Where records and reports go; ASSIGNMENT-grades, if not said. A second run judges only what is new.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="How many at a time.")
 @click.option("--unsafe", is_flag=True, help="Also without a sandbox: the submissions can then do what you can do.")
-@click.option("--gradescope", type=click.Path(path_type=Path), metavar="FILE", help="Write Gradescope's results.json of the one submission.")
+@click.option("--gradescope", type=PATH, metavar="FILE", help="Write Gradescope's results.json of the one submission.")
 @click.option("--autolab", is_flag=True, help="Print Autolab's line of the one submission last.")
 @click.option("--json", "as_json", is_flag=True, help="Print the records as JSON.")
-def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term: str | None, out: Path | None, jobs: int, unsafe: bool,
-        gradescope: Path | None, autolab: bool, as_json: bool) -> None:
+def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term: str | None, out: Path | None, jobs: int,
+        unsafe: bool, gradescope: Path | None, autolab: bool, as_json: bool) -> None:
     """Grade submissions: folders, .zip, .tar.gz or single files, or a folder full of them."""
-    from ..grade.reports import atomically, autolab as line, gradescope as results, terminal
+    from ..grade.reports import atomically, terminal
+    from ..grade.reports import autolab as line
+    from ..grade.reports import gradescope as results
     from ..grade.run import grade_all
     from ..grade.submissions import find, one
     from ..sandbox import Sandbox
@@ -78,8 +81,8 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
         print(f"xman: the sandbox is {sandbox.name}", file=sys.stderr)
     out = out or Path(f"{assignment.module}-grades")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is judged is kept, as with Ctrl-C
-    with extra("tqdm", "grade", "a progress bar").tqdm(total=len(found), unit="submission", disable=None if len(found) > 1 else True,
-                                                       file=sys.stderr) as bar:
+    progress = extra("tqdm", "grade", "a progress bar").tqdm
+    with progress(total=len(found), unit="submission", disable=len(found) == 1 or None, file=sys.stderr) as bar:
         records = grade_all(assignment, found, sandbox, out, term, jobs, lambda record: bar.update())
     if as_json:
         print(json.dumps(records, indent=1))
@@ -97,7 +100,7 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
 @ASSIGNMENT
 @WHERE
 @TERM
-@click.option("--out", type=click.Path(path_type=Path), default="autograder.zip", show_default=True, metavar="FILE")
+@click.option("--out", type=PATH, default="autograder.zip", show_default=True, metavar="FILE")
 def gradescope(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
     """Write the autograder that is uploaded to Gradescope."""
     from ..grade.packages import gradescope as write
@@ -109,7 +112,7 @@ def gradescope(name: str, assignments: Path | None, term: str | None, out: Path)
 @ASSIGNMENT
 @WHERE
 @TERM
-@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="A folder for Makefile and autograde.tar.")
+@click.option("--out", type=PATH, required=True, metavar="DIR", help="A folder for Makefile and autograde.tar.")
 def autolab(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
     """Write the Makefile and the tar file that are uploaded to Autolab."""
     from ..grade.packages import autolab as write

@@ -3,5 +3,5 @@ from .assignment import Assignment, Part, Task, folder_of, load, load_checks
 from .compare import Failed, Wrong, expect, expect_mapping, expect_probabilities, expect_that, scale
 from .judge import check, judge
 
-__all__ = ["Assignment", "Failed", "Part", "Task", "Wrong", "check", "expect", "expect_mapping", "expect_probabilities", "expect_that",
-           "folder_of", "judge", "load", "load_checks", "scale"]
+__all__ = ["Assignment", "Failed", "Part", "Task", "Wrong", "check", "expect", "expect_mapping", "expect_probabilities",
+           "expect_that", "folder_of", "judge", "load", "load_checks", "scale"]

@@ -120,8 +120,9 @@ def load(folder: Path) -> Assignment:
     empty = [task.title for task in assignment.tasks if not task.parts]
     titles = [part.title for task in assignment.tasks for part in task.parts]
     if empty or len(set(titles)) < len(titles) or abs(assignment.points - 100) > 1e-9:
-        raise XManError(f"{folder}: its parts have {assignment.points:g} points (100 are wanted), a task without a part: {empty or 'none'}, "
-                        f"a title twice: {sorted({title for title in titles if titles.count(title) > 1}) or 'none'}")
+        twice = sorted({title for title in titles if titles.count(title) > 1})
+        raise XManError(f"{folder}: its parts have {assignment.points:g} points (100 are wanted), a task without a part: "
+                        f"{empty or 'none'}, a title twice: {twice or 'none'}")
     assignment.folder = folder
     return assignment
 

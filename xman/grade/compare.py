@@ -20,7 +20,8 @@ class Wrong(Exception):
     What is None is filled in with the last call of the submission, or left out. credit: what the case is worth all the same.
     """
 
-    def __init__(self, expected: str, came_back: Any = None, look: str | None = None, given: str | None = None, credit: float = 0.0):
+    def __init__(self, expected: str, came_back: Any = None, look: str | None = None, given: str | None = None,
+                 credit: float = 0.0):
         super().__init__(expected)
         self.expected, self.look, self.given, self.credit = expected, look, given, credit
         self.came_back = came_back if came_back is None or isinstance(came_back, str) else shown(came_back)
@@ -64,11 +65,11 @@ def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: f
         if not isinstance(got, (list, tuple)) or len(got) != len(want):
             raise Wrong(f"{what}: {len(want)} items", f"{len(got)} items: {shown(got)}" if isinstance(got, (list, tuple))
                         else kind(got), look)
-        for k, (own, item) in enumerate(zip(got, want)):
+        for k, (own, item) in enumerate(zip(got, want, strict=True)):
             expect(own, item, f"{what}[{k}]", look, tolerance)
     elif want is None or isinstance(want, (str, bool)):
         if type(got) is not type(want) or got != want:
-            raise Wrong(f"{what}: another {type(want).__name__}" if type(got) is type(want) else f"{what}: {kind(want)}", got, look)
+            raise Wrong(f"{what}: {f'another {type(want).__name__}' if type(got) is type(want) else kind(want)}", got, look)
     else:
         numbers(got, want, what, look, tolerance)
 
@@ -82,7 +83,8 @@ def numbers(got: Any, want: Any, what: str, look: str | None, tolerance: float) 
     if got.shape != want.shape:
         raise Wrong(f"{what}: shape {want.shape}", f"shape {got.shape}", look or about_shapes(got.shape, want.shape))
     with np.errstate(all="ignore"):
-        wrong = ~(np.abs(got - want) <= tolerance * (1 + np.abs(want))) & ~((got == want) | (np.isnan(got) & np.isnan(want)))
+        close = np.abs(got - want) <= tolerance * (1 + np.abs(want))
+    wrong = ~(close | (got == want) | (np.isnan(got) & np.isnan(want)))
     if not wrong.any():
         return
     place = tuple(int(k) for k in np.argwhere(wrong)[0]) if want.ndim else ()
@@ -93,7 +95,8 @@ def numbers(got: Any, want: Any, what: str, look: str | None, tolerance: float) 
         raise Wrong(f"{what}: finite numbers", f"{got[place]}" + (f" at {list(place)}" if place else ""), look or NOT_FINITE)
     count = f", and {int(wrong.sum())} of {want.size} elements that are off" if want.size > 1 else ", which is off"
     hint = about_numbers(got, want, tolerance)
-    raise Wrong(f"{what} to agree to {tolerance:.0e}", f"{got[place]:.10g}{here}{count}", " ".join(filter(None, (hint, look))) or None)
+    raise Wrong(f"{what} to agree to {tolerance:.0e}", f"{got[place]:.10g}{here}{count}",
+                " ".join(filter(None, (hint, look))) or None)
 
 
 NOT_FINITE = "Where does it overflow, or divide by zero? Look at the largest exponent and the smallest denominator."
@@ -113,7 +116,8 @@ def about_numbers(got: np.ndarray, want: np.ndarray, tolerance: float) -> str | 
         return "It is zero everywhere: does anything arrive here?"
     for sentence, slip in DIAGNOSES:
         guess = slip(want) if want.ndim else slip(want.reshape(1))[0]
-        if guess.shape == got.shape and np.allclose(got, guess, tolerance, tolerance) and not np.allclose(guess, want, tolerance, tolerance):
+        alike = guess.shape == got.shape and np.allclose(got, guess, tolerance, tolerance)
+        if alike and not np.allclose(guess, want, tolerance, tolerance):
             return sentence
     wanted = want.astype(bool) & np.isfinite(want)
     ratio = got[wanted] / want[wanted] if wanted.any() else np.ones(1)
@@ -128,15 +132,15 @@ def about_shapes(got: tuple[int, ...], want: tuple[int, ...]) -> str | None:
         return "Is it transposed?"
     if math.prod(got) == math.prod(want):
         return "Did a sum or a reshape lose an axis, or keep one too many (keepdims)?"
-    if len(got) == len(want) and all(g in (w, 1) or w == 1 for g, w in zip(got, want)):
+    if len(got) == len(want) and all(g in (w, 1) or w == 1 for g, w in zip(got, want, strict=True)):
         return "Was a broadcast not undone, or done twice? The derivative has the shape of its argument."
     return None
 
 
 def kind(value: Any) -> str:
     """What sort of thing it is, in words."""
-    names = {type(None): "nothing (None): is a return missing?", bool: "a bool", int: "a number", float: "a number", str: "a string",
-             list: "a list", tuple: "a tuple", dict: "a dict"}
+    names = {type(None): "nothing (None): is a return missing?", bool: "a bool", int: "a number", float: "a number",
+             str: "a string", list: "a list", tuple: "a tuple", dict: "a dict"}
     return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else names.get(type(value), "something else")
 
 

@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any
 
 from ..errors import XManError
 from ..sandbox import Sandbox
 from .assignment import Assignment
-from .judge import judge, no_answer, part_record, seed_of, task_record, total, versions
+from .judge import judge
+from .record import Record, submission_record, unjudged, versions
 from .reports import write_all
 from .reports.files import atomically
 from .submissions import Submission, harmless
@@ -26,14 +26,16 @@ from .submissions import Submission, harmless
 REPORTS_EVERY = 10.0  # seconds
 
 
-def grade(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str, stop: threading.Event | None = None) -> dict[str, Any]:
+def grade(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
+          stop: threading.Event | None = None) -> Record:
     """The record of one submission. One that cannot be read is a record too, with its trouble and no points."""
     start, digest = time.monotonic(), submission.digest()
     with contextlib.ExitStack() as unpacked:
         try:
             folder = unpacked.enter_context(submission.unpacked(assignment.module))
         except XManError as error:
-            record = refused(assignment, str(error), term, sandbox)
+            tasks = [unjudged(task, task.parts, str(error)) for task in assignment.tasks]
+            record = submission_record(assignment, tasks, str(error), sandbox, term)
         else:  # what goes wrong from here on with the machine is not the student's fault, and ends the run
             record = judge(assignment, folder, sandbox, term, stop=stop)
     record["graded"]["digest"] = digest
@@ -41,17 +43,8 @@ def grade(assignment: Assignment, submission: Submission, sandbox: Sandbox, term
             "seconds": round(time.monotonic() - start, 3)}
 
 
-def refused(assignment: Assignment, sentence: str, term: str, sandbox: Sandbox) -> dict[str, Any]:
-    """The record of a submission that no worker has seen."""
-    tasks = [task_record(task, [part_record(part, no_answer(part, sentence)) for part in task.parts], 0.0, None, "")
-             for task in assignment.tasks]
-    return {"assignment": assignment.module, "title": assignment.title, "points": 0.0, "of": total(tasks, "of"), "trouble": sentence,
-            "tasks": tasks, "graded": {**versions(), "assignment": assignment.version(), "sandbox": sandbox.name,
-                                       "term": seed_of(term)[:12], "when": ""}}
-
-
-def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox: Sandbox, out: Path, term: str | None = None, jobs: int = 1,
-              done: Callable[[dict[str, Any]], object] = lambda record: None) -> list[dict[str, Any]]:
+def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox: Sandbox, out: Path, term: str | None = None,
+              jobs: int = 1, done: Callable[[Record], object] = lambda record: None) -> list[Record]:
     """The records of all submissions, in their order, and their reports in the folder out; done is called after each.
 
     Ctrl-C ends it at once: what is judged is kept, reports are written, KeyboardInterrupt goes on. XManError where another
@@ -59,9 +52,8 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
     """
     with locked(out):
         term = kept_term(out, term)
-        expected = {"assignment": assignment.version(), "xman": versions()["xman"], "term": seed_of(term)[:12]}
-        records = {submission.slug: record for submission in submissions
-                   if (record := kept(out, submission, expected)) is not None}
+        wanted = versions(assignment, term)
+        records = {submission.slug: record for submission in submissions if (record := kept(out, submission, wanted)) is not None}
         for record in records.values():
             done(record)
         stop, written = threading.Event(), time.monotonic()
@@ -84,7 +76,7 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
     return in_order(records, submissions)
 
 
-def in_order(records: dict[str, dict[str, Any]], submissions: Sequence[Submission]) -> list[dict[str, Any]]:
+def in_order(records: dict[str, Record], submissions: Sequence[Submission]) -> list[Record]:
     """Those that there are, as the submissions are ordered."""
     return [records[submission.slug] for submission in submissions if submission.slug in records]
 
@@ -94,13 +86,13 @@ def record_file(out: Path, slug: str) -> Path:
     return out / "records" / f"{slug}.json"
 
 
-def kept(out: Path, submission: Submission, expected: dict[str, str]) -> dict[str, Any] | None:
+def kept(out: Path, submission: Submission, wanted: dict[str, str]) -> Record | None:
     """The record of an earlier run, if it is of the same submission, assignment, grader and term."""
     try:
         record = json.loads(record_file(out, submission.slug).read_text("utf-8"))
-        same = {**expected, "digest": submission.digest()}
+        same = {**wanted, "digest": submission.digest()}
         return record if {key: record["graded"][key] for key in same} == same else None
-    except (OSError, ValueError, KeyError, TypeError):  # XManError is a ValueError: what cannot be read is refused again
+    except (OSError, ValueError, KeyError, TypeError):  # it is not there, or not what this version writes: it is made again
         return None
 
 

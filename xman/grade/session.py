@@ -73,7 +73,8 @@ class Session:
             self.exchange(None, (), {}, "the import", seed=seed)
         except Failed as error:
             last = self.output().strip().splitlines()[-1:]
-            self.trouble = " ".join([self.trouble, *last]) if self.trouble else f"{self.module}.py could not be imported: {error.came_back}"
+            self.trouble = (" ".join([self.trouble, *last]) if self.trouble else
+                            f"{self.module}.py could not be imported: {error.came_back}")
             raise Failed("an answer", self.trouble) from None
 
     def call(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
@@ -214,7 +215,7 @@ MESSAGES = {"result", "error", "ask"}
 
 
 def again(pipe: IO[bytes]) -> io.FileIO:
-    """The end of a pipe that is read here, by a number of its own: stop closes the other, and that may be another pipe's at once."""
+    """The end of a pipe, by a number of its own: stop closes the other, which may be another pipe's at once."""
     return io.FileIO(os.dup(pipe.fileno()))
 
 
@@ -239,7 +240,7 @@ def modest(args: Any) -> Any:
         return value
     args = tried(list(args))
     if math.prod(map(max, itertools.zip_longest(*shapes, fillvalue=1))) > ENTRIES:
-        raise ValueError(f"arrays that are too large together, of the shapes {', '.join(str(shape[::-1]) for shape in shapes[:9])}")
+        raise ValueError(f"arrays that are too large together, of the shapes {[shape[::-1] for shape in shapes[:9]]}")
     return args
 
 

@@ -1,0 +1,67 @@
+"""The record of a submission: what came of it, as plain data that JSON holds and from which every report is made."""
+from __future__ import annotations
+
+import datetime
+import hashlib
+import math
+import platform
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..sandbox import Sandbox
+from .assignment import Assignment, Part, Task
+
+Record = dict[str, Any]
+
+
+def submission_record(assignment: Assignment, tasks: list[Record], trouble: str | None, sandbox: Sandbox, term: str) -> Record:
+    """Its tasks, their sum, the sentence of what concerns it as a whole, and with what it was graded, when."""
+    when = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")  # noqa: UP017 (3.10)
+    return {"assignment": assignment.module, "title": assignment.title, "points": total(tasks, "points"),
+            "of": total(tasks, "of"), "trouble": trouble, "tasks": tasks,
+            "graded": {**versions(assignment, term), "python": platform.python_version(), "numpy": np.__version__,
+                       "sandbox": sandbox.name, "when": when}}
+
+
+def task_record(task: Task, parts: list[Record], seconds: float = 0.0, trouble: str | None = None, output: str = "") -> Record:
+    """Its parts, their sum, and what became of its process."""
+    return {"number": task.number, "title": task.title, "points": total(parts, "points"), "of": total(parts, "of"),
+            "seconds": round(seconds, 3), "trouble": trouble, "output": output, "parts": parts}
+
+
+def part_record(part: Part, cases: list[Record]) -> Record:
+    """The cases share the points of their part."""
+    share = math.fsum(case["credit"] for case in cases) / len(cases)
+    return {"title": part.title, "points": round(part.points * share, 6), "of": part.points, "hidden": part.hidden,
+            "cases": cases}
+
+
+def case_record(name: str, credit: float, expected: str | None = None, given: str | None = None, came_back: str | None = None,
+                look: str | None = None, **more: Any) -> Record:
+    """The credit of a case; without `expected` there is nothing to say of it."""
+    feedback = {"given": given, "came_back": came_back, "expected": expected, "look": look, **more}
+    return {"name": name, "credit": credit, "feedback": feedback if expected else None}
+
+
+def unjudged(task: Task, parts: Iterable[Part], trouble: str) -> Record:
+    """A task that was not tried, and why."""
+    return task_record(task, [part_record(part, [case_record(name, 0.0, "an answer", came_back=trouble)
+                                                 for name, _ in part.named_cases()]) for part in parts])
+
+
+def total(records: list[Record], key: str) -> float:
+    """The sum of a column, without the noise of binary fractions."""
+    return round(math.fsum(record[key] for record in records), 6)
+
+
+def versions(assignment: Assignment, term: str) -> dict[str, str]:
+    """What has to be the same for two records to be of one kind."""
+    return {"xman": __version__, "assignment": assignment.version(), "term": seed_of(term)[:12]}
+
+
+def seed_of(*words: str) -> str:
+    """The SHA-256 of the words, in hexadecimal."""
+    return hashlib.sha256("\0".join(words).encode()).hexdigest()
