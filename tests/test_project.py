@@ -16,6 +16,7 @@ import xman.train
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = "ops", "xman"
+BESIDE_A_WORKER = "confine", "plain"  # a worker of the grader imports what lies beside it
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 HEAVY = "scipy", "click", "matplotlib", "tqdm", "safetensors"
 
@@ -29,8 +30,9 @@ RANKS = [{"errors", "figures", "notation", "validity", "wengert", "register", "m
          {"engines"},
          {"fused"},
          {"tape"},
-         {"show", "train", "sandbox"},
+         {"show", "train", "sandbox", "submissions"},
          {"grade"},
+         {"course"},
          {"models"},
          {"cli"},
          {"__main__"}]
@@ -72,7 +74,7 @@ def top(module):
 
 
 def third_party(module):
-    return top(module) not in sys.stdlib_module_names and top(module) not in PACKAGES
+    return top(module) not in sys.stdlib_module_names and top(module) not in {*PACKAGES, *BESIDE_A_WORKER}
 
 
 def part(module):
@@ -232,4 +234,6 @@ TEXTS = [path for path in [*FILES, *ROOT.glob("*.*"), ROOT / "Makefile", ROOT / 
 
 @pytest.mark.parametrize("path", TEXTS, ids=name_of)
 def test_no_file_names_an_absolute_path_of_one_machine(path):
+    if "sandbox" in path.parts:
+        pytest.skip("the folders that a submission sees are named there")
     assert not re.search(r"(?<![\w./:-])/(work|tmp|home|root|mnt|Users)\b", path.read_text("utf-8"))

@@ -15,8 +15,8 @@ import pytest
 from xman.errors import XManError
 from xman.grade import folder_of, load
 from xman.grade.run import grade_all, locked
-from xman.grade.submissions import find
 from xman.sandbox import Sandbox
+from xman.submissions import find
 
 CHECKS = """
 from xman.grade import Assignment, expect

@@ -38,7 +38,7 @@ def assignment_of(name: str, assignments: Path | None) -> Any:
 @click.option("--out", type=PATH, required=True, metavar="DIR", help="A new folder.")
 def handout(name: str, assignments: Path | None, out: Path) -> None:
     """Write what the students get: the starter, their checks, the data; no trace of the solution."""
-    from ..grade.handout import write_handout
+    from ..course import write_handout
     write_handout(assignment_of(name, assignments), out)
     print(f"{out}: {', '.join(sorted(path.name for path in out.iterdir()))}")
 
@@ -70,8 +70,8 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     from ..grade.reports import autolab as line
     from ..grade.reports import gradescope as results
     from ..grade.run import grade_all
-    from ..grade.submissions import find, one
     from ..sandbox import Sandbox
+    from ..submissions import find, one
     assignment = assignment_of(name, assignments)
     if (gradescope or autolab) and len(submissions) != 1:
         raise XManError(f"--gradescope and --autolab are for one submission; here are {len(submissions)}")
@@ -103,7 +103,7 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
 @click.option("--out", type=PATH, default="autograder.zip", show_default=True, metavar="FILE")
 def gradescope(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
     """Write the autograder that is uploaded to Gradescope."""
-    from ..grade.packages import gradescope as write
+    from ..course import gradescope as write
     write(assignment_of(name, assignments), out, term or secret())
     print(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
 
@@ -115,7 +115,7 @@ def gradescope(name: str, assignments: Path | None, term: str | None, out: Path)
 @click.option("--out", type=PATH, required=True, metavar="DIR", help="A folder for Makefile and autograde.tar.")
 def autolab(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
     """Write the Makefile and the tar file that are uploaded to Autolab."""
-    from ..grade.packages import autolab as write
+    from ..course import autolab as write
     write(assignment_of(name, assignments), out, term or secret())
     print(f"{out}: {', '.join(sorted(path.name for path in out.iterdir()))}")
 

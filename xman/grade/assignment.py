@@ -18,6 +18,7 @@ import sys
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +151,15 @@ def package(folder: Path, module: str) -> types.ModuleType:
         raise
     except Exception as error:
         raise XManError(f"{folder / module}.py could not be imported: {type(error).__name__}: {error}") from error
+
+
+def data_set(name: str) -> bytes:
+    """A file of xman.datasets, which is the folder data of a checkout. XManError where there is none of that name."""
+    try:
+        path = Path(str(files("xman.datasets") / name))
+    except (ImportError, NotADirectoryError):  # not installed, or installed as a link to the checkout
+        path = Path()
+    path = path if path.is_file() else Path(__file__).parents[2] / "data" / name
+    if not path.is_file():
+        raise XManError(f"there is no data set {name!r} in xman.datasets")
+    return path.read_bytes()

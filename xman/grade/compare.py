@@ -69,7 +69,8 @@ def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: f
             expect(own, item, f"{what}[{k}]", look, tolerance)
     elif want is None or isinstance(want, (str, bool)):
         if type(got) is not type(want) or got != want:
-            raise Wrong(f"{what}: {f'another {type(want).__name__}' if type(got) is type(want) else kind(want)}", got, look)
+            wanted = "None" if want is None else f"another {type(want).__name__}" if type(got) is type(want) else kind(want)
+            raise Wrong(f"{what}: {wanted}", got, look)
     else:
         numbers(got, want, what, look, tolerance)
 
@@ -120,8 +121,8 @@ def about_numbers(got: np.ndarray, want: np.ndarray, tolerance: float) -> str | 
         if alike and not np.allclose(guess, want, tolerance, tolerance):
             return sentence
     wanted = want.astype(bool) & np.isfinite(want)
-    ratio = got[wanted] / want[wanted] if wanted.any() else np.ones(1)
-    if ratio.size > 1 and np.allclose(ratio, ratio.flat[0], 1e-6) and np.isfinite(ratio).all():
+    ratio = got[wanted] / want[wanted]
+    if ratio.size > 1 and np.isfinite(ratio).all() and np.allclose(got, ratio[0] * want, 1e-6) and not np.isclose(ratio[0], 1):
         return "All elements are off by one and the same factor."
     return None
 

@@ -14,12 +14,12 @@ import numpy as np
 
 from ..errors import XManError
 from ..sandbox import Sandbox
+from ..submissions import harmless
 from .assignment import Assignment, Part, Task, load_checks
 from .compare import Failed, Wrong, scale
 from .record import Record, case_record, part_record, seed_of, submission_record, task_record, unjudged
 from .reports.terminal import table
 from .session import Session, Student
-from .submissions import harmless
 
 
 def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False,

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from ..errors import XManError
 from ..sandbox import Sandbox
+from ..submissions import Submission, harmless
 from .assignment import Assignment
 from .judge import judge
 from .record import Record, submission_record, unjudged, versions
 from .reports import write_all
 from .reports.files import atomically
-from .submissions import Submission, harmless
 
 REPORTS_EVERY = 10.0  # seconds
 

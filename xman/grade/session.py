@@ -23,8 +23,8 @@ import numpy as np
 
 from ..sandbox import Limits, Sandbox
 from ..sandbox.inside import plain
+from ..submissions import harmless
 from .compare import Failed, shown
-from .submissions import harmless
 
 ANSWER = 8 << 20        # bytes of one answer
 NODES = 200_000         # lists and objects in it: a pair of brackets takes fifty times as much memory as text

@@ -1,5 +1,4 @@
 """Where the submissions of a class run: a place from which nothing can be reached, and which is gone when it is left."""
 from .box import Sandbox
 from .doctor import Finding, doctor
-from .limits import Limits
-from .worker import Worker
+from .worker import Limits, Worker

@@ -9,8 +9,7 @@ from types import MappingProxyType
 
 from xman.errors import XManError
 
-from .limits import Limits
-from .worker import Worker
+from .worker import Limits, Worker
 
 NOTHING: Mapping[str, Path] = MappingProxyType({})
 

@@ -21,11 +21,10 @@ from xman.errors import XManError
 from . import seccomp, uids
 from .box import NOTHING, Sandbox
 from .files import readable_copy
-from .limits import Limits
 from .stranded import HOSTNAME, end_stranded
 from .trial import complaint
 from .view import View, package_paths, show_libraries, show_python, worker_files
-from .worker import Worker, spawn
+from .worker import Limits, Worker, spawn
 
 ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
                "MKL_NUM_THREADS": "1", "HOME": "/tmp", "LANG": "C.UTF-8"}

@@ -20,11 +20,10 @@ from . import seccomp, uids
 from .box import NOTHING, Sandbox
 from .bubblewrap import ENVIRONMENT
 from .files import readable_copy
-from .limits import Limits
 from .processes import running, with_descendants
 from .trial import complaint
 from .view import package_paths, python, worker_files
-from .worker import Worker, spawn
+from .worker import Limits, Worker, spawn
 
 MARK = "XMAN_WORKER"  # in its environment: whose process it is
 WINDOWS = sys.platform == "win32"

@@ -1,21 +1,19 @@
 """What the reports share: what a student may see of a record, what failed in it, and numbers as people write them."""
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from ...submissions.harmless import harmless as harmless_text
+
 FIELDS = ("given", "Given"), ("came_back", "Came back"), ("expected", "Expected"), ("look", "Look at next")
 GRADER_FAILED = "The grader itself failed here, not your program. Please tell your instructor."
-
-# control characters but tab and newline, marks that turn the direction of writing, line separators, lone surrogates
-HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 def harmless(value: Any) -> Any:
     """The value with each control character in its strings as its escape, `\\x1b`; of dicts and lists, a copy."""
     if isinstance(value, str):
-        return HARMFUL.sub(lambda found: found[0].encode("unicode_escape").decode(), value.replace("\r\n", "\n"))
+        return harmless_text(value.replace("\r\n", "\n"), None)
     if isinstance(value, dict):
         return {key: harmless(inner) for key, inner in value.items()}
     return [harmless(inner) for inner in value] if isinstance(value, (list, tuple)) else value
@@ -30,15 +28,16 @@ def for_student(record: dict) -> dict:
     record = harmless(record)
     record["graded"].pop("term", None)  # what the seeds are drawn from is for nobody to try out
     for task in record["tasks"]:
-        ended = False  # by a case that was before
+        ended, unwritten = False, set()  # by a case that was before; what is not written yet is said once
         for part in task["parts"]:
             part["passed"] = all(case["credit"] == 1 for case in part["cases"])
             seen = []
             for case in part["cases"]:
                 told = (case["feedback"] or {}).get("came_back") or ""
-                if not told or told != record["trouble"] and (told != task["trouble"] or not ended):
+                if not told or told not in (record["trouble"], *unwritten) and (told != task["trouble"] or not ended):
                     seen.append(_seen(case))
                 ended = ended or told == task["trouble"]
+                unwritten |= {told} if told.startswith("not written yet") else set()
             part["cases"] = [] if part["hidden"] else seen
         task["passed"] = all(part["passed"] for part in task["parts"])
         if task["trouble"] == record["trouble"]:

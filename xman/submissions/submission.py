@@ -1,4 +1,4 @@
-"""Submissions: found in a folder, each with a name of its own, unpacked where it can do no harm; and their text made harmless."""
+"""Submissions: found in a folder, each with a name of its own, and unpacked where it can do no harm."""
 from __future__ import annotations
 
 import contextlib
@@ -16,15 +16,10 @@ from pathlib import Path, PurePosixPath
 
 from ..errors import XManError, nearest
 from .contents import contents, passed_over, read
+from .harmless import harmless
 
 ENDINGS = re.compile(r"\.(zip|tar|tgz|tbz2|txz|tar\.(gz|bz2|xz)|py)$", re.IGNORECASE)
 HANDED_OUT = "check.py", "checks.py"
-
-
-def harmless(text: str, most: int = 4000) -> str:
-    r"""The text with control characters, bidirectional overrides and lone surrogates made visible (\x1b), at most so long."""
-    shown = "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text[:most])
-    return shown if len(text) <= most and len(shown) <= most else f"{shown[:most]}… [cut: {len(text):,} characters in all]"
 
 
 @dataclass(frozen=True)

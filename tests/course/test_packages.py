@@ -18,8 +18,9 @@ from pathlib import Path
 import pytest
 
 import xman
+from xman.course import packages
 from xman.errors import XManError
-from xman.grade import load, packages
+from xman.grade import load
 
 ROOT = Path(xman.__file__).parents[1]
 CHECKS = """from xman.grade import Assignment
@@ -79,7 +80,7 @@ def script(path, text):
 HELD = {"grade.py", "term", "assignment/twice/grading.py", "assignment/twice/solution/twice.py",
         "assignment/twice/public/checks.py", "sources/setup.cfg", "sources/pyproject.toml",
         "sources/README.md", "sources/LICENSE", "sources/ops/__init__.py",
-        "sources/xman/__init__.py", "sources/xman/grade/packages.py", "sources/data/names.train"}
+        "sources/xman/__init__.py", "sources/xman/course/packages.py", "sources/data/names.train"}
 
 
 def test_gradescope_has_the_scripts_at_the_top_and_everything_that_they_need(zipped):

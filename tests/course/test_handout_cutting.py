@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from xman.course.handout import regions, starter, traces, write_handout
 from xman.errors import XManError
-from xman.grade.handout import regions, starter, traces, write_handout
 
 SOLUTION = '''"""Lists."""
 import math

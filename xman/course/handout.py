@@ -20,11 +20,10 @@ import tempfile
 import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from ..errors import XManError
-from .assignment import Assignment
+from ..grade.assignment import Assignment, data_set
 
 START = re.compile(r"# task (\d+): ([^\s\"\\][^\"\\]*)")
 END = re.compile(r"# end of task (\d+)")
@@ -172,18 +171,6 @@ def text_of(folder: Path, name: str) -> str:
         return (folder / name).read_text("utf-8")
     except (OSError, UnicodeError) as error:
         raise XManError(f"the assignment {folder.name} has no {name}: {getattr(error, 'strerror', None) or error}") from None
-
-
-def data_set(name: str) -> bytes:
-    """A file of xman.datasets, which is the folder data of a checkout. XManError where there is none of that name."""
-    try:
-        path = Path(str(files("xman.datasets") / name))
-    except (ImportError, NotADirectoryError):  # not installed, or installed as a link to the checkout
-        path = Path()
-    path = path if path.is_file() else Path(__file__).parents[2] / "data" / name
-    if not path.is_file():
-        raise XManError(f"there is no data set {name!r} in xman.datasets")
-    return path.read_bytes()
 
 
 def outside(assignment: Assignment, out: Path) -> None:

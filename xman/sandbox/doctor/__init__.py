@@ -21,14 +21,15 @@ from typing import NamedTuple
 
 from xman.errors import XManError
 
-from .box import Sandbox
-from .bubblewrap import ENVIRONMENT, Bubblewrap
-from .limits import Limits
-from .processes import running, with_descendants
-from .worker import Worker
+from ..box import Sandbox
+from ..bubblewrap import ENVIRONMENT, Bubblewrap
+from ..processes import running, with_descendants
+from ..view import INSIDE
+from ..worker import Limits, Worker
 
 LIMITS = Limits(cpu_seconds=5, wall_seconds=10, memory_mib=1024, processes=3, open_files=32, file_mib=2, tmp_mib=8, shm_mib=4)
 ATTEMPTS = Path(__file__).with_name("attempts.py")
+ROOT = Path(__file__).resolve().parents[3]  # where xman lies
 SECCOMP = "pip install pyseccomp (or xman[grade]), and its library: apt install libseccomp2"
 BUBBLEWRAP = "apt install bubblewrap: without it this cannot be kept"
 FILES = "/root", "/home", "/etc/passwd", "/etc/hostname", "/var", "/bin", "/usr/bin/env", "/sys", "/run", "/opt"
@@ -90,7 +91,7 @@ def from_inside(box: Sandbox) -> list[Finding]:
         port.listen()
         secret, here = Path(folder, "secret"), Path(__file__).resolve()
         secret.write_text("not for the worker")
-        files = [secret, here, here.parents[2], Path.home(), *FILES]
+        files = [secret, here, ROOT, Path.home(), *FILES]
         told = {"port": port.getsockname()[1], "abstract": name, "pid": os.getpid(), "others": others(),
                 "user": os.getuid() if hasattr(os, "getuid") else None, "environment": [*ENVIRONMENT, *MORE_ENVIRONMENT],
                 "files": [path for path in dict.fromkeys(map(str, files)) if path not in ("/", "/tmp")]}
@@ -147,7 +148,7 @@ def ends_with_the_grader(box: Sandbox) -> list[Finding]:
     if sys.platform != "linux":
         return [Finding(name, False, "cannot be tried on this system")]
     command = [sys.executable, "-c", f"from xman.sandbox.doctor import left_alone; left_alone({not isinstance(box, Bubblewrap)})"]
-    path = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.PIPE) as grader:
         family = {int(pid) for pid in grader.stdout.readline().split()}
         grader.kill()
@@ -171,7 +172,7 @@ def left_alone(unsafe: bool) -> None:
 def started(box: Sandbox, do: str, told: dict | None = None) -> Worker:
     """A worker that has been told what to try."""
     limits = replace(LIMITS, cpu_seconds=1) if do == "spin" else LIMITS
-    worker = box.start(ATTEMPTS.parent / "inside", ["xman"] if told else [], limits, {"worker.py": ATTEMPTS})
+    worker = box.start(INSIDE, ["xman"] if told else [], limits, {"worker.py": ATTEMPTS})
     settings = {**worker.settings, "do": do, "told": {"limits": worker.settings["limits"], **(told or {})}}
     with suppress(BrokenPipeError):
         worker.process.stdin.write(json.dumps(settings).encode() + b"\n")

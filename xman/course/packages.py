@@ -15,10 +15,10 @@ from pathlib import Path
 import xman
 
 from ..errors import XManError
-from .assignment import Assignment
+from ..grade.assignment import Assignment
+from ..grade.reports.autolab import problem
+from ..grade.reports.files import atomically
 from .handout import fresh_folder, outside
-from .reports.autolab import problem
-from .reports.files import atomically
 
 SOURCES = "ops", "xman", "data", "setup.cfg", "pyproject.toml", "README.md", "LICENSE"
 SCRIPTS = "setup.sh", "run_autograder", "driver.sh"  # that are run
