@@ -1,7 +1,8 @@
 """The grader: assignments whose parts run here, and submissions that run elsewhere. What a grading specification uses."""
 from .assignment import Assignment, Part, Task, folder_of, load, load_checks
-from .compare import Failed, Wrong, expect, expect_mapping, expect_probabilities, expect_that, scale
+from .compare import Failed, Wrong, expect, expect_mapping, expect_probabilities, expect_that, given, scale, slip, told
 from .judge import check, judge
 
 __all__ = ["Assignment", "Failed", "Part", "Task", "Wrong", "check", "expect", "expect_mapping", "expect_probabilities",
-           "expect_that", "folder_of", "judge", "load", "load_checks", "scale"]
+           "expect_that", "folder_of", "given", "judge", "load", "load_checks", "scale",
+           "slip", "told"]

@@ -5,8 +5,10 @@ look next.
 """
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,56 @@ class Wrong(Exception):
 
 class Failed(Wrong):
     """The submission gave no answer: it raised, it is not written yet, or its process ended."""
+
+
+@contextlib.contextmanager
+def given(call: str | Sequence[tuple] | None = None, look: str | None = None, failed: str | None = None,
+          **more: Any) -> Iterator[None]:
+    """What is Wrong inside was given this, and has this hint if it has none of its own.
+
+    call: the input in words, or a Wengert list; more: values that go with it. failed: the hint for a submission that raised
+    (look, if it is None). What is not written yet needs no hint.
+    """
+    try:
+        yield
+    except Wrong as wrong:
+        said = call if call is None or isinstance(call, str) else listing(call)
+        more_said = [f"{name} = {shown(value, 400)}" for name, value in more.items()]
+        wrong.given = wrong.given or ", ".join([*filter(None, [said]), *more_said]) or None
+        if not str(wrong.came_back).startswith("not written yet"):
+            wrong.look = wrong.look or (failed or look if isinstance(wrong, Failed) else look)
+        raise
+
+
+def told(words: str) -> Callable:
+    """Decorate a part: what it was given, in words, a format of the arguments of its case ("train with {0} epochs")."""
+    def decorate(function: Callable) -> Callable:
+        @functools.wraps(function)
+        def part(student: Any, rng: Any, *case: Any) -> float | None:
+            try:
+                return function(student, rng, *case)
+            except Wrong as wrong:
+                wrong.given = words.format(*case)
+                raise
+        return part
+    return decorate
+
+
+def slip(found: Any, slips: Iterable[tuple[Any, str]], otherwise: str | None = None) -> str | None:
+    """The sentence of the usual slip that gives what was found; slips are (what it gives, its sentence)."""
+    if isinstance(found, (int, float, np.ndarray)):
+        for value, sentence in slips:
+            if np.shape(found) == np.shape(value) and np.allclose(found, value):
+                return sentence
+    return otherwise
+
+
+def listing(steps: Sequence[tuple], most: int = 1500) -> str:
+    """A Wengert list on one line: z1 = mul(h, w); z2 = half(z1)."""
+    def word(argument: Any) -> str:
+        return f"{argument:.4g}" if isinstance(argument, float) else str(argument)
+    said = "; ".join(f"{dst} = {op}({', '.join(map(word, args))})" for dst, op, args in steps) or "the empty list"
+    return said if len(said) <= most else f"{said[:most // 2]} … {said[-most // 2:]}"
 
 
 def shown(value: Any, most: int = SHOWN) -> str:

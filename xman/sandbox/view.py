@@ -13,7 +13,8 @@ from xman.errors import XManError
 
 INSIDE = Path(__file__).parent / "inside"
 BRINGS = {"numpy": (), "scipy": ("numpy",), "xman": ("numpy", "scipy", "ops"), "ops": ()}
-NOT_SHOWN = "grade", "sandbox", "cli", "datasets"  # of xman: the grader, and what there is in some installations only
+# of xman: the grader, what an assignment asks for, and what there is in some installations only
+NOT_SHOWN = "grade", "sandbox", "course", "submissions", "models", "cli", "datasets"
 
 
 class View:

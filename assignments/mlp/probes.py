@@ -1,0 +1,16 @@
+"""What is asked of a submission beyond calling its functions: what is not plain data becomes plain data here."""
+
+
+def listed(module, parameters, activation, penalty):
+    """The list of an MLP's outputs and loss, the names of its inputs and parameters, and their defaults."""
+    model = module.MLP(parameters, activation, penalty)
+    leaves = [name for name, register in model.namedRegisterItems() if not register.definedAs]
+    return {"steps": list(model.operationSequence(model.outputs, model.loss)),
+            "inputs": [name for name in leaves if model.isInput(name)],
+            "params": [name for name in leaves if model.isParam(name)],
+            "defaults": {name: value for name, value in model.inputDict().items() if name in parameters}}
+
+
+def trained(module, parameters, *rest):
+    """What train gives back, and what has become of the parameters that it was given."""
+    return {"best": module.train(parameters, *rest), "start": parameters}

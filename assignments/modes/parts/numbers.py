@@ -1,0 +1,112 @@
+"""Tasks 1 and 2: dual numbers, and the derivative of a function of them."""
+import numpy as np
+
+from xman.grade import expect, expect_that, given
+
+from ..probes import compute
+from ..public.checks import boxed, duals, expect_dual, is_dual, slopes
+from ..solution import modes as reference
+
+# ---- 1: dual numbers -------------------------------------------------------------------------------------------------
+
+SUMS = "The tangent of a sum is the sum of the tangents; a number is a constant, its tangent is 0."
+PRODUCTS = "The product rule has two terms, (8.43): which of them is missing, or has a factor of the other?"
+QUOTIENTS = "See Adams' divide: which term of the numerator has the minus, and what is the denominator? (Not that of his (23).)"
+POWERS = {"x ** y": "Both may vary: x ** y = exp(y · log x), and its tangent has a term for each.",
+          "c ** x": "c ** x = exp(x · log c).",
+          "x ** 0": "x ** 0 is 1 for all x: it has no slope, and 0 ** -1 need not be computed.",
+          "x ** n": "n · x ** (n − 1) holds for a negative x too, where log x does not exist."}
+
+
+def operator(student, rng, expression, look):
+    """expression of the Duals x and y and the number c, against what it should be."""
+    values = {name: ("Dual", float(rng.uniform(0.5, 2.0)), float(rng.uniform(-2.0, 2.0))) for name in "xy" if name in expression}
+    if "c" in expression:
+        values["c"] = float(rng.uniform(0.5, 3.0))
+    _, value, tangent, _ = compute(reference, expression, **values)
+    with given(look=look):
+        expect_dual(student.compute(expression, **values), value, tangent, expression, look)
+
+
+@duals.part("sums and differences", 5, cases=["x + y", "x + c", "c + x", "x - y", "x - c", "c - x", "-x"])
+def sums(student, rng, expression):
+    operator(student, rng, expression, SUMS)
+
+
+@duals.part("products", 5, cases=["x * y", "x * c", "c * x", "x * x"])
+def multiplication(student, rng, expression):
+    operator(student, rng, expression, PRODUCTS)
+
+
+@duals.part("quotients", 5, cases=["x / y", "x / c", "c / x"])
+def division(student, rng, expression):
+    operator(student, rng, expression, QUOTIENTS)
+
+
+@duals.part("powers", 6, cases=["x ** n", "x ** 0", "c ** x", "x ** y"])
+def powers(student, rng, kind):
+    if kind in ("c ** x", "x ** y"):
+        return operator(student, rng, kind, POWERS[kind])
+    some = [float(x) for x in rng.uniform(0.5, 2.0, 4)]
+    for x, n in [(-some[0], 3), (some[1], 2.5), (-some[2], -2), (0.0, 1)] if kind == "x ** n" else [(0.0, 0), (-some[0], 0)]:
+        dx = some[3]
+        with given(look=POWERS[kind]):
+            got = student.compute("x ** n", x=("Dual", x, dx), n=n)
+            expect_dual(got, x ** n, n * x ** (n - 1) * dx if n else 0.0, f"x ** {n}", POWERS[kind])
+
+
+@duals.part("functions", 6, cases=["sin", "cos", "exp", "log", "sqrt", "tanh"])
+def functions(student, rng, name):
+    x, dx = float(rng.uniform(0.5, 2.0)), float(rng.uniform(0.5, 2.0))
+    _, value, tangent, _ = compute(reference, f"{name}(x)", x=("Dual", x, dx))
+    expect_dual(student.compute(f"{name}(x)", x=("Dual", x, dx)), value, tangent, f"{name}(x)",
+                f"The tangent is the slope of {name} at x times the tangent of x.")
+
+
+@duals.part("Duals within Duals", 5, hidden=True, cases=[
+    "x * y", "x / y", "x ** 3", "sin(x)", "cos(x)", "exp(x)", "log(x)", "sqrt(x)", "tanh(x)"])
+def nested(student, rng, expression):
+    """The second derivative is the tangent's tangent; whether there is one, not what it is: that is the other parts' matter."""
+    def dual():
+        value, *rest = (float(x) for x in rng.uniform(0.5, 2.0, 4))
+        return ("Dual", ("Dual", value, rest[0], 1), ("Dual", rest[1], rest[2], 1), 2)
+    values = {name: dual() for name in "xy" if name in expression}
+    got, want = student.compute(expression, **values), compute(reference, expression, **values)
+    expect_that(is_dual(got, 2) and is_dual(got[1], 1) and is_dual(got[2], 1),
+                "a Dual of ε₂ whose value and tangent are Duals of ε₁", got,
+                "Write the rules in + - * / ** and the functions of your own module: they take Duals, math's functions do not.")
+    expect(got[1][1], want[1][1], "the value's value")
+
+
+# ---- 2: derivative ---------------------------------------------------------------------------------------------------
+
+@slopes.part("the derivative of a function, which is called once", 5, cases=["a box", "a constant"])
+def once(student, rng, kind):
+    """With Reps' box for a function, so that none of the operators matters."""
+    x, slope, calls = float(rng.uniform(-2, 2)), float(rng.uniform(0.5, 3) * rng.choice([-1, 1])), []
+    box = boxed(lambda v: calls.append(float(v)) or np.sin(v), lambda v: slope)
+    inside = "Dual(*box(x.value, x.tangent), x.tag)"
+    inside = inside if kind == "a box" else f"[{inside}, 7.0][1]"
+    looks = {"a box": "The box gives (f(v), f′(v)·w): what should v and w be, and what is read off at the end?",
+             "a constant": "f may give a number that is no Dual: it is a constant."}
+    with given(look=looks[kind]):
+        got = student.compute(f"derivative(lambda x: {inside}, a)", a=x, box=box)
+        expect(got, slope if kind == "a box" else 0.0, "f′(x)", looks[kind])
+    expect_that(calls == [x], "one call of f, at a Dual of value x", f"calls at {calls}", "Forward mode needs no second point.")
+
+
+@slopes.part("a derivative within a derivative", 4)
+def within(student, rng):
+    x, y, c = (float(a) for a in rng.uniform(0.5, 3.0, 3))
+    got = student.compute("derivative(lambda a: a * derivative(lambda b: a + c * b, y), x)", x=x, y=y, c=c)
+    expect(got, c, "d/da [a · d/db (a + c·b)]",
+           "To the inner derivative a is a constant. Has each call of derivative a tag of its own?")
+
+
+@slopes.part("what does not depend on the inner variable", 4, hidden=True, cases=["another's tangent", "at the outer variable"])
+def others(student, rng, kind):
+    x, y, c = (float(a) for a in rng.uniform(0.5, 3.0, 3))
+    inner = "derivative(lambda b: c * a, y)" if kind == "another's tangent" else "derivative(lambda b: 7.0, a) + 1.0"
+    got = student.compute(f"derivative(lambda a: a * ({inner}), x)", x=x, y=y, c=c)
+    expect(got, 0.0 if kind == "another's tangent" else 1.0, "the outer derivative",
+           "A result without the ε of this call has derivative 0.")

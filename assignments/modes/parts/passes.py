@@ -1,0 +1,174 @@
+"""Tasks 3 to 5: matrices of derivatives, and how many passes they take."""
+import contextlib
+
+import numpy as np
+
+from xman.grade import Wrong, expect, given
+
+from ..public.checks import BISHOP, Tools, expect_count, hessians, jacobians, products
+from ..solution import modes as reference
+from .lists import point, random_list, random_loss
+
+# ---- 3: the Jacobian -------------------------------------------------------------------------------------------------
+
+def network(rng, inputs, outputs):
+    """A random list with so many of both, its tools and all its values; the last output does not depend on the first input."""
+    wrt, of = [f"x{d + 1}" for d in range(inputs)], [f"y{k + 1}" for k in range(outputs)]
+    lines = 4 + inputs
+    steps = random_list(rng, wrt, lines)
+    for k, y in enumerate(of[:-1], 1):
+        pair = tuple(str(x) for x in rng.choice(wrt, 2))
+        steps += [(f"p{k}", "mul", pair), (y, "add", (f"p{k}", f"z{rng.integers(lines // 2, lines) + 1}"))]
+    steps.insert(int(rng.integers(lines)), (of[-1], "sin", (wrt[-1],)))
+    rng.shuffle(wrt)
+    rng.shuffle(of)
+    tools = Tools(steps)
+    values = tools.eval(steps, point(rng, wrt))
+    return steps, values, of, wrt, tools
+
+
+def by_columns(steps, values, of, wrt):
+    """The Jacobian as it should be."""
+    return reference.jacobian_by_columns(steps, values, of, wrt, Tools(steps).forward)
+
+
+LAYOUT = "J[k, d] = ∂of[k]/∂wrt[d]: a row for each output, a column for each input (8.66), in the order of these lists."
+ZERO = "A register that a pass does not mention has the derivative 0."
+
+
+def about(steps, values, of, wrt):
+    """What is wrong inside was asked about this list."""
+    inputs = {dst for dst in values} - {dst for dst, _, _ in steps}
+    return given(steps, ZERO, of=of, wrt=wrt, at={x: values[x] for x in sorted(inputs)})
+
+
+@jacobians.part("columns, by forward mode", 6, cases=[("2 × 4", 4, 2), ("3 × 3", 3, 3), ("5 × 2", 2, 5)])
+def columns(student, rng, name, inputs, outputs):
+    *model, tools = network(rng, inputs, outputs)
+    with about(*model):
+        expect(student.jacobian_by_columns(*model, tools.forward), by_columns(*model), "J", LAYOUT)
+        expect_count(tools, "forward", inputs, "One pass gives the derivatives of all outputs with respect to one input.")
+
+
+@jacobians.part("rows, by reverse mode", 6, cases=[("2 × 4", 4, 2), ("3 × 3", 3, 3), ("5 × 2", 2, 5)])
+def rows(student, rng, name, inputs, outputs):
+    *model, tools = network(rng, inputs, outputs)
+    with about(*model):
+        expect(student.jacobian_by_rows(*model, tools.backprop), by_columns(*model), "J", LAYOUT)
+        expect_count(tools, "backprop", outputs, "One pass gives the derivatives of one output with respect to all inputs.")
+
+
+@jacobians.part("the cheaper of both", 8, cases=[("2 × 9", 9, 2), ("8 × 3", 3, 8), ("4 × 4", 4, 4), ("1 × 12", 12, 1)])
+def cheaper(student, rng, name, inputs, outputs):
+    *model, tools = network(rng, inputs, outputs)
+    want = by_columns(*model)
+
+    def instead(of_columns):
+        def function(steps, values, of, wrt):
+            tools.count("all", len(wrt) if of_columns else len(of))
+            return reference.jacobian_by_columns(steps, values, list(of), list(wrt), Tools(model[0]).forward)
+        return function
+    with about(*model):
+        expect(student.jacobian(*model, tools.forward, tools.backprop, instead(True), instead(False)), want, "J", LAYOUT)
+        passes = tools.passes["all"] + tools.passes["forward"] + tools.passes["backprop"]
+        if passes > min(inputs, outputs):
+            raise Wrong(f"as few passes as can be; inputs: {inputs}, outputs: {outputs}",
+                        f"the right numbers, after {passes} passes", "How many passes does each mode need (Reps, end of §4)? "
+                        "Choose before you start.", credit=0.5)
+
+
+@jacobians.part("J r in one pass", 4)
+def times(student, rng):
+    steps, values, of, wrt, tools = network(rng, 6, 4)
+    r = {x: float(rng.standard_normal()) for x in wrt}
+    want = by_columns(steps, values, of, wrt) @ np.array([r[x] for x in wrt])
+    with about(steps, values, of, wrt):
+        got = student.jacobian_times(steps, values, of, r, tools.forward)
+        expect(got, want, "J r", "Its element k is the derivative of of[k] along r (8.67).")
+        expect_count(tools, "forward", 1, "Bishop says it below (8.67): what should the tangents of the inputs be?")
+
+
+# ---- 4: the Hessian times a vector -----------------------------------------------------------------------------------
+
+def expect_product(student, rng, steps, of, wrt):
+    """H v at a random point along a random v, in one pass of forward mode."""
+    inputs = sorted({a for _, _, args in steps for a in args if isinstance(a, str)} - {dst for dst, _, _ in steps})
+    values, v = point(rng, inputs), {x: float(rng.standard_normal()) for x in wrt}
+    tools, own = Tools(steps), Tools(steps)
+    want = reference.hessian_times(steps, values, of, v, own.gradient, own.eval, own.forward)
+    with given(steps, ZERO, of=of, v=v, values=values):
+        got = student.hessian_times(steps, values, of, v, tools.gradient, tools.eval, tools.forward)
+        look = "H v is the derivative of the gradient along v: of which list, and which of its registers?"
+        with contextlib.suppress(Wrong):
+            expect(got, want, "H v", tolerance=1e-4)
+            look = "Near, but not exact, as a difference quotient. Forward mode over the gradient's list has no step length."
+        expect(got, want, "H v", look, tolerance=1e-12)
+        expect_count(tools, "forward", 1, "That is a pass for each column of H. H v is the gradient's derivative along v.")
+
+
+@hessians.part("H v in one pass", 10, cases=["(8.49)", "a random list", "many inputs"])
+def product(student, rng, name):
+    if name == "(8.49)":
+        expect_product(student, rng, BISHOP, str(rng.choice(["f1", "f2"])), ["x2", "x1"])
+    else:
+        wrt = [f"x{k + 1}" for k in range(4 if name == "a random list" else 12)]
+        expect_product(student, rng, random_loss(rng, wrt, len(wrt) + 6), "f", wrt)
+
+
+@hessians.part("H v of a constant gradient, or for some inputs", 5, hidden=True, cases=["no curvature", "some inputs"])
+def corners(student, rng, name):
+    wrt = ["x1", "x2", "x3"]
+    if name == "no curvature":
+        c = float(rng.uniform(1, 3))
+        steps = [("a", "sin", ("x1",)), ("b", "mul", (c, "x2")), ("f", "add", ("a", "b"))]
+        expect_product(student, rng, steps, "f", ["x1", "x2"])
+    else:
+        expect_product(student, rng, random_loss(rng, wrt, 9), "f", wrt[1:])
+
+
+# ---- 5: outer products -----------------------------------------------------------------------------------------------
+
+def examples(rng, *shape):
+    return rng.standard_normal(shape)
+
+
+@products.part("a sum of squares (8.40)", 4)
+def squares(student, rng):
+    A = examples(rng, 7, 4)
+    expect(student.outer_products(A), reference.outer_products(A), "the matrix (8.40)",
+           "For each example a column ∇a_n times a row ∇a_nᵀ; row n of A is ∇a_n.")
+
+
+@products.part("a logistic output (8.41)", 4)
+def logistic(student, rng):
+    A = examples(rng, 6, 4)
+    y = 1 / (1 + np.exp(-examples(rng, 6)))
+    expect(student.outer_products_logistic(A, y), reference.outer_products_logistic(A, y), "the matrix (8.41)",
+           "Each example has a weight, and its own: does it multiply the row of its example, or a column?")
+
+
+@products.part("a softmax", 4)
+def softmax(student, rng):
+    J, p = examples(rng, 5, 3, 4), np.exp(examples(rng, 5, 3))
+    p /= p.sum(1, keepdims=True)
+    expect(student.outer_products_softmax(J, p), reference.outer_products_softmax(J, p), "the matrix",
+           "Between J_nᵀ and J_n stands the matrix (8.34), which has entries beside its diagonal too.")
+
+
+@products.part("the matrix (8.41) times a vector, in one pass of each mode", 4)
+def products_times(student, rng):
+    A, v, passes = examples(rng, 6, 9), examples(rng, 9), Tools([])
+    y = 1 / (1 + np.exp(-examples(rng, 6)))
+
+    def push(v):
+        passes.count("push")
+        return A @ np.asarray(v, float).reshape(9)
+
+    def pull(u):
+        passes.count("pull")
+        return A.T @ np.asarray(u, float).reshape(6)
+    want = reference.outer_products_times(lambda v: A @ v, lambda u: A.T @ u, y, v)
+    expect(student.outer_products_times(push, pull, y, v), want, "the product",
+           "Read (8.41) times v from right to left: first ∇a_nᵀ v for all n, then …")
+    for name in ("push", "pull"):
+        expect_count(passes, name, 1, "The matrix has W² elements, and nobody asked for it.")

@@ -1,0 +1,82 @@
+"""Fresh arrays for the graded parts, and how what comes back is compared with the reference."""
+import numpy as np
+
+from xman.grade import Wrong, expect, given
+from xman.grade.compare import shown
+
+from .solution import operators as reference
+
+ARGUMENTS = {"add": "xy", "mul": "xy", "square": "x", "relu": "x", "tanh": "x", "dot": "ab", "total": ["x", "axis"],
+             "mean": ["x", "axis"], "frobeniusNorm": "A", "softmax": "x", "crossEntropy": "py"}
+
+
+def array(rng, *shape):
+    """Numbers of two decimals between 0.2 and 2, of either sign; for no shape a float."""
+    return np.round(rng.uniform(0.2, 2.0, shape) * rng.choice([-1, 1], shape), 2)
+
+
+def lengths(rng, count=2):
+    """So many lengths of axes, all of them different."""
+    return [int(n) for n in rng.permutation([2, 3, 4, 5])[:count]]
+
+
+def targets(rng, n, k):
+    """n rows of k probabilities, all positive, as soft targets or as predictions."""
+    weights = rng.uniform(0.2, 2.0, (n, k))
+    return np.round(weights / weights.sum(1, keepdims=True), 3)
+
+
+def call_of(name, names, args):
+    """A call in words: mul_x(delta, out, x, y) with delta = …, x = …"""
+    parts = [f"{n} = {shown(a)}" for n, a in zip(names, args, strict=True) if n != "out"]
+    return f"{name}({', '.join(names)}) with {'; '.join(parts)}"
+
+
+FLOATS = "A number is a float of Python's here: np.shape, np.ndim and np.sum take it, x.shape does not exist."
+
+
+def expect_value(student, op, args, look=None):
+    """Wrong unless the operator has the reference's value."""
+    want = getattr(reference, op)(*args)
+    with given(call_of(op, ARGUMENTS[op], args), failed=look):
+        got = getattr(student, op)(*args)
+        expect(got, want, f"the value of {op}", with_shape(got, want, "The value", look))
+
+
+def with_shape(got, want, what, look):
+    """The hint, after a sentence about the shape if that is wrong."""
+    numbers = isinstance(got, (int, float, np.ndarray)) and np.shape(got) != np.shape(want)
+    return " ".join(filter(None, (f"{what} should have the shape {np.shape(want)}." if numbers else None, look))) or None
+
+
+def expect_rule(rng, student, rule, args, look, unbroadcast=False):
+    """Wrong unless the rule sends back what the reference's does.
+
+    unbroadcast: whether that of the reference stands in the place of the submission's.
+    """
+    op, own = rule.rsplit("_", 1)
+    out = getattr(reference, op)(*args)
+    delta = array(rng, *np.shape(out))
+    want = getattr(reference, rule)(delta, out, *args)
+    names = ["delta", "out", *ARGUMENTS[op]]
+    floats = any(isinstance(arg, float) for arg in (delta, out, *args))
+    with given(call_of(rule, names, (delta, out, *args)), failed=f"{FLOATS} {look}" if floats else look):
+        got = student.with_unbroadcast(reference.unbroadcast, rule, delta, out, *args) if unbroadcast else \
+            getattr(student, rule)(delta, out, *args)
+        expect(got, want, f"what {op} sends back to {own}", with_shape(got, want, f"Like {own}, what is sent back to it", look))
+
+
+def expect_kept(rng, student, name):
+    """Wrong unless the probe finds all arguments unchanged."""
+    op = name.split("_")[0]
+    args = (targets(rng, 3, 4), targets(rng, 3, 4)) if op == "crossEntropy" else (array(rng, 3, 4),)
+    names = list(ARGUMENTS[op])
+    if "_" in name:
+        out = getattr(reference, op)(*args)
+        names, args = ["delta", "out", *names], (array(rng, *np.shape(out)), out, *args)
+    with given(call_of(name, names, args)):
+        kept = student.keeps_its_arguments(name, *args)
+        changed = [n for n, same in zip(names, kept, strict=False) if same is not True] if isinstance(kept, list) else ["all"]
+        if changed or len(kept) != len(names):
+            raise Wrong("arguments that are the same after the call as before", f"{', '.join(changed)} was changed",
+                        "Others need these arrays too: x *= 2, x[x < 0] = 0 and out=x write into x, x * 2 makes a new array.")

@@ -1,0 +1,70 @@
+"""Planted bugs: (what is wrong, text in the solution, its replacement, the part or parts that lose by it)."""
+UNBROADCAST, THREE = "unbroadcast", "unbroadcast: three axes"
+ENTRIES, SPREAD, CORNERS, KEPT, VALUES = (f"entry by entry: {title}" for title in (
+    "rules", "rules that undo a broadcast", "relu at 0, tanh far from 0", "the arguments stay as they are", "values"))
+FOR_A, FOR_B, SQUARE = "dot: the rule for a", "dot: the rule for b", "dot: square matrices, rows and columns"
+SUMS, AXES = "sums: rules", "sums: three axes, and the norm of zeros"
+SOFTMAX, LARGE, RULE = "softmax: values", "softmax: large numbers", "softmax: the rule"
+ENTROPY, FOR_P, FOR_Y, ZERO, SMALL, PROBABILITIES_KEPT = (
+    "crossEntropy: values", "crossEntropy: the rule for p", "crossEntropy: the rule for y", "crossEntropy: p is 0 where y is 0",
+    "crossEntropy: very small probabilities", "softmax, crossEntropy: the arguments stay as they are")
+EVERY, CENTRAL, CALLS, WRONG = ("differences: every entry", "differences: the central quotient (8.25)",
+                                "differences: two calls for each entry", "wrong_rules: which rule is wrong?")
+LISTS, WHOLE = "the lists", "your operators in your lists"
+
+STRETCHED = "stretched = tuple(added + k for k, n in enumerate(shape) if n == 1)"
+NEAR = "not np.allclose(got, want, rtol=1e-5, atol=1e-5)"
+
+MUTANTS = [
+    ("what was stretched is not summed", STRETCHED, "stretched = ()", (UNBROADCAST, THREE)),
+    ("axes are counted from the left", STRETCHED, STRETCHED.replace("added + k", "k"), (UNBROADCAST, THREE)),
+    ("a mean in place of the sum", "return np.sum(d, axis=(*range(added)", "return np.mean(d, axis=(*range(added)",
+     (UNBROADCAST, THREE, WHOLE)),
+
+    ("the broadcast of y is not undone", "unbroadcast(delta * x, np.shape(y))", "delta * x", SPREAD),
+    ("the factors of mul are exchanged", "unbroadcast(delta * y, np.shape(x))", "unbroadcast(delta * x, np.shape(x))",
+     (ENTRIES, SPREAD)),
+    ("the 2 of the square is lost", "delta * (2 * x)", "delta * x", ENTRIES),
+    ("relu lets delta through at 0", "(x > 0)", "(x >= 0)", CORNERS),
+    ("relu of the absolute value", "np.maximum(x, 0.0)", "np.abs(x)", (VALUES, CORNERS, WHOLE)),
+    ("the derivative of tanh without its square", "1 - out ** 2", "1 - out", (ENTRIES, CORNERS)),
+    ("relu writes into delta", "    return delta * (x > 0)", "    delta *= x > 0\n    return delta", KEPT),
+
+    ("b is not transposed", "delta @ b.T", "delta @ b if b.shape[0] == b.shape[1] else delta @ b.T", SQUARE),
+    ("matrix times vector by the product of the vectors", "np.multiply.outer(delta, b)", "np.sum(delta) * b", FOR_A),
+    ("vector times matrix transposed", "np.multiply.outer(a, delta)", "np.multiply.outer(delta, a)", FOR_B),
+    ("b gets the sum of all", "a.T @ delta", "np.sum(a.T @ delta) + 0 * a.T @ delta", (FOR_B, SQUARE, WHOLE)),
+
+    ("the sum's delta along the wrong axis", "        delta = np.expand_dims(delta, axis)\n    return delta * np.ones_like(x)",
+     "        delta = np.expand_dims(delta, -1)\n    return delta * np.ones_like(x)", (SUMS, AXES)),
+    ("the mean divides by all entries", "x.size if axis is None else x.shape[axis]", "x.size", (SUMS, AXES)),
+    ("the mean does not divide", "return delta / n * np.ones_like(x)", "return delta * np.ones_like(x)", (SUMS, AXES, WHOLE)),
+    ("the norm of zeros divides by 0", "delta * A / out if out else np.zeros_like(A)", "delta * A / np.float64(out)", AXES),
+
+    ("softmax of a matrix over all its entries", "e / np.sum(e, axis=-1, keepdims=True)", "e / np.sum(e)",
+     (SOFTMAX, LARGE, WHOLE)),
+    ("exp overflows", "np.exp(x - np.max(x, axis=-1, keepdims=True))", "np.exp(x)", LARGE),
+    ("the same number is subtracted from all rows", "np.max(x, axis=-1, keepdims=True)", "np.max(x)", LARGE),
+    ("the diagonal of the Jacobian alone", "out * (delta - np.sum(delta * out, axis=-1, keepdims=True))",
+     "delta * out * (1 - out)", (RULE, WHOLE)),
+    ("softmax's rule sums over all rows", "np.sum(delta * out, axis=-1, keepdims=True)", "np.sum(delta * out)", (RULE, WHOLE)),
+    ("softmax writes into x", "    e = np.exp(x - np.max(x, axis=-1, keepdims=True))",
+     "    x -= np.max(x, axis=-1, keepdims=True)\n    e = np.exp(x)", PROBABILITIES_KEPT),
+    ("the rule for p has the wrong sign", "-np.divide(delta * y, p", "np.divide(delta * y, p", (FOR_P, ZERO, WHOLE)),
+    ("zero divided by zero", "np.divide(delta * y, p, out=np.zeros_like(p), where=y != 0)", "np.divide(delta * y, p)", ZERO),
+    ("p is kept away from 0 by adding to it", "np.log(p, out=np.zeros_like(p), where=y != 0)", "np.log(p + 1e-15)", SMALL),
+    ("the mean of the rows in place of their sum", "-np.sum(y * log, axis=-1, keepdims=True)",
+     "-np.mean(y * log, axis=-1, keepdims=True)", (ENTROPY, ZERO, SMALL, WHOLE)),
+    ("the rule for y has no logarithm", "-delta * np.log(p)", "-delta * p", (FOR_Y, WHOLE)),
+
+    ("an entry stays moved", "up, down = x.copy(), x.copy()", "up = down = x", (EVERY, CENTRAL, WRONG)),
+    ("the difference to one side", "f(up) - f(down)) / (2 * step)", "f(up) - f(x)) / step", (EVERY, CENTRAL)),
+    ("its own step", "f(down)) / (2 * step)", "f(down)) / 2e-5", CENTRAL),
+    ("f once more for each entry", "    result[place] =", "    f(x)\n        result[place] =", CALLS),
+    ("shapes are not compared", "got.shape != want.shape or ", "", WRONG),
+    ("NaN passes", NEAR, "np.any(np.abs(got - want) > 1e-5)", WRONG),
+    ("the sum of the entries is compared", NEAR, "not np.allclose(np.sum(got), np.sum(want), 1e-5)", WRONG),
+
+    ("the bias is forgotten", '("z3", "softmax", ("z2",))', '("z3", "softmax", ("z1",))', LISTS),
+    ("the norm is subtracted from nothing", '("loss", "add", ("z5", "z6"))', '("loss", "mean", ("z4",))', LISTS),
+]

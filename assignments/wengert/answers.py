@@ -1,0 +1,66 @@
+"""How an answer about a list is compared: at the first line, or backwards at the first delta, that is off."""
+from xman.grade import expect, expect_mapping, expect_that, given
+
+from .lists import DG, G, text
+from .solution import wengert as reference
+
+
+def evaluated(student, steps, inputs, values, table=G, look=None, tables="make_G()"):
+    """Wrong unless eval gives these values."""
+    failed = look or "A string among the arguments names a register; what is no string is a number itself."
+    with given(f"eval({steps}, {inputs}, {tables})", look, failed):
+        got = student.eval(steps, inputs, table)
+        expect_that(isinstance(got, dict), "a dictionary of the values of all registers", got,
+                    "The notes return the last value; here all are wanted, with the inputs, as backprop needs them.")
+        expect_mapping(got, values, "the dictionary that eval returns")
+        for name in inputs:
+            expect(got[name], values[name], f"the value of the input {name}", "The inputs are in the result too, unchanged.")
+        for line in steps:
+            expect(got[line[0]], values[line[0]], f"the value of {line[0]}, from the line {text(line)}",
+                   look or "All lines before it are right. Which values do its arguments have, and which function is called?")
+
+
+def differentiated(student, steps, inputs, f=None, table=DG, look=None, only=None):
+    """Wrong unless backprop gives the reference's deltas, those of the names in `only` if that is given."""
+    values, f = reference.eval(steps, inputs, G), f or steps[-1][0]
+    want = reference.backprop(steps, values, table, f)
+    call = f"backprop(steps, eval(steps, inputs, make_G()), make_DG(), {f!r}) with inputs = {inputs} and steps = {steps}"
+    with given(call, look, look or "Every name in values has a delta from the start; a number among the arguments has none."):
+        expect_deltas(student.backprop(steps, values, table, f), steps, {name: want[name] for name in only or want}, f, look)
+
+
+def expect_deltas(got, steps, deltas, f, look=None):
+    """Wrong at the first register, from f backwards, whose delta is off."""
+    expect_mapping(got, deltas, "the dictionary that backprop returns")
+    expect_that(all(isinstance(name, str) for name in got), "names of registers as keys, and nothing else",
+                next((name for name in got if not isinstance(name, str)), None), "A number among the arguments has no delta.")
+    backwards = [f, *(z for z, _, _ in reversed(steps)), *deltas]
+    for name in [name for name in dict.fromkeys(backwards) if name in deltas]:
+        users = [line for line in steps for a in line[2] if a == name]
+        where = "; ".join(dict.fromkeys(map(text, users[:4])))
+        hint = look or (f"What is the derivative of {f} with respect to {f} itself?" if name == f else
+                        f"No line reads {name}." if not users else
+                        f"{name} is read once, in {where}: what does that line send back to it?" if len(users) == 1 else
+                        f"{name} is read {len(users)} times, in {where}: its delta is the sum of what they all send back.")
+        expect(got[name], deltas[name], f"the delta of {name}", hint)
+
+
+def expect_kept(student, function, arguments, which, look):
+    """Wrong unless the probe found that argument unchanged; arguments by name."""
+    with given(f"{function}({', '.join(arguments)}) of the house"):
+        kept = student.keeps_its_arguments(function, *arguments.values())
+        expect_that(isinstance(kept, list) and len(kept) == len(arguments) and kept[list(arguments).index(which)] is True,
+                    f"{which} after the call as before it", f"{which} was changed", look)
+
+
+def counted(table):
+    """(the table with functions that note their calls, the list of the calls (g, arguments) or (g, i, arguments))."""
+    calls = []
+
+    def noting(function, *key):
+        def noted(*args):
+            calls.append((*key, args))
+            return function(*args)
+        return noted
+    return {g: [noting(part, g, i) for i, part in enumerate(entry)] if isinstance(entry, list) else noting(entry, g)
+            for g, entry in table.items()}, calls

@@ -1,0 +1,290 @@
+"""What is graded of the assignment wengert: fresh lists and points, and for each task the reference in place of the others."""
+import math
+
+from xman.grade import Wrong, expect, expect_mapping, expect_that, given, scale
+
+from .answers import counted, differentiated, evaluated, expect_deltas, expect_kept
+from .lists import ARITY, DG, DOCUMENTS, FAULTS, G, bowl, number, planted, random_list, somewhere, text
+from .public.checks import assignment, descent, evaluation, pair, propagation, tables, validity
+from .solution import wengert as reference
+
+__all__ = ["assignment"]
+
+
+# ---- task 1: the tables ----------------------------------------------------------------------------------------------
+
+HINTS = {"subtract": "The second argument counts negatively.", "divide": "Write x/y as x·y⁻¹ and use the product rule.",
+         "half": "half(x) is x/2.", "sqrt": "√x is x to the power ½.",
+         "cos": "Sine and cosine: one of the two derivatives has a minus.",
+         "tanh": "With t = tanh x the derivative is a short polynomial in t (Bishop, equation 8.16)."}
+
+
+def point(rng, g):
+    """Arguments at which g is defined, the second away from 0."""
+    first = number(rng, 0.2 if g in ("sqrt", "log") else -3.0, 3.0)
+    return [first] if ARITY[g] == 1 else [first, float(rng.choice([-1, 1])) * number(rng, 0.4, 2.5)]
+
+
+@tables.part("the values of G", points=6, cases=list(G))
+def values_of_G(student, rng, g):
+    for _ in range(3):
+        args = point(rng, g)
+        with given(f"make_G()[{g!r}]({', '.join(map(str, args))})", failed=f"make_G()[{g!r}] is a function of {g}'s arguments."):
+            expect(student.value(g, *args), G[g](*args), f"the value of {g}", f"Work {g} out there with a pocket calculator.")
+
+
+@tables.part("the partials of DG", points=16, cases=[(f"{g} by {'first second'.split()[i]}" if n > 1 else g, g, i)
+                                                    for g, n in ARITY.items() for i in range(n)])
+def partials_of_DG(student, rng, name, g, i):
+    for _ in range(3):
+        args = point(rng, g)
+        with given(f"make_DG()[{g!r}][{i}]({', '.join(map(str, args))})",
+                   failed=f"make_DG()[{g!r}] is a list of as many functions as {g} has arguments, and each takes all of them."):
+            expect(student.partial(g, i, *args), DG[g][i](*args), f"the derivative of {g} with respect to its argument {i}",
+                   HINTS.get(g, "Compare it with a difference quotient of G: the public checks do."))
+
+
+@tables.part("tanh far from 0", points=2, hidden=True, cases=[20.0, -400.0, 1e5])
+def far_out(student, rng, x):
+    look = "Which intermediate result is too large for a float?"
+    with given(f"tanh at {x}", look):
+        expect(student.value("tanh", x), math.tanh(x), "the value of tanh", look)
+        expect(student.partial("tanh", 0, x), 0.0, "the derivative of tanh", look)
+
+
+# ---- task 2: eval ----------------------------------------------------------------------------------------------------
+
+@evaluation.part("eval: the lists of the documents", points=4, cases=list(DOCUMENTS))
+def eval_of_the_documents(student, rng, name):
+    steps, inputs = DOCUMENTS[name], somewhere(rng, DOCUMENTS[name])
+    evaluated(student, steps, inputs, reference.eval(steps, inputs, G))
+
+
+@evaluation.part("eval: random lists", points=4, cases=[("of 10 lines", 10), ("of 60 lines", 60)])
+def eval_of_random_lists(student, rng, name, lines):
+    evaluated(student, *random_list(rng, lines))
+
+
+@evaluation.part("eval: numbers among the arguments", points=2)
+def eval_of_literals(student, rng):
+    a, b, x = (number(rng, 1, 3) for _ in range(3))
+    steps = [("y", "mul", (a, "x")), ("z", "subtract", (b, "y")), ("three", "add", (1, 2)), ("f", "divide", ("z", "three"))]
+    evaluated(student, steps, {"x": x}, {"x": x, "y": a * x, "z": b - a * x, "three": 3, "f": (b - a * x) / 3},
+              look="An argument that is no string is a number itself: it is not looked up.")
+
+
+@evaluation.part("eval: operators of any number of arguments", points=2, hidden=True)
+def eval_of_many_arguments(student, rng):
+    inputs = {name: number(rng, 1, 2) for name in "abc"}
+    table = {"fma": lambda x, y, z: x * y + z, "sum4": lambda *args: sum(args), "seven": lambda: 7.0}
+    steps = [("s", "fma", ("a", "b", "c")), ("t", "seven", ()), ("f", "sum4", ("s", "t", "a", "s"))]
+    s = inputs["a"] * inputs["b"] + inputs["c"]
+    evaluated(student, steps, inputs, {**inputs, "s": s, "t": 7.0, "f": 2 * s + 7.0 + inputs["a"]}, table,
+              "An operator takes as many arguments as its line has, also none or four.", "{…}")
+
+
+@evaluation.part("eval: each line is evaluated once, in order", points=2)
+def eval_once(student, rng):
+    steps, inputs, values = random_list(rng, 20)
+    table, calls = counted(G)
+    student.eval(steps, inputs, table)
+    if len(calls) != len(steps):
+        raise Wrong(f"{len(steps)} calls of the functions of G, one for each line", f"{len(calls)} calls",
+                    "Is a value computed again where it could be looked up?",
+                    credit=scale(len(calls) / len(steps), none=3, full=1) if len(calls) > len(steps) else 0)
+    for line, (g, args) in zip(steps, calls, strict=True):
+        right = line[1], tuple(values[a] for a in line[2])
+        expect_that((g, args) == right, f"the line {text(line)} next, at the values of its arguments", f"a call of {g} at {args}",
+                    "Step through the list in its order.")
+
+
+@evaluation.part("eval: the arguments stay as they are", points=1, cases=["steps", "values", "G"])
+def eval_keeps(student, rng, which):
+    expect_kept(student, "eval", {"steps": reference.HOUSE, "values": somewhere(rng, reference.HOUSE), "G": G}, which,
+                "Who called eval still has that dictionary: add your entries to a copy, dict(values).")
+
+
+LONG = "A loop, no recursion, and for each line no more than its own work: no copy of the dictionary, no search through the list."
+
+
+@evaluation.part("eval: a list of 100,000 lines", points=1)
+def eval_of_a_long_list(student, rng):
+    x, slope, lines = number(rng, 1, 2), 1 - number(rng, 1, 2) * 1e-3, 100_000
+    want = 1 / (1 - slope) + slope ** lines * (x - 1 / (1 - slope))
+    with given(f"eval of z1 = step(x), z2 = step(z1), …, {lines:,} lines in all", LONG):
+        expect(student.eval_chain(lines, x, slope), want, "the value of the last line", LONG)
+
+
+# ---- task 3: backprop ------------------------------------------------------------------------------------------------
+
+@propagation.part("backprop: the lists of the documents", points=6, cases=list(DOCUMENTS))
+def backprop_of_the_documents(student, rng, name):
+    differentiated(student, DOCUMENTS[name], somewhere(rng, DOCUMENTS[name]))
+
+
+@propagation.part("backprop: random lists", points=8, cases=[("of 10 lines", 10), ("of 60 lines", 60)])
+def backprop_of_random_lists(student, rng, name, lines):
+    steps, inputs, _ = random_list(rng, lines)
+    differentiated(student, steps, inputs)
+
+
+@propagation.part("backprop: a register that is read many times", points=4,
+                  cases=["twice in a line", "in ten lines", "and is f itself"])
+def fan_out(student, rng, case):
+    only = None
+    if case == "twice in a line":
+        steps = [("z", "square", ("x",)), ("f", "mul", ("z", "z"))]
+    elif case == "in ten lines":
+        uses = [(f"y{k}", str(rng.choice(["sin", "half", "square", "tanh"])), ("z",)) for k in range(10)]
+        sums = [(f"s{k}" if k < 9 else "f", "add", (f"s{k - 1}" if k > 1 else "y0", f"y{k}")) for k in range(1, 10)]
+        steps = [("z", "sin", ("x",)), *uses, *sums]
+    else:
+        steps, only = [("y", "sin", ("x",)), ("f", "mul", ("y", "x")), ("later", "mul", ("f", "f"))], ["f", "y", "x"]
+    differentiated(student, steps, {"x": number(rng, 0.5, 1.2)}, "f", only=only)
+
+
+@propagation.part("backprop: what f does not depend on has the delta 0", points=4,
+                  cases=["an input", "lines that lead nowhere", "lines after f", "where the partials are infinite"])
+def no_influence(student, rng, case):
+    inputs = {name: number(rng, 0.5, 1.5) for name in "xy"}
+    steps = [("z1", "sin", ("x",)), ("z2", "half", ("z1",)), ("z3", "mul", ("y", "z1")), ("z4", "exp", ("z3",)),
+             ("f", "square", ("z2",))]
+    zero, table, f = ["y", "z3", "z4"], DG, "f"
+    look = "What f does not depend on has the derivative 0.0: no line on the way to f reads it, so nothing is sent back to it."
+    if case == "an input":
+        zero, steps = ["y"], [line for line in steps if line[0] not in ("z3", "z4")]
+    elif case == "lines after f":
+        zero, f, look = [*zero, "f"], "z2", "The derivative of z2 is wanted here: what comes after z2 has no influence on it."
+    elif case == "where the partials are infinite":
+        steps[2], inputs["y"], table = ("z3", "sqrt", ("y",)), 0.0, {**DG, "sqrt": [lambda x: math.inf]}
+        look = "A line that f does not depend on sends nothing back. Zero times infinity is not 0, so do not multiply there."
+    differentiated(student, steps, inputs, f, table, look, zero)
+
+
+@propagation.part("backprop: numbers among the arguments", points=2)
+def backprop_of_literals(student, rng):
+    a, b, c = (number(rng, 1, 3) for _ in range(3))
+    steps = [("z1", "mul", (a, "x")), ("z2", "subtract", (b, "z1")), ("z3", "divide", ("z2", c)), ("f", "mul", ("z3", "y"))]
+    differentiated(student, steps, {"x": number(rng, 0.5, 1), "y": number(rng, 0.5, 1)})
+
+
+@propagation.part("backprop: operators of any number of arguments", points=2, hidden=True)
+def backprop_of_many_arguments(student, rng):
+    steps = [("s", "fma", ("a", "b", "c")), ("f", "product3", ("d", "e", "s"))]
+    a, b, c, d, e = (number(rng, 1, 2) for _ in range(5))
+    values = {"a": a, "b": b, "c": c, "d": d, "e": e, "s": a * b + c, "f": d * e * (a * b + c)}
+    table = {"fma": [lambda x, y, z: y, lambda x, y, z: x, lambda x, y, z: 1.0],
+             "product3": [lambda x, y, z: y * z, lambda x, y, z: x * z, lambda x, y, z: x * y]}
+    expect_deltas(student.backprop(steps, values, table, "f"), steps, reference.backprop(steps, values, table, "f"), "f")
+
+
+@propagation.part("backprop: each partial is taken once, where it belongs", points=2)
+def backprop_once(student, rng):
+    steps, _, values = random_list(rng, 20)
+    table, calls = counted(DG)
+    student.backprop(steps, values, table, steps[-1][0])
+    wanted = [(g, i, tuple(values[a] for a in args)) for _, g, args in steps for i in range(len(args))]
+    for g, i, args in calls:
+        expect_that((g, i, args) in wanted, "each partial at the values of its line's arguments", f"partial {i} of {g} at {args}",
+                    "DG[g][i] takes the values of all arguments of the line, in their order.")
+    expect_that(len(calls) > len(steps) // 2, "the functions of DG are called", f"{len(calls)} calls")
+    if len(calls) > len(wanted):
+        raise Wrong(f"at most {len(wanted)} calls of the functions of DG, one for each argument", f"{len(calls)} calls",
+                    "When a line's turn comes, in reverse order, its delta is complete: visit it once, not once for each path.",
+                    credit=scale(len(calls) / len(wanted), none=3, full=1))
+
+
+@propagation.part("backprop: the arguments stay as they are", points=1, cases=["steps", "values", "DG"])
+def backprop_keeps(student, rng, which):
+    values = reference.eval(reference.HOUSE, somewhere(rng, reference.HOUSE), G)
+    expect_kept(student, "backprop", {"steps": reference.HOUSE, "values": values, "DG": DG, "f": "loss"}, which,
+                "reversed(steps) goes backwards through a list and leaves it as it is; the deltas are a dictionary of their own.")
+
+
+@propagation.part("backprop: a list of 100,000 lines", points=1)
+def backprop_of_a_long_list(student, rng):
+    slope, lines = 1 - number(rng, 1, 2) * 1e-5, 100_000
+    with given(f"backprop of z1 = step(x), z2 = step(z1), …, {lines:,} lines in all", LONG):
+        expect(student.backprop_chain(lines, 1.0, slope), slope ** lines, "the delta of x", LONG, tolerance=1e-7)
+
+
+# ---- task 4: descend -------------------------------------------------------------------------------------------------
+
+TAKES = "evaluate takes the inputs, and differentiate takes what evaluate returned: the values of all registers."
+
+
+@descent.part("descend: the inputs after the updates", points=6,
+              cases=[("one update", 1), ("seven updates", 7), ("no update", 0)])
+def updates(student, rng, name, n):
+    evaluate, differentiate, start, _ = bowl(rng)
+    want, _ = reference.descend(evaluate, differentiate, start, ["x", "y"], "loss", 0.1, n)
+    with given(None, failed=TAKES):
+        got, _ = pair(student.descend(evaluate, differentiate, start, ["x", "y"], "loss", 0.1, n))
+    expect_mapping(got, want, "the inputs after the updates")
+    for name in "ct":
+        expect(got[name], want[name], f"{name}, which is not in wrt", "Only the names in wrt are moved.")
+    for name in "xy":
+        expect(got[name], want[name], f"{name} after the updates",
+               "The new value is the old one minus rate times its delta, for all names in wrt from the same deltas.")
+
+
+@descent.part("descend: the losses", points=4)
+def losses(student, rng):
+    evaluate, differentiate, start, _ = bowl(rng)
+    _, want = reference.descend(evaluate, differentiate, start, ["x"], "loss", 0.1, 5)
+    with given(None, failed=TAKES):
+        _, got = pair(student.descend(evaluate, differentiate, start, ["x"], "loss", 0.1, 5))
+    expect(got, want, "the losses", "The loss before each update: as many as there are updates, the first at the start.")
+
+
+@descent.part("descend: the house", points=3)
+def house(student, rng):
+    start = {"h": 5.0, "w": 10.0, "targetArea": number(rng, 150, 250), "targetHeight": 8.0, "heightFactor": 100.0}
+    arguments = (lambda inputs: reference.eval(reference.HOUSE, inputs, G),
+                 lambda values: reference.backprop(reference.HOUSE, values, DG, "loss"), start, ["h", "w"], "loss", 0.001, 20)
+    want, _ = reference.descend(*arguments)
+    with given(None, failed=TAKES):
+        got, _ = pair(student.descend(*arguments))
+    expect(got, want, "the house after 20 updates",
+           "Print the losses: do they go down? Does it move h and w, and nothing else?", tolerance=1e-7)
+
+
+@descent.part("descend: one evaluation and one gradient for each update", points=3)
+def once_each(student, rng):
+    evaluate, differentiate, start, calls = bowl(rng)
+    with given(None, failed=TAKES):
+        student.descend(evaluate, differentiate, start, ["x", "y"], "loss", 0.1, 6)
+    at = start
+    for name, values in calls:
+        if name == "evaluate":
+            at = values
+        else:
+            expect_that("loss" in values, "differentiate is given all that evaluate returned", list(values))
+            expect_that(all(values.get(x) == at.get(x) for x in "xy"), "each gradient is taken where the inputs are now",
+                        f"differentiate at x = {values.get('x')}", "Evaluate, then differentiate at these values, then move.")
+    evaluations, gradients = (sum(name == which for name, _ in calls) for which in ("evaluate", "differentiate"))
+    if (evaluations, gradients) != (6, 6):
+        raise Wrong("6 calls of evaluate and 6 of differentiate, for 6 updates", f"{evaluations} and {gradients}",
+                    "Are the values that were computed for the loss used again for the gradient?",
+                    credit=scale(max(evaluations, gradients) / 6, none=3, full=1) if min(evaluations, gradients) >= 6 else 0)
+
+
+# ---- task 5: fault ---------------------------------------------------------------------------------------------------
+
+@validity.part("valid lists and their twins with a fault", points=14, cases=list(FAULTS))
+def twins(student, rng, kind):
+    steps, inputs, _ = random_list(rng, 8, literals=True)
+    inputs = [*inputs, "u"]
+    raised = "fault returns its verdict, also about a list that is not valid; it raises nothing."
+    with given(f"fault({steps}, {inputs}, {ARITY})", failed=raised):
+        got = student.fault(steps, inputs, ARITY)
+        expect_that(got is None, "None, as nothing is wrong with this list", got,
+                    "A number among the arguments needs no register, and an input need not be used.")
+    steps, n, culprit = planted(rng, steps, kind)
+    with given(f"fault({steps}, {inputs}, {ARITY})", FAULTS[kind], raised):
+        got = student.fault(steps, inputs, ARITY)
+        pair_of = isinstance(got, (tuple, list)) and len(got) == 2 and isinstance(got[0], int) and isinstance(got[1], str)
+        expect_that(pair_of, "the number of the line at fault and a sentence", "None" if got is None else got)
+        expect_that(got[0] == n, "the number of the first line at fault", got, f"Lines are counted from 1. {FAULTS[kind]}")
+        expect_that(culprit in got[1] and len(got[1].split()) > 2, f"a sentence that says what is wrong in line {n}", got[1],
+                    "Say it so that one sees what to mend: name the operator or the register, or say that a tuple is wanted.")

@@ -1,0 +1,117 @@
+"""What is graded with: the lists of the documents, random ones, lists with a fault, and a loss to descend on."""
+from .solution import wengert as reference
+
+G, DG = reference.make_G(), reference.make_DG()
+ARITY = {g: len(partials) for g, partials in DG.items()}
+REPS_3 = [("z1", "mul", (4.0, "y")), ("z2", "add", ("x", "z1")), ("z3", "add", ("x", "y")), ("z4", "mul", ("z3", "y")),
+          ("h", "mul", ("z2", "z4"))]
+ADAMS_17 = [("v1", "divide", ("x1", "x2")), ("v2", "sin", ("v1",)), ("v3", "exp", ("x2",)), ("v4", "subtract", ("v1", "v3")),
+            ("v5", "add", ("v2", "v4")), ("y", "mul", ("v5", "v4"))]
+DOCUMENTS = {"equation 1": reference.EQUATION_1, "the cube": reference.CUBE, "the triangle": reference.TRIANGLE,
+             "the house": reference.HOUSE, "Reps, equation 3": REPS_3, "Adams, equation 17": ADAMS_17}
+
+
+def number(rng, low, high):
+    """A number of three decimals, which is short to print."""
+    return round(float(rng.uniform(low, high)), 3)
+
+
+def text(line):
+    """A line as the notes write it: z1 = add(x1, x1)."""
+    z, g, args = line
+    return f"{z} = {g}({', '.join(map(str, args))})"
+
+
+def leaves(steps):
+    """The names that a list reads and does not assign, in the order of their use."""
+    assigned = {z for z, _, _ in steps}
+    return list(dict.fromkeys(a for _, _, args in steps for a in args if isinstance(a, str) and a not in assigned))
+
+
+def somewhere(rng, steps):
+    """Inputs for a list, positive and of moderate size."""
+    return {name: number(rng, 0.5, 2.0) for name in leaves(steps)}
+
+
+def random_list(rng, lines, literals=False):
+    """(steps, inputs, values): a valid list of the operators of the tables, of so many lines or a few more.
+
+    Every register but the last is read, none twice in one line. Values and partial derivatives stay small, and no delta
+    is 0, so that rounding makes no difference that would count.
+    """
+    inputs = {f"x{k}": number(rng, -2, 2) for k in range(1, 5)}
+    steps, values, unused = [], dict(inputs), list(inputs)
+    while len(steps) < lines or len(unused) > 1:
+        free = len(steps) < lines  # else what is unused is added up
+        g = str(rng.choice(list(G))) if free else "add"
+        others = [*(name for name in values if name != unused[0]), *(number(rng, 0.5, 2.0) for _ in range(8 * literals))]
+        pair = (unused[0], others[rng.integers(len(others))] if free else unused[1])
+        args = pair[:1] if ARITY[g] == 1 else pair[::rng.choice([-1, 1])]
+        numbers = [values[a] if isinstance(a, str) else a for a in args]
+        try:
+            out, slopes = G[g](*numbers), [slope(*numbers) for slope in DG[g]]
+        except (ValueError, ZeroDivisionError, OverflowError):
+            continue
+        if not free or abs(out) < 4 and all(abs(slope) < 2 for slope in slopes):
+            steps.append((z := f"z{len(steps) + 1}", g, args))
+            values[z] = out
+            unused = [*(name for name in unused if name not in args), z]
+    deltas = reference.backprop(steps, values, DG, steps[-1][0])
+    return (steps, inputs, values) if min(map(abs, deltas.values())) > 1e-4 else random_list(rng, lines, literals)
+
+
+FAULTS = {
+    "an unknown operator": "Is each operator one of those in arity?",
+    "a wrong number of arguments": "Has each operator as many arguments as arity says?",
+    "a tuple of one without its comma": 'The notes, §1.3, print ("f", "square", ("z2")): what type has its last item? '
+                                        "A string has a length and letters, and may pass for a tuple of names.",
+    "an unknown register": "Which names have a value when a line's turn comes? Each argument has to be one of them, or a number.",
+    "a register used too early": "Which names have a value when a line's turn comes? Those of earlier lines, and the inputs.",
+    "a register assigned twice": "A register is assigned once: which of the names on the left have had their line already?",
+    "an input assigned": "A register is assigned once, and an input has its value already."}
+
+
+def planted(rng, steps, kind):
+    """(a copy of the list with one fault of that kind, the number of its line, what the sentence has to name).
+
+    The inputs are those of random_list and u, which is not used otherwise.
+    """
+    steps = list(steps)
+    k = int(rng.integers(3, len(steps) - 1))
+    z, g, args = steps[k]
+    if kind == "an unknown operator":
+        culprit = str(rng.choice(["plus", "cube", "times", "arctan"]))
+        steps[k] = z, culprit, args
+    elif kind == "a wrong number of arguments":
+        culprit = g
+        steps[k] = z, g, ((*args, args[0]) if rng.integers(2) else args[1:])
+    elif kind == "a tuple of one without its comma":
+        culprit = "tuple"
+        steps[k] = z, "half", "u"
+    elif kind == "an unknown register":
+        culprit = str(rng.choice(["y", "X1", "z", "loss"]))
+        steps[k] = z, g, (culprit, *args[1:])
+    elif kind == "a register used too early":
+        culprit = str(rng.choice([z for z, _, _ in steps[k:]]))
+        steps[k] = z, "add", ("x1", culprit)
+    else:
+        culprit = "x2" if kind == "an input assigned" else str(rng.choice([z for z, _, _ in steps[:k]]))
+        steps.insert(k, (culprit, "add", ("x1", "x2")))
+    return steps, k + 1, culprit
+
+
+def bowl(rng):
+    """(evaluate, differentiate, start, the calls) of loss = a z² + y z + b y² + c, z = x − p; c and t are inputs too."""
+    a, b, p = (number(rng, 0.5, 2.0) for _ in range(3))
+    calls = []
+
+    def evaluate(inputs):
+        calls.append(("evaluate", dict(inputs)))
+        y, z = inputs["y"], inputs["x"] - p
+        return {**inputs, "z": z, "loss": a * z * z + y * z + b * y * y + inputs["c"]}
+
+    def differentiate(values):
+        calls.append(("differentiate", dict(values)))
+        y, z = values["y"], values["z"]
+        return {"loss": 1.0, "z": 2 * a * z + y, "x": 2 * a * z + y, "y": 2 * b * y + z, "c": 1.0, "t": 0.5}
+    return evaluate, differentiate, {"x": number(rng, 3, 5), "y": number(rng, -3, -1), "c": 1.5, "t": 2.5}, calls
