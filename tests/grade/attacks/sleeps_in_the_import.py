@@ -1,0 +1,7 @@
+# Tries: to sleep for ever while it is imported, once for each task.
+# Worked: the record comes late: the limit must not be waited for in every task.
+# worth: 0
+# waits: 1
+import time
+
+time.sleep(1e6)
