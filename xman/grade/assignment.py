@@ -11,6 +11,7 @@
 """
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.machinery
 import importlib.util
@@ -91,6 +92,7 @@ class Assignment:
         path = self.folder and self.folder / "probes.py"
         return path if path and path.is_file() else None
 
+    @functools.cached_property  # of the files that were loaded, also if they are changed while a class is graded
     def version(self) -> str:
         """Twelve digits of the SHA-256 of all files of the folder, if it comes from one."""
         total = hashlib.sha256()

@@ -59,7 +59,7 @@ def total(records: list[Record], key: str) -> float:
 
 def versions(assignment: Assignment, term: str) -> dict[str, str]:
     """What has to be the same for two records to be of one kind."""
-    return {"xman": __version__, "assignment": assignment.version(), "term": seed_of(term)[:12]}
+    return {"xman": __version__, "assignment": assignment.version, "term": seed_of(term)[:12]}
 
 
 def seed_of(*words: str) -> str:

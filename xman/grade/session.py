@@ -28,7 +28,7 @@ from .compare import Failed, shown
 
 ANSWER = 8 << 20        # bytes of one answer
 NODES = 200_000         # lists and objects in it: a pair of brackets takes fifty times as much memory as text
-ENTRIES = 10 ** 6       # elements of the array that an argument of an ask can become with the others, if they broadcast
+ENTRIES = 400_000       # elements of the array that an argument of an ask can become with the others, if they broadcast
 ITEMS = 2000            # of a list, a tuple or a string in an ask
 OUTPUT = 1 << 20        # bytes that a submission may print
 KEPT = 8 << 10          # bytes of them that are kept
