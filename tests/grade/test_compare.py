@@ -42,6 +42,8 @@ def test_what_agrees_passes(got, want):
     ("1.5", 1.5, "a string", None),
     (True, 1.0, "a bool", None),
     (0.0, 1.0, "0, which is off", None),
+    (3.0, 1.5, "3, which is off", None),
+    (np.full(3, 2.0), np.ones(3), "2 at [0]", None),
     (True, False, "True", None),
     ([1.5], 1.5, "a list", None),
     ({}, A, "a dict", None),
@@ -71,7 +73,7 @@ def test_the_number_that_was_wanted_is_never_told():
 
 
 def test_the_hint_of_the_part_follows_what_the_numbers_tell():
-    assert told(expect, -A, A, "d", look="Look at subtract.").look == "Its sign is the other way round. Look at subtract."
+    assert told(expect, -A, A, "d", look="Look at subtract.").look == "Look at subtract. Its sign is the other way round."
 
 
 @pytest.mark.parametrize("got, came_back", [

@@ -68,7 +68,7 @@ def test_cases_share_the_points_of_their_part(tmp_path):
 def test_the_feedback_has_the_input_what_came_back_what_was_expected_and_where_to_look(tmp_path):
     told = feedback(record_of("def square(x): return -x * x\n", tmp_path))
     assert told["given"].startswith("square(1.") and told["came_back"].startswith("-") and "the square" in told["expected"]
-    assert told["look"] == "Its sign is the other way round. Which number is multiplied by which?"
+    assert told["look"] == "Which number is multiplied by which? Its sign is the other way round."
 
 
 @pytest.mark.parametrize("source, said", [
@@ -176,9 +176,24 @@ def test_functions_among_the_arguments_are_called_here_and_can_be_counted(tmp_pa
 
 def test_what_a_function_of_the_grader_refuses_is_an_error_in_the_submission(tmp_path):
     def part(student, rng):
-        expect(student.use(lambda x: x + 1), "ValueError: TypeError", "the error")
-    source = "def use(g):\n    try: g('a')\n    except ValueError as e: return 'ValueError: ' + str(e)[:9]"
+        expect(student.use(lambda x: x + 1, lambda x: 1 / x), ["can only", "division"], "the errors")
+    source = """
+        def use(g, h):
+            said = []
+            try: g("a")
+            except TypeError as error: said.append(str(error)[:8])
+            try: h(0)
+            except ZeroDivisionError as error: said.append(str(error)[:8])
+            return said
+        """
     assert record_of(source, tmp_path, one_part(part))["points"] == 100
+
+
+def test_a_submission_that_asks_without_end_is_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr("xman.grade.session.QUESTIONS", 20)
+    source = "def use(g):\n    for _ in range(40): g(1.0)\n    return 1.0"
+    record = record_of(source, tmp_path, one_part(lambda student, rng: expect(student.use(lambda x: x), 1.0, "it")))
+    assert record["points"] == 0 and "more than 20 times" in record["tasks"][0]["trouble"]
 
 
 @pytest.mark.parametrize("credit, worth", [(None, 100), (0.25, 25), (7, 100), (-1, 0), (float("nan"), 0), (np.float32(0.5), 50)])

@@ -77,9 +77,8 @@ def slip(found: Any, slips: Iterable[tuple[Any, str]], otherwise: str | None = N
 
 def listing(steps: Sequence[tuple], most: int = 1500) -> str:
     """A Wengert list on one line: z1 = mul(h, w); z2 = half(z1)."""
-    def word(argument: Any) -> str:
-        return f"{argument:.4g}" if isinstance(argument, float) else str(argument)
-    said = "; ".join(f"{dst} = {op}({', '.join(map(word, args))})" for dst, op, args in steps) or "the empty list"
+    said = "; ".join(f"{dst} = {op}({', '.join(a if isinstance(a, str) else repr(a) for a in args)})" for dst, op, args in steps)
+    said = said or "the empty list"
     return said if len(said) <= most else f"{said[:most // 2]} … {said[-most // 2:]}"
 
 
@@ -149,12 +148,11 @@ def numbers(got: Any, want: Any, what: str, look: str | None, tolerance: float) 
     count = f", and {int(wrong.sum())} of {want.size} elements that are off" if want.size > 1 else ", which is off"
     hint = about_numbers(got, want, tolerance)
     raise Wrong(f"{what} to agree to {tolerance:.0e}", f"{got[place]:.10g}{here}{count}",
-                " ".join(filter(None, (hint, look))) or None)
+                " ".join(filter(None, (look, hint))) or None)
 
 
 NOT_FINITE = "Where does it overflow, or divide by zero? Look at the largest exponent and the smallest denominator."
 DIAGNOSES: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
-    ("Its sign is the other way round.", lambda want: -want),
     ("It is twice what it should be: is something added twice?", lambda want: 2 * want),
     ("It is half of what it should be: is a contribution missing?", lambda want: want / 2),
     ("It is transposed.", lambda want: want.T),
@@ -164,19 +162,22 @@ DIAGNOSES: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
 
 
 def about_numbers(got: np.ndarray, want: np.ndarray, tolerance: float) -> str | None:
-    """A sentence for a slip that shows in the numbers: the sign, a factor, a transposition, zeros."""
-    if got.size > 1 and not got.any() and want.any():
+    """A sentence for a slip that shows in the numbers: the sign; of several different ones zeros, a transposition, a factor."""
+    if np.allclose(got, -want, tolerance, tolerance):
+        return "Its sign is the other way round."
+    sizes = np.unique(np.abs(want[want.astype(bool) & np.isfinite(want)]))
+    if len(sizes) < 2:
+        return None
+    if not got.any():
         return "It is zero everywhere: does anything arrive here?"
     for sentence, slip in DIAGNOSES:
-        guess = slip(want) if want.ndim else slip(want.reshape(1))[0]
+        guess = slip(want)
         alike = guess.shape == got.shape and np.allclose(got, guess, tolerance, tolerance)
         if alike and not np.allclose(guess, want, tolerance, tolerance):
             return sentence
-    wanted = want.astype(bool) & np.isfinite(want)
-    ratio = got[wanted] / want[wanted]
-    if ratio.size > 1 and np.isfinite(ratio).all() and np.allclose(got, ratio[0] * want, 1e-6) and not np.isclose(ratio[0], 1):
-        return "All elements are off by one and the same factor."
-    return None
+    largest = np.unravel_index(np.nanargmax(np.where(np.isfinite(want), np.abs(want), 0)), want.shape)
+    factor = got[largest] / want[largest]
+    return "All elements are off by one and the same factor." if np.allclose(got, factor * want, 1e-6) and factor != 1 else None
 
 
 def about_shapes(got: tuple[int, ...], want: tuple[int, ...]) -> str | None:

@@ -118,7 +118,7 @@ class Session:
             if len(line) > ANSWER:
                 raise ValueError(f"the result has more than {ANSWER >> 20} MiB")
         except Exception as error:  # the submission's arguments are at fault, and it is told
-            line = plain.text({"error": f"{type(error).__name__}: {error}"[:500]})
+            line = plain.text({"error": str(error)[:500], "kind": type(error).__name__})
         self.served += time.thread_time() - start
         return line
 

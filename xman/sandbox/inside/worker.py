@@ -2,8 +2,9 @@
 
 The first line that it reads holds its settings. Then each line is a question, {"nonce", "call", "args", "keywords"}, and
 each answer is one line: {"nonce", "result"}, or {"nonce", "error"}. A function among the arguments is the grader's own:
-calling it writes {"nonce", "ask", "args"} and reads its {"result"} or {"error"}.
+calling it writes {"nonce", "ask", "args"} and reads its {"result"} or {"error", "kind"}.
 """
+import builtins
 import importlib.util
 import json
 import linecache
@@ -96,7 +97,7 @@ class Worker:
             self.write({"ask": name, "args": args})
             reply = self.plain.value(self.questions.readline(), self.remote)
             if "error" in reply:
-                raise ValueError(reply["error"])
+                raise getattr(builtins, reply["kind"], ValueError)(reply["error"])
             return reply["result"]
         return function
 
