@@ -119,7 +119,7 @@ def judge_loss(student, rng, given, what, look=None):
     expect_that(np.shape(values[last]) == (), f"{what}: one number", f"an array of shape {np.shape(values[last])}",
                 "Each row has a loss; the loss of a batch is their mean.")
     expect(values[last], -logs[np.arange(n), given["y"]].mean(), what,
-           look or "The mean over the rows of −log of the probability of the row's own class, which y tells.")
+           look or "The mean over the rows, not their sum, of −log of the probability of the row's own class, which y tells.")
     target = np.arange(4) == given["y"][:, None]
     expect(deltas_of(steps, values, last, ["scores"], "the list of loss")["scores"], (np.exp(logs) - target) / n,
            "the delta of scores", look or "Bishop (8.11) for each row; and what does the mean do to it?")
@@ -128,15 +128,18 @@ def judge_loss(student, rng, given, what, look=None):
 @model.part("the penalty", points=4, cases=[("0.3", 0.3), ("2", 2.0)])
 def penalty(student, rng, name, weight):
     given = drawn(rng)
-    values = []
+    losses = []
     for p in (0.0, weight):
         steps, last = of_model(student, rng, "loss", penalty=p, cut=True)
-        values.append(values_of(steps, given, "the list of loss"))
-        expect_that(np.shape(values[-1][last]) == (), "the loss: one number", f"an array of shape {np.shape(values[-1][last])}")
+        values = values_of(steps, given, "the list of loss")
+        losses.append(values[last])
+        expect_that(np.shape(losses[-1]) == (), "the loss: one number", f"an array of shape {np.shape(losses[-1])}")
+        expect_that(np.isfinite(losses[-1]), "a loss that is a finite number", losses[-1],
+                    "Which argument of crossEntropy is the prediction? It comes first.")
     norm = np.sqrt(np.sum(given["W"] ** 2))
-    expect(values[1][last] - values[0][last], weight * norm, f"what a penalty of {weight} adds to the loss",
+    expect(losses[1] - losses[0], weight * norm, f"what a penalty of {weight} adds to the loss",
            "penalty · frobeniusNorm(W): the notes, §1.2. The norm has a root.", tolerance=1e-8)
-    expect(deltas_of(steps, values[1], last, ["W"], "the list of loss")["W"], weight * given["W"] / norm,
+    expect(deltas_of(steps, values, last, ["W"], "the list of loss")["W"], weight * given["W"] / norm,
            "the delta of W from the penalty alone", tolerance=1e-8)
 
 

@@ -4,7 +4,7 @@
 def compute(module, expression, **values):
     """The value of a Python expression in the functions of the module, such as compute("x * sin(x)", x=("Dual", 2.0, 1.0)).
 
-    Duals come and go as tuples ("Dual", value, tangent, tag); the tag may be left out on the way in.
+    Duals come and go as tuples ("Dual", value, tangent, tag); on the way in the tag may be left out, and is 0 then.
     """
     return as_tuple(module, eval(expression, {**vars(module), **{name: as_dual(module, x) for name, x in values.items()}}))
 
@@ -12,7 +12,7 @@ def compute(module, expression, **values):
 def as_dual(module, x):
     """The Dual that a tuple stands for; what is no such tuple as it is."""
     is_dual = isinstance(x, tuple) and x[:1] == ("Dual",)
-    return module.Dual(as_dual(module, x[1]), as_dual(module, x[2]), x[3] if len(x) > 3 else 1) if is_dual else x
+    return module.Dual(as_dual(module, x[1]), as_dual(module, x[2]), *x[3:4]) if is_dual else x
 
 
 def as_tuple(module, x):

@@ -4,10 +4,8 @@ import numpy as np
 from xman.grade import Wrong, expect, given
 from xman.grade.compare import shown
 
+from .public.checks import ARGUMENTS
 from .solution import operators as reference
-
-ARGUMENTS = {"add": "xy", "mul": "xy", "square": "x", "relu": "x", "tanh": "x", "dot": "ab", "total": ["x", "axis"],
-             "mean": ["x", "axis"], "frobeniusNorm": "A", "softmax": "x", "crossEntropy": "py"}
 
 
 def array(rng, *shape):

@@ -73,10 +73,10 @@ def rules_undo_the_broadcast(student, rng, name, op, kind):
     n, m = lengths(rng)
     shapes = {"(n, m) with (m,)": [(n, m), (m,)], "(n, m) with (1, m)": [(n, m), (1, m)], "(n, 1) with (m,)": [(n, 1), (m,)],
               "(n, m) with a number": [(n, m), ()]}[kind]
-    args = tuple(array(rng, *shape) for shape in shapes)
     look = f"An entry that was used many times gets the sum of what all its uses send back. {TERMS[op]}"
-    for rule in (f"{op}_x", f"{op}_y"):
-        expect_rule(rng, student, rule, args, look, unbroadcast=True)
+    for x, y in (shapes, shapes[::-1]):
+        for rule in (f"{op}_x", f"{op}_y"):
+            expect_rule(rng, student, rule, (array(rng, *x), array(rng, *y)), look, unbroadcast=True)
 
 
 @entries.part("entry by entry: relu at 0, tanh far from 0", points=1, hidden=True, cases=["relu", "tanh"])

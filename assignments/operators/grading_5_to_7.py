@@ -90,7 +90,8 @@ def every_entry(student, rng, name, shape):
     want = w * np.cos(x)
     want.flat[0] += x.flat[-1]
     want.flat[-1] += x.flat[0]
-    expect(got, want, "the slopes of f in every entry of x", "One entry is moved at a time, the others stay as they are.", 1e-6)
+    expect(got, want, "the slopes of f in every entry of x",
+           "One entry is moved at a time, the others stay as they are; and the quotient is the central one (8.25).", 1e-6)
 
 
 @checking.part("differences: the central quotient (8.25)", points=2)

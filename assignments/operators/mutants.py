@@ -21,6 +21,7 @@ MUTANTS = [
     ("a mean in place of the sum", "return np.sum(d, axis=(*range(added)", "return np.mean(d, axis=(*range(added)",
      (UNBROADCAST, THREE, WHOLE)),
 
+    ("the broadcast of x is not undone", "unbroadcast(delta, np.shape(x))", "delta", SPREAD),
     ("the broadcast of y is not undone", "unbroadcast(delta * x, np.shape(y))", "delta * x", SPREAD),
     ("the factors of mul are exchanged", "unbroadcast(delta * y, np.shape(x))", "unbroadcast(delta * x, np.shape(x))",
      (ENTRIES, SPREAD)),

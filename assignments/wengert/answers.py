@@ -1,7 +1,7 @@
 """How an answer about a list is compared: at the first line, or backwards at the first delta, that is off."""
 from xman.grade import expect, expect_mapping, expect_that, given
 
-from .lists import DG, G, text
+from .lists import DG, G, leaves, text
 from .solution import wengert as reference
 
 
@@ -38,7 +38,9 @@ def expect_deltas(got, steps, deltas, f, look=None):
     for name in [name for name in dict.fromkeys(backwards) if name in deltas]:
         users = [line for line in steps for a in line[2] if a == name]
         where = "; ".join(dict.fromkeys(map(text, users[:4])))
-        hint = look or (f"What is the derivative of {f} with respect to {f} itself?" if name == f else
+        lost = users and got[name] == 0 and deltas[name] != 0
+        hint = look or ("Is the list stepped through in reverse?" if lost and name not in leaves(steps) else
+                        f"What is the derivative of {f} with respect to {f} itself?" if name == f else
                         f"No line reads {name}." if not users else
                         f"{name} is read once, in {where}: what does that line send back to it?" if len(users) == 1 else
                         f"{name} is read {len(users)} times, in {where}: its delta is the sum of what they all send back.")

@@ -39,7 +39,7 @@ def partials_of_DG(student, rng, name, g, i):
     for _ in range(3):
         args = point(rng, g)
         with given(f"make_DG()[{g!r}][{i}]({', '.join(map(str, args))})",
-                   failed=f"make_DG()[{g!r}] is a list of as many functions as {g} has arguments, and each takes all of them."):
+                   failed=f"make_DG()[{g!r}] is a list with one function for each argument of {g}, and each takes all of them."):
             expect(student.partial(g, i, *args), DG[g][i](*args), f"the derivative of {g} with respect to its argument {i}",
                    HINTS.get(g, "Compare it with a difference quotient of G: the public checks do."))
 
@@ -285,6 +285,6 @@ def twins(student, rng, kind):
         got = student.fault(steps, inputs, ARITY)
         pair_of = isinstance(got, (tuple, list)) and len(got) == 2 and isinstance(got[0], int) and isinstance(got[1], str)
         expect_that(pair_of, "the number of the line at fault and a sentence", "None" if got is None else got)
-        expect_that(got[0] == n, "the number of the first line at fault", got, f"Lines are counted from 1. {FAULTS[kind]}")
+        expect_that(got[0] == n, "the number of the first line at fault, counted from 1", got, FAULTS[kind])
         expect_that(culprit in got[1] and len(got[1].split()) > 2, f"a sentence that says what is wrong in line {n}", got[1],
                     "Say it so that one sees what to mend: name the operator or the register, or say that a tuple is wanted.")

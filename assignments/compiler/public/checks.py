@@ -155,6 +155,16 @@ def chain(student, rng):
         expect_plan(student.plan(steps, ["d"], ["sin"]), steps, ["d"], ["sin"], 1)
 
 
+@buffers.check("a value is alive until it is read for the last time, or to the end", cases=["read later", "in keep"])
+def alive(student, rng, case):
+    steps = [("a", "sin", ("x",)), ("b", "sin", ("a",)), ("c", "sin", ("b",)), ("d", "sin", ("c",))]
+    keep = ["d"] if case == "read later" else ["a", "d"]
+    if case == "read later":
+        steps[3] = ("d", "add", ("a", "c"))
+    with given(steps, keep=keep):
+        expect_plan(student.plan(steps, keep), steps, keep, [], 3)
+
+
 def expect_plan(got, steps, keep, inplace, fewest):
     """Wrong unless it is a plan that overwrites nothing too early, in so few buffers; with more of them there is some credit."""
     expect_mapping(got, [dst for dst, _, _ in steps], "the plan")

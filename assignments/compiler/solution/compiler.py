@@ -32,8 +32,9 @@ def common_subexpressions(steps, keep, commutative=()):
 
     Two lines are alike when they have the same operator and the same arguments, once the registers of lines that are alike are
     taken for one. Literals are the same when they have the same type and are written alike: 1, 1.0 and True are three, 0.0 and
-    -0.0 are two. keep: names of registers that have to be assigned all the same, each by a line of its own. commutative: names
-    of operators for which the order of the arguments does not matter.
+    -0.0 are two. keep: names of registers that have to be assigned all the same, each by a line of its own: of z1 = mul(x, x)
+    and f = mul(x, x), with f in keep, both lines stay. commutative: names of operators for which the order of the arguments
+    does not matter.
     """
     # task 2: common sub-expressions
     first, known, short = {}, {}, []  # the register of each expression; the register to be read in the place of another
@@ -55,8 +56,9 @@ def fold(steps, keep, G):
     """The list without the lines whose arguments are all literals: where such a line was read, there stands its value, a literal.
 
     That makes other lines constant in their turn. keep: names of registers that have to be assigned all the same: such a line
-    stays, and those who read it get its value nevertheless. G: the operators, G[op](*args), to be called once for a line. Where
-    one raises an error, whichever, its line stays and is read as before: perhaps nobody will ever evaluate it.
+    stays, and those who read it get its value nevertheless. A line without arguments is constant too. G: the operators,
+    G[op](*args), to be called once for a line; what one gives is a literal. Where one raises an error, whichever, or is not in
+    G, its line stays and is read as before: perhaps nobody will ever evaluate it.
     """
     # task 3: constants
     values, short = {}, []
@@ -110,8 +112,9 @@ def source(steps, inputs, outputs, text, name="f"):
     inputs: names, in the order of the arguments. outputs: the names of the registers or inputs that it returns, in order; a
     single one is returned as a tuple too. text: how an operator is written: where text["add"] is "{0} + {1}",
     text["add"].format("x", "y") is "x + y". Each line is computed once. A register may have any name that Python allows, also
-    one that stands in text, such as np: what the function calls it is up to you. A literal is the same number in the text, with
-    its type and its sign, whatever is written around it.
+    one that stands in text, such as np: what the function calls it is up to you. The text may use other names besides np, and
+    Python's own such as float; you may use these too. A literal is the same number in the text, with its type and its sign,
+    whatever is written around it.
     """
     # task 5: source
     def written(a):

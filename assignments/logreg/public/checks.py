@@ -2,8 +2,8 @@
 import numpy as np
 
 from xman import check
-from xman.grade import Assignment, expect, expect_that
-from xman.grade.lists import read_list, values_of
+from xman.grade import Assignment, expect, expect_that, given, slip
+from xman.grade.lists import deltas_of, read_list, values_of
 
 assignment = Assignment("logreg", title="Softmax regression", packages=["numpy", "xman"])
 model = assignment.task(1, "the model")
@@ -16,6 +16,25 @@ TRIANGLE = [("z1", "mul", ("h", "w")), ("area", "half", ("z1",))]
 OUTPUTS = [("z1", "dot", ("X", "W")), ("scores", "add", ("z1", "b")), ("outputs", "softmax", ("scores",))]
 X = np.arange(14.0).reshape(7, 2)
 Y = np.arange(7)
+ZEROS = {"X": X, "y": Y % 3, "W": np.zeros((2, 3)), "b": np.zeros((1, 3))}
+SMALL = {"X": X / 14, "y": Y % 3, "W": np.array([[1.0, 2.0, 2.0], [0.0, 0.0, 0.0]]), "b": np.array([[0.1, -0.2, 0.3]])}
+
+
+def evaluated(student, name, values, penalty=0.0):
+    """(the list of a register of the student's model, all values, the last register) for these inputs and parameters."""
+    lines, last, _ = student.register(name, 2, 3, 0, penalty)
+    with given(f"the list of {name}, of a model with penalty {penalty:g}", **values):
+        steps = read_list(lines, list(values), what=f"the list of {name}")
+        for dst, op, args in steps:
+            expect_that("rossEntropy" not in op or args[0] != "y", f"the prediction first in {op}, and then y",
+                        f"{dst} = {op}({', '.join(map(str, args))})", "It is the prediction whose logarithm is taken.")
+        values = values_of(steps, values, f"the list of {name}")
+        if name == "loss":
+            expect_that(np.shape(values[last]) == (), "a loss that is one number", f"an array of shape {np.shape(values[last])}",
+                        "Each row has a loss; the loss is the mean over the rows.")
+            expect_that(np.isfinite(values[last]), "a loss that is a finite number", values[last],
+                        "Which argument of crossEntropy is the prediction? It comes first.")
+    return steps, values, last
 
 
 @model.check("W and b are parameters of the right shapes")
@@ -28,25 +47,38 @@ def shapes(student, rng):
 
 @model.check("with all parameters 0 the loss is log(classes)")
 def loss_of_nothing(student, rng):
-    lines, name, _ = student.register("loss", 2, 3, 0)
-    steps = read_list(lines, ["X", "y", "W", "b"])
-    values = values_of(steps, {"X": X, "y": Y % 3, "W": np.zeros((2, 3)), "b": np.zeros((1, 3))})
-    expect(values[name], np.log(3), "the loss", "Every class has the probability 1/3, so each row's loss is −log(1/3).")
+    _, values, last = evaluated(student, "loss", ZEROS)
+    with given("the list of loss, of a model with penalty 0", **ZEROS):
+        expect(values[last], np.log(3), "the loss", slip(values[last], [
+            (7 * np.log(3), "The loss is the mean over the rows, not their sum."),
+            (-np.log(3), "−log of a probability is positive: where is the minus?")],
+            "Every class has the probability 1/3, so each row's loss is −log(1/3); the loss is the mean over the rows."))
 
 
 @model.check("with all parameters 0 every class has the same probability")
 def outputs_of_nothing(student, rng):
-    lines, name, _ = student.register("outputs", 2, 4, 0)
-    steps = read_list(lines, ["X", "y", "W", "b"], what="the list of outputs")
-    values = values_of(steps, {"X": X, "y": Y % 4, "W": np.zeros((2, 4)), "b": np.zeros((1, 4))})
-    expect(values[name], np.full((7, 4), 0.25), "the outputs", "One probability for each row and class.")
+    _, values, last = evaluated(student, "outputs", ZEROS)
+    with given("the list of outputs", **ZEROS):
+        expect(values[last], np.full((7, 3), 1 / 3), "the outputs", "One probability for each row and class.")
+
+
+@model.check("where W is (1 2 2; 0 0 0), a penalty of 0.5 adds 1.5 to the loss")
+def penalty(student, rng):
+    (_, without, last), (_, penalised, name) = (evaluated(student, "loss", SMALL, p) for p in (0.0, 0.5))
+    added = penalised[name] - without[last]
+    expect(added, 1.5, "what the penalty adds", slip(added, [
+        (4.5, "Is the norm squared here? It has a root: √(1 + 4 + 4) = 3."), (3.0, "The norm, but not its weight 0.5."),
+        (0.0, "Nothing: is penalty in the loss?"), (0.5 * np.sqrt(9.14), "Is the norm of b in it, too? Only W is penalised.")],
+        "penalty · frobeniusNorm(W), and √(1 + 4 + 4) = 3"))
 
 
 @model.check("the gradient of the loss agrees with its difference quotients")
 def gradient(student, rng):
-    lines, name, parameters = student.register("loss", 2, 3, 0, 0.5)
-    report = check(read_list(lines, ["X", "y", "W", "b"]), {**parameters, "X": X / 14, "y": Y % 3}, wrt=["W", "b"])
-    expect_that(report.ok, "no element that disagrees", "; ".join([*report.misshapen, *map(str, report.wrong[:3])]))
+    steps, values, last = evaluated(student, "loss", SMALL, 0.5)
+    with given("the list of loss, of a model with penalty 0.5", **SMALL):
+        deltas_of(steps, values, last, ["W", "b"], "the list of loss")
+        report = check(steps, SMALL, wrt=["W", "b"])
+        expect_that(report.ok, "no element that disagrees", "; ".join([*report.misshapen, *map(str, report.wrong[:3])]))
 
 
 @judging.check("the triangle of the notes at h = 3, w = 6")
@@ -65,7 +97,9 @@ def one_row(student, rng):
 @judging.check("loss and accuracy of two rows")
 def two_rows(student, rng):
     outputs, y = np.array([[0.5, 0.25, 0.25], [0.125, 0.125, 0.75]]), np.array([0, 1])
-    expect(student.mean_loss(outputs, y), np.log(4), "the mean of log 2 and log 8")
+    loss = student.mean_loss(outputs, y)
+    expect(loss, np.log(4), "the mean of log 2 and log 8", slip(loss, [
+        (2 * np.log(4), "The mean over the rows, not their sum.")]))
     expect(student.accuracy(outputs, y), 0.5, "the accuracy", "The first row is right, the second is taken for class 2.")
 
 
@@ -81,16 +115,22 @@ def quotients(student, rng):
 def one_of_four(student, rng):
     right = np.array([[1.0, 2.0], [3.0, 4.0]])
     got = student.disagreements({"W": right + [[0, 0], [0, 0.01]]}, {"W": right}, 1e-6)
-    expect([tuple(place) for place in got], [("W", (1, 1))], "the places")
+    expect_that(isinstance(got, list) and all(isinstance(place, (list, tuple)) and len(place) == 2 for place in got),
+                "a list of pairs (name, index)", got)
+    expect(got, [("W", (1, 1))], "the places", "It is [('W', (1, 1))]: a name, and an index of whole numbers.")
 
 
 @batching.check("seven rows in minibatches of three")
 def seven_rows(student, rng):
     (epoch,) = student.epochs_of(X, Y, 3, 0, 1)
+    for batch in epoch:
+        right = isinstance(batch, (list, tuple)) and len(batch) == 2 and all(isinstance(side, np.ndarray) for side in batch)
+        right = right and batch[0].ndim == 2 and batch[1].ndim == 1
+        expect_that(right, "pairs of arrays, rows (m, 2) and their labels (m,)", batch)
     expect([len(rows) for rows, _ in epoch], [3, 3, 1], "the sizes of the minibatches")
     rows, labels = (np.concatenate(side) for side in zip(*epoch, strict=True))
     expect(sorted(labels.tolist()), Y.tolist(), "the labels of an epoch, sorted")
-    expect(rows, X[labels], "the rows, next to their labels")
+    expect(rows, X[labels.astype(int)], "the rows, next to their labels")
 
 
 @descent.check("one step")

@@ -26,8 +26,8 @@ class SoftmaxRegression(XMan):
         self.loss = f.mean(f.softmaxCrossEntropy(self.scores, self.y))
         if penalty:
             self.loss = self.loss + penalty * f.frobeniusNorm(self.W)
-        self.setup()
         # end of task 1
+        self.setup()
 
 
 def register(name, features, classes, seed, penalty=0.0):
@@ -41,8 +41,8 @@ def register(name, features, classes, seed, penalty=0.0):
 def value_and_gradient(steps, values, names):
     """(the value of the last register of the list, a number; its gradient, {name: an array of the shape of values[name]}).
 
-    steps: a Wengert list. values: its inputs and parameters by name. names: those of `values` that the gradient is wanted for;
-    where the list does not read one of them, its gradient is zeros.
+    steps: a Wengert list. values: its inputs and parameters by name. names: those of `values` that the gradient is wanted for,
+    floats or arrays of floats; where the list does not read one of them, its gradient is zeros.
     """
     # task 2: loss, gradient and accuracy
     last = steps[-1][0]
@@ -106,7 +106,8 @@ def disagreements(gradient, quotients, tolerance):
 
 
 def minibatches(X, y, size, rng):
-    """One epoch: pairs (rows of X, their labels) of `size` rows each, the last of what is left, in an order drawn from rng.
+    """One epoch: pairs (rows of X, their labels) of `size` rows each, the last of what is left, in an order drawn from rng;
+    the first row of an epoch, too, is drawn.
 
     Yield them one by one, or return them in a list. X (n, features) and y (n,) stay as they are.
     """
@@ -136,7 +137,8 @@ def train(value_and_gradient, validation, batches, parameters, epochs, rate):
 
     value_and_gradient: a function (parameters, minibatch) -> (loss, gradient). validation: a function (parameters) -> loss.
     batches: a function () -> the list of the minibatches of the next epoch; each, a pair, goes to value_and_gradient as it is.
-    parameters: where to begin; they come back if no validation loss was a number (NaN is none).
+    Of equal losses the first is the least; NaN and infinity never are. parameters: where to begin; they come back if no
+    validation loss was a finite number.
     """
     # task 5: descent
     best, least = parameters, np.inf

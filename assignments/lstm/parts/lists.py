@@ -5,6 +5,8 @@ from xman import WengertList
 from xman.grade import Wrong, expect, expect_that
 from xman.grade.lists import MODEL, deltas_of, read_list, values_of
 
+from ..public.checks import ARGUMENTS
+
 OPERATORS = MODEL | {"stopGradient"}  # that one is let in, to be told what it does to the deltas
 
 
@@ -38,7 +40,7 @@ class Listed:
         """Wrong unless the deltas are those of the list `right` where both agree about the registers `alike` (of itself, if
         not said); elsewhere they are to be the slope of the student's own `of`, so that no slip above is paid for twice."""
         value = self.state(of, ())
-        expect_that(np.isfinite(value), f"a finite {of}", value)
+        expect_that(np.isfinite(value), f"a finite {of}", value, ARGUMENTS if of == "loss" else None)
         values = values_of(right, self.inputs)
         pairs = [(self.register(name), values[name]) for name in alike or [of]]
         agree = all(np.shape(a) == np.shape(b) and np.allclose(a, b, 1e-9) for a, b in pairs)
@@ -50,4 +52,5 @@ class Listed:
         except Wrong as wrong:
             raise Wrong(wrong.expected, wrong.came_back, stops[0] if stops else wrong.look) from None
         for name in names:
+            expect_that(np.isfinite(found[name]).all(), f"delta of {name}: finite numbers", found[name])
             expect(found[name], want[name], f"delta of {name}", look=stops[0] if stops else None)

@@ -27,7 +27,7 @@ def cell(x, h, c, p):
 
 
 def ends(X):
-    """Where each title ends: an array (rows, steps), 1 at the last position that has a character and 0 elsewhere.
+    """Where each title ends: an array (rows, steps), 1 at the last position that has a known character and 0 elsewhere.
 
     X: one-hot titles (rows, steps, features). Positions behind the end are all zeros, but so is a character that training has
     not seen, in the midst of a title. A title without any character known ends at its first position.
@@ -59,8 +59,9 @@ class LSTM(XMan):
 
     parameters: {"Wi": array, …, "W2": array (hidden, classes), "b2": …}, the defaults of the registers of those names.
     steps: how many letters. cell, read_out: the functions above, or others that take and give back the same.
-    Attributes, all of them registers: y, X1, X2, … and e1, e2, … (inputs); h0 and c0 (inputs too: they begin as zeros); the
-    parameters by their names; h1, c1, h2, c2, …; last, outputs, loss.
+    Attributes, all of them registers: y, X1, X2, … and e1, e2, … (inputs); h0 and c0 (inputs too, whose defaults are zeros
+    of shape (1, hidden)); the parameters by their names, all that `parameters` has: the grader's cell has others than WEIGHTS;
+    h1, c1, h2, c2, …; last, outputs, loss.
     """
 
     def __init__(self, parameters, steps, cell=cell, read_out=read_out):
@@ -89,6 +90,7 @@ class LSTM(XMan):
 def untied(steps, names):
     """The list in which each use of a shared parameter has a name of its own: Wi_1 where Wi is read first, then Wi_2, …
 
+    A parameter that is read once is renamed too (W2_1); a line that reads one twice gets two names, from left to right.
     steps: a list of lines (dst, op, args); it is not changed. names: the parameters that are meant. In args a string names a
     register, and everything else stays as it is.
     """
@@ -105,9 +107,10 @@ def untied(steps, names):
 
 
 def clipped(deltas, most):
-    """The deltas, all by one and the same factor as small as it takes for their norm to be at most `most`: {name: array}.
+    """The deltas, all times the same factor, the largest one ≤ 1 for which their norm is at most `most`: {name: array}.
 
-    deltas: {name: array}; they are not changed. The norm is that of all elements of all arrays, as of one long vector.
+    deltas: {name: array}; they are not changed, and those that are short enough come back as they are. The norm is
+    that of all elements of all arrays, as of one long vector.
     """
     # task 4: deltas through time
     norm = np.sqrt(sum(np.sum(d ** 2) for d in deltas.values()))
@@ -133,9 +136,10 @@ def train(parameters, gradient, validation_loss, batches, epochs, rate):
 
     parameters: where to begin, {name: array}; they are not changed, and are the best until an epoch is better.
     gradient(parameters, batch): {name: array}, the (clipped) gradient of the loss of that batch. validation_loss(parameters):
-    a number, which may be NaN. batches(): the batches of an epoch, a list; ask for it once an epoch. rate: α at the beginning.
+    a number, which may be NaN; it is asked once for the start and once after each epoch. batches(): the batches of an epoch, a
+    list; ask for it once an epoch. rate: α at the beginning.
     An epoch that does not get below the best validation loss is taken back: the next one begins at the best parameters again,
-    with half the rate.
+    with half the rate. NaN is not below anything, and nothing is below NaN: a start of that loss comes back.
     """
     # task 5: training that takes a step back
     best, least = parameters, validation_loss(parameters)
@@ -194,12 +198,18 @@ def main():
         return np.array_split(rng.permutation(len(X))[:3200], 50)
 
     best = train(parameters, gradient, validation_loss, batches, 12, 2.0)
-    values = values_of(best, X_test[400:], y_test[400:])
-    print(f"of names that nobody has chosen by: accuracy {np.mean(values['outputs'].argmax(1) == y_test[400:]):.1%}")
+    outputs = values_of(best, X_test[400:], y_test[400:])["outputs"]
+    print(f"of names that nobody has chosen by: accuracy {np.mean(outputs.argmax(1) == y_test[400:]):.1%}")
     copies = untied(lines, ["Ui"])
-    deltas = backprop(copies, {**values, **{f"Ui_{t}": best["Ui"] for t in range(1, steps + 1)}}, loss=1.0)
-    print("what each step adds to the delta of Ui:",
-          " ".join(f"{np.linalg.norm(deltas[f'Ui_{t}']):.4f}" for t in range(1, steps + 1)))
+    long = X_test[:, -1].any(axis=1)  # the names that fill all steps: so far their deltas have to go
+    larger = {name: 5 * best[name] for name in best if name[0] == "U"}
+    print("\nwhat each step adds to the delta of Ui, of names of 12 letters or more:")
+    for what, changed in {"as trained": {}, "forget biases of −3": {"bf": 0 * best["bf"] - 3}, "U times 5": larger}.items():
+        parameters = {**best, **changed}
+        values = values_of(parameters, X_test[long], y_test[long])
+        deltas = backprop(copies, {**values, **{f"Ui_{t}": parameters["Ui"] for t in range(1, steps + 1)}}, loss=1.0)
+        print(f"{what:20}", " ".join(f"{np.linalg.norm(deltas[f'Ui_{t}']):.1e}" for t in range(1, steps + 1)),
+              f" asleep {np.mean(list(asleep(lines, values, 0.01).values())):.1%}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from xman.grade import Wrong, expect, expect_mapping, expect_probabilities, expe
 from xman.grade.lists import MODEL, deltas_of, read_list, values_of, work
 
 from ..probes import listed
-from ..public.checks import modelling
+from ..public.checks import ARGUMENTS, modelling
 from ..solution import mlp as reference
 
 OPERATORS = MODEL | {"stopGradient"}  # that one is let in, to be told what it does to the deltas
@@ -43,7 +43,7 @@ class Made:
         loss = self.register("loss")
         expect_that(np.shape(loss) == (), "loss is one number", f"an array of shape {np.shape(loss)}",
                     "crossEntropy gives one number for each row, (rows, 1): what becomes of them?")
-        expect_that(np.isfinite(loss), "a loss that is finite", loss)
+        expect_that(np.isfinite(loss), "a loss that is finite", loss, ARGUMENTS)
         return loss
 
 
@@ -142,6 +142,7 @@ def gradients(made):
     except Wrong as wrong:
         raise Wrong(wrong.expected, wrong.came_back, stops[0] if stops else wrong.look) from None
     for name in made.parameters:
+        expect_that(np.isfinite(found[name]).all(), f"delta of {name}: finite numbers", found[name])
         expect(found[name], want[name], f"delta of {name}", look=stops[0] if stops else None)
 
 

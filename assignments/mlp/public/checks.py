@@ -1,7 +1,7 @@
 """The checks that you have: `python check.py` runs them. They give no points, and the graded parts ask for more."""
 import numpy as np
 
-from xman.grade import Assignment, expect, expect_mapping, expect_probabilities, expect_that
+from xman.grade import Assignment, expect, expect_mapping, expect_probabilities, expect_that, given, slip
 from xman.grade.lists import deltas_of, read_list, values_of
 
 assignment = Assignment("mlp", title="A multilayer perceptron on names", packages=["numpy", "xman"],
@@ -16,17 +16,19 @@ W1 = np.array([[0.1, -0.2], [0.3, 0.4], [-0.5, 0.6]])
 PARAMETERS = {"W1": W1, "b1": np.array([[0.05, -0.05]]), "W2": np.array([[1.0, -1.0], [0.5, 2.0]]), "b2": np.zeros((1, 2))}
 INPUTS = {"X": np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]), "y": np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])}
 
+ARGUMENTS = "which argument of crossEntropy is the prediction? It comes first; the logarithm of y's zeros is −∞"
+
 
 @reading.check("two lines")
 def two_lines(student, rng):
     titles, labels = student.read(["odjibwa\tSwedish\n", "100%25 %C3%A9t%C3%A9\tFrench"])
-    expect(titles, ["odjibwa", "100% été"], "the titles", look="unquote turns %C3%A9 into é")
-    expect(labels, ["Swedish", "French"], "the labels", look="does the label still have the line's end?")
+    expect(titles, ["odjibwa", "100% été"], "the titles", look="'odjibwa' and '100% été': unquote turns %C3%A9 into é")
+    expect(labels, ["Swedish", "French"], "the labels", look="'Swedish' and 'French': does a label still have the line's end?")
 
 
 @reading.check("the characters of 'banana'")
 def banana(student, rng):
-    expect(student.distinct("banana"), ["a", "b", "n"], "the characters")
+    expect(student.distinct("banana"), ["a", "b", "n"], "the characters", look="'a', 'b', 'n': each once, and sorted")
 
 
 @reading.check("'ab!' and an empty title")
@@ -65,30 +67,74 @@ def probabilities(student, rng):
     expect_probabilities(values["outputs"], (3, 2), "outputs")
 
 
-@modelling.check("of a row of zeros only the biases are seen")
+@modelling.check("of a row of zeros only the biases are seen, and the last layer has no activation")
 def biases(student, rng):
     steps, values = listed(student)
-    expect(values["h1"][2], np.tanh([0.05, -0.05]), "h1 of the row of zeros", look="X·W1 is 0 there: what is left is act(b1)")
+    for name in ("h1", "scores"):
+        expect_that(np.shape(values[name]) == (3, 2), f"{name} of shape (3, 2)", f"shape {np.shape(values[name])}")
+    h = np.tanh([0.05, -0.05])
+    expect(values["h1"][2], h, "h1 of the row of zeros", look="X·W1 is 0 there: what is left is act(b1)")
+    own, want = values["scores"][2], h @ PARAMETERS["W2"]
+    expect(own, want, "scores of the row of zeros", look=slip(
+        own, [(act(want), "these have gone through an activation: the last layer has none")
+              for act in (np.tanh, lambda a: np.maximum(a, 0))], "h1·W2 + b2, and nothing more"))
+
+
+@modelling.check("where all parameters are 0, the loss is the log of the number of classes")
+def loss_of_nothing(student, rng):
+    zeros = {name: np.zeros_like(w) for name, w in PARAMETERS.items()}
+    _, values = listed(student, zeros, 0.0)
+    with given("the model's list, with all parameters 0 and no penalty"):
+        loss = loss_of(values)
+        expect(loss, np.log(2), "the loss", look=slip(loss, [
+            (3 * np.log(2), "the loss is the mean over the rows, not their sum"),
+            (-np.log(2), "−log of a probability is positive: where is the minus?")],
+            "each class has the probability 1/2, so the loss of each row is −log(1/2); which argument of crossEntropy is the "
+            "prediction?"))
+
+
+@modelling.check("of weights of norm 5 and 2, a penalty of 0.5 adds 3.5 to the loss")
+def the_penalty(student, rng):
+    parameters = {"W1": np.array([[3.0, 0.0], [0.0, 4.0], [0.0, 0.0]]), "b1": np.ones((1, 2)),
+                  "W2": np.array([[0.0, 2.0], [0.0, 0.0]]), "b2": np.ones((1, 2))}
+    without, penalised = (loss_of(listed(student, parameters, penalty)[1]) for penalty in (0.0, 0.5))
+    added = penalised - without
+    expect(added, 3.5, "what the penalty adds", look=slip(added, [
+        (14.5, "the norms are squared here: Frobenius' norm has a root"), (7.0, "the norms are added without their factor"),
+        (3.5 + np.sqrt(2), "the biases' norms are in it too; only the weights are penalised"),
+        (0.0, "nothing: where is penalty · Σ‖W‖?"), (1.0, "the norm of the last layer alone"),
+        (2.5, "the norm of the first layer alone")], "0.5·(5 + 2): the frobeniusNorm of each layer's weights"))
 
 
 @modelling.check("each parameter has a delta, and it is the slope of the loss (8.25)")
 def slopes(student, rng):
     steps, values = listed(student)
+    loss_of(values)
     deltas = deltas_of(steps, values, "loss", list(PARAMETERS))
     for name, w in PARAMETERS.items():
         step = np.zeros_like(w)
         step[0, 0] = 1e-6
         up, down = (values_of(steps, {**PARAMETERS, **INPUTS, name: moved})["loss"] for moved in (w + step, w - step))
+        expect_that(np.isfinite(deltas[name]).all(), f"a delta of {name} of finite numbers", deltas[name])
         expect(deltas[name][0, 0], (up - down) / 2e-6, f"delta of {name} at [0, 0]", tolerance=1e-6)
 
 
-def listed(student):
-    """The list of the student's model for PARAMETERS, and its values for INPUTS."""
-    made = student.listed(PARAMETERS, "tanh", 0.1)
-    steps = read_list(made["steps"], [*INPUTS, *PARAMETERS])
-    values = values_of(steps, {**PARAMETERS, **INPUTS})
+def listed(student, parameters=PARAMETERS, penalty=0.1):
+    """The list of the student's model for these parameters, and its values for INPUTS."""
+    made = student.listed(parameters, "tanh", penalty)
+    steps = read_list(made["steps"], [*INPUTS, *parameters])
+    values = values_of(steps, {**parameters, **INPUTS})
     expect_mapping(values, ["h1", "scores", "outputs", "loss"], "the registers of the model")
     return steps, values
+
+
+def loss_of(values):
+    """The loss, where it is a finite number."""
+    loss = values["loss"]
+    expect_that(np.shape(loss) == (), "a loss that is one number", f"an array of shape {np.shape(loss)}",
+                "crossEntropy gives one number for each row, (rows, 1); the loss is their mean")
+    expect_that(np.isfinite(loss), "a loss that is a finite number", loss, ARGUMENTS)
+    return loss
 
 
 def shuffle(rows):

@@ -13,7 +13,8 @@ from xman import XMan, backprop, eval, f
 def read(lines):
     """(titles, labels) of the lines of a file, two lists of strings.
 
-    lines: strings `title<TAB>label`, which may end in a line end. A title is percent-encoded: %25 stands for a percent sign.
+    lines: strings `title<TAB>label`, none of them empty, which may end in a line end, \\n or \\r\\n. A title is
+    percent-encoded: %25 stands for a percent sign.
     """
     # task 1: names as numbers
     pairs = [line.rstrip("\r\n").split("\t") for line in lines]
@@ -22,7 +23,7 @@ def read(lines):
 
 
 def distinct(items):
-    """The items (of a string: its characters), each once, sorted: the order of the columns, and of the classes."""
+    """The items (of a string: its characters), each once, in a sorted list: the order of the columns, and of the classes."""
     # task 1: names as numbers
     return sorted(set(items))
     # end of task 1
@@ -31,8 +32,9 @@ def distinct(items):
 def encode(titles, alphabet, max_len):
     """One-hot titles: an array (titles, max_len, len(alphabet) + 1) of zeros and ones.
 
-    X[i, t, k] = 1 where the character t of title i is alphabet[k]; the last column is for characters that alphabet does not
-    have. What a title has beyond max_len is cut off; where it is shorter, all columns are 0.
+    alphabet: a list of characters, as from `distinct`. X[i, t, k] = 1 where the character t of title i is alphabet[k]; the last
+    column is for characters that alphabet does not have. What a title has beyond max_len is cut off; where it is shorter, all
+    columns are 0.
     """
     # task 1: names as numbers
     column = {character: k for k, character in enumerate(alphabet)}
@@ -45,7 +47,7 @@ def encode(titles, alphabet, max_len):
 
 
 def targets(labels, classes):
-    """One-hot labels: an array (labels, classes), 1 in the column of the row's class and 0 elsewhere."""
+    """One-hot labels: an array (labels, classes), 1 in the column of the row's class and 0 elsewhere. classes: a list."""
     # task 1: names as numbers
     return np.eye(len(classes))[[classes.index(label) for label in labels]]
     # end of task 1
@@ -55,7 +57,8 @@ def start(sizes, uniform):
     """Where the parameters begin: {"W1": array, "b1": array, "W2": …}, Wk and bk those of the k-th layer.
 
     sizes: those of the inputs, the hidden layers and the outputs, as in [60, 16, 4]: two layers.
-    uniform(low, high, shape): draws an array; np.random.default_rng(0).uniform is one. Call it once for each array.
+    uniform(low, high, shape): draws an array; np.random.default_rng(0).uniform is one. Call it once for each array, in any
+    order, its three arguments by position.
     Wk (inputs of the layer, its outputs): Glorot and Bengio's bounds; bk (1, outputs): ±0.1.
     """
     # task 2: where the parameters begin
@@ -72,7 +75,7 @@ class MLP(XMan):
     """h1 = act(X·W1 + b1), h2 = act(h1·W2 + b2), …, scores = h·Wn + bn, outputs = softmax(scores), and the loss.
 
     parameters: {"W1": array, "b1": array, …}, the defaults of the registers of those names. activation: "tanh" or "relu".
-    penalty: the weight of the sum of the weights' Frobenius norms in the loss.
+    penalty: the weight of the sum of the weights' Frobenius norms in the loss; at 0 no norm is in the list.
     Attributes, all of them registers: X, y (inputs); W1, b1, … (parameters); h1, … (one for each hidden layer); scores;
     outputs; loss.
     """
@@ -89,7 +92,8 @@ class MLP(XMan):
             b = f.param(default=parameters[f"b{k}"])
             setattr(self, f"W{k}", W)  # self.W1 = W, and so on
             setattr(self, f"b{k}", b)
-            norms.append(f.frobeniusNorm(W))
+            if penalty:
+                norms.append(f.frobeniusNorm(W))
             a = h @ W + b
             if k < layers:
                 h = act(a)
@@ -97,7 +101,8 @@ class MLP(XMan):
         self.scores = a
         self.outputs = f.softmax(self.scores)
         self.loss = f.mean(f.crossEntropy(self.outputs, self.y))
-        self.loss = self.loss + penalty * sum(norms[1:], norms[0])
+        if penalty:
+            self.loss = self.loss + penalty * sum(norms[1:], norms[0])
         # end of task 3
         self.setup()
 
@@ -106,7 +111,8 @@ def train(parameters, gradient, validation_loss, rows, epochs, size, rate, shuff
     """The parameters of the epoch with the least validation loss: {name: array}.
 
     parameters: where to begin, {name: array}; they are not changed. gradient(parameters, some): {name: array}, the gradient of
-    the loss of the rows whose numbers the array `some` holds. validation_loss(parameters): a number, which may be NaN.
+    the loss of the rows whose numbers the array `some` holds. validation_loss(parameters): a number, which may be NaN; of equal
+    ones the first is the least. If none was a number, what was handed in comes back.
     rows: how many there are; their numbers are 0, 1, …, rows − 1. epochs: how many. size: rows of a minibatch.
     rate: α. shuffle(rows): the order of an epoch, an array of all row numbers; np.random.default_rng(0).permutation is one.
     """
@@ -128,7 +134,8 @@ def evaluate(predict, X, Y, size):
     """(loss, accuracy): two numbers, the mean cross entropy of all rows and the share of rows that are right.
 
     predict(some rows of X): their probabilities (rows, classes); it is called with `size` rows at a time, and each row once.
-    Y: the one-hot labels (rows, classes). Of a row only the probability of its own class counts: the others may be 0.
+    Y: the one-hot labels (rows, classes). Of a row only the probability of its own class counts: the others may be 0. Where its
+    own is 0, the loss is infinite, as it should be.
     """
     # task 5: evaluation
     outputs = np.concatenate([predict(X[first:first + size]) for first in range(0, len(X), size)])
@@ -169,7 +176,8 @@ def main():
 
     def gradient(parameters, some):
         values = eval(steps, {**parameters, "X": X[some], "y": Y[some]})
-        return backprop(steps, values, loss=1.0)
+        deltas = backprop(steps, values, loss=1.0)
+        return {name: deltas[name] for name in parameters}
 
     def predict(parameters, X):
         return eval(model.operationSequence(model.outputs), {**parameters, "X": X})["outputs"]

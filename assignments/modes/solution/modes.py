@@ -186,7 +186,7 @@ def jacobian_by_columns(steps, values, of, wrt, forward):
 
     steps: a list whose registers hold numbers. values: those of all its registers, as eval gave them. of, wrt: lists of names.
     forward(steps, values, tangents): one pass. tangents: {name: tangent} for the inputs that have one, the others' are 0. It
-    gives {name: tangent} for all registers that depend on those named; a register that is missing there does not depend on them.
+    gives {name: tangent} for those named and all that depend on them; a register that is missing there does not depend on them.
     """
     # task 3: the Jacobian
     columns = []
@@ -201,7 +201,7 @@ def jacobian_by_rows(steps, values, of, wrt, backprop):
     """The same array by one pass of reverse mode for each row.
 
     backprop(steps, values, deltas): one pass. deltas: {name: delta} for the registers to start from. It gives {name: delta} for
-    all registers that those named depend on; a register that is missing there does not matter to them.
+    those named and all that they depend on; a register that is missing there does not matter to them.
     """
     # task 3: the Jacobian
     rows = []

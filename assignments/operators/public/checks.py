@@ -1,7 +1,7 @@
 """The checks that you have: run `python check.py` as often as you like. Examples and laws; what is graded is drawn fresh."""
 import numpy as np
 
-from xman.grade import Assignment, expect, expect_probabilities, expect_that
+from xman.grade import Assignment, expect, expect_probabilities, expect_that, given
 
 assignment = Assignment("operators", title="Operators on vectors and matrices", packages=["numpy"])
 broadcasting = assignment.task(1, "unbroadcast")
@@ -16,19 +16,33 @@ X = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
 P, Y = np.array([[0.2, 0.5, 0.3], [0.6, 0.3, 0.1]]), np.array([[0.0, 1.0, 0.0], [0.5, 0.0, 0.5]])
 
 
-def agrees(student, value, rule, args, i):
-    """A law: the slope of the loss Σ delta · value along v is the sum of v times what the rule gives; tried for a few v."""
-    value_of, x = getattr(student, value), args[i]
+ARGUMENTS = {"add": ["x", "y"], "mul": ["x", "y"], "square": ["x"], "relu": ["x"], "tanh": ["x"], "dot": ["a", "b"],
+             "total": ["x", "axis"], "mean": ["x", "axis"], "frobeniusNorm": ["A"], "softmax": ["x"], "crossEntropy": ["p", "y"]}
+
+
+def agrees(student, value, rule, args, i, look=None):
+    """A law: the slope of the loss Σ delta · value along v is the sum of v times what the rule gives; tried for a few v.
+
+    look: the hint for a rule that raises, or gives another shape.
+    """
+    value_of, x, names = getattr(student, value), args[i], ARGUMENTS[value]
     out = value_of(*args)
+    expect_that(isinstance(out, (int, float, np.ndarray)), f"the value of {value}: an array or a float", out)
     delta = np.round(np.cos(1.0 + np.arange(np.size(out))), 2).reshape(np.shape(out))
-    got = getattr(student, rule)(delta, out, *args)
-    expect_that(np.shape(got) == x.shape, f"{rule} gives an array of its argument's shape, {x.shape}", f"shape {np.shape(got)}")
+    with given(f"{rule}(delta, out, {', '.join(names)})", failed=look, delta=delta, **dict(zip(names, args, strict=True))):
+        got = getattr(student, rule)(delta, out, *args)
+        shape = f"shape {got.shape}" if isinstance(got, np.ndarray) else got
+        expect_that(shape == f"shape {x.shape}", f"{rule} gives an array of the shape of {names[i]}, {x.shape}", shape, look)
+    slopes = []
     for k in range(4):
         v = np.cos(k * np.arange(x.size)).reshape(x.shape)
         up, down = (np.sum(delta * value_of(*args[:i], x + step * v, *args[i + 1:])) for step in (1e-5, -1e-5))
-        expect(float(np.sum(got * v)), float(up - down) / 2e-5, f"the sum of v times what {rule} gives, for v = {v.tolist()}",
-               f"It should be the slope of your own {value} along v. With task 6 done, differences tells which entry is wrong.",
-               tolerance=1e-6)
+        slopes.append((v, float(up - down) / 2e-5))
+    with given(f"{rule}(delta, out, {', '.join(names)})", delta=delta, **dict(zip(names, args, strict=True))):
+        for v, slope in slopes:
+            expect(float(np.sum(got * v)), slope, f"the sum of v times what {rule} gives, for v = {v.tolist()}",
+                   f"It should be the slope of your own {value} along v. With task 6 done, differences tells which entry is "
+                   "wrong.", tolerance=1e-6)
 
 
 ORIGINALS = {"(3,)": (3,), "(1, 3)": (1, 3), "(2, 1)": (2, 1), "()": ()}
@@ -59,9 +73,11 @@ def rules_of_entries(student, rng, rule):
     agrees(student, rule[:-2], rule, RULES[rule], "xy".index(rule[-1]))
 
 
-@entries.check("rules undo the broadcast: (2, 3) with (3,)", cases=["add_x", "add_y", "mul_x", "mul_y"])
+@entries.check("rules undo the broadcast from (3,) to (2, 3)", cases=["add_x", "add_y", "mul_x", "mul_y"])
 def rules_undo_the_broadcast(student, rng, rule):
-    agrees(student, rule[:-2], rule, (X, np.array([0.5, -1.5, 2.0])), "xy".index(rule[-1]))
+    small = np.array([0.5, -1.5, 2.0])
+    agrees(student, rule[:-2], rule, (small, X) if rule[-1] == "x" else (X, small), "xy".index(rule[-1]),
+           "An entry that was used twice gets the sum of what both uses send back.")
 
 
 @entries.check("the arguments stay as they are", cases=["relu", "square_x", "relu_x", "tanh_x"])
@@ -77,7 +93,7 @@ PRODUCTS = {"matrix · matrix": (X, X.T), "matrix · vector": (X, X[0]), "vector
 @products.check("rules agree with difference quotients", cases=list(PRODUCTS))
 def rules_of_products(student, rng, kind):
     for i, rule in enumerate(("dot_a", "dot_b")):
-        agrees(student, "dot", rule, PRODUCTS[kind], i)
+        agrees(student, "dot", rule, PRODUCTS[kind], i, "Write an entry of out as a sum, and differentiate that.")
 
 
 @sums.check("values over axis 0", cases=["total", "mean"])
@@ -115,25 +131,34 @@ def rules_of_probabilities(student, rng, rule):
 
 @checking.check("differences of Σ x³")
 def slopes_of_a_cube(student, rng):
-    expect(student.differences(lambda x: float(np.sum(x ** 3)), X), 3 * X ** 2, "differences", tolerance=1e-6)
+    expect(student.differences(lambda x: float(np.sum(x ** 3)), X), 3 * X ** 2, "differences",
+           "Is it the central quotient (8.25)?", tolerance=1e-6)
 
 
-@checking.check("wrong_rules finds the rule that is wrong, and lets pass what is right")
-def finds_the_wrong_one(student, rng):
+@checking.check("wrong_rules finds the rule that is wrong, and lets pass what is right",
+                cases=["all right", "y wrong", "x gives NaN"])
+def finds_the_wrong_one(student, rng, case):
     def right_x(d, out, x, y):
         return d * y
 
     def right_y(d, out, x, y):
         return d * x
-    for rules, want in (([right_x, right_y], []), ([right_x, right_x], [1])):
-        got = student.wrong_rules(lambda x, y: x * y, rules, [X, X[::-1]], np.ones((2, 3)))
-        expect_that(got == want, f"{want}", got, "An argument's number is there if rule and difference quotient disagree.")
+
+    def nan_x(d, out, x, y):
+        return d * y + np.where(x < 0, np.nan, 0.0)
+    rules, want = {"all right": ([right_x, right_y], []), "y wrong": ([right_x, right_x], [1]),
+                   "x gives NaN": ([nan_x, right_y], [0])}[case]
+    got = student.wrong_rules(lambda x, y: x * y, rules, [X, X[::-1]], np.ones((2, 3)))
+    look = "nan > 1e-5 is False." if case == "x gives NaN" else "Its number is there if rule and difference quotient disagree."
+    expect_that(isinstance(got, (list, tuple)) and list(got) == want, f"{want}", got, look)
 
 
 @together.check("lists of lines whose last assigns loss", cases=["regression", "perceptron"])
 def are_lists(student, rng, name):
     steps = getattr(student, name)()
-    lines = isinstance(steps, list) and all(isinstance(line, tuple) and len(line) == 3 for line in steps)
-    expect_that(lines and all(isinstance(args, tuple) for _, _, args in steps), "a list of lines (z, g, args)", steps,
-                'A tuple of one argument is written ("z2",).')
+    expect_that(isinstance(steps, list) and steps, "a list of lines (z, g, args)", steps)
+    for k, line in enumerate(steps, 1):
+        expect_that(isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple),
+                    "a list of lines (z, g, args), where args is a tuple", f"line {k}: {line!r:.100}",
+                    'A tuple of one argument is written ("z2",).')
     expect_that(steps[-1][0] == "loss", 'a last line that assigns "loss"', steps[-1])

@@ -248,7 +248,7 @@ def wrong_rules(value, rules, args, delta):
 
     value: the operator, a function of args. rules: for each argument its rule (delta, out, *args), or None where there is none.
     delta: an array of the shape of value(*args). The loss is the sum of delta · value(*args), entry by entry.
-    A rule is wrong if its result has another shape than its argument, or an entry that is off by more than rounding explains.
+    A rule is wrong if its result has another shape than its argument, or an entry that is off by 1e-3 or more, or not a number.
     """
     # task 6: the gradient check
     out, wrong = value(*args), []
