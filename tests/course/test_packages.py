@@ -268,13 +268,13 @@ def test_setup_installs_python_a_sandbox_and_xman_and_shuts_other_users_out(zipp
 @pytest.fixture
 def job(lab, tmp_path):
     """job(text of a shell script that plays the grader, words of make…) -> what was printed, as Autolab runs it."""
-    def run(text, *words, handin="x = 1\n"):
+    def run(text, *words, handin="x = 1\n", name="handin.py"):
         folder = tmp_path / "job"
         folder.mkdir()
         shutil.copy(lab / "autograde-Makefile", folder / "Makefile")
         shutil.copy(lab / "autograde.tar", folder)
         if handin is not None:
-            (folder / "handin.py").write_text(handin)
+            (folder / name).write_text(handin)
         (folder / "settings.json").write_text("{}")
         script(tmp_path / "bin" / "python3", f'case "$1" in */grade.py) {text};; *) exec "{sys.executable}" "$@";; esac')
         path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
@@ -299,7 +299,7 @@ def test_the_last_line_is_the_graders(job):
 @needs_make
 def test_the_handin_is_found_the_term_is_no_argument_and_the_sandbox_is_wanted(job):
     said = job("""echo "$@"; echo '{"scores": {}}'""")
-    assert "autograder/grade.py handin.py --autolab --out " in said and "--unsafe" not in said and "secret" not in said
+    assert "autograder/grade.py ./handin.py --autolab --out " in said and "--unsafe" not in said and "secret" not in said
 
 
 @needs_make
@@ -339,3 +339,10 @@ def test_a_submission_is_graded_from_the_unpacked_autograders(autograder, zipped
     said, results = autograder(f'exec "{sys.executable}" "$@"')
     assert results["score"] == 100, said
     assert "xman: the sandbox is " in said
+
+
+@needs_make
+@pytest.mark.parametrize("name", ["it's (2).zip", "$(touch x)'; touch x; '.py", "-x.py", "a b.py"])
+def test_the_name_of_a_submission_is_no_command(job, tmp_path, name):
+    said = job("""printf '%s\\n' "$2"; echo '{"scores": {}}'""", name=name)
+    assert said.splitlines()[0] == f"./{name}" and not list(tmp_path.rglob("x"))

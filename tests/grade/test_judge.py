@@ -140,6 +140,14 @@ def test_what_is_printed_or_said_once_a_hidden_part_was_seen_is_not_told(tmp_pat
     assert record["tasks"][0]["output"] == "I saw -77.5\n"
 
 
+def test_how_a_process_ends_in_a_hidden_part_is_not_told(tmp_path):
+    assignment = Assignment("work", "Squares")
+    assignment.task(1, "square").part("what is hidden", points=100, hidden=True)(lambda student, rng: student.square(77.0))
+    for source in ("import os\ndef square(x): os._exit(int(x))", "def square(x):\n    while True: print('x' * 99)"):
+        record = record_of(source, tmp_path, assignment)
+        assert record["tasks"][0]["trouble"] == "the process ended in a hidden part" and not record["tasks"][0]["output"]
+
+
 def test_the_inputs_are_those_of_the_term_and_the_part():
     draw = lambda *words: np.random.default_rng(int(seed_of(*words), 16)).standard_normal()
     assert draw("t", "w", "p", "") == draw("t", "w", "p", "") != draw("u", "w", "p", "")

@@ -106,9 +106,27 @@ def test_a_new_version_of_the_assignment_and_another_term_judge_again(folder):
     first = grade(folder)[0]
     with open(folder / "assignments" / "work" / "grading.py", "a") as file:
         file.write("# better\n")
-    second, third = grade(folder)[0], grade(folder, term="spring")[0]
+    second, third = grade(folder)[0], grade(folder, term="spring in a far year")[0]
     versions = [(record["graded"]["assignment"], record["graded"]["term"]) for record in (first, second, third)]
     assert versions[0][0] != versions[1][0] == versions[2][0] and versions[0][1] == versions[1][1] != versions[2][1]
+
+
+def test_who_hands_in_late_is_added_to_the_reports(folder):
+    hand_in(folder, ada=RIGHT, bob=WRONG)
+    grade(folder)
+    hand_in(folder, zoe=RIGHT)
+    assert [record["submission"] for record in grade(folder, names=["zoe"])] == ["zoe"]
+    assert book(folder) == {"ada": 100, "bob": 0, "zoe": 100}
+    hand_in(folder, bob=RIGHT)
+    (folder / "out" / "records" / "broken.json").write_text("{}")
+    grade(folder, names=["bob"])
+    assert book(folder) == {"ada": 100, "bob": 100, "zoe": 100}
+
+
+def test_a_term_that_can_be_guessed_is_refused(folder):
+    hand_in(folder, ada=RIGHT)
+    with pytest.raises(XManError, match="students could guess 'fall2026'"):
+        grade(folder, term="fall2026")
 
 
 def test_two_processes_do_not_grade_into_one_folder(folder):
@@ -163,10 +181,11 @@ def test_a_run_that_is_broken_off_keeps_what_is_judged_and_a_second_run_does_the
         assert time.monotonic() - start < 60 and process.poll() is None
         time.sleep(0.02)
     process.send_signal(end)
-    process.communicate(timeout=30)
+    said = process.communicate(timeout=30)[1]
     kept = {path.stem: path.read_bytes() for path in (folder / "out" / "records").glob("*.json")}
     assert 4 <= len(kept) < 16 and all(json.loads(text) for text in kept.values())
     if end != signal.SIGKILL:
+        assert "graded and kept in out; the same command goes on" in said and process.returncode == 130
         assert set(book(folder)) <= set(kept) and len(book(folder)) >= 4
     out, err = command(folder).communicate(timeout=60)
     assert book(folder) == {f"s{k:02}": 100 if k % 3 else 0 for k in range(16)}, err

@@ -9,7 +9,7 @@ from ..errors import XManError, extra
 def main() -> None:
     """Run the command that was typed. What a user can mend is said in a sentence, with exit status 2."""
     try:
-        click = extra("click", "cli", "the command line")
+        click = extra("click", "grade" if sys.argv[1:2] == ["grade"] else "cli", "the command line")
         from . import derivatives, grade  # their commands join those of the group
         try:
             derivatives.xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)

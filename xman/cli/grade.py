@@ -82,8 +82,15 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     out = out or Path(f"{assignment.module}-grades")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is judged is kept, as with Ctrl-C
     progress = extra("tqdm", "grade", "a progress bar").tqdm
+    extra("jinja2", "grade", "an HTML report")  # before anything is graded
+    graded: list[Any] = []
     with progress(total=len(found), unit="submission", disable=len(found) == 1 or None, file=sys.stderr) as bar:
-        records = grade_all(assignment, found, sandbox, out, term, jobs, lambda record: bar.update())
+        try:
+            records = grade_all(assignment, found, sandbox, out, term, jobs,
+                                lambda record: bar.update() or graded.append(record))
+        except KeyboardInterrupt:
+            print(f"stopped: {len(graded)} of {len(found)} are graded and kept in {out}; the same command goes on", file=sys.stderr)
+            raise
     if as_json:
         print(json.dumps(records, indent=1))
     else:
@@ -104,7 +111,8 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
 def gradescope(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
     """Write the autograder that is uploaded to Gradescope."""
     from ..course import gradescope as write
-    write(assignment_of(name, assignments), out, term or secret())
+    from ..grade.run import secret
+    write(assignment_of(name, assignments), out, secret(term))
     print(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
 
 
@@ -116,13 +124,9 @@ def gradescope(name: str, assignments: Path | None, term: str | None, out: Path)
 def autolab(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
     """Write the Makefile and the tar file that are uploaded to Autolab."""
     from ..course import autolab as write
-    write(assignment_of(name, assignments), out, term or secret())
+    from ..grade.run import secret
+    write(assignment_of(name, assignments), out, secret(term))
     print(f"{out}: {', '.join(sorted(path.name for path in out.iterdir()))}")
-
-
-def secret() -> str:
-    import secrets
-    return secrets.token_hex(16)
 
 
 @grade.command()

@@ -96,11 +96,10 @@ PROBLEMS
 # Where the image allows no sandbox, nothing is graded. With SANDBOX = --unsafe a submission is run all the same: as the user who
 # grades, so that it can read the solution.
 SANDBOX =
-HANDIN = $(firstword $(filter-out Makefile autograde-Makefile autograde.tar autograder settings.json,$(wildcard *)))
 
 # The last line is JSON, whatever happens. Without scores in it Autolab keeps those that were there, and says what went wrong.
 all:
-	@tar -xf autograde.tar && bash autograder/driver.sh '$(HANDIN)' $(SANDBOX) || echo '{"scores": {}}'
+	@tar -xf autograde.tar && bash autograder/driver.sh $(SANDBOX) || echo '{"scores": {}}'
 
 clean:
 	rm -rf autograder
@@ -109,10 +108,15 @@ clean:
 """
 
 DRIVER = r"""#!/usr/bin/env bash
-# Autolab's make runs this for each submission: driver.sh SUBMISSION [--unsafe]. Students see what it prints.
+# Autolab's make runs this for each submission, which lies in the folder: driver.sh [--unsafe]. Students see what it prints.
 here="$(cd "$(dirname "$0")" && pwd)" || exit 1
-handin="$1"
-shift
+handin=
+for file in *; do
+    case "$file" in
+    Makefile | autograde-Makefile | autograde.tar | autograder | settings.json) ;;
+    *) [ -e "$file" ] && handin="./$file" && break ;;
+    esac
+done
 chmod -R go= "$here"
 
 failed() {

@@ -68,7 +68,7 @@ class Assignment:
     """One assignment. A submission is one module; its process sees these packages alone ("numpy", "scipy", "xman")."""
 
     def __init__(self, module: str, title: str, packages: Sequence[str] = ("numpy",), data: Sequence[str] = (),
-                 cpu_seconds: int = 10, wall_seconds: int = 30, memory_mib: int = 1024):
+                 cpu_seconds: int = 10, wall_seconds: int = 60, memory_mib: int = 1024):
         if unknown := set(packages) - set(PACKAGES):
             raise XManError(f"the package {min(unknown)!r} is not one that a submission can have: {', '.join(PACKAGES)}")
         self.module, self.title, self.packages, self.data = module, title, tuple(packages), tuple(data)

@@ -127,15 +127,17 @@ def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: f
 
 
 def numbers(got: Any, want: Any, what: str, look: str | None, tolerance: float) -> None:
-    """Wrong unless both are numbers of one shape and agree."""
-    want = np.asarray(want, dtype=float)
+    """Wrong unless both are numbers of one shape and agree; what is infinite or NaN has to be just that."""
+    bools, want = np.asarray(want).dtype == bool, np.asarray(want, dtype=float)
     if isinstance(got, bool) or not isinstance(got, (int, float, np.ndarray)):
         raise Wrong(f"{what}: {'a number' if want.ndim == 0 else f'an array of shape {want.shape}'}", kind(got), look)
+    if isinstance(got, np.ndarray) and got.dtype == bool and not bools:
+        raise Wrong(f"{what}: numbers", "True and False", look)
     got = np.asarray(got, dtype=float)
     if got.shape != want.shape:
         raise Wrong(f"{what}: shape {want.shape}", f"shape {got.shape}", look or about_shapes(got.shape, want.shape))
     with np.errstate(all="ignore"):
-        close = np.abs(got - want) <= tolerance * (1 + np.abs(want))
+        close = np.isfinite(want) & (np.abs(got - want) <= tolerance * (1 + np.abs(want)))
     wrong = ~(close | (got == want) | (np.isnan(got) & np.isnan(want)))
     if not wrong.any():
         return

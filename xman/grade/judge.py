@@ -65,21 +65,23 @@ def judged_task(assignment: Assignment, task: Task, parts: Sequence[Part], folde
 
     Hidden parts come last: what the submission says or prints from then on may tell of their inputs, and is told nobody.
     """
-    start, records, output, no_import = time.monotonic(), {}, None, None
+    start, records, output, trouble, no_import = time.monotonic(), {}, None, None, None
     with Session(sandbox, folder, assignment.module, assignment.packages, assignment.limits, assignment.probes, stop) as session:
         try:
-            session.load(int(seed_of(term, assignment.module, task.title), 16) % 2 ** 32)
+            session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)  # says nothing of the term
         except Failed:
             no_import = session.trouble
         for part in sorted(parts, key=lambda part: part.hidden):
             if part.hidden and output is None:
-                output = session.output()
+                output, trouble = session.output(), session.trouble
             cases = [judged_case(part, name, extra, session, seed_of(term, assignment.module, part.title, name))
                      for name, extra in part.named_cases()]
             records[part.title] = part_record(part, cases)
-    output = session.output() if output is None else output
-    in_order = [records[part.title] for part in parts]
-    return task_record(task, in_order, time.monotonic() - start, session.trouble, output), no_import
+    if output is None:
+        output, trouble = session.output(), session.trouble
+    elif session.trouble and not trouble:  # how it ended is the submission's choice, and could tell what it was asked
+        trouble = "the process ended in a hidden part"
+    return task_record(task, [records[part.title] for part in parts], time.monotonic() - start, trouble, output), no_import
 
 
 def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session, seed: str) -> Record:

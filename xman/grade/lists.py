@@ -33,13 +33,17 @@ class Work(NamedTuple):
     flops: int
 
 
+NAMES = "inputs and parameters go by the name of the attribute that holds them (self.W is 'W')"
+
+
 def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = MODEL, most: int = 2000,
-              what: str = "the model's list") -> WengertList:
+              what: str = "the model's list", names: str = NAMES) -> WengertList:
     """The list that came back: valid, of these operators, and of no other leaves than `inputs`.
 
     lines: [(dst, op, args), …] as lists or tuples; args: names of registers, numbers, None, tuples of a few whole numbers.
     inputs: the names that it may read without assigning them. operators: names of rows of `ops`; a caller who allows more than
-    MODEL answers for the memory. most: lines. Raises Wrong with a sentence that names the line and what to write instead.
+    MODEL answers for the memory. most: lines. names: how inputs are named, told where one has another name. Raises Wrong with a
+    sentence that names the line and what to write instead.
     """
     if not isinstance(lines, (list, tuple)):
         raise Wrong(expected=f"{what}: a list of lines (dst, op, args)", came_back=f"a {type(lines).__name__}",
@@ -58,7 +62,7 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
         k, line = next((k, line) for k, line in enumerate(steps, 1) if strange[0] in (a for a in line[2] if isinstance(a, str)))
         raise Wrong(expected=f"{what}: it reads {', '.join(inputs)} and what earlier lines assign",
                     came_back=f"line {k}, {shown(line)}, reads {strange[0]!r}{near(strange[0], inputs)}",
-                    look="inputs and parameters go by the name of the attribute that holds them (self.W is 'W')")
+                    look=names)
     return steps
 
 

@@ -10,7 +10,7 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from .reports import write_all
 from .reports.files import atomically
 
 REPORTS_EVERY = 10.0  # seconds
+SECRET = 12           # characters
 
 
 def grade(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
@@ -47,6 +48,8 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
               jobs: int = 1, done: Callable[[Record], object] = lambda record: None) -> list[Record]:
     """The records of all submissions, in their order, and their reports in the folder out; done is called after each.
 
+    The reports are of all that was ever graded into the folder: who hands in late is added, and a name that comes again is
+    the same student.
     Ctrl-C ends it at once: what is judged is kept, reports are written, KeyboardInterrupt goes on. XManError where another
     process grades into the folder, or it cannot be written.
     """
@@ -56,6 +59,7 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
         records = {submission.slug: record for submission in submissions if (record := kept(out, submission, wanted)) is not None}
         for record in records.values():
             done(record)
+        earlier = others(out, {submission.slug for submission in submissions}, wanted)
         stop, written = threading.Event(), time.monotonic()
         with ThreadPoolExecutor(jobs) as pool:
             waiting = [pool.submit(grade, assignment, submission, sandbox, term, stop)
@@ -67,12 +71,12 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
                     records[record["slug"]] = record
                     done(record)
                     if time.monotonic() - written > REPORTS_EVERY:
-                        write_all(in_order(records, submissions), out)
+                        write_all([*earlier, *in_order(records, submissions)], out)
                         written = time.monotonic()
             finally:
                 stop.set()
                 pool.shutdown(cancel_futures=True)
-                write_all(in_order(records, submissions), out)
+                write_all([*earlier, *in_order(records, submissions)], out)
     return in_order(records, submissions)
 
 
@@ -96,14 +100,33 @@ def kept(out: Path, submission: Submission, wanted: dict[str, str]) -> Record | 
         return None
 
 
+def others(out: Path, slugs: Collection[str], wanted: dict[str, str]) -> list[Record]:
+    """The records of earlier runs of the same assignment and version of xman, but for these."""
+    found = []
+    for path in sorted((out / "records").glob("*.json")):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # what cannot be read is not among the reports
+            record = json.loads(path.read_text("utf-8"))
+            if path.stem == record["slug"] not in slugs and record["graded"]["xman"] == wanted["xman"]:
+                found.append(record)
+    return found
+
+
 def kept_term(out: Path, term: str | None) -> str:
     """The term that was given, or that of the folder's first run: a secret, so that nobody can know the inputs before."""
     path = out / "term"
     if term is None and path.is_file():
         return path.read_text("utf-8").strip()
-    term = secrets.token_hex(16) if term is None else term
+    term = secret(term)
     atomically(path, term + "\n")
     return term
+
+
+def secret(term: str | None) -> str:
+    """The term, if it is long enough; a new one for None. XManError where students could guess it, and so the inputs."""
+    if term is not None and len(term) < SECRET:
+        raise XManError(f"the inputs are drawn from the term, and students could guess {term!r}: give at least {SECRET} "
+                        "characters, or leave it out")
+    return secrets.token_hex(16) if term is None else term
 
 
 @contextlib.contextmanager

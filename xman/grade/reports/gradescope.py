@@ -12,7 +12,6 @@ def results(record: dict) -> dict:
     """
     record = for_student(record)
     return {"score": round(record["points"], 4),
-            "execution_time": round(record["seconds"]),
             "output": _output(record),
             "output_format": "text",  # not given, it would be read as HTML
             "test_output_format": "text",

@@ -20,14 +20,16 @@ def harmless(value: Any) -> Any:
 
 
 def for_student(record: dict) -> dict:
-    """A copy with what the student may see: of a hidden part title and points, of a failure of the grader that it failed.
+    """A copy with what the student may see: no times, of a hidden part title and points, of a failure of the grader the fact.
 
     The record, each task and each part also get `passed`, whether all their cases have full credit: checks have no points. The
     trouble of a task is not said again for each case, but for the one that it came in.
     """
     record = harmless(record)
     record["graded"].pop("term", None)  # what the seeds are drawn from is for nobody to try out
+    record.pop("seconds", None)  # a submission could sleep as long as a hidden number says
     for task in record["tasks"]:
+        task.pop("seconds", None)
         ended, unwritten = False, set()  # by a case that was before; what is not written yet is said once
         for part in task["parts"]:
             part["passed"] = all(case["credit"] == 1 for case in part["cases"])

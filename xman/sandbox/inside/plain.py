@@ -11,12 +11,42 @@ import numpy as np
 TYPES = "bool", "int64", "float32", "float64"
 DIGITS, AXES = 30, 8  # of a whole number, of an array
 DEPTH = 100           # of lists in lists
+MOST = 4_000_000      # items and characters that are written out
 KEYS = 2000           # of a dict, where they are not strings: an enemy can choose numbers that all have one hash
 
 
 def text(value, name_of=None) -> bytes:
-    """The value as one line of JSON. name_of gives a function's name; without it a function is refused with a TypeError."""
-    return json.dumps(_tree(value, name_of), separators=(",", ":")).encode() + b"\n"
+    """The value as one line of JSON. name_of gives a function's name; without it a function is refused with a TypeError.
+
+    TypeError also for more than MOST items and characters, however few the objects are that they stand in.
+    """
+    room = MOST
+
+    def tree(value):
+        nonlocal room
+        room -= value.size if isinstance(value, np.ndarray) else len(value) if isinstance(value, (str, list, tuple, dict)) else 1
+        if room < 0:
+            raise TypeError(f"more than {MOST:,} items and characters")
+        if value is None or isinstance(value, (bool, str)):
+            return value
+        if isinstance(value, int):
+            if abs(value) >= 10 ** DIGITS:
+                raise TypeError(f"a whole number of more than {DIGITS} digits")
+            return int(value)
+        if isinstance(value, float):
+            return float(value)
+        if isinstance(value, (np.ndarray, np.generic)):
+            return _array(np.asarray(value))
+        if isinstance(value, list):
+            return [tree(item) for item in value]
+        if isinstance(value, tuple):
+            return {"tuple": [tree(item) for item in value]}
+        if isinstance(value, dict):
+            return {"dict": [[tree(key), tree(item)] for key, item in value.items()]}
+        if callable(value) and name_of:
+            return {"function": name_of(value)}
+        raise TypeError(f"a {type(value).__name__}")
+    return json.dumps(tree(value), separators=(",", ":")).encode() + b"\n"
 
 
 def value(line: bytes, function_of=None):
@@ -25,28 +55,6 @@ def value(line: bytes, function_of=None):
         return _value(json.loads(line, parse_int=_whole), function_of, DEPTH)
     except (RecursionError, OverflowError, TypeError, KeyError, UnicodeError) as error:
         raise ValueError(f"not plain data: {error}") from None
-
-
-def _tree(value, name_of):
-    if value is None or isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, int):
-        if abs(value) >= 10 ** DIGITS:
-            raise TypeError(f"a whole number of more than {DIGITS} digits")
-        return int(value)
-    if isinstance(value, float):
-        return float(value)
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _array(np.asarray(value))
-    if isinstance(value, list):
-        return [_tree(item, name_of) for item in value]
-    if isinstance(value, tuple):
-        return {"tuple": [_tree(item, name_of) for item in value]}
-    if isinstance(value, dict):
-        return {"dict": [[_tree(key, name_of), _tree(item, name_of)] for key, item in value.items()]}
-    if callable(value) and name_of:
-        return {"function": name_of(value)}
-    raise TypeError(f"a {type(value).__name__}")
 
 
 def _array(array):
