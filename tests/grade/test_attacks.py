@@ -112,7 +112,9 @@ def outside(path):
 
 
 def growth_since(before=None):
-    """MiB that this process has grown by at most, since it was called without before."""
+    """MiB that this process has grown by at most, since it was called without before; 0 where it cannot be known."""
+    if not os.access("/proc/self/clear_refs", os.W_OK):
+        return 0.0
     words = Path("/proc/self/status").read_text().split()
     if before is None:
         Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
@@ -319,6 +321,7 @@ def test_a_grader_without_these_walls_is_harmed(name, harm, scene, tmp_path):
     assert scene.was_reached() == (name in ("network", "sockets"))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in Linux's /proc")
 def test_what_the_tests_look_for_they_would_see(scene, tmp_path):
     """Each thing that a record of an attack must not have is found in one that has it."""
     (tmp_path / "empty.py").write_text("")
@@ -334,4 +337,6 @@ def test_what_the_tests_look_for_they_would_see(scene, tmp_path):
     with socket.create_connection(("127.0.0.1", scene.port)):
         assert scene.was_reached() and not scene.was_reached()
     with subprocess.Popen([sys.executable, "-c", "input()", "c4n4ry-daemon"], stdin=subprocess.PIPE) as process:
-        assert str(process.pid) in left(set())
+        until = time.monotonic() + 5
+        while str(process.pid) not in left(set()):  # its name is there a moment after it has started
+            assert time.monotonic() < until

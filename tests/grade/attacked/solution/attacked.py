@@ -2,13 +2,13 @@
 
 
 def gradient(steps, values, rules):
-    """The derivatives of the last register of a list with respect to all registers; rules[op](d, *args) gives those of one line."""
+    """The derivatives of a list's last register with respect to all registers; rules[op](d, *args) gives those of one line."""
     # task 1: gradient
     deltas = {name: 0.0 for name in values}
     deltas[steps[-1][0]] = 1.0
     for z, op, args in reversed(steps):
         inputs = [values[a] if isinstance(a, str) else a for a in args]
-        for a, d in zip(args, rules[op](deltas[z], *inputs)):
+        for a, d in zip(args, rules[op](deltas[z], *inputs), strict=True):
             if isinstance(a, str):
                 deltas[a] += d
     return deltas
