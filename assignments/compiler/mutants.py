@@ -73,6 +73,8 @@ MUTANTS = [
     ("never in place", "free, count = {}, [], 0", "free, count, inplace = {}, [], 0, ()", IN_PLACE),
     ("negative literals are bare", 'return f"({a!r})"', 'return f"{a!r}"', "literals"),
     ("inf is a name", "if isinstance(a, float) and not math.isfinite(a):", "if False:", "literals"),
+    ("infinity is a number", """return f"float('{a}')\"""", """return f"float('{a}')" if a != a else "(5.0)\"""",
+     "literals"),
     ("registers keep their names in the text", 'return f"{a}_"', 'return f"{a}"', "names that stand in the text"),
     ("arguments in the order of the alphabet", "{', '.join(map(written, inputs))}", "{', '.join(map(written, sorted(inputs)))}",
      "the function computes the list"),

@@ -1,6 +1,4 @@
 """What is asked of your module beyond calling its functions. It runs where your module runs, and knows no answers."""
-import copy
-
 import numpy as np
 
 
@@ -16,12 +14,9 @@ def run(module, steps, inputs, outputs, text, values, names):
     except Exception as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
         raise RuntimeError(f"{type(error).__name__}: {error}{line}, in the text\n{written}") from None
-    values = list(result) if isinstance(result, (tuple, list)) else [result]
-    return {"text": written, "values": values, "tuple": isinstance(result, tuple)}
+    return {"text": written, "result": result}
 
 
-def keeps_its_arguments(module, name, *args):
-    """What the module's function gives, and for each argument whether it is the same after the call as before."""
-    before = copy.deepcopy(args)
-    result = getattr(module, name)(*args)
-    return {"result": result, "same": [now == then for now, then in zip(args, before, strict=True)]}
+def called(module, name, *args):
+    """What the module's function gives, and what has become of its arguments."""
+    return {"result": getattr(module, name)(*args), "arguments": list(args)}

@@ -1,4 +1,5 @@
 """Bugs planted in the solution: (what, text, its replacement, the parts that it loses)."""
+NESTED = "Duals within Duals"
 ONCE = "the derivative of a function, which is called once"
 WITHIN = "a derivative within a derivative"
 OTHERS = "what does not depend on the inner variable"
@@ -16,19 +17,20 @@ JR = """    tangents = forward(steps, values, r)
 J = "    return jacobian_by_columns(steps, values, of, list(r), forward) @ np.array(list(r.values()))"
 
 MUTANTS = [
-    ("the tangent of x - y is that of a sum", "dx - dy, tag)", "dx + dy, tag)", "sums and differences"),
-    ("c - x keeps the tangent of x", "Dual(other - self.value, -self", "Dual(other - self.value, self", "sums and differences"),
-    ("the second term of the product rule is missing", "dx * y + x * dy", "dx * y", "products"),
-    ("the quotient rule with a plus", "(dx * y - x * dy)", "(dx * y + x * dy)", "quotients"),
+    ("the tangent of x - y is that of a sum", "dx - dy, tag)", "dx + dy, tag)", ("sums and differences", NESTED)),
+    ("c - x keeps the tangent of x", "Dual(other - self.value, -self", "Dual(other - self.value, self",
+     ("sums and differences", NESTED)),
+    ("the second term of the product rule is missing", "dx * y + x * dy", "dx * y", ("products", NESTED)),
+    ("the quotient rule with a plus", "(dx * y - x * dy)", "(dx * y + x * dy)", ("quotients", NESTED)),
     ("c / x without the square", "/ (self.value * self.value), self.tag)", "/ self.value, self.tag)", "quotients"),
-    ("the exponent is not lowered", "slope = y * x ** (y - 1)", "slope = y * x ** y", "powers"),
+    ("the exponent is not lowered", "slope = y * x ** (y - 1)", "slope = y * x ** y", ("powers", NESTED)),
     ("0 ** 0 divides by zero", "if isinstance(y, Dual) or y != 0 else 0.0", "", "powers"),
     ("x ** y without the slope in y", "tangent = tangent + dy * log(x) * x ** y", "pass", "powers"),
-    ("the minus of cos is lost", "-x.tangent * sin(x.value)", "x.tangent * sin(x.value)", "functions"),
-    ("sqrt without its half", "x.tangent / (2.0 * value)", "x.tangent / value", "functions"),
-    ("the square of tanh is forgotten", "(1.0 - value * value)", "(1.0 - value)", "functions"),
+    ("the minus of cos is lost", "-x.tangent * sin(x.value)", "x.tangent * sin(x.value)", ("functions", NESTED)),
+    ("sqrt without its half", "x.tangent / (2.0 * value)", "x.tangent / value", ("functions", NESTED)),
+    ("the square of tanh is forgotten", "(1.0 - value * value)", "(1.0 - value)", ("functions", NESTED)),
     ("math's sine of the value", "Dual(sin(x.value), x.tangent * cos(", "Dual(math.sin(x.value), x.tangent * math.cos(",
-     "Duals within Duals"),
+     NESTED),
     ("the tangent starts at x", "f(Dual(x, 1.0, tag))", "f(Dual(x, x, tag))", (ONCE, WITHIN, OTHERS)),
     ("f is called twice", "    y = f(Dual(x, 1.0, tag))", "    f(Dual(x, 1.0, tag))\n    y = f(Dual(x, 1.0, tag))", ONCE),
     ("all derivatives share one ε", "tag = next(tags)", "tag = 1", (WITHIN, OTHERS)),

@@ -1,7 +1,7 @@
 """Fresh arrays for the graded parts, and how what comes back is compared with the reference."""
 import numpy as np
 
-from xman.grade import Wrong, expect, given
+from xman.grade import Wrong, expect, expect_mapping, expect_that, given
 from xman.grade.compare import shown
 
 from .public.checks import ARGUMENTS
@@ -65,7 +65,7 @@ def expect_rule(rng, student, rule, args, look, unbroadcast=False):
 
 
 def expect_kept(rng, student, name):
-    """Wrong unless the probe finds all arguments unchanged."""
+    """Wrong unless the function gives what the reference's does and leaves all arguments as they are."""
     op = name.split("_")[0]
     args = (targets(rng, 3, 4), targets(rng, 3, 4)) if op == "crossEntropy" else (array(rng, 3, 4),)
     names = list(ARGUMENTS[op])
@@ -73,8 +73,11 @@ def expect_kept(rng, student, name):
         out = getattr(reference, op)(*args)
         names, args = ["delta", "out", *names], (array(rng, *np.shape(out)), out, *args)
     with given(call_of(name, names, args)):
-        kept = student.keeps_its_arguments(name, *args)
-        changed = [n for n, same in zip(names, kept, strict=False) if same is not True] if isinstance(kept, list) else ["all"]
-        if changed or len(kept) != len(names):
+        got = student.called(name, *(np.array(arg) for arg in args))
+        expect_mapping(got, ["result", "arguments"], "the answer")
+        expect(got["result"], getattr(reference, name)(*args), name, "Arguments that stay count where the result is right.")
+        expect_that(isinstance(got["arguments"], list) and len(got["arguments"]) == len(names), "the arguments after the call")
+        changed = [n for n, now, then in zip(names, got["arguments"], args, strict=True) if not np.array_equal(now, then)]
+        if changed:
             raise Wrong("arguments that are the same after the call as before", f"{', '.join(changed)} was changed",
                         "Others need these arrays too: x *= 2, x[x < 0] = 0 and out=x write into x, x * 2 makes a new array.")

@@ -104,8 +104,9 @@ def central(student, rng):
 
 @checking.part("differences: two calls for each entry", points=2)
 def two_calls(student, rng):
-    x, calls = array(rng, 3, 4), []
-    student.differences(lambda x: calls.append(x) or float(np.sum(x)), x)
+    x, w, calls = array(rng, 3, 4), array(rng, 3, 4), []
+    got = student.differences(lambda x: calls.append(x) or float(np.sum(w * x)), x)
+    expect(got, w, "the slopes of a sum of multiples of the entries of x", "The calls count where the result is right.", 1e-6)
     for at in calls:
         moved = np.sum(at != x) if np.shape(at) == x.shape else "all"
         expect_that(moved in (0, 1), "f at arrays of the shape of x, in which one entry is moved",
@@ -159,14 +160,29 @@ def planted(rng, kind):
 
 @checking.part("wrong_rules: which rule is wrong?", points=7, cases=list(BUGS))
 def which_rule_is_wrong(student, rng, kind):
-    value, rules, args, want = planted(rng, kind)
+    other = "a wrong sign" if kind == "all are right" else "all are right"
+    for each in rng.permutation([kind, kind, other, other]):  # in any order: what was asked before tells nothing
+        accused(student, rng, str(each), *turned(rng, *planted(rng, each)))
+
+
+def turned(rng, value, rules, args, wrong):
+    """The same with the two arguments exchanged, every other time, so that each may be the one with the wrong rule."""
+    if rng.integers(2):
+        return value, rules, args, wrong
+    rules = [rule and (lambda d, out, y, x, rule=rule: rule(d, out, x, y)) for rule in reversed(rules)]
+    return (lambda y, x: value(x, y)), rules, args[::-1], [1 - i for i in wrong]
+
+
+def accused(student, rng, kind, value, rules, args, want):
+    """Wrong unless wrong_rules finds those."""
     delta = array(rng, *np.shape(value(*args)))
     got = student.wrong_rules(value, rules, list(args), delta)
-    expect_that(isinstance(got, (list, tuple)), "a list of the numbers of arguments", got)
-    accused = [i for i in got if i not in want]
+    numbers = isinstance(got, (list, tuple)) and all(type(i) is int for i in got)
+    expect_that(numbers, "a list of the numbers of arguments", got)
+    innocent = [i for i in got if i not in want]
     look = BUGS[kind]
-    if accused:
-        look = f"Rule {accused[0]} is right. How near can a difference quotient come, with its step of 1e-5?"
+    if innocent:
+        look = f"Rule {innocent[0]} is right. How near can a difference quotient come, with its step of 1e-5?"
     expect_that(list(got) == want, "the numbers of those arguments whose rule is wrong, and no others", got, look)
 
 

@@ -1,5 +1,7 @@
 """How an answer about a list is compared: at the first line, or backwards at the first delta, that is off."""
-from xman.grade import expect, expect_mapping, expect_that, given
+import re
+
+from xman.grade import Wrong, expect, expect_mapping, expect_that, given
 
 from .lists import DG, G, leaves, text
 from .solution import wengert as reference
@@ -47,12 +49,34 @@ def expect_deltas(got, steps, deltas, f, look=None):
         expect(got[name], deltas[name], f"the delta of {name}", hint)
 
 
-def expect_kept(student, function, arguments, which, look):
-    """Wrong unless the probe found that argument unchanged; arguments by name."""
+def expect_kept(student, function, arguments, which, want, look):
+    """Wrong unless the function gives what is wanted and leaves that argument as it is; arguments by name."""
     with given(f"{function}({', '.join(arguments)}) of the house"):
-        kept = student.keeps_its_arguments(function, *arguments.values())
-        expect_that(isinstance(kept, list) and len(kept) == len(arguments) and kept[list(arguments).index(which)] is True,
-                    f"{which} after the call as before it", f"{which} was changed", look)
+        got = student.called(function, *arguments.values())
+        expect_mapping(got, ["result", "arguments"], "the answer")
+        expect_mapping(got["result"], want, f"the dictionary that {function} returns")
+        for name in want:
+            expect(got["result"][name], want[name], f"{name}, in the dictionary that {function} returns",
+                   "Arguments that stay are worth something where the result is right.")
+        after, before = got["arguments"], arguments[which]
+        expect_that(isinstance(after, list) and len(after) == len(arguments), "the arguments after the call", after)
+        after = after[list(arguments).index(which)]
+        if which in ("G", "DG"):
+            before = {g: len(entry) if isinstance(entry, list) else 1 for g, entry in before.items()}
+        expect_that(repr(after) == repr(before), f"{which} after the call as before it", f"{which} was changed", look)
+
+
+def expect_sentence(got, line, culprit, n):
+    """Wrong unless the sentence names what is at fault; for half of the credit if it names something else of its line too."""
+    z, g, args = line
+    words = set(re.findall(r"\w+", got))
+    expect_that(culprit in (got.lower() if culprit == "tuple" else words) and len(words) > 2,
+                f"a sentence that says what is wrong in line {n}", got,
+                "Say it so that one sees what to mend: name the operator or the register, or say that a tuple is wanted.")
+    others = {z} if culprit == "tuple" else {z, g, *(a for a in args if isinstance(a, str))} - {culprit}
+    for other in sorted(others & words):
+        raise Wrong(f"a sentence that says what is wrong in line {n}, and names nothing else of the line", got,
+                    f"{other} is not at fault: whoever reads it would look there.", credit=0.5)
 
 
 def counted(table):

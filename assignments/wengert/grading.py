@@ -1,14 +1,15 @@
 """What is graded of the assignment wengert: fresh lists and points, and for each task the reference in place of the others."""
 import math
 
-from xman.grade import Wrong, expect, expect_mapping, expect_that, given, scale
+from xman.grade import Wrong, expect, expect_that, given, scale
 
+from . import grading_4_and_5
 from .answers import counted, differentiated, evaluated, expect_deltas, expect_kept
-from .lists import ARITY, DG, DOCUMENTS, FAULTS, G, bowl, number, planted, random_list, somewhere, text
-from .public.checks import assignment, descent, evaluation, pair, propagation, tables, validity
+from .lists import ARITY, DG, DOCUMENTS, G, number, random_list, somewhere, text
+from .public.checks import assignment, chain, evaluation, propagation, tables
 from .solution import wengert as reference
 
-__all__ = ["assignment"]
+__all__ = ["assignment", "grading_4_and_5"]
 
 
 # ---- task 1: the tables ----------------------------------------------------------------------------------------------
@@ -87,7 +88,7 @@ def eval_of_many_arguments(student, rng):
 def eval_once(student, rng):
     steps, inputs, values = random_list(rng, 20)
     table, calls = counted(G)
-    student.eval(steps, inputs, table)
+    evaluated(student, steps, inputs, values, table)
     if len(calls) != len(steps):
         raise Wrong(f"{len(steps)} calls of the functions of G, one for each line", f"{len(calls)} calls",
                     "Is a value computed again where it could be looked up?",
@@ -100,7 +101,9 @@ def eval_once(student, rng):
 
 @evaluation.part("eval: the arguments stay as they are", points=1, cases=["steps", "values", "G"])
 def eval_keeps(student, rng, which):
-    expect_kept(student, "eval", {"steps": reference.HOUSE, "values": somewhere(rng, reference.HOUSE), "G": G}, which,
+    inputs = somewhere(rng, reference.HOUSE)
+    arguments, want = {"steps": reference.HOUSE, "values": inputs, "G": G}, reference.eval(reference.HOUSE, inputs, G)
+    expect_kept(student, "eval", arguments, which, want,
                 "Who called eval still has that dictionary: add your entries to a copy, dict(values).")
 
 
@@ -109,10 +112,16 @@ LONG = "A loop, no recursion, and for each line no more than its own work: no co
 
 @evaluation.part("eval: a list of 100,000 lines", points=1)
 def eval_of_a_long_list(student, rng):
-    x, slope, lines = number(rng, 1, 2), 1 - number(rng, 1, 2) * 1e-3, 100_000
-    want = 1 / (1 - slope) + slope ** lines * (x - 1 / (1 - slope))
-    with given(f"eval of z1 = step(x), z2 = step(z1), …, {lines:,} lines in all", LONG):
-        expect(student.eval_chain(lines, x, slope), want, "the value of the last line", LONG)
+    chain_of(student.eval_chain, rng, "eval", "values", 1)
+
+
+def chain_of(function, rng, name, what, place):
+    """Wrong unless the registers of a long chain, some of them, have the values or deltas that they should have."""
+    lines = 100_000
+    functions, want = (made := chain(rng, lines))[0], made[place]
+    asked = ["x", *(f"z{k}" for k in sorted(rng.integers(1, lines, 5))), f"z{lines}"]
+    with given(f"{name} of z1 = step(x), z2 = step(z1), …, {lines:,} lines in all, of several such operators", LONG, LONG):
+        expect(function(*functions, asked), {name: want[name] for name in asked}, f"the {what}", LONG, tolerance=1e-7)
 
 
 # ---- task 3: backprop ------------------------------------------------------------------------------------------------
@@ -159,6 +168,7 @@ def no_influence(student, rng, case):
         steps[2], inputs["y"], table = ("z3", "sqrt", ("y",)), 0.0, {**DG, "sqrt": [lambda x: math.inf]}
         look = "A line that f does not depend on sends nothing back. Zero times infinity is not 0, so do not multiply there."
     differentiated(student, steps, inputs, f, table, look, zero)
+    differentiated(student, steps, inputs, f, table)
 
 
 @propagation.part("backprop: numbers among the arguments", points=2)
@@ -182,7 +192,8 @@ def backprop_of_many_arguments(student, rng):
 def backprop_once(student, rng):
     steps, _, values = random_list(rng, 20)
     table, calls = counted(DG)
-    student.backprop(steps, values, table, steps[-1][0])
+    f = steps[-1][0]
+    expect_deltas(student.backprop(steps, values, table, f), steps, reference.backprop(steps, values, DG, f), f)
     wanted = [(g, i, tuple(values[a] for a in args)) for _, g, args in steps for i in range(len(args))]
     for g, i, args in calls:
         expect_that((g, i, args) in wanted, "each partial at the values of its line's arguments", f"partial {i} of {g} at {args}",
@@ -197,94 +208,11 @@ def backprop_once(student, rng):
 @propagation.part("backprop: the arguments stay as they are", points=1, cases=["steps", "values", "DG"])
 def backprop_keeps(student, rng, which):
     values = reference.eval(reference.HOUSE, somewhere(rng, reference.HOUSE), G)
-    expect_kept(student, "backprop", {"steps": reference.HOUSE, "values": values, "DG": DG, "f": "loss"}, which,
+    arguments = {"steps": reference.HOUSE, "values": values, "DG": DG, "f": "loss"}
+    expect_kept(student, "backprop", arguments, which, reference.backprop(*arguments.values()),
                 "reversed(steps) goes backwards through a list and leaves it as it is; the deltas are a dictionary of their own.")
 
 
 @propagation.part("backprop: a list of 100,000 lines", points=1)
 def backprop_of_a_long_list(student, rng):
-    slope, lines = 1 - number(rng, 1, 2) * 1e-5, 100_000
-    with given(f"backprop of z1 = step(x), z2 = step(z1), …, {lines:,} lines in all", LONG):
-        expect(student.backprop_chain(lines, 1.0, slope), slope ** lines, "the delta of x", LONG, tolerance=1e-7)
-
-
-# ---- task 4: descend -------------------------------------------------------------------------------------------------
-
-TAKES = "evaluate takes the inputs, and differentiate takes what evaluate returned: the values of all registers."
-
-
-@descent.part("descend: the inputs after the updates", points=6,
-              cases=[("one update", 1), ("seven updates", 7), ("no update", 0)])
-def updates(student, rng, name, n):
-    evaluate, differentiate, start, _ = bowl(rng)
-    want, _ = reference.descend(evaluate, differentiate, start, ["x", "y"], "loss", 0.1, n)
-    with given(None, failed=TAKES):
-        got, _ = pair(student.descend(evaluate, differentiate, start, ["x", "y"], "loss", 0.1, n))
-    expect_mapping(got, want, "the inputs after the updates")
-    for name in "ct":
-        expect(got[name], want[name], f"{name}, which is not in wrt", "Only the names in wrt are moved.")
-    for name in "xy":
-        expect(got[name], want[name], f"{name} after the updates",
-               "The new value is the old one minus rate times its delta, for all names in wrt from the same deltas.")
-
-
-@descent.part("descend: the losses", points=4)
-def losses(student, rng):
-    evaluate, differentiate, start, _ = bowl(rng)
-    _, want = reference.descend(evaluate, differentiate, start, ["x"], "loss", 0.1, 5)
-    with given(None, failed=TAKES):
-        _, got = pair(student.descend(evaluate, differentiate, start, ["x"], "loss", 0.1, 5))
-    expect(got, want, "the losses", "The loss before each update: as many as there are updates, the first at the start.")
-
-
-@descent.part("descend: the house", points=3)
-def house(student, rng):
-    start = {"h": 5.0, "w": 10.0, "targetArea": number(rng, 150, 250), "targetHeight": 8.0, "heightFactor": 100.0}
-    arguments = (lambda inputs: reference.eval(reference.HOUSE, inputs, G),
-                 lambda values: reference.backprop(reference.HOUSE, values, DG, "loss"), start, ["h", "w"], "loss", 0.001, 20)
-    want, _ = reference.descend(*arguments)
-    with given(None, failed=TAKES):
-        got, _ = pair(student.descend(*arguments))
-    expect(got, want, "the house after 20 updates",
-           "Print the losses: do they go down? Does it move h and w, and nothing else?", tolerance=1e-7)
-
-
-@descent.part("descend: one evaluation and one gradient for each update", points=3)
-def once_each(student, rng):
-    evaluate, differentiate, start, calls = bowl(rng)
-    with given(None, failed=TAKES):
-        student.descend(evaluate, differentiate, start, ["x", "y"], "loss", 0.1, 6)
-    at = start
-    for name, values in calls:
-        if name == "evaluate":
-            at = values
-        else:
-            expect_that("loss" in values, "differentiate is given all that evaluate returned", list(values))
-            expect_that(all(values.get(x) == at.get(x) for x in "xy"), "each gradient is taken where the inputs are now",
-                        f"differentiate at x = {values.get('x')}", "Evaluate, then differentiate at these values, then move.")
-    evaluations, gradients = (sum(name == which for name, _ in calls) for which in ("evaluate", "differentiate"))
-    if (evaluations, gradients) != (6, 6):
-        raise Wrong("6 calls of evaluate and 6 of differentiate, for 6 updates", f"{evaluations} and {gradients}",
-                    "Are the values that were computed for the loss used again for the gradient?",
-                    credit=scale(max(evaluations, gradients) / 6, none=3, full=1) if min(evaluations, gradients) >= 6 else 0)
-
-
-# ---- task 5: fault ---------------------------------------------------------------------------------------------------
-
-@validity.part("valid lists and their twins with a fault", points=14, cases=list(FAULTS))
-def twins(student, rng, kind):
-    steps, inputs, _ = random_list(rng, 8, literals=True)
-    inputs = [*inputs, "u"]
-    raised = "fault returns its verdict, also about a list that is not valid; it raises nothing."
-    with given(f"fault({steps}, {inputs}, {ARITY})", failed=raised):
-        got = student.fault(steps, inputs, ARITY)
-        expect_that(got is None, "None, as nothing is wrong with this list", got,
-                    "A number among the arguments needs no register, and an input need not be used.")
-    steps, n, culprit = planted(rng, steps, kind)
-    with given(f"fault({steps}, {inputs}, {ARITY})", FAULTS[kind], raised):
-        got = student.fault(steps, inputs, ARITY)
-        pair_of = isinstance(got, (tuple, list)) and len(got) == 2 and isinstance(got[0], int) and isinstance(got[1], str)
-        expect_that(pair_of, "the number of the line at fault and a sentence", "None" if got is None else got)
-        expect_that(got[0] == n, "the number of the first line at fault, counted from 1", got, FAULTS[kind])
-        expect_that(culprit in got[1] and len(got[1].split()) > 2, f"a sentence that says what is wrong in line {n}", got[1],
-                    "Say it so that one sees what to mend: name the operator or the register, or say that a tuple is wanted.")
+    chain_of(student.backprop_chain, rng, "backprop", "deltas", 2)

@@ -96,7 +96,7 @@ def planted(rng, steps, kind):
         steps[k] = z, "add", ("x1", culprit)
     else:
         culprit = "x2" if kind == "an input assigned" else str(rng.choice([z for z, _, _ in steps[:k]]))
-        steps.insert(k, (culprit, "add", ("x1", "x2")))
+        steps.insert(k, (culprit, "add", tuple(str(a) for a in rng.choice(["x1", "x3", *(z for z, _, _ in steps[:k])], 2))))
     return steps, k + 1, culprit
 
 

@@ -1,8 +1,8 @@
 """Planted bugs: (what is wrong, text in the solution, its replacement, the part or parts that lose by it)."""
-DOCUMENTS, RANDOM, MANY, ZERO, LITERALS, ANY, KEPT, LONG = (f"backprop: {title}" for title in (
+DOCUMENTS, RANDOM, MANY, ZERO, LITERALS, ANY, PARTIALS, KEPT, LONG = (f"backprop: {title}" for title in (
     "the lists of the documents", "random lists", "a register that is read many times",
     "what f does not depend on has the delta 0", "numbers among the arguments", "operators of any number of arguments",
-    "the arguments stay as they are", "a list of 100,000 lines"))
+    "each partial is taken once, where it belongs", "the arguments stay as they are", "a list of 100,000 lines"))
 MOVED, LOSSES, HOUSE, WORK = (f"descend: {title}" for title in (
     "the inputs after the updates", "the losses", "the house", "one evaluation and one gradient for each update"))
 TWINS = "valid lists and their twins with a fault"
@@ -31,12 +31,13 @@ MUTANTS = [
      "    def go(rest):\n        for z, g, args in rest:\n    " + LINE + "            go(rest)\n    go(iter(steps))\n",
      "eval: a list of 100,000 lines"),
 
-    ("a delta is overwritten", SUM, SUM.replace("+=", "="), (DOCUMENTS, RANDOM, MANY)),
+    ("a delta is overwritten", SUM, SUM.replace("+=", "="), (DOCUMENTS, RANDOM, MANY, PARTIALS, KEPT)),
     ("an argument that stands twice in a line counts once", EACH, "for a, derivative in dict(zip(args, DG[g])).items():",
      (DOCUMENTS, MANY)),
-    ("delta is left out of the product", SUM, SUM.replace("deltas[z] * ", ""), (DOCUMENTS, RANDOM, MANY, LITERALS, ANY, LONG)),
+    ("delta is left out of the product", SUM, SUM.replace("deltas[z] * ", ""),
+     (DOCUMENTS, RANDOM, MANY, LITERALS, ANY, LONG, PARTIALS, KEPT, ZERO)),
     ("the first partial is taken for every argument", "derivative(*inputs)", "DG[g][0](*inputs)",
-     (DOCUMENTS, RANDOM, MANY, LITERALS, ANY)),
+     (DOCUMENTS, RANDOM, MANY, LITERALS, ANY, PARTIALS, KEPT)),
     ("zero times infinity", "if deltas[z] != 0.0:  # else 0 · infinity would be NaN", "if True:", ZERO),
     ("the last line is taken for f", "deltas[f] = 1.0", "deltas[steps[-1][0]] = 1.0", (MANY, ZERO)),
     ("a delta only for what f depends on", "    return deltas\n", "    return {a: d for a, d in deltas.items() if d}\n", ZERO),
@@ -46,8 +47,9 @@ MUTANTS = [
      "steps.reverse()\n    for z, g, args in steps:", KEPT),
     ("backprop sees two arguments at most", EACH, EACH.replace("args, DG[g]", "args[:2], DG[g][:2]"), ANY),
 
-    ("descent climbs", "inputs[name] - rate", "inputs[name] + rate", (MOVED, LOSSES, HOUSE)),
-    ("descent moves everything that has a delta", "for name in wrt}", "for name in inputs}", (MOVED, LOSSES, HOUSE)),
+    ("descent climbs", "inputs[name] - rate", "inputs[name] + rate", (MOVED, LOSSES, HOUSE, WORK)),
+    ("descent moves everything that has a delta", "for name in wrt}", "for name in inputs}",
+     (MOVED, LOSSES, HOUSE, WORK)),
     ("only the last loss is kept", "losses.append(values[loss])", "losses[:] = [values[loss]]", LOSSES),
     ("evaluated again for the gradient", "deltas = differentiate(values)", "deltas = differentiate(evaluate(inputs))", WORK),
 

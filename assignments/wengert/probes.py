@@ -1,47 +1,64 @@
 """What is asked of a submission beyond calling its functions: are its arguments left as they are, does it manage a long list?"""
-import copy
+import math
 import time
 
 GUARD = 4.0  # seconds of processor time; a thousandth is enough, and a task that is stopped here keeps its other parts
 
 
-def keeps_its_arguments(module, name, *args):
-    """For each argument that is data: whether it is the same after a call of the submission's function as before."""
-    before = copy.deepcopy(args)
-    getattr(module, name)(*args)
-    return [now == then for now, then in zip(args, before, strict=True) if not callable(now)]
+def value(module, g, *args):
+    """The value of the operator g, from the submission's table."""
+    return module.make_G()[g](*args)
 
 
-def chain(lines):
-    """The list z1 = step(x), z2 = step(z1), … and what guards its operator."""
-    steps = [(f"z{k}", "step", (f"z{k - 1}" if k > 1 else "x",)) for k in range(1, lines + 1)]
+def partial(module, g, i, *args):
+    """The derivative of g with respect to its argument i, from the submission's table."""
+    return module.make_DG()[g][i](*args)
+
+
+def called(module, name, *args):
+    """What the submission's function gives back, and what has become of its arguments; of a table, how many functions it has."""
+    return {"result": getattr(module, name)(*args), "arguments": [sizes(arg) for arg in args]}
+
+
+def sizes(arg):
+    """A table with numbers for its functions; what holds none as it is."""
+    if isinstance(arg, dict) and not all(isinstance(entry, (int, float)) for entry in arg.values()):
+        return {g: len(entry) if isinstance(entry, list) else 1 for g, entry in arg.items()}
+    return arg
+
+
+def steps_of(order):
+    """The chain z1 = step…(x), z2 = step…(z1), …: line k has the operator step<order[k]>."""
+    return [(f"z{k}", f"step{n}", (f"z{k - 1}" if k > 1 else "x",)) for k, n in enumerate(order, 1)]
+
+
+def guarded(lines, functions):
+    """The functions, which stop where all their calls together take too long."""
     calls, start = [0], time.process_time()
 
-    def guarded():
-        calls[0] += 1
-        if calls[0] % 100 == 0 and time.process_time() - start > GUARD:
-            raise RuntimeError(f"stopped after {calls[0]:,} of {lines:,} lines: the work for each grows with the list's length")
-    return steps, guarded
+    def guard(function):
+        def inner(x):
+            calls[0] += 1
+            if calls[0] % 100 == 0 and time.process_time() - start > GUARD:
+                raise RuntimeError(f"stopped after {calls[0]:,} of {lines:,} lines: "
+                                   "the work for each grows with the list's length")
+            return function(x)
+        return inner
+    return [guard(function) for function in functions]
 
 
-def eval_chain(module, lines, x, slope):
-    """The last value of a list of so many lines, each the same linear function of the line before."""
-    steps, guarded = chain(lines)
-
-    def step(x):
-        guarded()
-        return slope * x + 1.0
-    return module.eval(steps, {"x": x}, {"step": step})[f"z{lines}"]
+def eval_chain(module, order, sizes, x, asked):
+    """The values of the registers that are asked for."""
+    table = guarded(len(order), [lambda x, s=s: x + s * math.sin(x) for s in sizes])
+    values = module.eval(steps_of(order), {"x": x}, {f"step{n}": step for n, step in enumerate(table)})
+    return {name: values[name] for name in asked}
 
 
-def backprop_chain(module, lines, x, slope):
-    """The derivative of that last value with respect to x."""
-    steps, guarded = chain(lines)
+def backprop_chain(module, order, sizes, x, asked):
+    """The deltas of the names that are asked for."""
     values = {"x": x}
-    for k in range(1, lines + 1):
-        values[f"z{k}"] = x = slope * x + 1.0
-
-    def derivative(x):
-        guarded()
-        return slope
-    return module.backprop(steps, values, {"step": [derivative]}, f"z{lines}")["x"]
+    for k, n in enumerate(order, 1):
+        values[f"z{k}"] = x = x + sizes[n] * math.sin(x)
+    table = guarded(len(order), [lambda x, s=s: 1 + s * math.cos(x) for s in sizes])
+    deltas = module.backprop(steps_of(order), values, {f"step{n}": [slope] for n, slope in enumerate(table)}, f"z{len(order)}")
+    return {name: deltas[name] for name in asked}

@@ -51,7 +51,7 @@ def read(lines, inputs, most):
         for a in args:
             if isinstance(a, str) and a not in known:
                 raise Wrong("a list in which each register is assigned before it is read",
-                            f"line {k} reads {a}, and nothing before it assigns {a}: {listing(lines)}",
+                            f"line {k} reads {a}, and nothing before it assigns {a}: {listing(lines[:k])}",
                             "Was its line dropped, and someone still reads it?")
             if not isinstance(a, (str, bool, int, float, tuple, type(None))):
                 raise Wrong("literals that are numbers, None or tuples of numbers", f"line {k} has a {type(a).__name__}")
@@ -212,10 +212,11 @@ def expect_values(student, steps, inputs, outputs, values, want, look=None, text
     """Wrong unless the function that was written gives these values; strict: as a tuple."""
     with given(steps, look, inputs=inputs, outputs=outputs, text={op: text[op] for _, op, _ in steps}):
         got = student.run(steps, inputs, outputs, text, values, names)
-        expect_mapping(got, ["text", "values", "tuple"], "what run gives")
+        expect_mapping(got, ["text", "result"], "what run gives")
+        result = got["result"]
         try:
-            expect(got["values"], want, "what the function returns", look)
-            expect_that(got["tuple"] is True or not strict, "a tuple", "the right values, but no tuple", look)
+            expect(list(result) if isinstance(result, (tuple, list)) else [result], want, "what the function returns", look)
+            expect_that(isinstance(result, tuple) or not strict, "a tuple", "the right values, but no tuple", look)
         except Wrong as wrong:
             wrong.came_back = f"{wrong.came_back}, from the text\n{got['text']!s:.1500}"
             raise

@@ -7,7 +7,7 @@ from xman.grade import expect, expect_mapping, expect_that, scale, told
 from ..probes import unrolled
 from ..public.checks import unrolling
 from ..solution import lstm as reference
-from .lists import Listed
+from .lists import Listed, asked
 
 ROWS, FEATURES, HIDDEN, CLASSES = 4, 3, 5, 2
 SHAPES = {"Wx": (FEATURES, HIDDEN), "Uh": (HIDDEN, HIDDEN), "bias": (1, HIDDEN), "W2": (HIDDEN, CLASSES), "b2": (1, CLASSES)}
@@ -31,37 +31,36 @@ class Unrolled(Listed):
     """The student's LSTM around that cell, its parameters and inputs fresh once more."""
 
     def __init__(self, student, rng, steps):
-        given, cell = fresh(rng), other_cell(rng)
-        plain = student.unrolled(given, steps, cell)
+        defaults, cell = fresh(rng), other_cell(rng)
+        plain = student.unrolled(defaults, steps, cell)
         expect_mapping(plain, ["steps"], "the model")
         data = {f"{letter}{t}": rng.normal(size=(ROWS, size)) for letter, size in [("X", FEATURES), ("e", 1)]
                 for t in range(1, steps + 1)}
         states = {name: rng.normal(size=(1, HIDDEN)) for name in ("h0", "c0")}
         inputs = {**data, **states, "y": rng.normal(size=(ROWS, CLASSES)), **fresh(rng)}
         super().__init__(plain["steps"], inputs, "the model's list")
-        self.reference = WengertList(unrolled(reference, given, steps, cell)["steps"])
+        self.reference = WengertList(unrolled(reference, defaults, steps, cell)["steps"])
 
 
 @unrolling.part("inputs, parameters and first states", points=5, cases=[("two steps", 2), ("four steps", 4)])
 @told(GIVEN)
 def leaves(student, rng, kind, steps):
-    given = fresh(rng)
-    plain = student.unrolled(given, steps, other_cell(rng))
+    own_defaults = fresh(rng)
+    plain = student.unrolled(own_defaults, steps, other_cell(rng))
     expect_mapping(plain, ["inputs", "params", "defaults"], "the model")
     every = [f"{letter}{t}" for letter in "Xe" for t in range(1, steps + 1)]
-    for word, names in [("inputs", ["y", "h0", "c0", *every]), ("params", list(given))]:
+    for word, names in [("inputs", ["y", "h0", "c0", *every]), ("params", list(own_defaults))]:
         own = plain[word]
         expect_that(isinstance(own, list) and sorted(map(str, own)) == sorted(names), f"{word} called {', '.join(names)}", own,
                     "what is trained is an f.param(…), what is data an f.input(); each parameter is made once, before the loop")
     zeros = {name: np.zeros((1, HIDDEN)) for name in ("h0", "c0")}
-    expect(plain["defaults"], {**given, **zeros}, "the defaults",
+    expect(plain["defaults"], {**own_defaults, **zeros}, "the defaults",
            look="f.param(default=…) of the array that was handed in; h0 and c0 begin as zeros (1, hidden)")
 
 
 @unrolling.part("the states after each step", points=8, cases=[("one step", 1), ("two steps", 2), ("five steps", 5)])
-@told(GIVEN)
-def states(student, rng, kind, steps):
-    found = Unrolled(student, rng, steps)
+@asked(Unrolled, GIVEN)
+def states(found, rng, kind, steps):
     want = Listed(found.reference, found.inputs, "").values
     for t in range(1, steps + 1):
         for letter in "hc":
@@ -73,9 +72,8 @@ def states(student, rng, kind, steps):
 
 
 @unrolling.part("deltas of shared weights add up over time", points=6, cases=[("three steps", 3), ("six steps", 6)])
-@told(GIVEN)
-def shared(student, rng, kind, steps):
-    found = Unrolled(student, rng, steps)
+@asked(Unrolled, GIVEN)
+def shared(found, rng, kind, steps):
     found.expect_deltas(["Wx", "Uh", "bias", "h0", "c0"], found.reference)
 
 
@@ -84,5 +82,6 @@ def shared(student, rng, kind, steps):
 def growth(student, rng):
     """Counted: the lines that 6 steps more bring. All points up to 3 lines a step more than needed, none at twice as many."""
     few, many = (Unrolled(student, rng, steps) for steps in (2, 8))
+    many.expect_values([f"{letter}{t}" for t in range(1, 9) for letter in "hc"], many.reference)
     added, needed = len(many.steps) - len(few.steps), len(many.reference) - len(few.reference)
     return scale(added, none=2 * needed, full=needed + 18)

@@ -61,7 +61,10 @@ def the_accuracy(student, rng, kind, rows, size):
 @judging.part("each row is predicted once", points=1, cases=BATCHES)
 def each_row_once(student, rng, kind, rows, size):
     judged = Judged(rng, rows, 3)
-    judged.evaluate(student, size)
+    loss, accuracy = judged.evaluate(student, size)
+    right = -np.mean(np.log(judged.outputs[judged.Y == 1])), np.mean(judged.outputs.argmax(1) == judged.Y.argmax(1))
+    expect_that(any(isinstance(own, float) and np.isclose(own, want) for own, want in zip((loss, accuracy), right, strict=True)),
+                "a loss or an accuracy that is right", (loss, accuracy), "predictions are counted where they are put to use")
     most, different = max(map(len, judged.asked), default=0), len({row for some in judged.asked for row in some.tolist()})
     expect_that(most <= size, f"at most {size} rows at a time", f"{most} rows")
     expect_that(different == rows, f"predictions of all {rows} rows", f"of {different} rows")

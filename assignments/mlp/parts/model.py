@@ -5,8 +5,8 @@ import numpy as np
 
 import ops
 from xman import WengertList
-from xman.grade import Wrong, expect, expect_mapping, expect_probabilities, expect_that, scale, slip
-from xman.grade.lists import MODEL, deltas_of, read_list, values_of, work
+from xman.grade import Wrong, expect, expect_mapping, expect_probabilities, expect_that, given, scale, slip
+from xman.grade.lists import MODEL, deltas_of, from_given, read_list, values_of, work
 
 from ..probes import listed
 from ..public.checks import ARGUMENTS, modelling
@@ -57,11 +57,11 @@ def part(title, points, cases, hidden=False):
     """Decorate a function of a student's model, made for each case: (name, activation, sizes) and perhaps a penalty."""
     def decorate(function):
         def judged(student, rng, name, activation, sizes, penalty=0.0):
-            try:
-                return function(Made(student, rng, activation, sizes, penalty))
-            except Wrong as wrong:
-                wrong.given = f"MLP(parameters, {activation!r}, {penalty}), the layers of sizes {', '.join(map(str, sizes))}"
-                raise
+            said = f"MLP(parameters, {activation!r}, {penalty}), the layers of sizes {', '.join(map(str, sizes))}"
+            with given(said):
+                made = Made(student, rng, activation, sizes, penalty)
+            with given(said, **made.inputs, **made.parameters):
+                return function(made)
         modelling.part(title, points, cases, hidden)(judged)
         return function
     return decorate
@@ -130,12 +130,14 @@ def the_loss(made):
 
 @part("the gradient of every parameter", 6, [(*model, 0.2) for model in MODELS])
 def gradients(made):
-    """Of the reference where the losses agree, else the slope of the student's own loss: a slip above is not paid for twice."""
+    """Of the reference where the losses agree; else the slope of the student's own loss, which is worth a third if the outputs
+    are right, or the loss is that of the outputs as they are."""
     expect_probabilities(made.register("outputs"), made.inputs["y"].shape, "outputs")
     right, loss = values_of(made.reference, {**made.parameters, **made.inputs}), made.loss()
     stops = [f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in made.steps if op == "stopGradient"]
     own = WengertList((dst, "alias" if op == "stopGradient" else op, args) for dst, op, args in made.steps)
-    steps, values = (made.reference, right) if np.allclose(right["loss"], loss, 1e-9) else (own, made.values)
+    agree = np.allclose(right["loss"], loss, 1e-9)
+    steps, values = (made.reference, right) if agree else (own, made.values)
     want = deltas_of(steps, values, "loss", ["outputs", *made.parameters])
     try:
         found = deltas_of(made.steps, made.values, "loss", list(made.parameters))
@@ -144,11 +146,17 @@ def gradients(made):
     for name in made.parameters:
         expect_that(np.isfinite(found[name]).all(), f"delta of {name}: finite numbers", found[name])
         expect(found[name], want[name], f"delta of {name}", look=stops[0] if stops else None)
+    if not agree:
+        rest = from_given(made.reference, "loss", ["outputs"])
+        own_loss = values_of(rest, {**made.parameters, **made.inputs, "outputs": made.values["outputs"]})["loss"]
+        near = np.allclose(right["outputs"], made.values["outputs"], 1e-9) or np.allclose(own_loss, loss, 1e-9)
+        raise Wrong("the deltas of the right loss", "the slope of another one",
+                    "The way back is all points where the way forward is right: see the parts above.", credit=near / 3)
 
 
 @part("each line once", 3, DEEP, hidden=True)
 def each_line_once(made):
     """Counted: full credit up to six lines more than are needed, none at twice as many."""
-    needed, read = len(made.reference), [name for name in made.parameters if name in made.steps.inputs]
-    expect_that(len(read) >= made.layers and np.isfinite(made.loss()), "the lines of a model", f"parameters read: {read}")
+    needed, right = len(made.reference), values_of(made.reference, {**made.parameters, **made.inputs})
+    expect(made.loss(), right["loss"], "the loss", "Lines are counted where the loss is right: see the parts above.")
     return scale(work(made.steps, made.values).lines, none=2 * needed, full=needed + 6)

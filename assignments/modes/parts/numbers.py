@@ -66,7 +66,7 @@ def functions(student, rng, name):
 @duals.part("Duals within Duals", 5, hidden=True, cases=[
     "x * y", "x / y", "x ** 3", "sin(x)", "cos(x)", "exp(x)", "log(x)", "sqrt(x)", "tanh(x)"])
 def nested(student, rng, expression):
-    """The second derivative is the tangent's tangent; whether there is one, not what it is: that is the other parts' matter."""
+    """The second derivative is the tangent's tangent."""
     def dual():
         value, *rest = (float(x) for x in rng.uniform(0.5, 2.0, 4))
         return ("Dual", ("Dual", value, rest[0], 1), ("Dual", rest[1], rest[2], 1), 2)
@@ -75,7 +75,9 @@ def nested(student, rng, expression):
     expect_that(is_dual(got, 2) and is_dual(got[1], 1) and is_dual(got[2], 1),
                 "a Dual of ε₂ whose value and tangent are Duals of ε₁", got,
                 "Write the rules in + - * / ** and the functions of your own module: they take Duals, math's functions do not.")
-    expect(got[1][1], want[1][1], "the value's value")
+    for i, outer in ((1, "value"), (2, "tangent")):
+        for j, inner in ((1, "value"), (2, "tangent")):
+            expect(got[i][j], want[i][j], f"the {outer}'s {inner}", "Is each rule right for numbers? The same rule holds here.")
 
 
 # ---- 2: derivative ---------------------------------------------------------------------------------------------------
@@ -86,12 +88,15 @@ def once(student, rng, kind):
     x, slope, calls = float(rng.uniform(-2, 2)), float(rng.uniform(0.5, 3) * rng.choice([-1, 1])), []
     box = boxed(lambda v: calls.append(float(v)) or np.sin(v), lambda v: slope)
     inside = "Dual(*box(x.value, x.tangent), x.tag)"
-    inside = inside if kind == "a box" else f"[{inside}, 7.0][1]"
+    asked = f"derivative(lambda x: {inside}, a)"
+    if kind == "a constant":
+        asked = f"[derivative(lambda x: [{inside}, 7.0][1], a), derivative(lambda x: x, a)]"
     looks = {"a box": "The box gives (f(v), f′(v)·w): what should v and w be, and what is read off at the end?",
              "a constant": "f may give a number that is no Dual: it is a constant."}
     with given(look=looks[kind]):
-        got = student.compute(f"derivative(lambda x: {inside}, a)", a=x, box=box)
-        expect(got, slope if kind == "a box" else 0.0, "f′(x)", looks[kind])
+        got = student.compute(asked, a=x, box=box)
+        want, what = (slope, "f′(x)") if kind == "a box" else ([0.0, 1.0], "the slopes of 7 and of x")
+        expect(got, want, what, looks[kind])
     expect_that(calls == [x], "one call of f, at a Dual of value x", f"calls at {calls}", "Forward mode needs no second point.")
 
 
@@ -107,6 +112,6 @@ def within(student, rng):
 def others(student, rng, kind):
     x, y, c = (float(a) for a in rng.uniform(0.5, 3.0, 3))
     inner = "derivative(lambda b: c * a, y)" if kind == "another's tangent" else "derivative(lambda b: 7.0, a) + 1.0"
-    got = student.compute(f"derivative(lambda a: a * ({inner}), x)", x=x, y=y, c=c)
-    expect(got, 0.0 if kind == "another's tangent" else 1.0, "the outer derivative",
+    got = student.compute(f"derivative(lambda a: c * a + a * ({inner}), x)", x=x, y=y, c=c)
+    expect(got, c if kind == "another's tangent" else c + 1.0, "the outer derivative",
            "A result without the ε of this call has derivative 0.")

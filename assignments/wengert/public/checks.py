@@ -1,5 +1,8 @@
 """The checks that you have: run `python check.py` as often as you like. They hold examples; what is graded is drawn fresh."""
+import itertools
+import math
 import operator
+import re
 
 from xman.grade import Assignment, expect, expect_mapping, expect_that, given
 
@@ -54,9 +57,14 @@ def literal(student, rng):
 
 @evaluation.check("100,000 lines, and no change to the arguments")
 def many_lines(student, rng):
-    kept = student.keeps_its_arguments("eval", EQUATION_1, {"x1": 3.0, "x2": 7.0}, VALUES)
-    expect_that(all(kept), "steps, values and G after the call as before it", look="Write into a copy of values.")
-    expect(student.eval_chain(100_000, 1.0, 0.5), 2.0, "the last of z1 = x/2 + 1, z2 = z1/2 + 1, …")
+    after = student.called("eval", EQUATION_1, {"x1": 3.0, "x2": 7.0}, VALUES)["arguments"]
+    expect_that(after[:2] == [EQUATION_1, {"x1": 3.0, "x2": 7.0}], "steps and values after the call as before it",
+                look="Write into a copy of values.")
+    functions, values, _ = chain(rng, 1000)
+    want = {name: values[name] for name in ("z1", "z999", "z1000")}
+    expect(student.eval_chain(*functions, list(want)), want, "values of z1 = step(x), z2 = step(z1), …")
+    functions, values, _ = chain(rng, 100_000)
+    expect(student.eval_chain(*functions, ["z100000"]), {"z100000": values["z100000"]}, "the last of 100,000 lines")
 
 
 @propagation.check("the deltas of equation 1 at x1 = 3, x2 = 7")
@@ -91,9 +99,25 @@ def deltas_of_the_cube(student, rng):
 def many_lines_backwards(student, rng):
     values = {"x1": 3.0, "x2": 7.0, "z1": 6.0, "z2": 13.0, "f": 169.0}
     ones = {"add": [lambda x, y: 1.0] * 2, "square": [lambda x: 1.0]}
-    kept = student.keeps_its_arguments("backprop", EQUATION_1, values, ones, "f")
-    expect_that(all(kept), "steps, values and DG after the call as before it", look="reversed(steps) leaves steps as they are.")
-    expect(student.backprop_chain(100_000, 1.0, 1.0), 1.0, "the delta of x, where each line adds 1")
+    after = student.called("backprop", EQUATION_1, values, ones, "f")["arguments"]
+    expect_that(after[:2] == [EQUATION_1, values], "steps and values after the call as before it",
+                look="reversed(steps) leaves steps as they are.")
+    functions, _, deltas = chain(rng, 100_000)
+    expect(student.backprop_chain(*functions, ["x"]), {"x": deltas["x"]}, "the delta of x", tolerance=1e-7)
+
+
+def chain(rng, lines):
+    """A chain of lines that all differ: ((order, sizes, x), the values, the deltas of its last line).
+
+    z1 = step…(x), z2 = step…(z1), and so on. Line k has the operator step<order[k]>, which is x + s · sin x, s = sizes[order[k]].
+    """
+    sizes = [float(s) for s in rng.uniform(1e-5, 2e-5, 5) * [1, -1, 1, -1, 1]]
+    order, x = [int(k) for k in rng.integers(len(sizes), size=lines)], float(rng.uniform(1, 2))
+    along = list(itertools.accumulate(order, lambda x, k: x + sizes[k] * math.sin(x), initial=x))
+    slopes = [1 + sizes[k] * math.cos(x) for k, x in zip(order, along, strict=False)]
+    back = list(itertools.accumulate(reversed(slopes), operator.mul, initial=1.0))[::-1]
+    names = ["x", *(f"z{k}" for k in range(1, lines + 1))]
+    return (order, sizes, x), dict(zip(names, along, strict=True)), dict(zip(names, back, strict=True))
 
 
 @descent.check("one update of (x − 3)², down the slope")
@@ -132,5 +156,7 @@ def too_early(student, rng):
                 "z2 = add(z1, x2) comes before z1 = add(x1, x1) here.")
     expect_that(type(got[0]) is int and got[0] == 1, "the number of the line at fault: line 1, counted from 1", got[0])
     expect_that("z1" in str(got[1]), "a sentence that names z1", got[1])
+    others = {"z2", "add", "x2"} & set(re.findall(r"\w+", str(got[1])))
+    expect_that(not others, "a sentence that names nothing else of the line, as nothing else is at fault", got[1])
 
 

@@ -1,0 +1,104 @@
+"""The graded parts of tasks 4 and 5: descent, and what is wrong with a list."""
+from xman.grade import Wrong, expect, expect_mapping, expect_that, given, scale
+
+from .answers import expect_sentence
+from .lists import ARITY, DG, FAULTS, G, bowl, number, planted, random_list
+from .public.checks import descent, pair, validity
+from .solution import wengert as reference
+
+# ---- task 4: descend -------------------------------------------------------------------------------------------------
+
+TAKES = "evaluate takes the inputs, and differentiate takes what evaluate returned: the values of all registers."
+
+
+@descent.part("descend: the inputs after the updates", points=6,
+              cases=[("one update", [1]), ("seven updates", [7]), ("no update", [2, 0])])
+def updates(student, rng, name, numbers):
+    for n in numbers:
+        updated(student, rng, n)
+
+
+def updated(student, rng, n):
+    evaluate, differentiate, start, _ = bowl(rng)
+    want, _ = reference.descend(evaluate, differentiate, start, ["x", "y"], "loss", 0.1, n)
+    with given(None, failed=TAKES):
+        got, _ = pair(student.descend(evaluate, differentiate, start, ["x", "y"], "loss", 0.1, n))
+    expect_mapping(got, want, "the inputs after the updates")
+    for name in "ct":
+        expect(got[name], want[name], f"{name}, which is not in wrt", "Only the names in wrt are moved.")
+    for name in "xy":
+        expect(got[name], want[name], f"{name} after the updates",
+               "The new value is the old one minus rate times its delta, for all names in wrt from the same deltas.")
+
+
+@descent.part("descend: the losses", points=4)
+def losses(student, rng):
+    evaluate, differentiate, start, _ = bowl(rng)
+    _, want = reference.descend(evaluate, differentiate, start, ["x"], "loss", 0.1, 5)
+    with given(None, failed=TAKES):
+        _, got = pair(student.descend(evaluate, differentiate, start, ["x"], "loss", 0.1, 5))
+    expect(got, want, "the losses", "The loss before each update: as many as there are updates, the first at the start.")
+
+
+@descent.part("descend: the house", points=3)
+def house(student, rng):
+    start = {"h": 5.0, "w": 10.0, "targetArea": number(rng, 150, 250), "targetHeight": 8.0, "heightFactor": 100.0}
+    arguments = (lambda inputs: reference.eval(reference.HOUSE, inputs, G),
+                 lambda values: reference.backprop(reference.HOUSE, values, DG, "loss"), start, ["h", "w"], "loss", 0.001, 20)
+    want, _ = reference.descend(*arguments)
+    with given(None, failed=TAKES):
+        got, _ = pair(student.descend(*arguments))
+    expect(got, want, "the house after 20 updates",
+           "Print the losses: do they go down? Does it move h and w, and nothing else?", tolerance=1e-7)
+
+
+@descent.part("descend: one evaluation and one gradient for each update", points=3)
+def once_each(student, rng):
+    evaluate, differentiate, start, calls = bowl(rng)
+    with given(None, failed=TAKES):
+        got, _ = pair(student.descend(evaluate, differentiate, start, ["x", "y"], "loss", 0.1, 6))
+    calls = list(calls)  # without the reference's
+    want, _ = reference.descend(evaluate, differentiate, start, ["x", "y"], "loss", 0.1, 6)
+    expect(got, want, "the inputs after 6 updates", "The work counts where the result is right.")
+    at = start
+    for name, values in calls:
+        if name == "evaluate":
+            at = values
+        else:
+            expect_that("loss" in values, "differentiate is given all that evaluate returned", list(values))
+            expect_that(all(values.get(x) == at.get(x) for x in "xy"), "each gradient is taken where the inputs are now",
+                        f"differentiate at x = {values.get('x')}", "Evaluate, then differentiate at these values, then move.")
+    evaluations, gradients = (sum(name == which for name, _ in calls) for which in ("evaluate", "differentiate"))
+    if (evaluations, gradients) != (6, 6):
+        raise Wrong("6 calls of evaluate and 6 of differentiate, for 6 updates", f"{evaluations} and {gradients}",
+                    "Are the values that were computed for the loss used again for the gradient?",
+                    credit=scale(max(evaluations, gradients) / 6, none=3, full=1) if min(evaluations, gradients) >= 6 else 0)
+
+
+# ---- task 5: fault ---------------------------------------------------------------------------------------------------
+
+@validity.part("valid lists and their twins with a fault", points=14, cases=list(FAULTS))
+def twins(student, rng, kind):
+    faulty = [True, False, bool(rng.integers(2))]  # in any order, and unrelated: what was asked before tells nothing
+    rng.shuffle(faulty)
+    raised = "fault returns its verdict, also about a list that is not valid; it raises nothing."
+    said = []
+    for is_faulty in faulty:
+        steps, inputs, _ = random_list(rng, 8, literals=True)
+        inputs = [*inputs, "u"]
+        if not is_faulty:
+            with given(f"fault({steps}, {inputs}, {ARITY})", failed=raised):
+                got = student.fault(steps, inputs, ARITY)
+                expect_that(got is None, "None, as nothing is wrong with this list", got,
+                            "A number among the arguments needs no register, and an input need not be used.")
+            continue
+        steps, n, culprit = planted(rng, steps, kind)
+        with given(f"fault({steps}, {inputs}, {ARITY})", FAULTS[kind], raised):
+            got = student.fault(steps, inputs, ARITY)
+            pair_of = isinstance(got, (tuple, list)) and len(got) == 2 and isinstance(got[0], int) and isinstance(got[1], str)
+            expect_that(pair_of, "the number of the line at fault and a sentence", "None" if got is None else got)
+            expect_that(got[0] == n, "the number of the first line at fault, counted from 1", got, FAULTS[kind])
+            said.append((got[1], steps, n, culprit))
+    for sentence, steps, n, culprit in said:
+        with given(f"fault({steps}, …)"):
+            expect_sentence(sentence, steps[n - 1], culprit, n)
