@@ -83,7 +83,8 @@ def test_the_hint_of_the_part_follows_what_the_numbers_tell():
 
 @pytest.mark.parametrize("got, came_back", [
     (np.full((2, 3), 0.5), "a row of sum 1.5"), (np.array([[1.5, -0.5, 0]] * 2), "-0.5"), (np.full((2, 3), np.nan), "nan"),
-    (np.ones((3, 2)) / 2, "shape (3, 2)"), (np.full((2, 3), 1e308), "inf"), ([[1.0]], "a list"), (np.zeros((2, 3), bool), "an array")])
+    (np.ones((3, 2)) / 2, "shape (3, 2)"), (np.full((2, 3), 1e308), "inf"),
+    ([[1.0]], "a list"), (np.zeros((2, 3), bool), "an array")])
 def test_what_are_no_probabilities_is_refused(got, came_back):
     assert came_back in told(expect_probabilities, got, (2, 3), "p").came_back
 
