@@ -278,7 +278,8 @@ def job(lab, tmp_path):
         (folder / "settings.json").write_text("{}")
         script(tmp_path / "bin" / "python3", f'case "$1" in */grade.py) {text};; *) exec "{sys.executable}" "$@";; esac')
         path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
-        said = subprocess.run(["make", *words], cwd=folder, env={**os.environ, "PATH": path}, stdout=subprocess.PIPE,
+        outside = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+        said = subprocess.run(["make", *words], cwd=folder, env={**outside, "PATH": path}, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=60)
         assert said.returncode == 0
         return said.stdout

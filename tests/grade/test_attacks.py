@@ -33,7 +33,7 @@ TEXTS = {name: path.read_text("utf-8") for name, path in ATTACKS.items()}
 WORTH = {name: float(text.partition("\n# worth: ")[2].partition("\n")[0] or "nan") for name, text in TEXTS.items()}
 SECCOMP = [name for name, text in TEXTS.items() if "\n# needs: seccomp\n" in text]
 WAITING = [name for name, text in TEXTS.items() if "\n# waits: 1\n" in text]  # for a limit: some at once, with smaller ones
-TOGETHER = 6
+TOGETHER = 11
 SECONDS, MIB = 25, 300  # that a record may take, and by which the grader may grow
 SECRET = "c4n4ry-of-the-"  # canaries: of the environment, of a file, of the solution, of the grader, of the term
 
