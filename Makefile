@@ -1,8 +1,6 @@
 # make test, make train, make bench, make clean: each makes .venv first where it is missing
 PYTHON ?= python3
 BIN = .venv/bin
-# one more than there are processors: some tests wait for a limit
-PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 .PHONY: train test bench clean
 
@@ -12,7 +10,7 @@ train: .venv/ready
 test: export OPENBLAS_NUM_THREADS = 1
 test: .venv/ready
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 bench: .venv/ready
 	$(BIN)/python -m tests.bench
