@@ -13,6 +13,7 @@ import math
 import os
 import secrets
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -171,7 +172,7 @@ class Session:
         """The end of the worker by itself or by a limit, in a sentence."""
         try:
             status = self.worker.process.wait(1)
-        except Exception:
+        except subprocess.TimeoutExpired:  # it has closed its end of the pipe, and goes on
             status = None
         self.worker.stop()
         limits = self.limits
