@@ -68,7 +68,7 @@ def fold(steps, keep, G):
             try:
                 values[dst] = G[op](*args)
             except Exception:
-                pass
+                pass  # it has no value now: the line stays, and raises when it is run
         if dst not in values or dst in keep:
             short.append((dst, op, args))
     return short
