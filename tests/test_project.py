@@ -228,7 +228,7 @@ def test_what_is_public_is_annotated(member):
     assert not bare and (member.__name__ == "__init__" or signature.return_annotation is not signature.empty)
 
 
-TEXTS = [path for path in [*FILES, *ROOT.glob("*.*"), ROOT / "Makefile", ROOT / ".ci" / "run", ROOT / "data" / "README.md",
+TEXTS = [path for path in [*FILES, *ROOT.glob("[!.]*.*"), ROOT / "Makefile", ROOT / ".ci" / "run", ROOT / "data" / "README.md",
                            *(ROOT / "data").rglob("*.py"), *(ROOT / "assignments").rglob("*.py")] if path.is_file()]
 
 
