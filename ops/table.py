@@ -104,6 +104,8 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
         most = arity(value)[1]
         rules = [Each(lambda i: traced(value, i))] if most == MANY else [traced(value, i) for i in range(most)]
     each = isinstance(rules[0], Each)
+    if not each and len(rules) > arity(value)[1]:
+        raise ValueError(f"{op} takes {takes(value)}, and {len(rules)} rules were given: one for each argument")
     G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, transposed)
 
     def call(*args, **named):

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+import ops
 from xman import WengertList
 from xman.cli import main
 
@@ -38,7 +39,8 @@ FILES = {
     "raises.py": "from xman import XMan, f\n\nhalf = 1 / 0\n",
     "init.py": "from xman import XMan, f\nclass Model(XMan):\n    def __init__(self):\n        self.x = undefined\n",
     "exits.py": "import sys\nsys.exit(0)\n",
-    "needs.py": "from xman import XMan\nclass Model(XMan):\n    def __init__(self, size):\n        pass\n",
+    "needs.py": "from xman import XMan, f\nclass Model(XMan):\n    def __init__(self, size, *, by=2.0):\n"
+                "        self.x = f.input(default=size)\n        self.loss = self.x * by\n",
     "rows.csv": "".join(f"{k % 2},{k % 3},{'ab'[k % 2]}\n" for k in range(40)),
 }
 
@@ -96,6 +98,27 @@ def test_show_prints_the_list_of_a_models_loss(xman, source):
 
 def test_show_prints_the_list_of_the_register_that_is_named(xman):
     assert xman("show", "model.py", "--of", "outputs")[1] == "scores = dot(X, W)\noutputs = softmax(scores)\n"
+
+
+@pytest.mark.parametrize("call, by", [("Model(3)", "2.0"), ("Model(size=3, by=5)", "5"), ("Model([1, -2])", "2.0")])
+def test_a_model_takes_literals_as_arguments(xman, call, by):
+    assert xman("show", f"needs.py:{call}") == (0, f"loss = mul(x, {by})\n", "")
+    assert xman("eval", "needs.py:Model(-3.5, by=2)") == (0, "loss = -7.0\n", "")
+
+
+# ops
+
+
+def test_ops_lists_every_operator_in_a_line_with_its_arguments_and_what_it_computes(xman):
+    lines = xman("ops")[1].splitlines()
+    assert [line.partition("(")[0] for line in lines] == sorted(ops.G, key=str.lower)
+    assert all(line.partition(")  ")[2].strip().endswith((".", "...", ".)")) for line in lines)
+
+
+def test_ops_lists_those_that_are_named(xman):
+    assert xman("ops", "std", "less")[1].splitlines() == [
+        "std(x, axis=None, keepdims=False, ddof=0)  √var. Where it is 0 its gradient is 0.",
+        "less(x, y)                                 Return the truth value of (x1 < x2) element-wise. No derivative."]
 
 
 # eval, grad, check
@@ -256,7 +279,12 @@ def command(case):
     (["show", "./raises.py:Model"], "raises.py: line 3: ZeroDivisionError"),
     (["show", "init.py:Model"], "init.py: line 4: NameError"),
     (["show", "exits.py:Model"], "exits.py: line 2: SystemExit"),
-    (["show", "needs.py:Model"], "size"),
+    (["show", "needs.py:Model"], "argument: 'size'; write its arguments, as in needs.py:Model(64, 10)"),
+    (["show", "needs.py:Model(3, 4)"], "takes 2 positional arguments"),
+    (["show", "needs.py:Model(3"], "'Model(3' is no class of a model"),
+    (["show", "needs.py:Model(open('f.wl'))"], "is no class of a model; write Class, or Class(64, hidden=[8]) with literals"),
+    (["ops", "muul"], "there is no operator 'muul'; did you mean 'mul'?"),
+    (["train", "mlp", "--checkpoint", "no/run", "--epochs", "1"], "there is no folder no; make it first"),
     (["train", "mpl"], "mlp, logreg, lstm"),
     (["train", "model.py:Softmax", "--hidden", "3"], "--hidden"),
     (["train", "model.py:Softmax", "--data", "names"], "line 1, scores = dot(X, W)"),

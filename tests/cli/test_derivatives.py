@@ -1,5 +1,6 @@
 """Facts about the commands that write derivatives and show how they come about."""
 
+import io
 import sys
 
 import numpy as np
@@ -96,6 +97,32 @@ def test_paths_prints_a_graph_for_graphviz(xman):
 def test_cost_prints_counts_and_ratios(xman):
     out = xman("cost", "eq17.wl", *AT)[1]
     assert "with tangents" in out and "with adjoints" in out
+
+
+@pytest.mark.parametrize("command", ["explain", "derivation"])
+def test_each_wrt_that_is_repeated_has_a_table(xman, command):
+    values = AT if command == "explain" else ()
+    one, two, both = (xman(command, "eq17.wl", *values, *words)[1] for words in (
+        ("--wrt", "x1"), ("--wrt", "x2"), ("--wrt", "x1", "--wrt", "x2")))
+    assert one != two and both == f"{one}\n{two}"
+
+
+def test_paths_are_from_each_wrt_that_is_repeated(xman):
+    out = xman("paths", "eq17.wl", "--wrt", "x1", "--wrt", "x2")[1]
+    assert "path x1 → v1" in out and "path x2 → v3" in out
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437", "shift-jis"])
+@pytest.mark.parametrize("words", [
+    ("explain", "eq17.wl", *AT, "--wrt", "x1"), ("derivation", "eq17.wl"), ("paths", "eq17.wl", *AT),
+    ("source", "eq17.wl", "--of", "y"), ("differences", "eq17.wl", *AT), ("cost", "eq17.wl", *AT), ("ops",)], ids=lambda words: words[0])
+def test_a_terminal_of_another_encoding_gets_letters_for_what_it_has_not(xman, monkeypatch, encoding, words):
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding)
+    monkeypatch.setattr(sys, "stdout", terminal)
+    assert xman(*words)[0] == 0
+    terminal.flush()
+    text = terminal.buffer.getvalue().decode(encoding)
+    assert "\ufffd" not in text and ("dy/dx1" in text or "∂y/∂x1" in text or words[0] not in ("derivation", "source"))
 
 
 def test_cost_line_by_line(xman):

@@ -1,7 +1,15 @@
 """Values at the edges: where the short formula overflows, cancels or sorts otherwise."""
 import numpy as np
+import pytest
 
-from ops import f
+from ops import G, elementwise, f, operator
+
+
+@pytest.mark.parametrize("row", [elementwise, operator])
+def test_a_row_with_more_rules_than_arguments_is_refused(row):
+    with pytest.raises(ValueError, match="twice takes 1 argument, and 2 rules were given: one for each argument"):
+        row("twice", lambda x: 2 * x, lambda d, out, x: 2 * d, lambda d, out, x: 2 * d)
+    assert "twice" not in G
 
 
 def test_argsort_leaves_equal_entries_in_their_own_order():

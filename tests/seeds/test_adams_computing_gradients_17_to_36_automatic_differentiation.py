@@ -41,7 +41,7 @@ def griewank():
 def printed(column):
     """{register: the number in a column of the trace, as it is printed to four decimals}."""
     steps, values = griewank()
-    head, *rows = [re.split(r" {2,}", line) for line in str(explain(steps, values, wrt="x1")).splitlines()]
+    head, *rows = [re.split(r" {2,}", line) for line in str(explain(steps, values=values, wrt="x1")).splitlines()]
     return {row[0]: row[head.index(column) - len(head)] for row in rows}
 
 
@@ -143,7 +143,7 @@ def test_the_gradient_costs_a_constant_factor_more_than_the_function_however_lon
             x1, x2 = np.tanh(eq_17(x1, x2)), np.cosh(x1 * x2)
         return x1
 
-    assert 1 < cost(trace(repeated, 1.5, 0.5), {"x1": 1.5, "x2": 0.5}, measured=False).ratios[1] < 5
+    assert 1 < cost(trace(repeated, 1.5, 0.5), values={"x1": 1.5, "x2": 0.5}, measured=False).ratios[1] < 5
 
 
 def by_source():

@@ -46,7 +46,7 @@ def listed(of):
 
 def of_the_network(sizes=None, seed=0):
     """The errors of both difference quotients of E by W1, in a direction drawn by the seed."""
-    return difference_errors(listed("E"), network(), "E", "W1", *([] if sizes is None else [sizes]), seed=seed)
+    return difference_errors(listed("E"), "E", "W1", network(), *([] if sizes is None else [sizes]), seed=seed)
 
 
 def test_8_24_the_error_of_one_sided_differences_is_of_order_1():

@@ -116,7 +116,7 @@ def test_8_58_to_8_64_the_tangent_variables(x1, x2):
     book = tangents_of_the_book(values, v1_dot=1.0, v2_dot=0.0)             # (8.58), (8.59)
     dots = along(STEPS, values, x1=1.0)
     same([dots[v] for v in V], book)
-    same([row.tangent for row in explain(STEPS, {"x1": x1, "x2": x2}, wrt="x1") if row.register in V], book)
+    same([row.tangent for row in explain(STEPS, values={"x1": x1, "x2": x2}, wrt="x1") if row.register in V], book)
 
 
 @AT
@@ -234,7 +234,7 @@ def test_8_70_to_8_76_the_adjoint_variables(x1, x2):
     values = at(x1, x2)
     bars, book = backprop(STEPS, values, v7=1.0), adjoints_of_the_book(values)
     same([bars[v] for v in V], book)
-    same([row.adjoint for row in explain(STEPS, {"x1": x1, "x2": x2}) if row.register in V], book)
+    same([row.adjoint for row in explain(STEPS, values={"x1": x1, "x2": x2}) if row.register in V], book)
     same([bars["x1"], bars["x2"]], slopes(x1, x2)[0])
 
 
@@ -267,12 +267,12 @@ def test_8_2_2_k_outputs_take_k_reverse_passes_and_one_gives_only_their_sum():
                                   ("y", "sin", ("u",)), ("y", "cos", ("u",)), ("y", "sqrt", ("u",)), ("y", "tanh", ("u",))],
                          ids=lambda line: line[1])
 def test_8_2_2_either_mode_takes_at_most_6_times_the_operations_of_an_elementary_function(line):
-    assert max(cost([line], {"u": 0.7, "v": 1.3}, measured=False).ratios) <= 6
+    assert max(cost([line], values={"u": 0.7, "v": 1.3}, measured=False).ratios) <= 6
 
 
 @AT
 def test_8_2_2_either_mode_takes_2_to_3_times_the_operations_of_8_49(x1, x2):
-    assert all(2 <= ratio <= 3 for ratio in cost(STEPS, {"x1": x1, "x2": x2}, measured=False).ratios)
+    assert all(2 <= ratio <= 3 for ratio in cost(STEPS, values={"x1": x1, "x2": x2}, measured=False).ratios)
 
 
 @pytest.mark.parametrize("sizes, activation", [([64, 32, 10], "tanh"), ([20, 30, 30, 5], "sigmoid"), ([8, 50, 3], "relu"), ([64, 10], "tanh")])
@@ -280,7 +280,7 @@ def test_8_2_2_either_mode_typically_takes_2_or_3_times_the_operations_of_a_netw
     model, random = MLP(sizes, activation=activation), np.random.default_rng(6)
     values = model.inputDict(X=random.normal(size=(16, sizes[0])), y=random.integers(0, sizes[-1], 16))
     weights = [name for name in values if name not in ("X", "y")]
-    ratios = cost(model.operationSequence(model.loss), values, "loss", weights, measured=False).ratios
+    ratios = cost(model.operationSequence(model.loss), "loss", weights, values, measured=False).ratios
     assert all(round(ratio) in (2, 3) for ratio in ratios)
 
 

@@ -199,7 +199,7 @@ def test_both_groupings_have_the_same_value_and_the_work_of_each_depends_on_inpu
                "reverse": [("inner", "dot", ("dz_dy", "dy_dx")), ("dz_dw", "dot", ("inner", "dx_dw"))]}
     for name, product in grouped.items():
         same(eval(product, parts)["dz_dw"], Jacobian(steps, "z", ["w"], name)(given)["w"])
-    work = {name: cost(product, parts, measured=False).evaluation.flops for name, product in grouped.items()}
+    work = {name: cost(product, values=parts, measured=False).evaluation.flops for name, product in grouped.items()}
     assert min(work, key=work.get) == mode and max(work.values()) > 5 * min(work.values())
 
 
@@ -293,7 +293,7 @@ def test_branches_the_adjoint_of_a_variable_that_is_used_twice_is_increased_twic
 
 
 def test_summary_think_of_the_pair_of_variable_and_its_adjoint():
-    pairs = {row.register: (row.value, row.adjoint) for row in explain(CHAIN, {"w": 0.3})}
+    pairs = {row.register: (row.value, row.adjoint) for row in explain(CHAIN, values={"w": 0.3})}
     values, dx_dw, dy_dx, dz_dy = chain(0.3)
     adjoints = [dz_dy * dy_dx * dx_dw, dz_dy * dy_dx, dz_dy, 1]
     same(list(pairs.values()), list(zip(values.values(), adjoints, strict=True)))

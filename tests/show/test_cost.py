@@ -20,7 +20,7 @@ def flops(text, **values):
     """The operations of each line, in order."""
     values = {name: np.ones(shape) for name, shape in values.items()}
     steps = WengertList.from_text(text)
-    return [line.flops for line in cost(steps, values, measured=False).lines]
+    return [line.flops for line in cost(steps, values=values, measured=False).lines]
 
 
 # the counts
@@ -76,12 +76,12 @@ def test_equations_take_two_thirds_of_n_cubed_and_2_n_squared_a_column():
 
 def test_a_sparse_product_counts_the_entries_that_are_stored():
     sparse = pytest.importorskip("scipy.sparse").csr_array(np.eye(50))
-    found = cost([("y", "dot", ("S", "W"))], {"S": sparse, "W": np.ones((50, 3))}, measured=False)
+    found = cost([("y", "dot", ("S", "W"))], values={"S": sparse, "W": np.ones((50, 3))}, measured=False)
     assert (found.lines[0].flops, found.lines[0].read) == (2 * 50 * 3, 50 * 8 + 50 * 4 + 51 * 4 + 50 * 3 * 8)
 
 
 def test_bytes_are_those_of_the_arguments_and_of_the_result_in_their_precision():
-    line = cost([("y", "mul", ("x", "w"))], {"x": np.ones(10, np.float32), "w": np.float32(2)}, measured=False).lines[0]
+    line = cost([("y", "mul", ("x", "w"))], values={"x": np.ones(10, np.float32), "w": np.float32(2)}, measured=False).lines[0]
     assert (line.register, line.op, line.flops, line.read, line.written) == ("y", "mul", 10, 44, 40)
     assert line.intensity == 10 / 84
 
@@ -92,9 +92,9 @@ def test_an_operator_of_ones_own_needs_its_row(monkeypatch):
     monkeypatch.setitem(ops.TG, "thrice", [lambda d, out, x: 3.0 * d])
     steps = [("y", "thrice", ("x",))]
     with pytest.raises(XManError, match=r"nothing says how many operations 'thrice' takes; .*FLOPS\['thrice'\] = "):
-        cost(steps, {"x": 1.0}, measured=False)
+        cost(steps, values={"x": 1.0}, measured=False)
     monkeypatch.setitem(FLOPS, "thrice", lambda out, x: np.size(out))
-    assert cost(steps, {"x": 1.0}, measured=False).evaluation.flops == 1
+    assert cost(steps, values={"x": 1.0}, measured=False).evaluation.flops == 1
 
 
 # the ratios
@@ -102,38 +102,38 @@ def test_an_operator_of_ones_own_needs_its_row(monkeypatch):
 
 @lists
 def test_tangents_and_adjoints_cost_at_most_six_evaluations(steps, values, wrt):
-    assert max(cost(steps, values, None, wrt, measured=False).ratios) <= 6
+    assert max(cost(steps, None, wrt, values, measured=False).ratios) <= 6
 
 
 @lists
 def test_tangents_and_adjoints_typically_cost_two_or_three_evaluations(steps, values, wrt):
-    assert all(1.5 <= ratio <= 3.5 for ratio in cost(steps, values, None, wrt, measured=False).ratios)
+    assert all(1.5 <= ratio <= 3.5 for ratio in cost(steps, None, wrt, values, measured=False).ratios)
 
 
 def test_the_ratio_of_a_layer_of_products_is_3_when_its_input_is_differentiated_too():
     values = {"X": np.ones((8, 50)), "W": np.ones((50, 40))}
     steps = [("y", "dot", ("X", "W")), ("loss", "sum", ("y",))]
-    assert cost(steps, values, measured=False).ratios == pytest.approx((3, 3), rel=0.02)
-    assert cost(steps, values, None, ["W"], measured=False).ratios == pytest.approx((2, 2), rel=0.02)
+    assert cost(steps, values=values, measured=False).ratios == pytest.approx((3, 3), rel=0.02)
+    assert cost(steps, None, ["W"], values, measured=False).ratios == pytest.approx((2, 2), rel=0.02)
 
 
 @lists
 def test_the_lists_that_are_counted_hold_no_helpers(steps, values, wrt):
-    found = cost(steps, values, None, wrt, measured=False)
+    found = cost(steps, None, wrt, values, measured=False)
     assert not {line.op for work in found for line in work.lines} & {"alias", "dotLeft", "dotRight", "unbroadcast", "count"}
 
 
 def test_the_list_itself_is_counted_line_by_line():
-    found = cost(HOUSE, LISTS["House"][1], measured=False)
+    found = cost(HOUSE, values=LISTS["House"][1], measured=False)
     assert [(line.register, line.flops) for line in found.lines] == [(dst, 1) for dst, _, _ in HOUSE]
 
 
 def test_what_of_does_not_need_is_not_counted():
-    assert len(cost(ADAMS, AT, "v3", measured=False).lines) == 1
+    assert len(cost(ADAMS, "v3", values=AT, measured=False).lines) == 1
 
 
 def test_an_output_that_does_not_depend_on_wrt_costs_no_tangent():
-    assert cost(ADAMS, AT, "v3", ["x1"], measured=False).ratios[0] == 1
+    assert cost(ADAMS, "v3", ["x1"], AT, measured=False).ratios[0] == 1
 
 
 # the measurement and the table
@@ -141,46 +141,47 @@ def test_an_output_that_does_not_depend_on_wrt_costs_no_tangent():
 
 def test_seconds_are_measured_unless_they_are_switched_off(monkeypatch):
     monkeypatch.setattr(sys.modules[cost.__module__], "SECONDS", 0.001)
-    assert all(work.seconds > 0 for work in cost(BISHOP, {"v1": 0.6, "v2": 1.4}))
-    assert all(work.seconds is None for work in cost(BISHOP, {"v1": 0.6, "v2": 1.4}, measured=False))
+    assert all(work.seconds > 0 for work in cost(BISHOP, values={"v1": 0.6, "v2": 1.4}))
+    assert all(work.seconds is None for work in cost(BISHOP, values={"v1": 0.6, "v2": 1.4}, measured=False))
 
 
 def test_the_table_has_counts_and_ratios_and_seconds_where_measured(monkeypatch):
     monkeypatch.setattr(sys.modules[cost.__module__], "SECONDS", 0.001)
-    text = str(cost(BISHOP, {"v1": 0.6, "v2": 1.4}))
+    text = str(cost(BISHOP, values={"v1": 0.6, "v2": 1.4}))
     assert "microseconds" in text and text.splitlines()[3].split()[:5] == ["with", "adjoints", "10", "10", "128"]
-    assert "microseconds" not in str(cost(BISHOP, {"v1": 0.6, "v2": 1.4}, measured=False))
+    assert "microseconds" not in str(cost(BISHOP, values={"v1": 0.6, "v2": 1.4}, measured=False))
 
 
 def test_the_table_is_that_of_the_docstring():
     wanted = [line[4:] for line in inspect.getdoc(cost).splitlines() if line.startswith("    ") and ">>>" not in line]
-    found = cost([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], {"h": 3.0, "w": 6.0}, measured=False)
+    found = cost([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], values={"h": 3.0, "w": 6.0}, measured=False)
     assert str(found).splitlines() == wanted
 
 
 def test_the_work_of_a_list_prints_line_by_line():
-    text = str(cost(BISHOP, {"v1": 0.6, "v2": 1.4}, measured=False).adjoint)
+    text = str(cost(BISHOP, values={"v1": 0.6, "v2": 1.4}, measured=False).adjoint)
     assert len(text.splitlines()) == 11 and "v3 = mul(…)" in text
 
 
 def test_a_list_without_arithmetic_has_no_ratio():
-    assert np.isnan(cost([("y", "transpose", ("x",))], {"x": np.ones((2, 3))}, measured=False).ratios[0])
+    assert np.isnan(cost([("y", "transpose", ("x",))], values={"x": np.ones((2, 3))}, measured=False).ratios[0])
 
 
 def test_the_values_that_are_given_are_not_changed():
     values = dict(AT)
-    cost(ADAMS, values, measured=False)
+    cost(ADAMS, values=values, measured=False)
     assert values == AT and eval(ADAMS, values)["v1"] == 3
 
 
 @pytest.mark.parametrize(("args", "words"), [
-    ((ADAMS, AT, "z"), "of names 'z', which the list does not have"),
-    ((ADAMS, AT, None, "x1"), "wrt is a list of names, not the string 'x1'"),
-    ((ADAMS, AT, None, ["x3"]), "wrt names 'x3', which the list does not have"),
-    ((ADAMS, AT, None, []), "there is nothing to differentiate by"),
-    (([("y", "sum", ("k",))], {"k": np.arange(3)}), "there is nothing to differentiate by"),
-    (([], {}), "the list is empty"),
-    ((ADAMS, {"x1": 1.0}), "no value for the input 'x2'"),
+    ((ADAMS, "z", None, AT), "of names 'z', which the list does not have"),
+    ((ADAMS, None, "x1", AT), "wrt is a list of names, not the string 'x1'"),
+    ((ADAMS, None, ["x3"], AT), "wrt names 'x3', which the list does not have"),
+    ((ADAMS, None, [], AT), "there is nothing to differentiate by"),
+    (([("y", "sum", ("k",))], None, None, {"k": np.arange(3)}), "there is nothing to differentiate by"),
+    (([], None, None, {}), "the list is empty"),
+    ((ADAMS, AT), "found a dictionary; the order is (steps, of, wrt, values)"),
+    ((ADAMS, None, None, {"x1": 1.0}), "no value for the input 'x2'"),
 ])
 def test_a_mistake_is_told_in_a_sentence(args, words):
     with pytest.raises(XManError) as caught:
@@ -199,7 +200,7 @@ def test_the_table_has_microseconds_and_their_ratio_to_those_of_the_list():
 
 def test_the_sum_of_a_number_is_no_operation():
     from xman.show.cost import cost
-    assert cost([("y", "sum", ("x",))], {"x": 1.0}, measured=False).evaluation.flops == 0
+    assert cost([("y", "sum", ("x",))], values={"x": 1.0}, measured=False).evaluation.flops == 0
 
 
 def test_the_adjoints_of_a_product_cost_what_the_product_costs():

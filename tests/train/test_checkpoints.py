@@ -177,9 +177,8 @@ def test_a_path_below_a_file_is_refused_in_a_sentence(path):
     assert "could not be written" in refusal(save, path / "run", {"w": np.arange(3)}, {})
 
 
-def test_a_folder_that_is_missing_is_made(tmp_path):
-    train(tmp_path / "a" / "b" / "run")
-    assert restore(tmp_path / "a" / "b" / "run")[1]["state"]["epoch"] == 5
+def test_a_folder_that_is_missing_is_told_before_the_first_step_and_not_made(tmp_path):
+    assert "there is no folder" in refusal(train, tmp_path / "a" / "run") and os.listdir(tmp_path) == []
 
 
 def test_two_processes_that_write_one_checkpoint_leave_it_whole_at_every_moment(path):

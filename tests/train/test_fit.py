@@ -189,6 +189,17 @@ def test_a_sparse_matrix_of_any_kind_trains_as_the_dense_one(kind):
     assert sparse.history[-1]["validation_accuracy"] == dense.history[-1]["validation_accuracy"]
 
 
+@pytest.mark.parametrize("judged", [lambda p: evaluate(small(), p, DATA), lambda p: predict(small(), p, X)])
+@pytest.mark.parametrize(("change", "words"), [
+    (lambda p: {**p, "W9": p["W1"]}, "the model has no register 'W9'"),
+    (lambda p: {**p, "outputs": p["W1"]}, "'outputs' is computed by the model and no parameter"),
+    (lambda p: {name: w for name, w in p.items() if name != "W1"}, "the parameters lack 'W1'"),
+    (lambda p: {}, "the parameters lack 'W1', 'b1'")], ids=["unknown", "computed", "one missing", "none"])
+def test_parameters_that_are_not_the_models_are_refused(judged, change, words):
+    with pytest.raises(XManError, match=re.escape(words)):
+        judged(change(small().inputDict()))
+
+
 def test_evaluate_gives_the_same_in_batches_of_any_size():
     whole, parts = (evaluate(small(), small().inputDict(), DATA, batch_size=size) for size in (48, 7))
     assert whole == pytest.approx(parts, rel=1e-6)

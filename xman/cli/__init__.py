@@ -1,16 +1,18 @@
-"""The command line: train, show, eval, grad, check; gradient, source, explain, derivation, paths, cost, differences; grade."""
+"""The command line: `commands` and `derivatives` run lists, `operators` lists what they are made of, `grade` is a course's."""
 from __future__ import annotations
 
 import sys
 
 from ..errors import XManError, extra
+from .terminal import spell_out
 
 
 def main() -> None:
     """Run the command that was typed. What a user can mend is said in a sentence, with exit status 2."""
+    spell_out()
     try:
         click = extra("click", "grade" if sys.argv[1:2] == ["grade"] else "cli", "the command line")
-        from . import derivatives, grade  # their commands join those of the group
+        from . import derivatives, grade, operators  # their commands join those of the group
         try:
             derivatives.xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)
         except click.ClickException as error:

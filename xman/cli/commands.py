@@ -118,7 +118,7 @@ DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size":
 
 
 @xman.command()
-@click.argument("model", metavar="mlp|logreg|lstm|path/to/model.py:Class")
+@click.argument("model", metavar="mlp|logreg|lstm|path/to/model.py:Class|…:'Class(64, 10)'")
 @click.option("--data", default="digits", show_default=True, metavar="digits|names|FILE", help="What to learn.")
 @click.option("--epochs", type=click.IntRange(0), help="Passes over the data.")
 @click.option("--batch-size", type=click.IntRange(1), help="Rows of a minibatch.")

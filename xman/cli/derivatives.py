@@ -17,6 +17,8 @@ from .sources import assignments, list_and_values
 
 WRT = click.option("--wrt", multiple=True, metavar="REGISTER",
                    help="Differentiate by this input; may be repeated; by all, if not said.")
+FIRST = click.option("--wrt", multiple=True, metavar="REGISTER",
+                     help="An input to differentiate by; may be repeated; the first, if not said.")
 STABLY = click.option("--stable", is_flag=True, help="First put in forms that neither overflow nor cancel.")
 BRIEF = click.option("--algebra", is_flag=True, help="Shorten as algebra does, at the price of rounding otherwise.")
 
@@ -70,35 +72,35 @@ def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str,
 @SOURCE
 @VALUES
 @OF
-@click.option("--wrt", metavar="REGISTER", help="The input of the tangents.")
+@click.option("--wrt", multiple=True, metavar="REGISTER", help="The input of the tangents; a table each, if repeated.")
 @click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimals.")
-def explain(source: str, values: tuple[str, ...], of: str | None, wrt: str | None, digits: int) -> None:
+def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], digits: int) -> None:
     """Print values, tangents and adjoints side by side: xman explain f.wl x1=3 x2=7 --wrt x1."""
     steps, known, of = read(source, values, of)
-    print(pictures.explain(steps, known, of, wrt, digits))
+    print("\n\n".join(str(pictures.explain(steps, of, x, known, digits)) for x in wrt or [None]))
 
 
 @xman.command()
 @SOURCE
 @OF
-@click.option("--wrt", metavar="REGISTER", help="The input to differentiate by; the first, if not said.")
+@FIRST
 @click.option("--brief", is_flag=True, help="Definition and rule in one step.")
-def derivation(source: str, of: str | None, wrt: str | None, brief: bool) -> None:
+def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -> None:
     """Print the steps of the chain rule, each with its reason, as in a textbook."""
     steps, _, of = read(source, (), of)
-    print(pictures.derivation(steps, of, wrt or inputs(steps)[0], brief))
+    print("\n\n".join(str(pictures.derivation(steps, of, x, brief)) for x in wrt or inputs(steps)[:1]))
 
 
 @xman.command()
 @SOURCE
 @VALUES
 @OF
-@click.option("--wrt", metavar="REGISTER", help="The input to differentiate by; the first, if not said.")
+@FIRST
 @click.option("--dot", is_flag=True, help="The graph for Graphviz.")
-def paths(source: str, values: tuple[str, ...], of: str | None, wrt: str | None, dot: bool) -> None:
+def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], dot: bool) -> None:
     """Print the computation graph, and the derivative as the sum over its paths, forwards and backwards."""
     steps, known, of = read(source, values, of)
-    graph = pictures.paths(steps, of, wrt or inputs(steps)[0], known or None)
+    graph = pictures.paths(steps, of, wrt or inputs(steps)[:1], known or None)
     print(graph.dot() if dot else graph)
 
 
@@ -111,7 +113,7 @@ def paths(source: str, values: tuple[str, ...], of: str | None, wrt: str | None,
 def cost(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], lines: bool) -> None:
     """Count the operations and the bytes of the list, its tangent and its adjoint, and time them."""
     steps, known, of = read(source, values, of)
-    found = pictures.cost(steps, known, of, wrt or None)
+    found = pictures.cost(steps, of, wrt or None, known)
     print(found.evaluation if lines else found)
 
 
@@ -124,7 +126,7 @@ def cost(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, .
 def differences(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], plot: str | None) -> None:
     """The error of one- and two-sided difference quotients against their step."""
     steps, known, of = read(source, values, of)
-    errors = pictures.difference_errors(steps, known, of, wrt or None)
+    errors = pictures.difference_errors(steps, of, wrt or None, known)
     if plot:
         errors.plot(plot)
     print(errors)

@@ -1,6 +1,7 @@
 """What the command line's words stand for: lists, models, data and values."""
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib.util
 import inspect
@@ -57,8 +58,9 @@ def read(path: str) -> str:
 
 
 def model_of(source: str) -> XMan:
-    """An instance of the class that path/to/model.py:Class names; Class may be left out where the file has only one."""
-    path, _, name = source.partition(":")
+    """An instance of path/to/model.py:Class, or of :Class(64, hidden=[8]); Class may be left out where the file has only one."""
+    path, _, call = source.partition(":")
+    name, args, named = called(call)
     file = Path(path).resolve()
     read(path)
     spec = importlib.util.spec_from_file_location(file.stem, file)
@@ -73,16 +75,30 @@ def model_of(source: str) -> XMan:
             if name not in found:
                 raise XManError(f"{path} has no model {name!r}{nearest(name, found)}; its subclasses of XMan are "
                                 f"{', '.join(found) or 'none'}: write {path}:{next(iter(found), 'Class')}")
-            return found[name]().setup()
+            return found[name](*args, **named).setup()
     except XManError:
         raise
     except (Exception, SystemExit) as error:  # whatever the user's file raises is told with its line
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == file]
         lines += [error.lineno] if isinstance(error, SyntaxError) else []
         at = f"line {lines[-1]}: " if lines else ""
-        raise XManError(f"{path}: {at}{type(error).__name__}: {error}") from error
+        mend = f"; write its arguments, as in {path}:{name}(64, 10)" if name and not call.endswith(")") and not lines else ""
+        raise XManError(f"{path}: {at}{type(error).__name__}: {error}{mend}") from error
     finally:
         sys.path.remove(str(file.parent))
+
+
+def called(text: str) -> tuple[str, list, dict[str, Any]]:
+    """(name, arguments, those by name) of `Class(64, hidden=[8])`: literals alone, nothing is run."""
+    try:
+        call = ast.parse(text or "''", mode="eval").body
+        if not isinstance(call, ast.Call):
+            return text, [], {}
+        return (ast.unparse(call.func), [ast.literal_eval(a) for a in call.args],
+                {str(k.arg): ast.literal_eval(k.value) for k in call.keywords})
+    except (SyntaxError, ValueError, TypeError):
+        raise XManError(f"{shortened(text)} is no class of a model; write Class, or Class(64, hidden=[8]) with literals as "
+                        "arguments") from None
 
 
 # what `xman train` makes of a model's name where nothing else is said; an option a model has no use for is not here

@@ -80,18 +80,19 @@ class Cost(NamedTuple):
         return "\n".join(rows)
 
 
-def cost(steps: Steps, values: Mapping[str, Any], of: str | None = None, wrt: Collection[str] | None = None, *,
+def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None, values: Mapping[str, Any] | None = None, *,
          measured: bool = True) -> Cost:
     """The operations, bytes and seconds of a list, of the list with its tangents and of the list with its adjoints.
 
-        >>> print(cost([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], {"h": 3.0, "w": 6.0}, measured=False))
+        >>> steps = [("z1", "mul", ("h", "w")), ("area", "half", ("z1",))]
+        >>> print(cost(steps, values={"h": 3.0, "w": 6.0}, measured=False))
                          lines     operations     bytes read        written   ratio
         list                 2              2             24             16    1.00
         with tangents        6              6             80             48    3.00
         with adjoints        4              4             40             32    2.00
 
-    values: the inputs, in the shapes and the precision that count. of: the register that is differentiated (None: the last
-    line's). wrt: the inputs it is differentiated by (None: all of floats). measured: time the interpreters too, each for
+    of: the register that is differentiated (None: the last line's). wrt: the inputs it is differentiated by (None: all of
+    floats). values: the inputs, in the shapes and the precision that count. measured: time the interpreters too, each for
     0.2 s: `eval`, `eval` and `forward`, `eval` and `backprop`, on the list as it stands.
     Counted are the lists that `gradient` and `tangent` write, and the list itself, as `simplify` leaves them for these
     shapes: no expression twice, nothing `of` does not need, none of the rules' helpers.

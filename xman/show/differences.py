@@ -73,18 +73,18 @@ class Errors(NamedTuple):
         save(drawn, path)
 
 
-def difference_errors(steps: Steps, values: Mapping[str, Any], of: str | None = None, wrt: str | Mapping[str, Any] | None = None,
-                      sizes: Sequence[float] = SIZES, *, seed: int = 0) -> Errors:
+def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | None = None,
+                      values: Mapping[str, Any] | None = None, sizes: Sequence[float] = SIZES, *, seed: int = 0) -> Errors:
     """How far (E(w+ε) − E(w))/ε and (E(w+ε) − E(w−ε))/2ε are from the derivative that backprop finds, for each ε.
 
-        >>> print(difference_errors([("z", "exp", ("x",)), ("y", "sin", ("z",))], {"x": 1.0}))
+        >>> print(difference_errors([("z", "exp", ("x",)), ("y", "sin", ("z",))], "y", "x", {"x": 1.0}))
         ∂y/∂x = -2.4783497
                                     slope    best ε  its error
         finite differences (8.24)    1.00   6.8e-09    7.3e-10
         central differences (8.25)   2.00   3.2e-06    1.2e-11
 
-    values: the inputs, which are taken in float64 whatever they are. of: the register E, the sum of its entries (None: the
-    last line's). wrt: the name of a number; or of an array, which is moved in a direction of length 1 drawn by `seed`; or a
+    of: the register E, the sum of its entries (None: the last line's). values: the inputs, which are taken in float64
+    whatever they are. wrt: the name of a number; or of an array, which is moved in a direction of length 1 drawn by `seed`; or a
     direction {name: tangent}; None is such a direction in all inputs of floats. sizes: the step sizes ε, above 0.
     Raises XManError for a name that the list does not have, and where there is nothing to differentiate by.
     """

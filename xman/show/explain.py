@@ -48,18 +48,18 @@ class Explanation(list):
     __repr__ = __str__
 
 
-def explain(steps: Steps, values: Mapping[str, Any], of: str | None = None, wrt: str | Mapping[str, Any] | None = None,
-            digits: int = 4) -> Explanation:
+def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | None = None,
+            values: Mapping[str, Any] | None = None, digits: int = 4) -> Explanation:
     """The trace of a list: a row (register, op, args, value, tangent, adjoint) for each input and each line, in order.
 
-        >>> explain([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], {"h": 3, "w": 6}, wrt="h")
+        >>> explain([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], "area", "h", {"h": 3, "w": 6})
         register  definition    value  tangent ∂/∂h  adjoint ∂area/∂
         h                      3.0000        1.0000           3.0000
         w                      6.0000        0.0000           1.5000
         z1        h·w         18.0000        6.0000           0.5000
         area      0.5·z1       9.0000        3.0000           1.0000
 
-    values: the inputs. of: the register that is differentiated, its adjoint 1 for each entry (None: the last line's).
+    of: the register that is differentiated, its adjoint 1 for each entry (None: the last line's). values: the inputs.
     wrt: what it all is differentiated by, forwards: the name of an input, whose tangent is 1 for each entry, or a direction
     {name: tangent}, numbers or of the shape of the input; None leaves the tangents out.
     digits: the decimals that are printed; what would round to 0 is printed as a power of ten.
@@ -97,6 +97,9 @@ def output(steps: Steps, of: str | None) -> str:
     """The register meant by `of`: the last line's for None. XManError for an empty list and for a name that it does not have."""
     if not steps:
         raise XManError("the list is empty: there is nothing to differentiate")
+    if isinstance(of, Mapping):
+        raise XManError("of is the name of a register, and found a dictionary; the order is (steps, of, wrt, values): write "
+                        "values={…}")
     return steps[-1][0] if of is None else named(checked(steps), [of], "of")[0]
 
 

@@ -22,7 +22,6 @@ def save(path: str | Path, arrays: dict[str, np.ndarray], facts: dict[str, Any])
     path = Path(path)
     content = numpy.save({name: np.asarray(a, order="C") for name, a in arrays.items()}, {"xman": json.dumps(facts)})
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         handle, beside = tempfile.mkstemp(prefix=path.name + ".", suffix=".part", dir=path.parent)
         try:
             with os.fdopen(handle, "wb") as file:

@@ -47,6 +47,14 @@ def evaluate(model: XMan, parameters: dict[str, np.ndarray], data: tuple, batch_
     return judge(model, data, batch_size)(parameters)
 
 
+def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndarray]) -> None:
+    """Raise XManError unless the parameters are all those of the list, and what else they name is of the model."""
+    if computed := [name for name in parameters if model.isOpOutput(name)]:  # which refuses a name that the model does not have
+        raise XManError(f"{computed[0]!r} is computed by the model and no parameter")
+    if lacking := [name for name in steps.inputs if model.isParam(name) and name not in parameters]:
+        raise XManError(f"the parameters lack {', '.join(map(repr, lacking))}; give every one that the list depends on")
+
+
 def judge(model: XMan, data: tuple, batch_size: int = 1024) -> Callable[[dict[str, np.ndarray]], tuple[float, float | None]]:
     """`evaluate` for one model and its data, as a function of the parameters: all that does not change is found once."""
     X, y = pair(data, "data")
@@ -56,6 +64,7 @@ def judge(model: XMan, data: tuple, batch_size: int = 1024) -> Callable[[dict[st
     inputs, classes, batches = model.inputDict(), classes_of(y), range(0, X.shape[0], batch_size)
 
     def judged(parameters: dict[str, np.ndarray]) -> tuple[float, float | None]:
+        refuse_others(model, steps, parameters)
         loss, right = 0.0, 0
         known = outputs_name if classes is not None else None
         for k in batches:
@@ -82,6 +91,7 @@ def predict(model: XMan, parameters: dict[str, np.ndarray], X: Any) -> np.ndarra
     steps = list_of(model, "outputs")
     inputs = feed(model, X, None)
     wanted = {name: x for name, x in inputs.items() if name in steps.inputs}
+    refuse_others(model, steps, parameters)
     return eval(steps, {**model.inputDict(), **parameters, **wanted})[steps[-1][0]]
 
 

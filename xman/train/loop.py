@@ -44,6 +44,8 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
             raise XManError(f"{name} is at least {least}, not {value!r}")
     if plot:
         check_plot(plot)
+    if checkpoint and not (folder := Path(checkpoint).parent).is_dir():
+        raise XManError(f"the checkpoint {checkpoint} could not be written: there is no folder {folder}; make it first")
     run = Run(model, data, validation, batch_size, seed, engine, optimizer, lr, schedule, weight_decay=weight_decay, clip=clip,
               clip_value=clip_value)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()

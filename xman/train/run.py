@@ -225,7 +225,7 @@ class Run:
         row = {"epoch": state.epoch, "loss": state.loss / self.rows, "adjustment": max(moved), "seconds": seconds}
         if self.judge:
             try:
-                row["validation_loss"], accuracy = self.judge(state.arrays)
+                row["validation_loss"], accuracy = self.judge({w: state.arrays[w] for w in self.names})
             except Diverged as error:
                 raise Diverged(f"epoch {state.epoch}, validation: {error}") from None
             if accuracy is not None:

@@ -1,0 +1,33 @@
+"""The command that lists the operators."""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+import click
+import numpy as np
+
+import ops
+
+from ..errors import XManError, nearest
+from .commands import xman
+
+
+@xman.command(name="ops")
+@click.argument("names", nargs=-1, metavar="[OPERATOR]...")
+def ops_(names: tuple[str, ...]) -> None:
+    """List the operators, or those named, with their arguments and what they compute."""
+    if strange := [op for op in names if op not in ops.G]:
+        raise XManError(f"there is no operator {strange[0]!r}{nearest(strange[0], ops.G)}")
+    calls = {op: f"{op}({', '.join(arguments(ops.G[op]))})" for op in names or sorted(ops.G, key=str.lower)}
+    for op, call in calls.items():
+        lines = [line.strip() for line in (ops.G[op].__doc__ or "").strip().splitlines()]
+        said = lines[2 if isinstance(ops.G[op], np.ufunc) else 0] if lines else ""  # that of a ufunc begins with its signature
+        print(f"{call:<{max(map(len, calls.values()))}}  {said}{'' if any(ops.DG[op]) else ' No derivative.'}")
+
+
+def arguments(value: Callable) -> list[str]:
+    """The arguments of an operator as a reader would write them: x, y, axis=None."""
+    if isinstance(value, np.ufunc):
+        return ["x", "y"][:value.nin]
+    return [str(p.replace(annotation=p.empty)) for p in inspect.signature(value).parameters.values()]
