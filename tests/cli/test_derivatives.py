@@ -112,10 +112,11 @@ def test_paths_are_from_each_wrt_that_is_repeated(xman):
     assert "path x1 → v1" in out and "path x2 → v3" in out
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437", "shift-jis"])
+@pytest.mark.parametrize("encoding", ["ascii", "cp437"])
 @pytest.mark.parametrize("words", [
     ("explain", "eq17.wl", *AT, "--wrt", "x1"), ("derivation", "eq17.wl"), ("paths", "eq17.wl", *AT),
-    ("source", "eq17.wl", "--of", "y"), ("differences", "eq17.wl", *AT), ("cost", "eq17.wl", *AT), ("ops",)], ids=lambda words: words[0])
+    ("source", "eq17.wl", "--of", "y"), ("differences", "eq17.wl", *AT), ("cost", "eq17.wl", *AT), ("ops",)],
+    ids=lambda words: words[0])
 def test_a_terminal_of_another_encoding_gets_letters_for_what_it_has_not(xman, monkeypatch, encoding, words):
     terminal = io.TextIOWrapper(io.BytesIO(), encoding)
     monkeypatch.setattr(sys, "stdout", terminal)
