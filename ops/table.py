@@ -100,8 +100,8 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
         raise ValueError(f"an operator cannot be called {op!r}: " + (
             "that is a row of ops; choose another name, or give eval and backprop tables of your own" if op in OURS
             else "the name has to be a Python identifier"))
+    least, most = arity(value)
     if not rules:
-        most = arity(value)[1]
         rules = [Each(lambda i: traced(value, i))] if most == MANY else [traced(value, i) for i in range(most)]
     each = isinstance(rules[0], Each)
     G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, transposed)
@@ -109,13 +109,15 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     def call(*args, **named):
         if named:
             args = positional(op, value, args, named)
+        inmost = None
         for a in args:
-            if isinstance(a, Expression):
-                least, most = arity(value)
-                if not least <= len(args) <= most:
-                    raise TypeError(f"{op} takes {takes(value)}; {len(args)} {'was' if len(args) == 1 else 'were'} given")
-                return max((a for a in args if isinstance(a, Expression)), key=lambda a: a.level).record(op, args)
-        return value(*args)
+            if isinstance(a, Expression) and (inmost is None or a.level > inmost.level):
+                inmost = a
+        if inmost is None:
+            return value(*args)
+        if not least <= len(args) <= most:
+            raise TypeError(f"{op} takes {takes(value)}; {len(args)} {'was' if len(args) == 1 else 'were'} given")
+        return inmost.record(op, args)
 
     call.__name__, call.__qualname__, call.__doc__ = op, f"f.{op}", value.__doc__
     setattr(f, op, staticmethod(call))
@@ -146,14 +148,25 @@ def pullback(function: Callable, x: Any, d: Any) -> Any:
     tape: list = []
     start = Traced(x, tape, next(Traced.levels))
     end = function(start)
-    deltas = {id(end): d}
-    for node, op, args in reversed(tape):
-        if id(node) in deltas:
-            for a, rule in zip(args, DG[op], strict=False):
-                if rule is not None and isinstance(a, Traced) and a.tape is tape:
-                    part = rule(deltas[id(node)], node.value, *values_on(tape, args))
-                    deltas[id(a)] = deltas[id(a)] + part if id(a) in deltas else part
+    deltas = back(tape, tape, {id(end): d})
     return deltas[id(start)] if id(start) in deltas else f.broadcast(0.0, x)
+
+
+def back(tape: list, lines: list, deltas: dict[int, Any]) -> dict[int, Any]:
+    """The deltas, by id, of what the lines of a tape begin with, from those of what they end in, which are used up."""
+    for node, op, args in reversed(lines):
+        if (d := deltas.pop(id(node), None)) is not None:
+            inputs = values_on(tape, args)
+            for a, x, rule in zip(args, inputs, DG[op], strict=False):
+                if a is not x and rule is not None:  # it is traced
+                    part = rule(d, node.value, *inputs)
+                    if isinstance(part, FLOATS) and part.dtype is not (dtype := getattr(x, "dtype", part.dtype)):
+                        part = part.astype(dtype if dtype.kind == "f" else float, copy=False)
+                    deltas[id(a)] = deltas[id(a)] + part if id(a) in deltas else part
+    return deltas
+
+
+FLOATS = np.ndarray, np.floating
 
 
 def values_on(tape: list, args: tuple) -> list:
@@ -164,6 +177,7 @@ def values_on(tape: list, args: tuple) -> list:
 class Traced(Expression):
     """A value that writes the operators it meets on a tape."""
 
+    __slots__ = "value", "tape", "level"
     levels = itertools.count(1)  # what is traced later lies within, and is asked first
 
     def __init__(self, value: Any, tape: list, level: int):

@@ -2,14 +2,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-import ops
+from ops.table import back
 
 from ..errors import XManError
 from ..interpreters import backprop, forward
+from ..interpreters.context import own
 from ..wengert import WengertList
 from .arraylike import ArrayLike, number
 from .refusals import REFUSALS, replaced
@@ -17,31 +20,63 @@ from .tracer import Tape, Tracer, listed, on
 from .trees import LEAF, flatten, tree_map, unflatten
 
 
-class Call(NamedTuple):
-    """One call of a function: its list with the values, and where its arguments and its results are in it."""
+@dataclass
+class Call:
+    """One call of a function: what is on its tape, and where its arguments and its results are there."""
 
-    steps: WengertList
-    values: dict[str, Any]
-    inputs: list[str]             # the register of each leaf of the arguments that are differentiated
+    tape: Tape
+    lines: list[tuple]            # those of the tape, which is closed
+    inputs: list[Tracer]          # each leaf of the arguments that are differentiated
     arguments: list[Any]          # the structure of each of them
-    outputs: list[str | None]     # the register of each leaf of the result; None for a constant
+    outputs: list[Tracer | None]  # each leaf of the result; None for a constant
     results: list[Any]            # the value of each
     result: Any                   # the structure of the result
     aux: Any
 
+    @property
+    def points(self) -> list:
+        """The values of the inputs."""
+        return [x.value for x in self.inputs]
+
+    @np.errstate(all="ignore")
     def pulled(self, deltas: Sequence[Any]) -> list:
-        """Σ delta · ∂output/∂input for each input."""
-        seeds: dict[str, Any] = {}
-        for name, d in zip(self.outputs, deltas, strict=True):
-            if name:
-                seeds[name] = seeds[name] + d if name in seeds else d
-        found = backprop(self.steps, self.values, ops.DG, self.inputs, **seeds) if seeds else {}
-        return [number_of(found[name]) if name in found else zeros(self.values[name]) for name in self.inputs]
+        """Σ delta · ∂output/∂input for each input; a delta has the shape and the precision of its output."""
+        seeds: dict[int, Any] = {}
+        for end, x, d in zip(self.outputs, self.results, deltas, strict=True):
+            if end is not None and x.dtype.kind == "f":
+                seeds[id(end)] = seeds[id(end)] + d if id(end) in seeds else d
+        try:
+            found = back(self.tape, self.lines, dict(seeds))
+        except Exception:
+            steps, values, names = self.listed
+            backprop(steps, values, **{names[end]: d for end, d in seeds.items()})  # raises the sentence
+            raise
+        held: set[int] = set()
+        return [number_of(own(found[id(x)], x.value, held, ())) if id(x) in found else zeros(x.value) for x in self.inputs]
 
     def pushed(self, tangents: Sequence[Any]) -> list:
         """Σ ∂output/∂input · tangent for each output."""
-        found = forward(self.steps, self.values, dict(zip(self.inputs, tangents, strict=True))) if self.inputs else {}
-        return [number_of(found[name]) if name in found else zeros(x) for name, x in zip(self.outputs, self.results, strict=True)]
+        steps, values, names = self.listed
+        found = forward(steps, values, {names[id(x)]: t for x, t in zip(self.inputs, tangents, strict=True)}) if tangents else {}
+        return [number_of(found[name]) if (name := names.get(id(end))) in found else zeros(x)
+                for end, x in zip(self.outputs, self.results, strict=True)]
+
+    @cached_property
+    def listed(self) -> tuple[WengertList, dict[str, Any], dict[int, str]]:
+        """The list, the value of each register, and its name by the id of the tracer."""
+        names = {id(x): f"x{k}" for k, x in enumerate(self.inputs, 1)}
+        values = dict(zip(names.values(), self.points, strict=True))
+
+        def constant(a, op):  # not a literal: it may be large, or a tracer of a call around this one
+            if a is None or isinstance(a, (int, float, tuple, slice, type(Ellipsis))):
+                return a
+            if isinstance(a, str):
+                return (a,)  # a bare string would name a register
+            values[name := f"c{len(values)}"] = a
+            return name
+
+        steps, found = listed(self.tape, self.lines, names, [end for end in self.outputs if end is not None], constant)
+        return steps, values | found, names
 
 
 def number_of(x: Any) -> Any:
@@ -63,31 +98,17 @@ def called(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums:
                    for leaf in flat]
     leaves = [leaf.copy() for leaf in leaves]
     with Tape() as tape:
-        tracers = [Tracer(leaf, tape) for leaf in leaves]
-        args, rest = list(args), iter(tracers)
+        inputs = [Tracer(leaf, tape) for leaf in leaves]
+        args, rest = list(args), iter(inputs)
         for i, structure in zip(argnums, structures, strict=True):
             args[i] = unflatten(structure, rest)
         result = outcome(fn, args, options)
         result, aux = pair(what, fn, result) if has_aux else (result, None)
         ends, shape = flatten(result)
-        mine = [on(tape, end) for end in ends]
-        names = {id(t): f"x{k}" for k, t in enumerate(tracers, 1)}
-        values = dict(zip(names.values(), leaves, strict=True))
-        inputs = list(values)
-
-        def constant(a, op):  # not a literal: it may be large, or a tracer of a call around this one
-            if a is None or isinstance(a, (int, float, tuple, slice, type(Ellipsis))):
-                return a
-            if isinstance(a, str):
-                return (a,)  # a bare string would name a register
-            values[name := f"c{len(values)}"] = a
-            return name
-
-        steps, found = listed(tape, names, [end for end, own in zip(ends, mine, strict=True) if own], constant)
-        outputs = [names[id(end)] if own else None for end, own in zip(ends, mine, strict=True)]
-        results = [end.value if own else constant_output(what, fn, end) for end, own in zip(ends, mine, strict=True)]
+        outputs = [end if on(tape, end) else None for end in ends]
+        results = [constant_output(what, fn, end) if mine is None else mine.value for end, mine in zip(ends, outputs, strict=True)]
         aux = tree_map(lambda a: a.value if on(tape, a) else a, aux)
-    return Call(steps, values | found, inputs, structures, outputs, results, shape, aux)
+        return Call(tape, tape[:], inputs, structures, outputs, results, shape, aux)
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:

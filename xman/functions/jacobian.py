@@ -50,7 +50,7 @@ def inner(call: Call, row: list, k: int = 0) -> Any:
 
 
 def count_of(call: Call, mode: str | None) -> Count:
-    return counted(sum(call.values[name].size for name in call.inputs), sum(x.size for x in call.results), mode)
+    return counted(sum(x.size for x in call.points), sum(x.size for x in call.results), mode)
 
 
 def units(points: Sequence[Any]):
@@ -67,14 +67,13 @@ def rows(call: Call) -> list[list]:
     found: list[list] = [[] for _ in call.results]
     for k, seeds in units(call.results):
         found[k].append(call.pulled(seeds))
-    points = [call.values[name] for name in call.inputs]
-    return [[stacked([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i, x in enumerate(points)]
+    return [[stacked([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i, x in enumerate(call.points)]
             for y, parts in zip(call.results, found, strict=True)]
 
 
 def columns(call: Call) -> list[list]:
     """The blocks [output][input], a pass forward for each entry of the inputs."""
-    points = [call.values[name] for name in call.inputs]
+    points = call.points
     found: list[list] = [[] for _ in points]
     for k, seeds in units(points):
         found[k].append(call.pushed(seeds))

@@ -64,7 +64,7 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
         def constant(a, op):  # beside float64 a NumPy number and Python's float are the same
             return a.item() if isinstance(a, np.float64) and (double or op == "alias") else literal(a, op)
 
-        steps, _ = listed(tape, names, filter(lambda end: on(tape, end), ends), constant)
+        steps, _ = listed(tape, tape, names, filter(lambda end: on(tape, end), ends), constant)
         for name, end in copies:
             steps.append((name, "alias", (names[id(end)] if on(tape, end) else constant(end, "alias"),)))
     return steps

@@ -33,8 +33,10 @@ class Tape(list):
         self.clear()  # tracers point at the tape: without this the arrays would wait for the garbage collector
 
 
-class Tracer(ArrayLike):
+class Tracer(ArrayLike, Traced):
     """A value on a tape. Operators that meet it compute theirs, and write themselves down."""
+
+    __slots__ = ()
 
     def __init__(self, value: Any, tape: Tape):
         self.value, self.tape, self.level = value, tape, tape.level
@@ -91,24 +93,23 @@ def on(tape: Tape, x: Any) -> bool:
     return x.tape is tape
 
 
-def listed(tape: Tape, names: dict[int, str], ends: Iterable[Tracer],
+def listed(tape: Tape, lines: list[tuple], names: dict[int, str], ends: Iterable[Tracer],
            constant: Callable[[Any, str], Any]) -> tuple[WengertList, dict]:
-    """The list of the lines that lead to the tracers `ends`, and the value of each register in it.
+    """The list of the lines of the tape that lead to the tracers `ends`, and the value of each register in it.
 
     names: the registers' names by id(tracer), those of the inputs at least; the others become z1, z2, …, and are added.
     constant(a, op): what stands in a line for an argument that is not on the tape; a string names a register.
     """
     wanted = {id(end) for end in ends}
-    lines = []
-    for line in reversed(tape):
+    needed = []
+    for line in reversed(lines):
         if id(line[0]) in wanted:
-            lines.append(line)
+            needed.append(line)
             wanted.update([id(a) for a in line[2] if isinstance(a, Tracer)])
-    lines.reverse()
     taken = set(names.values())
     fresh = (name for k in itertools.count(1) if (name := f"z{k}") not in taken)
     steps, values = [], {}
-    for node, op, args in lines:
+    for node, op, args in reversed(needed):
         dst = names.get(id(node)) or names.setdefault(id(node), next(fresh))
         values[dst] = node.value
         args = tuple([names[id(a)] if isinstance(a, Tracer) and a.tape is tape else constant(a, op) for a in args])

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ops import Expression
+from ops import Expression, f
 
 from ..errors import XManError
-from .call import Call, callable_or_refused, called, name_of, named
+from .call import Call, callable_or_refused, called, name_of, named, number_of
 from .trees import matching, unflatten
 
 
@@ -54,7 +54,7 @@ def scalar(call: Call, fn: Callable) -> Any:
         found = f"{len(call.results)} outputs, {call.result}"
     elif call.results[0].shape:
         found = f"an array of shape {call.results[0].shape}"
-    elif call.outputs[0] and call.results[0].dtype.kind != "f":
+    elif call.outputs[0] is not None and call.results[0].dtype.kind != "f":
         raise XManError(f"{name_of(fn)} returned {call.results[0].dtype}, and only floats have a gradient: comparisons and "
                         "positions are flat; return a float")
     else:
@@ -76,7 +76,8 @@ def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 
     def pull(u: Any) -> tuple:
         """uᵀJ for each primal."""
-        parts = iter(call.pulled(like(u, call.results, call.result, "u", "the output")))
+        deltas = like(u, call.results, call.result, "u", "the output")
+        parts = iter(call.pulled([number_of(f.broadcast(d, x)) for d, x in zip(deltas, call.results, strict=True)]))
         return tuple(unflatten(structure, parts) for structure in call.arguments)
     return (outputs, pull, call.aux) if has_aux else (outputs, pull)
 
@@ -92,8 +93,7 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
         if not isinstance(given, (tuple, list)):
             raise XManError(f"the {word} of jvp are a tuple, one for each argument; found {type(given).__name__}: write (x,)")
     call = called("jvp", fn, primals, {}, range(len(primals)), has_aux)
-    points = [call.values[name] for name in call.inputs]
-    slopes = call.pushed(like(tuple(tangents), points, tuple(call.arguments), "tangents", "primals"))
+    slopes = call.pushed(like(tuple(tangents), call.points, tuple(call.arguments), "tangents", "primals"))
     result = unflatten(call.result, call.results), unflatten(call.result, slopes)
     return (*result, call.aux) if has_aux else result
 
