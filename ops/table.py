@@ -10,6 +10,7 @@ says that the derivative is zero.
 """
 from __future__ import annotations
 
+import functools
 import itertools
 import keyword
 from collections.abc import Callable, Iterator, Sequence
@@ -223,19 +224,26 @@ def takes(function: Callable) -> str:
 
 def positional(op: str, value: Callable, args: tuple, named: dict) -> tuple:
     """The arguments by position alone, as a list holds them: f.sum(x, keepdims=True) is sum(x, None, True)."""
-    value = plain(value)
-    code = getattr(value, "__code__", None)
-    names = code.co_varnames[:code.co_argcount] if code else ()
-    rest = names[len(args):]
-    if unknown := [name for name in named if name not in rest]:
-        raise TypeError(f"{op} has no argument {unknown[0]!r}; it takes {', '.join(names) or takes(value)}")
-    defaults = dict(zip(reversed(names), reversed(value.__defaults__ or ()), strict=False))
-    given = {name: named.get(name, defaults.get(name, missing)) for name in rest}
-    while given and given[last := next(reversed(given))] is defaults.get(last, missing):
-        del given[last]
-    if lacking := [name for name, a in given.items() if a is missing]:
+    names, defaults = parameters(value)
+    given, rest = [*args], names[len(args):]
+    for name in rest:
+        given.append(named.pop(name) if name in named else defaults.get(name, missing))
+    if named:
+        raise TypeError(f"{op} has no argument {next(iter(named))!r}; it takes {', '.join(names) or takes(value)}")
+    while len(given) > len(args) and given[-1] is defaults.get(names[len(given) - 1], missing):
+        given.pop()
+    if lacking := [name for name, a in zip(rest, given[len(args):], strict=False) if a is missing]:
         raise TypeError(f"{op} needs its argument {lacking[0]!r}")
-    return (*args, *given.values())
+    return tuple(given)
+
+
+@functools.cache
+def parameters(function: Callable) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The names of a function's arguments by position, and those that have one with their defaults."""
+    function = plain(function)
+    code = getattr(function, "__code__", None)
+    names = code.co_varnames[:code.co_argcount] if code else ()
+    return names, dict(zip(reversed(names), reversed(function.__defaults__ or ()), strict=False)) if code else {}
 
 
 missing = object()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, f
-from ops.table import Traced
+from ops.table import Traced, values_on
 
 from ..wengert import WengertList
 from .arraylike import ArrayLike, real
@@ -48,8 +48,7 @@ class Tracer(ArrayLike, Traced):
         if tape.exact and op in ("broadcast", "unbroadcast") and idle(*args):
             return args[0]
         args = tuple([a if isinstance(a, Expression) else kept(a) for a in args])
-        value = getattr(f, op)(*[a.value if isinstance(a, Tracer) and a.tape is tape else a for a in args])
-        out = Tracer(real(op, value), tape)
+        out = Tracer(real(op, getattr(f, op)(*values_on(tape, args))), tape)
         tape.append((out, op, args))
         return out
 
