@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -68,7 +70,7 @@ class Call:
         values = dict(zip(names.values(), self.points, strict=True))
 
         def constant(a, op):  # not a literal: it may be large, or a tracer of a call around this one
-            if a is None or isinstance(a, (int, float, tuple, slice, type(Ellipsis))):
+            if a is None or issubclass(type(a), (int, float, tuple, slice, type(Ellipsis))):
                 return a
             if isinstance(a, str):
                 return (a,)  # a bare string would name a register
@@ -161,7 +163,25 @@ def callable_or_refused(what: str, fn: Any) -> None:
         raise XManError(f"{what} takes a function, and found {type(fn).__name__}; write {what}(fn), and the numbers after it")
 
 
-def named(what: str, fn: Callable, result: Callable) -> Callable:
-    """The derivative `what` of fn, with a name, a docstring and fn's signature."""
-    result.__name__, result.__doc__, result.__wrapped__ = f"{what}_{name_of(fn)}", f"{what} of {name_of(fn)}.", fn
-    return result
+class Derivative:
+    """A derivative of fn, with a name, a docstring and fn's signature; pickled and copied as what makes it: make(fn, *settings)."""
+
+    def __init__(self, make: Callable, fn: Callable, run: Callable, *settings: Any):
+        self.__name__, self.__doc__ = f"{make.__name__}_{name_of(fn)}", f"{make.__name__} of {name_of(fn)}."
+        self.__wrapped__, self.run, self.made = fn, run, (make, (fn, *settings))
+
+    def __call__(self, /, *args: Any, **options: Any) -> Any:
+        return self.run(*args, **options)
+
+    def __get__(self, owner: Any, cls: type | None = None) -> Any:
+        return self if owner is None else MethodType(self, owner)
+
+    def __reduce__(self) -> tuple:
+        if "<" in (name := getattr(self.__wrapped__, "__qualname__", "")):
+            raise XManError(f"{self.__name__} cannot be pickled: another process finds a function by its name in a file, and {name} "
+                            "has none there; write it with def at the top of a file, and give what it needs as arguments")
+        return self.made
+
+    def __deepcopy__(self, memo: dict) -> Derivative:
+        make, parts = self.made
+        return make(*deepcopy(parts, memo))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..matrices.jacobian import Count, counted, stacked
-from .call import Call, callable_or_refused, called, named
+from .call import Call, Derivative, callable_or_refused, called
 from .transforms import grad, positions, whole
 from .trees import flatten, unflatten
 
@@ -39,8 +39,9 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
         """The inputs and the outputs, the mode and its passes."""
         return count_of(call_of(args, options), mode)
 
-    matrices.count = count
-    return named("jacobian", fn, matrices)
+    result = Derivative(jacobian, fn, matrices, argnums, mode, has_aux)
+    result.count = count
+    return result
 
 
 def inner(call: Call, row: list, k: int = 0) -> Any:
@@ -87,4 +88,4 @@ def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
     For trees, and where argnums is a tuple, each block holds a tree of blocks, as in JAX. Raises XManError as `grad` does.
     """
     callable_or_refused("hessian", fn)
-    return named("hessian", fn, jacobian(grad(fn, argnums), argnums, "forward"))
+    return Derivative(hessian, fn, jacobian(grad(fn, argnums), argnums, "forward"), argnums)

@@ -32,6 +32,9 @@ class Tape(list):
         self.open = False
         self.clear()  # tracers point at the tape: without this the arrays would wait for the garbage collector
 
+    def __deepcopy__(self, memo: dict) -> Tape:
+        return self  # as its tracers do
+
 
 class Tracer(ArrayLike, Traced):
     """A value on a tape. Operators that meet it compute theirs, and write themselves down."""
@@ -51,6 +54,9 @@ class Tracer(ArrayLike, Traced):
         out = Tracer(real(op, getattr(f, op)(*values_on(tape, args))), tape)
         tape.append((out, op, args))
         return out
+
+    def __reduce_ex__(self, protocol):
+        return super().__reduce_ex__(protocol) if self.tape.open else (Tracer, (self.value, self.tape))  # vjp's, when it is done
 
     def __bool__(self):
         if not self.tape.open:

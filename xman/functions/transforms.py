@@ -8,6 +8,7 @@ isinstance and np.isscalar say so, and np.asarray of it is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from ops import Expression, f
 
 from ..errors import XManError
-from .call import Call, callable_or_refused, called, name_of, named, number_of
+from .call import Call, Derivative, callable_or_refused, called, name_of, number_of
 from .trees import matching, unflatten
 
 
@@ -32,7 +33,7 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) 
     def gradient(*args, **options):
         value, slope = both(*args, **options)
         return (slope, value[1]) if has_aux else slope
-    return named("grad", fn, gradient)
+    return Derivative(grad, fn, gradient, argnums, has_aux)
 
 
 def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
@@ -45,7 +46,7 @@ def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool
         parts = iter(call.pulled([np.ones((), value.dtype)[()]]))
         slopes = [unflatten(structure, parts) for structure in call.arguments]
         return (value, call.aux) if has_aux else value, slopes[0] if whole(argnums) else tuple(slopes)
-    return named("value_and_grad", fn, value_and_gradient)
+    return Derivative(value_and_grad, fn, value_and_gradient, argnums, has_aux)
 
 
 def scalar(call: Call, fn: Callable) -> Any:
@@ -74,12 +75,15 @@ def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     call = called("vjp", fn, primals, {}, range(len(primals)), has_aux)
     outputs = unflatten(call.result, call.results)
 
-    def pull(u: Any) -> tuple:
-        """uᵀJ for each primal."""
-        deltas = like(u, call.results, call.result, "u", "the output")
-        parts = iter(call.pulled([number_of(f.broadcast(d, x)) for d, x in zip(deltas, call.results, strict=True)]))
-        return tuple(unflatten(structure, parts) for structure in call.arguments)
+    pull = partial(pulled, call)
     return (outputs, pull, call.aux) if has_aux else (outputs, pull)
+
+
+def pulled(call: Call, u: Any) -> tuple:
+    """uᵀJ for each primal."""
+    deltas = like(u, call.results, call.result, "u", "the output")
+    parts = iter(call.pulled([number_of(f.broadcast(d, x)) for d, x in zip(deltas, call.results, strict=True)]))
+    return tuple(unflatten(structure, parts) for structure in call.arguments)
 
 
 def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> tuple:

@@ -18,6 +18,9 @@ class Leaf:
     def __repr__(self) -> str:
         return "*"
 
+    def __reduce__(self) -> str:
+        return "LEAF"
+
 
 LEAF = Leaf()
 
