@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import itertools
 import keyword
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,22 +56,16 @@ def elementwise(op: str, value: Callable, *rules: Rule | None) -> None:
     The rules know nothing of broadcasting and dtypes: the adjoint is summed back to the argument's shape here, and the
     tangent spread to the result's.
     """
-    def adjoint(rule, i):
+    def fitted(rule, i=None):
         def contribution(d, out, *args):
-            part, like = rule(d, out, *args), args[i]
-            return part if alike(part, like) else f.unbroadcast(part, like)
-        return contribution
-
-    def tangent(rule):
-        def contribution(t, out, *args):
-            part = rule(t, out, *args)
-            return part if alike(part, out) else f.broadcast(part, out)
+            part, like = rule(d, out, *args), out if i is None else args[i]
+            return part if alike(part, like) else (f.broadcast if i is None else f.unbroadcast)(part, like)
         return contribution
 
     one = len(rules) == 1
     ELEMENTWISE.add(op)
-    operator(op, value, *(rule if one else rule and adjoint(rule, i) for i, rule in enumerate(rules)),
-             tangents=[rule if one else rule and tangent(rule) for rule in rules])
+    operator(op, value, *(rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)),
+             tangents=[rule if one else rule and fitted(rule) for rule in rules])
 
 
 def alike(part: Any, like: Any) -> bool:
@@ -149,13 +143,13 @@ def pullback(function: Callable, x: Any, d: Any) -> Any:
     tape: list = []
     start = Traced(x, tape, next(Traced.levels))
     end = function(start)
-    deltas = back(tape, tape, {id(end): d})
+    deltas = back(tape, reversed(tape), {id(end): d})
     return deltas[id(start)] if id(start) in deltas else f.broadcast(0.0, x)
 
 
-def back(tape: list, lines: list, deltas: dict[int, Any]) -> dict[int, Any]:
-    """The deltas, by id, of what the lines of a tape begin with, from those of what they end in, which are used up."""
-    for node, op, args in reversed(lines):
+def back(tape: list, lines: Iterable, deltas: dict[int, Any]) -> dict[int, Any]:
+    """The deltas by id where the lines of a tape begin, from those where they end: step through them from the last one."""
+    for node, op, args in lines:
         if (d := deltas.pop(id(node), None)) is not None:
             inputs = values_on(tape, args)
             for a, x, rule in zip(args, inputs, DG[op], strict=False):
@@ -232,18 +226,17 @@ def positional(op: str, value: Callable, args: tuple, named: dict) -> tuple:
         raise TypeError(f"{op} has no argument {next(iter(named))!r}; it takes {', '.join(names) or takes(value)}")
     while len(given) > len(args) and given[-1] is defaults.get(names[len(given) - 1], missing):
         given.pop()
-    if lacking := [name for name, a in zip(rest, given[len(args):], strict=False) if a is missing]:
+    if lacking := [name for name, a in zip(names, given, strict=False) if a is missing]:
         raise TypeError(f"{op} needs its argument {lacking[0]!r}")
     return tuple(given)
 
 
 @functools.cache
 def parameters(function: Callable) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The names of a function's arguments by position, and those that have one with their defaults."""
-    function = plain(function)
-    code = getattr(function, "__code__", None)
+    """The names of a function's arguments by position, and their defaults."""
+    code = getattr(function := plain(function), "__code__", None)
     names = code.co_varnames[:code.co_argcount] if code else ()
-    return names, dict(zip(reversed(names), reversed(function.__defaults__ or ()), strict=False)) if code else {}
+    return names, dict(zip(reversed(names), reversed(function.__defaults__ or ()), strict=False) if code else ())
 
 
 missing = object()

@@ -34,11 +34,8 @@ class XMan:
             if isinstance(value, Register) and not value.home:
                 value.home = cls, name
 
-    def __getstate__(self) -> tuple:
-        return InOrder(*(reg for _, reg in self.namedRegisterItems())), vars(self)
-
-    def __setstate__(self, state: tuple) -> None:
-        vars(self).update(state[1])
+    def __getstate__(self) -> dict:
+        return InOrder(self, *(r for r in vars(self).values() if isinstance(r, Register)))
 
     def __setattr__(self, name: str, value: Any) -> None:
         refuse_method(name, value)

@@ -32,11 +32,8 @@ class Register(Expression):
         home = self.home and vars(self.home[0]).get(self.home[1]) is self
         return (getattr, self.home) if home else super().__reduce_ex__(protocol)
 
-    def __getstate__(self) -> tuple:
-        return InOrder(self), vars(self)
-
-    def __setstate__(self, state: tuple) -> None:
-        vars(self).update(state[1])
+    def __getstate__(self) -> dict:
+        return InOrder(self, self)
 
     def record(self, op: str, args: tuple) -> Register:
         """The register that op(*args) defines: what an operator of `ops` asks for when it meets one."""
@@ -82,24 +79,27 @@ def literal(a: Any, op: str) -> Any:
                     f"arrays of numbers, {op}(x, y), and everything else has to come in through an input register")
 
 
-class InOrder:
-    """What pickle and copy see first of a graph: its registers, each after all that it is computed from, so that none recurses."""
+class InOrder(dict):
+    """The attributes of an object after the registers they lead to, each after its arguments: so no pickle or copy recurses."""
 
     now = threading.local()  # the ids of registers whose order is under way
 
-    def __init__(self, *outputs: Register):
+    def __init__(self, owner: Any, *outputs: Register):
+        super().__init__(vars(owner))
         self.outputs = [r for r in outputs if not r.home and id(r) not in getattr(self.now, "ids", ())]
 
     def __reduce__(self) -> tuple:
-        return list, (), None, self.order()
+        return dict, (), None, None, self.pairs()
 
-    def order(self) -> Iterator[Register]:
-        order, around = list(evaluationOrder(*self.outputs)), getattr(self.now, "ids", frozenset())
-        self.now.ids = around.union(map(id, order)) if order else around
+    def pairs(self) -> Iterator[tuple[str, Any]]:
+        around, order = getattr(self.now, "ids", frozenset()), list(evaluationOrder(*self.outputs))
         try:
-            yield from order
+            if order:
+                self.now.ids = around.union(map(id, order))
+            yield from ((next(iter(self)), r) for r in order)  # and then that attribute itself
         finally:
             self.now.ids = around
+        yield from self.items()
 
 
 class XManFunctions(f):

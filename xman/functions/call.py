@@ -2,23 +2,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
-from functools import cached_property
-from types import MethodType
+from operator import length_hint
 from typing import Any
 
 import numpy as np
 
-from ops.table import back
+from ops.table import TG, back, values_on
 
 from ..errors import XManError
-from ..interpreters import backprop, forward
 from ..interpreters.context import own
-from ..wengert import WengertList
 from .arraylike import ArrayLike, number
+from .derivative import name_of
 from .refusals import REFUSALS, replaced
-from .tracer import Tape, Tracer, listed, on
+from .tracer import Tape, Tracer, on
 from .trees import LEAF, flatten, tree_map, unflatten
 
 
@@ -42,43 +39,40 @@ class Call:
 
     @np.errstate(all="ignore")
     def pulled(self, deltas: Sequence[Any]) -> list:
-        """Σ delta · ∂output/∂input for each input; a delta has the shape and the precision of its output."""
+        """Σ delta · ∂output/∂input for each input."""
         seeds: dict[int, Any] = {}
         for end, x, d in zip(self.outputs, self.results, deltas, strict=True):
             if end is not None and x.dtype.kind == "f":
                 seeds[id(end)] = seeds[id(end)] + d if id(end) in seeds else d
+        lines, held = reversed(self.lines), set()
         try:
-            found = back(self.tape, self.lines, dict(seeds))
-        except Exception:
-            steps, values, names = self.listed
-            backprop(steps, values, **{names[end]: d for end, d in seeds.items()})  # raises the sentence
-            raise
-        held: set[int] = set()
-        return [number_of(own(found[id(x)], x.value, held, ())) if id(x) in found else zeros(x.value) for x in self.inputs]
+            found = back(self.tape, lines, seeds)
+        except Exception as error:
+            raise self.failure(error, self.lines[length_hint(lines)]) from error
+        return [number_of(own(found[id(x)], x.value, held, ())) if id(x) in found else zeros(x.value)
+                for x in self.inputs]
 
+    @np.errstate(all="ignore")
     def pushed(self, tangents: Sequence[Any]) -> list:
         """Σ ∂output/∂input · tangent for each output."""
-        steps, values, names = self.listed
-        found = forward(steps, values, {names[id(x)]: t for x, t in zip(self.inputs, tangents, strict=True)}) if tangents else {}
-        return [number_of(found[name]) if (name := names.get(id(end))) in found else zeros(x)
+        found, held = {id(x): t for x, t in zip(self.inputs, tangents, strict=True)}, set()
+        for line in self.lines:
+            out, op, args = line
+            try:
+                inputs = values_on(self.tape, args)
+                parts = [own(rule(found[id(a)], out.value, *inputs), out.value, held, ())
+                         for a, rule in zip(args, TG[op], strict=False) if rule and id(a) in found]
+            except Exception as error:
+                raise self.failure(error, line) from error
+            if parts:
+                found[id(out)] = sum(parts[1:], parts[0])
+        return [number_of(found[id(end)]) if id(end) in found else zeros(x)
                 for end, x in zip(self.outputs, self.results, strict=True)]
 
-    @cached_property
-    def listed(self) -> tuple[WengertList, dict[str, Any], dict[int, str]]:
-        """The list, the value of each register, and its name by the id of the tracer."""
-        names = {id(x): f"x{k}" for k, x in enumerate(self.inputs, 1)}
-        values = dict(zip(names.values(), self.points, strict=True))
-
-        def constant(a, op):  # not a literal: it may be large, or a tracer of a call around this one
-            if a is None or issubclass(type(a), (int, float, tuple, slice, type(Ellipsis))):
-                return a
-            if isinstance(a, str):
-                return (a,)  # a bare string would name a register
-            values[name := f"c{len(values)}"] = a
-            return name
-
-        steps, found = listed(self.tape, self.lines, names, [end for end in self.outputs if end is not None], constant)
-        return steps, values | found, names
+    def failure(self, error: Exception, line: tuple) -> XManError:
+        """The error that a rule raised, as a sentence with its operator and the shapes of its arguments."""
+        shapes = ", ".join(str(np.shape(x)) for x in values_on(self.tape, line[2]))
+        return XManError(f"the derivative of {line[1]}, of arguments of shape {shapes}: {error}")
 
 
 def number_of(x: Any) -> Any:
@@ -108,7 +102,7 @@ def called(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums:
         result, aux = pair(what, fn, result) if has_aux else (result, None)
         ends, shape = flatten(result)
         outputs = [end if on(tape, end) else None for end in ends]
-        results = [constant_output(what, fn, end) if mine is None else mine.value for end, mine in zip(ends, outputs, strict=True)]
+        results = [constant_output(what, fn, end) if at is None else at.value for end, at in zip(ends, outputs, strict=True)]
         aux = tree_map(lambda a: a.value if on(tape, a) else a, aux)
         return Call(tape, tape[:], inputs, structures, outputs, results, shape, aux)
 
@@ -152,36 +146,3 @@ def pair(what: str, fn: Callable, result: Any) -> tuple:
         raise XManError(f"with has_aux=True {what} wants a function that returns (output, auxiliary), and {name_of(fn)} returned "
                         f"{f'a tuple of {len(result)}' if isinstance(result, tuple) else 'one thing'}")
     return result
-
-
-def name_of(fn: Callable) -> str:
-    return getattr(fn, "__name__", type(fn).__name__)
-
-
-def callable_or_refused(what: str, fn: Any) -> None:
-    if not callable(fn):
-        raise XManError(f"{what} takes a function, and found {type(fn).__name__}; write {what}(fn), and the numbers after it")
-
-
-class Derivative:
-    """A derivative of fn, with a name, a docstring and fn's signature; pickled and copied as what makes it: make(fn, *settings)."""
-
-    def __init__(self, make: Callable, fn: Callable, run: Callable, *settings: Any):
-        self.__name__, self.__doc__ = f"{make.__name__}_{name_of(fn)}", f"{make.__name__} of {name_of(fn)}."
-        self.__wrapped__, self.run, self.made = fn, run, (make, (fn, *settings))
-
-    def __call__(self, /, *args: Any, **options: Any) -> Any:
-        return self.run(*args, **options)
-
-    def __get__(self, owner: Any, cls: type | None = None) -> Any:
-        return self if owner is None else MethodType(self, owner)
-
-    def __reduce__(self) -> tuple:
-        if "<" in (name := getattr(self.__wrapped__, "__qualname__", "")):
-            raise XManError(f"{self.__name__} cannot be pickled: another process finds a function by its name in a file, and {name} "
-                            "has none there; write it with def at the top of a file, and give what it needs as arguments")
-        return self.made
-
-    def __deepcopy__(self, memo: dict) -> Derivative:
-        make, parts = self.made
-        return make(*deepcopy(parts, memo))

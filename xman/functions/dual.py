@@ -12,7 +12,8 @@ from ops.table import Traced
 
 from ..errors import XManError
 from .arraylike import ArrayLike, number, real
-from .call import Derivative, callable_or_refused, number_of, outcome
+from .call import number_of, outcome
+from .derivative import Derivative, callable_or_refused
 from .trees import tree_map
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..matrices.jacobian import Count, counted, stacked
-from .call import Call, Derivative, callable_or_refused, called
+from .call import Call, called
+from .derivative import Derivative, callable_or_refused
 from .transforms import grad, positions, whole
 from .trees import flatten, unflatten
 
@@ -63,22 +64,24 @@ def units(points: Sequence[Any]):
             yield k, seeds
 
 
+def passes(points: Sequence[Any], walk: Callable) -> list[list]:
+    """For each of the points what walk(…) gives at each of its entries."""
+    found: list[list] = [[] for _ in points]
+    for k, seeds in units(points):
+        found[k].append(walk(seeds))
+    return found
+
+
 def rows(call: Call) -> list[list]:
     """The blocks [output][input], a pass back for each entry of the outputs."""
-    found: list[list] = [[] for _ in call.results]
-    for k, seeds in units(call.results):
-        found[k].append(call.pulled(seeds))
     return [[stacked([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i, x in enumerate(call.points)]
-            for y, parts in zip(call.results, found, strict=True)]
+            for y, parts in zip(call.results, passes(call.results, call.pulled), strict=True)]
 
 
 def columns(call: Call) -> list[list]:
     """The blocks [output][input], a pass forward for each entry of the inputs."""
-    points = call.points
-    found: list[list] = [[] for _ in points]
-    for k, seeds in units(points):
-        found[k].append(call.pushed(seeds))
-    return [[stacked([part[j] for part in parts], -1, (*y.shape, *x.shape), x) for x, parts in zip(points, found, strict=True)]
+    found = list(zip(call.points, passes(call.points, call.pushed), strict=True))
+    return [[stacked([part[j] for part in parts], -1, (*y.shape, *x.shape), x) for x, parts in found]
             for j, y in enumerate(call.results)]
 
 

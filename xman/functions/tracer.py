@@ -1,7 +1,6 @@
 """The tracer, a value that writes the operators it meets on a tape, and the list that the tape is."""
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from ops import Expression, f
 from ops.table import Traced, values_on
 
-from ..wengert import WengertList
+from ..wengert import WengertList, temporaries
 from .arraylike import ArrayLike, real
 from .refusals import refuse
 
@@ -98,27 +97,21 @@ def on(tape: Tape, x: Any) -> bool:
     return x.tape is tape
 
 
-def listed(tape: Tape, lines: list[tuple], names: dict[int, str], ends: Iterable[Tracer],
-           constant: Callable[[Any, str], Any]) -> tuple[WengertList, dict]:
-    """The list of the lines of the tape that lead to the tracers `ends`, and the value of each register in it.
+def listed(tape: Tape, names: dict[int, str], ends: Iterable[Tracer], constant: Callable[[Any, str], Any]) -> WengertList:
+    """The list of the lines that lead to the tracers `ends`.
 
     names: the registers' names by id(tracer), those of the inputs at least; the others become z1, z2, …, and are added.
-    constant(a, op): what stands in a line for an argument that is not on the tape; a string names a register.
+    constant(a, op): what stands in a line for an argument that is not on the tape.
     """
     wanted = {id(end) for end in ends}
-    needed = []
-    for line in reversed(lines):
+    lines = []
+    for line in reversed(tape):
         if id(line[0]) in wanted:
-            needed.append(line)
+            lines.append(line)
             wanted.update([id(a) for a in line[2] if isinstance(a, Tracer)])
-    taken = set(names.values())
-    fresh = (name for k in itertools.count(1) if (name := f"z{k}") not in taken)
-    steps, values = [], {}
-    for node, op, args in reversed(needed):
+    fresh, steps = temporaries({*names.values()}), WengertList()
+    for node, op, args in reversed(lines):
         dst = names.get(id(node)) or names.setdefault(id(node), next(fresh))
-        values[dst] = node.value
         args = tuple([names[id(a)] if isinstance(a, Tracer) and a.tape is tape else constant(a, op) for a in args])
-        steps.append((dst, op, args))
-    result = WengertList()
-    result.extend(steps)  # checked when it runs
-    return result, values
+        steps.append((dst, op, args))  # checked when it runs
+    return steps

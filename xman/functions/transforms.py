@@ -16,7 +16,8 @@ import numpy as np
 from ops import Expression, f
 
 from ..errors import XManError
-from .call import Call, Derivative, callable_or_refused, called, name_of, number_of
+from .call import Call, called, number_of
+from .derivative import Derivative, callable_or_refused, name_of
 from .trees import matching, unflatten
 
 
@@ -81,8 +82,7 @@ def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 
 def pulled(call: Call, u: Any) -> tuple:
     """uᵀJ for each primal."""
-    deltas = like(u, call.results, call.result, "u", "the output")
-    parts = iter(call.pulled([number_of(f.broadcast(d, x)) for d, x in zip(deltas, call.results, strict=True)]))
+    parts = iter(call.pulled(like(u, call.results, call.result, "u", "the output")))
     return tuple(unflatten(structure, parts) for structure in call.arguments)
 
 
@@ -103,14 +103,14 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
 
 
 def like(tree: Any, points: Sequence[Any], structure: Any, name: str, other: str) -> list:
-    """The leaves of the tree; XManError unless it has that structure and the shapes of the points."""
+    """The leaves of the tree, in the precision of the points; XManError unless it has their structure and their shapes."""
     leaves = matching(tree, structure, name, other)
     leaves = [leaf if isinstance(leaf, Expression) else np.asarray(leaf) for leaf in leaves]
     for leaf, x in zip(leaves, points, strict=True):
         if leaf.shape != x.shape or leaf.dtype.kind not in "biuf":
             raise XManError(f"{name} has {leaf.dtype} of shape {leaf.shape} where {other} has {x.dtype} of shape {x.shape}; "
                             "they have to be alike")
-    return leaves
+    return [number_of(f.broadcast(leaf, x)) for leaf, x in zip(leaves, points, strict=True)]
 
 
 def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any], argnums: int | Sequence[int] = 0) -> Any:

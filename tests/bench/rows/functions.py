@@ -149,7 +149,8 @@ def functions(np: Any, special: Any) -> Iterator[tuple[str, Callable, tuple]]:
             (network, LAYERS), (recurrent_network, CELL), (gaussian_mixture, MIXTURE), (cross_entropy, LAYERS[2][0][:8]),
             (matrix_products, MATRIX), (trapezoids, x), (runge_kutta, WAVE[:2]), (convolution, WAVE[:5]),
             (indices_in_a_loop, WAVE), (branches, x), (norms_and_einsum, x[:8]), (logsumexp_by_hand, x),
-            (black_scholes, (100.0, 110.0, 1.0, 0.2, 0.05)), (likelihood_of_a_gaussian, MATRIX), (polynomial, x), (tree, weights)):
+            (black_scholes, (100.0, 110.0, 1.0, 0.2, 0.05)), (likelihood_of_a_gaussian, MATRIX), (polynomial, x),
+            (tree, weights)):
         yield function.__name__.replace("_", " "), function, point
 
 
