@@ -59,20 +59,16 @@ def elementwise(op: str, value: Callable, *rules: Rule | None) -> None:
     def fitted(rule, i=None):
         def contribution(d, out, *args):
             part, like = rule(d, out, *args), out if i is None else args[i]
-            return part if alike(part, like) else (f.broadcast if i is None else f.unbroadcast)(part, like)
+            if (kind := type(part)) is type(like) and (kind is np.float64 or kind is np.ndarray
+                                                       and part.shape == like.shape and part.dtype == like.dtype):
+                return part  # the common case, seen at once
+            return (f.broadcast if i is None else f.unbroadcast)(part, like)
         return contribution
 
     one = len(rules) == 1
     ELEMENTWISE.add(op)
     operator(op, value, *(rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)),
              tangents=[rule if one else rule and fitted(rule) for rule in rules])
-
-
-def alike(part: Any, like: Any) -> bool:
-    """Whether part has the shape and the precision of like already: the common case, seen at once."""
-    if type(part) is type(like) is np.ndarray:
-        return part.shape == like.shape and part.dtype == like.dtype
-    return type(part) is type(like) is np.float64
 
 
 def linear(op: str, value: Callable, *rules: Rule | None | Each) -> None:
@@ -151,17 +147,22 @@ def back(tape: list, lines: Iterable, deltas: dict[int, Any]) -> dict[int, Any]:
     """The deltas by id where the lines of a tape begin, from those where they end: step through them from the last one."""
     for node, op, args in lines:
         if (d := deltas.pop(id(node), None)) is not None:
-            inputs = values_on(tape, args)
+            inputs = [a.value if isinstance(a, Traced) and a.tape is tape else a for a in args]
             for a, x, rule in zip(args, inputs, DG[op], strict=False):
                 if a is not x and rule is not None:  # it is traced
                     part = rule(d, node.value, *inputs)
-                    if isinstance(part, FLOATS) and part.dtype is not (dtype := getattr(x, "dtype", part.dtype)):
-                        part = part.astype(dtype if dtype.kind == "f" else float, copy=False)
+                    if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
+                        part = precise(part, x)
                     deltas[id(a)] = deltas[id(a)] + part if id(a) in deltas else part
     return deltas
 
 
-FLOATS = np.ndarray, np.floating
+def precise(part: Any, x: Any) -> Any:
+    """A delta or a tangent of numbers in the precision of x."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is None or not isinstance(part, (np.ndarray, np.floating)) or part.dtype is dtype:
+        return part
+    return part.astype(dtype if dtype.kind == "f" else float, copy=False)
 
 
 def values_on(tape: list, args: tuple) -> list:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, f
-from ops.table import Traced, values_on
+from ops.table import Traced
 
 from ..wengert import WengertList, temporaries
 from .arraylike import ArrayLike, real
@@ -49,9 +49,13 @@ class Tracer(ArrayLike, Traced):
             refuse_leaked()
         if tape.exact and op in ("broadcast", "unbroadcast") and idle(*args):
             return args[0]
-        args = tuple([a if isinstance(a, Expression) else kept(a) for a in args])
-        out = Tracer(real(op, getattr(f, op)(*values_on(tape, args))), tape)
-        tape.append((out, op, args))
+        line, values = [], []
+        for a in args:
+            mine = isinstance(a, Tracer) and a.tape is tape
+            line.append(a := a if mine or isinstance(a, Expression) else kept(a))
+            values.append(a.value if mine else a)
+        out = Tracer(real(op, getattr(f, op)(*values)), tape)
+        tape.append((out, op, tuple(line)))
         return out
 
     def __reduce_ex__(self, protocol):
@@ -82,10 +86,9 @@ def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
 
 def kept(a: Any) -> Any:
     """A constant as it is now: the user may write into an array later."""
-    if isinstance(a, list):
-        return np.asarray(a)
-    final = isinstance(a, np.ndarray) and a.base is None and not a.flags.writeable
-    return a.copy(order="K") if isinstance(a, np.ndarray) and not final else a
+    if isinstance(a, np.ndarray):
+        return a if a.base is None and not a.flags.writeable else a.copy(order="K")
+    return np.asarray(a) if isinstance(a, list) else a
 
 
 def on(tape: Tape, x: Any) -> bool:
