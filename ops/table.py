@@ -59,8 +59,8 @@ def elementwise(op: str, value: Callable, *rules: Rule | None) -> None:
     def fitted(rule, i=None):
         def contribution(d, out, *args):
             part, like = rule(d, out, *args), out if i is None else args[i]
-            if (kind := type(part)) is type(like) and (kind is np.float64 or kind is np.ndarray
-                                                       and part.shape == like.shape and part.dtype == like.dtype):
+            if (kind := type(part)) is type(like) and (
+                    kind is np.float64 or kind is np.ndarray and part.shape == like.shape and part.dtype == like.dtype):
                 return part  # the common case, seen at once
             return (f.broadcast if i is None else f.unbroadcast)(part, like)
         return contribution
@@ -144,7 +144,7 @@ def pullback(function: Callable, x: Any, d: Any) -> Any:
 
 
 def back(tape: list, lines: Iterable, deltas: dict[int, Any]) -> dict[int, Any]:
-    """The deltas by id where the lines of a tape begin, from those where they end: step through them from the last one."""
+    """The deltas, by id, where a tape begins from those where it ends: step through its lines from the last one."""
     for node, op, args in lines:
         if (d := deltas.pop(id(node), None)) is not None:
             inputs = [a.value if isinstance(a, Traced) and a.tape is tape else a for a in args]

@@ -80,7 +80,7 @@ def literal(a: Any, op: str) -> Any:
 
 
 class InOrder(dict):
-    """The attributes of an object after the registers they lead to, each after its arguments: so no pickle or copy recurses."""
+    """An object's attributes after the registers they lead to, each after its arguments: no pickle or copy recurses."""
 
     now = threading.local()  # the ids of registers whose order is under way
 

@@ -102,7 +102,7 @@ def called(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums:
         result, aux = pair(what, fn, result) if has_aux else (result, None)
         ends, shape = flatten(result)
         outputs = [end if on(tape, end) else None for end in ends]
-        results = [constant_output(what, fn, end) if at is None else at.value for end, at in zip(ends, outputs, strict=True)]
+        results = [end.value if on(tape, end) else constant_output(what, fn, end) for end in ends]
         aux = tree_map(lambda a: a.value if on(tape, a) else a, aux)
         return Call(tape, tape[:], inputs, structures, outputs, results, shape, aux)
 

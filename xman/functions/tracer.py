@@ -46,7 +46,7 @@ class Tracer(ArrayLike, Traced):
     def record(self, op: str, args: tuple) -> Any:
         tape = self.tape
         if not tape.open:
-            refuse_leaked()
+            self.alive()
         if tape.exact and op in ("broadcast", "unbroadcast") and idle(*args):
             return args[0]
         line, values = [], []
@@ -59,24 +59,23 @@ class Tracer(ArrayLike, Traced):
         return out
 
     def __reduce_ex__(self, protocol):
-        return super().__reduce_ex__(protocol) if self.tape.open else (Tracer, (self.value, self.tape))  # vjp's, when it is done
+        return super().__reduce_ex__(protocol) if self.tape.open else (Tracer, (self.value, self.tape))  # vjp's pull
+
+    def alive(self) -> Tape:
+        """Its tape. XManError where that is closed."""
+        return self.tape if self.tape.open else refuse(
+            "this traced value is from a call that has ended, kept in a global, a closure or a cache",
+            "return it from the function, as an auxiliary output, instead of keeping it")
 
     def __bool__(self):
-        if not self.tape.open:
-            refuse_leaked()
+        self.alive()
         return super().__bool__()
 
     def is_flat(self):
-        if not self.tape.open:
-            refuse_leaked()
+        self.alive()
         if self.dtype.kind in "biu" and not self.tape.exact:
             refuse("this index or mask would be a constant of the list", "write f.getitem(array, index) (from xman import f)")
         return self.value.is_flat() if isinstance(self.value, ArrayLike) else super().is_flat()
-
-
-def refuse_leaked():
-    refuse("this traced value is from a call that has ended, kept in a global, a closure or a cache",
-           "return it from the function, as an auxiliary output, instead of keeping it")
 
 
 def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
@@ -93,14 +92,11 @@ def kept(a: Any) -> Any:
 
 def on(tape: Tape, x: Any) -> bool:
     """Whether x is a tracer of this tape. XManError for one of a tape that is closed."""
-    if not isinstance(x, Tracer):
-        return False
-    if not x.tape.open:
-        refuse_leaked()
-    return x.tape is tape
+    return isinstance(x, Tracer) and x.alive() is tape
 
 
-def listed(tape: Tape, names: dict[int, str], ends: Iterable[Tracer], constant: Callable[[Any, str], Any]) -> WengertList:
+def listed(tape: Tape, names: dict[int, str], ends: Iterable[Tracer],
+           constant: Callable[[Any, str], Any]) -> WengertList:
     """The list of the lines that lead to the tracers `ends`.
 
     names: the registers' names by id(tracer), those of the inputs at least; the others become z1, z2, …, and are added.

@@ -103,7 +103,7 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
 
 
 def like(tree: Any, points: Sequence[Any], structure: Any, name: str, other: str) -> list:
-    """The leaves of the tree, in the precision of the points; XManError unless it has their structure and their shapes."""
+    """The leaves of the tree in the precision of the points; XManError unless it has that structure and their shapes."""
     leaves = matching(tree, structure, name, other)
     leaves = [leaf if isinstance(leaf, Expression) else np.asarray(leaf) for leaf in leaves]
     for leaf, x in zip(leaves, points, strict=True):
