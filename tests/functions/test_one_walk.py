@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import tracemalloc
 
 import numpy as np
@@ -14,7 +15,14 @@ from xman import XManError, backprop, eval, forward
 from xman.functions import grad, jvp, trace, vjp
 from xman.functions.trees import flatten, paths
 
-CASES = list(functions(np, f))
+A = np.random.default_rng(1).normal(size=(4, 4))
+
+
+def two_precisions(x):
+    return np.sum(np.tanh(A @ np.tanh(x * x)))
+
+
+CASES = [*functions(np, f), ("two precisions", two_precisions, np.linspace(0, 1, 4, dtype=np.float32))]
 each_function = pytest.mark.parametrize("fn, point", [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 
 
@@ -38,7 +46,13 @@ def filled(tree, leaves):
     return type(tree)(filled(part, leaves) for part in tree) if isinstance(tree, (list, tuple)) else next(leaves)
 
 
-@each_function
+def test_gradients_share_no_memory():
+    slopes = grad(lambda x, y, z: np.sum(x + y + np.reshape(z, (2, 2))), (0, 1, 2))(np.ones((2, 2)), np.ones((2, 2)), np.ones(4))
+    assert not any(np.may_share_memory(a, b) for a, b in itertools.combinations(slopes, 2))
+    assert all(d.flags.owndata for d in slopes)
+
+
+@pytest.mark.parametrize("fn, point", [case[1:] for case in CASES[:-1]], ids=[case[0] for case in CASES[:-1]])
 def test_autograd_gives_the_same_gradient(fn, point):
     autograd = pytest.importorskip("autograd")
     anp, special = (pytest.importorskip(f"autograd.{name}") for name in ("numpy", "scipy.special"))
