@@ -15,14 +15,14 @@ from xman import XManError, backprop, eval, forward
 from xman.functions import grad, jvp, trace, vjp
 from xman.functions.trees import flatten, paths
 
-A = np.random.default_rng(1).normal(size=(4, 4))
+A = np.random.default_rng(1).normal(size=(40, 40))
 
 
 def two_precisions(x):
     return np.sum(np.tanh(A @ np.tanh(x * x)))
 
 
-CASES = [*functions(np, f), ("two precisions", two_precisions, np.linspace(0, 1, 4, dtype=np.float32))]
+CASES = [*functions(np, f), ("two precisions", two_precisions, np.linspace(0, 1, 40, dtype=np.float32))]
 each_function = pytest.mark.parametrize("fn, point", [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 
 
@@ -58,6 +58,12 @@ def test_autograd_gives_the_same_gradient(fn, point):
     anp, special = (pytest.importorskip(f"autograd.{name}") for name in ("numpy", "scipy.special"))
     other = next(other for what, other, _ in functions(anp, special) if other.__name__ == fn.__name__)
     same(grad(fn)(point), autograd.grad(other)(point))
+
+
+def test_an_axis_that_a_sum_spreads_is_spread_where_all_axes_are_as_long():
+    w = np.arange(40.0)
+    slope = grad(lambda b: np.sum(np.einsum("...i,ij->...", A, b) * w))(A)
+    np.testing.assert_allclose(slope, np.outer(w @ A, np.ones(40)), rtol=1e-12)
 
 
 def test_a_line_of_a_long_loop_takes_less_than_half_a_kilobyte():
