@@ -22,7 +22,7 @@ def two_precisions(x):
     return np.sum(np.tanh(A @ np.tanh(x * x)))
 
 
-CASES = [*functions(np, f), ("two precisions", two_precisions, np.linspace(0, 1, 40, dtype=np.float32))]
+CASES = [*functions(np, f), ("two precisions", two_precisions, np.linspace(0, 1, 80, dtype=np.float32).reshape(40, 2))]
 each_function = pytest.mark.parametrize("fn, point", [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 
 
