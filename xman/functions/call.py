@@ -1,4 +1,4 @@
-"""One call of a Python function of NumPy arrays, as a list with its values: what all its derivatives run on."""
+"""One call of a Python function of NumPy arrays, on a tape: what all its derivatives run on."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
