@@ -1,4 +1,4 @@
-"""Derivatives of Python functions of NumPy arrays. Each calls the function once and steps through its tape, in reverse or in order.
+"""Derivatives of Python functions of NumPy arrays. Each calls the function once and steps through its tape, back or forth.
 
 They compose with one another to any order. Arguments and results are arrays, numbers, and lists, tuples and dicts of them;
 a derivative has the structure, the shapes and the precisions of the argument. Python's int counts as float64. Arguments that
