@@ -16,6 +16,7 @@ class f:
 class Expression:
     """Base of all that can stand for an array. A subclass defines `record(op, args)`; the highest `level` is asked."""
 
+    __slots__ = ()
     level = 0
     __array_priority__ = 1000
     __hash__ = object.__hash__

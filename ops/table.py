@@ -10,9 +10,10 @@ says that the derivative is zero.
 """
 from __future__ import annotations
 
+import functools
 import itertools
 import keyword
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,29 +56,19 @@ def elementwise(op: str, value: Callable, *rules: Rule | None) -> None:
     The rules know nothing of broadcasting and dtypes: the adjoint is summed back to the argument's shape here, and the
     tangent spread to the result's.
     """
-    def adjoint(rule, i):
+    def fitted(rule, i=None):
         def contribution(d, out, *args):
-            part, like = rule(d, out, *args), args[i]
-            return part if alike(part, like) else f.unbroadcast(part, like)
-        return contribution
-
-    def tangent(rule):
-        def contribution(t, out, *args):
-            part = rule(t, out, *args)
-            return part if alike(part, out) else f.broadcast(part, out)
+            part, like = rule(d, out, *args), out if i is None else args[i]
+            if (kind := type(part)) is type(like) and (
+                    kind is np.float64 or kind is np.ndarray and part.shape == like.shape and part.dtype == like.dtype):
+                return part  # the common case, seen at once
+            return (f.broadcast if i is None else f.unbroadcast)(part, like)
         return contribution
 
     one = len(rules) == 1
     ELEMENTWISE.add(op)
-    operator(op, value, *(rule if one else rule and adjoint(rule, i) for i, rule in enumerate(rules)),
-             tangents=[rule if one else rule and tangent(rule) for rule in rules])
-
-
-def alike(part: Any, like: Any) -> bool:
-    """Whether part has the shape and the precision of like already: the common case, seen at once."""
-    if type(part) is type(like) is np.ndarray:
-        return part.shape == like.shape and part.dtype == like.dtype
-    return type(part) is type(like) is np.float64
+    operator(op, value, *(rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)),
+             tangents=[rule if one else rule and fitted(rule) for rule in rules])
 
 
 def linear(op: str, value: Callable, *rules: Rule | None | Each) -> None:
@@ -100,8 +91,8 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
         raise ValueError(f"an operator cannot be called {op!r}: " + (
             "that is a row of ops; choose another name, or give eval and backprop tables of your own" if op in OURS
             else "the name has to be a Python identifier"))
+    least, most = arity(value)
     if not rules:
-        most = arity(value)[1]
         rules = [Each(lambda i: traced(value, i))] if most == MANY else [traced(value, i) for i in range(most)]
     each = isinstance(rules[0], Each)
     if not each and len(rules) > arity(value)[1]:
@@ -111,13 +102,15 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     def call(*args, **named):
         if named:
             args = positional(op, value, args, named)
+        inmost = None
         for a in args:
-            if isinstance(a, Expression):
-                least, most = arity(value)
-                if not least <= len(args) <= most:
-                    raise TypeError(f"{op} takes {takes(value)}; {len(args)} {'was' if len(args) == 1 else 'were'} given")
-                return max((a for a in args if isinstance(a, Expression)), key=lambda a: a.level).record(op, args)
-        return value(*args)
+            if isinstance(a, Expression) and (inmost is None or a.level > inmost.level):
+                inmost = a
+        if inmost is None:
+            return value(*args)
+        if not least <= len(args) <= most:
+            raise TypeError(f"{op} takes {takes(value)}; {len(args)} {'was' if len(args) == 1 else 'were'} given")
+        return inmost.record(op, args)
 
     call.__name__, call.__qualname__, call.__doc__ = op, f"f.{op}", value.__doc__
     setattr(f, op, staticmethod(call))
@@ -148,14 +141,30 @@ def pullback(function: Callable, x: Any, d: Any) -> Any:
     tape: list = []
     start = Traced(x, tape, next(Traced.levels))
     end = function(start)
-    deltas = {id(end): d}
-    for node, op, args in reversed(tape):
-        if id(node) in deltas:
-            for a, rule in zip(args, DG[op], strict=False):
-                if rule is not None and isinstance(a, Traced) and a.tape is tape:
-                    part = rule(deltas[id(node)], node.value, *values_on(tape, args))
-                    deltas[id(a)] = deltas[id(a)] + part if id(a) in deltas else part
+    deltas = back(tape, reversed(tape), {id(end): d})
     return deltas[id(start)] if id(start) in deltas else f.broadcast(0.0, x)
+
+
+def back(tape: list, lines: Iterable, deltas: dict[int, Any]) -> dict[int, Any]:
+    """The deltas, by id, where a tape begins from those where it ends: step through its lines from the last one."""
+    for node, op, args in lines:
+        if (d := deltas.pop(id(node), None)) is not None:
+            inputs = [a.value if isinstance(a, Traced) and a.tape is tape else a for a in args]
+            for a, x, rule in zip(args, inputs, DG[op], strict=False):
+                if a is not x and rule is not None:  # it is traced
+                    part = rule(d, node.value, *inputs)
+                    if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
+                        part = precise(part, x)
+                    deltas[id(a)] = deltas[id(a)] + part if id(a) in deltas else part
+    return deltas
+
+
+def precise(part: Any, x: Any) -> Any:
+    """A delta or a tangent of numbers in the precision of x."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is None or not isinstance(part, (np.ndarray, np.floating)) or part.dtype is dtype:
+        return part
+    return part.astype(dtype if dtype.kind == "f" else float, copy=False)
 
 
 def values_on(tape: list, args: tuple) -> list:
@@ -166,6 +175,7 @@ def values_on(tape: list, args: tuple) -> list:
 class Traced(Expression):
     """A value that writes the operators it meets on a tape."""
 
+    __slots__ = "value", "tape", "level"
     levels = itertools.count(1)  # what is traced later lies within, and is asked first
 
     def __init__(self, value: Any, tape: list, level: int):
@@ -211,19 +221,25 @@ def takes(function: Callable) -> str:
 
 def positional(op: str, value: Callable, args: tuple, named: dict) -> tuple:
     """The arguments by position alone, as a list holds them: f.sum(x, keepdims=True) is sum(x, None, True)."""
-    value = plain(value)
-    code = getattr(value, "__code__", None)
-    names = code.co_varnames[:code.co_argcount] if code else ()
-    rest = names[len(args):]
-    if unknown := [name for name in named if name not in rest]:
-        raise TypeError(f"{op} has no argument {unknown[0]!r}; it takes {', '.join(names) or takes(value)}")
-    defaults = dict(zip(reversed(names), reversed(value.__defaults__ or ()), strict=False))
-    given = {name: named.get(name, defaults.get(name, missing)) for name in rest}
-    while given and given[last := next(reversed(given))] is defaults.get(last, missing):
-        del given[last]
-    if lacking := [name for name, a in given.items() if a is missing]:
+    names, defaults = parameters(value)
+    given, rest = [*args], names[len(args):]
+    for name in rest:
+        given.append(named.pop(name) if name in named else defaults.get(name, missing))
+    if named:
+        raise TypeError(f"{op} has no argument {next(iter(named))!r}; it takes {', '.join(names) or takes(value)}")
+    while len(given) > len(args) and given[-1] is defaults.get(names[len(given) - 1], missing):
+        given.pop()
+    if lacking := [name for name, a in zip(names, given, strict=False) if a is missing]:
         raise TypeError(f"{op} needs its argument {lacking[0]!r}")
-    return (*args, *given.values())
+    return tuple(given)
+
+
+@functools.cache
+def parameters(function: Callable) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The names of a function's arguments by position, and their defaults."""
+    code = getattr(function := plain(function), "__code__", None)
+    names = code.co_varnames[:code.co_argcount] if code else ()
+    return names, dict(zip(reversed(names), reversed(function.__defaults__ or ()), strict=False) if code else ())
 
 
 missing = object()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .errors import XManError, nearest
-from .register import Register, evaluationOrder
+from .register import InOrder, Register, evaluationOrder
 from .validity import refuse_name
 from .wengert import WengertList, temporaries
 
@@ -31,6 +31,11 @@ class XMan:
         super().__init_subclass__(**options)
         for name, value in vars(cls).items():
             refuse_method(name, value)
+            if isinstance(value, Register) and not value.home:
+                value.home = cls, name
+
+    def __getstate__(self) -> dict:
+        return InOrder(self, *(r for r in vars(self).values() if isinstance(r, Register)))
 
     def __setattr__(self, name: str, value: Any) -> None:
         refuse_method(name, value)

@@ -1,6 +1,7 @@
 """Registers and Operations: the graph that an expression builds (Cohen, Automatic Reverse-Mode Differentiation, §1.6)."""
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +26,14 @@ class Register(Expression):
             raise XManError(f"a register's role is one of {', '.join(ROLES)}, not {role!r}")
         self.name, self.role, self.default = name, role, default
         self.definedAs: Operation | None = None
+        self.home: tuple[type, str] | None = None  # the class that it is an attribute of, and its name there
+
+    def __reduce_ex__(self, protocol: int) -> Any:
+        home = self.home and vars(self.home[0]).get(self.home[1]) is self
+        return (getattr, self.home) if home else super().__reduce_ex__(protocol)
+
+    def __getstate__(self) -> dict:
+        return InOrder(self, self)
 
     def record(self, op: str, args: tuple) -> Register:
         """The register that op(*args) defines: what an operator of `ops` asks for when it meets one."""
@@ -68,6 +77,29 @@ def literal(a: Any, op: str) -> Any:
     inside = " with registers in it" if isinstance(a, (tuple, list)) else ""
     raise XManError(f"{op} was given a {type(a).__name__}{inside}; an operator takes registers, numbers, shapes, slices and "
                     f"arrays of numbers, {op}(x, y), and everything else has to come in through an input register")
+
+
+class InOrder(dict):
+    """An object's attributes after the registers they lead to, each after its arguments: no pickle or copy recurses."""
+
+    now = threading.local()  # the ids of registers whose order is under way
+
+    def __init__(self, owner: Any, *outputs: Register):
+        super().__init__(vars(owner))
+        self.outputs = [r for r in outputs if not r.home and id(r) not in getattr(self.now, "ids", ())]
+
+    def __reduce__(self) -> tuple:
+        return dict, (), None, None, self.pairs()
+
+    def pairs(self) -> Iterator[tuple[str, Any]]:
+        around, order = getattr(self.now, "ids", frozenset()), list(evaluationOrder(*self.outputs))
+        try:
+            if order:
+                self.now.ids = around.union(map(id, order))
+            yield from ((next(iter(self)), r) for r in order)  # and then that attribute itself
+        finally:
+            self.now.ids = around
+        yield from self.items()
 
 
 class XManFunctions(f):

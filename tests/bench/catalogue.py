@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from .measure import Players, contest, medians
-from .rows import derivatives, elementwise, epoch, growth, hvp, interpreters, lstm, memory, scalar, startup, training
+from .rows import derivatives, elementwise, epoch, functions, growth, hvp, interpreters, lstm, memory, scalar, startup, training
 from .rows.training import Training
 from .table import Goal, Table
 from .worker import LeftOut
@@ -86,6 +86,7 @@ ROWS = {
     "memory-lstm": Row("the same of a 200-step LSTM", memory.sequences, ("float32",)),
     "memory-elementwise": Row("the same of elementwise, beyond inputs and outputs", memory.options, ("float32",)),
     "growth": Row("a random list from 100 to 100,000 lines: milliseconds of each stage, and how they grow", growth.run, DOUBLE),
+    "grad": Row("grad of functions in plain NumPy, one call of each: how many times as long as autograd", functions.run, DOUBLE),
     "interpret-regression": interpreted(interpreters.regression, "float32"),
     "interpret-scalar": interpreted(interpreters.scalar, "float64"),
     "interpret-hvp": interpreted(derivatives.hvp, "float32"),

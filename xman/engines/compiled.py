@@ -77,6 +77,9 @@ class Compiled:
         self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []  # the inputs that were looked at, and their owners
         self._lock = threading.Lock()
 
+    def __reduce__(self) -> tuple:
+        return Compiled, (self.steps, self.outputs, self.asked, self.inplace)  # compiled anew where it is loaded
+
     def __call__(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs by name, arrays of their own. Raises XManError as eval does."""
         built = self._latest

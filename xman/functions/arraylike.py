@@ -20,6 +20,7 @@ class ArrayLike(Expression):
     A number's `x += y` binds the name x anew, as Python's does; an array's would write into it and is refused.
     """
 
+    __slots__ = ()
     value: Any
 
     shape = property(lambda self: self.value.shape)

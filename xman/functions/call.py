@@ -1,47 +1,78 @@
-"""One call of a Python function of NumPy arrays, as a list with its values: what all its derivatives run on."""
+"""One call of a Python function of NumPy arrays, on a tape: what all its derivatives run on."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from operator import length_hint
+from typing import Any
 
 import numpy as np
 
-import ops
+from ops.table import TG, back, values_on
 
 from ..errors import XManError
-from ..interpreters import backprop, forward
-from ..wengert import WengertList
+from ..interpreters.context import own
 from .arraylike import ArrayLike, number
+from .derivative import name_of
 from .refusals import REFUSALS, replaced
-from .tracer import Tape, Tracer, listed, on
+from .tracer import Tape, Tracer, on
 from .trees import LEAF, flatten, tree_map, unflatten
 
 
-class Call(NamedTuple):
-    """One call of a function: its list with the values, and where its arguments and its results are in it."""
+@dataclass
+class Call:
+    """One call of a function: what is on its tape, and where its arguments and its results are there."""
 
-    steps: WengertList
-    values: dict[str, Any]
-    inputs: list[str]             # the register of each leaf of the arguments that are differentiated
+    tape: Tape
+    lines: list[tuple]            # those of the tape, which is closed
+    inputs: list[Tracer]          # each leaf of the arguments that are differentiated
     arguments: list[Any]          # the structure of each of them
-    outputs: list[str | None]     # the register of each leaf of the result; None for a constant
+    outputs: list[Tracer | None]  # each leaf of the result; None for a constant
     results: list[Any]            # the value of each
     result: Any                   # the structure of the result
     aux: Any
 
+    @property
+    def points(self) -> list:
+        """The values of the inputs."""
+        return [x.value for x in self.inputs]
+
+    @np.errstate(all="ignore")
     def pulled(self, deltas: Sequence[Any]) -> list:
         """Σ delta · ∂output/∂input for each input."""
-        seeds: dict[str, Any] = {}
-        for name, d in zip(self.outputs, deltas, strict=True):
-            if name:
-                seeds[name] = seeds[name] + d if name in seeds else d
-        found = backprop(self.steps, self.values, ops.DG, self.inputs, **seeds) if seeds else {}
-        return [number_of(found[name]) if name in found else zeros(self.values[name]) for name in self.inputs]
+        seeds: dict[int, Any] = {}
+        for end, x, d in zip(self.outputs, self.results, deltas, strict=True):
+            if end is not None and x.dtype.kind == "f":
+                seeds[id(end)] = seeds[id(end)] + d if id(end) in seeds else d
+        lines, held = reversed(self.lines), set()
+        try:
+            found = back(self.tape, lines, seeds)
+        except Exception as error:
+            raise self.failure(error, self.lines[length_hint(lines)]) from error
+        return [number_of(own(found[id(x)], x.value, held, ())) if id(x) in found else zeros(x.value)
+                for x in self.inputs]
 
+    @np.errstate(all="ignore")
     def pushed(self, tangents: Sequence[Any]) -> list:
         """Σ ∂output/∂input · tangent for each output."""
-        found = forward(self.steps, self.values, dict(zip(self.inputs, tangents, strict=True))) if self.inputs else {}
-        return [number_of(found[name]) if name in found else zeros(x) for name, x in zip(self.outputs, self.results, strict=True)]
+        found, held = {id(x): t for x, t in zip(self.inputs, tangents, strict=True)}, set()
+        for line in self.lines:
+            out, op, args = line
+            try:
+                inputs = values_on(self.tape, args)
+                parts = [own(rule(found[id(a)], out.value, *inputs), out.value, held, ())
+                         for a, rule in zip(args, TG[op], strict=False) if rule and id(a) in found]
+            except Exception as error:
+                raise self.failure(error, line) from error
+            if parts:
+                found[id(out)] = sum(parts[1:], parts[0])
+        return [number_of(found[id(end)]) if id(end) in found else zeros(x)
+                for end, x in zip(self.outputs, self.results, strict=True)]
+
+    def failure(self, error: Exception, line: tuple) -> XManError:
+        """The error that a rule raised, as a sentence with its operator and the shapes of its arguments."""
+        shapes = ", ".join(str(np.shape(x)) for x in values_on(self.tape, line[2]))
+        return XManError(f"the derivative of {line[1]}, of arguments of shape {shapes}: {error}")
 
 
 def number_of(x: Any) -> Any:
@@ -63,31 +94,17 @@ def called(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums:
                    for leaf in flat]
     leaves = [leaf.copy() for leaf in leaves]
     with Tape() as tape:
-        tracers = [Tracer(leaf, tape) for leaf in leaves]
-        args, rest = list(args), iter(tracers)
+        inputs = [Tracer(leaf, tape) for leaf in leaves]
+        args, rest = list(args), iter(inputs)
         for i, structure in zip(argnums, structures, strict=True):
             args[i] = unflatten(structure, rest)
         result = outcome(fn, args, options)
         result, aux = pair(what, fn, result) if has_aux else (result, None)
         ends, shape = flatten(result)
-        mine = [on(tape, end) for end in ends]
-        names = {id(t): f"x{k}" for k, t in enumerate(tracers, 1)}
-        values = dict(zip(names.values(), leaves, strict=True))
-        inputs = list(values)
-
-        def constant(a, op):  # not a literal: it may be large, or a tracer of a call around this one
-            if a is None or isinstance(a, (int, float, tuple, slice, type(Ellipsis))):
-                return a
-            if isinstance(a, str):
-                return (a,)  # a bare string would name a register
-            values[name := f"c{len(values)}"] = a
-            return name
-
-        steps, found = listed(tape, names, [end for end, own in zip(ends, mine, strict=True) if own], constant)
-        outputs = [names[id(end)] if own else None for end, own in zip(ends, mine, strict=True)]
-        results = [end.value if own else constant_output(what, fn, end) for end, own in zip(ends, mine, strict=True)]
+        outputs = [end if on(tape, end) else None for end in ends]
+        results = [end.value if on(tape, end) else constant_output(what, fn, end) for end in ends]
         aux = tree_map(lambda a: a.value if on(tape, a) else a, aux)
-    return Call(steps, values | found, inputs, structures, outputs, results, shape, aux)
+        return Call(tape, tape[:], inputs, structures, outputs, results, shape, aux)
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
@@ -128,19 +145,4 @@ def pair(what: str, fn: Callable, result: Any) -> tuple:
     if not (isinstance(result, tuple) and len(result) == 2):
         raise XManError(f"with has_aux=True {what} wants a function that returns (output, auxiliary), and {name_of(fn)} returned "
                         f"{f'a tuple of {len(result)}' if isinstance(result, tuple) else 'one thing'}")
-    return result
-
-
-def name_of(fn: Callable) -> str:
-    return getattr(fn, "__name__", type(fn).__name__)
-
-
-def callable_or_refused(what: str, fn: Any) -> None:
-    if not callable(fn):
-        raise XManError(f"{what} takes a function, and found {type(fn).__name__}; write {what}(fn), and the numbers after it")
-
-
-def named(what: str, fn: Callable, result: Callable) -> Callable:
-    """The derivative `what` of fn, with a name, a docstring and fn's signature."""
-    result.__name__, result.__doc__, result.__wrapped__ = f"{what}_{name_of(fn)}", f"{what} of {name_of(fn)}.", fn
     return result

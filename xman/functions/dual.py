@@ -12,7 +12,8 @@ from ops.table import Traced
 
 from ..errors import XManError
 from .arraylike import ArrayLike, number, real
-from .call import callable_or_refused, named, number_of, outcome
+from .call import number_of, outcome
+from .derivative import Derivative, callable_or_refused
 from .trees import tree_map
 
 
@@ -126,4 +127,5 @@ def derivative(fn: Callable, order: int = 1) -> Callable:
         result = outcome(fn, [Dual(x, 1.0, level)], {})
         return tree_map(lambda y: y.tangent if isinstance(y, Dual) and y.level == level else np.zeros(np.shape(y))[()], result)
 
-    return named("derivative", fn, fn if order == 0 else slope if order == 1 else derivative(derivative(fn, order - 1)))
+    run = fn if order == 0 else slope if order == 1 else derivative(derivative(fn, order - 1))
+    return Derivative(derivative, fn, run, order)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..matrices.jacobian import Count, counted, stacked
-from .call import Call, callable_or_refused, called, named
+from .call import Call, called
+from .derivative import Derivative, callable_or_refused
 from .transforms import grad, positions, whole
 from .trees import flatten, unflatten
 
@@ -39,8 +40,9 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
         """The inputs and the outputs, the mode and its passes."""
         return count_of(call_of(args, options), mode)
 
-    matrices.count = count
-    return named("jacobian", fn, matrices)
+    result = Derivative(jacobian, fn, matrices, argnums, mode, has_aux)
+    result.count = count
+    return result
 
 
 def inner(call: Call, row: list, k: int = 0) -> Any:
@@ -50,7 +52,7 @@ def inner(call: Call, row: list, k: int = 0) -> Any:
 
 
 def count_of(call: Call, mode: str | None) -> Count:
-    return counted(sum(call.values[name].size for name in call.inputs), sum(x.size for x in call.results), mode)
+    return counted(sum(x.size for x in call.points), sum(x.size for x in call.results), mode)
 
 
 def units(points: Sequence[Any]):
@@ -62,23 +64,24 @@ def units(points: Sequence[Any]):
             yield k, seeds
 
 
+def passes(points: Sequence[Any], walk: Callable) -> list[list]:
+    """For each of the points what walk(…) gives at each of its entries."""
+    found: list[list] = [[] for _ in points]
+    for k, seeds in units(points):
+        found[k].append(walk(seeds))
+    return found
+
+
 def rows(call: Call) -> list[list]:
     """The blocks [output][input], a pass back for each entry of the outputs."""
-    found: list[list] = [[] for _ in call.results]
-    for k, seeds in units(call.results):
-        found[k].append(call.pulled(seeds))
-    points = [call.values[name] for name in call.inputs]
-    return [[stacked([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i, x in enumerate(points)]
-            for y, parts in zip(call.results, found, strict=True)]
+    return [[stacked([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i, x in enumerate(call.points)]
+            for y, parts in zip(call.results, passes(call.results, call.pulled), strict=True)]
 
 
 def columns(call: Call) -> list[list]:
     """The blocks [output][input], a pass forward for each entry of the inputs."""
-    points = [call.values[name] for name in call.inputs]
-    found: list[list] = [[] for _ in points]
-    for k, seeds in units(points):
-        found[k].append(call.pushed(seeds))
-    return [[stacked([part[j] for part in parts], -1, (*y.shape, *x.shape), x) for x, parts in zip(points, found, strict=True)]
+    found = list(zip(call.points, passes(call.points, call.pushed), strict=True))
+    return [[stacked([part[j] for part in parts], -1, (*y.shape, *x.shape), x) for x, parts in found]
             for j, y in enumerate(call.results)]
 
 
@@ -88,4 +91,4 @@ def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
     For trees, and where argnums is a tuple, each block holds a tree of blocks, as in JAX. Raises XManError as `grad` does.
     """
     callable_or_refused("hessian", fn)
-    return named("hessian", fn, jacobian(grad(fn, argnums), argnums, "forward"))
+    return Derivative(hessian, fn, jacobian(grad(fn, argnums), argnums, "forward"), argnums)

@@ -13,7 +13,8 @@ from ..register import literal
 from ..validity import refuse_name
 from ..wengert import WengertList
 from .arraylike import ArrayLike, plain
-from .call import callable_or_refused, constant_output, name_of, outcome
+from .call import constant_output, outcome
+from .derivative import callable_or_refused, name_of
 from .tracer import Tape, Tracer, listed, on
 from .trees import flatten, paths, unflatten
 
@@ -64,7 +65,7 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
         def constant(a, op):  # beside float64 a NumPy number and Python's float are the same
             return a.item() if isinstance(a, np.float64) and (double or op == "alias") else literal(a, op)
 
-        steps, _ = listed(tape, names, filter(lambda end: on(tape, end), ends), constant)
+        steps = listed(tape, names, filter(lambda end: on(tape, end), ends), constant)
         for name, end in copies:
             steps.append((name, "alias", (names[id(end)] if on(tape, end) else constant(end, "alias"),)))
     return steps

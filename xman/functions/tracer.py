@@ -1,7 +1,6 @@
 """The tracer, a value that writes the operators it meets on a tape, and the list that the tape is."""
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from ops import Expression, f
 from ops.table import Traced
 
-from ..wengert import WengertList
+from ..wengert import WengertList, temporaries
 from .arraylike import ArrayLike, real
 from .refusals import refuse
 
@@ -32,9 +31,14 @@ class Tape(list):
         self.open = False
         self.clear()  # tracers point at the tape: without this the arrays would wait for the garbage collector
 
+    def __deepcopy__(self, memo: dict) -> Tape:
+        return self  # as its tracers do
 
-class Tracer(ArrayLike):
+
+class Tracer(ArrayLike, Traced):
     """A value on a tape. Operators that meet it compute theirs, and write themselves down."""
+
+    __slots__ = ()
 
     def __init__(self, value: Any, tape: Tape):
         self.value, self.tape, self.level = value, tape, tape.level
@@ -42,31 +46,36 @@ class Tracer(ArrayLike):
     def record(self, op: str, args: tuple) -> Any:
         tape = self.tape
         if not tape.open:
-            refuse_leaked()
+            self.alive()
         if tape.exact and op in ("broadcast", "unbroadcast") and idle(*args):
             return args[0]
-        args = tuple([a if isinstance(a, Expression) else kept(a) for a in args])
-        value = getattr(f, op)(*[a.value if isinstance(a, Tracer) and a.tape is tape else a for a in args])
-        out = Tracer(real(op, value), tape)
-        tape.append((out, op, args))
+        line, values = [], []
+        for a in args:
+            mine = isinstance(a, Tracer) and a.tape is tape
+            line.append(a := a if mine or isinstance(a, Expression) else kept(a))
+            values.append(a.value if mine else a)
+        out = Tracer(real(op, getattr(f, op)(*values)), tape)
+        tape.append((out, op, tuple(line)))
         return out
 
+    def __reduce_ex__(self, protocol):
+        return super().__reduce_ex__(protocol) if self.tape.open else (Tracer, (self.value, self.tape))  # vjp's pull
+
+    def alive(self) -> Tape:
+        """Its tape. XManError where that is closed."""
+        return self.tape if self.tape.open else refuse(
+            "this traced value is from a call that has ended, kept in a global, a closure or a cache",
+            "return it from the function, as an auxiliary output, instead of keeping it")
+
     def __bool__(self):
-        if not self.tape.open:
-            refuse_leaked()
+        self.alive()
         return super().__bool__()
 
     def is_flat(self):
-        if not self.tape.open:
-            refuse_leaked()
+        self.alive()
         if self.dtype.kind in "biu" and not self.tape.exact:
             refuse("this index or mask would be a constant of the list", "write f.getitem(array, index) (from xman import f)")
         return self.value.is_flat() if isinstance(self.value, ArrayLike) else super().is_flat()
-
-
-def refuse_leaked():
-    refuse("this traced value is from a call that has ended, kept in a global, a closure or a cache",
-           "return it from the function, as an auxiliary output, instead of keeping it")
 
 
 def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
@@ -76,27 +85,22 @@ def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
 
 def kept(a: Any) -> Any:
     """A constant as it is now: the user may write into an array later."""
-    if isinstance(a, list):
-        return np.asarray(a)
-    final = isinstance(a, np.ndarray) and a.base is None and not a.flags.writeable
-    return a.copy(order="K") if isinstance(a, np.ndarray) and not final else a
+    if isinstance(a, np.ndarray):
+        return a if a.base is None and not a.flags.writeable else a.copy(order="K")
+    return np.asarray(a) if isinstance(a, list) else a
 
 
 def on(tape: Tape, x: Any) -> bool:
     """Whether x is a tracer of this tape. XManError for one of a tape that is closed."""
-    if not isinstance(x, Tracer):
-        return False
-    if not x.tape.open:
-        refuse_leaked()
-    return x.tape is tape
+    return isinstance(x, Tracer) and x.alive() is tape
 
 
 def listed(tape: Tape, names: dict[int, str], ends: Iterable[Tracer],
-           constant: Callable[[Any, str], Any]) -> tuple[WengertList, dict]:
-    """The list of the lines that lead to the tracers `ends`, and the value of each register in it.
+           constant: Callable[[Any, str], Any]) -> WengertList:
+    """The list of the lines that lead to the tracers `ends`.
 
     names: the registers' names by id(tracer), those of the inputs at least; the others become z1, z2, …, and are added.
-    constant(a, op): what stands in a line for an argument that is not on the tape; a string names a register.
+    constant(a, op): what stands in a line for an argument that is not on the tape.
     """
     wanted = {id(end) for end in ends}
     lines = []
@@ -104,15 +108,9 @@ def listed(tape: Tape, names: dict[int, str], ends: Iterable[Tracer],
         if id(line[0]) in wanted:
             lines.append(line)
             wanted.update([id(a) for a in line[2] if isinstance(a, Tracer)])
-    lines.reverse()
-    taken = set(names.values())
-    fresh = (name for k in itertools.count(1) if (name := f"z{k}") not in taken)
-    steps, values = [], {}
-    for node, op, args in lines:
+    fresh, steps = temporaries({*names.values()}), WengertList()
+    for node, op, args in reversed(lines):
         dst = names.get(id(node)) or names.setdefault(id(node), next(fresh))
-        values[dst] = node.value
         args = tuple([names[id(a)] if isinstance(a, Tracer) and a.tape is tape else constant(a, op) for a in args])
-        steps.append((dst, op, args))
-    result = WengertList()
-    result.extend(steps)  # checked when it runs
-    return result, values
+        steps.append((dst, op, args))  # checked when it runs
+    return steps

@@ -1,4 +1,4 @@
-"""Derivatives of Python functions of NumPy arrays. Each calls the function once and runs the interpreters over its tape.
+"""Derivatives of Python functions of NumPy arrays. Each calls the function once and steps through its tape, back or forth.
 
 They compose with one another to any order. Arguments and results are arrays, numbers, and lists, tuples and dicts of them;
 a derivative has the structure, the shapes and the precisions of the argument. Python's int counts as float64. Arguments that
@@ -8,14 +8,16 @@ isinstance and np.isscalar say so, and np.asarray of it is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ops import Expression
+from ops import Expression, f
 
 from ..errors import XManError
-from .call import Call, callable_or_refused, called, name_of, named
+from .call import Call, called, number_of
+from .derivative import Derivative, callable_or_refused, name_of
 from .trees import matching, unflatten
 
 
@@ -32,7 +34,7 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) 
     def gradient(*args, **options):
         value, slope = both(*args, **options)
         return (slope, value[1]) if has_aux else slope
-    return named("grad", fn, gradient)
+    return Derivative(grad, fn, gradient, argnums, has_aux)
 
 
 def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
@@ -45,7 +47,7 @@ def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool
         parts = iter(call.pulled([np.ones((), value.dtype)[()]]))
         slopes = [unflatten(structure, parts) for structure in call.arguments]
         return (value, call.aux) if has_aux else value, slopes[0] if whole(argnums) else tuple(slopes)
-    return named("value_and_grad", fn, value_and_gradient)
+    return Derivative(value_and_grad, fn, value_and_gradient, argnums, has_aux)
 
 
 def scalar(call: Call, fn: Callable) -> Any:
@@ -54,7 +56,7 @@ def scalar(call: Call, fn: Callable) -> Any:
         found = f"{len(call.results)} outputs, {call.result}"
     elif call.results[0].shape:
         found = f"an array of shape {call.results[0].shape}"
-    elif call.outputs[0] and call.results[0].dtype.kind != "f":
+    elif call.outputs[0] is not None and call.results[0].dtype.kind != "f":
         raise XManError(f"{name_of(fn)} returned {call.results[0].dtype}, and only floats have a gradient: comparisons and "
                         "positions are flat; return a float")
     else:
@@ -74,11 +76,14 @@ def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     call = called("vjp", fn, primals, {}, range(len(primals)), has_aux)
     outputs = unflatten(call.result, call.results)
 
-    def pull(u: Any) -> tuple:
-        """uᵀJ for each primal."""
-        parts = iter(call.pulled(like(u, call.results, call.result, "u", "the output")))
-        return tuple(unflatten(structure, parts) for structure in call.arguments)
+    pull = partial(pulled, call)
     return (outputs, pull, call.aux) if has_aux else (outputs, pull)
+
+
+def pulled(call: Call, u: Any) -> tuple:
+    """uᵀJ for each primal."""
+    parts = iter(call.pulled(like(u, call.results, call.result, "u", "the output")))
+    return tuple(unflatten(structure, parts) for structure in call.arguments)
 
 
 def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> tuple:
@@ -92,21 +97,20 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
         if not isinstance(given, (tuple, list)):
             raise XManError(f"the {word} of jvp are a tuple, one for each argument; found {type(given).__name__}: write (x,)")
     call = called("jvp", fn, primals, {}, range(len(primals)), has_aux)
-    points = [call.values[name] for name in call.inputs]
-    slopes = call.pushed(like(tuple(tangents), points, tuple(call.arguments), "tangents", "primals"))
+    slopes = call.pushed(like(tuple(tangents), call.points, tuple(call.arguments), "tangents", "primals"))
     result = unflatten(call.result, call.results), unflatten(call.result, slopes)
     return (*result, call.aux) if has_aux else result
 
 
 def like(tree: Any, points: Sequence[Any], structure: Any, name: str, other: str) -> list:
-    """The leaves of the tree; XManError unless it has that structure and the shapes of the points."""
+    """The leaves of the tree in the precision of the points; XManError unless it has that structure and their shapes."""
     leaves = matching(tree, structure, name, other)
     leaves = [leaf if isinstance(leaf, Expression) else np.asarray(leaf) for leaf in leaves]
     for leaf, x in zip(leaves, points, strict=True):
         if leaf.shape != x.shape or leaf.dtype.kind not in "biuf":
             raise XManError(f"{name} has {leaf.dtype} of shape {leaf.shape} where {other} has {x.dtype} of shape {x.shape}; "
                             "they have to be alike")
-    return leaves
+    return [number_of(f.broadcast(leaf, x)) for leaf, x in zip(leaves, points, strict=True)]
 
 
 def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any], argnums: int | Sequence[int] = 0) -> Any:

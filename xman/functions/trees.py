@@ -18,6 +18,9 @@ class Leaf:
     def __repr__(self) -> str:
         return "*"
 
+    def __reduce__(self) -> str:
+        return "LEAF"
+
 
 LEAF = Leaf()
 
@@ -54,13 +57,8 @@ def rebuilt(tree: Any, parts: list) -> Any:
 def flatten(tree: Any) -> tuple[list, Any]:
     """(leaves, structure) of the tree, the leaves from left to right."""
     leaves: list = []
-
-    def hold(leaf):
-        leaves.append(leaf)
-        return LEAF
-
     try:
-        structure = tree_map(hold, tree)
+        structure = tree_map(lambda leaf: leaves.append(leaf) or LEAF, tree)
     except RecursionError:
         raise XManError("an argument is nested hundreds deep, or contains itself; give it flatter") from None
     return leaves, structure

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, f
+from ops.table import precise
 
 from ..errors import XManError, nearest
 from ..notation import shortened, shown
@@ -75,8 +76,7 @@ def own(part: Any, x: Any, held: set[int], around: Collection[Any]) -> Any:
     """part in the precision of x and in a buffer of its own: no view, none that is held (by id), none of those around."""
     if type(part) is type(x) is not np.ndarray:
         return part  # a number
-    if isinstance(part, (np.ndarray, np.floating)) and part.dtype is not (dtype := getattr(x, "dtype", part.dtype)):
-        part = part.astype(dtype if dtype.kind == "f" else float, copy=False)
+    part = precise(part, x)
     if type(part) is np.ndarray:
         if part.base is not None or id(part) in held or id(part) in map(id, around):
             part = part.copy()
