@@ -17,11 +17,13 @@ from .refusals import IN_PLACE, INDEX, refuse, refuse_conversion, refuse_functio
 class ArrayLike(Expression):
     """An Expression that knows its value: an array, a NumPy number, or an ArrayLike again, of a lower level.
 
-    A number's `x += y` binds the name x anew, as Python's does; an array's would write into it and is refused.
+    isinstance and np.isscalar see an array or a number of NumPy; `type(x) is` sees Tracer or Dual. A number's `x += y` binds
+    the name x anew, as Python's does; an array's would write into it and is refused.
     """
 
     value: Any
 
+    __class__ = property(lambda self: np.ndarray if self.shape else self.dtype.type)
     shape = property(lambda self: self.value.shape)
     ndim = property(lambda self: len(self.value.shape))
     size = property(lambda self: self.value.size)
@@ -75,6 +77,12 @@ class ArrayLike(Expression):
 
     # ---- never a silent constant ----------------------------------------------------------------------------------
 
+    def __hash__(self):
+        if self.shape:
+            raise TypeError("unhashable type: 'numpy.ndarray'")
+        refuse("a set, a dict or a cache would take a traced number for another one that is equal to it",
+               "compare it, x == key, or look up a plain number")
+
     def __float__(self):
         return float(plain(self)) if self.is_flat() else refuse_conversion("float()")
 
@@ -109,12 +117,14 @@ class ArrayLike(Expression):
         refuse("an in-place write into a traced array would be lost to the derivative",
                "build a new array: np.where(condition, new, old), np.concatenate, or a list of rows and np.stack")
 
-    def item(self, *_):
-        refuse("item() would turn a traced value into a plain number, and its derivative would be lost",
-               "leave the array as it is, or index it: x[i, j]")
+    def item(self, *place):
+        return plain(self).item(*place) if self.is_flat() else refuse(
+            "item() would turn a traced value into a plain number, and its derivative would be lost",
+            "leave the array as it is, or index it: x[i, j]")
 
     def tolist(self):
-        refuse("tolist() would turn a traced array into plain numbers, and their derivatives would be lost", "write list(x)")
+        return plain(self).tolist() if self.is_flat() else refuse(
+            "tolist() would turn a traced array into plain numbers, and their derivatives would be lost", "write list(x)")
 
     def __getattr__(self, name):
         if hasattr(np.ndarray, name) and not name.startswith("__"):
