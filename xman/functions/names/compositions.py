@@ -1,7 +1,9 @@
 """NumPy's functions that are no operator and take more than a line to write with those there are."""
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -14,51 +16,76 @@ from .rearrangements import array, refuse_options, take_along_axis, whole_axis
 
 
 def reduction(op: str) -> Any:
-    """NumPy's reduction of that name: x with its options, by our operator."""
-    def reduced(x, axis=None, dtype=None, out=None, keepdims=False, *, initial=None, where=None, **options):
+    """np.sum, np.mean or np.prod."""
+    def reduced(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
         refuse_options(op, out=out, initial=initial, where=where)
-        x = cast(x, dtype) if dtype is not None else x
-        return getattr(f, op)(x, axis=whole_axis(axis), keepdims=bool(keepdims), **options)
+        return getattr(f, op)(summed(op, a, dtype), axis=whole_axis(axis), keepdims=bool(keepdims))
     return reduced
+
+
+def spread(op: str) -> Any:
+    """np.var or np.std."""
+    def reduced(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
+        refuse_options(op, out=out, where=where, mean=mean)
+        if ddof and correction is not None:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        return getattr(f, op)(summed(op, a, dtype), whole_axis(axis), bool(keepdims), ddof if correction is None else correction)
+    return reduced
+
+
+def summed(op: str, a: Any, dtype: Any) -> Any:
+    """a in the precision in which it is to be summed."""
+    if dtype is not None and op not in ("sum", "prod") and np.dtype(dtype).kind != "f":
+        refuse(f"np.{op} in whole numbers has no operator here", "take it of floats")
+    return a if dtype is None else cast(a, dtype)
 
 
 def extreme(op: str) -> Any:
     """np.max and np.min, which have no dtype."""
-    def reduced(x, axis=None, out=None, keepdims=False, initial=None, where=None):
+    def reduced(a, axis=None, out=None, keepdims=False, initial=None, where=None):
         refuse_options(op, out=out, initial=initial, where=where)
-        return getattr(f, op)(x, axis=whole_axis(axis), keepdims=bool(keepdims))
+        return getattr(f, op)(a, whole_axis(axis), bool(keepdims))
     return reduced
 
 
-def average(a, axis=None, weights=None, returned=False, keepdims=False):
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     if weights is None:
-        mean = f.mean(a, axis=axis, keepdims=bool(keepdims))
-        return (mean, np.full(mean.shape, a.size / max(mean.size, 1))[()]) if returned else mean
+        mean = np.mean(a, axis, keepdims=keepdims)
+        return (mean, np.full(mean.shape, a.size / mean.size, mean.dtype)[()]) if returned else mean
     a, weights = array(a), array(weights)
     if weights.shape != a.shape:
-        weights = np.broadcast_to(np.expand_dims(weights, [i for i in range(a.ndim) if i != axis % a.ndim]), a.shape)
-    total = np.sum(weights, axis, keepdims=bool(keepdims))
-    mean = np.sum(a * weights, axis, keepdims=bool(keepdims)) / total
+        np.average(np.ones(a.shape), axis, np.ones(weights.shape))  # raises what NumPy does
+        axes = [i % a.ndim for i in np.ravel(axis)]
+        weights = np.transpose(weights, np.argsort(axes))
+        weights = np.broadcast_to(np.expand_dims(weights, [i for i in range(a.ndim) if i not in axes]), a.shape)
+    if a.dtype.kind in "biu":
+        a = cast(a, np.result_type(a.dtype, weights.dtype, "f8"))
+    total = np.sum(cast(weights, np.result_type(a.dtype, weights.dtype)), axis, keepdims=keepdims)
+    if not np.all(total):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    mean = np.sum(a * weights, axis, keepdims=keepdims) / total
     return (mean, total) if returned else mean
 
 
-def any_(x, axis=None, out=None, keepdims=False):
+def any_(a, axis=None, out=None, keepdims=False):
     refuse_options("any", out=out)
-    return f.sum(f.not_equal(x, 0), axis=axis, keepdims=bool(keepdims)) > 0
+    return f.sum(f.not_equal(a, 0), axis=whole_axis(axis), keepdims=bool(keepdims)) > 0
 
 
-def all_(x, axis=None, out=None, keepdims=False):
+def all_(a, axis=None, out=None, keepdims=False):
     refuse_options("all", out=out)
-    return f.equal(f.sum(f.equal(x, 0), axis=axis, keepdims=bool(keepdims)), 0)
+    return f.equal(f.sum(f.equal(a, 0), axis=whole_axis(axis), keepdims=bool(keepdims)), 0)
 
 
-def arg(sign: int) -> Any:
-    """np.argmax for +1, np.argmin for −1."""
-    def position(x, axis=None, out=None, keepdims=False):
-        refuse_options("argmax" if sign > 0 else "argmin", out=out)
-        at = f.argmax(x if sign > 0 else -x if x.dtype.kind == "f" else -1.0 * x, axis=axis)
-        return at if not keepdims else np.expand_dims(at, tuple(range(x.ndim)) if axis is None else axis)
-    return position
+def argmax(a, axis=None, out=None, *, keepdims=False):
+    refuse_options("argmax", out=out)
+    at = f.argmax(a, axis if axis is None else operator.index(axis))
+    return at if not keepdims else np.expand_dims(at, tuple(range(a.ndim)) if axis is None else axis)
+
+
+def argmin(a, axis=None, out=None, *, keepdims=False):
+    refuse_options("argmin", out=out)
+    return argmax(-a if a.dtype.kind == "f" else f.equal(a, np.min(a, axis, keepdims=True)), axis, keepdims=keepdims)
 
 
 def ptp(x, axis=None, out=None, keepdims=False):
@@ -66,32 +93,71 @@ def ptp(x, axis=None, out=None, keepdims=False):
     return np.max(x, axis, keepdims=keepdims) - np.min(x, axis, keepdims=keepdims)
 
 
-def quantile(x, q, axis=None, keepdims=False):
+def flattened(a, axis):
+    """a with `axis`, or all axes together, as its first."""
+    axes = tuple(range(a.ndim)) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, a.ndim)
+    a = np.moveaxis(a, axes, range(len(axes)))
+    return np.reshape(a, (math.prod(a.shape[:len(axes)]), *a.shape[len(axes):]))
+
+
+def kept(result, axes, keepdims):
+    return np.expand_dims(result, axes) if keepdims else result
+
+
+def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """NaN where an entry is."""
+    refuse_options("median", out=out)
+    a, axes = np.sort(flattened(a, axis), 0), tuple(range(a.ndim)) if axis is None else axis
+    n = len(a)
+    middle = np.mean(a[(n - 1) // 2:n // 2 + 1], 0)
+    return kept(f.where(f.isnan(a[-1]), np.nan, middle) if n and a.dtype.kind == "f" else middle, axes, keepdims)
+
+
+def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
     """NumPy's default, linear between the two nearest entries in order; NaN where one of them is NaN."""
-    if np.ndim(q) or isinstance(q, ArrayLike):
-        refuse("np.quantile and np.percentile have a derivative here for one fixed q", "call it once for each q")
-    if isinstance(axis, tuple):
-        refuse("a median over several axes has no operator here", "reshape them into one")
-    x, along = (np.ravel(x), 0) if axis is None else (x, axis)
-    ordered = np.moveaxis(np.sort(x, along), along, 0)
-    position = q * (len(ordered) - 1)
-    low, part = math.floor(position), position - math.floor(position)
-    result = ordered[low] if part == 0 else ordered[low] * (1 - part) + ordered[low + 1] * part
-    result = np.where(f.isnan(ordered[-1]), np.nan, result)
-    return result if not keepdims else np.reshape(result, (1,) * x.ndim) if axis is None else np.expand_dims(result, axis)
+    refuse_options("quantile", out=out, method=None if method == "linear" else method)
+    if isinstance(q, ArrayLike):
+        refuse("np.quantile and np.percentile have a derivative here for a plain q", "give q as a number")
+    if np.ndim(q):
+        q = np.asarray(q)
+        parts = [quantile(a, each, axis, keepdims=keepdims) for each in np.ravel(q)]
+        return np.reshape(np.stack(parts), (*q.shape, *parts[0].shape))
+    if not 0 <= q <= 1:
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    a, axes = np.sort(flattened(a, axis), 0), tuple(range(a.ndim)) if axis is None else axis
+    position = q * (len(a) - 1)
+    if isinstance(position, (int, np.integer)):
+        result = a[position]
+    else:
+        low = -1 if position >= len(a) - 1 else math.floor(position)
+        part, below, above = position - low, a[low], a[low + (low >= 0)]
+        result = below + (above - below) * part if part < 0.5 else above - (above - below) * (1 - part)
+    return kept(f.where(f.isnan(a[-1]), np.nan, result) if a.dtype.kind == "f" else result, axes, keepdims)
 
 
-def sort(x, axis=-1, kind=None, order=None, *, stable=None):
-    if axis is None:
-        x, axis = np.ravel(x), -1
-    return take_along_axis(x, f.argsort(x, axis), axis)
+def percentile(a, q, *args, **options):
+    return quantile(a, q / 100 if type(q) in (int, float) else np.true_divide(q, 100), *args, **options)
+
+
+def sort(a, axis=-1, kind=None, order=None, *, stable=None):
+    np.sort(np.zeros(0), kind=kind, order=order, stable=stable)  # raises what NumPy does
+    a, axis = (np.ravel(a), -1) if axis is None else (a, axis)
+    return take_along_axis(a, argsort(a, axis), axis)
+
+
+def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
+    np.argsort(np.zeros(0), kind=kind, order=order, stable=stable)  # raises what NumPy does
+    return f.argsort(np.ravel(a), -1) if axis is None else f.argsort(a, operator.index(axis))
 
 
 def cov(m, y=None, rowvar=True, bias=False, ddof=None):
-    m = m if y is None else np.concatenate([np.atleast_2d(m), np.atleast_2d(y)])
-    m = np.atleast_2d(m if rowvar or m.ndim < 2 else m.T)
-    d = f.centered(m, 1)
-    return np.squeeze(d @ d.T / (m.shape[1] - ((0 if bias else 1) if ddof is None else ddof)))
+    like = np.cov(np.ones(np.shape(m)), None if y is None else np.ones(np.shape(y)), rowvar, bias, ddof)  # raises what NumPy does
+    if not like.size:
+        return like
+    rows = [np.atleast_2d(x) for x in ((m,) if y is None else (m, y))]
+    rows = [x if rowvar or np.ndim(given) == 1 or k and len(x) == 1 else x.T for k, (x, given) in enumerate(zip(rows, (m, y), strict=False))]
+    d = f.centered(cast(np.concatenate(rows), float), 1)
+    return np.squeeze(d @ d.T / np.float64(max(d.shape[1] - ((0 if bias else 1) if ddof is None else ddof), 0)))
 
 
 def corrcoef(x, y=None, rowvar=True):
@@ -99,7 +165,7 @@ def corrcoef(x, y=None, rowvar=True):
     if not c.ndim:
         return c / c
     deviation = np.sqrt(np.diag(c))
-    return c / deviation[:, None] / deviation
+    return np.clip(c / deviation[:, None] / deviation, -1, 1)
 
 
 # ---- products -------------------------------------------------------------------------------------------------------
@@ -119,15 +185,36 @@ def inner(a, b):
 
 def tensordot(a, b, axes=2):
     a, b = array(a), array(b)
-    if np.ndim(axes) == 0:
-        axes = range(a.ndim - axes, a.ndim), range(axes)
-    over_a, over_b = ([i % x.ndim for i in np.ravel(over).astype(int)] for x, over in zip((a, b), axes, strict=True))
+    if np.ndim(axes) == 0 and not isinstance(axes, (tuple, list)):
+        axes = range(-axes, 0), range(axes)
+    over_a, over_b = ([operator.index(i) for i in np.atleast_1d(over)] for over in axes)
+    if [a.shape[i] for i in over_a] != [b.shape[i] for i in over_b]:
+        raise ValueError("shape-mismatch for sum")
+    over_a, over_b = ([i % x.ndim for i in over] for x, over in ((a, over_a), (b, over_b)))
     free_a, free_b = ([i for i in range(x.ndim) if i not in over] for x, over in ((a, over_a), (b, over_b)))
-    size = math.prod(a.shape[i] for i in over_a)
     shape = *(a.shape[i] for i in free_a), *(b.shape[i] for i in free_b)
-    left = np.reshape(np.transpose(a, (*free_a, *over_a)), (math.prod(a.shape[i] for i in free_a), size))
-    right = np.reshape(np.transpose(b, (*over_b, *free_b)), (size, math.prod(b.shape[i] for i in free_b)))
-    return np.reshape(f.dot(left, right), shape)
+    size, rows, columns = (math.prod(x.shape[i] for i in some) for x, some in ((a, over_a), (a, free_a), (b, free_b)))
+    left = np.reshape(np.transpose(a, (*free_a, *over_a)), (rows, size))
+    return np.reshape(f.dot(left, np.reshape(np.transpose(b, (*over_b, *free_b)), (size, columns))), shape)
+
+
+def vecdot(a, b):
+    if array(a).shape[-1] != array(b).shape[-1]:
+        raise ValueError(f"vecdot: the vectors have {np.shape(a)[-1]} and {np.shape(b)[-1]} entries")
+    return f.sum(f.mul(a, b), -1)
+
+
+def outer(x1, x2):
+    if np.ndim(x1) != 1 or np.ndim(x2) != 1:
+        raise ValueError(f"Input arrays must be one-dimensional, but they are {np.ndim(x1)} and {np.ndim(x2)}")
+    return f.outer(x1, x2)
+
+
+def cholesky(a):
+    if not np.allclose(plain(a), np.swapaxes(plain(a), -1, -2)):
+        refuse("np.linalg.cholesky reads the lower triangle alone, and the derivative is that of a symmetric matrix",
+               "give it (a + a.T) / 2")
+    return f.cholesky(a if a.dtype.kind == "f" else cast(a, float))
 
 
 def kron(a, b):
@@ -148,7 +235,8 @@ def cross(a, b):
 
 
 def convolve(a, v, mode="full"):
-    a, v = array(a), array(v)
+    a, v = np.atleast_1d(array(a)), np.atleast_1d(array(v))
+    np.convolve(np.ones(a.shape), np.ones(v.shape), "valid")  # raises what NumPy does
     if len(v) > len(a):
         a, v = v, a
     n, m = len(a), len(v)
@@ -165,6 +253,9 @@ def einsum(subscripts, *arrays, out=None, optimize=False, **options):
 
 
 def matrix_power(a, n):
+    n = operator.index(n)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     if n < 0:
         a, n = f.inv(a), -n
     result = np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape) if n == 0 else None
@@ -177,6 +268,7 @@ def matrix_power(a, n):
 
 def multi_dot(arrays, *, out=None):
     refuse_options("linalg.multi_dot", out=out)
+    np.linalg.multi_dot([np.ones(np.shape(a)) for a in arrays])  # raises what NumPy does
     result = arrays[0]
     for a in arrays[1:]:
         result = dot(result, a)
@@ -197,40 +289,59 @@ def slogdet(a):
 
 def norm(x, ord=None, axis=None, keepdims=False):
     x, keep, axis = array(x), bool(keepdims), whole_axis(axis)
-    if ord is None or (ord == 2 and (x.ndim == 1 or isinstance(axis, int))) or ord == "fro":
-        return f.norm(x, axis=axis, keepdims=keep)
+    x = x if x.dtype.kind == "f" else cast(x, float)
+    np.linalg.norm(np.broadcast_to(1.0, [min(n, 2) for n in x.shape]), ord, axis)  # raises what NumPy does
     axes = x.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 1
-    if axes == 1 and not isinstance(ord, str):
+    if ord is None or axes == 1 and ord == 2 or axes == 2 and ord in ("fro", "f"):
+        return f.norm(x, axis=axis, keepdims=keep)
+    if axes == 1:
         size = f.abs(x)
         if np.isinf(ord):
-            return (f.max if ord > 0 else f.min)(size, axis=axis, keepdims=keep)
+            return (f.max if ord > 0 else f.min)(size, axis=axis, keepdims=keep) if x.size else f.sum(size, axis, keep)
         if ord == 0:
             return f.sum(f.astype(f.not_equal(x, 0), (str(x.dtype),)), axis=axis, keepdims=keep)
         return f.sum(size if ord == 1 else size ** ord, axis=axis, keepdims=keep) ** (1.0 / ord if ord != 1 else 1)
-    if axes == 2 and ord in (1, -1, np.inf, -np.inf):
+    if ord in (1, -1, np.inf, -np.inf):
         rows, columns = (a % x.ndim for a in (axis or (-2, -1)))
         first, last = (rows, columns) if abs(ord) == 1 else (columns, rows)
-        largest = (f.max if ord > 0 else f.min)(f.sum(f.abs(x), first, True), last, True)
+        sums = f.sum(f.abs(x), first, True)
+        largest = (f.max if ord > 0 else f.min)(sums, last, True) if x.size else f.sum(sums, last, True)
         return largest if keep else np.squeeze(largest, (rows, columns))
     refuse(f"np.linalg.norm with ord={ord!r} has no operator here", "for matrices the Frobenius norm, ±1 and ±inf have one")
+
+
+def vector_norm(x, *, axis=None, keepdims=False, ord=2):
+    if axis is not None:
+        return norm(flattened(x, axis), ord, 0, False) if not keepdims else np.expand_dims(
+            norm(flattened(x, axis), ord, 0), whole_axis(axis))
+    result = norm(np.ravel(x), ord)
+    return np.reshape(result, (1,) * np.ndim(x)) if keepdims else result
 
 
 # ---- entry by entry -------------------------------------------------------------------------------------------------
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
-    y = np.moveaxis(y, axis, -1)
+    y = array(y)
+    axis = np.lib.array_utils.normalize_axis_index(axis, y.ndim)
     if x is not None:
-        dx = np.diff(x) if np.ndim(x) == 1 else np.diff(np.moveaxis(x, axis, -1))
-    return np.sum(f.half((y[..., 1:] + y[..., :-1]) * dx), -1)
+        dx = np.diff(array(x), axis=axis if np.ndim(x) > 1 else -1)
+        dx = np.reshape(dx, [-1 if i == axis else 1 for i in range(y.ndim)]) if dx.ndim == 1 else dx
+    lead = (slice(None),) * axis
+    return np.sum(f.half(dx * (y[(*lead, slice(1, None))] + y[(*lead, slice(None, -1))])), axis)
 
 
-def interp(x, xp, fp):
-    x, xp, fp = array(x), array(xp), array(fp)
-    i = np.clip(np.sum(x[..., None] >= xp, -1) - 1, 0, len(xp) - 2)
-    left, right = f.getitem(xp, i), f.getitem(xp, i + 1)
-    part = np.clip((x - left) / (right - left), 0.0, 1.0)
-    low, high = f.getitem(fp, i), f.getitem(fp, i + 1)
-    return low + part * (high - low)
+def interp(x, xp, fp, left=None, right=None, period=None):
+    refuse_options("interp", period=period)
+    x, xp, fp = (cast(array(a), float) for a in (x, xp, fp))
+    np.interp(np.zeros(0), np.zeros(xp.shape), np.zeros(fp.shape))  # raises what NumPy does
+    i = np.clip(np.sum(f.greater_equal(np.expand_dims(x, -1), xp), -1) - 1, 0, max(len(xp) - 2, 0))
+    j = np.minimum(i + 1, len(xp) - 1)
+    low, high, start, end = f.getitem(fp, i), f.getitem(fp, j), f.getitem(xp, i), f.getitem(xp, j)
+    slope = (high - low) / (end - start)
+    forward, backward = slope * (x - start) + low, slope * (x - end) + high
+    inside = f.where(f.equal(x, start), low, f.where(f.isnan(forward), f.where(f.isnan(backward) & f.equal(low, high), low, backward), forward))
+    inside = f.where(x > xp[-1], fp[-1] if right is None else right, f.where(f.equal(x, xp[-1]), fp[-1], inside))
+    return f.where(f.isnan(x), x if len(xp) > 1 else fp[0], f.where(x < xp[0], fp[0] if left is None else left, inside))
 
 
 def sinc(x):
@@ -240,18 +351,34 @@ def sinc(x):
     return f.where(near, series, f.sin(y) / f.where(near, 1.0, y))
 
 
-def piecewise(x, conditions, functions):
-    conditions = list(conditions) if isinstance(conditions, (list, tuple)) else [conditions]
-    default = functions[-1] if len(functions) > len(conditions) else 0.0
-    values = [g(x) if callable(g) else g for g in (*functions[:len(conditions)], default)]
-    return select(conditions, values[:-1], values[-1])
-
-
-def select(conditions, choices, default=0):
-    result = default
-    for c, choice in zip(reversed(conditions), reversed(choices), strict=True):
-        result = f.where(c, choice, result)
+def piecewise(x, condlist, funclist, *args, **kw):
+    """Each function sees the entries where its condition holds; of several conditions the last one that holds wins."""
+    x = array(x)
+    if np.isscalar(condlist) or not isinstance(condlist[0], (list, np.ndarray)) and x.ndim:
+        condlist = [condlist]
+    conditions = [f.not_equal(c, 0) for c in map(array, condlist)]
+    if len(conditions) == len(funclist) - 1:
+        conditions.append(f.logical_not(functools.reduce(f.logical_or, conditions)))
+    elif len(conditions) != len(funclist):
+        raise ValueError(f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions are expected")
+    result = np.zeros_like(x)
+    for condition, function in zip(conditions, funclist, strict=True):
+        there = x[condition]
+        if not callable(function) or there.size:
+            new = cast(array(function(there, *args, **kw) if callable(function) else function), x.dtype)
+            result = f.where(condition, f.scatterAdd(f.broadcast(new, there.shape), x, condition), result)
     return result
+
+
+def select(condlist, choicelist, default=0):
+    numbers = [a if type(a) in (int, float) else array(a) for a in (*choicelist, default)]
+    like = np.select([np.broadcast_to(np.zeros((), c.dtype), c.shape) for c in map(array, condlist)], [
+        a if type(a) in (int, float) else np.broadcast_to(np.zeros((), a.dtype), a.shape) for a in numbers[:-1]],
+        numbers[-1] if type(numbers[-1]) in (int, float) else np.zeros(numbers[-1].shape, numbers[-1].dtype))
+    result = numbers[-1]
+    for c, choice in zip(reversed(condlist), reversed(numbers[:-1]), strict=True):
+        result = f.where(c, choice, result)
+    return cast(f.broadcast(result, like.shape), like.dtype)
 
 
 def where(condition, *choices):
@@ -262,5 +389,7 @@ def where(condition, *choices):
 
 
 def nonzero(x):
+    if not x.ndim:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
     places = f.not_equal(x, 0)
     return tuple(f.getitem(grid, places) for grid in np.indices(x.shape))

@@ -8,13 +8,8 @@ import numpy as np
 
 from ops import f
 
-from ..arraylike import ArrayLike
+from ..arraylike import ArrayLike, array
 from ..refusals import refuse
-
-
-def array(x: Any) -> Any:
-    """x as something with a shape: an ArrayLike as it is, a list as an array."""
-    return x if isinstance(x, ArrayLike) else np.asarray(x)
 
 
 def whole_axis(axis: Any) -> Any:
@@ -45,19 +40,12 @@ def broadcast_arrays(*arrays, subok=False):
     return tuple(f.broadcast(array(x), shape) for x in arrays)
 
 
-def expand_dims(x, axis):
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    n = x.ndim + len(axes)
-    new = {a % n for a in axes}
-    sizes = iter(x.shape)
-    return f.reshape(x, tuple(1 if i in new else next(sizes) for i in range(n)))
-
-
-def squeeze(x, axis=None):
-    gone = [i for i, n in enumerate(x.shape) if n == 1] if axis is None else [a % x.ndim for a in np.ravel(axis).astype(int)]
-    if any(x.shape[i] != 1 for i in gone):
-        raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
-    return f.reshape(x, tuple(n for i, n in enumerate(x.shape) if i not in gone)) if gone else x
+def shaped(function: Any) -> Any:
+    """A function that only changes the shape, to what NumPy's own makes of an array of the old one."""
+    def reshaped(a, *args):
+        shape = function(np.broadcast_to(0, a.shape), *args).shape
+        return a if shape == a.shape else f.reshape(a, shape)
+    return reshaped
 
 
 def rearranged(rearrange: Any) -> Any:
@@ -65,81 +53,79 @@ def rearranged(rearrange: Any) -> Any:
     return lambda x, *where: f.transpose(x, rearrange(np.empty(range(x.ndim)), *where).shape)
 
 
-def repeat(x, repeats, axis=None):
-    x, axis = (np.ravel(x), 0) if axis is None else (x, axis)
-    return f.take(x, np.repeat(np.arange(x.shape[axis]), repeats), axis)
+def moved(function: Any) -> Any:
+    """A function that moves, repeats or leaves out entries: NumPy's own shows on their positions which go where."""
+    known = lambda x: np.asarray(x) if isinstance(x, ArrayLike) else x
+    return lambda a, *args, **options: f.take(array(a), function(
+        positions(a), *map(known, args), **{name: known(x) for name, x in options.items()}))
 
 
-def tile(x, reps):
-    reps = tuple(np.ravel(reps).astype(int))
-    x = np.reshape(x, (1,) * (len(reps) - x.ndim) + x.shape)
-    for axis, n in enumerate((1,) * (x.ndim - len(reps)) + reps):
-        x = x if n == 1 else f.take(x, np.tile(np.arange(x.shape[axis]), n), axis)
-    return x
+def parted(split: Any) -> Any:
+    """NumPy's split of that name, which shows on positions where each part begins."""
+    def key(part, shape):
+        start = np.unravel_index(part.flat[0], shape) if part.size else (0,) * part.ndim
+        return tuple(slice(None) if n == whole else slice(int(i), int(i) + n)
+                     for i, n, whole in zip(start, part.shape, shape, strict=True))
+    return lambda a, *args: [a[key(part, a.shape)] for part in split(positions(a), *args)]
 
 
-def array_split(x, sections, axis=0):
-    ends = np.array_split(np.arange(x.shape[axis]), sections)
-    return [x[(slice(None),) * (axis % x.ndim) + (slice(part[0], part[-1] + 1) if len(part) else slice(0, 0),)] for part in ends]
+def positions(a: Any) -> np.ndarray:
+    """The position in the flattened a of each of its entries."""
+    return np.arange(np.size(a)).reshape(np.shape(a))
 
 
-def split(x, sections, axis=0):
-    if np.ndim(sections) == 0 and x.shape[axis] % sections:
-        raise ValueError("array split does not result in an equal division")
-    return array_split(x, sections, axis)
-
-
-def concatenate(arrays, axis=0, out=None, *, dtype=None, casting=None):
-    refuse_options("concatenate", out=out, dtype=dtype, casting=casting)
+def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    refuse_options("concatenate", out=out, dtype=dtype)
     parts = [array(a) for a in arrays]
     return f.concat(0, *map(np.ravel, parts)) if axis is None else f.concat(axis, *parts)
 
 
-def stack(arrays, axis=0, out=None, *, dtype=None, casting=None):
-    refuse_options("stack", out=out, dtype=dtype, casting=casting)
+def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    refuse_options("stack", out=out, dtype=dtype)
     return f.stack(axis, *map(array, arrays))
 
 
-def pad(x, width, mode="constant", **options):
-    if mode == "constant":
-        pairs = tuple((int(a), int(b)) for a, b in np.broadcast_to(np.asarray(width), (x.ndim, 2)))
-        rim = options.get("constant_values", 0)
-        plainly = f.pad(x, pairs)
-        return plainly if np.ndim(rim) == 0 and rim == 0 else plainly + np.pad(np.zeros(x.shape, x.dtype), width, **options)
-    if mode not in ("edge", "reflect", "symmetric", "wrap") or options:
+def pad(array, pad_width, mode="constant", **options):
+    if mode in ("edge", "reflect", "symmetric", "wrap") and not options:
+        return moved(np.pad)(array, pad_width, mode)
+    if mode != "constant":
         refuse(f"np.pad with mode={mode!r} has no operator here", "use constant, edge, reflect, symmetric or wrap")
-    for axis, pair in enumerate(np.broadcast_to(np.asarray(width), (x.ndim, 2))):
-        x = f.take(x, np.pad(np.arange(x.shape[axis]), pair, mode), axis)
-    return x
+    if isinstance(pad_width, dict):
+        widths = {axis % array.ndim: pair for axis, pair in pad_width.items()}
+        pad_width = [np.broadcast_to(widths.get(axis, 0), 2) for axis in range(array.ndim)]
+    pairs = tuple(tuple(map(operator.index, pair)) for pair in np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)))
+    if not pairs:
+        return array
+    rim = options.get("constant_values", 0)
+    plainly = f.pad(array, pairs)
+    return plainly if np.ndim(rim) == 0 and rim == 0 else plainly + np.pad(np.zeros(array.shape, array.dtype), pairs, **options)
 
 
-def diagonal(x, offset=0, axis1=0, axis2=1):
-    x = np.moveaxis(x, (axis1, axis2), (-2, -1))
-    return f.diag(x, offset) if x.ndim == 2 else x[(..., *np.nonzero(np.eye(*x.shape[-2:], k=offset)))]
+def diagonal(a, offset=0, axis1=0, axis2=1):
+    return f.diag(a, offset) if a.ndim == 2 and (axis1, axis2) == (0, 1) else moved(np.diagonal)(a, offset, axis1, axis2)
 
 
-def triangle(mask):
-    return lambda x, k=0: f.where(mask(np.ones(np.shape(x)[-2:] if np.ndim(x) > 1 else np.shape(x) * 2, bool), k), x, 0.0)
+def triangle(function):
+    """np.triu or np.tril, which shows on ones what it keeps."""
+    return lambda m, k=0: f.where(function(np.ones(m.shape, bool), k), m, m.dtype.type(0).item())
 
 
-def diff(x, n=1, axis=-1):
+def diff(a, n=1, axis=-1):
+    np.diff(np.broadcast_to(0, a.shape), n, axis)  # raises what NumPy does
     for _ in range(n):
-        lead = (slice(None),) * (axis % x.ndim)
-        x = x[(*lead, slice(1, None))] - x[(*lead, slice(None, -1))]
-    return x
+        lead = (slice(None),) * (axis % a.ndim)
+        after, before = a[(*lead, slice(1, None))], a[(*lead, slice(None, -1))]
+        a = f.not_equal(after, before) if a.dtype.kind == "b" else after - before
+    return a
 
 
 def meshgrid(*vectors, indexing="xy", sparse=False, copy=True):
     vectors = [np.ravel(v) for v in vectors]
     place = [1, 0, *range(2, len(vectors))] if indexing == "xy" and len(vectors) > 1 else range(len(vectors))
     grids = [np.reshape(v, tuple(-1 if p == i else 1 for i in range(len(vectors)))) for v, p in zip(vectors, place, strict=True)]
-    return tuple(grids) if sparse else tuple(np.broadcast_arrays(*grids))
+    grids = grids if sparse else list(np.broadcast_arrays(*grids))
+    return tuple(grids) if copy or not sparse else grids
 
 
-def take_along_axis(x, indices, axis=-1):
-    x, indices = array(x), array(indices)
-    if axis is None:
-        return np.ravel(x)[indices]
-    key: list = list(np.ogrid[tuple(slice(n) for n in x.shape)])
-    key[axis] = indices
-    return f.getitem(x, *key)
+def take_along_axis(arr, indices, axis=-1):
+    return moved(np.take_along_axis)(arr, indices, axis)

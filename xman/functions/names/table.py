@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from ops import f
 
 from ..arraylike import NAMES, ArrayLike, cast, plain
-from ..refusals import refuse
+from ..refusals import IN_PLACE, refuse
 from . import compositions as c
 from . import rearrangements as r
 
@@ -28,82 +29,119 @@ def bits(op: str) -> Callable:
     return on_booleans
 
 
-def nan_as(filler: float, reduced: Callable) -> Callable:
-    return lambda x, axis=None, **options: reduced(f.where(f.isnan(x), filler, x), axis, **options)
+def without_nan(filler: float, reduced: Callable) -> Callable:
+    """A reduction that passes over NaN: it finds the filler there."""
+    def over_the_rest(a, axis=None, *args, **options):
+        if a.dtype.kind != "f":
+            return reduced(a, axis, *args, **options)
+        nan = f.isnan(a)
+        result = reduced(f.where(nan, filler, a), axis, *args, **options)
+        # nothing is the greatest of nothing
+        return f.where(np.all(nan, axis, keepdims=result.ndim == a.ndim), np.nan, result) if np.isinf(filler) else result
+    return over_the_rest
 
 
-def nanmean(x, axis=None, keepdims=False):
-    here = f.logical_not(f.isnan(x))
-    return np.sum(f.where(here, x, 0.0), axis, keepdims=keepdims) / np.sum(here, axis, keepdims=keepdims)
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
+    if a.dtype.kind != "f":
+        return np.mean(a, axis, dtype, out, keepdims)
+    total = NAMES[np.nansum](c.summed("mean", a, dtype), axis, None, out, keepdims)
+    return total / cast(np.sum(f.logical_not(f.isnan(a)), axis, keepdims=keepdims), total.dtype)
 
 
-def near(x, y, rtol=1e-5, atol=1e-8, equal_nan=False):
-    same = f.logical_or(f.equal(x, y), f.abs(x - y) <= atol + rtol * f.abs(y))
-    return f.logical_or(same, f.logical_and(f.isnan(x), f.isnan(y))) if equal_nan else same
+def isclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
+    a, b = r.array(a), r.array(b)
+    size = cast(b, np.result_type(b.dtype, 1.0))
+    same = f.logical_or(f.logical_and(f.abs(a - size) <= atol + rtol * f.abs(size), f.isfinite(size)), f.equal(a, size))
+    return f.logical_or(same, f.logical_and(f.isnan(a), f.isnan(b))) if equal_nan else same
+
+
+def array_equal(a1, a2, equal_nan=False):
+    if np.shape(a1) != np.shape(a2):
+        return False
+    same = f.equal(a1, a2)
+    return bool(np.all(f.logical_or(same, f.logical_and(f.isnan(a1), f.isnan(a2))) if equal_nan else same))
 
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    if not copy:
+        refuse(*IN_PLACE)
+    if x.dtype.kind != "f":
+        return x
     top = np.finfo(x.dtype).max
-    x = f.where(f.isnan(x), nan, x)
-    x = f.where(f.equal(x, np.inf), top if posinf is None else posinf, x)
-    return f.where(f.equal(x, -np.inf), -top if neginf is None else neginf, x)
+    finite = f.where(f.isnan(x), nan, f.where(f.equal(x, np.inf), top if posinf is None else posinf, x))
+    return cast(f.where(f.equal(x, -np.inf), -top if neginf is None else neginf, finite), x.dtype)
+
+
+def fmod(x, y):
+    x = r.array(x)
+    size = f.remainder(f.abs(x), f.abs(y))
+    return f.where(f.signbit(x), -size, size) if x.dtype.kind == "f" else f.where(f.less(x, 0), f.negative(size), size)
+
+
+def modf(x):
+    whole = f.trunc(x)
+    part = f.where(f.signbit(x), -(whole - x), x - whole)  # of −2.0 it is −0.0
+    return f.where(f.equal(f.abs(x), np.inf), f.reciprocal(x), part), whole
 
 
 def filled(number: Any) -> Callable:
-    return lambda x, dtype=None, order="K", subok=True, shape=None, **_: np.full(x.shape if shape is None else shape, number,
-                                                                                 x.dtype if dtype is None else dtype)[()]
+    return lambda a, dtype=None, order="K", subok=True, shape=None, *, device=None: np.full(
+        a.shape if shape is None else shape, number, a.dtype if dtype is None else dtype)[()]
 
 
-def full_like(x, fill, dtype=None, **_):
-    return cast(f.broadcast(fill, np.shape(x)), np.dtype(dtype or r.array(x).dtype))
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    a = r.array(a)
+    return cast(f.broadcast(cast(r.array(fill_value), a.dtype if dtype is None else dtype), a.shape if shape is None else
+                            r.whole_shape(shape)), a.dtype if dtype is None else dtype)
 
 
-def at_least(n: int, place: Callable) -> Callable:
-    def raised(*arrays):
-        results = tuple(x if np.ndim(x) >= n else np.reshape(x, place(np.shape(x))) for x in map(r.array, arrays))
+def each(function: Callable) -> Callable:
+    """NumPy's function of any number of arrays that changes the shape of each."""
+    def changed(*arrays):
+        results = tuple(r.shaped(function)(r.array(a)) for a in arrays)
         return results[0] if len(results) == 1 else results
-    return raised
-
-
-def rot90(x, k=1, axes=(0, 1)):
-    first, second = axes
-    if k % 4 == 2:
-        return np.flip(np.flip(x, first), second)
-    return x if k % 4 == 0 else np.flip(np.swapaxes(x, *axes), first) if k % 4 == 1 else np.swapaxes(np.flip(x, first), *axes)
+    return changed
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
-    steps = np.linspace(0.0, 1.0, num, endpoint).reshape(-1, *(1,) * max(np.ndim(start), np.ndim(stop)))
+    start, stop = (a if type(a) in (int, float) else r.array(a) * 1.0 for a in (start, stop))
+    like = np.linspace(*(a if type(a) in (int, float) else np.zeros(a.shape, a.dtype) for a in (start, stop)), num, endpoint, axis=axis)
     r.refuse_options("linspace", retstep=retstep or None, dtype=dtype, axis=axis or None)
-    return start * (1.0 - steps) + stop * steps
+    steps = np.reshape(np.arange(num, dtype=like.dtype), (-1, *(1,) * (like.ndim - 1)))
+    span, count = stop - start, num - 1 if endpoint else num
+    result = cast(start + (steps * (span / count) if count > 0 else steps * span), like.dtype)
+    return np.concatenate([result[:-1], f.broadcast(cast(r.array(stop), like.dtype), like[-1:].shape)]) if endpoint and num > 1 else result
 
 
 def polyval(p, x):
-    result = 0.0 * x
+    p, x = r.array(p), r.array(x)
+    result = np.zeros_like(x)
     for coefficient in p:
         result = result * x + coefficient
     return result
 
 
-def take(x, indices, axis=None, out=None, mode="raise"):
+def take(a, indices, axis=None, out=None, mode="raise"):
     r.refuse_options("take", out=out, mode=None if mode == "raise" else mode)
-    return f.take(x, np.asarray(indices) if isinstance(indices, list) else indices, axis)
+    indices = r.array(indices)
+    return f.take(a, indices if indices.size else cast(indices, int), None if axis is None else operator.index(axis))
 
 
-def delete(x, where, axis=None):
-    x, axis = (np.ravel(x), 0) if axis is None else (x, axis)
-    return f.take(x, np.delete(np.arange(x.shape[axis]), where), axis)
-
-
-def clip(x, a_min=None, a_max=None, out=None, *, min=None, max=None):
+def clip(a, a_min=np._NoValue, a_max=np._NoValue, out=None, *, min=np._NoValue, max=np._NoValue):
     r.refuse_options("clip", out=out)
-    return f.clip(x, a_min if min is None else min, a_max if max is None else max)
+    if a_min is np._NoValue is a_max:
+        a_min, a_max = (None if bound is np._NoValue else bound for bound in (min, max))
+    elif np._NoValue in (type(min), type(max)) or min is not np._NoValue or max is not np._NoValue:
+        raise ValueError("clip takes a_min and a_max, or min and max, not some of both")
+    if a_min is np._NoValue or a_max is np._NoValue:
+        raise TypeError("clip() has no bound for one side: give a_min and a_max, one of them None, or min= or max= alone")
+    return np.positive(a) if a_min is None is a_max else f.clip(a, a_min, a_max)
 
 
 def running(op: str) -> Callable:
-    def sums(x, axis=None, dtype=None, out=None):
+    def sums(a, axis=None, dtype=None, out=None):
         r.refuse_options(op, out=out)
-        return getattr(f, op)(x if dtype is None else cast(x, dtype), axis)
+        return getattr(f, op)(a if dtype is None else cast(a, dtype), axis)
     return sums
 
 
@@ -113,24 +151,24 @@ NAMES.update({
     np.conjugate:     lambda x: x,
     np.real:          lambda x: x,
     np.copy:          lambda x, *_, **__: x,
-    np.float_power:   lambda x, y: f.power(1.0 * x, y),
+    np.float_power:   f.power,
     np.fmax:          lambda x, y: f.where(f.isnan(x), y, f.where(f.isnan(y), x, f.maximum(x, y))),
     np.fmin:          lambda x, y: f.where(f.isnan(x), y, f.where(f.isnan(y), x, f.minimum(x, y))),
-    np.fmod:          lambda x, y: f.sign(x) * f.remainder(f.abs(x), f.abs(y)),
+    np.fmod:          fmod,
     np.divmod:        lambda x, y: (f.floor_divide(x, y), f.remainder(x, y)),
-    np.modf:          lambda x: (x - f.trunc(x), f.trunc(x)),
+    np.modf:          modf,
     np.logaddexp2:    lambda x, y: f.logaddexp(x * LN2, y * LN2) / LN2,
     np.deg2rad:       lambda x: x * DEGREE,
     np.radians:       lambda x: x * DEGREE,
     np.rad2deg:       lambda x: x / DEGREE,
     np.degrees:       lambda x: x / DEGREE,
-    np.heaviside:     lambda x, half: f.where(f.equal(x, 0), half, 1.0 * (x > 0)),
+    np.heaviside:     lambda x, half: f.where(f.equal(x, 0), half, f.half(f.sign(x) + 1)),
     np.isinf:         lambda x: f.equal(f.abs(x), np.inf),
     np.isposinf:      lambda x, out=None: f.equal(x, np.inf),
     np.isneginf:      lambda x, out=None: f.equal(x, -np.inf),
     np.logical_xor:   lambda x, y: f.not_equal(f.not_equal(x, 0), f.not_equal(y, 0)),
     np.sinc:          c.sinc,
-    np.copysign:      lambda x, y: f.where(y < 0, -f.abs(x), f.abs(x)),
+    np.copysign:      lambda x, y: f.where(f.signbit(y), -f.abs(x), f.abs(x)),
     np.nan_to_num:    nan_to_num,
     np.round:         lambda x, decimals=0, out=None: f.round(x, decimals) if decimals else f.round(x),
     np.around:        lambda x, decimals=0, out=None: np.round(x, decimals),
@@ -140,26 +178,27 @@ NAMES.update({
     np.piecewise:     c.piecewise,
     np.interp:        c.interp,
     np.polyval:       polyval,
-    np.isclose:       near,
-    np.allclose:      lambda x, y, *near_, **options: bool(np.all(near(x, y, *near_, **options))),
-    np.array_equal:   lambda x, y, equal_nan=False: np.shape(x) == np.shape(y) and bool(np.all(near(x, y, 0, 0, equal_nan))),
+    np.isclose:       isclose,
+    np.allclose:      lambda a, b, *near, **options: bool(np.all(isclose(a, b, *near, **options))),
+    np.array_equal:   array_equal,
     # reductions
-    **{getattr(np, op): c.reduction(op) for op in ("sum", "mean", "prod", "var", "std")},
+    **{getattr(np, op): c.reduction(op) for op in ("sum", "mean", "prod")},
+    **{getattr(np, op): c.spread(op) for op in ("var", "std")},
     **{getattr(np, name): c.extreme(op) for name, op in (("max", "max"), ("min", "min"), ("amax", "max"), ("amin", "min"))},
     np.any:           c.any_,
     np.all:           c.all_,
     np.count_nonzero: lambda x, axis=None, keepdims=False: f.sum(f.not_equal(x, 0), axis=axis, keepdims=bool(keepdims)),
-    np.argmax:        c.arg(1),
-    np.argmin:        c.arg(-1),
+    np.argmax:        c.argmax,
+    np.argmin:        c.argmin,
     np.ptp:           c.ptp,
     np.average:       c.average,
-    np.median:        lambda x, axis=None, keepdims=False: c.quantile(x, 0.5, axis, keepdims),
+    np.median:        c.median,
     np.quantile:      c.quantile,
-    np.percentile:    lambda x, q, axis=None, keepdims=False: c.quantile(x, q / 100, axis, keepdims),
-    np.nansum:        nan_as(0.0, np.sum),
-    np.nanprod:       nan_as(1.0, np.prod),
-    np.nanmax:        nan_as(-np.inf, np.max),
-    np.nanmin:        nan_as(np.inf, np.min),
+    np.percentile:    c.percentile,
+    np.nansum:        without_nan(0.0, np.sum),
+    np.nanprod:       without_nan(1.0, np.prod),
+    np.nanmax:        without_nan(-np.inf, np.max),
+    np.nanmin:        without_nan(np.inf, np.min),
     np.nanmean:       nanmean,
     np.cov:           c.cov,
     np.corrcoef:      c.corrcoef,
@@ -167,11 +206,11 @@ NAMES.update({
     np.cumsum:        running("cumsum"),
     np.cumprod:       running("cumprod"),
     np.diff:          r.diff,
-    np.ediff1d:       lambda x: r.diff(np.ravel(x)),
+    np.ediff1d:       lambda ary: f.subtract(np.ravel(ary)[1:], np.ravel(ary)[:-1]),
     # products
     np.dot:           c.dot,
     np.inner:         c.inner,
-    np.vecdot:        lambda a, b: f.sum(f.mul(a, b), -1),
+    np.vecdot:        c.vecdot,
     np.vdot:          lambda a, b: f.dot(np.ravel(a), np.ravel(b)),
     np.outer:         lambda a, b, out=None: f.outer(r.array(a), r.array(b)),
     np.tensordot:     c.tensordot,
@@ -179,21 +218,20 @@ NAMES.update({
     np.cross:         c.cross,
     np.convolve:      c.convolve,
     np.einsum:        c.einsum,
-    np.linalg.outer:  lambda a, b: f.outer(a, b),
+    np.linalg.outer:  c.outer,
     np.linalg.cross:  c.cross,
     np.linalg.matmul: lambda a, b: f.dot(a, b),
-    np.linalg.vecdot: lambda a, b, axis=-1: np.sum(a * b, axis),
+    np.linalg.vecdot: lambda x1, x2, *, axis=-1: np.vecdot(np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1)),
     np.linalg.tensordot: lambda a, b, axes=2: c.tensordot(a, b, axes),
     np.linalg.trace:  lambda x, offset=0: np.trace(x, offset, -2, -1),
     np.linalg.diagonal: lambda x, offset=0: np.diagonal(x, offset, -2, -1),
     np.linalg.matrix_transpose: lambda x: f.mT(x),
-    np.linalg.vector_norm: lambda x, axis=None, keepdims=False, ord=2:
-                          c.norm(np.ravel(x) if axis is None else x, ord, axis, keepdims),
-    np.linalg.matrix_norm: lambda x, keepdims=False, ord="fro": c.norm(x, ord, (-2, -1), keepdims),
+    np.linalg.vector_norm: c.vector_norm,
+    np.linalg.matrix_norm: lambda x, *, keepdims=False, ord="fro": c.norm(x, ord, (-2, -1), keepdims),
     np.linalg.inv:    f.inv,
     np.linalg.det:    f.det,
     np.linalg.solve:  lambda a, b: f.solve(r.array(a), r.array(b)),
-    np.linalg.cholesky: lambda a: f.cholesky(a),
+    np.linalg.cholesky: c.cholesky,
     np.linalg.slogdet: c.slogdet,
     np.linalg.norm:   c.norm,
     np.linalg.pinv:   c.pinv,
@@ -207,33 +245,27 @@ NAMES.update({
     np.swapaxes:      r.rearranged(np.swapaxes),
     np.moveaxis:      r.rearranged(np.moveaxis),
     np.rollaxis:      r.rearranged(np.rollaxis),
-    np.expand_dims:   r.expand_dims,
-    np.squeeze:       r.squeeze,
-    np.atleast_1d:    at_least(1, lambda shape: (1,)),
-    np.atleast_2d:    at_least(2, lambda shape: (1, *(shape or (1,)))),
-    np.atleast_3d:    at_least(3, lambda shape: (1, *(shape or (1,)), 1) if len(shape) < 2 else (*shape, 1)),
+    np.expand_dims:   r.shaped(np.expand_dims),
+    np.squeeze:       r.shaped(np.squeeze),
+    **{at_least: each(at_least) for at_least in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
     np.broadcast_to:  lambda x, shape, subok=False: f.broadcast(x, r.whole_shape(shape)),
     np.broadcast_arrays: r.broadcast_arrays,
     np.concatenate:   r.concatenate,
     np.stack:         r.stack,
-    np.vstack:        lambda arrays, **_: r.concatenate([np.atleast_2d(a) for a in arrays]),
-    np.hstack:        lambda arrays, **_: r.concatenate(parts := [np.atleast_1d(a) for a in arrays], int(np.ndim(parts[0]) > 1)),
+    np.vstack:        lambda tup, **options: r.concatenate([np.atleast_2d(a) for a in tup], **options),
+    np.hstack:        lambda tup, **options: r.concatenate(parts := [np.atleast_1d(a) for a in tup], int(np.ndim(parts[0]) > 1), **options),
     np.dstack:        lambda arrays: r.concatenate([np.atleast_3d(a) for a in arrays], 2),
     np.column_stack:  lambda arrays: r.concatenate([np.reshape(a, (-1, 1)) if np.ndim(a) < 2 else a for a in arrays], 1),
     np.append:        lambda x, more, axis=None: r.concatenate([x, more], axis),
-    np.split:         r.split,
-    np.array_split:   r.array_split,
-    np.vsplit:        lambda x, sections: r.split(x, sections, 0),
-    np.hsplit:        lambda x, sections: r.split(x, sections, 1 if x.ndim > 1 else 0),
-    np.dsplit:        lambda x, sections: r.split(x, sections, 2),
+    **{split: r.parted(split) for split in (np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit)},
     np.flip:          lambda x, axis=None: f.flip(x) if axis is None else f.flip(x, axis),
     np.flipud:        lambda x: f.flip(x, 0),
     np.fliplr:        lambda x: f.flip(x, 1),
-    np.rot90:         rot90,
+    np.rot90:         r.moved(np.rot90),
     np.roll:          lambda x, shift, axis=None: f.roll(x, shift, axis),
     np.pad:           r.pad,
-    np.repeat:        r.repeat,
-    np.tile:          r.tile,
+    np.repeat:        r.moved(np.repeat),
+    np.tile:          r.moved(np.tile),
     np.meshgrid:      r.meshgrid,
     np.diag:          lambda x, k=0: f.diag(x, k),
     np.diagonal:      r.diagonal,
@@ -241,17 +273,17 @@ NAMES.update({
     np.triu:          r.triangle(np.triu),
     np.tril:          r.triangle(np.tril),
     np.take:          take,
-    np.delete:        delete,
-    np.compress:      lambda condition, x, axis=None: take(x, np.flatnonzero(condition), axis),
+    np.delete:        r.moved(np.delete),
+    np.compress:      lambda condition, a, axis=None: r.moved(lambda at, holds: np.compress(holds, at, axis))(a, condition),
     np.take_along_axis: r.take_along_axis,
     np.sort:          c.sort,
-    np.argsort:       lambda x, axis=-1, **_: f.argsort(x, axis) if axis is not None else f.argsort(np.ravel(x)),
+    np.argsort:       c.argsort,
     np.nonzero:       c.nonzero,
     np.flatnonzero:   lambda x: c.nonzero(np.ravel(x))[0],
     # what does not depend on the numbers
     np.shape:         lambda x: x.shape,
     np.ndim:          lambda x: x.ndim,
-    np.size:          lambda x, axis=None: x.size if axis is None else math.prod(x.shape[a] for a in np.ravel(axis).astype(int)),
+    np.size:          lambda x, axis=None: np.size(np.broadcast_to(0, x.shape), axis),
     np.zeros_like:    filled(0),
     np.empty_like:    filled(0),
     np.ones_like:     filled(1),
