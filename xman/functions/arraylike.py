@@ -1,19 +1,16 @@
 """What behaves like the array `self.value` in plain NumPy code: the manners that Tracer and Dual have in common."""
 from __future__ import annotations
 
-import functools
-import inspect
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ops import Expression, G, f
-from ops.expression import SAME
+from ops import Expression, f
 
 from ..errors import XManError
-from .refusals import IN_PLACE, INDEX, refuse, refuse_conversion, refuse_function
+from .dispatch import NAMES, call, cast, universal
+from .refusals import INDEX, refuse, refuse_conversion
 
 
 class ArrayLike(Expression):
@@ -181,82 +178,6 @@ class ArrayLike(Expression):
         return call(function, args, options)
 
 
-# NumPy's functions, as `names` fills it: what each does to an ArrayLike
-NAMES: dict[Any, Callable] = {}
-
-# scipy.special's functions by their names, which does not import them
-SPECIAL: dict[str, Callable] = {"xlogy": lambda x, y: f.where(f.isnan(y), y, f.scale(x, f.log(y))), "round": lambda x: f.where(f.equal(x, 0), x, f.round(x) + 0),
-                                "xlog1py": lambda x, y: f.where(f.isnan(y), y, f.scale(x, f.log1p(y))),
-                                "entr": lambda x: f.where(x < 0, -np.inf, f.scale(-x, f.log(x))),
-                                "logit": lambda p: f.log(p) - f.log1p(-p)}
-
-# the methods of a ufunc: the function that does the same
-METHODS = {"reduce": {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_and: np.all,
-                      np.logical_or: np.any, np.logaddexp: f.logsumexp},
-           "accumulate": {np.add: np.cumsum, np.multiply: np.cumprod}}
-
-
-def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
-    """ufunc(*inputs), or its .reduce, .accumulate or .outer."""
-    if method == "at" or options.get("out") is not None:
-        refuse(*IN_PLACE)
-    if method in ("reduce", "accumulate") and ufunc in METHODS[method]:
-        return NAMES.get(function := METHODS[method][ufunc], function)(*inputs, **({"axis": 0} if len(inputs) == 1 else {}) | options)
-    if method == "outer":
-        a, b = inputs
-        return universal(ufunc, "__call__", [np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b], options)
-    if method != "__call__":
-        refuse_function(ufunc, f"has no .{method} here")
-    dtype = options.pop("dtype", None)
-    if options:
-        refuse_function(ufunc, f"takes no {', '.join(options)} here")
-    name = SAME.get(ufunc.__name__, ufunc.__name__)
-    op = NAMES.get(ufunc) or SPECIAL.get(ufunc.__name__) or getattr(f, name, None) or refuse_function(ufunc)
-    if dtype is None and (G.get(name) is ufunc or all(type(x) is float or getattr(x, "dtype", None) == float for x in inputs)):
-        return op(*inputs)
-    count = ufunc.nout
-    forced = {} if dtype is None else {"signature": (*(None,) * len(inputs), *(np.dtype(dtype),) * count)}
-    loop = ufunc.resolve_dtypes((*(type(x) if type(x) in (int, float) else array(x).dtype for x in inputs), *(None,) * count), **forced)
-    result = op(*(cast(array(x), kind) for x, kind in zip(inputs, loop, strict=False)))
-    if any(part.dtype != kind for part, kind in zip(result if count > 1 else (result,), loop[-count:], strict=True)):
-        refuse_function(ufunc, f"of {', '.join(map(str, loop[:-count]))} has no operator here")
-    return result
-
-
-def array(x: Any) -> Any:
-    """x as something with a shape: an ArrayLike as it is, a list as an array."""
-    return x if isinstance(x, ArrayLike) else np.asarray(x)
-
-
-def call(function: Any, args: tuple, options: dict) -> Any:
-    """NumPy's function of those arguments."""
-    if function not in NAMES:
-        refuse_function(function)
-    try:
-        if options:
-            args, options = by_position(function, args, dict(options))
-        return NAMES[function](*args, **options)
-    except TypeError as error:
-        if "argument" not in str(error):
-            raise
-        refuse_function(function, f"takes fewer options here: {error}")
-
-
-@functools.cache
-def positions(function: Any) -> tuple[str, ...]:
-    """The names of the arguments that NumPy's function takes by position too."""
-    return tuple(p.name for p in inspect.signature(function).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
-
-
-def by_position(function: Any, args: tuple, options: dict) -> tuple[tuple, dict]:
-    """(args, options) with what stands next in NumPy's order among the args: our functions have other names for them."""
-    for name in positions(function)[len(args):]:
-        if name not in options:
-            break
-        args = (*args, options.pop(name))
-    return args, options
-
-
 def method(name: str):
     """The method of that name, which is NumPy's function of that name."""
     function = getattr(np, name)
@@ -294,16 +215,6 @@ def plain(x: Any) -> Any:
     while isinstance(x, ArrayLike):
         x = x.value
     return x
-
-
-def cast(x: Any, dtype: Any) -> Any:
-    """x in that precision."""
-    dtype = np.dtype(dtype)
-    if dtype == x.dtype:
-        return x
-    if dtype.kind not in "biuf":
-        refuse(f"an array of {dtype} has no operators here", "keep to real numbers")
-    return f.astype(x if dtype.kind == "f" else f.stopGradient(x), (str(dtype),))
 
 
 def number(x: Any, what: str) -> Any:

@@ -10,152 +10,125 @@ import numpy as np
 
 from ops import f
 
-from ..arraylike import ArrayLike, cast, plain
+from ..arraylike import ArrayLike, plain
+from ..dispatch import array, cast
 from ..refusals import refuse
-from .rearrangements import array, refuse_options, take_along_axis, whole_axis
+from .rearrangements import along, axis_index, whole_axis
 
 
 def reduction(op: str) -> Any:
-    """np.sum, np.mean or np.prod."""
-    def reduced(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
-        refuse_options(op, out=out, initial=initial, where=where)
-        return getattr(f, op)(summed(op, a, dtype), axis=whole_axis(axis), keepdims=bool(keepdims))
+    """A reduction by our operator of that name; it may have a dtype."""
+    def reduced(a, axis=None, keepdims=False, **options):
+        return getattr(f, op)(summed(op, a, **options), axis=whole_axis(axis), keepdims=bool(keepdims))
     return reduced
 
 
 def spread(op: str) -> Any:
     """np.var or np.std."""
-    def reduced(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
-        refuse_options(op, out=out, where=where, mean=mean)
+    def reduced(a, axis=None, ddof=0, keepdims=False, correction=None, **options):
         if ddof and correction is not None:
             raise ValueError("ddof and correction can't be provided simultaneously.")
-        return getattr(f, op)(summed(op, a, dtype), whole_axis(axis), bool(keepdims), ddof if correction is None else correction)
+        return getattr(f, op)(
+            summed(op, a, **options), axis=whole_axis(axis), keepdims=bool(keepdims), ddof=ddof if correction is None else correction)
     return reduced
 
 
-def summed(op: str, a: Any, dtype: Any) -> Any:
+def summed(op: str, a: Any, *, dtype: Any = None) -> Any:
     """a in the precision in which it is to be summed."""
-    if dtype is not None and op not in ("sum", "prod") and np.dtype(dtype).kind != "f":
+    if dtype is not None and op not in ("sum", "prod", "cumsum", "cumprod") and np.dtype(dtype).kind != "f":
         refuse(f"np.{op} in whole numbers has no operator here", "take it of floats")
     return a if dtype is None else cast(a, dtype)
 
 
-def extreme(op: str) -> Any:
-    """np.max and np.min, which have no dtype."""
-    def reduced(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-        refuse_options(op, out=out, initial=initial, where=where)
-        return getattr(f, op)(a, whole_axis(axis), bool(keepdims))
-    return reduced
-
-
-def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+def average(a, axis=None, weights=None, returned=False, keepdims=False):
+    a, options = array(a), {"axis": axis, "keepdims": keepdims}
+    np.average(np.ones(a.shape), axis, None if weights is None else np.ones(np.shape(weights)), returned)  # raises what NumPy does
     if weights is None:
-        mean = np.mean(a, axis, keepdims=keepdims)
-        return (mean, np.full(mean.shape, a.size / mean.size, mean.dtype)[()]) if returned else mean
-    a, weights = array(a), array(weights)
-    if weights.shape != a.shape:
-        np.average(np.ones(a.shape), axis, np.ones(weights.shape))  # raises what NumPy does
-        axes = [i % a.ndim for i in np.ravel(axis)]
-        weights = np.transpose(weights, np.argsort(axes))
-        weights = np.broadcast_to(np.expand_dims(weights, [i for i in range(a.ndim) if i not in axes]), a.shape)
-    if a.dtype.kind in "biu":
-        a = cast(a, np.result_type(a.dtype, weights.dtype, "f8"))
-    total = np.sum(cast(weights, np.result_type(a.dtype, weights.dtype)), axis, keepdims=keepdims)
-    if not np.all(total):
-        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    mean = np.sum(a * weights, axis, keepdims=keepdims) / total
-    return (mean, total) if returned else mean
+        weights, mean = np.ones(a.shape), np.mean(a, **options)
+    else:
+        weights = array(weights)
+        if weights.shape != a.shape:
+            axes = [i % a.ndim for i in np.ravel(axis)]
+            weights = np.transpose(weights, np.argsort(axes).tolist())
+            weights = np.broadcast_to(np.expand_dims(weights, [i for i in range(a.ndim) if i not in axes]), a.shape)
+        a = cast(a, np.result_type(a.dtype, weights.dtype, *["f8"] * (a.dtype.kind != "f")))
+        if not np.all(np.sum(weights, **options)):
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        mean = np.sum(a * weights, **options) / np.sum(cast(weights, a.dtype), **options)
+    return (mean, np.sum(cast(weights, mean.dtype), **options)) if returned else mean
 
 
-def any_(a, axis=None, out=None, keepdims=False):
-    refuse_options("any", out=out)
-    return f.sum(f.not_equal(a, 0), axis=whole_axis(axis), keepdims=bool(keepdims)) > 0
-
-
-def all_(a, axis=None, out=None, keepdims=False):
-    refuse_options("all", out=out)
-    return f.equal(f.sum(f.equal(a, 0), axis=whole_axis(axis), keepdims=bool(keepdims)), 0)
-
-
-def argmax(a, axis=None, out=None, *, keepdims=False):
-    refuse_options("argmax", out=out)
+def argmax(a, axis=None, keepdims=False):
     at = f.argmax(a, axis if axis is None else operator.index(axis))
-    return at if not keepdims else np.expand_dims(at, tuple(range(a.ndim)) if axis is None else axis)
+    return np.expand_dims(at, tuple(range(a.ndim)) if axis is None else axis) if keepdims else at
 
 
-def argmin(a, axis=None, out=None, *, keepdims=False):
-    refuse_options("argmin", out=out)
-    return argmax(-a if a.dtype.kind == "f" else f.equal(a, np.min(a, axis, keepdims=True)), axis, keepdims=keepdims)
-
-
-def ptp(x, axis=None, out=None, keepdims=False):
-    refuse_options("ptp", out=out)
-    return np.max(x, axis, keepdims=keepdims) - np.min(x, axis, keepdims=keepdims)
+def argmin(a, axis=None, keepdims=False):
+    return argmax(-a if a.dtype.kind == "f" else f.equal(a, np.min(a, axis, keepdims=True)), axis, keepdims)
 
 
 def flattened(a, axis):
-    """a with `axis`, or all axes together, as its first."""
+    """(a with `axis`, or all axes together, as its first, those axes)."""
     axes = tuple(range(a.ndim)) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, a.ndim)
     a = np.moveaxis(a, axes, range(len(axes)))
-    return np.reshape(a, (math.prod(a.shape[:len(axes)]), *a.shape[len(axes):]))
+    return np.reshape(a, (math.prod(a.shape[:len(axes)]), *a.shape[len(axes):])), axes
 
 
-def kept(result, axes, keepdims):
-    return np.expand_dims(result, axes) if keepdims else result
+def ordered(choose: Any) -> Any:
+    """choose(a in order along its first axis, …) over `axis`, NaN where an entry of the slice is."""
+    def statistic(a, *args, axis=None, keepdims=False):
+        a, axes = flattened(a, axis)
+        a = np.sort(a, 0)
+        result = choose(a, *args)
+        result = f.where(f.isnan(a[-1]), np.nan, result) if len(a) and a.dtype.kind == "f" else result
+        return np.expand_dims(result, axes) if keepdims else result
+    return statistic
 
 
-def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """NaN where an entry is."""
-    refuse_options("median", out=out)
-    a, axes = np.sort(flattened(a, axis), 0), tuple(range(a.ndim)) if axis is None else axis
-    n = len(a)
-    middle = np.mean(a[(n - 1) // 2:n // 2 + 1], 0)
-    return kept(f.where(f.isnan(a[-1]), np.nan, middle) if n and a.dtype.kind == "f" else middle, axes, keepdims)
+def middle(a):
+    return np.mean(a[(len(a) - 1) // 2:len(a) // 2 + 1], 0)
 
 
-def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
-    """NumPy's default, linear between the two nearest entries in order; NaN where one of them is NaN."""
-    refuse_options("quantile", out=out, method=None if method == "linear" else method)
-    if isinstance(q, ArrayLike):
-        refuse("np.quantile and np.percentile have a derivative here for a plain q", "give q as a number")
-    if np.ndim(q):
-        q = np.asarray(q)
-        parts = [quantile(a, each, axis, keepdims=keepdims) for each in np.ravel(q)]
-        return np.reshape(np.stack(parts), (*q.shape, *parts[0].shape))
+def at_quantile(a, q):
+    """NumPy's default, linear between the two nearest entries in order."""
     if not 0 <= q <= 1:
         raise ValueError("Quantiles must be in the range [0, 1]")
-    a, axes = np.sort(flattened(a, axis), 0), tuple(range(a.ndim)) if axis is None else axis
     position = q * (len(a) - 1)
     if isinstance(position, (int, np.integer)):
-        result = a[position]
-    else:
-        low = -1 if position >= len(a) - 1 else math.floor(position)
-        part, below, above = position - low, a[low], a[low + (low >= 0)]
-        result = below + (above - below) * part if part < 0.5 else above - (above - below) * (1 - part)
-    return kept(f.where(f.isnan(a[-1]), np.nan, result) if a.dtype.kind == "f" else result, axes, keepdims)
+        return a[position]
+    low = -1 if position >= len(a) - 1 else math.floor(position)
+    part, below, above = position - low, a[low], a[low + (low >= 0)]
+    return below + (above - below) * part if part < 0.5 else above - (above - below) * (1 - part)
 
 
-def percentile(a, q, *args, **options):
-    return quantile(a, q / 100 if type(q) in (int, float) else np.true_divide(q, 100), *args, **options)
+def quantile(a, q, **options):
+    if isinstance(q, ArrayLike) or options.get("axis") == ():
+        refuse("np.quantile and np.percentile have a derivative here for a plain q, over an axis", "give q as a number")
+    if not np.ndim(q):
+        return ordered(at_quantile)(a, q, **options)
+    parts = [quantile(a, each, **options) for each in np.ravel(q)]
+    return np.reshape(np.stack(parts), (*np.shape(q), *parts[0].shape))
 
 
-def sort(a, axis=-1, kind=None, order=None, *, stable=None):
-    np.sort(np.zeros(0), kind=kind, order=order, stable=stable)  # raises what NumPy does
+def percentile(a, q, **options):
+    return quantile(a, q if isinstance(q, ArrayLike) else q / 100 if type(q) in (int, float) else np.true_divide(q, 100), **options)
+
+
+def sort(a, axis=-1, **how):
     a, axis = (np.ravel(a), -1) if axis is None else (a, axis)
-    return take_along_axis(a, argsort(a, axis), axis)
+    return along(a, argsort(a, axis, **how), axis)
 
 
-def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
-    np.argsort(np.zeros(0), kind=kind, order=order, stable=stable)  # raises what NumPy does
+def argsort(a, axis=-1, **how):
+    np.argsort(np.zeros(0), **how)  # raises what NumPy does
     return f.argsort(np.ravel(a), -1) if axis is None else f.argsort(a, operator.index(axis))
 
 
 def cov(m, y=None, rowvar=True, bias=False, ddof=None):
-    like = np.cov(np.ones(np.shape(m)), None if y is None else np.ones(np.shape(y)), rowvar, bias, ddof)  # raises what NumPy does
-    if not like.size:
-        return like
     rows = [np.atleast_2d(x) for x in ((m,) if y is None else (m, y))]
-    rows = [x if rowvar or np.ndim(given) == 1 or k and len(x) == 1 else x.T for k, (x, given) in enumerate(zip(rows, (m, y), strict=False))]
+    rows = [x if rowvar or np.ndim(m if not k else x) == 1 or k and len(x) == 1 else x.T for k, x in enumerate(rows)]
+    if not len(rows[0]):
+        return np.zeros((0, 0))
     d = f.centered(cast(np.concatenate(rows), float), 1)
     return np.squeeze(d @ d.T / np.float64(max(d.shape[1] - ((0 if bias else 1) if ddof is None else ddof), 0)))
 
@@ -170,8 +143,7 @@ def corrcoef(x, y=None, rowvar=True):
 
 # ---- products -------------------------------------------------------------------------------------------------------
 
-def dot(a, b, out=None):
-    refuse_options("dot", out=out)
+def dot(a, b):
     a, b = array(a), array(b)
     if not a.ndim or not b.ndim:
         return f.mul(a, b)
@@ -204,12 +176,6 @@ def vecdot(a, b):
     return f.sum(f.mul(a, b), -1)
 
 
-def outer(x1, x2):
-    if np.ndim(x1) != 1 or np.ndim(x2) != 1:
-        raise ValueError(f"Input arrays must be one-dimensional, but they are {np.ndim(x1)} and {np.ndim(x2)}")
-    return f.outer(x1, x2)
-
-
 def cholesky(a):
     if not np.allclose(plain(a), np.swapaxes(plain(a), -1, -2)):
         refuse("np.linalg.cholesky reads the lower triangle alone, and the derivative is that of a symmetric matrix",
@@ -236,7 +202,6 @@ def cross(a, b):
 
 def convolve(a, v, mode="full"):
     a, v = np.atleast_1d(array(a)), np.atleast_1d(array(v))
-    np.convolve(np.ones(a.shape), np.ones(v.shape), "valid")  # raises what NumPy does
     if len(v) > len(a):
         a, v = v, a
     n, m = len(a), len(v)
@@ -245,8 +210,7 @@ def convolve(a, v, mode="full"):
     return full[cut:cut + {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]]
 
 
-def einsum(subscripts, *arrays, out=None, optimize=False, **options):
-    refuse_options("einsum", out=out, **options)
+def einsum(subscripts, *arrays, optimize=False):
     if not isinstance(subscripts, str):
         refuse("np.einsum with lists of axes has no operator here", "write its subscripts as a string, 'ij,jk'")
     return f.einsum((subscripts,), *map(array, arrays))
@@ -266,8 +230,7 @@ def matrix_power(a, n):
     return result
 
 
-def multi_dot(arrays, *, out=None):
-    refuse_options("linalg.multi_dot", out=out)
+def multi_dot(arrays):
     np.linalg.multi_dot([np.ones(np.shape(a)) for a in arrays])  # raises what NumPy does
     result = arrays[0]
     for a in arrays[1:]:
@@ -275,8 +238,7 @@ def multi_dot(arrays, *, out=None):
     return result
 
 
-def pinv(a, **options):
-    refuse_options("linalg.pinv", **options)
+def pinv(a):
     if np.linalg.matrix_rank(plain(a)).min() < min(a.shape[-2:]):
         refuse("np.linalg.pinv of a matrix without full rank has no derivative",
                "add a multiple of np.eye to a.T @ a, and use np.linalg.solve")
@@ -288,60 +250,55 @@ def slogdet(a):
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
-    x, keep, axis = array(x), bool(keepdims), whole_axis(axis)
-    x = x if x.dtype.kind == "f" else cast(x, float)
-    np.linalg.norm(np.broadcast_to(1.0, [min(n, 2) for n in x.shape]), ord, axis)  # raises what NumPy does
+    x, keep, axis = cast(x, float) if array(x).dtype.kind != "f" else array(x), bool(keepdims), whole_axis(axis)
     axes = x.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 1
-    if ord is None or axes == 1 and ord == 2 or axes == 2 and ord in ("fro", "f"):
+    if ord is None and axis != () and (x.ndim or axis is None) or axes == 1 and ord == 2 or axes == 2 and ord in ("fro", "f"):
         return f.norm(x, axis=axis, keepdims=keep)
+    np.linalg.norm(np.zeros([min(n, 2) for n in x.shape]), ord, axis)  # raises what NumPy does
+    extreme = f.sum if not x.size else f.min if ord in (-1, -np.inf) else f.max
     if axes == 1:
         size = f.abs(x)
         if np.isinf(ord):
-            return (f.max if ord > 0 else f.min)(size, axis=axis, keepdims=keep) if x.size else f.sum(size, axis, keep)
+            return extreme(size, axis, keep)
         if ord == 0:
-            return f.sum(f.astype(f.not_equal(x, 0), (str(x.dtype),)), axis=axis, keepdims=keep)
-        return f.sum(size if ord == 1 else size ** ord, axis=axis, keepdims=keep) ** (1.0 / ord if ord != 1 else 1)
+            return f.sum(cast(f.not_equal(x, 0), x.dtype), axis, keep)
+        return f.sum(size if ord == 1 else size ** ord, axis, keep) ** (1.0 / ord if ord != 1 else 1)
     if ord in (1, -1, np.inf, -np.inf):
         rows, columns = (a % x.ndim for a in (axis or (-2, -1)))
         first, last = (rows, columns) if abs(ord) == 1 else (columns, rows)
-        sums = f.sum(f.abs(x), first, True)
-        largest = (f.max if ord > 0 else f.min)(sums, last, True) if x.size else f.sum(sums, last, True)
+        largest = extreme(f.sum(f.abs(x), first, True), last, True)
         return largest if keep else np.squeeze(largest, (rows, columns))
     refuse(f"np.linalg.norm with ord={ord!r} has no operator here", "for matrices the Frobenius norm, ±1 and ±inf have one")
 
 
-def vector_norm(x, *, axis=None, keepdims=False, ord=2):
-    if axis is not None:
-        return norm(flattened(x, axis), ord, 0, False) if not keepdims else np.expand_dims(
-            norm(flattened(x, axis), ord, 0), whole_axis(axis))
-    result = norm(np.ravel(x), ord)
-    return np.reshape(result, (1,) * np.ndim(x)) if keepdims else result
+def vector_norm(x, axis=None, keepdims=False, ord=2):
+    rows, axes = flattened(array(x), axis)
+    return np.expand_dims(norm(rows, ord, 0), axes) if keepdims else norm(rows, ord, 0)
 
 
 # ---- entry by entry -------------------------------------------------------------------------------------------------
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     y = array(y)
-    axis = np.lib.array_utils.normalize_axis_index(axis, y.ndim)
+    axis = axis_index(axis, y.ndim)
     if x is not None:
         dx = np.diff(array(x), axis=axis if np.ndim(x) > 1 else -1)
-        dx = np.reshape(dx, [-1 if i == axis else 1 for i in range(y.ndim)]) if dx.ndim == 1 else dx
+        dx = np.reshape(dx, [-1 if i == axis else 1 for i in range(y.ndim)]) if np.ndim(x) == 1 else dx
     lead = (slice(None),) * axis
     return np.sum(f.half(dx * (y[(*lead, slice(1, None))] + y[(*lead, slice(None, -1))])), axis)
 
 
-def interp(x, xp, fp, left=None, right=None, period=None):
-    refuse_options("interp", period=period)
-    x, xp, fp = (cast(array(a), float) for a in (x, xp, fp))
-    np.interp(np.zeros(0), np.zeros(xp.shape), np.zeros(fp.shape))  # raises what NumPy does
+def interp(x, xp, fp, left=None, right=None):
+    x, xp, fp = (cast(a, float) for a in (x, xp, fp))
     i = np.clip(np.sum(f.greater_equal(np.expand_dims(x, -1), xp), -1) - 1, 0, max(len(xp) - 2, 0))
     j = np.minimum(i + 1, len(xp) - 1)
     low, high, start, end = f.getitem(fp, i), f.getitem(fp, j), f.getitem(xp, i), f.getitem(xp, j)
     slope = (high - low) / (end - start)
     forward, backward = slope * (x - start) + low, slope * (x - end) + high
-    inside = f.where(f.equal(x, start), low, f.where(f.isnan(forward), f.where(f.isnan(backward) & f.equal(low, high), low, backward), forward))
-    inside = f.where(x > xp[-1], fp[-1] if right is None else right, f.where(f.equal(x, xp[-1]), fp[-1], inside))
-    return f.where(f.isnan(x), x if len(xp) > 1 else fp[0], f.where(x < xp[0], fp[0] if left is None else left, inside))
+    forward = f.where(f.isnan(forward), f.where(f.isnan(backward) & f.equal(low, high), low, backward), forward)
+    inside = f.where(f.equal(x, end), high, f.where(f.equal(x, start), low, forward))
+    inside = f.where(x > xp[-1], fp[-1] if right is None else right, f.where(x < xp[0], fp[0] if left is None else left, inside))
+    return f.where(f.isnan(x), x if len(xp) > 1 else fp[0], inside)
 
 
 def sinc(x):
@@ -371,21 +328,17 @@ def piecewise(x, condlist, funclist, *args, **kw):
 
 
 def select(condlist, choicelist, default=0):
-    numbers = [a if type(a) in (int, float) else array(a) for a in (*choicelist, default)]
-    like = np.select([np.broadcast_to(np.zeros((), c.dtype), c.shape) for c in map(array, condlist)], [
-        a if type(a) in (int, float) else np.broadcast_to(np.zeros((), a.dtype), a.shape) for a in numbers[:-1]],
-        numbers[-1] if type(numbers[-1]) in (int, float) else np.zeros(numbers[-1].shape, numbers[-1].dtype))
-    result = numbers[-1]
-    for c, choice in zip(reversed(condlist), reversed(numbers[:-1]), strict=True):
+    result = default
+    for c, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         result = f.where(c, choice, result)
-    return cast(f.broadcast(result, like.shape), like.dtype)
+    return result
 
 
-def where(condition, *choices):
-    if len(choices) != 2:
+def where(condition, x=None, y=None):
+    if x is None or y is None:
         refuse("np.where with one argument gives positions, which have no derivative",
                "write np.where(condition, x, y), or np.nonzero(condition)")
-    return f.where(condition, *choices)
+    return f.where(condition, x, y)
 
 
 def nonzero(x):

@@ -8,7 +8,8 @@ import numpy as np
 
 from ops import f
 
-from ..arraylike import ArrayLike, array
+from ..arraylike import ArrayLike, plain
+from ..dispatch import array
 from ..refusals import refuse
 
 
@@ -17,12 +18,7 @@ def whole_axis(axis: Any) -> Any:
     return None if axis is None else tuple(map(operator.index, axis)) if isinstance(axis, (tuple, list)) else operator.index(axis)
 
 
-def refuse_options(name: str, **options: Any) -> None:
-    """Refuse the first of the options that was given."""
-    for option, given in options.items():
-        if given is not None and given is not np._NoValue:
-            refuse(f"np.{name} with {option}= has no derivative here",
-                   "leave out= out and use the result" if option == "out" else "write it with np.where and without that option")
+axis_index = np.lib.array_utils.normalize_axis_index
 
 
 def reshape(x, shape, order="C", copy=None):
@@ -42,15 +38,15 @@ def broadcast_arrays(*arrays, subok=False):
 
 def shaped(function: Any) -> Any:
     """A function that only changes the shape, to what NumPy's own makes of an array of the old one."""
-    def reshaped(a, *args):
-        shape = function(np.broadcast_to(0, a.shape), *args).shape
+    def reshaped(a, *args, **options):
+        shape = function(np.broadcast_to(0, a.shape), *args, **options).shape
         return a if shape == a.shape else f.reshape(a, shape)
     return reshaped
 
 
 def rearranged(rearrange: Any) -> Any:
     """A rearrangement of axes by NumPy's own, which shows on an array (0, 1, 2, …) where each axis goes."""
-    return lambda x, *where: f.transpose(x, rearrange(np.empty(range(x.ndim)), *where).shape)
+    return lambda x, *where, **options: f.transpose(x, rearrange(np.empty(range(x.ndim)), *where, **options).shape)
 
 
 def moved(function: Any) -> Any:
@@ -66,7 +62,7 @@ def parted(split: Any) -> Any:
         start = np.unravel_index(part.flat[0], shape) if part.size else (0,) * part.ndim
         return tuple(slice(None) if n == whole else slice(int(i), int(i) + n)
                      for i, n, whole in zip(start, part.shape, shape, strict=True))
-    return lambda a, *args: [a[key(part, a.shape)] for part in split(positions(a), *args)]
+    return lambda a, *args, **options: [a[key(part, a.shape)] for part in split(positions(a), *args, **options)]
 
 
 def positions(a: Any) -> np.ndarray:
@@ -74,14 +70,12 @@ def positions(a: Any) -> np.ndarray:
     return np.arange(np.size(a)).reshape(np.shape(a))
 
 
-def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
-    refuse_options("concatenate", out=out, dtype=dtype)
+def concatenate(arrays, axis=0):
     parts = [array(a) for a in arrays]
     return f.concat(0, *map(np.ravel, parts)) if axis is None else f.concat(axis, *parts)
 
 
-def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
-    refuse_options("stack", out=out, dtype=dtype)
+def stack(arrays, axis=0):
     return f.stack(axis, *map(array, arrays))
 
 
@@ -111,9 +105,10 @@ def triangle(function):
 
 
 def diff(a, n=1, axis=-1):
-    np.diff(np.broadcast_to(0, a.shape), n, axis)  # raises what NumPy does
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
+    lead = (slice(None),) * axis_index(axis, a.ndim) if n else ()
     for _ in range(n):
-        lead = (slice(None),) * (axis % a.ndim)
         after, before = a[(*lead, slice(1, None))], a[(*lead, slice(None, -1))]
         a = f.not_equal(after, before) if a.dtype.kind == "b" else after - before
     return a
@@ -128,4 +123,12 @@ def meshgrid(*vectors, indexing="xy", sparse=False, copy=True):
 
 
 def take_along_axis(arr, indices, axis=-1):
-    return moved(np.take_along_axis)(arr, indices, axis)
+    np.take_along_axis(np.broadcast_to(0, np.shape(arr)), plain(array(indices)), axis)  # raises what NumPy does
+    return f.take(arr, indices) if axis is None else along(arr, indices, axis)
+
+
+def along(a, indices, axis):
+    """a at the indices along an axis, at its own place along the others."""
+    key: list = list(np.ogrid[tuple(slice(n) for n in a.shape)])
+    key[axis] = indices
+    return f.getitem(a, *key)

@@ -10,7 +10,8 @@ import numpy as np
 
 from ops import f
 
-from ..arraylike import NAMES, ArrayLike, cast, plain
+from ..arraylike import ArrayLike, plain
+from ..dispatch import NAMES, array, cast, checked
 from ..refusals import IN_PLACE, refuse
 from . import compositions as c
 from . import rearrangements as r
@@ -23,33 +24,30 @@ BITWISE = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xo
 def bits(op: str) -> Callable:
     """A bitwise function, of booleans alone."""
     def on_booleans(*args):
-        if any(r.array(a).dtype.kind != "b" for a in args):
+        if any(array(a).dtype.kind != "b" for a in args):
             refuse("bitwise functions of whole numbers have no operator here", "use them on booleans, or on plain integers")
         return getattr(f, op)(*args)
     return on_booleans
 
 
 def without_nan(filler: float, reduced: Callable) -> Callable:
-    """A reduction that passes over NaN: it finds the filler there."""
-    def over_the_rest(a, axis=None, *args, **options):
+    """A reduction that passes over NaN: it finds the filler there. The greatest of nothing is NaN."""
+    def over_the_rest(a, **options):
         if a.dtype.kind != "f":
-            return reduced(a, axis, *args, **options)
-        nan = f.isnan(a)
-        result = reduced(f.where(nan, filler, a), axis, *args, **options)
-        # nothing is the greatest of nothing
-        return f.where(np.all(nan, axis, keepdims=result.ndim == a.ndim), np.nan, result) if np.isinf(filler) else result
+            return reduced(a, **options)
+        result = reduced(f.where(f.isnan(a), filler, a), **options)
+        return f.where(np.all(f.isnan(a), **options), np.nan, result) if np.isinf(filler) else result
     return over_the_rest
 
 
-def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
-    if a.dtype.kind != "f":
-        return np.mean(a, axis, dtype, out, keepdims)
-    total = NAMES[np.nansum](c.summed("mean", a, dtype), axis, None, out, keepdims)
-    return total / cast(np.sum(f.logical_not(f.isnan(a)), axis, keepdims=keepdims), total.dtype)
+def nanmean(a, dtype=None, **options):
+    a = c.summed("mean", a, dtype=dtype)
+    total = np.nansum(a, **options)
+    return total / cast(np.sum(f.logical_not(f.isnan(a)), **options), total.dtype) if a.dtype.kind == "f" else np.mean(a, **options)
 
 
 def isclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
-    a, b = r.array(a), r.array(b)
+    a, b = array(a), array(b)
     size = cast(b, np.result_type(b.dtype, 1.0))
     same = f.logical_or(f.logical_and(f.abs(a - size) <= atol + rtol * f.abs(size), f.isfinite(size)), f.equal(a, size))
     return f.logical_or(same, f.logical_and(f.isnan(a), f.isnan(b))) if equal_nan else same
@@ -62,18 +60,16 @@ def array_equal(a1, a2, equal_nan=False):
     return bool(np.all(f.logical_or(same, f.logical_and(f.isnan(a1), f.isnan(a2))) if equal_nan else same))
 
 
-def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
-    if not copy:
-        refuse(*IN_PLACE)
+def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
     if x.dtype.kind != "f":
         return x
     top = np.finfo(x.dtype).max
-    finite = f.where(f.isnan(x), nan, f.where(f.equal(x, np.inf), top if posinf is None else posinf, x))
-    return cast(f.where(f.equal(x, -np.inf), -top if neginf is None else neginf, finite), x.dtype)
+    x = f.where(f.isnan(x), nan, f.where(f.equal(x, np.inf), top if posinf is None else posinf, x))
+    return f.where(f.equal(x, -np.inf), -top if neginf is None else neginf, x)
 
 
 def fmod(x, y):
-    x = r.array(x)
+    x = array(x)
     size = f.remainder(f.abs(x), f.abs(y))
     return f.where(f.signbit(x), -size, size) if x.dtype.kind == "f" else f.where(f.less(x, 0), f.negative(size), size)
 
@@ -85,64 +81,42 @@ def modf(x):
 
 
 def filled(number: Any) -> Callable:
-    return lambda a, dtype=None, order="K", subok=True, shape=None, *, device=None: np.full(
+    return lambda a, dtype=None, order="K", subok=True, shape=None, device=None: np.full(
         a.shape if shape is None else shape, number, a.dtype if dtype is None else dtype)[()]
-
-
-def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    a = r.array(a)
-    return cast(f.broadcast(cast(r.array(fill_value), a.dtype if dtype is None else dtype), a.shape if shape is None else
-                            r.whole_shape(shape)), a.dtype if dtype is None else dtype)
 
 
 def each(function: Callable) -> Callable:
     """NumPy's function of any number of arrays that changes the shape of each."""
     def changed(*arrays):
-        results = tuple(r.shaped(function)(r.array(a)) for a in arrays)
+        results = tuple(r.shaped(function)(array(a)) for a in arrays)
         return results[0] if len(results) == 1 else results
     return changed
 
 
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
-    start, stop = (a if type(a) in (int, float) else r.array(a) * 1.0 for a in (start, stop))
-    like = np.linspace(*(a if type(a) in (int, float) else np.zeros(a.shape, a.dtype) for a in (start, stop)), num, endpoint, axis=axis)
-    r.refuse_options("linspace", retstep=retstep or None, dtype=dtype, axis=axis or None)
-    steps = np.reshape(np.arange(num, dtype=like.dtype), (-1, *(1,) * (like.ndim - 1)))
+def linspace(start, stop, num=50, endpoint=True):
+    start, stop = (a if type(a) in (int, float) else array(a) * 1.0 for a in (start, stop))
     span, count = stop - start, num - 1 if endpoint else num
-    result = cast(start + (steps * (span / count) if count > 0 else steps * span), like.dtype)
-    return np.concatenate([result[:-1], f.broadcast(cast(r.array(stop), like.dtype), like[-1:].shape)]) if endpoint and num > 1 else result
+    steps = np.reshape(np.arange(num, dtype=array(span).dtype), (-1, *(1,) * np.ndim(span)))
+    result = start + (steps * (span / count) if count > 0 else steps * span)
+    return np.concatenate([result[:-1], f.broadcast(array(stop), result[-1:].shape)]) if endpoint and num > 1 else result
 
 
 def polyval(p, x):
-    p, x = r.array(p), r.array(x)
+    p, x = array(p), array(x)
     result = np.zeros_like(x)
     for coefficient in p:
         result = result * x + coefficient
     return result
 
 
-def take(a, indices, axis=None, out=None, mode="raise"):
-    r.refuse_options("take", out=out, mode=None if mode == "raise" else mode)
-    indices = r.array(indices)
+def take(a, indices, axis=None):
+    indices = array(indices)
     return f.take(a, indices if indices.size else cast(indices, int), None if axis is None else operator.index(axis))
 
 
-def clip(a, a_min=np._NoValue, a_max=np._NoValue, out=None, *, min=np._NoValue, max=np._NoValue):
-    r.refuse_options("clip", out=out)
-    if a_min is np._NoValue is a_max:
-        a_min, a_max = (None if bound is np._NoValue else bound for bound in (min, max))
-    elif np._NoValue in (type(min), type(max)) or min is not np._NoValue or max is not np._NoValue:
-        raise ValueError("clip takes a_min and a_max, or min and max, not some of both")
-    if a_min is np._NoValue or a_max is np._NoValue:
-        raise TypeError("clip() has no bound for one side: give a_min and a_max, one of them None, or min= or max= alone")
-    return np.positive(a) if a_min is None is a_max else f.clip(a, a_min, a_max)
-
-
-def running(op: str) -> Callable:
-    def sums(a, axis=None, dtype=None, out=None):
-        r.refuse_options(op, out=out)
-        return getattr(f, op)(a if dtype is None else cast(a, dtype), axis)
-    return sums
+def clip(a, a_min=None, a_max=None, min=None, max=None):
+    low, high = (new if old is None else old for old, new in ((a_min, min), (a_max, max)))
+    return a if low is None is high else f.clip(a, low, high)
 
 
 NAMES.update({
@@ -150,7 +124,7 @@ NAMES.update({
     np.positive:      lambda x: x,
     np.conjugate:     lambda x: x,
     np.real:          lambda x: x,
-    np.copy:          lambda x, *_, **__: x,
+    np.copy:          lambda a, order="K", subok=False: a,
     np.float_power:   f.power,
     np.fmax:          lambda x, y: f.where(f.isnan(x), y, f.where(f.isnan(y), x, f.maximum(x, y))),
     np.fmin:          lambda x, y: f.where(f.isnan(x), y, f.where(f.isnan(y), x, f.minimum(x, y))),
@@ -164,35 +138,36 @@ NAMES.update({
     np.degrees:       lambda x: x / DEGREE,
     np.heaviside:     lambda x, half: f.where(f.equal(x, 0), half, f.half(f.sign(x) + 1)),
     np.isinf:         lambda x: f.equal(f.abs(x), np.inf),
-    np.isposinf:      lambda x, out=None: f.equal(x, np.inf),
-    np.isneginf:      lambda x, out=None: f.equal(x, -np.inf),
+    np.isposinf:      lambda x: f.equal(x, np.inf),
+    np.isneginf:      lambda x: f.equal(x, -np.inf),
     np.logical_xor:   lambda x, y: f.not_equal(f.not_equal(x, 0), f.not_equal(y, 0)),
     np.sinc:          c.sinc,
     np.copysign:      lambda x, y: f.where(f.signbit(y), -f.abs(x), f.abs(x)),
-    np.nan_to_num:    nan_to_num,
-    np.round:         lambda x, decimals=0, out=None: f.round(x, decimals) if decimals else f.round(x),
-    np.around:        lambda x, decimals=0, out=None: np.round(x, decimals),
-    np.clip:          clip,
+    np.nan_to_num:    lambda x, copy=True, **fill: checked(np.nan_to_num, nan_to_num)(x, **fill) if copy else refuse(*IN_PLACE),
+    np.round:         lambda a, decimals=0: f.round(a, decimals) if decimals else f.round(a),
+    np.around:        lambda a, decimals=0: np.round(a, decimals),
+    np.clip:          checked(np.clip, clip),
     np.where:         c.where,
-    np.select:        c.select,
+    np.select:        checked(np.select, c.select),
     np.piecewise:     c.piecewise,
-    np.interp:        c.interp,
+    np.interp:        checked(np.interp, c.interp),
     np.polyval:       polyval,
     np.isclose:       isclose,
-    np.allclose:      lambda a, b, *near, **options: bool(np.all(isclose(a, b, *near, **options))),
+    np.allclose:      lambda a, b, **near: bool(np.all(isclose(a, b, **near))),
     np.array_equal:   array_equal,
     # reductions
-    **{getattr(np, op): c.reduction(op) for op in ("sum", "mean", "prod")},
+    **{getattr(np, op): c.reduction(op) for op in ("sum", "mean", "prod", "max", "min")},
     **{getattr(np, op): c.spread(op) for op in ("var", "std")},
-    **{getattr(np, name): c.extreme(op) for name, op in (("max", "max"), ("min", "min"), ("amax", "max"), ("amin", "min"))},
-    np.any:           c.any_,
-    np.all:           c.all_,
-    np.count_nonzero: lambda x, axis=None, keepdims=False: f.sum(f.not_equal(x, 0), axis=axis, keepdims=bool(keepdims)),
+    np.amax:          c.reduction("max"),
+    np.amin:          c.reduction("min"),
+    np.any:           lambda a, **options: np.sum(f.not_equal(a, 0), **options) > 0,
+    np.all:           lambda a, **options: f.equal(np.sum(f.equal(a, 0), **options), 0),
+    np.count_nonzero: lambda a, **options: np.sum(f.not_equal(a, 0), **options),
     np.argmax:        c.argmax,
     np.argmin:        c.argmin,
-    np.ptp:           c.ptp,
+    np.ptp:           lambda a, **options: np.max(a, **options) - np.min(a, **options),
     np.average:       c.average,
-    np.median:        c.median,
+    np.median:        lambda a, overwrite_input=False, **options: c.ordered(c.middle)(a, **options),
     np.quantile:      c.quantile,
     np.percentile:    c.percentile,
     np.nansum:        without_nan(0.0, np.sum),
@@ -200,11 +175,11 @@ NAMES.update({
     np.nanmax:        without_nan(-np.inf, np.max),
     np.nanmin:        without_nan(np.inf, np.min),
     np.nanmean:       nanmean,
-    np.cov:           c.cov,
-    np.corrcoef:      c.corrcoef,
-    np.trapezoid:     c.trapezoid,
-    np.cumsum:        running("cumsum"),
-    np.cumprod:       running("cumprod"),
+    np.cov:           checked(np.cov, c.cov),
+    np.corrcoef:      checked(np.corrcoef, c.corrcoef),
+    np.trapezoid:     checked(np.trapezoid, c.trapezoid),
+    np.cumsum:        lambda a, axis=None, **options: f.cumsum(c.summed("cumsum", a, **options), axis),
+    np.cumprod:       lambda a, axis=None, **options: f.cumprod(c.summed("cumprod", a, **options), axis),
     np.diff:          r.diff,
     np.ediff1d:       lambda ary: f.subtract(np.ravel(ary)[1:], np.ravel(ary)[:-1]),
     # products
@@ -212,25 +187,25 @@ NAMES.update({
     np.inner:         c.inner,
     np.vecdot:        c.vecdot,
     np.vdot:          lambda a, b: f.dot(np.ravel(a), np.ravel(b)),
-    np.outer:         lambda a, b, out=None: f.outer(r.array(a), r.array(b)),
+    np.outer:         lambda a, b: f.outer(array(a), array(b)),
     np.tensordot:     c.tensordot,
     np.kron:          c.kron,
     np.cross:         c.cross,
-    np.convolve:      c.convolve,
+    np.convolve:      checked(np.convolve, c.convolve),
     np.einsum:        c.einsum,
-    np.linalg.outer:  c.outer,
+    np.linalg.outer:  checked(np.linalg.outer, lambda a, b: f.outer(a, b)),
     np.linalg.cross:  c.cross,
     np.linalg.matmul: lambda a, b: f.dot(a, b),
-    np.linalg.vecdot: lambda x1, x2, *, axis=-1: np.vecdot(np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1)),
+    np.linalg.vecdot: lambda a, b, axis=-1: np.vecdot(np.moveaxis(a, operator.index(axis), -1), np.moveaxis(b, axis, -1)),
     np.linalg.tensordot: lambda a, b, axes=2: c.tensordot(a, b, axes),
     np.linalg.trace:  lambda x, offset=0: np.trace(x, offset, -2, -1),
     np.linalg.diagonal: lambda x, offset=0: np.diagonal(x, offset, -2, -1),
     np.linalg.matrix_transpose: lambda x: f.mT(x),
     np.linalg.vector_norm: c.vector_norm,
-    np.linalg.matrix_norm: lambda x, *, keepdims=False, ord="fro": c.norm(x, ord, (-2, -1), keepdims),
+    np.linalg.matrix_norm: lambda x, keepdims=False, ord="fro": c.norm(x, ord, (-2, -1), keepdims),
     np.linalg.inv:    f.inv,
     np.linalg.det:    f.det,
-    np.linalg.solve:  lambda a, b: f.solve(r.array(a), r.array(b)),
+    np.linalg.solve:  lambda a, b: f.solve(array(a), array(b)),
     np.linalg.cholesky: c.cholesky,
     np.linalg.slogdet: c.slogdet,
     np.linalg.norm:   c.norm,
@@ -248,12 +223,12 @@ NAMES.update({
     np.expand_dims:   r.shaped(np.expand_dims),
     np.squeeze:       r.shaped(np.squeeze),
     **{at_least: each(at_least) for at_least in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
-    np.broadcast_to:  lambda x, shape, subok=False: f.broadcast(x, r.whole_shape(shape)),
+    np.broadcast_to:  lambda a, shape, subok=False: f.broadcast(a, r.whole_shape(shape)),
     np.broadcast_arrays: r.broadcast_arrays,
     np.concatenate:   r.concatenate,
     np.stack:         r.stack,
-    np.vstack:        lambda tup, **options: r.concatenate([np.atleast_2d(a) for a in tup], **options),
-    np.hstack:        lambda tup, **options: r.concatenate(parts := [np.atleast_1d(a) for a in tup], int(np.ndim(parts[0]) > 1), **options),
+    np.vstack:        lambda tup: r.concatenate([np.atleast_2d(a) for a in tup]),
+    np.hstack:        lambda tup: r.concatenate(parts := [np.atleast_1d(a) for a in tup], int(np.ndim(parts[0]) > 1)),
     np.dstack:        lambda arrays: r.concatenate([np.atleast_3d(a) for a in arrays], 2),
     np.column_stack:  lambda arrays: r.concatenate([np.reshape(a, (-1, 1)) if np.ndim(a) < 2 else a for a in arrays], 1),
     np.append:        lambda x, more, axis=None: r.concatenate([x, more], axis),
@@ -287,11 +262,11 @@ NAMES.update({
     np.zeros_like:    filled(0),
     np.empty_like:    filled(0),
     np.ones_like:     filled(1),
-    np.full_like:     full_like,
+    np.full_like:     checked(np.full_like, lambda a, fill, **_: fill),
     np.iscomplexobj:  lambda x: False,
     np.isrealobj:     lambda x: True,
     np.result_type:   lambda *args: np.result_type(*(a.dtype if isinstance(a, ArrayLike) else a for a in args)),
-    np.linspace:      linspace,
+    np.linspace:      checked(np.linspace, linspace),
     np.array2string:  lambda x, *args, **options: np.array2string(plain(x), *args, **options),
     np.array_repr:    lambda x, *args, **options: np.array_repr(plain(x), *args, **options),
     np.array_str:     lambda x, *args, **options: np.array_str(plain(x), *args, **options),
