@@ -26,6 +26,7 @@ RANKS = [{"errors", "figures", "notation", "validity", "wengert", "register", "m
          {"passes"},
          {"matrices"},
          {"functions"},
+         {"numpy"},
          {"autograd", ""},  # the package itself
          {"engines"},
          {"fused"},

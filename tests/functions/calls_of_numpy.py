@@ -16,7 +16,7 @@ import scipy.special
 from ops import f
 from ops.expression import SAME
 from xman import XManError
-from xman.functions.arraylike import ArrayLike, plain
+from xman.functions.arraylike import plain
 from xman.functions.dispatch import NAMES, SPECIAL
 from xman.functions.tracer import Tape, Tracer
 
@@ -237,9 +237,9 @@ def difference(got, want, signed=True):
     return "same" if close.all() else f"{got!r}, not {want!r}"
 
 
-def compared(function):
-    """(args, options, which is traced, verdict) of each call of the function."""
-    for args, options in calls(function):
+def compared(function, every=1):
+    """(args, options, which is traced, verdict) of each call of the function, or of one among so many."""
+    for args, options in itertools.islice(calls(function), 0, None, every):
         count = len(arrays_of([args, options]))
         for only in (None, *range(count)) if 1 < count < 4 else (None,) if count else ():
             yield args, options, only, verdict(function, args, options, only)

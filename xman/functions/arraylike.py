@@ -27,6 +27,8 @@ class ArrayLike(Expression):
     ndim = property(lambda self: len(self.value.shape))
     size = property(lambda self: self.value.size)
     dtype = property(lambda self: self.value.dtype)
+    itemsize = property(lambda self: self.dtype.itemsize)
+    nbytes = property(lambda self: self.size * self.itemsize)
     real = property(lambda self: self)
 
     # ---- a path is taken by the value -----------------------------------------------------------------------------
@@ -165,8 +167,16 @@ class ArrayLike(Expression):
     def compress(self, condition, axis=None):
         return np.compress(condition, self, axis)
 
+    def clip(self, min=None, max=None):
+        return np.clip(self, min, max)
+
     def copy(self, order="C"):
         return self
+
+    def conjugate(self):
+        return self
+
+    conj = conjugate
 
     def astype(self, dtype, **_):
         return cast(self, dtype)
@@ -186,7 +196,7 @@ def method(name: str):
     return call
 
 
-for _name in ("all", "any", "argmax", "argmin", "argsort", "clip", "cumprod", "cumsum", "diagonal", "dot", "max",
+for _name in ("all", "any", "argmax", "argmin", "argsort", "cumprod", "cumsum", "diagonal", "dot", "max",
               "mean", "min", "nonzero", "prod", "ravel", "repeat", "round", "squeeze", "std", "sum", "swapaxes", "take", "trace",
               "var"):
     setattr(ArrayLike, _name, method(_name))

@@ -72,8 +72,10 @@ def call(function: Any, args: tuple, options: dict) -> Any:
     except TypeError as error:
         if "argument" not in str(error):
             raise
-        option = re.search("unexpected keyword argument '(.*)'", str(error))
-        refuse_function(function, f"with {option[1]}= has no derivative here" if option else f"takes other arguments: {error}")
+        if option := re.search("unexpected keyword argument '(.*)'", str(error)):
+            refuse_function(function, f"with {option[1]}= has no derivative here", "leave out= out and use the result"
+                            if option[1] == "out" else "write it without that option, with np.where or np.concatenate")
+        refuse_function(function, f"takes other arguments: {error}")
 
 
 @functools.cache
