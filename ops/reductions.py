@@ -45,7 +45,9 @@ def centered(x, axis=None):
     m = mean(x, axis, True)
     d = x - m
     near = np.abs(d) <= 2 * np.finfo(d.dtype).eps * np.abs(m)
-    return np.where(near & np.equal(x, np.min(x, axis, keepdims=True)).all(axis, keepdims=True), 0, d)[()] if near.any() else d
+    if not near.any():
+        return d
+    return np.where(near & np.equal(x, np.min(x, axis, keepdims=True)).all(axis, keepdims=True), 0, d)[()]
 
 
 @np.errstate(invalid="ignore", divide="ignore")

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from .refusals import INDEX, refuse, refuse_conversion
 class ArrayLike(Expression):
     """An Expression that knows its value: an array, a NumPy number, or an ArrayLike again, of a lower level.
 
-    isinstance and np.isscalar see an array or a number of NumPy; `type(x) is` sees Tracer or Dual. A number's `x += y` binds
-    the name x anew, as Python's does; an array's would write into it and is refused.
+    isinstance and np.isscalar see an array or a number of NumPy; `type(x) is` sees Tracer or Dual, and hasattr
+    sees __len__ and __iter__ in numbers too. A number's `x += y` binds the name x anew; an array's would write into it.
     """
 
     value: Any
@@ -100,20 +101,6 @@ class ArrayLike(Expression):
     def __reduce_ex__(self, protocol):
         refuse("a traced value cannot be pickled", "return it from the function, and pickle the result")
 
-    def __iadd__(self, other): return self.rebound("+", self + other)
-    def __isub__(self, other): return self.rebound("-", self - other)
-    def __imul__(self, other): return self.rebound("*", self * other)
-    def __itruediv__(self, other): return self.rebound("/", self / other)
-    def __ifloordiv__(self, other): return self.rebound("//", self // other)
-    def __imod__(self, other): return self.rebound("%", self % other)
-    def __ipow__(self, other): return self.rebound("**", self ** other)
-    def __imatmul__(self, other): return self.rebound("@", self @ other)
-
-    def rebound(self, sign: str, new: Any) -> Any:
-        if not self.shape:
-            return new
-        refuse(f"x {sign}= y writes into the array x, and what else holds it would not see that here", f"write x = x {sign} y")
-
     def __setitem__(self, key, new):
         refuse("an in-place write into a traced array would be lost to the derivative",
                "build a new array: np.where(condition, new, old), np.concatenate, or a list of rows and np.stack")
@@ -125,7 +112,8 @@ class ArrayLike(Expression):
 
     def tolist(self):
         return plain(self).tolist() if self.is_flat() else refuse(
-            "tolist() would turn a traced array into plain numbers, and their derivatives would be lost", "write list(x)")
+            "tolist() would turn a traced array into plain numbers, and their derivatives would be lost",
+            "write list(x)")
 
     def __getattr__(self, name):
         if hasattr(np.ndarray, name) and not name.startswith("__"):
@@ -135,18 +123,8 @@ class ArrayLike(Expression):
 
     # ---- operators beyond those of Expression ---------------------------------------------------------------------
 
-    def __floordiv__(self, other): return np.floor_divide(self, other)
-    def __rfloordiv__(self, other): return np.floor_divide(other, self)
-    def __mod__(self, other): return np.remainder(self, other)
-    def __rmod__(self, other): return np.remainder(other, self)
     def __divmod__(self, other): return self // other, self % other
     def __rdivmod__(self, other): return other // self, other % self
-    def __and__(self, other): return np.bitwise_and(self, other)
-    def __rand__(self, other): return np.bitwise_and(other, self)
-    def __or__(self, other): return np.bitwise_or(self, other)
-    def __ror__(self, other): return np.bitwise_or(other, self)
-    def __xor__(self, other): return np.bitwise_xor(self, other)
-    def __rxor__(self, other): return np.bitwise_xor(other, self)
     def __invert__(self): return np.invert(self)
     def __round__(self, decimals=0): return np.round(self, decimals or 0)
 
@@ -188,18 +166,35 @@ class ArrayLike(Expression):
         return call(function, args, options)
 
 
-def method(name: str):
-    """The method of that name, which is NumPy's function of that name."""
-    function = getattr(np, name)
-    call = lambda self, *args, **options: function(self, *args, **options)
-    call.__name__ = name
-    return call
+def rebound(name: str, sign: str) -> Callable:
+    """x += y for a number."""
+    def change(self, other):
+        if self.shape:
+            refuse(f"x {sign}= y writes into the array x, and what else holds it would not see that here",
+                   f"write x = x {sign} y")
+        return getattr(operator, name)(self, other)
+    return change
 
 
-for _name in ("all", "any", "argmax", "argmin", "argsort", "cumprod", "cumsum", "diagonal", "dot", "max",
-              "mean", "min", "nonzero", "prod", "ravel", "repeat", "round", "squeeze", "std", "sum", "swapaxes", "take", "trace",
-              "var"):
-    setattr(ArrayLike, _name, method(_name))
+def method(function: Callable) -> Callable:
+    """The method that is this function of NumPy."""
+    return lambda self, *args, **options: function(self, *args, **options)
+
+
+def reflected(function: Callable) -> Callable:
+    return lambda self, other: function(other, self)
+
+
+for _name, _sign in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+                     "matmul": "@"}.items():
+    setattr(ArrayLike, f"__i{_name}__", rebound(_name, _sign))
+for _name, _function in {"floordiv": np.floor_divide, "mod": np.remainder, "and": np.bitwise_and,
+                         "or": np.bitwise_or, "xor": np.bitwise_xor}.items():
+    setattr(ArrayLike, f"__{_name}__", method(_function))
+    setattr(ArrayLike, f"__r{_name}__", reflected(_function))
+for _name in ("all any argmax argmin argsort cumprod cumsum diagonal dot max mean min nonzero prod ravel repeat "
+              "round squeeze std sum swapaxes take trace var").split():
+    setattr(ArrayLike, _name, method(getattr(np, _name)))
 
 
 def plain_key(key: Any) -> Any:

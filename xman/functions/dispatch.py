@@ -1,4 +1,4 @@
-"""Where NumPy hands its functions and universal functions over: which of ours does the same, and with which arguments."""
+"""Where NumPy hands over a call of a function or a ufunc: which of ours does the same, with which arguments."""
 from __future__ import annotations
 
 import functools
@@ -14,24 +14,29 @@ from ops.expression import SAME
 
 from .refusals import IN_PLACE, refuse, refuse_function
 
-# NumPy's functions, as `names` fills it: what each does to an ArrayLike. It takes by position what NumPy's requires, and by name
-# those of NumPy's options that it knows; the others are refused unless they are NumPy's defaults.
+# NumPy's functions, as `names` fills it: what each does to an ArrayLike. It takes by position what NumPy's requires,
+# and by name those of NumPy's options that it knows; the others are refused unless they are NumPy's defaults.
 NAMES: dict[Any, Callable] = {}
 
 # scipy.special's functions by their names, which does not import them
 SPECIAL: dict[str, Callable] = {
-    "xlogy": lambda x, y: f.where(f.isnan(y), y, f.scale(x, f.log(y))), "entr": lambda x: f.where(x < 0, -np.inf, f.scale(-x, f.log(x))),
-    "xlog1py": lambda x, y: f.where(f.isnan(y), y, f.scale(x, f.log1p(y))), "logit": lambda p: f.log(p) - f.log1p(-p),
+    "logit": lambda p: f.log(p) - f.log1p(-p),
+    "xlogy": lambda x, y: f.where(f.isnan(y), y, f.scale(x, f.log(y))),
+    "xlog1py": lambda x, y: f.where(f.isnan(y), y, f.scale(x, f.log1p(y))),
+    "entr": lambda x: f.where(x < 0, -np.inf, f.scale(-x, f.log(x))),
     "round": lambda x: f.where(f.equal(x, 0), x, f.round(x) + 0)}
 
 # the methods of a ufunc: the function that does the same
-METHODS = {"reduce": {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_and: np.all,
-                      np.logical_or: np.any, np.logaddexp: f.logsumexp},
+METHODS = {"reduce": {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
+                      np.logical_and: np.all, np.logical_or: np.any, np.logaddexp: f.logsumexp},
            "accumulate": {np.add: np.cumsum, np.multiply: np.cumprod}}
 
 
+FLOAT = np.dtype(float)
+
+
 def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
-    """ufunc(*inputs), or its .reduce, .accumulate or .outer, in the precisions of the loop that NumPy would run."""
+    """ufunc(*inputs), or its .reduce, .accumulate or .outer, in the precisions in which NumPy computes it."""
     if method == "at" or options.get("out") is not None:
         refuse(*IN_PLACE)
     if method in ("reduce", "accumulate") and ufunc in METHODS[method]:
@@ -47,15 +52,20 @@ def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
         refuse_function(ufunc, f"takes no {', '.join(options)} here")
     name = SAME.get(ufunc.__name__, ufunc.__name__)
     op = NAMES.get(ufunc) or SPECIAL.get(ufunc.__name__) or getattr(f, name, None) or refuse_function(ufunc)
-    if dtype is None and (G.get(name) is ufunc or all(type(x) is float or getattr(x, "dtype", None) == float for x in inputs)):
+    if dtype is None and (G.get(name) is ufunc or all(map(is_double, inputs))):
         return op(*inputs)
-    none = (None,) * ufunc.nout
-    forced = {} if dtype is None else {"signature": (*(None,) * len(inputs), *(np.dtype(dtype) for _ in none))}
-    loop = ufunc.resolve_dtypes((*(type(x) if type(x) in (int, float) else array(x).dtype for x in inputs), *none), **forced)
+    n, outputs = len(inputs), (None,) * ufunc.nout
+    forced = {} if dtype is None else {"signature": (*(None,) * n, *(np.dtype(dtype) for _ in outputs))}
+    given = (type(x) if type(x) in (int, float) else array(x).dtype for x in inputs)
+    loop = ufunc.resolve_dtypes((*given, *outputs), **forced)
     result = op(*(cast(x, kind) for x, kind in zip(inputs, loop, strict=False)))
-    if any(part.dtype != kind for part, kind in zip(result if len(none) > 1 else (result,), loop[-len(none):], strict=True)):
-        refuse_function(ufunc, f"of {', '.join(map(str, loop[:-len(none)]))} has no operator here")
+    if [x.dtype for x in (result if len(outputs) > 1 else (result,))] != list(loop[n:]):
+        refuse_function(ufunc, f"of {', '.join(map(str, loop[:n]))} has no operator here")
     return result
+
+
+def is_double(x: Any) -> bool:
+    return type(x) is float or getattr(x, "dtype", int) == FLOAT
 
 
 def call(function: Any, args: tuple, options: dict) -> Any:
@@ -73,14 +83,18 @@ def call(function: Any, args: tuple, options: dict) -> Any:
         if "argument" not in str(error):
             raise
         if option := re.search("unexpected keyword argument '(.*)'", str(error)):
-            refuse_function(function, f"with {option[1]}= has no derivative here", "leave out= out and use the result"
-                            if option[1] == "out" else "write it without that option, with np.where or np.concatenate")
+            instead = ("leave out= out and use the result" if option[1] == "out" else
+                       "write it without that option, with np.where or np.concatenate")
+            refuse_function(function, f"with {option[1]}= has no derivative here", instead)
         refuse_function(function, f"takes other arguments: {error}")
 
 
 @functools.cache
 def parameters(function: Any) -> tuple[list[str], int, dict[str, Any]]:
-    """(the names that NumPy's function takes by position, how many of them it requires, all defaults); no names where it takes any."""
+    """(names, count, defaults): what NumPy's function takes by position and how much of it is required.
+
+    No names where it takes any number.
+    """
     found = list(inspect.signature(function).parameters.values())
     by_position = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     many = any(p.kind is p.VAR_POSITIONAL for p in found)
@@ -111,7 +125,7 @@ def blank(x: Any) -> Any:
 
 
 def checked(function: Any, ours: Callable) -> Callable:
-    """Our function, where NumPy's own of ones says first what it raises, and then the shape and the precision of the result."""
+    """Our function, after NumPy's own of ones, which raises what NumPy does and has the shape and the precision."""
     def both(*args, **options):
         with np.errstate(all="ignore"):
             like = function(*map(blank, args), **{name: blank(x) for name, x in options.items()})

@@ -129,7 +129,8 @@ def replaced(error: Exception) -> bool:
     return isinstance(error.__cause__, XManError) and str(error).startswith("setting an array element")
 
 
-def refuse_function(function: object, why: str = "has no operator and so no derivative here", instead: str = "") -> NoReturn:
+def refuse_function(function: object, why: str = "has no operator and so no derivative here",
+                    instead: str = "") -> NoReturn:
     """Raise XManError for a function of NumPy that cannot be traced."""
     name = getattr(function, "__name__", str(function))
     if function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
@@ -137,5 +138,5 @@ def refuse_function(function: object, why: str = "has no operator and so no deri
     module = (getattr(function, "__module__", "") or "").partition("._")[0]
     place = "np." if getattr(np, name, None) is function else f"{module}.".replace("numpy", "np") if module else ""
     close = difflib.get_close_matches(name, [op for op in vars(f) if op[0] != "_"], 1, 0.75)
-    refuse(f"{place}{name} {why}", instead or f"write it with functions that have one, {f'as f.{close[0]}, ' if close else ''}"
-                                   "or define it with ops.operator")
+    refuse(f"{place}{name} {why}", instead or "write it with functions that have one, "
+           f"{f'as f.{close[0]}, ' if close else ''}or define it with ops.operator")

@@ -1,6 +1,7 @@
-"""NumPy for functions that are differentiated, `import xman.numpy as np`: NumPy itself, and what it lets nobody intercept.
+"""`import xman.numpy as np`: NumPy itself, but for what NumPy lets nobody intercept.
 
-Of traced values `array`, `asarray` and their kin, `full`, `full_like`, `r_` and `c_` make a traced array; of others NumPy's own.
+Of traced values `array`, `asarray` and their kin, `full`, `full_like`, `r_` and `c_` make a traced array here; of
+others, and all else, is NumPy's own.
 """
 from __future__ import annotations
 
@@ -65,9 +66,11 @@ class Joined:
         if isinstance(parts[0], str):
             refuse("the letters of np.r_ and np.c_ have no operator here", "write np.concatenate or np.stack")
         arrays = [numpy.r_[part] if isinstance(part, slice) else array(part) for part in parts]
-        kind = numpy.result_type(*(part if type(part) in (int, float) else a.dtype for part, a in zip(parts, arrays, strict=True)))
+        pairs = zip(parts, arrays, strict=True)
+        kind = numpy.result_type(*(part if type(part) in (int, float) else a.dtype for part, a in pairs))
         shape = (-1,) if self.axis == 0 else (-1, 1)
-        return numpy.concatenate([cast(a if a.ndim >= len(shape) else numpy.reshape(a, shape), kind) for a in arrays], self.axis)
+        arrays = [a if a.ndim >= len(shape) else numpy.reshape(a, shape) for a in arrays]
+        return numpy.concatenate([cast(a, kind) for a in arrays], self.axis)
 
 
 r_, c_ = Joined(numpy.r_, 0), Joined(numpy.c_, -1)

@@ -4,142 +4,16 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from typing import Any
 
 import numpy as np
 
 from ops import f
 
-from ..arraylike import ArrayLike, plain
+from ..arraylike import plain
 from ..dispatch import array, cast
 from ..refusals import refuse
-from .rearrangements import along, axis_index, whole_axis
-
-
-def reduction(op: str) -> Any:
-    """A reduction by our operator of that name; it may have a dtype."""
-    def reduced(a, axis=None, keepdims=False, **options):
-        return getattr(f, op)(summed(op, a, **options), axis=whole_axis(axis), keepdims=bool(keepdims))
-    return reduced
-
-
-def spread(op: str) -> Any:
-    """np.var or np.std."""
-    def reduced(a, axis=None, ddof=0, keepdims=False, correction=None, **options):
-        if ddof and correction is not None:
-            raise ValueError("ddof and correction can't be provided simultaneously.")
-        return getattr(f, op)(
-            summed(op, a, **options), axis=whole_axis(axis), keepdims=bool(keepdims), ddof=ddof if correction is None else correction)
-    return reduced
-
-
-def summed(op: str, a: Any, *, dtype: Any = None) -> Any:
-    """a in the precision in which it is to be summed."""
-    if dtype is not None and op not in ("sum", "prod", "cumsum", "cumprod") and np.dtype(dtype).kind != "f":
-        refuse(f"np.{op} in whole numbers has no operator here", "take it of floats")
-    return a if dtype is None else cast(a, dtype)
-
-
-def average(a, axis=None, weights=None, returned=False, keepdims=False):
-    a, options = array(a), {"axis": axis, "keepdims": keepdims}
-    np.average(np.ones(a.shape), axis, None if weights is None else np.ones(np.shape(weights)), returned)  # raises what NumPy does
-    if weights is None:
-        weights, mean = np.ones(a.shape), np.mean(a, **options)
-    else:
-        weights = array(weights)
-        if weights.shape != a.shape:
-            axes = [i % a.ndim for i in np.ravel(axis)]
-            weights = np.transpose(weights, np.argsort(axes).tolist())
-            weights = np.broadcast_to(np.expand_dims(weights, [i for i in range(a.ndim) if i not in axes]), a.shape)
-        a = cast(a, np.result_type(a.dtype, weights.dtype, *["f8"] * (a.dtype.kind != "f")))
-        if not np.all(np.sum(weights, **options)):
-            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-        mean = np.sum(a * weights, **options) / np.sum(cast(weights, a.dtype), **options)
-    return (mean, np.sum(cast(weights, mean.dtype), **options)) if returned else mean
-
-
-def argmax(a, axis=None, keepdims=False):
-    at = f.argmax(a, axis if axis is None else operator.index(axis))
-    return np.expand_dims(at, tuple(range(a.ndim)) if axis is None else axis) if keepdims else at
-
-
-def argmin(a, axis=None, keepdims=False):
-    return argmax(-a if a.dtype.kind == "f" else f.equal(a, np.min(a, axis, keepdims=True)), axis, keepdims)
-
-
-def flattened(a, axis):
-    """(a with `axis`, or all axes together, as its first, those axes)."""
-    axes = tuple(range(a.ndim)) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, a.ndim)
-    a = np.moveaxis(a, axes, range(len(axes)))
-    return np.reshape(a, (math.prod(a.shape[:len(axes)]), *a.shape[len(axes):])), axes
-
-
-def ordered(choose: Any) -> Any:
-    """choose(a in order along its first axis, …) over `axis`, NaN where an entry of the slice is."""
-    def statistic(a, *args, axis=None, keepdims=False):
-        a, axes = flattened(a, axis)
-        a = np.sort(a, 0)
-        result = choose(a, *args)
-        result = f.where(f.isnan(a[-1]), np.nan, result) if len(a) and a.dtype.kind == "f" else result
-        return np.expand_dims(result, axes) if keepdims else result
-    return statistic
-
-
-def middle(a):
-    return np.mean(a[(len(a) - 1) // 2:len(a) // 2 + 1], 0)
-
-
-def at_quantile(a, q):
-    """NumPy's default, linear between the two nearest entries in order."""
-    if not 0 <= q <= 1:
-        raise ValueError("Quantiles must be in the range [0, 1]")
-    position = q * (len(a) - 1)
-    if isinstance(position, (int, np.integer)):
-        return a[position]
-    low = -1 if position >= len(a) - 1 else math.floor(position)
-    part, below, above = position - low, a[low], a[low + (low >= 0)]
-    return below + (above - below) * part if part < 0.5 else above - (above - below) * (1 - part)
-
-
-def quantile(a, q, **options):
-    if isinstance(q, ArrayLike) or options.get("axis") == ():
-        refuse("np.quantile and np.percentile have a derivative here for a plain q, over an axis", "give q as a number")
-    if not np.ndim(q):
-        return ordered(at_quantile)(a, q, **options)
-    parts = [quantile(a, each, **options) for each in np.ravel(q)]
-    return np.reshape(np.stack(parts), (*np.shape(q), *parts[0].shape))
-
-
-def percentile(a, q, **options):
-    return quantile(a, q if isinstance(q, ArrayLike) else q / 100 if type(q) in (int, float) else np.true_divide(q, 100), **options)
-
-
-def sort(a, axis=-1, **how):
-    a, axis = (np.ravel(a), -1) if axis is None else (a, axis)
-    return along(a, argsort(a, axis, **how), axis)
-
-
-def argsort(a, axis=-1, **how):
-    np.argsort(np.zeros(0), **how)  # raises what NumPy does
-    return f.argsort(np.ravel(a), -1) if axis is None else f.argsort(a, operator.index(axis))
-
-
-def cov(m, y=None, rowvar=True, bias=False, ddof=None):
-    rows = [np.atleast_2d(x) for x in ((m,) if y is None else (m, y))]
-    rows = [x if rowvar or np.ndim(m if not k else x) == 1 or k and len(x) == 1 else x.T for k, x in enumerate(rows)]
-    if not len(rows[0]):
-        return np.zeros((0, 0))
-    d = f.centered(cast(np.concatenate(rows), float), 1)
-    return np.squeeze(d @ d.T / np.float64(max(d.shape[1] - ((0 if bias else 1) if ddof is None else ddof), 0)))
-
-
-def corrcoef(x, y=None, rowvar=True):
-    c = cov(x, y, rowvar)
-    if not c.ndim:
-        return c / c
-    deviation = np.sqrt(np.diag(c))
-    return np.clip(c / deviation[:, None] / deviation, -1, 1)
-
+from .rearrangements import axis_index, whole_axis
+from .statistics import flattened
 
 # ---- products -------------------------------------------------------------------------------------------------------
 
@@ -165,9 +39,10 @@ def tensordot(a, b, axes=2):
     over_a, over_b = ([i % x.ndim for i in over] for x, over in ((a, over_a), (b, over_b)))
     free_a, free_b = ([i for i in range(x.ndim) if i not in over] for x, over in ((a, over_a), (b, over_b)))
     shape = *(a.shape[i] for i in free_a), *(b.shape[i] for i in free_b)
-    size, rows, columns = (math.prod(x.shape[i] for i in some) for x, some in ((a, over_a), (a, free_a), (b, free_b)))
-    left = np.reshape(np.transpose(a, (*free_a, *over_a)), (rows, size))
-    return np.reshape(f.dot(left, np.reshape(np.transpose(b, (*over_b, *free_b)), (size, columns))), shape)
+    size = math.prod(a.shape[i] for i in over_a)
+    left = np.reshape(np.transpose(a, (*free_a, *over_a)), (math.prod(a.shape[i] for i in free_a), size))
+    right = np.reshape(np.transpose(b, (*over_b, *free_b)), (size, math.prod(b.shape[i] for i in free_b)))
+    return np.reshape(f.dot(left, right), shape)
 
 
 def vecdot(a, b):
@@ -178,7 +53,7 @@ def vecdot(a, b):
 
 def cholesky(a):
     if not np.allclose(plain(a), np.swapaxes(plain(a), -1, -2)):
-        refuse("np.linalg.cholesky reads the lower triangle alone, and the derivative is that of a symmetric matrix",
+        refuse("np.linalg.cholesky reads the lower triangle alone, and the derivative here is of a symmetric matrix",
                "give it (a + a.T) / 2")
     return f.cholesky(a if a.dtype.kind == "f" else cast(a, float))
 
@@ -250,9 +125,11 @@ def slogdet(a):
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
-    x, keep, axis = cast(x, float) if array(x).dtype.kind != "f" else array(x), bool(keepdims), whole_axis(axis)
+    x, keep, axis = array(x), bool(keepdims), whole_axis(axis)
+    x = x if x.dtype.kind == "f" else cast(x, float)
     axes = x.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 1
-    if ord is None and axis != () and (x.ndim or axis is None) or axes == 1 and ord == 2 or axes == 2 and ord in ("fro", "f"):
+    euclidean = ord is None if axes not in (1, 2) else ord in ((None, 2) if axes == 1 else (None, "fro", "f"))
+    if euclidean and axis != () and (x.ndim or axis is None):
         return f.norm(x, axis=axis, keepdims=keep)
     np.linalg.norm(np.zeros([min(n, 2) for n in x.shape]), ord, axis)  # raises what NumPy does
     extreme = f.sum if not x.size else f.min if ord in (-1, -np.inf) else f.max
@@ -297,7 +174,8 @@ def interp(x, xp, fp, left=None, right=None):
     forward, backward = slope * (x - start) + low, slope * (x - end) + high
     forward = f.where(f.isnan(forward), f.where(f.isnan(backward) & f.equal(low, high), low, backward), forward)
     inside = f.where(f.equal(x, end), high, f.where(f.equal(x, start), low, forward))
-    inside = f.where(x > xp[-1], fp[-1] if right is None else right, f.where(x < xp[0], fp[0] if left is None else left, inside))
+    inside = f.where(x < xp[0], fp[0] if left is None else left, inside)
+    inside = f.where(x > xp[-1], fp[-1] if right is None else right, inside)
     return f.where(f.isnan(x), x if len(xp) > 1 else fp[0], inside)
 
 
@@ -309,7 +187,7 @@ def sinc(x):
 
 
 def piecewise(x, condlist, funclist, *args, **kw):
-    """Each function sees the entries where its condition holds; of several conditions the last one that holds wins."""
+    """Each function sees the entries where its condition holds; the last condition that holds wins."""
     x = array(x)
     if np.isscalar(condlist) or not isinstance(condlist[0], (list, np.ndarray)) and x.ndim:
         condlist = [condlist]
@@ -317,7 +195,7 @@ def piecewise(x, condlist, funclist, *args, **kw):
     if len(conditions) == len(funclist) - 1:
         conditions.append(f.logical_not(functools.reduce(f.logical_or, conditions)))
     elif len(conditions) != len(funclist):
-        raise ValueError(f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions are expected")
+        raise ValueError(f"np.piecewise takes as many functions as conditions, {len(conditions)}, or one more")
     result = np.zeros_like(x)
     for condition, function in zip(conditions, funclist, strict=True):
         there = x[condition]
@@ -343,6 +221,6 @@ def where(condition, x=None, y=None):
 
 def nonzero(x):
     if not x.ndim:
-        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
+        raise ValueError("np.nonzero takes an array with axes; write np.atleast_1d(x)")
     places = f.not_equal(x, 0)
     return tuple(f.getitem(grid, places) for grid in np.indices(x.shape))

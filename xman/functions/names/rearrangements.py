@@ -46,7 +46,7 @@ def shaped(function: Any) -> Any:
 
 def rearranged(rearrange: Any) -> Any:
     """A rearrangement of axes by NumPy's own, which shows on an array (0, 1, 2, …) where each axis goes."""
-    return lambda x, *where, **options: f.transpose(x, rearrange(np.empty(range(x.ndim)), *where, **options).shape)
+    return lambda a, *where, **options: f.transpose(a, rearrange(np.empty(range(a.ndim)), *where, **options).shape)
 
 
 def moved(function: Any) -> Any:
@@ -87,16 +87,21 @@ def pad(array, pad_width, mode="constant", **options):
     if isinstance(pad_width, dict):
         widths = {axis % array.ndim: pair for axis, pair in pad_width.items()}
         pad_width = [np.broadcast_to(widths.get(axis, 0), 2) for axis in range(array.ndim)]
-    pairs = tuple(tuple(map(operator.index, pair)) for pair in np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)))
+    pad_width = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2))
+    pairs = tuple((operator.index(before), operator.index(after)) for before, after in pad_width)
     if not pairs:
         return array
     rim = options.get("constant_values", 0)
-    plainly = f.pad(array, pairs)
-    return plainly if np.ndim(rim) == 0 and rim == 0 else plainly + np.pad(np.zeros(array.shape, array.dtype), pairs, **options)
+    padded = f.pad(array, pairs)
+    if np.ndim(rim) or rim != 0:
+        padded = padded + np.pad(np.zeros(array.shape, array.dtype), pairs, **options)
+    return padded
 
 
 def diagonal(a, offset=0, axis1=0, axis2=1):
-    return f.diag(a, offset) if a.ndim == 2 and (axis1, axis2) == (0, 1) else moved(np.diagonal)(a, offset, axis1, axis2)
+    if a.ndim == 2 and (axis1, axis2) == (0, 1):
+        return f.diag(a, offset)
+    return moved(np.diagonal)(a, offset, axis1, axis2)
 
 
 def triangle(function):

@@ -15,6 +15,7 @@ from ..dispatch import NAMES, array, cast, checked
 from ..refusals import IN_PLACE, refuse
 from . import compositions as c
 from . import rearrangements as r
+from . import statistics as s
 
 LN2, DEGREE = math.log(2.0), math.pi / 180.0
 BITWISE = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "not_equal", "invert": "logical_not",
@@ -41,15 +42,17 @@ def without_nan(filler: float, reduced: Callable) -> Callable:
 
 
 def nanmean(a, dtype=None, **options):
-    a = c.summed("mean", a, dtype=dtype)
-    total = np.nansum(a, **options)
-    return total / cast(np.sum(f.logical_not(f.isnan(a)), **options), total.dtype) if a.dtype.kind == "f" else np.mean(a, **options)
+    a = s.summed("mean", a, dtype=dtype)
+    if a.dtype.kind != "f":
+        return np.mean(a, **options)
+    return np.nansum(a, **options) / cast(np.sum(f.logical_not(f.isnan(a)), **options), a.dtype)
 
 
 def isclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
     a, b = array(a), array(b)
     size = cast(b, np.result_type(b.dtype, 1.0))
-    same = f.logical_or(f.logical_and(f.abs(a - size) <= atol + rtol * f.abs(size), f.isfinite(size)), f.equal(a, size))
+    close = f.abs(a - size) <= atol + rtol * f.abs(size)
+    same = f.logical_or(f.logical_and(close, f.isfinite(size)), f.equal(a, size))
     return f.logical_or(same, f.logical_and(f.isnan(a), f.isnan(b))) if equal_nan else same
 
 
@@ -71,7 +74,7 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
 def fmod(x, y):
     x = array(x)
     size = f.remainder(f.abs(x), f.abs(y))
-    return f.where(f.signbit(x), -size, size) if x.dtype.kind == "f" else f.where(f.less(x, 0), f.negative(size), size)
+    return f.where(f.signbit(x) if x.dtype.kind == "f" else f.less(x, 0), f.negative(size), size)
 
 
 def modf(x):
@@ -98,7 +101,8 @@ def linspace(start, stop, num=50, endpoint=True):
     span, count = stop - start, num - 1 if endpoint else num
     steps = np.reshape(np.arange(num, dtype=array(span).dtype), (-1, *(1,) * np.ndim(span)))
     result = start + (steps * (span / count) if count > 0 else steps * span)
-    return np.concatenate([result[:-1], f.broadcast(array(stop), result[-1:].shape)]) if endpoint and num > 1 else result
+    last = f.broadcast(array(stop), result[-1:].shape)
+    return np.concatenate([result[:-1], last]) if endpoint and num > 1 else result
 
 
 def polyval(p, x):
@@ -111,7 +115,7 @@ def polyval(p, x):
 
 def take(a, indices, axis=None):
     indices = array(indices)
-    return f.take(a, indices if indices.size else cast(indices, int), None if axis is None else operator.index(axis))
+    return f.take(a, indices if indices.size else cast(indices, int), r.whole_axis(axis))
 
 
 def clip(a, a_min=None, a_max=None, min=None, max=None):
@@ -156,30 +160,30 @@ NAMES.update({
     np.allclose:      lambda a, b, **near: bool(np.all(isclose(a, b, **near))),
     np.array_equal:   array_equal,
     # reductions
-    **{getattr(np, op): c.reduction(op) for op in ("sum", "mean", "prod", "max", "min")},
-    **{getattr(np, op): c.spread(op) for op in ("var", "std")},
-    np.amax:          c.reduction("max"),
-    np.amin:          c.reduction("min"),
+    **{getattr(np, op): s.reduction(op) for op in ("sum", "mean", "prod", "max", "min")},
+    **{getattr(np, op): s.spread(op) for op in ("var", "std")},
+    np.amax:          s.reduction("max"),
+    np.amin:          s.reduction("min"),
     np.any:           lambda a, **options: np.sum(f.not_equal(a, 0), **options) > 0,
     np.all:           lambda a, **options: f.equal(np.sum(f.equal(a, 0), **options), 0),
     np.count_nonzero: lambda a, **options: np.sum(f.not_equal(a, 0), **options),
-    np.argmax:        c.argmax,
-    np.argmin:        c.argmin,
+    np.argmax:        s.argmax,
+    np.argmin:        s.argmin,
     np.ptp:           lambda a, **options: np.max(a, **options) - np.min(a, **options),
-    np.average:       c.average,
-    np.median:        lambda a, overwrite_input=False, **options: c.ordered(c.middle)(a, **options),
-    np.quantile:      c.quantile,
-    np.percentile:    c.percentile,
+    np.average:       s.average,
+    np.median:        lambda a, overwrite_input=False, **options: s.ordered(s.middle)(a, **options),
+    np.quantile:      s.quantile,
+    np.percentile:    s.percentile,
     np.nansum:        without_nan(0.0, np.sum),
     np.nanprod:       without_nan(1.0, np.prod),
     np.nanmax:        without_nan(-np.inf, np.max),
     np.nanmin:        without_nan(np.inf, np.min),
     np.nanmean:       nanmean,
-    np.cov:           checked(np.cov, c.cov),
-    np.corrcoef:      checked(np.corrcoef, c.corrcoef),
+    np.cov:           checked(np.cov, s.cov),
+    np.corrcoef:      checked(np.corrcoef, s.corrcoef),
     np.trapezoid:     checked(np.trapezoid, c.trapezoid),
-    np.cumsum:        lambda a, axis=None, **options: f.cumsum(c.summed("cumsum", a, **options), axis),
-    np.cumprod:       lambda a, axis=None, **options: f.cumprod(c.summed("cumprod", a, **options), axis),
+    np.cumsum:        lambda a, axis=None, **options: f.cumsum(s.summed("cumsum", a, **options), axis),
+    np.cumprod:       lambda a, axis=None, **options: f.cumprod(s.summed("cumprod", a, **options), axis),
     np.diff:          r.diff,
     np.ediff1d:       lambda ary: f.subtract(np.ravel(ary)[1:], np.ravel(ary)[:-1]),
     # products
@@ -251,8 +255,8 @@ NAMES.update({
     np.delete:        r.moved(np.delete),
     np.compress:      lambda condition, a, axis=None: r.moved(lambda at, holds: np.compress(holds, at, axis))(a, condition),
     np.take_along_axis: r.take_along_axis,
-    np.sort:          c.sort,
-    np.argsort:       c.argsort,
+    np.sort:          s.sort,
+    np.argsort:       s.argsort,
     np.nonzero:       c.nonzero,
     np.flatnonzero:   lambda x: c.nonzero(np.ravel(x))[0],
     # what does not depend on the numbers
