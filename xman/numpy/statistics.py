@@ -9,9 +9,9 @@ import numpy as np
 
 from ops import f
 
-from ..arraylike import ArrayLike
-from ..dispatch import array, cast
-from ..refusals import refuse
+from ..functions.arraylike import ArrayLike
+from ..functions.dispatch import array, cast
+from ..functions.refusals import refuse
 from .rearrangements import along, whole_axis
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from ops import f
 
-from ..arraylike import plain
-from ..dispatch import array, cast
-from ..refusals import refuse
+from ..functions.arraylike import plain
+from ..functions.dispatch import array, cast
+from ..functions.refusals import refuse
 from .rearrangements import axis_index, whole_axis
 from .statistics import flattened
 

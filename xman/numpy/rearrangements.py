@@ -8,9 +8,9 @@ import numpy as np
 
 from ops import f
 
-from ..arraylike import ArrayLike, plain
-from ..dispatch import array
-from ..refusals import refuse
+from ..functions.arraylike import ArrayLike, plain
+from ..functions.dispatch import array
+from ..functions.refusals import refuse
 
 
 def whole_axis(axis: Any) -> Any:

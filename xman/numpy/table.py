@@ -10,9 +10,9 @@ import numpy as np
 
 from ops import f
 
-from ..arraylike import ArrayLike, plain
-from ..dispatch import NAMES, array, cast, checked
-from ..refusals import IN_PLACE, refuse
+from ..functions.arraylike import ArrayLike, plain
+from ..functions.dispatch import NAMES, array, cast, checked
+from ..functions.refusals import IN_PLACE, refuse
 from . import compositions as c
 from . import rearrangements as r
 from . import statistics as s
