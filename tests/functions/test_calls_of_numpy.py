@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from calls_of_numpy import FUNCTIONS, arrays_of, calls, compared, difference, full_name, outcome, verdict
 
+import xman
 import xman.numpy
 from xman import XManError
 from xman.functions import Dual, derivative, grad, jacobian, jvp, trace, value_and_grad, vjp
@@ -104,6 +105,20 @@ def test_what_cannot_be_right_is_refused(use):
 def test_an_array_has_no_hash_as_in_numpy():
     with pytest.raises(TypeError, match="unhashable"):
         grad(lambda x: {x: 1.0} and x.sum())(X)
+
+
+@pytest.mark.parametrize("engine", ["interpret", "numpy", "numba", "tape", "jax", "auto"])
+def test_a_compiled_step_takes_traced_values_for_no_arrays_of_its_own(engine):
+    pytest.importorskip(engine if engine in ("numba", "jax") else "numpy")
+    step = xman.compile(trace(lambda x, w: np.exp(x * w) + x, 0.5, 2.0), ["result"], engine=engine)
+    plain_slope = 2.0 * np.exp(0.5 * 2.0) + 1.0
+    for use in (grad, derivative):
+        assert use(lambda x: step({"x": x, "w": 2.0})["result"])(0.5) == pytest.approx(plain_slope, rel=1e-12)
+        assert grad(use(lambda x: step({"x": x, "w": 2.0})["result"]))(0.5) == pytest.approx(4.0 * np.exp(1.0), rel=1e-12)
+    if engine != "tape":
+        values = {"x": np.ones((2, 3)), "w": np.arange(3.0)}
+        total = grad(lambda w: step(values | {"w": w})["result"].sum())(values["w"])
+        np.testing.assert_allclose(total, 2 * np.exp(values["w"]), rtol=1e-12)
 
 
 # ---- import xman.numpy as np ------------------------------------------------------------------------------------------
