@@ -30,7 +30,7 @@ ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 @pytest.mark.parametrize("function", FUNCTIONS, ids=full_name)
 def test_a_call_gives_what_numpy_gives_or_a_sentence(function):
     seen = collections.Counter()
-    for args, options, only, found in compared(function, every=1 if ALL else 24):
+    for args, options, only, found in compared(function, every=1 if ALL else 32):
         assert found in ("same", "both raise") or found.startswith("refused") and REFUSED.search(found), (args, options, only, found)
         seen[found[:7]] += 1
     assert seen["same"] or not ALL
@@ -107,13 +107,12 @@ def test_an_array_has_no_hash_as_in_numpy():
         grad(lambda x: {x: 1.0} and x.sum())(X)
 
 
-@pytest.mark.parametrize("engine", ["interpret", "numpy", "numba", "tape", "jax", "auto"])
+@pytest.mark.parametrize("engine", ["interpret", "numpy", *(["numba", "tape", "jax", "auto"] if ALL else [])])  # they compile for seconds
 def test_a_compiled_step_takes_traced_values_for_no_arrays_of_its_own(engine):
     pytest.importorskip(engine if engine in ("numba", "jax") else "numpy")
     step = xman.compile(trace(lambda x, w: np.exp(x * w) + x, 0.5, 2.0), ["result"], engine=engine)
-    plain_slope = 2.0 * np.exp(0.5 * 2.0) + 1.0
     for use in (grad, derivative):
-        assert use(lambda x: step({"x": x, "w": 2.0})["result"])(0.5) == pytest.approx(plain_slope, rel=1e-12)
+        assert use(lambda x: step({"x": x, "w": 2.0})["result"])(0.5) == pytest.approx(2.0 * np.exp(1.0) + 1.0, rel=1e-12)
         assert grad(use(lambda x: step({"x": x, "w": 2.0})["result"]))(0.5) == pytest.approx(4.0 * np.exp(1.0), rel=1e-12)
     if engine != "tape":
         values = {"x": np.ones((2, 3)), "w": np.arange(3.0)}
