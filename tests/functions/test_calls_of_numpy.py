@@ -20,7 +20,7 @@ from xman.functions.tracer import Tape, Tracer
 
 # the sentences of what is refused though NumPy has a value: options without a derivative, and what no operator does
 REFUSED = re.compile(
-    r"with (append|aweights|axis|axis[abc]|casting|device|dtype|fweights|hermitian|initial|mean|method|mode|out|period|prepend|rcond|retstep|"
+    r"with (append|aweights|axis|axis[abc]|bias|casting|ddof|device|dtype|fweights|hermitian|initial|mean|method|mode|out|period|prepend|rcond|retstep|"
     r"rtol|to_begin|to_end|upper|where)= has no derivative|takes no where here|bitwise functions of whole|in whole numbers has|in-place write"
     r"|for a plain q|vectors of three|full rank|(vecdot|reciprocal) of (bool|u?int\d+)|lower triangle|mode='(linear_ramp|mean)'|one argument gives"
     r"|ord='nuc'|ord=-?2 |order='[FK]'|no \.reduce here")
