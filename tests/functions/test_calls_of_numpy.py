@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from calls_of_numpy import FUNCTIONS, arrays_of, calls, compared, difference, full_name, outcome, verdict
 
+import ops
 import xman
 import xman.numpy
 from xman import XManError
@@ -193,3 +194,12 @@ def test_the_derivatives_of_what_takes_options_are_differences(fn):
 def test_the_variance_of_entries_that_rounding_makes_nearly_alike_is_numpys():
     x = np.array([1e16, 1e16 + 2])
     assert value_and_grad(np.var)(x)[0] == np.var(x) and grad(np.std)(np.full(3, 0.1)).tolist() == [0.0] * 3
+
+
+def test_the_value_of_an_operator_without_rules_takes_the_branch_that_it_takes_with_arrays():
+    ops.operator("tripled", lambda x: x * 3.0 if isinstance(x, np.ndarray) else x * 0.0)
+    try:
+        assert grad(lambda x: ops.f.tripled(x).sum())(X).tolist() == [[3.0] * 3] * 2
+        assert jvp(ops.f.tripled, (X,), (X,))[1].tolist() == (3.0 * X).tolist()
+    finally:
+        del ops.G["tripled"], ops.DG["tripled"], ops.TG["tripled"], ops.f.tripled

@@ -14,7 +14,7 @@ from ops.expression import SAME
 
 from .refusals import IN_PLACE, refuse, refuse_function
 
-# NumPy's functions, as `names` fills it: what each does to an ArrayLike. It takes by position what NumPy's requires,
+# NumPy's functions, as `xman.numpy` fills it: what each does to an ArrayLike. It takes by position what NumPy's requires,
 # and by name those of NumPy's options that it knows; the others are refused unless they are NumPy's defaults.
 NAMES: dict[Any, Callable] = {}
 
