@@ -25,7 +25,7 @@ RANKS = [{"errors", "figures", "notation", "validity", "wengert", "register", "m
          {"interpreters"},
          {"passes"},
          {"matrices"},
-         {"functions"},
+         {"functions", "numpy"},
          {"autograd", ""},  # the package itself
          {"engines"},
          {"fused"},
