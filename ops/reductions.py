@@ -88,7 +88,7 @@ def logsumexp(x, axis=None, keepdims=False):
 @np.errstate(invalid="ignore", over="ignore")
 def expDifference(x, y):
     """exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
-    e = np.exp(np.subtract(x, y))
+    e = np.exp(np.subtract(x, y, dtype=np.result_type(x, y, np.float16)))  # of whole numbers without a sign it would wrap round
     return np.where(np.equal(x, y), np.not_equal(x, -np.inf), e).astype(e.dtype)[()] if np.isnan(e).any() else e
 
 
