@@ -1,2 +1,2 @@
-"""NumPy's functions by the operators of `ops`: the table, and what in it takes more than a line."""
-from . import table
+"""NumPy's and SciPy's functions by the operators of `ops`: tables, and what in them takes more than a line."""
+from . import decompositions, distributions, sequences, special, table

@@ -139,31 +139,6 @@ def kron(a, b):
     return np.reshape(a * b, tuple(m * k for m, k in zip(left, right, strict=True)))
 
 
-def cross(a, b):
-    a, b = array(a), array(b)
-    if a.shape[-1:] != (3,) or b.shape[-1:] != (3,):
-        refuse("np.cross has a derivative here for vectors of three", "write the product out")
-    after, before = [1, 2, 0], [2, 0, 1]
-    return a[..., after] * b[..., before] - a[..., before] * b[..., after]
-
-
-def convolve(a, v, mode="full"):
-    a, v = array(a), array(v)
-    if len(v) > len(a):
-        a, v = v, a
-    n, m = len(a), len(v)
-    full = f.pad(a, m - 1)[np.arange(n + m - 1)[:, None] + np.arange(m)[::-1]] @ v
-    cut = {"full": 0, "same": (m - 1) // 2, "valid": m - 1}[mode]
-    return full[cut:cut + {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]]
-
-
-def einsum(subscripts, *arrays, out=None, optimize=False, **options):
-    refuse_options("einsum", out=out, **options)
-    if not isinstance(subscripts, str):
-        refuse("np.einsum with lists of axes has no operator here", "write its subscripts as a string, 'ij,jk'")
-    return f.einsum((subscripts,), *map(array, arrays))
-
-
 def matrix_power(a, n):
     if n < 0:
         a, n = f.inv(a), -n
@@ -212,7 +187,11 @@ def norm(x, ord=None, axis=None, keepdims=False):
         first, last = (rows, columns) if abs(ord) == 1 else (columns, rows)
         largest = (f.max if ord > 0 else f.min)(f.sum(f.abs(x), first, True), last, True)
         return largest if keep else np.squeeze(largest, (rows, columns))
-    refuse(f"np.linalg.norm with ord={ord!r} has no operator here", "for matrices the Frobenius norm, ±1 and ±inf have one")
+    if axes != 2 or ord not in (2, -2, "nuc"):
+        raise ValueError(f"Invalid norm order {ord!r} for {'matrices' if axes == 2 else 'vectors'}.")
+    sizes = f.svdvals(np.moveaxis(x, axis or (-2, -1), (-2, -1)))
+    size = f.sum(sizes, -1) if ord == "nuc" else (f.max if ord > 0 else f.min)(sizes, -1)
+    return np.expand_dims(size, axis or (0, 1)) if keep else size
 
 
 # ---- entry by entry -------------------------------------------------------------------------------------------------

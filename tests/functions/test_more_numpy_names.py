@@ -1,0 +1,86 @@
+"""What is composed of several operators, and xman.scipy, have NumPy's and SciPy's values, and derivatives that are right twice."""
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from more_numpy_cases import NOT_IN_JAX, NUMPY, SCIPY
+
+import xman.scipy
+from xman import Dual, XManError, grad, jvp, trace, vjp
+from xman import eval as evaluate
+
+scipy = pytest.importorskip("scipy")
+
+
+def modules(room):
+    """xman's, theirs and JAX's."""
+    return (np, np, "numpy") if room == "numpy" else (xman.scipy, scipy, "scipy")
+
+
+CASES = [("numpy", *case) for case in NUMPY] + [("scipy", *case) for case in SCIPY + NOT_IN_JAX]
+KNOWN_TO_JAX = [("numpy", *case) for case in NUMPY] + [("scipy", *case) for case in SCIPY]
+
+
+def each(cases):
+    return pytest.mark.parametrize(("room", "fn", "args"), [pytest.param(room, fn, args, id=f"{room} {name}") for room, name, fn, *args in cases])
+
+
+EACH = each(CASES)
+SOME = each(KNOWN_TO_JAX if os.environ.get("XMAN_ALL_CASES") else [])  # JAX compiles each for a second
+
+
+def draw(like, seed):
+    return np.asarray(np.random.default_rng(seed).uniform(0.5, 1.5, np.shape(like)))
+
+
+@EACH
+def test_the_value_is_theirs(room, fn, args):
+    ours, theirs, _ = modules(room)
+    mine, wanted = vjp(lambda *xs: fn(ours, *xs), *args)[0], fn(theirs, *args)
+    np.testing.assert_allclose(mine, wanted, rtol=1e-11, atol=1e-13)
+    assert mine.shape == np.shape(wanted) and mine.dtype == np.asarray(wanted).dtype
+
+
+@EACH
+def test_a_list_and_both_modes_agree_and_are_the_difference(room, fn, args):
+    run = lambda *xs: fn(modules(room)[0], *xs)
+    steps = trace(run, *args)
+    values = evaluate(steps, {name: a for name, a in zip(["xs_%d" % i for i in range(len(args))], args, strict=True) if name in steps.inputs})
+    out, pull = vjp(run, *args)
+    np.testing.assert_allclose(values[steps[-1][0]], out, rtol=1e-11, atol=1e-13)
+    tangents, u = [draw(a, i) for i, a in enumerate(args)], draw(out, 99)
+    pushed = jvp(run, args, tangents)[1]
+    assert np.sum(u * pushed) == pytest.approx(sum(np.sum(d * t) for d, t in zip(pull(u), tangents, strict=True)), rel=1e-10, abs=1e-10)
+    dual = run(*(Dual(a, t) for a, t in zip(args, tangents, strict=True)))
+    np.testing.assert_allclose(dual.tangent, pushed, rtol=1e-10, atol=1e-11)
+    h = 1e-6
+    above, below = (run(*(a + s * h * t for a, t in zip(args, tangents, strict=True))) for s in (1, -1))
+    finite = np.isfinite(above)
+    np.testing.assert_allclose(np.where(finite, pushed, 0), np.where(finite, above, 0) / (2 * h) - np.where(finite, below, 0) / (2 * h), rtol=2e-6, atol=2e-7)
+
+
+@EACH
+def test_the_second_derivative_is_the_difference_of_the_first(room, fn, args):
+    run = lambda *xs: fn(modules(room)[0], *xs)
+    u = draw(vjp(run, *args)[0], 5)
+    slopes = lambda *xs: grad(lambda *ys: np.sum(np.where(np.isfinite(z := run(*ys)), z, 0.0) * u), range(len(args)))(*xs)
+    tangents = [draw(a, i) for i, a in enumerate(args)]
+    found, h = jvp(slopes, args, tangents)[1], 1e-6
+    above, below = (slopes(*(a + s * h * t for a, t in zip(args, tangents, strict=True))) for s in (1, -1))
+    for slope, up, down in zip(found, above, below, strict=True):
+        np.testing.assert_allclose(slope, (up - down) / (2 * h), rtol=1e-5, atol=2e-6 * max(1.0, np.nanmax(np.abs(slope), initial=0)))
+
+
+@SOME
+def test_the_cotangents_are_those_of_jax(room, fn, args):
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    import jax.scipy.linalg, jax.scipy.special, jax.scipy.stats  # noqa: E401
+    ours, _, theirs = modules(room)
+    out, pull = vjp(lambda *xs: fn(ours, *xs), *args)
+    u = draw(out, 5)
+    wanted = jax.vjp(lambda *xs: fn(getattr(jax, theirs), *xs), *map(jax.numpy.asarray, args))[1](jax.numpy.asarray(u))
+    for mine, other, a in zip(pull(u), wanted, args, strict=True):
+        np.testing.assert_allclose(mine, np.where(np.isnan(a), mine, other), rtol=1e-8, atol=1e-9)

@@ -1,0 +1,353 @@
+"""NumPy's functions of sequences: differences, convolutions, blocks, insertions, orders, and statistics that pass over NaN."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ops import f
+
+from ..arraylike import NAMES, cast, plain
+from .rearrangements import array, refuse_options, take_along_axis, whole_axis
+
+# ---- differences ----------------------------------------------------------------------------------------------------
+
+def gradient(y, *spacing, axis=None, edge_order=1):
+    y = array(y)
+    axes = range(y.ndim) if axis is None else [a % y.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
+    np.gradient(np.zeros(y.shape), *map(plain, spacing), axis=axis, edge_order=edge_order)  # raises what NumPy does
+    if len(spacing) < 2 and all(np.ndim(h) == 0 for h in spacing):
+        spacing = (spacing or (1.0,)) * len(axes)
+    pairs = zip(axes, map(array, spacing), strict=True)
+    slopes = tuple(np.moveaxis(slope(np.moveaxis(y, a, 0), h, edge_order), 0, a) for a, h in pairs)
+    return slopes[0] if len(slopes) == 1 else slopes
+
+
+def slope(y, h, edge_order):
+    """The differences of y along its first axis, by parabolas; h is the distance of two points, or where the points are."""
+    h = np.diff(h) if h.ndim else np.broadcast_to(h, (len(y) - 1,))
+    h = np.reshape(h, (-1, *(1,) * (y.ndim - 1)))
+    rise = (y[1:] - y[:-1]) / h
+    inner = (rise[:-1] * h[1:] + rise[1:] * h[:-1]) / (h[1:] + h[:-1])
+    first, last = rise[:1], rise[-1:]
+    if edge_order == 2:
+        first = first + (first - rise[1:2]) * h[:1] / (h[:1] + h[1:2])
+        last = last + (last - rise[-2:-1]) * h[-1:] / (h[-1:] + h[-2:-1])
+    return cast(np.concatenate([first, inner, last]), y.dtype if y.dtype.kind == "f" else float)
+
+
+def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
+    p = np.moveaxis(array(p), axis, -1)
+    step = np.diff(p)
+    low = -period / 2
+    back = np.mod(step - low, period) + low
+    back = f.where(f.logical_and(f.equal(back, low), step > 0), -low, back)
+    jump = f.where(f.abs(step) < (period / 2 if discont is None else max(discont, period / 2)), 0.0, back - step)
+    return np.moveaxis(np.concatenate([p[..., :1], p[..., 1:] + np.cumsum(jump, -1)], -1), -1, axis)
+
+
+# ---- products -------------------------------------------------------------------------------------------------------
+
+def convolve(a, v, mode="full"):
+    return overlap(np.convolve, a, v, mode)
+
+
+def correlate(a, v, mode="valid"):
+    return overlap(np.correlate, a, np.atleast_1d(v)[::-1], mode)
+
+
+def overlap(function, a, v, mode):
+    """The convolution of a and v, cut as NumPy's function cuts its own."""
+    a, v = np.atleast_1d(array(a)), np.atleast_1d(array(v))
+    if a.ndim > 1 or v.ndim > 1 or not len(a) or not len(v):
+        function(plain(a), plain(v), mode)  # raises what NumPy does
+    whole = f.convolve(a, v)
+    n, m = max(len(a), len(v)), min(len(a), len(v))
+    size = len(function(np.ones(n), np.ones(m), mode))
+    cut = {n + m - 1: 0, n - m + 1: m - 1}.get(size, (m - 1) // 2 if function is np.convolve or len(a) >= len(v) else m // 2)
+    return whole[cut:cut + size]
+
+
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis,) * 3
+    a, b = np.moveaxis(array(a), axisa, -1), np.moveaxis(array(b), axisb, -1)
+    sizes = a.shape[-1], b.shape[-1]
+    if not {*sizes} <= {2, 3}:
+        raise ValueError(f"incompatible dimensions for cross product (dimension must be 2 or 3), found {sizes}")
+    if sizes == (2, 2):
+        return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    a, b = (x if x.shape[-1] == 3 else np.concatenate([x, np.zeros_like(x[..., :1])], -1) for x in (a, b))
+    after, before = [1, 2, 0], [2, 0, 1]
+    return np.moveaxis(a[..., after] * b[..., before] - a[..., before] * b[..., after], -1, axisc)
+
+
+def cross_of_three(x1, x2, *, axis=-1):
+    if array(x1).shape[axis] != 3 or array(x2).shape[axis] != 3:
+        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {np.shape(x1)[axis]} and "
+                         f"{np.shape(x2)[axis]} dimensional instead.")
+    return cross(x1, x2, axis=axis)
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def einsum(*operands, out=None, optimize=False, **options):
+    refuse_options("einsum", out=out, **options)
+    if isinstance(operands[0], str):
+        subscripts, arrays = operands[0].replace(" ", ""), operands[1:]
+    else:  # einsum(a, [0, 1], b, [1, 2], [0, 2])
+        arrays, axes = operands[:len(operands) // 2 * 2:2], [*operands[1::2], *operands[len(operands) // 2 * 2:]]
+        parts = ["".join("..." if i is Ellipsis else LETTERS[i] for i in part) for part in axes]
+        subscripts = ",".join(parts[:len(arrays)]) + "".join("->" + part for part in parts[len(arrays):])
+    arrays = [array(a) for a in arrays]
+    if "." in subscripts:
+        np.einsum(subscripts, *(np.broadcast_to(0.0, a.shape) for a in arrays))  # raises what NumPy does
+        subscripts = spelled_out(subscripts, [a.ndim for a in arrays])
+    return f.einsum((subscripts,), *arrays)
+
+
+def spelled_out(subscripts, ndims):
+    """The subscripts with letters in the place of each `...`, whose axes are the last that are left."""
+    inputs, arrow, result = subscripts.partition("->")
+    parts = inputs.split(",")
+    sizes = [n - len(part) + 3 if "..." in part else 0 for part, n in zip(parts, ndims, strict=True)]
+    free = [c for c in LETTERS if c not in subscripts][:max(sizes)]
+    parts = [part.replace("...", "".join(free[len(free) - n:])) for part, n in zip(parts, sizes, strict=True)]
+    if not arrow:
+        letters = "".join(inputs.replace("...", "").split(","))
+        result = "..." + "".join(sorted(c for c in {*letters} if letters.count(c) == 1))
+    return ",".join(parts) + "->" + result.replace("...", "".join(free))
+
+
+# ---- arrays of arrays -----------------------------------------------------------------------------------------------
+
+def block(arrays):
+    depth, most = depth_of(arrays)
+    if not depth:
+        return array(arrays)
+    return joined(arrays, depth, max(depth, most))
+
+
+def depth_of(part: Any) -> tuple[int, int]:
+    """How deep the lists lie in one another, and the most axes of an array in them; ValueError where that differs."""
+    if isinstance(part, tuple):
+        raise TypeError("np.block takes lists, and found a tuple; write […]")
+    if not isinstance(part, list):
+        return 0, np.ndim(part)
+    found = [depth_of(p) for p in part]
+    if not found or len({depth for depth, _ in found}) > 1:
+        raise ValueError("List depths are mismatched" if found else "List at arrays cannot be empty")
+    return found[0][0] + 1, max(ndim for _, ndim in found)
+
+
+def joined(part, depth, ndim):
+    if not isinstance(part, list):
+        part = array(part)
+        return np.reshape(part, (*(1,) * (ndim - part.ndim), *part.shape))
+    return np.concatenate([joined(p, depth - 1, ndim) for p in part], -depth)
+
+
+def insert(arr, obj, values, axis=None):
+    x, values = array(arr), array(values)
+    np.insert(np.zeros(x.shape), obj, plain(values), axis)  # raises what NumPy does
+    x, axis = (np.ravel(x), 0) if axis is None else (x, axis % x.ndim)
+    n = x.shape[axis]
+    where = np.arange(n)[obj] if isinstance(obj, slice) else np.asarray(obj)
+    where = np.flatnonzero(where) if where.dtype.kind == "b" else where.astype(int)
+    new = where.size
+    if new == 1:  # as many as there are values
+        values = np.reshape(values, (*(1,) * (x.ndim - values.ndim), *values.shape))
+        values = np.moveaxis(values, 0, axis) if where.ndim == 0 else values
+        where, new = int(where.item()), values.shape[axis]
+    values = np.broadcast_to(cast(values, x.dtype), (*x.shape[:axis], new, *x.shape[axis + 1:]))
+    return f.take(f.concat(axis, x, values), np.insert(np.arange(n), where, np.arange(n, n + new)), axis)
+
+
+def bincount(x, weights=None, minlength=0):
+    blank = np.zeros(len(np.bincount(plain(x), minlength=minlength)), int if weights is None else float)
+    return f.scatterAdd(np.ones(x.shape, int) if weights is None else array(weights), blank, x)
+
+
+def vander(x, N=None, increasing=False):
+    powers = np.arange(len(x) if N is None else N)
+    columns = np.concatenate([np.ones_like(x)[:, None], np.cumprod(np.repeat(x[:, None], max(len(powers) - 1, 0), 1), 1)], 1)
+    return columns[:, powers if increasing else powers[::-1]]
+
+
+def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    rows = np.moveaxis(arr, axis, -1)
+    results = [func1d(rows[place], *args, **kwargs) for place in np.ndindex(rows.shape[:-1])]
+    whole = np.reshape(np.stack([array(y) for y in results]), (*rows.shape[:-1], *np.shape(results[0])))
+    k, n = np.ndim(results[0]), rows.ndim - 1
+    return np.moveaxis(whole, range(n, n + k), range(axis % arr.ndim, axis % arr.ndim + k))
+
+
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    refuse_options("logspace", dtype=dtype, axis=axis or None)
+    return base ** np.linspace(start, stop, num, endpoint)
+
+
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    refuse_options("geomspace", dtype=dtype, axis=axis or None)
+    return start * (stop / start) ** np.linspace(0.0 * start, 1.0 + 0.0 * stop, num, endpoint)
+
+
+# ---- orders and statistics ------------------------------------------------------------------------------------------
+
+def partition(a, kth, axis=-1, kind="introselect", order=None):
+    """All in order: how the entries below and above the kth lie, NumPy leaves open."""
+    np.partition(np.zeros(np.shape(a)), kth, axis)  # raises what NumPy does
+    return np.sort(a, axis)
+
+
+def argpartition(a, kth, axis=-1, kind="introselect", order=None):
+    np.argpartition(np.zeros(np.shape(a)), kth, axis)  # raises what NumPy does
+    return np.argsort(a, axis)
+
+
+def nancount(x, axis, ddof=0):
+    """How many entries along axis, which stays, are no NaN, less ddof; NaN where there are none."""
+    n = f.sum(f.logical_not(f.isnan(x)), axis=axis, keepdims=True) - ddof
+    return f.where(n > 0, n, np.nan)
+
+
+def deviation(x, axis, mean):
+    """x less its mean over axis, 0 where x is NaN."""
+    if mean is None or mean is np._NoValue:
+        mean = f.sum(f.where(f.isnan(x), 0.0, x), axis=axis, keepdims=True) / nancount(x, axis)
+    return f.where(f.isnan(x), 0.0, x - mean)
+
+
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
+    return spread(np.nanvar, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
+    return spread(np.nanstd, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+def spread(function, a, axis, dtype, out, ddof, keepdims, where, mean, correction):
+    refuse_options(function.__name__, out=out, where=where)
+    x, axis = array(a) if dtype is None else cast(a, dtype), whole_axis(axis)
+    n = nancount(x, axis, ddof if correction in (None, np._NoValue) else correction)
+    d = deviation(x, axis, mean)
+    if function is np.nanstd:
+        result = f.norm(d, axis=axis, keepdims=True) / np.sqrt(n)  # which has a gradient where all are equal
+    else:
+        result = f.sum(d * d, axis=axis, keepdims=True) / n
+    result = cast(result, x.dtype)
+    return result if keepdims and keepdims is not np._NoValue else f.reshape(result, np.nansum(np.ones(x.shape), axis).shape)
+
+
+def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+    """Linear between the two nearest entries in order."""
+    refuse_options("nanquantile", out=out, weights=weights, method=None if method == "linear" else method)
+    x, axis, keep = array(a), whole_axis(axis), bool(keepdims) and keepdims is not np._NoValue
+    axes = range(x.ndim) if axis is None else [i % x.ndim for i in (axis if isinstance(axis, tuple) else (axis,))]
+    rest = [i for i in range(x.ndim) if i not in axes]
+    shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keep else tuple(x.shape[i] for i in rest)
+    rows = np.reshape(np.transpose(x, (*rest, *axes)), (math.prod(x.shape[i] for i in rest), math.prod(x.shape[i] for i in axes)))
+    if np.ndim(q):
+        return np.stack([np.reshape(at_quantile(rows, part), shape) for part in q])
+    return np.reshape(at_quantile(rows, q), shape)
+
+
+def at_quantile(rows, q):
+    """The quantile q of each row, whose NaNs stand last in order."""
+    if not 0 <= plain(q) <= 1:
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    count = f.sum(f.logical_not(f.isnan(rows)), axis=1, keepdims=True)
+    place = f.maximum(q * (count - 1.0), 0.0)
+    low = f.floor(place)
+    part = cast(place - low, rows.dtype)
+    below, above = (take_along_axis(np.sort(rows, 1), f.astype(i, ("int64",)), 1) for i in (low, f.ceil(place)))
+    return f.where(f.equal(part, 0), below, below * (1.0 - part) + above * part)
+
+
+def nanposition(position):
+    """np.nanargmax or np.nanargmin, by np.argmax or np.argmin."""
+    def where_it_is(a, axis=None, out=None, *, keepdims=False):
+        function = np.nanargmax if position is np.argmax else np.nanargmin
+        refuse_options(function.__name__, out=out)
+        function(plain(a), axis)  # raises what NumPy does
+        filled = f.where(f.isnan(a), -np.inf if position is np.argmax else np.inf, a)
+        return position(filled, axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+    return where_it_is
+
+
+def without_nan(number, function):
+    return lambda a, axis=None, dtype=None, out=None: function(f.where(f.isnan(a), number, a), axis, dtype, out)
+
+
+def searchsorted(a, v, side="left", sorter=None):
+    a, v = array(a) if sorter is None else np.take(a, sorter), array(v)[..., None]
+    before = a < v if side == "left" else a <= v
+    return f.sum(f.logical_or(before, f.logical_and(f.isnan(v), f.logical_not(f.isnan(a)))), axis=-1)
+
+
+def digitize(x, bins, right=False):
+    bins = array(bins)
+    if len(bins) > 1 and plain(bins)[0] > plain(bins)[-1]:
+        return len(bins) - searchsorted(np.flip(bins), x, "right" if right else "left")
+    return searchsorted(bins, x, "left" if right else "right")
+
+
+def cumulative(function, number):
+    def sums(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+        axis = 0 if axis is None and x.ndim == 1 else axis
+        if axis is None:
+            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+        total = function(x, axis, dtype, out)
+        return np.insert(total, 0, number, axis) if include_initial else total
+    return sums
+
+
+NAMES.update({
+    np.gradient:         gradient,
+    np.unwrap:           unwrap,
+    np.convolve:         convolve,
+    np.correlate:        correlate,
+    np.cross:            cross,
+    np.linalg.cross:     cross_of_three,
+    np.einsum:           einsum,
+    np.block:            block,
+    np.insert:           insert,
+    np.bincount:         bincount,
+    np.vander:           vander,
+    np.apply_along_axis: apply_along_axis,
+    np.logspace:         logspace,
+    np.geomspace:        geomspace,
+    np.partition:        partition,
+    np.argpartition:     argpartition,
+    np.nanvar:           nanvar,
+    np.nanstd:           nanstd,
+    np.nanquantile:      nanquantile,
+    np.nanpercentile:    lambda a, q, *args, **options: nanquantile(a, np.true_divide(q, 100), *args, **options),
+    np.nanmedian:        lambda a, axis=None, out=None, overwrite_input=False, keepdims=False:
+                             nanquantile(a, 0.5, axis, out, overwrite_input, keepdims=keepdims),
+    np.nanargmax:        nanposition(np.argmax),
+    np.nanargmin:        nanposition(np.argmin),
+    np.nancumsum:        without_nan(0.0, np.cumsum),
+    np.nancumprod:       without_nan(1.0, np.cumprod),
+    np.fix:              lambda x, out=None: f.trunc(x),
+    np.imag:             lambda val: np.zeros(val.shape, val.dtype)[()],
+    np.angle:            lambda z, deg=False: f.where(f.isnan(z), z, f.where(z < 0, 180.0 if deg else math.pi, 0.0)),
+    np.i0:               lambda x: f.besselI(0, x),
+    np.ldexp:            lambda x, i: x * 2.0 ** i,
+    np.real_if_close:    lambda a, tol=100: a,
+    np.iscomplex:        lambda x: np.zeros(x.shape, bool)[()],
+    np.isreal:           lambda x: np.ones(x.shape, bool)[()],
+    np.diagflat:         lambda v, k=0: f.diag(np.ravel(v), k),
+    np.extract:          lambda condition, arr: np.ravel(arr)[np.flatnonzero(condition)],
+    np.argwhere:         lambda a: np.transpose(np.stack(np.nonzero(a))),
+    np.searchsorted:     searchsorted,
+    np.digitize:         digitize,
+    np.tril_indices_from: lambda arr, k=0: np.tril_indices_from(plain(arr), k),
+    np.triu_indices_from: lambda arr, k=0: np.triu_indices_from(plain(arr), k),
+    np.diag_indices_from: lambda arr: np.diag_indices_from(plain(arr)),
+    np.array_equiv:      lambda a1, a2: np.array_equiv(plain(a1), plain(a2)),
+})
+if hasattr(np, "cumulative_sum"):  # NumPy 2.1
+    NAMES.update({np.cumulative_sum: cumulative(np.cumsum, 0), np.cumulative_prod: cumulative(np.cumprod, 1),
+                  np.unstack: lambda x, /, *, axis=0: tuple(np.moveaxis(x, axis, 0))})
