@@ -32,7 +32,7 @@ NUMPY = [
     ("block",               lambda np, x, y: np.block([[x, np.zeros((2, 1))], [y, 1.0]]), n(2, 3), n(3)),
     ("block of a list",     lambda np, x, y: np.block([x, y, [2.0]][:2]), n(2), n(3)),
     ("insert",              lambda np, x: np.insert(x, 1, x[0] * 2), n(4)),
-    ("insert rows",         lambda np, x, y: np.insert(x, [0, 2], y, axis=1), n(2, 3), n(2, 1)),
+    ("insert rows",         lambda np, x, y: np.insert(x, numpy.array([0, 2]), y, axis=1), n(2, 3), n(2, 1)),
     ("insert axis",         lambda np, x, y: np.insert(x, 1, y, axis=0), n(2, 3), n(3)),
     ("bincount",            lambda np, w: np.bincount(INTS, w, 4), n(4)),
     ("vander",              lambda np, x: np.vander(x, 3) + np.vander(x, 3, increasing=True), n(4)),

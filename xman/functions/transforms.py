@@ -1,6 +1,7 @@
 """Derivatives of Python functions of NumPy arrays. Each calls the function once and runs the interpreters over its tape.
 
-They compose with one another to any order. Arguments and results are arrays, numbers, and lists, tuples and dicts of them;
+They compose with one another to any order. Arguments and results are arrays, numbers, and lists, tuples, dicts and dataclasses of
+them, but for fields with metadata={"static": True};
 a derivative has the structure, the shapes and the precisions of the argument. Python's int counts as float64. Arguments that
 argnums does not name, and keyword arguments, go through as they are. What fn sees in the place of an array is no np.ndarray:
 isinstance and np.isscalar say so, and np.asarray of it is refused.
@@ -16,7 +17,7 @@ from ops import Expression
 
 from ..errors import XManError
 from .call import Call, callable_or_refused, called, name_of, named
-from .trees import matching, unflatten
+from .trees import matching, outlined, unflatten
 
 
 def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
@@ -43,7 +44,7 @@ def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool
         call = called("grad", fn, args, options, positions(argnums, args, fn), has_aux)
         value = scalar(call, fn)
         parts = iter(call.pulled([np.ones((), value.dtype)[()]]))
-        slopes = [unflatten(structure, parts) for structure in call.arguments]
+        slopes = [unflatten(structure, parts, outlined) for structure in call.arguments]
         return (value, call.aux) if has_aux else value, slopes[0] if whole(argnums) else tuple(slopes)
     return named("value_and_grad", fn, value_and_gradient)
 
@@ -77,7 +78,7 @@ def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     def pull(u: Any) -> tuple:
         """uᵀJ for each primal."""
         parts = iter(call.pulled(like(u, call.results, call.result, "u", "the output")))
-        return tuple(unflatten(structure, parts) for structure in call.arguments)
+        return tuple(unflatten(structure, parts, outlined) for structure in call.arguments)
     return (outputs, pull, call.aux) if has_aux else (outputs, pull)
 
 
@@ -94,7 +95,7 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
     call = called("jvp", fn, primals, {}, range(len(primals)), has_aux)
     points = [call.values[name] for name in call.inputs]
     slopes = call.pushed(like(tuple(tangents), points, tuple(call.arguments), "tangents", "primals"))
-    result = unflatten(call.result, call.results), unflatten(call.result, slopes)
+    result = unflatten(call.result, call.results), unflatten(call.result, slopes, outlined)
     return (*result, call.aux) if has_aux else result
 
 

@@ -138,8 +138,8 @@ def mvn_entropy(mean=None, cov=1):
 
 def wishart_logpdf(x, df, scale):
     x, scale, n = array(x), mirrored(scale, lower=True), np.shape(x)[-1]
-    return (f.half((df - n - 1.0) * f.logabsdet(mirrored(x, lower=True)) - np.sum(f.inv(scale) * x, (-2, -1)) - df * f.logabsdet(scale)
-                   - df * n * math.log(2.0)) - multigammaln(f.half(df), n))
+    sizes = (df - n - 1.0) * f.logabsdet(mirrored(x, lower=True)) - df * (f.logabsdet(scale) + n * math.log(2.0))
+    return f.half(sizes - np.sum(f.inv(scale) * x, (-2, -1))) - multigammaln(f.half(df), n)
 
 
 def exponential(log):
