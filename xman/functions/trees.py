@@ -138,4 +138,5 @@ def described(structure: Any) -> str:
     if structure is LEAF or structure is None:
         return "a leaf" if structure is LEAF else "None"
     keys = structure if isinstance(structure, dict) else getattr(structure, "__dataclass_fields__", None)
-    return f"a {type(structure).__name__} " + (f"of {len(structure)}" if keys is None else f"with the keys {', '.join(map(str, keys))}")
+    size = f"of {len(structure)}" if keys is None else f"with the keys {', '.join(map(str, keys))}"
+    return f"a {type(structure).__name__} {size}"
