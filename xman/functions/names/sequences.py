@@ -1,4 +1,4 @@
-"""NumPy's functions of sequences: differences, convolutions, blocks, insertions, orders, and statistics that pass over NaN."""
+"""NumPy's functions of sequences: differences, convolutions, sums over letters, blocks and insertions."""
 from __future__ import annotations
 
 import math
@@ -9,7 +9,7 @@ import numpy as np
 from ops import f
 
 from ..arraylike import NAMES, cast, plain
-from .rearrangements import array, refuse_options, take_along_axis, whole_axis
+from .rearrangements import array, refuse_options
 
 # ---- differences ----------------------------------------------------------------------------------------------------
 
@@ -193,116 +193,6 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     return start * (stop / start) ** np.linspace(0.0 * start, 1.0 + 0.0 * stop, num, endpoint)
 
 
-# ---- orders and statistics ------------------------------------------------------------------------------------------
-
-def partition(a, kth, axis=-1, kind="introselect", order=None):
-    """All in order: how the entries below and above the kth lie, NumPy leaves open."""
-    np.partition(np.zeros(np.shape(a)), kth, axis)  # raises what NumPy does
-    return np.sort(a, axis)
-
-
-def argpartition(a, kth, axis=-1, kind="introselect", order=None):
-    np.argpartition(np.zeros(np.shape(a)), kth, axis)  # raises what NumPy does
-    return np.argsort(a, axis)
-
-
-def nancount(x, axis, ddof=0):
-    """How many entries along axis, which stays, are no NaN, less ddof; NaN where there are none."""
-    n = f.sum(f.logical_not(f.isnan(x)), axis=axis, keepdims=True) - ddof
-    return f.where(n > 0, n, np.nan)
-
-
-def deviation(x, axis, mean):
-    """x less its mean over axis, 0 where x is NaN."""
-    if mean is None or mean is np._NoValue:
-        mean = f.sum(f.where(f.isnan(x), 0.0, x), axis=axis, keepdims=True) / nancount(x, axis)
-    return f.where(f.isnan(x), 0.0, x - mean)
-
-
-def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
-    return spread(np.nanvar, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
-
-
-def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
-    return spread(np.nanstd, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
-
-
-def spread(function, a, axis, dtype, out, ddof, keepdims, where, mean, correction):
-    refuse_options(function.__name__, out=out, where=where)
-    x, axis = array(a) if dtype is None else cast(a, dtype), whole_axis(axis)
-    n = nancount(x, axis, ddof if correction in (None, np._NoValue) else correction)
-    d = deviation(x, axis, mean)
-    if function is np.nanstd:
-        result = f.norm(d, axis=axis, keepdims=True) / np.sqrt(n)  # which has a gradient where all are equal
-    else:
-        result = f.sum(d * d, axis=axis, keepdims=True) / n
-    result = cast(result, x.dtype)
-    return result if keepdims and keepdims is not np._NoValue else f.reshape(result, np.nansum(np.ones(x.shape), axis).shape)
-
-
-def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
-    """Linear between the two nearest entries in order."""
-    refuse_options("nanquantile", out=out, weights=weights, method=None if method == "linear" else method)
-    x, axis, keep = array(a), whole_axis(axis), bool(keepdims) and keepdims is not np._NoValue
-    axes = range(x.ndim) if axis is None else [i % x.ndim for i in (axis if isinstance(axis, tuple) else (axis,))]
-    rest = [i for i in range(x.ndim) if i not in axes]
-    shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keep else tuple(x.shape[i] for i in rest)
-    rows = np.reshape(np.transpose(x, (*rest, *axes)), (math.prod(x.shape[i] for i in rest), math.prod(x.shape[i] for i in axes)))
-    if np.ndim(q):
-        return np.stack([np.reshape(at_quantile(rows, part), shape) for part in q])
-    return np.reshape(at_quantile(rows, q), shape)
-
-
-def at_quantile(rows, q):
-    """The quantile q of each row, whose NaNs stand last in order."""
-    if not 0 <= plain(q) <= 1:
-        raise ValueError("Quantiles must be in the range [0, 1]")
-    count = f.sum(f.logical_not(f.isnan(rows)), axis=1, keepdims=True)
-    place = f.maximum(q * (count - 1.0), 0.0)
-    low = f.floor(place)
-    part = cast(place - low, rows.dtype)
-    below, above = (take_along_axis(np.sort(rows, 1), f.astype(i, ("int64",)), 1) for i in (low, f.ceil(place)))
-    return f.where(f.equal(part, 0), below, below * (1.0 - part) + above * part)
-
-
-def nanposition(position):
-    """np.nanargmax or np.nanargmin, by np.argmax or np.argmin."""
-    def where_it_is(a, axis=None, out=None, *, keepdims=False):
-        function = np.nanargmax if position is np.argmax else np.nanargmin
-        refuse_options(function.__name__, out=out)
-        function(plain(a), axis)  # raises what NumPy does
-        filled = f.where(f.isnan(a), -np.inf if position is np.argmax else np.inf, a)
-        return position(filled, axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
-    return where_it_is
-
-
-def without_nan(number, function):
-    return lambda a, axis=None, dtype=None, out=None: function(f.where(f.isnan(a), number, a), axis, dtype, out)
-
-
-def searchsorted(a, v, side="left", sorter=None):
-    a, v = array(a) if sorter is None else np.take(a, sorter), array(v)[..., None]
-    before = a < v if side == "left" else a <= v
-    return f.sum(f.logical_or(before, f.logical_and(f.isnan(v), f.logical_not(f.isnan(a)))), axis=-1)
-
-
-def digitize(x, bins, right=False):
-    bins = array(bins)
-    if len(bins) > 1 and plain(bins)[0] > plain(bins)[-1]:
-        return len(bins) - searchsorted(np.flip(bins), x, "right" if right else "left")
-    return searchsorted(bins, x, "left" if right else "right")
-
-
-def cumulative(function, number):
-    def sums(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
-        axis = 0 if axis is None and x.ndim == 1 else axis
-        if axis is None:
-            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
-        total = function(x, axis, dtype, out)
-        return np.insert(total, 0, number, axis) if include_initial else total
-    return sums
-
-
 NAMES.update({
     np.gradient:         gradient,
     np.unwrap:           unwrap,
@@ -318,18 +208,6 @@ NAMES.update({
     np.apply_along_axis: apply_along_axis,
     np.logspace:         logspace,
     np.geomspace:        geomspace,
-    np.partition:        partition,
-    np.argpartition:     argpartition,
-    np.nanvar:           nanvar,
-    np.nanstd:           nanstd,
-    np.nanquantile:      nanquantile,
-    np.nanpercentile:    lambda a, q, *args, **options: nanquantile(a, np.true_divide(q, 100), *args, **options),
-    np.nanmedian:        lambda a, axis=None, out=None, overwrite_input=False, keepdims=False:
-                             nanquantile(a, 0.5, axis, out, overwrite_input, keepdims=keepdims),
-    np.nanargmax:        nanposition(np.argmax),
-    np.nanargmin:        nanposition(np.argmin),
-    np.nancumsum:        without_nan(0.0, np.cumsum),
-    np.nancumprod:       without_nan(1.0, np.cumprod),
     np.fix:              lambda x, out=None: f.trunc(x),
     np.imag:             lambda val: np.zeros(val.shape, val.dtype)[()],
     np.angle:            lambda z, deg=False: f.where(f.isnan(z), z, f.where(z < 0, 180.0 if deg else math.pi, 0.0)),
@@ -339,15 +217,4 @@ NAMES.update({
     np.iscomplex:        lambda x: np.zeros(x.shape, bool)[()],
     np.isreal:           lambda x: np.ones(x.shape, bool)[()],
     np.diagflat:         lambda v, k=0: f.diag(np.ravel(v), k),
-    np.extract:          lambda condition, arr: np.ravel(arr)[np.flatnonzero(condition)],
-    np.argwhere:         lambda a: np.transpose(np.stack(np.nonzero(a))),
-    np.searchsorted:     searchsorted,
-    np.digitize:         digitize,
-    np.tril_indices_from: lambda arr, k=0: np.tril_indices_from(plain(arr), k),
-    np.triu_indices_from: lambda arr, k=0: np.triu_indices_from(plain(arr), k),
-    np.diag_indices_from: lambda arr: np.diag_indices_from(plain(arr)),
-    np.array_equiv:      lambda a1, a2: np.array_equiv(plain(a1), plain(a2)),
 })
-if hasattr(np, "cumulative_sum"):  # NumPy 2.1
-    NAMES.update({np.cumulative_sum: cumulative(np.cumsum, 0), np.cumulative_prod: cumulative(np.cumprod, 1),
-                  np.unstack: lambda x, /, *, axis=0: tuple(np.moveaxis(x, axis, 0))})
