@@ -36,6 +36,7 @@ for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equ
 operator("logical_not",  np.logical_not, None)
 operator("isnan",        np.isnan,       None)
 operator("isfinite",     np.isfinite,    None)
+operator("signbit",      np.signbit,     None)
 operator("floor",        np.floor,       None)
 operator("ceil",         np.ceil,        None)
 operator("round",        round_,         None, None)

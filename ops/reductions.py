@@ -44,14 +44,17 @@ def centered(x, axis=None):
     """x − mean over axis; what rounding leaves where all are equal is 0."""
     m = mean(x, axis, True)
     d = x - m
-    return np.where(np.abs(d) <= 2 * np.finfo(d.dtype).eps * np.abs(m), 0, d)[()]
+    near = np.abs(d) <= 2 * np.finfo(d.dtype).eps * np.abs(m)
+    if not near.any():
+        return d
+    return np.where(near & np.equal(x, np.min(x, axis, keepdims=True)).all(axis, keepdims=True), 0, d)[()]
 
 
 @np.errstate(invalid="ignore", divide="ignore")
 def var(x, axis=None, keepdims=False, ddof=0):
     """Σ (x − mean)² / (n − ddof) over axis."""
     deviation = centered(x, axis)
-    return np.true_divide(total(deviation * deviation, axis, keepdims), count(x, axis) - ddof)
+    return np.true_divide(total(deviation * deviation, axis, keepdims), max(count(x, axis) - ddof, 0))
 
 
 def std(x, axis=None, keepdims=False, ddof=0):

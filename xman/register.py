@@ -54,15 +54,15 @@ class Operation:
 
 def literal(a: Any, op: str) -> Any:
     """The argument a as a list holds it: registers, numbers, None, shapes, slices and arrays; a string is put in a tuple."""
-    if isinstance(a, (Register, bool, int, float, type(None), slice, type(Ellipsis))):
+    kind = type(a)  # a traced value is an array for isinstance, and no literal
+    if issubclass(kind, (Register, bool, int, float, type(None), slice, type(Ellipsis))) or (
+            issubclass(kind, tuple) and not any(isinstance(part, Register) for part in a)):
         return a
-    if isinstance(a, str):
+    if issubclass(kind, str):
         return (a,)  # a bare string would name a register
-    if isinstance(a, tuple) and not any(isinstance(part, Register) for part in a):
-        return a
-    if isinstance(a, np.generic) and a.dtype.kind in "biuf":
+    if issubclass(kind, np.generic) and a.dtype.kind in "biuf":
         return a.item()
-    if isinstance(a, (np.ndarray, list)) and (array := np.array(a)).dtype.kind in "biuf":
+    if issubclass(kind, (np.ndarray, list)) and (array := np.array(a)).dtype.kind in "biuf":
         array.flags.writeable = False  # a copy of its own: a list does not change when its user's array does
         return array
     inside = " with registers in it" if isinstance(a, (tuple, list)) else ""

@@ -85,7 +85,7 @@ def test_every_operator_of_the_sweep_is_that_of_the_interpreter(engine, dtype):
 
 
 COMPARED = ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not", "sign",
-            "isnan", "isfinite", "floor", "ceil", "trunc"]
+            "isnan", "isfinite", "signbit", "floor", "ceil", "trunc"]
 
 
 @pytest.mark.parametrize("op", [op for op in CASES if op in ops.table.ELEMENTWISE] + COMPARED)
@@ -192,7 +192,7 @@ def test_compiled_loops_compute_what_they_say(dtype):
     x, row, column = R.normal(size=(6, 9)), R.normal(size=(1, 9)), R.uniform(0.5, 2.0, size=(6, 1))
     x[0], x[1, :5] = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.75, 2.0], [700.0, -800.0, 1e-30, 1e30, -0.5]
     values = in_precision({"x": x, "r": row, "c": column, "m": np.abs(x)}, dtype)
-    unary = [op for op in sorted(ops.table.ELEMENTWISE) if ops.table.arity(ops.G[op])[0] == 1] + ["isnan", "isfinite", "floor", "sign"]
+    unary = [op for op in sorted(ops.table.ELEMENTWISE) if ops.table.arity(ops.G[op])[0] == 1] + ["isnan", "isfinite", "signbit", "floor", "sign"]
     binary = [op for op in sorted(ops.table.ELEMENTWISE) if ops.table.arity(ops.G[op]) == (2, 2)]
     lines = [(f"u_{op}", op, ("m" if op in ("log", "sqrt") else "x",)) for op in unary if op not in ("astype", "gammaln", "digamma")]
     lines += [(f"b_{op}", op, ("x", "r")) for op in binary if op not in ("polygamma", "power", "floor_divide", "remainder")]

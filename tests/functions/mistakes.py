@@ -189,6 +189,6 @@ MISTAKES = [
     (indexes_by_a_float,         "return np.ones(3)[x[0]]",  "an index is a whole number", "np.argmax"),
     (pickles,                    "return pickle.loads",      "cannot be pickled", "return it"),
     (keeps_what_it_computed,     "return kept[0].sum()",     "a call that has ended", "auxiliary output"),
-    (prepends_to_a_difference,   "return np.diff(x, prepend=0.0)", "takes fewer options here", "ops.operator"),
+    (prepends_to_a_difference,   "return np.diff(x, prepend=0.0)", "np.diff with prepend= has", "np.concatenate"),
     (takes_the_flat_iterator,    "return sum(x.flat)",       ".flat has no operator", "function of NumPy"),
 ]

@@ -189,7 +189,7 @@ CASES: dict[str, list[tuple]] = {
     **{op: two(n) for op in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")},
     **{op: [(bits(3), bits(3)), (bits(2, 1), bits(3))] for op in ("logical_and", "logical_or")},
     "logical_not": [(bits(3),), (bits(),)],
-    **{op: one(n) for op in ("isnan", "isfinite", "floor", "ceil", "trunc", "stopGradient")},
+    **{op: one(n) for op in ("isnan", "isfinite", "signbit", "floor", "ceil", "trunc", "stopGradient")},
     "detSign": [(square(3, 3),), (-square(2, 3, 3),)],
     "round": [(n(3),), (n(2, 3), 1)],
     **{op: [(n(4),), (n(2, 3), 1), (n(2, 3), -1)] for op in ("argmax", "argsort")},

@@ -57,7 +57,7 @@ FLOPS: dict[str, Count] = {
     **per_entry(0, "alias", "stopGradient", "reshape", "transpose", "mT", "flip", "roll", "pad", "unpad", "concat", "part",
                 "stack", "shift", "diag", "diagBack", "column", "getitem", "take", "broadcast", "count", "oneHot", "astype"),
     **per_entry(1, "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
-                "logical_not", "isnan", "isfinite", "floor", "ceil", "trunc", "floor_divide", "round", "sign", "outer",
+                "logical_not", "isnan", "isfinite", "signbit", "floor", "ceil", "trunc", "floor_divide", "round", "sign", "outer",
                 "cumsum", "cumprod"),
     **per_entry(2, "leakyRelu", "silu", "expDifference", "scan", "lowerHalf", "inverseGaps"),
     **per_entry(3, "elu", "softplus", "logSigmoid", "squaredError", "ties"),

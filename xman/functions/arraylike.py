@@ -8,24 +8,28 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, f
-from ops.expression import SAME
 
 from ..errors import XManError
-from .refusals import IN_PLACE, INDEX, refuse, refuse_conversion, refuse_function
+from .dispatch import NAMES, call, cast, universal
+from .refusals import INDEX, refuse, refuse_conversion
 
 
 class ArrayLike(Expression):
     """An Expression that knows its value: an array, a NumPy number, or an ArrayLike again, of a lower level.
 
-    A number's `x += y` binds the name x anew, as Python's does; an array's would write into it and is refused.
+    isinstance and np.isscalar see an array or a number of NumPy; `type(x) is` sees Tracer or Dual, and hasattr
+    sees __len__ and __iter__ in numbers too. A number's `x += y` binds the name x anew; an array's would write into it.
     """
 
     value: Any
 
+    __class__ = property(lambda self: np.ndarray if self.shape else self.dtype.type)
     shape = property(lambda self: self.value.shape)
     ndim = property(lambda self: len(self.value.shape))
     size = property(lambda self: self.value.size)
     dtype = property(lambda self: self.value.dtype)
+    itemsize = property(lambda self: self.dtype.itemsize)
+    nbytes = property(lambda self: self.size * self.itemsize)
     real = property(lambda self: self)
 
     # ---- a path is taken by the value -----------------------------------------------------------------------------
@@ -75,6 +79,12 @@ class ArrayLike(Expression):
 
     # ---- never a silent constant ----------------------------------------------------------------------------------
 
+    def __hash__(self):
+        if self.shape:
+            raise TypeError("unhashable type: 'numpy.ndarray'")
+        refuse("a set, a dict or a cache would take a traced number for another one that is equal to it",
+               "compare it, x == key, or look up a plain number")
+
     def __float__(self):
         return float(plain(self)) if self.is_flat() else refuse_conversion("float()")
 
@@ -91,30 +101,19 @@ class ArrayLike(Expression):
     def __reduce_ex__(self, protocol):
         refuse("a traced value cannot be pickled", "return it from the function, and pickle the result")
 
-    def __iadd__(self, other): return self.rebound("+", self + other)
-    def __isub__(self, other): return self.rebound("-", self - other)
-    def __imul__(self, other): return self.rebound("*", self * other)
-    def __itruediv__(self, other): return self.rebound("/", self / other)
-    def __ifloordiv__(self, other): return self.rebound("//", self // other)
-    def __imod__(self, other): return self.rebound("%", self % other)
-    def __ipow__(self, other): return self.rebound("**", self ** other)
-    def __imatmul__(self, other): return self.rebound("@", self @ other)
-
-    def rebound(self, sign: str, new: Any) -> Any:
-        if not self.shape:
-            return new
-        refuse(f"x {sign}= y writes into the array x, and what else holds it would not see that here", f"write x = x {sign} y")
-
     def __setitem__(self, key, new):
         refuse("an in-place write into a traced array would be lost to the derivative",
                "build a new array: np.where(condition, new, old), np.concatenate, or a list of rows and np.stack")
 
-    def item(self, *_):
-        refuse("item() would turn a traced value into a plain number, and its derivative would be lost",
-               "leave the array as it is, or index it: x[i, j]")
+    def item(self, *place):
+        return plain(self).item(*place) if self.is_flat() else refuse(
+            "item() would turn a traced value into a plain number, and its derivative would be lost",
+            "leave the array as it is, or index it: x[i, j]")
 
     def tolist(self):
-        refuse("tolist() would turn a traced array into plain numbers, and their derivatives would be lost", "write list(x)")
+        return plain(self).tolist() if self.is_flat() else refuse(
+            "tolist() would turn a traced array into plain numbers, and their derivatives would be lost",
+            "write list(x)")
 
     def __getattr__(self, name):
         if hasattr(np.ndarray, name) and not name.startswith("__"):
@@ -124,18 +123,8 @@ class ArrayLike(Expression):
 
     # ---- operators beyond those of Expression ---------------------------------------------------------------------
 
-    def __floordiv__(self, other): return np.floor_divide(self, other)
-    def __rfloordiv__(self, other): return np.floor_divide(other, self)
-    def __mod__(self, other): return np.remainder(self, other)
-    def __rmod__(self, other): return np.remainder(other, self)
     def __divmod__(self, other): return self // other, self % other
     def __rdivmod__(self, other): return other // self, other % self
-    def __and__(self, other): return np.bitwise_and(self, other)
-    def __rand__(self, other): return np.bitwise_and(other, self)
-    def __or__(self, other): return np.bitwise_or(self, other)
-    def __ror__(self, other): return np.bitwise_or(other, self)
-    def __xor__(self, other): return np.bitwise_xor(self, other)
-    def __rxor__(self, other): return np.bitwise_xor(other, self)
     def __invert__(self): return np.invert(self)
     def __round__(self, decimals=0): return np.round(self, decimals or 0)
 
@@ -156,8 +145,16 @@ class ArrayLike(Expression):
     def compress(self, condition, axis=None):
         return np.compress(condition, self, axis)
 
+    def clip(self, min=None, max=None):
+        return np.clip(self, min, max)
+
     def copy(self, order="C"):
         return self
+
+    def conjugate(self):
+        return self
+
+    conj = conjugate
 
     def astype(self, dtype, **_):
         return cast(self, dtype)
@@ -169,62 +166,35 @@ class ArrayLike(Expression):
         return call(function, args, options)
 
 
-# NumPy's functions, as `names` fills it: what each does to an ArrayLike
-NAMES: dict[Any, Callable] = {}
-
-# scipy.special's functions by their names, which does not import them
-SPECIAL: dict[str, Callable] = {"xlogy": lambda x, y: f.scale(x, f.log(y)), "xlog1py": lambda x, y: f.scale(x, f.log1p(y)),
-                                "entr": lambda x: -f.scale(x, f.log(x)), "logit": lambda p: f.log(p) - f.log1p(-p)}
-
-# the methods of a ufunc: the function that does the same
-METHODS = {"reduce": {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_and: np.all,
-                      np.logical_or: np.any, np.logaddexp: f.logsumexp},
-           "accumulate": {np.add: np.cumsum, np.multiply: np.cumprod}}
+def rebound(name: str, sign: str) -> Callable:
+    """x += y for a number."""
+    def change(self, other):
+        if self.shape:
+            refuse(f"x {sign}= y writes into the array x, and what else holds it would not see that here",
+                   f"write x = x {sign} y")
+        return getattr(operator, name)(self, other)
+    return change
 
 
-def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
-    """ufunc(*inputs), or its .reduce, .accumulate or .outer."""
-    if method == "at" or options.get("out") is not None:
-        refuse(*IN_PLACE)
-    if method in ("reduce", "accumulate") and ufunc in METHODS[method]:
-        return METHODS[method][ufunc](*inputs, **({"axis": 0} if len(inputs) == 1 else {}) | options)
-    if method == "outer":
-        a, b = inputs
-        return universal(ufunc, "__call__", [np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b], options)
-    if method != "__call__":
-        refuse_function(ufunc, f"has no .{method} here")
-    dtype = options.pop("dtype", None)
-    if options:
-        refuse_function(ufunc, f"takes no {', '.join(options)} here")
-    op = NAMES.get(ufunc) or SPECIAL.get(ufunc.__name__) or getattr(f, SAME.get(ufunc.__name__, ufunc.__name__), None)
-    result = op(*inputs) if op else refuse_function(ufunc)
-    return result if dtype is None else cast(result, dtype)
+def method(function: Callable) -> Callable:
+    """The method that is this function of NumPy."""
+    return lambda self, *args, **options: function(self, *args, **options)
 
 
-def call(function: Any, args: tuple, options: dict) -> Any:
-    """NumPy's function of those arguments."""
-    if function not in NAMES:
-        refuse_function(function)
-    try:
-        return NAMES[function](*args, **options)
-    except TypeError as error:
-        if "argument" not in str(error):
-            raise
-        refuse_function(function, f"takes fewer options here: {error}")
+def reflected(function: Callable) -> Callable:
+    return lambda self, other: function(other, self)
 
 
-def method(name: str):
-    """The method of that name, which is NumPy's function of that name."""
-    function = getattr(np, name)
-    call = lambda self, *args, **options: function(self, *args, **options)
-    call.__name__ = name
-    return call
-
-
-for _name in ("all", "any", "argmax", "argmin", "argsort", "clip", "cumprod", "cumsum", "diagonal", "dot", "max",
-              "mean", "min", "nonzero", "prod", "ravel", "repeat", "round", "squeeze", "std", "sum", "swapaxes", "take", "trace",
-              "var"):
-    setattr(ArrayLike, _name, method(_name))
+for _name, _sign in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+                     "matmul": "@"}.items():
+    setattr(ArrayLike, f"__i{_name}__", rebound(_name, _sign))
+for _name, _function in {"floordiv": np.floor_divide, "mod": np.remainder, "and": np.bitwise_and,
+                         "or": np.bitwise_or, "xor": np.bitwise_xor}.items():
+    setattr(ArrayLike, f"__{_name}__", method(_function))
+    setattr(ArrayLike, f"__r{_name}__", reflected(_function))
+for _name in ("all any argmax argmin argsort cumprod cumsum diagonal dot max mean min nonzero prod ravel repeat "
+              "round squeeze std sum swapaxes take trace var").split():
+    setattr(ArrayLike, _name, method(getattr(np, _name)))
 
 
 def plain_key(key: Any) -> Any:
@@ -250,16 +220,6 @@ def plain(x: Any) -> Any:
     while isinstance(x, ArrayLike):
         x = x.value
     return x
-
-
-def cast(x: Any, dtype: Any) -> Any:
-    """x in that precision."""
-    dtype = np.dtype(dtype)
-    if dtype == x.dtype:
-        return x
-    if dtype.kind not in "biuf":
-        refuse(f"an array of {dtype} has no operators here", "keep to real numbers")
-    return f.astype(x if dtype.kind == "f" else f.stopGradient(x), (str(dtype),))
 
 
 def number(x: Any, what: str) -> Any:

@@ -76,7 +76,7 @@ def called(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums:
         inputs = list(values)
 
         def constant(a, op):  # not a literal: it may be large, or a tracer of a call around this one
-            if a is None or isinstance(a, (int, float, tuple, slice, type(Ellipsis))):
+            if a is None or not isinstance(a, ArrayLike) and isinstance(a, (int, float, tuple, slice, type(...))):
                 return a
             if isinstance(a, str):
                 return (a,)  # a bare string would name a register

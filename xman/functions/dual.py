@@ -58,7 +58,7 @@ class Dual(ArrayLike):
             return Dual(out, sum(parts[1:], parts[0]) if parts else 0.0, self.level)
 
     def __format__(self, spec: str) -> str:
-        parts = (x.item() if isinstance(x, np.floating) else x for x in (self.value, self.tangent))
+        parts = (x if isinstance(x, ArrayLike) or x.ndim else x.item() for x in (self.value, self.tangent))
         return f"Dual({', '.join(format(x, spec) for x in parts)})"
 
     def __repr__(self) -> str:

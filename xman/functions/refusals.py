@@ -87,13 +87,14 @@ CONVERSIONS = [
     (r"\brandom\.|\brng\.", *RANDOM),
     (r"\bmath\.(\w+)", "math.{0} would turn a traced value into a plain number, and its derivative would be lost",
                        "write np.{0}"),
-    (r"\barray\(\s*[\[(]|\bfromiter\(", "np.array of traced values would lose their derivatives", "write np.stack([…])"),
+    (r"\barray\(\s*[\[(]|\bfromiter\(", "np.array of traced values would lose their derivatives",
+                       "write np.stack([…]), or import xman.numpy as np"),
     (r"\b(?:asarray|array|asanyarray|ascontiguousarray)\(", "a traced value is an array already, and a plain copy of it would "
-                       "lose its derivative", "leave the conversion out"),
-    (r"\b([rc])_\[", "np.{0}_ takes plain numbers", "write np.concatenate or np.column_stack"),
+                       "lose its derivative", "leave the conversion out, or import xman.numpy as np"),
+    (r"\b([rc])_\[", "np.{0}_ takes plain numbers", "import xman.numpy as np, or write np.concatenate"),
     (r"(?<!np)\.(dot|clip|take)\(", "the method .{0} of a plain array takes plain numbers", "write np.{0}(array, …)"),
     (r"^[rb]?[\"'].*% ", "% writes plain numbers into a text", "write f'{{x:.3f}}'"),
-    (r"\bnp\.full\(", "np.full copies a plain number", "write x * np.ones(shape)"),
+    (r"\bnp\.full\(", "np.full copies a plain number", "write x * np.ones(shape), or import xman.numpy as np"),
     (r"\b(float|int|complex)\(", "{0}() would turn a traced value into a plain number, and its derivative would be lost",
                        "leave it an array; np.floor and np.round give whole numbers"),
     (r"\bnp\.(?:sum|mean|max|min|prod|std|var|linalg\.norm)\(", "NumPy would turn this list of traced values into plain numbers",
@@ -146,7 +147,8 @@ def replaced(error: Exception) -> bool:
     return isinstance(error.__cause__, XManError) and str(error).startswith("setting an array element")
 
 
-def refuse_function(function: object, why: str = "has no operator and so no derivative here") -> NoReturn:
+def refuse_function(function: object, why: str = "has no operator and so no derivative here",
+                    instead: str = "") -> NoReturn:
     """Raise XManError for a function of NumPy that cannot be traced."""
     name = getattr(function, "__name__", str(function))
     if function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
@@ -154,5 +156,5 @@ def refuse_function(function: object, why: str = "has no operator and so no deri
     module = (getattr(function, "__module__", "") or "").partition("._")[0]
     place = "np." if getattr(np, name, None) is function else f"{module}.".replace("numpy", "np") if module else ""
     close = difflib.get_close_matches(name, [op for op in vars(f) if op[0] != "_"], 1, 0.75)
-    refuse(f"{place}{name} {why}", f"write it with functions that have one, {f'as f.{close[0]}, ' if close else ''}"
-                                   "or define it with ops.operator")
+    refuse(f"{place}{name} {why}", instead or "write it with functions that have one, "
+           f"{f'as f.{close[0]}, ' if close else ''}or define it with ops.operator")

@@ -62,7 +62,7 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
         double = all(t.dtype.kind != "f" or t.dtype == np.float64 for t in (*inputs, *(line[0] for line in tape)))
 
         def constant(a, op):  # beside float64 a NumPy number and Python's float are the same
-            return a.item() if isinstance(a, np.float64) and (double or op == "alias") else literal(a, op)
+            return a.item() if type(a) is np.float64 and (double or op == "alias") else literal(a, op)
 
         steps, _ = listed(tape, names, filter(lambda end: on(tape, end), ends), constant)
         for name, end in copies:

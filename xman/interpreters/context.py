@@ -34,7 +34,7 @@ def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dic
             result[name] = start = f.broadcast(d, x)
         except (TypeError, ValueError):
             raise XManError(f"the {word} given for {name!r} has shape {np.shape(d)}, the register {np.shape(x)}") from None
-        if isinstance(start, np.ndarray):
+        if type(start) is np.ndarray:
             result[name] = start[()] if start.dtype.kind == "f" else start.astype(float)[()]
     return result
 

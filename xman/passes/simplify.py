@@ -204,7 +204,7 @@ class Simplifier(Writer):
 
 COMMUTATIVE = {"add", "mul"}
 WHOLE = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not",
-         "isnan", "isfinite", "argmax", "argsort", "count"}  # whose results are never floats
+         "isnan", "isfinite", "signbit", "argmax", "argsort", "count"}  # whose results are never floats
 
 
 def kind(x: Any) -> tuple[tuple, np.dtype]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ..functions.names.distributions import DISTRIBUTIONS
 from . import both
+from .distributions import DISTRIBUTIONS
 
 
 class Distribution:

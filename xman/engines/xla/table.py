@@ -188,7 +188,7 @@ CALLED = {
        "abs add arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argsort cbrt ceil clip cos cosh cumprod cumsum diag "
        "divide equal exp exp2 expm1 flip floor greater greater_equal hypot isfinite isnan less less_equal log "
        "log10 log1p log2 logaddexp logical_and logical_not logical_or max maximum min minimum negative not_equal outer pad "
-       "power prod roll round sign sin sinh sqrt subtract sum tan tanh trace transpose trunc where".split()},
+       "power prod roll round sign signbit sin sinh sqrt subtract sum tan tanh trace transpose trunc where".split()},
     **{op: f"jnp.linalg.{op}" for op in ("cholesky", "det", "inv", "solve", "svdvals")},
     **{op: f"special.{op}" for op in "betainc betaln digamma erf erfc erfinv gammainc gammaincc gammaln ndtri polygamma".split()},
     "Beta": "special.beta", "Gamma": "special.gamma", "expm": "slinalg.expm", "convolve": "jnp.convolve",

@@ -7,17 +7,18 @@ import numpy as np
 
 from ops import f
 
-from ..arraylike import NAMES, cast, plain
-from .rearrangements import array, refuse_options, take_along_axis, whole_axis
+from ..functions.arraylike import plain
+from ..functions.dispatch import NAMES, array, cast
+from .rearrangements import take_along_axis, whole_axis
 
 
-def partition(a, kth, axis=-1, kind="introselect", order=None):
+def partition(a, kth, axis=-1, kind="introselect"):
     """All in order: how the entries below and above the kth lie, NumPy leaves open."""
     np.partition(np.zeros(np.shape(a)), kth, axis)  # raises what NumPy does
     return np.sort(a, axis)
 
 
-def argpartition(a, kth, axis=-1, kind="introselect", order=None):
+def argpartition(a, kth, axis=-1, kind="introselect"):
     np.argpartition(np.zeros(np.shape(a)), kth, axis)  # raises what NumPy does
     return np.argsort(a, axis)
 
@@ -30,36 +31,32 @@ def nancount(x, axis, ddof=0):
 
 def deviation(x, axis, mean):
     """x less its mean over axis, 0 where x is NaN."""
-    if mean is None or mean is np._NoValue:
+    if mean is None:
         mean = f.sum(f.where(f.isnan(x), 0.0, x), axis=axis, keepdims=True) / nancount(x, axis)
     return f.where(f.isnan(x), 0.0, x - mean)
 
 
-def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
-    return spread(np.nanvar, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+def spread(op):
+    """np.nanvar or np.nanstd."""
+    function = getattr(np, op)
+    return lambda a, *args, **options: spread_of(function, a, *args, **options)
 
 
-def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
-    return spread(np.nanstd, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
-
-
-def spread(function, a, axis, dtype, out, ddof, keepdims, where, mean, correction):
-    refuse_options(function.__name__, out=out, where=where)
+def spread_of(function, a, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None):
     x, axis = array(a) if dtype is None else cast(a, dtype), whole_axis(axis)
-    n = nancount(x, axis, ddof if correction in (None, np._NoValue) else correction)
+    n = nancount(x, axis, ddof if correction is None else correction)
     d = deviation(x, axis, mean)
     if function is np.nanstd:
         result = f.norm(d, axis=axis, keepdims=True) / np.sqrt(n)  # which has a gradient where all are equal
     else:
         result = f.sum(d * d, axis=axis, keepdims=True) / n
     result = cast(result, x.dtype)
-    return result if keepdims and keepdims is not np._NoValue else f.reshape(result, np.nansum(np.ones(x.shape), axis).shape)
+    return result if keepdims else f.reshape(result, np.nansum(np.ones(x.shape), axis).shape)
 
 
-def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+def nanquantile(a, q, axis=None, overwrite_input=False, keepdims=False):
     """Linear between the two nearest entries in order."""
-    refuse_options("nanquantile", out=out, weights=weights, method=None if method == "linear" else method)
-    x, axis, keep = array(a), whole_axis(axis), bool(keepdims) and keepdims is not np._NoValue
+    x, axis, keep = array(a), whole_axis(axis), bool(keepdims)
     axes = range(x.ndim) if axis is None else [i % x.ndim for i in (axis if isinstance(axis, tuple) else (axis,))]
     rest = [i for i in range(x.ndim) if i not in axes]
     shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keep else tuple(x.shape[i] for i in rest)
@@ -83,17 +80,15 @@ def at_quantile(rows, q):
 
 def nanposition(position):
     """np.nanargmax or np.nanargmin, by np.argmax or np.argmin."""
-    def where_it_is(a, axis=None, out=None, *, keepdims=False):
-        function = np.nanargmax if position is np.argmax else np.nanargmin
-        refuse_options(function.__name__, out=out)
-        function(plain(a), axis)  # raises what NumPy does
+    def where_it_is(a, axis=None, keepdims=False):
+        (np.nanargmax if position is np.argmax else np.nanargmin)(plain(a), axis)  # raises what NumPy does
         filled = f.where(f.isnan(a), -np.inf if position is np.argmax else np.inf, a)
-        return position(filled, axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+        return position(filled, axis, keepdims=keepdims)
     return where_it_is
 
 
 def without_nan(number, function):
-    return lambda a, axis=None, dtype=None, out=None: function(f.where(f.isnan(a), number, a), axis, dtype, out)
+    return lambda a, axis=None, dtype=None: function(f.where(f.isnan(a), number, a), axis, dtype)
 
 
 def searchsorted(a, v, side="left", sorter=None):
@@ -110,11 +105,11 @@ def digitize(x, bins, right=False):
 
 
 def cumulative(function, number):
-    def sums(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+    def sums(x, axis=None, dtype=None, include_initial=False):
         axis = 0 if axis is None and x.ndim == 1 else axis
         if axis is None:
             raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
-        total = function(x, axis, dtype, out)
+        total = function(x, axis, dtype)
         return np.insert(total, 0, number, axis) if include_initial else total
     return sums
 
@@ -122,12 +117,11 @@ def cumulative(function, number):
 NAMES.update({
     np.partition:        partition,
     np.argpartition:     argpartition,
-    np.nanvar:           nanvar,
-    np.nanstd:           nanstd,
+    np.nanvar:           spread("nanvar"),
+    np.nanstd:           spread("nanstd"),
     np.nanquantile:      nanquantile,
-    np.nanpercentile:    lambda a, q, *args, **options: nanquantile(a, np.true_divide(q, 100), *args, **options),
-    np.nanmedian:        lambda a, axis=None, out=None, overwrite_input=False, keepdims=False:
-                             nanquantile(a, 0.5, axis, out, overwrite_input, keepdims=keepdims),
+    np.nanpercentile:    lambda a, q, **options: nanquantile(a, np.true_divide(q, 100), **options),
+    np.nanmedian:        lambda a, **options: nanquantile(a, 0.5, **options),
     np.nanargmax:        nanposition(np.argmax),
     np.nanargmin:        nanposition(np.argmin),
     np.nancumsum:        without_nan(0.0, np.cumsum),
@@ -143,4 +137,4 @@ NAMES.update({
 })
 if hasattr(np, "cumulative_sum"):  # NumPy 2.1
     NAMES.update({np.cumulative_sum: cumulative(np.cumsum, 0), np.cumulative_prod: cumulative(np.cumprod, 1),
-                  np.unstack: lambda x, /, *, axis=0: tuple(np.moveaxis(x, axis, 0))})
+                  np.unstack: lambda x, axis=0: tuple(np.moveaxis(x, axis, 0))})

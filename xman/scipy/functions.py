@@ -1,4 +1,4 @@
-"""The functions of scipy.special: its ufuncs hand a traced value over by themselves, the others through xman.scipy."""
+"""The functions of scipy.special on traced values: its ufuncs hand them over by themselves, the others by xman.scipy."""
 from __future__ import annotations
 
 import math
@@ -7,20 +7,15 @@ import numpy as np
 
 from ops import f
 
-from ..arraylike import SPECIAL
-from ..refusals import refuse
-from .rearrangements import array, whole_axis
+from ..functions.dispatch import SPECIAL, array
+from ..functions.refusals import SCIPY, refuse
+from ..numpy.rearrangements import whole_axis
 
 ROOT_HALF = math.sqrt(0.5)
 
 
 def of_order(op, order):
     return lambda x: getattr(f, op)(order, x)
-
-
-def wide(op):
-    """SciPy takes a Python number beside a float32 for a float64 here."""
-    return lambda *args: getattr(f, op)(*(np.float64(a) if type(a) in (int, float) else a for a in args))
 
 
 def within(inside, value, edge, at_edge):
@@ -70,10 +65,7 @@ SPECIAL.update({
     "loggamma":     lambda z: f.where(z > 0, f.gammaln(z), np.nan),
     "rgamma":       lambda x: f.where(f.logical_and(x <= 0, f.equal(x, f.floor(x))), 0.0, f.reciprocal(f.Gamma(x))),
     "gammasgn":     gammasgn,
-    "beta":         wide("Beta"),
-    "betaln":       wide("betaln"),
-    "gammainc":     wide("gammainc"),
-    "gammaincc":    wide("gammaincc"),
+    "beta":         f.Beta,
     **{name: getattr(f, op) for name, op in (
         ("jv", "besselJ"), ("jn", "besselJ"), ("yv", "besselY"), ("yn", "besselY"), ("iv", "besselI"), ("ive", "besselIe"),
         ("kv", "besselK"), ("kn", "besselK"), ("kve", "besselKe"))},
@@ -134,3 +126,4 @@ def factorial(n, exact=False, extend="zero"):
 
 
 FUNCTIONS = {g.__name__: g for g in (logsumexp, softmax, log_softmax, multigammaln, polygamma, factorial)}
+SCIPY["special"] = FUNCTIONS

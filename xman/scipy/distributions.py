@@ -7,9 +7,10 @@ import numpy as np
 
 from ops import f
 
-from .decompositions import mirrored
-from .rearrangements import array
-from .special import SPECIAL, multigammaln
+from ..functions.dispatch import SPECIAL, array
+from ..functions.refusals import SCIPY
+from ..numpy.decompositions import mirrored
+from .functions import multigammaln
 
 LOG_2PI = math.log(2.0 * math.pi)
 xlogy, xlog1py, ndtr = (lambda x, y: f.scale(x, f.log(y))), (lambda x, y: f.scale(x, f.log1p(y))), SPECIAL["ndtr"]
@@ -157,3 +158,4 @@ DISTRIBUTIONS |= {
     "multivariate_normal": {"logpdf": mvn_logpdf, "pdf": exponential(mvn_logpdf), "entropy": mvn_entropy},
     "wishart": {"logpdf": wishart_logpdf, "pdf": exponential(wishart_logpdf)},
 }
+SCIPY["stats"] = DISTRIBUTIONS

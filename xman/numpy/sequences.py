@@ -8,8 +8,8 @@ import numpy as np
 
 from ops import f
 
-from ..arraylike import NAMES, cast, plain
-from .rearrangements import array, refuse_options
+from ..functions.arraylike import plain
+from ..functions.dispatch import NAMES, array, cast
 
 # ---- differences ----------------------------------------------------------------------------------------------------
 
@@ -92,8 +92,7 @@ def cross_of_three(x1, x2, *, axis=-1):
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def einsum(*operands, out=None, optimize=False, **options):
-    refuse_options("einsum", out=out, **options)
+def einsum(*operands, optimize=False):
     if isinstance(operands[0], str):
         subscripts, arrays = operands[0].replace(" ", ""), operands[1:]
     else:  # einsum(a, [0, 1], b, [1, 2], [0, 2])
@@ -183,13 +182,11 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     return np.moveaxis(whole, range(n, n + k), range(axis % arr.ndim, axis % arr.ndim + k))
 
 
-def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
-    refuse_options("logspace", dtype=dtype, axis=axis or None)
+def logspace(start, stop, num=50, endpoint=True, base=10.0):
     return base ** np.linspace(start, stop, num, endpoint)
 
 
-def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
-    refuse_options("geomspace", dtype=dtype, axis=axis or None)
+def geomspace(start, stop, num=50, endpoint=True):
     return start * (stop / start) ** np.linspace(0.0 * start, 1.0 + 0.0 * stop, num, endpoint)
 
 
@@ -208,7 +205,7 @@ NAMES.update({
     np.apply_along_axis: apply_along_axis,
     np.logspace:         logspace,
     np.geomspace:        geomspace,
-    np.fix:              lambda x, out=None: f.trunc(x),
+    np.fix:              lambda x: f.trunc(x),
     np.imag:             lambda val: np.zeros(val.shape, val.dtype)[()],
     np.angle:            lambda z, deg=False: f.where(f.isnan(z), z, f.where(z < 0, 180.0 if deg else math.pi, 0.0)),
     np.i0:               lambda x: f.besselI(0, x),

@@ -1,0 +1,134 @@
+"""Where NumPy hands over a call of a function or a ufunc: which of ours does the same, with which arguments."""
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ops import Expression, G, f
+from ops.expression import SAME
+
+from .refusals import IN_PLACE, refuse, refuse_function
+
+# NumPy's functions, as `names` fills it: what each does to an ArrayLike. It takes by position what NumPy's requires,
+# and by name those of NumPy's options that it knows; the others are refused unless they are NumPy's defaults.
+NAMES: dict[Any, Callable] = {}
+
+# scipy.special's functions by their names, which does not import them
+SPECIAL: dict[str, Callable] = {
+    "logit": lambda p: f.log(p) - f.log1p(-p),
+    "xlogy": lambda x, y: f.where(f.isnan(y), y, f.scale(x, f.log(y))),
+    "xlog1py": lambda x, y: f.where(f.isnan(y), y, f.scale(x, f.log1p(y))),
+    "entr": lambda x: f.where(x < 0, -np.inf, f.scale(-x, f.log(x))),
+    "round": lambda x: f.where(f.equal(x, 0), x, f.round(x) + 0)}
+
+# the methods of a ufunc: the function that does the same
+METHODS = {"reduce": {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
+                      np.logical_and: np.all, np.logical_or: np.any, np.logaddexp: f.logsumexp},
+           "accumulate": {np.add: np.cumsum, np.multiply: np.cumprod}}
+
+
+FLOAT = np.dtype(float)
+
+
+def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
+    """ufunc(*inputs), or its .reduce, .accumulate or .outer, in the precisions in which NumPy computes it."""
+    if method == "at" or options.get("out") is not None:
+        refuse(*IN_PLACE)
+    if method in ("reduce", "accumulate") and ufunc in METHODS[method]:
+        function, options = METHODS[method][ufunc], {"axis": 0} | options
+        return call(function, tuple(inputs), options) if function in NAMES else function(*inputs, **options)
+    if method == "outer":
+        a, b = inputs
+        return universal(ufunc, "__call__", [np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b], options)
+    if method != "__call__":
+        refuse_function(ufunc, f"has no .{method} here")
+    dtype = options.pop("dtype", None)
+    if options:
+        refuse_function(ufunc, f"takes no {', '.join(options)} here")
+    name = SAME.get(ufunc.__name__, ufunc.__name__)
+    op = NAMES.get(ufunc) or SPECIAL.get(ufunc.__name__) or getattr(f, name, None) or refuse_function(ufunc)
+    if dtype is None and (G.get(name) is ufunc or all(map(is_double, inputs))):
+        return op(*inputs)
+    n, outputs = len(inputs), (None,) * ufunc.nout
+    forced = {} if dtype is None else {"signature": (*(None,) * n, *(np.dtype(dtype) for _ in outputs))}
+    given = (type(x) if type(x) in (int, float) else array(x).dtype for x in inputs)
+    loop = ufunc.resolve_dtypes((*given, *outputs), **forced)
+    result = op(*(cast(x, kind) for x, kind in zip(inputs, loop, strict=False)))
+    if [x.dtype for x in (result if len(outputs) > 1 else (result,))] != list(loop[n:]):
+        refuse_function(ufunc, f"of {', '.join(map(str, loop[:n]))} has no operator here")
+    return result
+
+
+def is_double(x: Any) -> bool:
+    return type(x) is float or getattr(x, "dtype", int) == FLOAT
+
+
+def call(function: Any, args: tuple, options: dict) -> Any:
+    """NumPy's function of those arguments."""
+    if function not in NAMES:
+        refuse_function(function)
+    names, least, defaults = parameters(function)
+    if names and (options or len(args) > least):
+        given = dict(zip(names, args, strict=False)) | options
+        args = tuple([given.pop(name) for name in names[:least]])
+        options = {name: x for name, x in given.items() if x is not defaults.get(name, function)}
+    try:
+        return NAMES[function](*args, **options)
+    except TypeError as error:
+        if "argument" not in str(error):
+            raise
+        if option := re.search("unexpected keyword argument '(.*)'", str(error)):
+            instead = ("leave out= out and use the result" if option[1] == "out" else
+                       "write it without that option, with np.where or np.concatenate")
+            refuse_function(function, f"with {option[1]}= has no derivative here", instead)
+        refuse_function(function, f"takes other arguments: {error}")
+
+
+@functools.cache
+def parameters(function: Any) -> tuple[list[str], int, dict[str, Any]]:
+    """(names, count, defaults): what NumPy's function takes by position and how much of it is required.
+
+    No names where it takes any number.
+    """
+    found = list(inspect.signature(function).parameters.values())
+    by_position = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    many = any(p.kind is p.VAR_POSITIONAL for p in found)
+    return ([] if many else [p.name for p in by_position], sum(p.default is p.empty for p in by_position),
+            {p.name: p.default for p in found})
+
+
+def array(x: Any) -> Any:
+    """x as something with a shape: an ArrayLike as it is, a list as an array."""
+    return x if isinstance(x, Expression) else np.asarray(x)
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """x in that precision."""
+    x, dtype = array(x), np.dtype(dtype)
+    if dtype == x.dtype:
+        return x
+    if dtype.kind not in "biuf":
+        refuse(f"an array of {dtype} has no operators here", "keep to real numbers")
+    return f.astype(x if dtype.kind == "f" else f.stopGradient(x), (str(dtype),))
+
+
+def blank(x: Any) -> Any:
+    """Ones in the shape and the precision of x, or of what a list holds; any other argument as it is."""
+    if isinstance(x, (list, tuple)):
+        return type(x)(map(blank, x))
+    return np.broadcast_to(np.ones((), x.dtype), x.shape) if isinstance(x, (Expression, np.ndarray)) else x
+
+
+def checked(function: Any, ours: Callable) -> Callable:
+    """Our function, after NumPy's own of ones, which raises what NumPy does and has the shape and the precision."""
+    def both(*args, **options):
+        with np.errstate(all="ignore"):
+            like = function(*map(blank, args), **{name: blank(x) for name, x in options.items()})
+        result = ours(*args, **options)
+        return cast(result if np.shape(result) == like.shape else f.broadcast(result, like.shape), like.dtype)
+    return both

@@ -1,0 +1,76 @@
+"""`import xman.numpy as np`: NumPy itself, but for what NumPy lets nobody intercept.
+
+Of traced values `array`, `asarray` and their kin, `full`, `full_like`, `r_` and `c_` make a traced array here; of
+others, and all else, is NumPy's own.
+"""
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from ..functions.arraylike import ArrayLike
+from ..functions.dispatch import call, cast
+from ..functions.refusals import refuse
+
+__all__ = numpy.__all__
+sys.modules |= {f"{__name__}.{part}": getattr(numpy, part) for part in ("linalg", "random", "fft")}
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(numpy, name)
+
+
+def traced(x: Any) -> bool:
+    """Whether x is a traced value, or a list that holds one."""
+    return isinstance(x, ArrayLike) or isinstance(x, (list, tuple)) and any(map(traced, x))
+
+
+def made(function: Callable) -> Callable:
+    """NumPy's function that makes an array of a list, of one with traced values in it too."""
+    def array(a: Any, dtype: Any = None, *, ndmin: int = 0, **options: Any) -> Any:
+        if not traced(a):
+            return function(a, dtype, **options | ({"ndmin": ndmin} if ndmin else {}))
+        x = a if isinstance(a, ArrayLike) else numpy.stack([array(part) for part in a])
+        x = numpy.reshape(x, (1,) * (ndmin - x.ndim) + x.shape)
+        return x if dtype is None else cast(x, dtype)
+    return array
+
+
+array, asarray, asanyarray, ascontiguousarray, asfortranarray = map(made, (
+    numpy.array, numpy.asarray, numpy.asanyarray, numpy.ascontiguousarray, numpy.asfortranarray))
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+    return numpy.broadcast_to(array(fill_value, dtype), shape) if traced(fill_value) else numpy.full(
+        shape, fill_value, dtype, **options)
+
+
+def full_like(a: Any, fill_value: Any, **options: Any) -> Any:
+    return call(numpy.full_like, (a, array(fill_value)), options) if traced(fill_value) else numpy.full_like(
+        a, fill_value, **options)
+
+
+class Joined:
+    """numpy.r_ or numpy.c_, of traced values too."""
+
+    def __init__(self, plain: Any, axis: int):
+        self.plain, self.axis = plain, axis
+
+    def __getitem__(self, key: Any) -> Any:
+        parts = key if isinstance(key, tuple) else (key,)
+        if not any(map(traced, parts)):
+            return self.plain[key]
+        if isinstance(parts[0], str):
+            refuse("the letters of np.r_ and np.c_ have no operator here", "write np.concatenate or np.stack")
+        arrays = [numpy.r_[part] if isinstance(part, slice) else array(part) for part in parts]
+        pairs = zip(parts, arrays, strict=True)
+        kind = numpy.result_type(*(part if type(part) in (int, float) else a.dtype for part, a in pairs))
+        shape = (-1,) if self.axis == 0 else (-1, 1)
+        arrays = [a if a.ndim >= len(shape) else numpy.reshape(a, shape) for a in arrays]
+        return numpy.concatenate([cast(a, kind) for a in arrays], self.axis)
+
+
+r_, c_ = Joined(numpy.r_, 0), Joined(numpy.c_, -1)

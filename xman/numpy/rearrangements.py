@@ -1,0 +1,141 @@
+"""NumPy's functions that move entries, by the operators that there are."""
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ops import f
+
+from ..functions.arraylike import ArrayLike, plain
+from ..functions.dispatch import array
+from ..functions.refusals import refuse
+
+
+def whole_axis(axis: Any) -> Any:
+    """An axis or several as plain ints, for a list to hold."""
+    return None if axis is None else tuple(map(operator.index, axis)) if isinstance(axis, (tuple, list)) else operator.index(axis)
+
+
+axis_index = np.lib.array_utils.normalize_axis_index
+
+
+def reshape(x, shape, order="C", copy=None):
+    if order == "F":
+        return f.transpose(f.reshape(f.transpose(x), whole_shape(shape)[::-1]))
+    if order not in ("C", "A"):
+        raise ValueError(f"order of np.reshape is one of C, F and A, not {order!r}")
+    return f.reshape(x, whole_shape(shape))
+
+
+def whole_shape(shape: Any) -> tuple:
+    return whole_axis(tuple(shape)) if np.ndim(shape) else (operator.index(shape),)
+
+
+def broadcast_arrays(*arrays, subok=False):
+    shape = np.broadcast_shapes(*map(np.shape, arrays))
+    return tuple(f.broadcast(array(x), shape) for x in arrays)
+
+
+def shaped(function: Any) -> Any:
+    """A function that only changes the shape, to what NumPy's own makes of an array of the old one."""
+    def reshaped(a, *args, **options):
+        shape = function(np.broadcast_to(0, a.shape), *args, **options).shape
+        return a if shape == a.shape else f.reshape(a, shape)
+    return reshaped
+
+
+def rearranged(rearrange: Any) -> Any:
+    """A rearrangement of axes by NumPy's own, which shows on an array (0, 1, 2, …) where each axis goes."""
+    return lambda a, *where, **options: f.transpose(a, rearrange(np.empty(range(a.ndim)), *where, **options).shape)
+
+
+def moved(function: Any) -> Any:
+    """A function that moves, repeats or leaves out entries: NumPy's own shows on their positions which go where."""
+    known = lambda x: np.asarray(x) if isinstance(x, ArrayLike) else x
+    return lambda a, *args, **options: f.take(array(a), function(
+        positions(a), *map(known, args), **{name: known(x) for name, x in options.items()}))
+
+
+def parted(split: Any) -> Any:
+    """NumPy's split of that name, which shows on positions where each part begins."""
+    def key(part, shape):
+        start = np.unravel_index(part.flat[0], shape) if part.size else (0,) * part.ndim
+        return tuple(slice(None) if n == whole else slice(int(i), int(i) + n)
+                     for i, n, whole in zip(start, part.shape, shape, strict=True))
+    return lambda a, *args, **options: [a[key(part, a.shape)] for part in split(positions(a), *args, **options)]
+
+
+def positions(a: Any) -> np.ndarray:
+    """The position in the flattened a of each of its entries."""
+    return np.arange(np.size(a)).reshape(np.shape(a))
+
+
+def concatenate(arrays, axis=0):
+    parts = [array(a) for a in arrays]
+    return f.concat(0, *map(np.ravel, parts)) if axis is None else f.concat(axis, *parts)
+
+
+def stack(arrays, axis=0):
+    return f.stack(axis, *map(array, arrays))
+
+
+def pad(array, pad_width, mode="constant", **options):
+    if mode in ("edge", "reflect", "symmetric", "wrap") and not options:
+        return moved(np.pad)(array, pad_width, mode)
+    if mode != "constant":
+        refuse(f"np.pad with mode={mode!r} has no operator here", "use constant, edge, reflect, symmetric or wrap")
+    if isinstance(pad_width, dict):
+        widths = {axis % array.ndim: pair for axis, pair in pad_width.items()}
+        pad_width = [np.broadcast_to(widths.get(axis, 0), 2) for axis in range(array.ndim)]
+    pad_width = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2))
+    pairs = tuple((operator.index(before), operator.index(after)) for before, after in pad_width)
+    if not pairs:
+        return array
+    rim = options.get("constant_values", 0)
+    padded = f.pad(array, pairs)
+    if np.ndim(rim) or rim != 0:
+        padded = padded + np.pad(np.zeros(array.shape, array.dtype), pairs, **options)
+    return padded
+
+
+def diagonal(a, offset=0, axis1=0, axis2=1):
+    if a.ndim == 2 and (axis1, axis2) == (0, 1):
+        return f.diag(a, offset)
+    return moved(np.diagonal)(a, offset, axis1, axis2)
+
+
+def triangle(function):
+    """np.triu or np.tril, which shows on ones what it keeps."""
+    return lambda m, k=0: f.where(function(np.ones(m.shape, bool), k), m, m.dtype.type(0).item())
+
+
+def diff(a, n=1, axis=-1):
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
+    lead = (slice(None),) * axis_index(axis, a.ndim) if n else ()
+    for _ in range(n):
+        after, before = a[(*lead, slice(1, None))], a[(*lead, slice(None, -1))]
+        a = f.not_equal(after, before) if a.dtype.kind == "b" else after - before
+    return a
+
+
+def meshgrid(*vectors, indexing="xy", sparse=False, copy=True):
+    vectors = [np.ravel(v) for v in vectors]
+    place = [1, 0, *range(2, len(vectors))] if indexing == "xy" and len(vectors) > 1 else range(len(vectors))
+    grids = [np.reshape(v, tuple(-1 if p == i else 1 for i in range(len(vectors)))) for v, p in zip(vectors, place, strict=True)]
+    grids = grids if sparse else list(np.broadcast_arrays(*grids))
+    return tuple(grids) if copy or not sparse else grids
+
+
+def take_along_axis(arr, indices, axis=-1):
+    np.take_along_axis(np.broadcast_to(0, np.shape(arr)), plain(array(indices)), axis)  # raises what NumPy does
+    return f.take(arr, indices) if axis is None else along(arr, indices, axis)
+
+
+def along(a, indices, axis):
+    """a at the indices along an axis, at its own place along the others."""
+    key: list = list(np.ogrid[tuple(slice(n) for n in a.shape)])
+    key[axis] = indices
+    return f.getitem(a, *key)

@@ -1,0 +1,145 @@
+"""NumPy's reductions, order statistics and covariances, by the operators that there are."""
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from ops import f
+
+from ..functions.arraylike import ArrayLike
+from ..functions.dispatch import array, cast
+from ..functions.refusals import refuse
+from .rearrangements import along, whole_axis
+
+
+def reduction(op: str) -> Any:
+    """A reduction by our operator of that name; it may have a dtype."""
+    def reduced(a, axis=None, keepdims=False, **options):
+        return getattr(f, op)(summed(op, a, **options), axis=whole_axis(axis), keepdims=bool(keepdims))
+    return reduced
+
+
+def spread(op: str) -> Any:
+    """np.var or np.std."""
+    def reduced(a, axis=None, ddof=0, keepdims=False, correction=None, **options):
+        if ddof and correction is not None:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        less = ddof if correction is None else correction
+        return getattr(f, op)(summed(op, a, **options), axis=whole_axis(axis), keepdims=bool(keepdims), ddof=less)
+    return reduced
+
+
+def summed(op: str, a: Any, *, dtype: Any = None) -> Any:
+    """a in the precision in which it is to be summed."""
+    if dtype is not None and op not in ("sum", "prod", "cumsum", "cumprod") and np.dtype(dtype).kind != "f":
+        refuse(f"np.{op} in whole numbers has no operator here", "take it of floats")
+    return a if dtype is None else cast(a, dtype)
+
+
+def average(a, axis=None, weights=None, returned=False, keepdims=False):
+    a, options = array(a), {"axis": axis, "keepdims": keepdims}
+    ones = None if weights is None else np.ones(np.shape(weights))
+    np.average(np.ones(a.shape), axis, ones, returned)  # raises what NumPy does
+    if weights is None:
+        weights, mean = np.ones(a.shape), np.mean(a, **options)
+    else:
+        weights = array(weights)
+        if weights.shape != a.shape:
+            axes = [i % a.ndim for i in np.ravel(axis)]
+            weights = np.transpose(weights, np.argsort(axes).tolist())
+            others = [i for i in range(a.ndim) if i not in axes]
+            weights = np.broadcast_to(np.expand_dims(weights, others), a.shape)
+        a = cast(a, np.result_type(a.dtype, weights.dtype, *["f8"] * (a.dtype.kind != "f")))
+        if not np.all(np.sum(weights, **options)):
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        mean = np.sum(a * weights, **options) / np.sum(cast(weights, a.dtype), **options)
+    return (mean, np.sum(cast(weights, mean.dtype), **options)) if returned else mean
+
+
+def argmax(a, axis=None, keepdims=False):
+    at = f.argmax(a, axis if axis is None else operator.index(axis))
+    return np.expand_dims(at, tuple(range(a.ndim)) if axis is None else axis) if keepdims else at
+
+
+def argmin(a, axis=None, keepdims=False):
+    return argmax(-a if a.dtype.kind == "f" else f.equal(a, np.min(a, axis, keepdims=True)), axis, keepdims)
+
+
+def flattened(a, axis):
+    """(a with `axis`, or all axes together, as its first, those axes)."""
+    axes = tuple(range(a.ndim)) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, a.ndim)
+    a = np.moveaxis(a, axes, range(len(axes)))
+    return np.reshape(a, (math.prod(a.shape[:len(axes)]), *a.shape[len(axes):])), axes
+
+
+def ordered(choose: Any) -> Any:
+    """choose(a in order along its first axis, …) over `axis`, NaN where an entry of the slice is."""
+    def statistic(a, *args, axis=None, keepdims=False):
+        a, axes = flattened(a, axis)
+        a = np.sort(a, 0)
+        result = choose(a, *args)
+        result = f.where(f.isnan(a[-1]), np.nan, result) if len(a) and a.dtype.kind == "f" else result
+        return np.expand_dims(result, axes) if keepdims else result
+    return statistic
+
+
+def middle(a):
+    return np.mean(a[(len(a) - 1) // 2:len(a) // 2 + 1], 0)
+
+
+def at_quantile(a, q):
+    """NumPy's default, linear between the two nearest entries in order."""
+    if not 0 <= q <= 1:
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    position = q * (len(a) - 1)
+    if isinstance(position, (int, np.integer)):
+        return a[position]
+    low = -1 if position >= len(a) - 1 else math.floor(position)
+    part, below, above = position - low, a[low], a[low + (low >= 0)]
+    return below + (above - below) * part if part < 0.5 else above - (above - below) * (1 - part)
+
+
+def quantile(a, q, **options):
+    if isinstance(q, ArrayLike) or options.get("axis") == ():
+        refuse("np.quantile and np.percentile have a derivative here for a plain q, over an axis",
+               "give q as a number")
+    if not np.ndim(q):
+        return ordered(at_quantile)(a, q, **options)
+    parts = [quantile(a, each, **options) for each in np.ravel(q)]
+    return np.reshape(np.stack(parts), (*np.shape(q), *parts[0].shape))
+
+
+def percentile(a, q, **options):
+    return quantile(a, q / 100 if isinstance(q, (int, float, ArrayLike)) else np.true_divide(q, 100), **options)
+
+
+def sort(a, axis=-1, **how):
+    a, axis = (np.ravel(a), -1) if axis is None else (a, axis)
+    return along(a, argsort(a, axis, **how), axis)
+
+
+def argsort(a, axis=-1, **how):
+    np.argsort(np.zeros(0), **how)  # raises what NumPy does
+    return f.argsort(np.ravel(a), -1) if axis is None else f.argsort(a, operator.index(axis))
+
+
+def cov(m, y=None, rowvar=True, bias=False, ddof=None):
+    rows = [np.atleast_2d(x) for x in ((m,) if y is None else (m, y))]
+    if not rowvar:  # a vector m is a row, and so is a y with one
+        rows = [x if np.ndim(m) == 1 and not k or k and len(x) == 1 else x.T for k, x in enumerate(rows)]
+    if not len(rows[0]):
+        return np.zeros((0, 0))
+    d = f.centered(cast(np.concatenate(rows), float), 1)
+    count = d.shape[1] - (not bias if ddof is None else ddof)
+    return np.squeeze(d @ d.T / np.float64(max(count, 0)))
+
+
+def corrcoef(x, y=None, rowvar=True):
+    c = cov(x, y, rowvar)
+    if not c.ndim:
+        return c / c
+    deviation = np.sqrt(np.diag(c))
+    return np.clip(c / deviation[:, None] / deviation, -1, 1)

@@ -1,0 +1,274 @@
+"""NumPy's functions by the operators of `ops`: what `np.<name>(x)` is where x is an ArrayLike."""
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ops import f
+
+from ..functions.arraylike import ArrayLike, plain
+from ..functions.dispatch import NAMES, array, cast, checked
+from ..functions.refusals import IN_PLACE, refuse
+from . import compositions as c
+from . import rearrangements as r
+from . import statistics as s
+
+LN2, DEGREE = math.log(2.0), math.pi / 180.0
+BITWISE = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "not_equal", "invert": "logical_not",
+           "bitwise_not": "logical_not"}
+
+
+def bits(op: str) -> Callable:
+    """A bitwise function, of booleans alone."""
+    def on_booleans(*args):
+        if any(array(a).dtype.kind != "b" for a in args):
+            refuse("bitwise functions of whole numbers have no operator here", "use them on booleans, or on plain integers")
+        return getattr(f, op)(*args)
+    return on_booleans
+
+
+def without_nan(filler: float, reduced: Callable) -> Callable:
+    """A reduction that passes over NaN: it finds the filler there. The greatest of nothing is NaN."""
+    def over_the_rest(a, **options):
+        if a.dtype.kind != "f":
+            return reduced(a, **options)
+        result = reduced(f.where(f.isnan(a), filler, a), **options)
+        return f.where(np.all(f.isnan(a), **options), np.nan, result) if np.isinf(filler) else result
+    return over_the_rest
+
+
+def nanmean(a, dtype=None, **options):
+    a = s.summed("mean", a, dtype=dtype)
+    if a.dtype.kind != "f":
+        return np.mean(a, **options)
+    return np.nansum(a, **options) / cast(np.sum(f.logical_not(f.isnan(a)), **options), a.dtype)
+
+
+def isclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
+    a, b = array(a), array(b)
+    size = cast(b, np.result_type(b.dtype, 1.0))
+    close = f.abs(a - size) <= atol + rtol * f.abs(size)
+    same = f.logical_or(f.logical_and(close, f.isfinite(size)), f.equal(a, size))
+    return f.logical_or(same, f.logical_and(f.isnan(a), f.isnan(b))) if equal_nan else same
+
+
+def array_equal(a1, a2, equal_nan=False):
+    if np.shape(a1) != np.shape(a2):
+        return False
+    same = f.equal(a1, a2)
+    return bool(np.all(f.logical_or(same, f.logical_and(f.isnan(a1), f.isnan(a2))) if equal_nan else same))
+
+
+def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
+    if x.dtype.kind != "f":
+        return x
+    top = np.finfo(x.dtype).max
+    x = f.where(f.isnan(x), nan, f.where(f.equal(x, np.inf), top if posinf is None else posinf, x))
+    return f.where(f.equal(x, -np.inf), -top if neginf is None else neginf, x)
+
+
+def fmod(x, y):
+    x = array(x)
+    size = f.remainder(f.abs(x), f.abs(y))
+    return f.where(f.signbit(x) if x.dtype.kind == "f" else f.less(x, 0), f.negative(size), size)
+
+
+def modf(x):
+    whole = f.trunc(x)
+    part = f.where(f.signbit(x), -(whole - x), x - whole)  # of −2.0 it is −0.0
+    return f.where(f.equal(f.abs(x), np.inf), f.reciprocal(x), part), whole
+
+
+def filled(number: Any) -> Callable:
+    return lambda a, dtype=None, order="K", subok=True, shape=None, device=None: np.full(
+        a.shape if shape is None else shape, number, a.dtype if dtype is None else dtype)[()]
+
+
+def each(function: Callable) -> Callable:
+    """NumPy's function of any number of arrays that changes the shape of each."""
+    def changed(*arrays):
+        results = tuple(r.shaped(function)(array(a)) for a in arrays)
+        return results[0] if len(results) == 1 else results
+    return changed
+
+
+def linspace(start, stop, num=50, endpoint=True):
+    start, stop = (a if type(a) in (int, float) else array(a) * 1.0 for a in (start, stop))
+    span, count = stop - start, num - 1 if endpoint else num
+    steps = np.reshape(np.arange(num, dtype=array(span).dtype), (-1, *(1,) * np.ndim(span)))
+    result = start + (steps * (span / count) if count > 0 else steps * span)
+    last = f.broadcast(array(stop), result[-1:].shape)
+    return np.concatenate([result[:-1], last]) if endpoint and num > 1 else result
+
+
+def polyval(p, x):
+    p, x = array(p), array(x)
+    result = np.zeros_like(x)
+    for coefficient in p:
+        result = result * x + coefficient
+    return result
+
+
+def take(a, indices, axis=None):
+    indices = array(indices)
+    return f.take(a, indices if indices.size else cast(indices, int), r.whole_axis(axis))
+
+
+def clip(a, a_min=None, a_max=None, min=None, max=None):
+    low, high = (new if old is None else old for old, new in ((a_min, min), (a_max, max)))
+    return a if low is None is high else f.clip(a, low, high)
+
+
+NAMES.update({
+    # entry by entry
+    np.positive:      lambda x: x,
+    np.conjugate:     lambda x: x,
+    np.real:          lambda x: x,
+    np.copy:          lambda a, order="K", subok=False: a,
+    np.float_power:   f.power,
+    np.fmax:          lambda x, y: f.where(f.isnan(x), y, f.where(f.isnan(y), x, f.maximum(x, y))),
+    np.fmin:          lambda x, y: f.where(f.isnan(x), y, f.where(f.isnan(y), x, f.minimum(x, y))),
+    np.fmod:          fmod,
+    np.divmod:        lambda x, y: (f.floor_divide(x, y), f.remainder(x, y)),
+    np.modf:          modf,
+    np.logaddexp2:    lambda x, y: f.logaddexp(x * LN2, y * LN2) / LN2,
+    np.deg2rad:       lambda x: x * DEGREE,
+    np.radians:       lambda x: x * DEGREE,
+    np.rad2deg:       lambda x: x / DEGREE,
+    np.degrees:       lambda x: x / DEGREE,
+    np.heaviside:     lambda x, half: f.where(f.equal(x, 0), half, f.half(f.sign(x) + 1)),
+    np.isinf:         lambda x: f.equal(f.abs(x), np.inf),
+    np.isposinf:      lambda x: f.equal(x, np.inf),
+    np.isneginf:      lambda x: f.equal(x, -np.inf),
+    np.logical_xor:   lambda x, y: f.not_equal(f.not_equal(x, 0), f.not_equal(y, 0)),
+    np.sinc:          c.sinc,
+    np.copysign:      lambda x, y: f.where(f.signbit(y), -f.abs(x), f.abs(x)),
+    np.nan_to_num:    lambda x, copy=True, **fill: checked(np.nan_to_num, nan_to_num)(x, **fill) if copy else refuse(*IN_PLACE),
+    np.round:         lambda a, decimals=0: f.round(a, decimals) if decimals else f.round(a),
+    np.around:        lambda a, decimals=0: np.round(a, decimals),
+    np.clip:          checked(np.clip, clip),
+    np.where:         c.where,
+    np.select:        checked(np.select, c.select),
+    np.piecewise:     c.piecewise,
+    np.interp:        checked(np.interp, c.interp),
+    np.polyval:       polyval,
+    np.isclose:       isclose,
+    np.allclose:      lambda a, b, **near: bool(np.all(isclose(a, b, **near))),
+    np.array_equal:   array_equal,
+    # reductions
+    **{getattr(np, op): s.reduction(op) for op in ("sum", "mean", "prod", "max", "min")},
+    **{getattr(np, op): s.spread(op) for op in ("var", "std")},
+    np.amax:          s.reduction("max"),
+    np.amin:          s.reduction("min"),
+    np.any:           lambda a, **options: np.sum(f.not_equal(a, 0), **options) > 0,
+    np.all:           lambda a, **options: f.equal(np.sum(f.equal(a, 0), **options), 0),
+    np.count_nonzero: lambda a, **options: np.sum(f.not_equal(a, 0), **options),
+    np.argmax:        s.argmax,
+    np.argmin:        s.argmin,
+    np.ptp:           lambda a, **options: np.max(a, **options) - np.min(a, **options),
+    np.average:       s.average,
+    np.median:        lambda a, overwrite_input=False, **options: s.ordered(s.middle)(a, **options),
+    np.quantile:      s.quantile,
+    np.percentile:    s.percentile,
+    np.nansum:        without_nan(0.0, np.sum),
+    np.nanprod:       without_nan(1.0, np.prod),
+    np.nanmax:        without_nan(-np.inf, np.max),
+    np.nanmin:        without_nan(np.inf, np.min),
+    np.nanmean:       nanmean,
+    np.cov:           checked(np.cov, s.cov),
+    np.corrcoef:      checked(np.corrcoef, s.corrcoef),
+    np.trapezoid:     checked(np.trapezoid, c.trapezoid),
+    np.cumsum:        lambda a, axis=None, **options: f.cumsum(s.summed("cumsum", a, **options), axis),
+    np.cumprod:       lambda a, axis=None, **options: f.cumprod(s.summed("cumprod", a, **options), axis),
+    np.diff:          r.diff,
+    np.ediff1d:       lambda ary: f.subtract(np.ravel(ary)[1:], np.ravel(ary)[:-1]),
+    # products
+    np.dot:           c.dot,
+    np.inner:         c.inner,
+    np.vecdot:        c.vecdot,
+    np.vdot:          lambda a, b: f.dot(np.ravel(a), np.ravel(b)),
+    np.outer:         lambda a, b: f.outer(array(a), array(b)),
+    np.tensordot:     c.tensordot,
+    np.kron:          c.kron,
+    np.linalg.outer:  checked(np.linalg.outer, lambda a, b: f.outer(a, b)),
+    np.linalg.matmul: lambda a, b: f.dot(a, b),
+    np.linalg.vecdot: lambda a, b, axis=-1: np.vecdot(np.moveaxis(a, operator.index(axis), -1), np.moveaxis(b, axis, -1)),
+    np.linalg.tensordot: lambda a, b, axes=2: c.tensordot(a, b, axes),
+    np.linalg.trace:  lambda x, offset=0: np.trace(x, offset, -2, -1),
+    np.linalg.diagonal: lambda x, offset=0: np.diagonal(x, offset, -2, -1),
+    np.linalg.matrix_transpose: lambda x: f.mT(x),
+    np.linalg.vector_norm: c.vector_norm,
+    np.linalg.matrix_norm: lambda x, keepdims=False, ord="fro": c.norm(x, ord, (-2, -1), keepdims),
+    np.linalg.inv:    f.inv,
+    np.linalg.det:    f.det,
+    np.linalg.solve:  lambda a, b: f.solve(array(a), array(b)),
+    np.linalg.cholesky: c.cholesky,
+    np.linalg.slogdet: c.slogdet,
+    np.linalg.norm:   c.norm,
+    np.linalg.pinv:   c.pinv,
+    np.linalg.multi_dot: c.multi_dot,
+    np.linalg.matrix_power: c.matrix_power,
+    # rearrangements
+    np.reshape:       r.reshape,
+    np.ravel:         lambda x, order="C": r.reshape(x, -1, order),
+    np.transpose:     lambda x, axes=None: f.transpose(x) if axes is None else f.transpose(x, r.whole_axis(axes)),
+    np.matrix_transpose: f.mT,
+    np.swapaxes:      r.rearranged(np.swapaxes),
+    np.moveaxis:      r.rearranged(np.moveaxis),
+    np.rollaxis:      r.rearranged(np.rollaxis),
+    np.expand_dims:   r.shaped(np.expand_dims),
+    np.squeeze:       r.shaped(np.squeeze),
+    **{at_least: each(at_least) for at_least in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
+    np.broadcast_to:  lambda a, shape, subok=False: f.broadcast(a, r.whole_shape(shape)),
+    np.broadcast_arrays: r.broadcast_arrays,
+    np.concatenate:   r.concatenate,
+    np.stack:         r.stack,
+    np.vstack:        lambda tup: r.concatenate([np.atleast_2d(a) for a in tup]),
+    np.hstack:        lambda tup: r.concatenate(parts := [np.atleast_1d(a) for a in tup], int(np.ndim(parts[0]) > 1)),
+    np.dstack:        lambda arrays: r.concatenate([np.atleast_3d(a) for a in arrays], 2),
+    np.column_stack:  lambda arrays: r.concatenate([np.reshape(a, (-1, 1)) if np.ndim(a) < 2 else a for a in arrays], 1),
+    np.append:        lambda x, more, axis=None: r.concatenate([x, more], axis),
+    **{split: r.parted(split) for split in (np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit)},
+    np.flip:          lambda x, axis=None: f.flip(x) if axis is None else f.flip(x, axis),
+    np.flipud:        lambda x: f.flip(x, 0),
+    np.fliplr:        lambda x: f.flip(x, 1),
+    np.rot90:         r.moved(np.rot90),
+    np.roll:          lambda x, shift, axis=None: f.roll(x, shift, axis),
+    np.pad:           r.pad,
+    np.repeat:        r.moved(np.repeat),
+    np.tile:          r.moved(np.tile),
+    np.meshgrid:      r.meshgrid,
+    np.diag:          lambda x, k=0: f.diag(x, k),
+    np.diagonal:      r.diagonal,
+    np.trace:         lambda x, offset=0, axis1=0, axis2=1: np.sum(r.diagonal(x, offset, axis1, axis2), -1),
+    np.triu:          r.triangle(np.triu),
+    np.tril:          r.triangle(np.tril),
+    np.take:          take,
+    np.delete:        r.moved(np.delete),
+    np.compress:      lambda condition, a, axis=None: r.moved(lambda at, holds: np.compress(holds, at, axis))(a, condition),
+    np.take_along_axis: r.take_along_axis,
+    np.sort:          s.sort,
+    np.argsort:       s.argsort,
+    np.nonzero:       c.nonzero,
+    np.flatnonzero:   lambda x: c.nonzero(np.ravel(x))[0],
+    # what does not depend on the numbers
+    np.shape:         lambda x: x.shape,
+    np.ndim:          lambda x: x.ndim,
+    np.size:          lambda x, axis=None: np.size(np.broadcast_to(0, x.shape), axis),
+    np.zeros_like:    filled(0),
+    np.empty_like:    filled(0),
+    np.ones_like:     filled(1),
+    np.full_like:     checked(np.full_like, lambda a, fill, **_: fill),
+    np.iscomplexobj:  lambda x: False,
+    np.isrealobj:     lambda x: True,
+    np.result_type:   lambda *args: np.result_type(*(a.dtype if isinstance(a, ArrayLike) else a for a in args)),
+    np.linspace:      checked(np.linspace, linspace),
+    np.array2string:  lambda x, *args, **options: np.array2string(plain(x), *args, **options),
+    np.array_repr:    lambda x, *args, **options: np.array_repr(plain(x), *args, **options),
+    np.array_str:     lambda x, *args, **options: np.array_str(plain(x), *args, **options),
+})
+NAMES.update({getattr(np, name): bits(op) for name, op in BITWISE.items()})
