@@ -98,13 +98,17 @@ def eigvalsh(a):
     return np.linalg.eigvalsh(symmetric(a))
 
 
-def eigenvectors(a):
-    """The orthonormal eigenvectors of (a + aᵀ)/2, as columns in the order of eigvalsh(a), with LAPACK's signs.
+def eigenvectors(a, signs=("L",)):
+    """The orthonormal eigenvectors of (a + aᵀ)/2, as columns in the order of eigvalsh(a).
 
+    Their signs are those that NumPy gives where it reads the triangle ("L",) or ("U",), or SciPy, ("L", "scipy").
     Within a space of equal eigenvalues any basis would do: the derivative given is that which does not turn it, right for
     whatever does not depend on the basis.
     """
-    return np.linalg.eigh(symmetric(a))[1]
+    if len(signs) == 1:
+        return np.linalg.eigh(symmetric(a), signs[0])[1]
+    from scipy.linalg import eigh
+    return eigh(symmetric(a), lower=signs[0] == "L")[1]
 
 
 def inverseGaps(w):
@@ -167,7 +171,7 @@ def through_qr(d, q, r, m):
     return f.mT(f.solve(r, f.mT(d + q @ (lower + f.mT(lower)))))
 
 
-def through_eigenvectors(d, out, a):
+def through_eigenvectors(d, out, a, signs=("L",)):
     turn = out @ (f.inverseGaps(f.eigvalsh(a)) * (f.mT(out) @ d)) @ f.mT(out)
     return f.half(turn + f.mT(turn))
 
@@ -225,7 +229,7 @@ linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None)
 linear(  "lowerHalf",  lowerHalf,  lambda d, out, x: f.lowerHalf(d))
 #          op              value          rule per argument
 operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)))
-operator("eigenvectors", eigenvectors, through_eigenvectors)
+operator("eigenvectors", eigenvectors, through_eigenvectors, None)
 operator("inverseGaps",  inverseGaps,  through_inverseGaps)
 operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.leftVectors(a), f.rightVectors(a)))
 operator("leftVectors",  leftVectors,  lambda d, out, a: through_vectors(d, out, f.rightVectors(a), a))

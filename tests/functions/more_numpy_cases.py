@@ -60,6 +60,8 @@ NUMPY = [
     ("real_if_close",       lambda np, x: x * 2, n(3)),
     ("iscomplex",           lambda np, x: np.where(np.iscomplex(x), 0.0, x), n(3)),
     ("isreal",              lambda np, x: np.where(np.isreal(x), x, 0.0), n(3)),
+    ("fftshift",            lambda np, x: np.fft.fftshift(x, axes=1) * x + np.fft.ifftshift(x), n(2, 3)),
+    ("ifftshift",           lambda np, x: np.fft.ifftshift(x), n(3)),
     ("diagflat",            lambda np, x: np.diagflat(x, 1), n(2, 2)),
     ("extract",             lambda np, x: np.extract(numpy.array([True, False, True]), x), n(3)),
     ("argwhere",            lambda np, x: x[numpy.array([0, 1])], n(3)),
@@ -133,6 +135,10 @@ SCIPY = [
     ("bernoulli",           lambda sp, q: sp.stats.bernoulli.logpmf(numpy.array([0, 1, 1, 2]), q), p(4)),
     ("dirichlet",           lambda sp, a: sp.stats.dirichlet.logpdf(numpy.array([0.2, 0.3, 0.5]), a), p(3)),
     ("multivariate_normal", lambda sp, x, m, c: sp.stats.multivariate_normal.logpdf(x, m, c), n(4, 3), n(3), definite(3)),
+]
+NUMPY_ALONE = [  # of other signs in JAX
+    ("linalg.eigh of U",    lambda np, a: np.linalg.eigh(a, "U")[1] + np.linalg.eigh(a)[1], n(6, 6)),
+    ("linalg.cond of all",  lambda np, a: np.linalg.cond(a, -2) + np.linalg.cond(a, "fro") + np.linalg.cond(a, numpy.inf), square(3, 3)),
 ]
 # what jax.scipy has not: our word is checked against differences
 NOT_IN_JAX = [

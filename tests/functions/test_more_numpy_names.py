@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from more_numpy_cases import NOT_IN_JAX, NUMPY, SCIPY
+from more_numpy_cases import NOT_IN_JAX, NUMPY, NUMPY_ALONE, SCIPY
 
 import xman.scipy
 from xman import Dual, XManError, grad, jvp, trace, vjp
@@ -21,7 +21,7 @@ def modules(room):
     return (np, np, "numpy") if room == "numpy" else (xman.scipy, scipy, "scipy")
 
 
-CASES = [("numpy", *case) for case in NUMPY] + [("scipy", *case) for case in SCIPY + NOT_IN_JAX]
+CASES = [("numpy", *case) for case in NUMPY + NUMPY_ALONE] + [("scipy", *case) for case in SCIPY + NOT_IN_JAX]
 KNOWN_TO_JAX = [("numpy", *case) for case in NUMPY] + [("scipy", *case) for case in SCIPY]
 
 
@@ -112,6 +112,15 @@ def test_equal_eigenvalues_and_singular_values_turn_nothing():
     project = lambda a: (v := np.linalg.eigh(a)[1][:, 1:]) @ v.T  # depends on the space of the two, and not on a basis of it
     np.testing.assert_allclose(jvp(project, (a,), (t,))[1], [[0, 0, 3], [0, 0, 5], [3, 5, 0]], atol=1e-12)
     np.testing.assert_allclose(jvp(lambda a: np.linalg.svd(a)[1], (np.eye(3),), (t,))[1].sum(), 11, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(9))
+def test_vectors_have_the_signs_of_the_library_that_is_asked(seed):
+    a = np.random.default_rng(seed).normal(size=(6, 6))
+    for find in (lambda a: np.linalg.eigh(a)[1], lambda a: np.linalg.eigh(a, "U")[1], lambda a: xman.scipy.linalg.eigh(a)[1],
+                 lambda a: xman.scipy.linalg.eigh(a, lower=False)[1], lambda a: np.linalg.svd(a).U, lambda a: np.linalg.svd(a)[2],
+                 lambda a: xman.scipy.linalg.svd(a)[2], lambda a: np.linalg.qr(a)[0], lambda a: xman.scipy.linalg.qr(a)[1]):
+        np.testing.assert_allclose(vjp(find, a)[0], find(a), rtol=1e-9, atol=1e-12)
 
 
 def test_scipy_of_xman_is_scipy_on_plain_arrays():

@@ -29,7 +29,7 @@ def eigh(a, UPLO="L"):
     if str(UPLO).upper() not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
     a = mirrored(a, str(UPLO).upper() == "L")
-    return EIGH(f.eigvalsh(a), f.eigenvectors(a))
+    return EIGH(f.eigvalsh(a), f.eigenvectors(a, (str(UPLO).upper(),)))
 
 
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False):

@@ -10,6 +10,7 @@ from ops import f
 
 from ..functions.arraylike import plain
 from ..functions.dispatch import NAMES, array, cast
+from .rearrangements import moved
 
 # ---- differences ----------------------------------------------------------------------------------------------------
 
@@ -213,5 +214,7 @@ NAMES.update({
     np.real_if_close:    lambda a, tol=100: a,
     np.iscomplex:        lambda x: np.zeros(x.shape, bool)[()],
     np.isreal:           lambda x: np.ones(x.shape, bool)[()],
+    np.fft.fftshift:     moved(np.fft.fftshift),
+    np.fft.ifftshift:    moved(np.fft.ifftshift),
     np.diagflat:         lambda v, k=0: f.diag(np.ravel(v), k),
 })

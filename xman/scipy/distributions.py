@@ -8,7 +8,7 @@ import numpy as np
 from ops import f
 
 from ..functions.dispatch import SPECIAL, array
-from ..functions.refusals import SCIPY
+from ..functions.refusals import SCIPY, refuse
 from ..numpy.decompositions import mirrored
 from .functions import multigammaln
 
@@ -114,6 +114,8 @@ def dirichlet_logpdf(x, alpha):
 
 
 def mvn_logpdf(x, mean=None, cov=1, allow_singular=False):
+    if allow_singular:
+        refuse("a covariance that may be singular has no density here", "leave out allow_singular")
     x, mean, cov, n = multivariate(x, mean, cov)
     factor = f.cholesky(cov)
     white = f.solve(factor, np.reshape(np.moveaxis(x - mean, -1, 0), (n, -1)))

@@ -211,7 +211,7 @@ FUNCTIONS = {
     "std":        lambda x, axis=None, keepdims=False, ddof=0: jnp.sqrt(var(x, axis, keepdims, ddof)),
     "pinv":       lambda a: jnp.linalg.pinv(a, 1e-15),  # NumPy's bound on small singular values
     "eigvalsh":   lambda a: jnp.linalg.eigvalsh(a),
-    "eigenvectors": lambda a: jnp.linalg.eigh(a)[1],
+    "eigenvectors": lambda a: jnp.linalg.eigh(a)[1],  # with the signs of ("L",) alone
     "leftVectors": lambda a: jnp.linalg.svd(a, full_matrices=False)[0],
     "rightVectors": lambda a: jnp.linalg.svd(a, full_matrices=False)[2].mT,
     "orthonormal": lambda a: jnp.linalg.qr(a)[0],
