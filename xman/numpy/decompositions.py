@@ -8,10 +8,16 @@ import numpy as np
 from ops import f
 
 from ..functions.arraylike import plain
-from ..functions.dispatch import NAMES, array
+from ..functions.dispatch import NAMES, array, cast
 from ..functions.refusals import refuse
 
 EIGH, SVD, QR, SLOGDET = (type(find(np.eye(1))) for find in (np.linalg.eigh, np.linalg.svd, np.linalg.qr, np.linalg.slogdet))
+
+
+def real(x):
+    """x as floats."""
+    x = array(x)
+    return x if x.dtype.kind == "f" else cast(x, float)
 
 
 def triangle(a, lower):
@@ -21,7 +27,7 @@ def triangle(a, lower):
 
 def mirrored(a, lower):
     """The symmetric matrix of which only the lower triangle of a is read, or the upper."""
-    a = array(a)
+    a = real(a)
     return f.where(triangle(a, lower), a, f.mT(a))
 
 
@@ -33,10 +39,10 @@ def eigh(a, UPLO="L"):
 
 
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
-    if not compute_uv:
-        return f.svdvals(a)
     if hermitian:
         refuse("svd with hermitian=True has no derivative here", "write np.linalg.eigh")
+    if not compute_uv:
+        return f.svdvals(a)
     if full_matrices and a.shape[-1] != a.shape[-2]:
         refuse("svd with full_matrices=True gives any basis of a null space, and no derivative", "write full_matrices=False")
     return SVD(f.leftVectors(a), f.svdvals(a), f.mT(f.rightVectors(a)))
@@ -65,6 +71,8 @@ def lstsq(a, b, rcond=None):
 
 
 def cond(x, p=None):
+    if np.isinf(value := np.linalg.cond(plain(x), p)).all():
+        return value
     if p is None or p in (2, -2):
         sizes = f.svdvals(x)
         return sizes[..., -1] / sizes[..., 0] if p == -2 else sizes[..., 0] / sizes[..., -1]
@@ -72,6 +80,8 @@ def cond(x, p=None):
 
 
 def tensorinv(a, ind=2):
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
     size, shape = math.prod(a.shape[ind:]), (*a.shape[ind:], *a.shape[:ind])
     return np.reshape(f.inv(np.reshape(a, (size, -1))), shape)
 
@@ -85,7 +95,8 @@ def tensorsolve(a, b, axes=None):
 
 
 def polyfit(x, y, deg, rcond=None, w=None):
-    x, y = array(x) + 0.0, array(y)
+    np.polyfit(plain(x), plain(y), deg, rcond, w=plain(w))  # raises what NumPy does
+    x, y = cast(x, float), cast(y, float)
     columns = np.vander(x, deg + 1)
     if w is not None:
         columns, y = columns * array(w)[:, None], y * np.reshape(array(w), (-1, *(1,) * (y.ndim - 1)))

@@ -8,18 +8,19 @@ import numpy as np
 from ops import f
 
 from ..functions.arraylike import plain
-from ..functions.dispatch import NAMES, array, cast
+from ..functions.dispatch import NAMES, array, cast, checked
+from .decompositions import real
 from .rearrangements import take_along_axis, whole_axis
 
 
 def partition(a, kth, axis=-1, kind="introselect"):
     """All in order: how the entries below and above the kth lie, NumPy leaves open."""
-    np.partition(np.zeros(np.shape(a)), kth, axis)  # raises what NumPy does
+    np.partition(np.zeros(np.shape(a)), kth, axis, kind)  # raises what NumPy does
     return np.sort(a, axis)
 
 
 def argpartition(a, kth, axis=-1, kind="introselect"):
-    np.argpartition(np.zeros(np.shape(a)), kth, axis)  # raises what NumPy does
+    np.argpartition(np.zeros(np.shape(a)), kth, axis, kind)  # raises what NumPy does
     return np.argsort(a, axis)
 
 
@@ -43,7 +44,7 @@ def spread(op):
 
 
 def spread_of(function, a, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None):
-    x, axis = array(a) if dtype is None else cast(a, dtype), whole_axis(axis)
+    x, axis = real(a) if dtype is None else cast(a, dtype), whole_axis(axis)
     n = nancount(x, axis, ddof if correction is None else correction)
     d = deviation(x, axis, mean)
     if function is np.nanstd:
@@ -56,12 +57,13 @@ def spread_of(function, a, axis=None, dtype=None, ddof=0, keepdims=False, mean=N
 
 def nanquantile(a, q, axis=None, overwrite_input=False, keepdims=False):
     """Linear between the two nearest entries in order."""
-    x, axis, keep = array(a), whole_axis(axis), bool(keepdims)
+    x, axis, keep = real(a), whole_axis(axis), bool(keepdims)
     axes = range(x.ndim) if axis is None else [i % x.ndim for i in (axis if isinstance(axis, tuple) else (axis,))]
     rest = [i for i in range(x.ndim) if i not in axes]
     shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keep else tuple(x.shape[i] for i in rest)
     rows = np.reshape(np.transpose(x, (*rest, *axes)), (math.prod(x.shape[i] for i in rest), math.prod(x.shape[i] for i in axes)))
     if np.ndim(q):
+        rows = cast(rows, np.result_type(rows.dtype, np.asarray(q).dtype))
         return np.stack([np.reshape(at_quantile(rows, part), shape) for part in q])
     return np.reshape(at_quantile(rows, q), shape)
 
@@ -88,25 +90,31 @@ def nanposition(position):
 
 
 def without_nan(number, function):
-    return lambda a, axis=None, dtype=None: function(f.where(f.isnan(a), number, a), axis, dtype)
+    return lambda a, axis=None, dtype=None: function(f.where(f.isnan(a), number, a) if a.dtype.kind == "f" else a, axis, dtype)
 
 
 def searchsorted(a, v, side="left", sorter=None):
     a, v = array(a) if sorter is None else np.take(a, sorter), array(v)[..., None]
+    if a.ndim != 1:
+        raise ValueError("object too deep for desired array" if a.ndim else "object of too small depth for desired array")
     before = a < v if side == "left" else a <= v
     return f.sum(f.logical_or(before, f.logical_and(f.isnan(v), f.logical_not(f.isnan(a)))), axis=-1)
 
 
 def digitize(x, bins, right=False):
-    bins = array(bins)
+    np.digitize(0.0, plain(bins))  # raises what NumPy does
+    bins, side = array(bins), "left" if right else "right"
     if len(bins) > 1 and plain(bins)[0] > plain(bins)[-1]:
-        return len(bins) - searchsorted(np.flip(bins), x, "right" if right else "left")
-    return searchsorted(bins, x, "left" if right else "right")
+        return len(bins) - searchsorted(np.flip(bins), x, side)
+    return searchsorted(bins, x, side)
 
 
 def cumulative(function, number):
     def sums(x, axis=None, dtype=None, include_initial=False):
+        x = np.atleast_1d(x)
         axis = 0 if axis is None and x.ndim == 1 else axis
+        if isinstance(axis, tuple) and not include_initial:
+            axis, = axis
         if axis is None:
             raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
         total = function(x, axis, dtype)
@@ -117,15 +125,15 @@ def cumulative(function, number):
 NAMES.update({
     np.partition:        partition,
     np.argpartition:     argpartition,
-    np.nanvar:           spread("nanvar"),
-    np.nanstd:           spread("nanstd"),
-    np.nanquantile:      nanquantile,
-    np.nanpercentile:    lambda a, q, **options: nanquantile(a, np.true_divide(q, 100), **options),
-    np.nanmedian:        lambda a, **options: nanquantile(a, 0.5, **options),
+    np.nanvar:           checked(np.nanvar, spread("nanvar")),
+    np.nanstd:           checked(np.nanstd, spread("nanstd")),
+    np.nanquantile:      checked(np.nanquantile, nanquantile),
+    np.nanpercentile:    checked(np.nanpercentile, lambda a, q, **options: nanquantile(a, np.true_divide(q, 100), **options)),
+    np.nanmedian:        checked(np.nanmedian, lambda a, **options: nanquantile(a, 0.5, **options)),
     np.nanargmax:        nanposition(np.argmax),
     np.nanargmin:        nanposition(np.argmin),
-    np.nancumsum:        without_nan(0.0, np.cumsum),
-    np.nancumprod:       without_nan(1.0, np.cumprod),
+    np.nancumsum:        checked(np.nancumsum, without_nan(0.0, np.cumsum)),
+    np.nancumprod:       checked(np.nancumprod, without_nan(1.0, np.cumprod)),
     np.extract:          lambda condition, arr: np.ravel(arr)[np.flatnonzero(condition)],
     np.argwhere:         lambda a: np.transpose(np.stack(np.nonzero(a))),
     np.searchsorted:     searchsorted,

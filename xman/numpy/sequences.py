@@ -9,19 +9,20 @@ import numpy as np
 from ops import f
 
 from ..functions.arraylike import plain
-from ..functions.dispatch import NAMES, array, cast
-from .rearrangements import moved
+from ..functions.dispatch import NAMES, array, cast, checked
+from .decompositions import real
+from .rearrangements import axis_index, moved
 
 # ---- differences ----------------------------------------------------------------------------------------------------
 
-def gradient(y, *spacing, axis=None, edge_order=1):
-    y = array(y)
+def gradient(f, *spacing, axis=None, edge_order=1):
+    y = array(f)
     axes = range(y.ndim) if axis is None else [a % y.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
-    np.gradient(np.zeros(y.shape), *map(plain, spacing), axis=axis, edge_order=edge_order)  # raises what NumPy does
+    np.gradient(np.zeros(y.shape, y.dtype), *map(plain, spacing), axis=axis, edge_order=edge_order)  # raises what NumPy does
     if len(spacing) < 2 and all(np.ndim(h) == 0 for h in spacing):
         spacing = (spacing or (1.0,)) * len(axes)
-    pairs = zip(axes, map(array, spacing), strict=True)
-    slopes = tuple(np.moveaxis(slope(np.moveaxis(y, a, 0), h, edge_order), 0, a) for a, h in pairs)
+    pairs = zip(axes, map(real, spacing), strict=True)
+    slopes = tuple(np.moveaxis(slope(np.moveaxis(real(y), a, 0), h, edge_order), 0, a) for a, h in pairs)
     return slopes[0] if len(slopes) == 1 else slopes
 
 
@@ -35,12 +36,12 @@ def slope(y, h, edge_order):
     if edge_order == 2:
         first = first + (first - rise[1:2]) * h[:1] / (h[:1] + h[1:2])
         last = last + (last - rise[-2:-1]) * h[-1:] / (h[-1:] + h[-2:-1])
-    return cast(np.concatenate([first, inner, last]), y.dtype if y.dtype.kind == "f" else float)
+    return cast(np.concatenate([first, inner, last]), y.dtype)
 
 
 def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
-    p = np.moveaxis(array(p), axis, -1)
-    step = np.diff(p)
+    p = np.moveaxis(array(p), axis := axis_index(axis, np.ndim(p)), -1)
+    step, p = real(np.diff(p)), real(p)
     low = -period / 2
     back = np.mod(step - low, period) + low
     back = f.where(f.logical_and(f.equal(back, low), step > 0), -low, back)
@@ -51,17 +52,17 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
 # ---- products -------------------------------------------------------------------------------------------------------
 
 def convolve(a, v, mode="full"):
-    return overlap(np.convolve, a, v, mode)
+    return overlap(np.convolve, np.atleast_1d(a), np.atleast_1d(v), mode)
 
 
 def correlate(a, v, mode="valid"):
-    return overlap(np.correlate, a, np.atleast_1d(v)[::-1], mode)
+    return overlap(np.correlate, a, array(v)[::-1] if np.ndim(v) else v, mode)
 
 
 def overlap(function, a, v, mode):
     """The convolution of a and v, cut as NumPy's function cuts its own."""
-    a, v = np.atleast_1d(array(a)), np.atleast_1d(array(v))
-    if a.ndim > 1 or v.ndim > 1 or not len(a) or not len(v):
+    a, v = array(a), array(v)
+    if a.ndim != 1 or v.ndim != 1 or not a.size or not v.size:
         function(plain(a), plain(v), mode)  # raises what NumPy does
     whole = f.convolve(a, v)
     n, m = max(len(a), len(v)), min(len(a), len(v))
@@ -72,7 +73,7 @@ def overlap(function, a, v, mode):
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis,) * 3
-    a, b = np.moveaxis(array(a), axisa, -1), np.moveaxis(array(b), axisb, -1)
+    a, b = (np.moveaxis(array(x), axis_index(place, np.ndim(x)), -1) for x, place in ((a, axisa), (b, axisb)))
     sizes = a.shape[-1], b.shape[-1]
     if not {*sizes} <= {2, 3}:
         raise ValueError(f"incompatible dimensions for cross product (dimension must be 2 or 3), found {sizes}")
@@ -149,7 +150,7 @@ def joined(part, depth, ndim):
 
 
 def insert(arr, obj, values, axis=None):
-    x, values = array(arr), array(values)
+    x, obj, values = array(arr), plain(obj), array(values)
     np.insert(np.zeros(x.shape), obj, plain(values), axis)  # raises what NumPy does
     x, axis = (np.ravel(x), 0) if axis is None else (x, axis % x.ndim)
     n = x.shape[axis]
@@ -170,7 +171,7 @@ def bincount(x, weights=None, minlength=0):
 
 
 def vander(x, N=None, increasing=False):
-    powers = np.arange(len(x) if N is None else N)
+    x, powers = real(x), np.arange(len(x) if N is None else N)
     columns = np.concatenate([np.ones_like(x)[:, None], np.cumprod(np.repeat(x[:, None], max(len(powers) - 1, 0), 1), 1)], 1)
     return columns[:, powers if increasing else powers[::-1]]
 
@@ -188,6 +189,8 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0):
 
 
 def geomspace(start, stop, num=50, endpoint=True):
+    if not np.all(plain(start)) or not np.all(plain(stop)):
+        raise ValueError("Geometric sequence cannot include zero")
     return start * (stop / start) ** np.linspace(0.0 * start, 1.0 + 0.0 * stop, num, endpoint)
 
 
@@ -202,15 +205,15 @@ NAMES.update({
     np.block:            block,
     np.insert:           insert,
     np.bincount:         bincount,
-    np.vander:           vander,
+    np.vander:           checked(np.vander, vander),
     np.apply_along_axis: apply_along_axis,
     np.logspace:         logspace,
     np.geomspace:        geomspace,
     np.fix:              lambda x: f.trunc(x),
     np.imag:             lambda val: np.zeros(val.shape, val.dtype)[()],
-    np.angle:            lambda z, deg=False: f.where(f.isnan(z), z, f.where(z < 0, 180.0 if deg else math.pi, 0.0)),
-    np.i0:               lambda x: f.besselI(0, x),
-    np.ldexp:            lambda x, i: x * 2.0 ** i,
+    np.angle:            checked(np.angle, lambda z, deg=False: f.arctan2(0.0, real(z)) * (180.0 / math.pi if deg else 1.0)),
+    np.i0:               lambda x: cast(f.besselI(0, real(x)), real(x).dtype),
+    np.ldexp:            lambda x, i: x * cast(2.0 ** array(i), array(x).dtype),
     np.real_if_close:    lambda a, tol=100: a,
     np.iscomplex:        lambda x: np.zeros(x.shape, bool)[()],
     np.isreal:           lambda x: np.ones(x.shape, bool)[()],

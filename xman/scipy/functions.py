@@ -7,6 +7,7 @@ import numpy as np
 
 from ops import f
 
+from ..functions.arraylike import ArrayLike
 from ..functions.dispatch import SPECIAL, array
 from ..functions.refusals import SCIPY, refuse
 from ..numpy.rearrangements import whole_axis
@@ -18,25 +19,50 @@ def of_order(op, order):
     return lambda x: getattr(f, op)(order, x)
 
 
-def within(inside, value, edge, at_edge):
-    """value where inside holds, at_edge on the edge, beyond it ∞; NaN where value is NaN."""
-    return f.where(inside, value, f.where(edge, at_edge, f.where(f.isnan(value), value, np.inf)))
-
-
-def rel_entr(x, y):
-    inside = f.logical_and(x > 0, y > 0)
-    return within(inside, f.scale(x, f.log(f.ratio(x, y))), f.logical_and(f.equal(x, 0), y >= 0), 0.0)
+def rel_entr(x, y, rest=lambda x, y: 0.0):
+    """x log(x/y) + rest(x, y): the rest alone where x is 0, ∞ beyond, NaN where one of them is."""
+    inside, edge = f.logical_and(f.greater(x, 0), f.greater(y, 0)), f.logical_and(f.equal(x, 0), f.greater_equal(y, 0))
+    p, q = f.where(inside, x, 1.0), f.where(inside, y, 1.0)
+    outside = f.where(f.logical_or(f.isnan(x), f.isnan(y)), f.add(x, y), np.inf)
+    return f.where(inside, p * f.log(p / q) + rest(p, q), f.where(edge, rest(x, y), outside))
 
 
 def kl_div(x, y):
-    inside = f.logical_and(x > 0, y > 0)
-    return within(inside, f.scale(x, f.log(f.ratio(x, y))) - x + y, f.logical_and(f.equal(x, 0), y >= 0), y)
+    return rel_entr(x, y, lambda x, y: f.subtract(y, x))
+
+
+def whole(op):
+    """The function of a whole order: SciPy's own cuts others off."""
+    def function(n, x):
+        if isinstance(n, ArrayLike) or np.ndim(n) or not np.isfinite(n) or n != int(n):
+            refuse("yn and kn have a derivative here for a whole order", "write yv or kv")
+        return getattr(f, op)(int(n), x)
+    return function
+
+
+def scaled(op, order, at_infinity):
+    """The function of that order, which SciPy knows to vanish at ∞, and at −∞ too where it is not None there."""
+    def function(x):
+        value = f.where(f.equal(x, np.inf), 0.0, getattr(f, op)(order, x))
+        return value if at_infinity is None else f.where(f.equal(x, -np.inf), at_infinity, value)
+    return function
 
 
 def gammasgn(x):
     whole = f.floor(x)
     sign = 1.0 - 2.0 * f.remainder(whole, 2.0)
     return f.where(x > 0, 1.0, f.where(f.equal(x, 0), np.copysign(1.0, x), f.where(f.equal(x, whole), np.nan, sign)))
+
+
+def rgamma(x):
+    """1/Γ(x), to the left of ½ by its reflection, which has the derivatives where Γ has poles."""
+    left = f.logical_and(f.less(x, 0.5), f.greater(x, -np.inf))
+    y = f.where(left, x, 0.0)
+    r = f.round(y)
+    reflected = (1.0 - 2.0 * f.remainder(r, 2.0)) * f.sin(math.pi * (y - r)) / math.pi * f.Gamma(1.0 - y) + 0.0
+    reflected = f.where(f.equal(x, 0), y + np.euler_gamma * y * y, reflected)  # the sign of 0
+    right = f.where(left, 1.0, x)
+    return f.where(left, reflected, f.where(f.equal(right, -np.inf), 0.0, f.reciprocal(f.Gamma(right))))
 
 
 def huber(delta, r):
@@ -46,15 +72,31 @@ def huber(delta, r):
 
 
 def pseudo_huber(delta, r):
-    value = delta * delta * (f.hypot(1.0, r / delta) - 1.0)
+    flat = f.logical_or(f.equal(delta, 0), f.equal(r, 0))
+    d, s = f.where(flat, 1.0, delta), f.where(flat, 1.0, r)
+    value = f.where(flat, f.where(f.equal(delta, 0), 0.0, f.half(r * r)), d * d * (f.hypot(1.0, s / d) - 1.0))
     return f.where(f.less(delta, 0), np.inf, value)
 
 
-def exprel(x):
-    near, series = f.abs(x) < 0.1, 1.0
+def series(x):
+    """(eˣ − 1)/x near 0, with all its derivatives."""
+    sum = 1.0
     for k in 10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0:
-        series = 1.0 + x / k * series
-    return f.where(near, series, f.expm1(x) / f.where(near, 1.0, x))  # so that all derivatives are right at 0
+        sum = 1.0 + x / k * sum
+    return sum
+
+
+def exprel(x):
+    near = f.abs(x) < 0.1
+    value = f.expm1(x) / f.where(f.logical_or(near, f.equal(x, np.inf)), 1.0, x)
+    return f.where(near, series(f.where(near, x, 0.0)), value)
+
+
+def boxcox(y, lmbda):
+    """(e^(λ y) − 1)/λ, y where λ is 0."""
+    u = f.scale(lmbda, y)
+    near = f.abs(u) < 0.1
+    return f.where(near, y * series(f.where(near, u, 0.0)), f.expm1(u) / f.where(near, 1.0, lmbda))
 
 
 SPECIAL.update({
@@ -62,21 +104,27 @@ SPECIAL.update({
     "log_ndtr":     lambda x: f.logNdtr(x),
     "erfcinv":      lambda x: -ROOT_HALF * f.ndtri(f.half(x)),
     "gamma":        lambda x: f.Gamma(x),
-    "loggamma":     lambda z: f.where(z > 0, f.gammaln(z), np.nan),
-    "rgamma":       lambda x: f.where(f.logical_and(x <= 0, f.equal(x, f.floor(x))), 0.0, f.reciprocal(f.Gamma(x))),
+    "loggamma":     lambda z: f.where(z >= 0, f.gammaln(z), np.nan),
+    "rgamma":       rgamma,
     "gammasgn":     gammasgn,
     "beta":         f.Beta,
-    **{name: getattr(f, op) for name, op in (
-        ("jv", "besselJ"), ("jn", "besselJ"), ("yv", "besselY"), ("yn", "besselY"), ("iv", "besselI"), ("ive", "besselIe"),
-        ("kv", "besselK"), ("kn", "besselK"), ("kve", "besselKe"))},
-    **{f"{letter.lower()}{order}{e}": of_order(f"bessel{letter}{e}", order) for letter, e in (
-        ("J", ""), ("Y", ""), ("I", ""), ("I", "e"), ("K", ""), ("K", "e")) for order in (0, 1)},
+    **{name: getattr(f, op) for name, op in (("jv", "besselJ"), ("yv", "besselY"), ("iv", "besselI"), ("ive", "besselIe"),
+                                             ("kv", "besselK"), ("kve", "besselKe"))},
+    **{f"{op[-1].lower()}{order}": of_order(op, order)
+       for op in ("besselJ", "besselY", "besselI", "besselK") for order in (0, 1)},
+    "j1":           lambda x: f.where(f.equal(x, 0), f.half(x) * (1.0 - x * x / 8.0), f.besselJ(1, x)),  # the sign of 0
+    "yn":           whole("besselY"),
+    "kn":           whole("besselK"),
+    "i0e":          scaled("besselIe", 0, 0.0),
+    "i1e":          scaled("besselIe", 1, -0.0),
+    "k0e":          scaled("besselKe", 0, None),
+    "k1e":          scaled("besselKe", 1, None),
     "rel_entr":     rel_entr,
     "kl_div":       kl_div,
     "exprel":       exprel,
     "exp10":        lambda x: 10.0 ** x,
-    "boxcox":       lambda x, lmbda: f.log(x) * exprel(lmbda * f.log(x)),
-    "boxcox1p":     lambda x, lmbda: f.log1p(x) * exprel(lmbda * f.log1p(x)),
+    "boxcox":       lambda x, lmbda: boxcox(f.log(x), lmbda),
+    "boxcox1p":     lambda x, lmbda: boxcox(f.log1p(x), lmbda),
     "huber":        huber,
     "pseudo_huber": pseudo_huber,
 })
