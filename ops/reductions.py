@@ -109,11 +109,6 @@ def back(d, x, axis, keepdims):
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
 
-def infinite_at_0(out):
-    """out, and +∞ where it is 0: what is divided by it is flat there, in every order."""
-    return out + f.scale(f.equal(out, 0), math.inf)
-
-
 def others(x, axis):
     """Along axis, for each entry the product of all the others: no quotient, so that zeros may be among them."""
     if axis is None:
@@ -188,7 +183,8 @@ reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x,
 reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
                                                2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis))
 reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:
-                                               d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis), infinite_at_0(out)))
+                                               d / (f.count(x, axis) - ddof) *
+                                               f.ratio(f.centered(x, axis), f.where(f.equal(out, 0), math.inf, out)))
 reduction(  "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out))
 reduction(  "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out))
 reduction(  "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out))

@@ -60,8 +60,8 @@ def rgamma(x):
     y = f.where(left, x, 0.0)
     r = f.round(y)
     reflected = (1.0 - 2.0 * f.remainder(r, 2.0)) * f.sin(math.pi * (y - r)) / math.pi * f.Gamma(1.0 - y) + 0.0
-    reflected = f.where(f.equal(x, 0), y + np.euler_gamma * y * y, reflected)  # the sign of 0
     right = f.where(left, 1.0, x)
+    reflected = f.where(f.equal(x, 0), x * (1.0 + np.euler_gamma * x), reflected)  # the sign of 0
     return f.where(left, reflected, f.where(f.equal(right, -np.inf), 0.0, f.reciprocal(f.Gamma(right))))
 
 
