@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from calls_of_numpy import FUNCTIONS, arrays_of, calls, compared, difference, full_name, outcome, verdict
 
+import ops
+import xman
 import xman.numpy
 from xman import XManError
 from xman.functions import Dual, derivative, grad, jacobian, jvp, trace, value_and_grad, vjp
@@ -19,7 +21,7 @@ from xman.functions.tracer import Tape, Tracer
 
 # the sentences of what is refused though NumPy has a value: options without a derivative, and what no operator does
 REFUSED = re.compile(
-    r"with (append|aweights|axis|axis[abc]|casting|device|dtype|fweights|hermitian|initial|mean|method|mode|out|period|prepend|rcond|retstep|"
+    r"with (append|aweights|axis|axis[abc]|bias|casting|ddof|device|dtype|fweights|hermitian|initial|mean|method|mode|out|period|prepend|rcond|retstep|"
     r"rtol|to_begin|to_end|upper|where)= has no derivative|takes no where here|bitwise functions of whole|in whole numbers has|in-place write"
     r"|for a plain q|vectors of three|full rank|(vecdot|reciprocal) of (bool|u?int\d+)|lower triangle|mode='(linear_ramp|mean)'|one argument gives"
     r"|no \.reduce here|order='K'|qr with mode=|for a whole order|(hermitian=True |with (full|cov|sorter|subok|weights|order|kind|like)= )has no derivative|full_matrices=False")
@@ -29,7 +31,7 @@ ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 @pytest.mark.parametrize("function", FUNCTIONS, ids=full_name)
 def test_a_call_gives_what_numpy_gives_or_a_sentence(function):
     seen = collections.Counter()
-    for args, options, only, found in compared(function, every=1 if ALL else 24):
+    for args, options, only, found in compared(function, every=1 if ALL else 32):
         assert found in ("same", "both raise") or found.startswith("refused") and REFUSED.search(found), (args, options, only, found)
         seen[found[:7]] += 1
     assert seen["same"] or not ALL
@@ -106,6 +108,19 @@ def test_an_array_has_no_hash_as_in_numpy():
         grad(lambda x: {x: 1.0} and x.sum())(X)
 
 
+@pytest.mark.parametrize("engine", ["interpret", "numpy", *(["numba", "tape", "jax", "auto"] if ALL else [])])  # they compile for seconds
+def test_a_compiled_step_takes_traced_values_for_no_arrays_of_its_own(engine):
+    pytest.importorskip(engine if engine in ("numba", "jax") else "numpy")
+    step = xman.compile(trace(lambda x, w: np.exp(x * w) + x, 0.5, 2.0), ["result"], engine=engine)
+    for use in (grad, derivative):
+        assert use(lambda x: step({"x": x, "w": 2.0})["result"])(0.5) == pytest.approx(2.0 * np.exp(1.0) + 1.0, rel=1e-12)
+        assert grad(use(lambda x: step({"x": x, "w": 2.0})["result"]))(0.5) == pytest.approx(4.0 * np.exp(1.0), rel=1e-12)
+    if engine != "tape":
+        values = {"x": np.ones((2, 3)), "w": np.arange(3.0)}
+        total = grad(lambda w: step(values | {"w": w})["result"].sum())(values["w"])
+        np.testing.assert_allclose(total, 2 * np.exp(values["w"]), rtol=1e-12)
+
+
 # ---- import xman.numpy as np ------------------------------------------------------------------------------------------
 
 MADE = {
@@ -179,3 +194,12 @@ def test_the_derivatives_of_what_takes_options_are_differences(fn):
 def test_the_variance_of_entries_that_rounding_makes_nearly_alike_is_numpys():
     x = np.array([1e16, 1e16 + 2])
     assert value_and_grad(np.var)(x)[0] == np.var(x) and grad(np.std)(np.full(3, 0.1)).tolist() == [0.0] * 3
+
+
+def test_the_value_of_an_operator_without_rules_takes_the_branch_that_it_takes_with_arrays():
+    ops.operator("tripled", lambda x: x * 3.0 if isinstance(x, np.ndarray) else x * 0.0)
+    try:
+        assert grad(lambda x: ops.f.tripled(x).sum())(X).tolist() == [[3.0] * 3] * 2
+        assert jvp(ops.f.tripled, (X,), (X,))[1].tolist() == (3.0 * X).tolist()
+    finally:
+        del ops.G["tripled"], ops.DG["tripled"], ops.TG["tripled"], ops.f.tripled

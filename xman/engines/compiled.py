@@ -225,7 +225,7 @@ def check_update(x: str, y: str, old: Kind | None, new: Kind | None) -> None:
 
 def signature(x: Any) -> tuple:
     """What a program depends on: the type of a value, its shape and its precision."""
-    if isinstance(x, np.ndarray):
+    if issubclass(type(x), np.ndarray):  # a traced value is one for isinstance
         return type(x), x.shape, x.dtype, x.flags.c_contiguous
     return type(x), np.shape(x), getattr(x, "dtype", None)
 

@@ -15,11 +15,11 @@ def build(program: Program) -> Built:
     """The program that interprets the list as it was written."""
     def run(values: Mapping[str, Any]) -> dict[str, Any]:
         found = eval(program.original, values)
-        inputs = [x for x in values.values() if isinstance(x, np.ndarray)]
+        inputs = [x for x in values.values() if type(x) is np.ndarray]
         results: dict[str, Any] = {}
         for name in program.outputs:
             results[name] = x = found[name]
-            if isinstance(x, np.ndarray) and any(np.may_share_memory(x, y) for y in (*inputs, *list(results.values())[:-1])):
+            if type(x) is np.ndarray and any(np.may_share_memory(x, y) for y in (*inputs, *list(results.values())[:-1])):
                 results[name] = x.copy()  # a result is an array of its own
         for y, x in program.inplace.items():
             check_update(x, y, kind_of(values[x]), kind_of(found[y]))

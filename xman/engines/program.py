@@ -80,7 +80,7 @@ def same(one: Kind | None, other: Kind | None) -> bool:
 
 def kind_of(x: Any) -> Kind | None:
     """The kind of an array or a number; None for what is neither."""
-    if (type(x) is np.ndarray or isinstance(x, np.generic)) and x.dtype.kind in "biuf" and x.dtype.isnative:
+    if (type(x) is np.ndarray or issubclass(type(x), np.generic)) and x.dtype.kind in "biuf" and x.dtype.isnative:
         return Kind(x.shape, x.dtype, type(x) is np.ndarray)
     return Kind((), np.dtype(type(x)), False) if type(x) in (bool, int, float) else None
 

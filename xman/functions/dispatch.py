@@ -14,7 +14,7 @@ from ops.expression import SAME
 
 from .refusals import IN_PLACE, refuse, refuse_function
 
-# NumPy's functions, as `names` fills it: what each does to an ArrayLike. It takes by position what NumPy's requires,
+# NumPy's functions, as `xman.numpy` fills it: what each does to an ArrayLike. It takes by position what NumPy's requires,
 # and by name those of NumPy's options that it knows; the others are refused unless they are NumPy's defaults.
 NAMES: dict[Any, Callable] = {}
 
@@ -93,9 +93,12 @@ def call(function: Any, args: tuple, options: dict) -> Any:
 def parameters(function: Any) -> tuple[list[str], int, dict[str, Any]]:
     """(names, count, defaults): what NumPy's function takes by position and how much of it is required.
 
-    No names where it takes any number.
+    No names where it takes any number, and where it says nothing, as NumPy's functions in C before 2.4.
     """
-    found = list(inspect.signature(function).parameters.values())
+    try:
+        found = list(inspect.signature(function).parameters.values())
+    except ValueError:
+        return [], 0, {}
     by_position = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     many = any(p.kind is p.VAR_POSITIONAL for p in found)
     return ([] if many else [p.name for p in by_position], sum(p.default is p.empty for p in by_position),

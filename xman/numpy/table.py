@@ -118,9 +118,12 @@ def take(a, indices, axis=None):
     return f.take(a, indices if indices.size else cast(indices, int), r.whole_axis(axis))
 
 
-def clip(a, a_min=None, a_max=None, min=None, max=None):
-    low, high = (new if old is None else old for old, new in ((a_min, min), (a_max, max)))
-    return a if low is None is high else f.clip(a, low, high)
+def clip(a, **bounds):
+    if bounds.keys() != {"a_min", "a_max"}:
+        given = {side: bound if bound is None else 0.0 for side, bound in bounds.items()}
+        np.clip(0.0, **given)  # raises what NumPy does
+    low, high = (bounds.get(f"a_{side}", bounds.get(side)) for side in ("min", "max"))
+    return np.positive(a) if low is None is high else f.clip(a, low, high)
 
 
 NAMES.update({
@@ -150,7 +153,7 @@ NAMES.update({
     np.nan_to_num:    lambda x, copy=True, **fill: checked(np.nan_to_num, nan_to_num)(x, **fill) if copy else refuse(*IN_PLACE),
     np.round:         lambda a, decimals=0: f.round(a, decimals) if decimals else f.round(a),
     np.around:        lambda a, decimals=0: np.round(a, decimals),
-    np.clip:          checked(np.clip, clip),
+    np.clip:          clip,
     np.where:         c.where,
     np.select:        checked(np.select, c.select),
     np.piecewise:     c.piecewise,
