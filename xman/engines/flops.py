@@ -81,9 +81,10 @@ FLOPS: dict[str, Count] = {
     **cubic(2 / 3, "det", "logabsdet", "detSign"),
     **cubic(2, "inv"),
     "solve": lambda out, a, b: round(2 / 3 * a.size * a.shape[-1]) + 2 * np.size(out) * a.shape[-1],
-    **{op: lambda out, a, k=k: k * np.size(a) * min(a.shape[-2:])  # k·mn² of a matrix (m, n), §5.4 and §8.6
-       for op, k in {"upper": 2, "orthonormal": 4, "svdvals": 4, "leftVectors": 14, "rightVectors": 14, "pinv": 24}.items()},
-    **cubic(4 / 3, "eigvalsh"), **cubic(9, "eigenvectors"), **cubic(20, "expm"), **cubic(28, "sqrtm"),
+    **{op: lambda out, a, *_, k=k: k * np.size(a) * min(a.shape[-2:])  # k·mn² of a matrix (m, n), §5.4 and §8.6
+       for op, k in {"upper": 2, "orthonormal": 4, "svdvals": 4, "leftVectors": 14, "rightVectors": 14,
+                     "eigenvectors": 9, "pinv": 24}.items()},
+    **cubic(4 / 3, "eigvalsh"), **cubic(20, "expm"), **cubic(28, "sqrtm"),
     "sylvester": lambda out, a, b, q: 25 * (a.size * len(a) + b.size * len(b)),
     "convolve": lambda out, a, v: 2 * a.size * v.size,
     "correlate": lambda out, a, v: 2 * out.size * v.size,
