@@ -21,6 +21,7 @@ from .expression import Expression, f
 
 Rule = Callable[..., Any]
 MANY = 2 ** 31 - 1  # arguments, of an operator that takes any number
+missing = object()      # in the place of an argument that was not given
 
 G: dict[str, Callable[..., Any]] = {}
 DG: dict[str, Sequence[Rule | None]] = {}
@@ -223,6 +224,3 @@ def positional(op: str, value: Callable, args: tuple, named: dict) -> tuple:
     if lacking := [name for name, a in given.items() if a is missing]:
         raise TypeError(f"{op} needs its argument {lacking[0]!r}")
     return (*args, *given.values())
-
-
-missing = object()
