@@ -83,9 +83,10 @@ def at_quantile(rows, q):
 def nanposition(position):
     """np.nanargmax or np.nanargmin, by np.argmax or np.argmin."""
     def where_it_is(a, axis=None, keepdims=False):
-        (np.nanargmax if position is np.argmax else np.nanargmin)(plain(a), axis)  # raises what NumPy does
+        function = np.nanargmax if position is np.argmax else np.nanargmin
+        like = function(plain(a), axis, keepdims=keepdims)  # raises what NumPy does
         filled = f.where(f.isnan(a), -np.inf if position is np.argmax else np.inf, a)
-        return position(filled, axis, keepdims=keepdims)
+        return np.reshape(position(filled, axis), like.shape)
     return where_it_is
 
 

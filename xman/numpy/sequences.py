@@ -191,6 +191,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0):
 def geomspace(start, stop, num=50, endpoint=True):
     if not np.all(plain(start)) or not np.all(plain(stop)):
         raise ValueError("Geometric sequence cannot include zero")
+    start, stop = cast(start, float), cast(stop, float)
     return start * (stop / start) ** np.linspace(0.0 * start, 1.0 + 0.0 * stop, num, endpoint)
 
 
