@@ -141,6 +141,16 @@ def einsumBack_rule(d, out, x, like, letters):
     return f.broadcast(f.einsum((f"...{mine}->...{kept}",), d), x)
 
 
+def convolve(a, v):
+    """Σ a_i v_(k−i) of two vectors, at all k where they overlap."""
+    return np.convolve(a, v)
+
+
+def correlate(a, v):
+    """Σ a_(k+i) v_i of two vectors, at all k where the shorter v lies within a."""
+    return np.correlate(a, v)
+
+
 # ---- rearrangements -------------------------------------------------------------------------------------------------
 
 def reshape(x, shape):
@@ -257,6 +267,10 @@ linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape
                                     lambda d, out, a, b: f.reshape(f.reshape(a, (-1,)) @ d, b))
 linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None))
 linear("einsumBack",   einsumBack,  einsumBack_rule, None, None)
+linear("convolve",     convolve,    lambda d, out, a, v: f.correlate(d, v),
+                                    lambda d, out, a, v: f.correlate(d, a))
+linear("correlate",    correlate,   lambda d, out, a, v: f.convolve(d, v),
+                                    lambda d, out, a, v: f.correlate(a, d))
 linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None)
 linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None)
 linear("mT",           mT,          lambda d, out, x: f.mT(d))

@@ -87,6 +87,127 @@ def through_cholesky(d, out, a):
     return f.half(s + f.mT(s))
 
 
+# ---- decompositions: one operator for each of their results ----------------------------------------------------------
+
+def symmetric(a):
+    return f.half(a + mT(a))
+
+
+def eigvalsh(a):
+    """The eigenvalues of (a + aᵀ)/2 in ascending order."""
+    return np.linalg.eigvalsh(symmetric(a))
+
+
+def eigenvectors(a, signs=("L",)):
+    """The orthonormal eigenvectors of (a + aᵀ)/2, as columns in the order of eigvalsh(a).
+
+    Their signs are those that NumPy gives where it reads the triangle ("L",) or ("U",), or SciPy, ("L", "scipy").
+    Within a space of equal eigenvalues any basis would do: the derivative given is that which does not turn it, right for
+    whatever does not depend on the basis.
+    """
+    if len(signs) == 1:
+        return np.linalg.eigh(symmetric(a), signs[0])[1]
+    from scipy.linalg import eigh
+    return eigh(symmetric(a), lower=signs[0] == "L")[1]
+
+
+def inverseGaps(w):
+    """1/(w_j − w_i) between all entries of w (..., n), at [..., i, j]; 0 where they are equal but for rounding."""
+    gap = w[..., None, :] - w[..., :, None]
+    least = w.shape[-1] * np.finfo(w.dtype).eps * np.abs(w).max(-1, keepdims=True, initial=0)[..., None]
+    apart = np.abs(gap) > least
+    return apart / np.where(apart, gap, 1).astype(w.dtype)
+
+
+def through_inverseGaps(d, out, w):
+    h = d * out * out
+    return f.sum(h, -1) - f.sum(h, -2)
+
+
+def svdvals(a):
+    """The singular values of a (..., m, n), the greatest first, as many as the lesser of m and n."""
+    return np.linalg.svd(a, compute_uv=False)
+
+
+def leftVectors(a):
+    """The left singular vectors of a, as columns in the order of svdvals(a), with LAPACK's signs.
+
+    Among equal singular values, and for those that are 0, the derivative given does not turn them: see eigenvectors.
+    """
+    return np.linalg.svd(a, full_matrices=False)[0]
+
+
+def rightVectors(a):
+    """The right singular vectors of a, as columns, with the signs that belong to leftVectors(a): a = l diag(svdvals) rᵀ."""
+    return mT(np.linalg.svd(a, full_matrices=False)[2])
+
+
+def through_vectors(d, u, v, a):
+    """The adjoint of a from that of u, its vectors on one side; v are those on the other (Townsend, 2016, transposed)."""
+    s = f.svdvals(a)
+    m = f.ratio(f.inverseGaps(s), s[..., None, :] + s[..., :, None]) * (f.mT(u) @ d)
+    return u @ ((m + f.mT(m)) * s[..., None, :]) @ f.mT(v) + (d - u @ (f.mT(u) @ d)) @ (f.mT(u) @ f.mT(f.pinv(a)))
+
+
+def tall(a):
+    if a.shape[-2] < a.shape[-1]:
+        raise ValueError(f"a matrix of shape {a.shape} has more columns than rows; decompose its first {a.shape[-2]} columns")
+    return a
+
+
+def orthonormal(a):
+    """Q of a = Q R, its columns orthonormal and R upper triangular, for a (..., m, n) of rank n ≤ m, with LAPACK's signs."""
+    return np.linalg.qr(tall(a))[0]
+
+
+def upper(a):
+    """R of a = orthonormal(a) R."""
+    return np.linalg.qr(tall(a))[1]
+
+
+def through_qr(d, q, r, m):
+    """(d + q (the lower triangle of m, and its mirror image)) r⁻ᵀ (Walter and Lehmann, 2012, §3)."""
+    lower = f.lowerHalf(m)
+    return f.mT(f.solve(r, f.mT(d + q @ (lower + f.mT(lower)))))
+
+
+def through_eigenvectors(d, out, a, signs=("L",)):
+    turn = out @ (f.inverseGaps(f.eigvalsh(a)) * (f.mT(out) @ d)) @ f.mT(out)
+    return f.half(turn + f.mT(turn))
+
+
+def spanned(d, u, v):
+    """u diag(d) vᵀ."""
+    return u * d[..., None, :] @ f.mT(v)
+
+
+def expm(a):
+    """e^a = Σ aᵏ/k!, of matrices."""
+    from scipy.linalg import expm
+    return expm(a)
+
+
+def frechet(a, e):
+    """The derivative of expm at a in the direction e: a corner of expm([[a, e], [0, a]]) (Higham, 2008, §3.2)."""
+    top, bottom = f.concat(-1, a, e), f.concat(-1, f.broadcast(0.0, a), a)
+    return f.part(f.part(f.expm(f.concat(-2, top, bottom)), 0, -2, top, bottom), 1, -1, a, a)
+
+
+def sylvester(a, b, q):
+    """x of a x + x b = q."""
+    from scipy.linalg import solve_sylvester
+    return solve_sylvester(a, b, q)
+
+
+def sqrtm(a):
+    """The principal square root of a matrix with a real one. ValueError where that is complex."""
+    from scipy.linalg import sqrtm
+    root = sqrtm(a)
+    if np.iscomplexobj(root) and np.abs(root.imag).max() > 1e-8 * np.abs(root.real).max():
+        raise ValueError("the square root of this matrix is complex")
+    return root.real.astype(a.dtype)
+
+
 def each(d, a):
     """The scalar of each matrix of the batch a, for products with the matrix."""
     return f.broadcast(d, a, (-2, -1))
@@ -106,3 +227,21 @@ operator("solve",      solve,      lambda d, out, a, b: -f.dotLeft(f.solve(f.mT(
 operator("cholesky",   cholesky,   through_cholesky)
 linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None)
 linear(  "lowerHalf",  lowerHalf,  lambda d, out, x: f.lowerHalf(d))
+#          op              value          rule per argument
+operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)))
+operator("eigenvectors", eigenvectors, through_eigenvectors, None)
+operator("inverseGaps",  inverseGaps,  through_inverseGaps)
+operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.leftVectors(a), f.rightVectors(a)))
+operator("leftVectors",  leftVectors,  lambda d, out, a: through_vectors(d, out, f.rightVectors(a), a))
+operator("rightVectors", rightVectors, lambda d, out, a: f.mT(through_vectors(d, out, f.leftVectors(a), f.mT(a))))
+operator("orthonormal",  orthonormal,  lambda d, out, a: through_qr(d, out, f.upper(a), -f.mT(d) @ out))
+operator("upper",        upper,        lambda d, out, a: through_qr(0.0, f.orthonormal(a), out, out @ f.mT(d)))
+operator("expm",         expm,         lambda d, out, a: frechet(f.mT(a), d),
+         tangents=[lambda t, out, a: frechet(a, t)])
+operator("sylvester",    sylvester,    lambda d, out, a, b, q: -(f.sylvester(f.mT(a), f.mT(b), d) @ f.mT(out)),
+                                       lambda d, out, a, b, q: -(f.mT(out) @ f.sylvester(f.mT(a), f.mT(b), d)),
+                                       lambda d, out, a, b, q: f.sylvester(f.mT(a), f.mT(b), d),
+         tangents=[lambda t, out, a, b, q: -f.sylvester(a, b, t @ out), lambda t, out, a, b, q: -f.sylvester(a, b, out @ t),
+                   lambda t, out, a, b, q: f.sylvester(a, b, t)])
+operator("sqrtm",        sqrtm,        lambda d, out, a: f.sylvester(f.mT(out), f.mT(out), d),
+         tangents=[lambda t, out, a: f.sylvester(out, out, t)])

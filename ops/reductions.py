@@ -91,7 +91,7 @@ def logsumexp(x, axis=None, keepdims=False):
 @np.errstate(invalid="ignore", over="ignore")
 def expDifference(x, y):
     """exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
-    e = np.exp(np.subtract(x, y))
+    e = np.exp(np.subtract(x, y, dtype=np.result_type(x, y, np.float16)))  # of whole numbers without a sign it would wrap round
     return np.where(np.equal(x, y), np.not_equal(x, -np.inf), e).astype(e.dtype)[()] if np.isnan(e).any() else e
 
 
@@ -183,7 +183,8 @@ reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x,
 reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
                                                2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis))
 reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:
-                                               d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis), out))
+                                               d / (f.count(x, axis) - ddof) *
+                                               f.ratio(f.centered(x, axis), f.where(f.equal(out, 0), math.inf, out)))
 reduction(  "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out))
 reduction(  "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out))
 reduction(  "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out))

@@ -22,6 +22,7 @@ from .expression import Expression, f
 
 Rule = Callable[..., Any]
 MANY = 2 ** 31 - 1  # arguments, of an operator that takes any number
+missing = object()      # in the place of an argument that was not given
 
 G: dict[str, Callable[..., Any]] = {}
 DG: dict[str, Sequence[Rule | None]] = {}
@@ -241,6 +242,3 @@ def parameters(function: Callable) -> tuple[tuple[str, ...], dict[str, Any]]:
     code = getattr(function := plain(function), "__code__", None)
     names = code.co_varnames[:code.co_argcount] if code else ()
     return names, dict(zip(reversed(names), reversed(function.__defaults__ or ()), strict=False) if code else ())
-
-
-missing = object()

@@ -64,12 +64,11 @@ class Operation:
 def literal(a: Any, op: str) -> Any:
     """The argument a as a list holds it: registers, numbers, None, shapes, slices and arrays; a string is put in a tuple."""
     kind = type(a)  # a traced value is an array for isinstance, and no literal
-    if issubclass(kind, (Register, bool, int, float, type(None), slice, type(Ellipsis))):
+    if issubclass(kind, (Register, bool, int, float, type(None), slice, type(Ellipsis))) or (
+            issubclass(kind, tuple) and not any(isinstance(part, Register) for part in a)):
         return a
     if issubclass(kind, str):
         return (a,)  # a bare string would name a register
-    if issubclass(kind, tuple) and not any(isinstance(part, Register) for part in a):
-        return a
     if issubclass(kind, np.generic) and a.dtype.kind in "biuf":
         return a.item()
     if issubclass(kind, (np.ndarray, list)) and (array := np.array(a)).dtype.kind in "biuf":

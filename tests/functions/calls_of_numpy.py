@@ -10,6 +10,7 @@ import itertools
 import random
 import warnings
 
+import more_calls_of_numpy
 import numpy as np
 import scipy.special
 
@@ -96,6 +97,8 @@ BASES = {
     "compress": [(c, a) for a in (M, V, S) for c in ([True, False], [0, 1, 1], np.array([True, False, True]), [], [True] * 9)], "clip": [(a,) for a in ARRAYS + SPECIALS] + [(V, -0.5, 0.5), (M, W, None), (V, None, None), (V, 1.0, -1.0), (V, np.nan, 1.0)],
     "round": [(a,) for a in ARRAYS + SPECIALS], "average": [(a,) for a in ARRAYS],
 }
+BASES |= more_calls_of_numpy.BASES
+POOL = more_calls_of_numpy.POOL | POOL
 for same, other in (("amax", "max"), ("amin", "max"), ("max", "max"), ("around", "round"), ("min", "max"), ("std", "var")):
     BASES.setdefault(same, BASES.get(other))
 

@@ -106,7 +106,7 @@ def branches_on_an_array(x):
 
 
 def takes_eigenvalues(x):
-    return np.linalg.eigh(np.outer(x, x))[0].sum()
+    return np.linalg.eigvals(np.outer(x, x)).sum()
 
 
 def takes_a_fourier_transform(x):
@@ -123,10 +123,6 @@ def draws_random_numbers(x):
 
 def multiplies_by_i(x):
     return abs(x * 1j).sum()
-
-
-def reshapes_by_columns(x):
-    return np.reshape(x, (3, 1), order="F").sum()
 
 
 def asks_where(x):
@@ -178,12 +174,11 @@ MISTAKES = [
     (makes_a_list,               "return sum(x.tolist())",   "tolist() would turn", "list(x)"),
     (multiplies_by_a_sparse,     "return (sparse @ x)",      "a sparse matrix", "f.dot(a, x)"),
     (branches_on_an_array,       "if x > 0:",                "no single truth value", "np.where(condition, x, y)"),
-    (takes_eigenvalues,          "return np.linalg.eigh(",   "np.linalg.eigh has no operator", "ops.operator"),
+    (takes_eigenvalues,          "return np.linalg.eigvals(", "np.linalg.eigvals has no operator", "ops.operator"),
     (takes_a_fourier_transform,  "return np.abs(np.fft.fft", "np.fft.fft has no operator", "ops.operator"),
-    (takes_a_softmax_of_scipy,   "return special.softmax",   "softmax takes plain numbers", "f.softmax"),
+    (takes_a_softmax_of_scipy,   "return special.softmax",   "scipy.special turns", "from xman.scipy import special"),
     (draws_random_numbers,       "return rng.normal(", "random number", "loc + scale"),
     (multiplies_by_i,            "return abs(x * 1j)",       "complex numbers", "real and imaginary parts"),
-    (reshapes_by_columns,        "return np.reshape(x",      "order='F'", "x.T.reshape"),
     (asks_where,                 "return x[np.where(x > 0)", "one argument", "np.where(condition, x, y)"),
     (sums_a_part,                "return np.sum(x, where",   "where=", "np.where"),
     (indexes_by_a_float,         "return np.ones(3)[x[0]]",  "an index is a whole number", "np.argmax"),

@@ -24,7 +24,7 @@ REFUSED = re.compile(
     r"with (append|aweights|axis|axis[abc]|bias|casting|ddof|device|dtype|fweights|hermitian|initial|mean|method|mode|out|period|prepend|rcond|retstep|"
     r"rtol|to_begin|to_end|upper|where)= has no derivative|takes no where here|bitwise functions of whole|in whole numbers has|in-place write"
     r"|for a plain q|vectors of three|full rank|(vecdot|reciprocal) of (bool|u?int\d+)|lower triangle|mode='(linear_ramp|mean)'|one argument gives"
-    r"|ord='nuc'|ord=-?2 |order='[FK]'|no \.reduce here")
+    r"|no \.reduce here|order='K'|qr with mode=|for a whole order|(hermitian=True |with (full|cov|sorter|subok|weights|order|kind|like)= )has no derivative|full_matrices=False")
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 
 

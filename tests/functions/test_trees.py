@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, namedtuple
+from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 
-from xman import XManError
+from xman import XManError, grad, hvp, jacobian, jvp
 from xman.functions.trees import flatten, matching, paths, unflatten
 
 Point = namedtuple("Point", "x y")
@@ -47,6 +49,62 @@ def test_paths_are_names():
 def test_another_structure_is_refused_with_the_path(tree, words):
     with pytest.raises(XManError, match=words):
         matching(tree, flatten(TREE)[1], "v", "w")
+
+
+@dataclass(frozen=True)
+class Layer:
+    w: object
+    b: object = None
+    name: str = field(default="layer", metadata={"static": True})
+
+    def __call__(self, x):
+        return np.tanh(x @ self.w + self.b)
+
+
+@dataclass(eq=False, slots=True)
+class Net:
+    layers: list
+    scale: float
+    size: object = field(init=False)
+
+    def __post_init__(self):
+        if np.ndim(self.scale) or self.scale < 0:
+            raise ValueError("the scale is a number, and not negative")
+        self.size = self.scale * self.scale
+
+
+NET = Net([Layer(np.ones((2, 3)), np.zeros(3), "first"), Layer(np.full((3, 1), 0.5), np.zeros(1))], 2.0)
+
+
+def loss(net, x):
+    for layer in net.layers:
+        x = layer(x)
+    return np.sum(x) * net.size
+
+
+def test_dataclasses_are_trees_frozen_with_slots_and_with_static_fields():
+    slope = grad(loss)(NET, np.ones((1, 2)))
+    assert type(slope) is Net and type(slope.layers[0]) is Layer and slope.layers[0].name == "first"
+    flat = grad(lambda ws, scale: loss(Net([Layer(*w) for w in ws], scale), np.ones((1, 2))), (0, 1))(
+        [(layer.w, layer.b) for layer in NET.layers], 2.0)
+    np.testing.assert_array_equal(slope.layers[0].w, flat[0][0][0])
+    assert slope.size is None and slope.scale == flat[1] != 0  # what __post_init__ computes is computed from what is traced
+    assert list(paths(NET, "net")) == ["net_layers_0_w", "net_layers_0_b", "net_layers_1_w", "net_layers_1_b", "net_scale"]
+    rows = jacobian(lambda net: net.layers[0].b * net.scale)(NET)
+    assert rows.layers[0].b.shape == (3, 3)  # a tree of blocks
+    assert hvp(loss, (NET, np.ones((1, 2))), (NET,)).scale == pytest.approx(jvp(lambda n: grad(loss)(n, np.ones((1, 2))), (NET,), (NET,))[1].scale)
+
+
+def test_structures_of_dataclasses_are_equal_when_they_look_the_same():
+    twin = Net(list(NET.layers), 3.0)
+    assert len(matching(twin, flatten(NET)[1], "v", "w")) == 5
+    with pytest.raises(XManError, match=r"v\['layers'\] is a list of 1 where w has a list of 2"):
+        matching(Net(NET.layers[:1], 3.0), flatten(NET)[1], "v", "w")
+    other = Net([Layer(1.0, 2.0, "another"), NET.layers[1]], 3.0)
+    with pytest.raises(XManError, match=r"v\['layers'\]\[0\] is a Layer with the keys w, b, name"):
+        matching(other, flatten(NET)[1], "v", "w")
+    with pytest.raises(XManError, match="v is a tuple of 2"):
+        matching((1.0, 2.0), flatten(Layer(1.0, 2.0))[1], "v", "w")
 
 
 # bugs that had survived planting

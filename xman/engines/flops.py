@@ -59,7 +59,7 @@ FLOPS: dict[str, Count] = {
     **per_entry(1, "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
                 "logical_not", "isnan", "isfinite", "signbit", "floor", "ceil", "trunc", "floor_divide", "round", "sign", "outer",
                 "cumsum", "cumprod"),
-    **per_entry(2, "leakyRelu", "silu", "expDifference", "scan", "lowerHalf"),
+    **per_entry(2, "leakyRelu", "silu", "expDifference", "scan", "lowerHalf", "inverseGaps"),
     **per_entry(3, "elu", "softplus", "logSigmoid", "squaredError", "ties"),
     **per_entry(5, "gelu", "logaddexp", "softmax", "logSoftmax"),
     **per_entry(11, "sigmoidCrossEntropy"),
@@ -81,7 +81,13 @@ FLOPS: dict[str, Count] = {
     **cubic(2 / 3, "det", "logabsdet", "detSign"),
     **cubic(2, "inv"),
     "solve": lambda out, a, b: round(2 / 3 * a.size * a.shape[-1]) + 2 * np.size(out) * a.shape[-1],
-    "pinv": lambda out, a: 24 * np.size(a) * min(a.shape[-2:]),
+    **{op: lambda out, a, *_, k=k: k * np.size(a) * min(a.shape[-2:])  # k·mn² of a matrix (m, n), §5.4 and §8.6
+       for op, k in {"upper": 2, "orthonormal": 4, "svdvals": 4, "leftVectors": 14, "rightVectors": 14,
+                     "eigenvectors": 9, "pinv": 24}.items()},
+    **cubic(4 / 3, "eigvalsh"), **cubic(20, "expm"), **cubic(28, "sqrtm"),
+    "sylvester": lambda out, a, b, q: 25 * (a.size * len(a) + b.size * len(b)),
+    "convolve": lambda out, a, v: 2 * a.size * v.size,
+    "correlate": lambda out, a, v: 2 * out.size * v.size,
     **cubic(24, "cofactor"),       # singular values with both bases are 21n³
     **cubic(32, "cofactorSlope"),
 }

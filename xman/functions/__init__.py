@@ -5,7 +5,8 @@
 in one another, with arguments in nested lists, tuples and dicts. `Dual` and `derivative` do it by dual numbers. What
 cannot be traced is refused with the line of the function and what to write there: `import xman.numpy as np`, say.
 """
-from ..numpy import table  # NumPy's functions have to be known before the first is called
+from ..numpy import decompositions, orders, sequences, table  # NumPy's functions are known before the first is called
+from ..scipy import distributions, functions, matrices
 from .dual import Dual, derivative
 from .jacobian import Count, hessian, jacobian
 from .trace import trace

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import threading
+from collections.abc import Collection
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -101,12 +102,29 @@ CONVERSIONS = [
 ]
 
 
+# what each module of SciPy has that xman.scipy gives traced values to, as `names` fills it
+SCIPY: dict[str, Collection[str]] = {}
+
+
+def room_of_scipy(user: FrameType) -> str:
+    """The module of SciPy whose function, one that xman.scipy has too, the user has called; nothing where it is none."""
+    frame = sys._getframe(2)
+    while frame is not user:
+        room = frame.f_globals.get("__name__", "").removeprefix("scipy.").partition(".")[0]
+        if {frame.f_code.co_name, type(frame.f_locals.get("self")).__name__.removesuffix("_gen")} & {*SCIPY.get(room, ())}:
+            return room
+        frame = frame.f_back
+    return ""
+
+
 def refuse_conversion(method: str) -> NoReturn:
     """Raise XManError where Python or NumPy asks a traced value for plain numbers, told by the text of the user's line."""
     frame = user_frame()
     instruction = dis.opname[frame.f_code.co_code[frame.f_lasti]]
     if instruction in ("STORE_SUBSCR", "STORE_SLICE"):
         refuse(*IN_PLACE)
+    if room := room_of_scipy(frame):
+        refuse(f"scipy.{room} turns a traced value into plain numbers", f"write from xman.scipy import {room}, which does not")
     text = running(frame)
     for pattern, found, instead in CONVERSIONS:
         if match := re.search(pattern, text):

@@ -1,10 +1,13 @@
-"""Trees: lists, tuples, named tuples, dicts and None, nested; everything else is a leaf.
+"""Trees: lists, tuples, named tuples, dicts, dataclasses and None, nested; everything else is a leaf.
 
-A structure is the tree itself with LEAF in the place of each leaf: two structures are equal when they look the same.
+A structure is the tree itself with LEAF in the place of each leaf: two structures are equal when they look the same. A field of
+a dataclass with metadata={"static": True} is no child, it stays as it is; one that __post_init__ computes is computed again, and
+None in a derivative, which is made without the constructor.
 """
 from __future__ import annotations
 
 import copy
+import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -35,15 +38,23 @@ def children(tree: Any) -> list[tuple[Any, Any]] | None:
         except TypeError:  # of several types: any order will do that is the same for equal dicts
             keys = sorted(tree, key=lambda key: (type(key).__name__, repr(key)))
         return [(key, tree[key]) for key in keys]
+    if dataclasses.is_dataclass(tree) and not isinstance(tree, type):
+        return [(each.name, getattr(tree, each.name)) for each in dataclasses.fields(tree) if each.init and not static(each)]
     if isinstance(tree, (list, tuple)):
         return list(zip(getattr(tree, "_fields", range(len(tree))), tree, strict=True))
     return None
+
+
+def static(field: dataclasses.Field) -> bool:
+    return bool(field.metadata.get("static"))
 
 
 def rebuilt(tree: Any, parts: list) -> Any:
     """A container like tree with its children, in the order of `children`, replaced."""
     if tree is None:
         return None
+    if dataclasses.is_dataclass(tree):
+        return dataclasses.replace(tree, **dict(zip((key for key, _ in children(tree)), parts, strict=True)))
     if isinstance(tree, dict):
         new = copy.copy(tree)  # its type, its order and a defaultdict's factory
         new.update(zip((key for key, _ in children(tree)), parts, strict=True))
@@ -54,26 +65,36 @@ def rebuilt(tree: Any, parts: list) -> Any:
         raise XManError(f"a {type(tree).__name__} cannot be made from its parts again; give lists, tuples and dicts") from None
 
 
+def outlined(tree: Any, parts: list) -> Any:
+    """`rebuilt`, but a dataclass without its constructor, which may refuse what is no value: a structure, a derivative."""
+    if not dataclasses.is_dataclass(tree):
+        return rebuilt(tree, parts)
+    new, computed = copy.copy(tree), {each.name: None for each in dataclasses.fields(tree) if not each.init}
+    for key, part in (computed | dict(zip((key for key, _ in children(tree)), parts, strict=True))).items():
+        object.__setattr__(new, key, part)
+    return new
+
+
 def flatten(tree: Any) -> tuple[list, Any]:
     """(leaves, structure) of the tree, the leaves from left to right."""
     leaves: list = []
     try:
-        structure = tree_map(lambda leaf: leaves.append(leaf) or LEAF, tree)
+        structure = tree_map(lambda leaf: leaves.append(leaf) or LEAF, tree, outlined)
     except RecursionError:
         raise XManError("an argument is nested hundreds deep, or contains itself; give it flatter") from None
     return leaves, structure
 
 
-def unflatten(structure: Any, leaves: Iterable) -> Any:
-    """The tree of that structure with those leaves."""
+def unflatten(structure: Any, leaves: Iterable, build: Callable[[Any, list], Any] = rebuilt) -> Any:
+    """The tree of that structure with those leaves; `outlined` builds a derivative."""
     source = iter(leaves)
-    return tree_map(lambda _: next(source), structure)
+    return tree_map(lambda _: next(source), structure, build)
 
 
-def tree_map(change: Callable[[Any], Any], tree: Any) -> Any:
+def tree_map(change: Callable[[Any], Any], tree: Any, build: Callable[[Any, list], Any] = rebuilt) -> Any:
     """The tree with change(leaf) in the place of each leaf."""
     below = children(tree)
-    return change(tree) if below is None else rebuilt(tree, [tree_map(change, part) for _, part in below])
+    return change(tree) if below is None else build(tree, [tree_map(change, part, build) for _, part in below])
 
 
 def paths(tree: Any, root: str) -> Iterator[str]:
@@ -88,17 +109,25 @@ def paths(tree: Any, root: str) -> Iterator[str]:
 def matching(tree: Any, structure: Any, name: str, like: str) -> list:
     """The leaves of the tree; XManError with the path where it is not of that structure."""
     leaves, mine = flatten(tree)
-    if mine != structure:
+    if look(mine) != look(structure):
         path, found, wanted = difference(mine, structure, name)
         raise XManError(f"{path} is {found} where {like} has {wanted}; give {name} the same structure, {structure}")
     return leaves
 
 
+def look(tree: Any) -> tuple:
+    """(kind, keys or how many, static fields, the looks of the children): what structures are compared by."""
+    below = children(tree) or []
+    kind = next((base for base in (dict, list, tuple) if isinstance(tree, base)), type(tree))
+    rest = [getattr(tree, each.name) for each in getattr(tree, "__dataclass_fields__", {}).values() if static(each)]
+    return kind, len(below) if kind in (list, tuple) else [key for key, _ in below], rest, [look(part) for _, part in below]
+
+
 def difference(mine: Any, theirs: Any, path: str) -> tuple[str, str, str]:
     """(path, what is there, what the other has) of the first place at which two structures differ."""
-    ours, others = children(mine), children(theirs)
-    if ours is not None and others is not None and type(mine) is type(theirs) and [k for k, _ in ours] == [k for k, _ in others]:
-        return next(difference(a, b, f"{path}[{key!r}]") for (key, a), (_, b) in zip(ours, others, strict=True) if a != b)
+    if look(mine)[:3] == look(theirs)[:3]:
+        pairs = zip(children(mine), children(theirs), strict=True)
+        return next(difference(a, b, f"{path}[{key!r}]") for (key, a), (_, b) in pairs if look(a) != look(b))
     return path, described(mine), described(theirs)
 
 
@@ -106,5 +135,6 @@ def described(structure: Any) -> str:
     """'a leaf', 'None', 'a list of 3', 'a dict with the keys a, b'."""
     if structure is LEAF or structure is None:
         return "a leaf" if structure is LEAF else "None"
-    keys = f"with the keys {', '.join(map(str, structure))}" if isinstance(structure, dict) else f"of {len(structure)}"
-    return f"a {type(structure).__name__} {keys}"
+    keys = structure if isinstance(structure, dict) else getattr(structure, "__dataclass_fields__", None)
+    size = f"of {len(structure)}" if keys is None else f"with the keys {', '.join(map(str, keys))}"
+    return f"a {type(structure).__name__} {size}"

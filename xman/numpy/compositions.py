@@ -67,30 +67,6 @@ def kron(a, b):
     return np.reshape(a * b, tuple(m * k for m, k in zip(left, right, strict=True)))
 
 
-def cross(a, b):
-    a, b = array(a), array(b)
-    if a.shape[-1:] != (3,) or b.shape[-1:] != (3,):
-        refuse("np.cross has a derivative here for vectors of three", "write the product out")
-    after, before = [1, 2, 0], [2, 0, 1]
-    return a[..., after] * b[..., before] - a[..., before] * b[..., after]
-
-
-def convolve(a, v, mode="full"):
-    a, v = np.atleast_1d(array(a)), np.atleast_1d(array(v))
-    if len(v) > len(a):
-        a, v = v, a
-    n, m = len(a), len(v)
-    full = f.pad(a, m - 1)[np.arange(n + m - 1)[:, None] + np.arange(m)[::-1]] @ v
-    cut = {"full": 0, "same": (m - 1) // 2, "valid": m - 1}[mode]
-    return full[cut:cut + {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]]
-
-
-def einsum(subscripts, *arrays, optimize=False):
-    if not isinstance(subscripts, str):
-        refuse("np.einsum with lists of axes has no operator here", "write its subscripts as a string, 'ij,jk'")
-    return f.einsum((subscripts,), *map(array, arrays))
-
-
 def matrix_power(a, n):
     n = operator.index(n)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
@@ -145,7 +121,9 @@ def norm(x, ord=None, axis=None, keepdims=False):
         first, last = (rows, columns) if abs(ord) == 1 else (columns, rows)
         largest = extreme(f.sum(f.abs(x), first, True), last, True)
         return largest if keep else np.squeeze(largest, (rows, columns))
-    refuse(f"np.linalg.norm with ord={ord!r} has no operator here", "for matrices the Frobenius norm, ±1 and ±inf have one")
+    sizes = f.svdvals(np.moveaxis(x, axis or (-2, -1), (-2, -1)))
+    size = f.sum(sizes, -1) if ord == "nuc" else extreme(sizes, -1, False) if ord > 0 else f.min(sizes, -1)
+    return np.expand_dims(size, axis or (0, 1)) if keep else size
 
 
 def vector_norm(x, axis=None, keepdims=False, ord=2):

@@ -22,8 +22,10 @@ axis_index = np.lib.array_utils.normalize_axis_index
 
 
 def reshape(x, shape, order="C", copy=None):
+    if order == "F":
+        return f.transpose(f.reshape(f.transpose(x), whole_shape(shape)[::-1]))
     if order not in ("C", "A"):
-        refuse(f"np.reshape with order={order!r} has no operator here", "transpose before and after: x.T.reshape(…).T")
+        refuse(f"np.reshape with order={order!r} has no operator here", "leave it out")
     return f.reshape(x, whole_shape(shape))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ops import G
+from ops.functions import LOG_ROOT_TWO_PI, tail
 from ops.linear_maps import cast, shape_of, subscripts_of
 from ops.reductions import count
 
@@ -29,7 +30,8 @@ class Later:
         return getattr(importlib.import_module(self.name), attribute)
 
 
-MODULES = {"jnp": Later("jax.numpy"), "nn": Later("jax.nn"), "special": Later("jax.scipy.special")}
+MODULES = {"jnp": Later("jax.numpy"), "nn": Later("jax.nn"), "special": Later("jax.scipy.special"),
+           "slinalg": Later("jax.scipy.linalg")}
 jax, jnp, lax, nn = Later("jax"), MODULES["jnp"], Later("jax.lax"), MODULES["nn"]
 
 
@@ -149,6 +151,16 @@ def turned(u, vt):
     return (jnp.linalg.det(u) * jnp.linalg.det(vt))[..., None, None]
 
 
+def inverseGaps(w):
+    gap = w[..., None, :] - w[..., :, None]
+    least = w.shape[-1] * float(np.finfo(w.dtype).eps) * jnp.abs(w).max(-1, keepdims=True)[..., None]
+    return jnp.where(jnp.abs(gap) > least, 1 / gap, 0)
+
+
+def log_tail(z):
+    return jnp.log(tail(z) / z) - 0.5 * z * z - LOG_ROOT_TWO_PI
+
+
 def oneHot(y, like):
     if y.dtype.kind == "f":
         return y
@@ -177,8 +189,9 @@ CALLED = {
        "divide equal exp exp2 expm1 flip floor greater greater_equal hypot isfinite isnan less less_equal log "
        "log10 log1p log2 logaddexp logical_and logical_not logical_or max maximum min minimum negative not_equal outer pad "
        "power prod roll round sign signbit sin sinh sqrt subtract sum tan tanh trace transpose trunc where".split()},
-    **{op: f"jnp.linalg.{op}" for op in ("cholesky", "det", "inv", "solve")},
-    **{op: f"special.{op}" for op in ("digamma", "erf", "gammaln", "polygamma")},
+    **{op: f"jnp.linalg.{op}" for op in ("cholesky", "det", "inv", "solve", "svdvals")},
+    **{op: f"special.{op}" for op in "betainc betaln digamma erf erfc erfinv gammainc gammaincc gammaln ndtri polygamma".split()},
+    "Beta": "special.beta", "Gamma": "special.gamma", "expm": "slinalg.expm", "convolve": "jnp.convolve",
     "mul": "jnp.multiply", "dot": "jnp.matmul", "mT": "jnp.matrix_transpose", "sigmoid": "nn.sigmoid",
 }
 NAMED = dict.fromkeys(("sum", "max", "min", "prod"), ("", "axis=", "keepdims="))  # what is written before an argument
@@ -197,6 +210,15 @@ FUNCTIONS = {
     "take":       lambda x, indices, axis=None: jnp.take(x, indices, axis, mode="wrap"),
     "std":        lambda x, axis=None, keepdims=False, ddof=0: jnp.sqrt(var(x, axis, keepdims, ddof)),
     "pinv":       lambda a: jnp.linalg.pinv(a, 1e-15),  # NumPy's bound on small singular values
+    "eigvalsh":   lambda a: jnp.linalg.eigvalsh(a),
+    "eigenvectors": lambda a: jnp.linalg.eigh(a)[1],  # with the signs of ("L",) alone
+    "leftVectors": lambda a: jnp.linalg.svd(a, full_matrices=False)[0],
+    "rightVectors": lambda a: jnp.linalg.svd(a, full_matrices=False)[2].mT,
+    "orthonormal": lambda a: jnp.linalg.qr(a)[0],
+    "upper":      lambda a: jnp.linalg.qr(a)[1],
+    "correlate":  lambda a, v: jnp.correlate(a, v, "valid"),
+    "logNdtr":    lambda x: jnp.where(x < -20, log_tail(jnp.where(x < -20, -x, 20.0)), MODULES["special"].log_ndtr(x)),
+    "inverseGaps": inverseGaps,
     "detSign":    lambda a: jnp.linalg.slogdet(a)[0],
     "logabsdet":  lambda a: jnp.linalg.slogdet(a)[1],
     "lowerHalf":  lambda x: jnp.tril(x) - 0.5 * jnp.tril(jnp.triu(x)),
@@ -207,7 +229,8 @@ FUNCTIONS = {
 
 # ---- where JAX and NumPy differ -------------------------------------------------------------------------------------
 
-FINITE = {"cholesky", "cofactor", "cofactorSlope", "inv", "pinv", "solve"}  # NumPy raises where these are infinite or NaN
+FINITE = {"cholesky", "cofactor", "cofactorSlope", "eigenvectors", "eigvalsh", "inv", "leftVectors", "pinv", "rightVectors",
+          "solve", "svdvals"}  # NumPy raises where these are infinite or NaN
 INEXACT = {"power", "floor_divide", "remainder"}  # of whole numbers: NumPy refuses some, and rounds otherwise
 COMPARED = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or"}
 LABELS = {"oneHot": (0, 1)} | dict.fromkeys(  # the places of labels and predictions

@@ -1,0 +1,133 @@
+"""What is composed of several operators, and xman.scipy, have NumPy's and SciPy's values, and derivatives that are right twice."""
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+
+import numpy as np
+import pytest
+from more_numpy_cases import NOT_IN_JAX, NUMPY, NUMPY_ALONE, SCIPY
+
+import xman.scipy
+from xman import Dual, XManError, grad, jvp, trace, vjp
+from xman import eval as evaluate
+
+scipy = pytest.importorskip("scipy")
+
+
+def modules(room):
+    """xman's, theirs and JAX's."""
+    return (np, np, "numpy") if room == "numpy" else (xman.scipy, scipy, "scipy")
+
+
+CASES = [("numpy", *case) for case in NUMPY + NUMPY_ALONE] + [("scipy", *case) for case in SCIPY + NOT_IN_JAX]
+KNOWN_TO_JAX = [("numpy", *case) for case in NUMPY] + [("scipy", *case) for case in SCIPY]
+
+
+def each(cases):
+    return pytest.mark.parametrize(("room", "fn", "args"), [pytest.param(room, fn, args, id=f"{room} {name}") for room, name, fn, *args in cases])
+
+
+EACH = each(CASES)
+SOME = each(KNOWN_TO_JAX if os.environ.get("XMAN_ALL_CASES") else [])  # JAX compiles each for a second
+
+
+def draw(like, seed):
+    return np.asarray(np.random.default_rng(seed).uniform(0.5, 1.5, np.shape(like)))
+
+
+@EACH
+def test_the_value_is_theirs(room, fn, args):
+    ours, theirs, _ = modules(room)
+    mine, wanted = vjp(lambda *xs: fn(ours, *xs), *args)[0], fn(theirs, *args)
+    np.testing.assert_allclose(mine, wanted, rtol=1e-11, atol=1e-13)
+    assert mine.shape == np.shape(wanted) and mine.dtype == np.asarray(wanted).dtype
+
+
+@EACH
+def test_a_list_and_both_modes_agree_and_are_the_difference(room, fn, args):
+    run = lambda *xs: fn(modules(room)[0], *xs)
+    steps = trace(run, *args)
+    values = evaluate(steps, {name: a for name, a in zip([f"xs_{i}" for i in range(len(args))], args, strict=True) if name in steps.inputs})
+    out, pull = vjp(run, *args)
+    np.testing.assert_allclose(values[steps[-1][0]], out, rtol=1e-11, atol=1e-13)
+    tangents, u = [draw(a, i) for i, a in enumerate(args)], draw(out, 99)
+    pushed = jvp(run, args, tangents)[1]
+    assert np.sum(u * pushed) == pytest.approx(sum(np.sum(d * t) for d, t in zip(pull(u), tangents, strict=True)), rel=1e-10, abs=1e-10)
+    dual = run(*(Dual(a, t) for a, t in zip(args, tangents, strict=True)))
+    np.testing.assert_allclose(dual.tangent, pushed, rtol=1e-10, atol=1e-11)
+    h = 1e-6
+    above, below = (run(*(a + s * h * t for a, t in zip(args, tangents, strict=True))) for s in (1, -1))
+    finite = np.isfinite(above)
+    np.testing.assert_allclose(np.where(finite, pushed, 0), np.where(finite, above, 0) / (2 * h) - np.where(finite, below, 0) / (2 * h), rtol=2e-6, atol=2e-7)
+
+
+@EACH
+def test_the_second_derivative_is_the_difference_of_the_first(room, fn, args):
+    run = lambda *xs: fn(modules(room)[0], *xs)
+    u = draw(vjp(run, *args)[0], 5)
+    slopes = lambda *xs: grad(lambda *ys: np.sum(np.where(np.isfinite(z := run(*ys)), z, 0.0) * u), range(len(args)))(*xs)
+    tangents = [draw(a, i) for i, a in enumerate(args)]
+    found, h = jvp(slopes, args, tangents)[1], 1e-6
+    above, below = (slopes(*(a + s * h * t for a, t in zip(args, tangents, strict=True))) for s in (1, -1))
+    for slope, up, down in zip(found, above, below, strict=True):
+        np.testing.assert_allclose(slope, (up - down) / (2 * h), rtol=1e-5, atol=2e-6 * max(1.0, np.nanmax(np.abs(slope), initial=0)))
+
+
+@SOME
+def test_the_cotangents_are_those_of_jax(room, fn, args):
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    ours, _, theirs = modules(room)
+    for module in ("linalg", "special", "stats"):
+        importlib.import_module(f"jax.scipy.{module}")
+    out, pull = vjp(lambda *xs: fn(ours, *xs), *args)
+    u = draw(out, 5)
+    try:
+        wanted = jax.vjp(lambda *xs: fn(getattr(jax, theirs), *xs), *map(jax.numpy.asarray, args))[1](jax.numpy.asarray(u))
+    except (AttributeError, NotImplementedError) as error:
+        pytest.skip(f"JAX has it not: {error}")
+    for mine, other, a in zip(pull(u), wanted, args, strict=True):
+        if a.ndim == 2 and np.array_equal(a, a.T):  # NumPy reads one triangle of it, JAX both
+            mine, other = mine + mine.T, other + other.T
+        np.testing.assert_allclose(mine, np.where(np.isnan(a), mine, other), rtol=1e-8, atol=1e-9)
+
+
+def test_what_has_no_derivative_is_refused_in_a_sentence():
+    X = np.eye(3, 2)
+    with pytest.raises(XManError, match="write full_matrices=False"):
+        grad(lambda a: np.sum(np.linalg.svd(a)[0]))(X)
+    with pytest.raises(XManError, match="gammainc has no derivative by its argument a here"):
+        grad(lambda a: xman.scipy.special.gammainc(a, 0.5))(1.5)
+    with pytest.raises(XManError, match="without full rank"):
+        grad(lambda a: np.sum(np.linalg.lstsq(a, np.ones(3), rcond=None)[0]))(0 * X)
+    for call in (scipy.special.logsumexp, lambda x: scipy.linalg.det(x[:, None] * x), scipy.stats.norm.logpdf):
+        with pytest.raises(XManError, match="from xman.scipy"):
+            grad(lambda x, call=call: np.sum(call(x)))(X[:, 0])
+
+
+def test_equal_eigenvalues_and_singular_values_turn_nothing():
+    a, t = np.diag([2.0, 2.0, 1.0]), np.array([[1.0, 2, 3], [2, 4, 5], [3, 5, 6]])
+    project = lambda a: (v := np.linalg.eigh(a)[1][:, 1:]) @ v.T  # depends on the space of the two, and not on a basis of it
+    np.testing.assert_allclose(jvp(project, (a,), (t,))[1], [[0, 0, 3], [0, 0, 5], [3, 5, 0]], atol=1e-12)
+    np.testing.assert_allclose(jvp(lambda a: np.linalg.svd(a)[1], (np.eye(3),), (t,))[1].sum(), 11, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(9))
+def test_vectors_have_the_signs_of_the_library_that_is_asked(seed):
+    a = np.random.default_rng(seed).normal(size=(6, 6))
+    for find in (lambda a: np.linalg.eigh(a)[1], lambda a: np.linalg.eigh(a, "U")[1], lambda a: xman.scipy.linalg.eigh(a)[1],
+                 lambda a: xman.scipy.linalg.eigh(a, lower=False)[1], lambda a: np.linalg.svd(a).U, lambda a: np.linalg.svd(a)[2],
+                 lambda a: xman.scipy.linalg.svd(a)[2], lambda a: np.linalg.qr(a)[0], lambda a: xman.scipy.linalg.qr(a)[1]):
+        np.testing.assert_allclose(vjp(find, a)[0], find(a), rtol=1e-9, atol=1e-12)
+
+
+def test_scipy_of_xman_is_scipy_on_plain_arrays():
+    from xman.scipy import linalg, optimize, special, stats
+    assert optimize is scipy.optimize and special.erf is scipy.special.erf and special.logsumexp([0.0, 0.0]) == np.log(2)
+    assert stats.norm(1.0).pdf(1.0) == scipy.stats.norm(1.0).pdf(1.0) and stats.norm.rvs(size=3, random_state=0).shape == (3,)
+    assert linalg.LinAlgError is scipy.linalg.LinAlgError and "logsumexp" in dir(special) and "norm" in dir(stats)
+    assert pickle.loads(pickle.dumps(stats.norm)).cdf(0.0) == 0.5
+    with pytest.raises(AttributeError):
+        special.no_such_function()

@@ -1,0 +1,120 @@
+"""Decompositions and equations of numpy.linalg."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ops import f
+
+from ..functions.arraylike import plain
+from ..functions.dispatch import NAMES, array, cast
+from ..functions.refusals import refuse
+
+EIGH, SVD, QR, SLOGDET = (type(find(np.eye(1))) for find in (np.linalg.eigh, np.linalg.svd, np.linalg.qr, np.linalg.slogdet))
+
+
+def real(x):
+    """x as floats."""
+    x = array(x)
+    return x if x.dtype.kind == "f" else cast(x, float)
+
+
+def triangle(a, lower):
+    """Where the lower triangle of a is, the diagonal in it; or the upper."""
+    return (np.tril if lower else np.triu)(np.ones(a.shape[-2:], bool))
+
+
+def mirrored(a, lower):
+    """The symmetric matrix of which only the lower triangle of a is read, or the upper."""
+    a = real(a)
+    return f.where(triangle(a, lower), a, f.mT(a))
+
+
+def eigh(a, UPLO="L"):
+    if str(UPLO).upper() not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    a = mirrored(a, str(UPLO).upper() == "L")
+    return EIGH(f.eigvalsh(a), f.eigenvectors(a, (str(UPLO).upper(),)))
+
+
+def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
+    if hermitian:
+        refuse("svd with hermitian=True has no derivative here", "write np.linalg.eigh")
+    if not compute_uv:
+        return f.svdvals(a)
+    if full_matrices and a.shape[-1] != a.shape[-2]:
+        refuse("svd with full_matrices=True gives any basis of a null space, and no derivative", "write full_matrices=False")
+    return SVD(f.leftVectors(a), f.svdvals(a), f.mT(f.rightVectors(a)))
+
+
+def qr(a, mode="reduced"):
+    rows, columns = a.shape[-2:]
+    if mode not in ("reduced", "r", "complete") or mode == "complete" and rows > columns:
+        refuse(f"qr with mode={mode!r} has no derivative here", "write mode='reduced'")
+    left = a if rows >= columns else a[..., :rows]
+    if mode == "r" and rows >= columns:
+        return f.upper(a)
+    q = f.orthonormal(left)
+    r = f.upper(left) if left is a else np.concatenate([f.upper(left), f.mT(q) @ a[..., rows:]], -1)
+    return r if mode == "r" else QR(q, r)
+
+
+def lstsq(a, b, rcond=None):
+    a, b = array(a), array(b)
+    x, residuals, rank, sizes = np.linalg.lstsq(plain(a), plain(b), rcond)
+    if rank < min(a.shape):
+        refuse("np.linalg.lstsq of a matrix without full rank has no derivative",
+               "add a multiple of np.eye to a.T @ a, and use np.linalg.solve")
+    x = f.dot(f.pinv(a), b)
+    return x, np.sum((b - a @ x) ** 2, 0, keepdims=b.ndim == 1) if residuals.size else residuals, rank, f.svdvals(a)
+
+
+def cond(x, p=None):
+    if np.isinf(value := np.linalg.cond(plain(x), p)).all():
+        return value
+    if p is None or p in (2, -2):
+        sizes = f.svdvals(x)
+        return sizes[..., -1] / sizes[..., 0] if p == -2 else sizes[..., 0] / sizes[..., -1]
+    return np.linalg.norm(x, p, (-2, -1)) * np.linalg.norm(f.inv(x), p, (-2, -1))
+
+
+def tensorinv(a, ind=2):
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    size, shape = math.prod(a.shape[ind:]), (*a.shape[ind:], *a.shape[:ind])
+    return np.reshape(f.inv(np.reshape(a, (size, -1))), shape)
+
+
+def tensorsolve(a, b, axes=None):
+    a, b = array(a), array(b)
+    if axes is not None:
+        a = np.transpose(a, [*(k for k in range(a.ndim) if k not in axes), *axes])
+    shape = a.shape[b.ndim:]
+    return np.reshape(f.solve(np.reshape(a, (-1, math.prod(shape))), np.ravel(b)), shape)
+
+
+def polyfit(x, y, deg, rcond=None, w=None):
+    np.polyfit(plain(x), plain(y), deg, rcond, w=plain(w))  # raises what NumPy does
+    x, y = cast(x, float), cast(y, float)
+    columns = np.vander(x, deg + 1)
+    if w is not None:
+        columns, y = columns * array(w)[:, None], y * np.reshape(array(w), (-1, *(1,) * (y.ndim - 1)))
+    size = np.sqrt(np.sum(columns * columns, 0))
+    found = lstsq(columns / size, y, len(x) * np.finfo(x.dtype).eps if rcond is None else rcond)[0]
+    return f.mT(f.mT(found) / size) if y.ndim > 1 else found / size
+
+
+NAMES.update({
+    np.linalg.eigh:        eigh,
+    np.linalg.eigvalsh:    lambda a, UPLO="L": eigh(a, UPLO)[0],
+    np.linalg.svd:         svd,
+    np.linalg.svdvals:     lambda x: f.svdvals(x),
+    np.linalg.qr:          qr,
+    np.linalg.lstsq:       lstsq,
+    np.linalg.cond:        cond,
+    np.linalg.matrix_rank: lambda A, *options, **named: np.linalg.matrix_rank(plain(A), *options, **named),
+    np.linalg.tensorinv:   tensorinv,
+    np.linalg.tensorsolve: tensorsolve,
+    np.polyfit:            polyfit,
+})

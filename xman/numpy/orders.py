@@ -1,0 +1,149 @@
+"""NumPy's functions of order: partitions, positions, and statistics that pass over NaN."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ops import f
+
+from ..functions.arraylike import plain
+from ..functions.dispatch import NAMES, array, cast, checked
+from .decompositions import real
+from .rearrangements import take_along_axis, whole_axis
+
+
+def partition(a, kth, axis=-1, kind="introselect"):
+    """All in order: how the entries below and above the kth lie, NumPy leaves open."""
+    np.partition(np.zeros(np.shape(a)), kth, axis, kind)  # raises what NumPy does
+    return np.sort(a, axis)
+
+
+def argpartition(a, kth, axis=-1, kind="introselect"):
+    np.argpartition(np.zeros(np.shape(a)), kth, axis, kind)  # raises what NumPy does
+    return np.argsort(a, axis)
+
+
+def nancount(x, axis, ddof=0):
+    """How many entries along axis, which stays, are no NaN, less ddof; NaN where there are none."""
+    n = f.sum(f.logical_not(f.isnan(x)), axis=axis, keepdims=True) - ddof
+    return f.where(n > 0, n, np.nan)
+
+
+def deviation(x, axis, mean):
+    """x less its mean over axis, 0 where x is NaN."""
+    if mean is None:
+        mean = f.sum(f.where(f.isnan(x), 0.0, x), axis=axis, keepdims=True) / nancount(x, axis)
+    return f.where(f.isnan(x), 0.0, x - mean)
+
+
+def spread(op):
+    """np.nanvar or np.nanstd."""
+    function = getattr(np, op)
+    return lambda a, *args, **options: spread_of(function, a, *args, **options)
+
+
+def spread_of(function, a, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None):
+    x, axis = real(a) if dtype is None else cast(a, dtype), whole_axis(axis)
+    n = nancount(x, axis, ddof if correction is None else correction)
+    d = deviation(x, axis, mean)
+    if function is np.nanstd:
+        result = f.norm(d, axis=axis, keepdims=True) / np.sqrt(n)  # which has a gradient where all are equal
+    else:
+        result = f.sum(d * d, axis=axis, keepdims=True) / n
+    result = cast(result, x.dtype)
+    return result if keepdims else f.reshape(result, np.nansum(np.ones(x.shape), axis).shape)
+
+
+def nanquantile(a, q, axis=None, overwrite_input=False, keepdims=False):
+    """Linear between the two nearest entries in order."""
+    x, axis, keep = real(a), whole_axis(axis), bool(keepdims)
+    axes = range(x.ndim) if axis is None else [i % x.ndim for i in (axis if isinstance(axis, tuple) else (axis,))]
+    rest = [i for i in range(x.ndim) if i not in axes]
+    shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keep else tuple(x.shape[i] for i in rest)
+    rows = np.reshape(np.transpose(x, (*rest, *axes)), (math.prod(x.shape[i] for i in rest), math.prod(x.shape[i] for i in axes)))
+    if np.ndim(q):
+        rows = cast(rows, np.result_type(rows.dtype, np.asarray(q).dtype))
+        return np.stack([np.reshape(at_quantile(rows, part), shape) for part in q])
+    return np.reshape(at_quantile(rows, q), shape)
+
+
+def at_quantile(rows, q):
+    """The quantile q of each row, whose NaNs stand last in order."""
+    if not 0 <= plain(q) <= 1:
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    count = f.sum(f.logical_not(f.isnan(rows)), axis=1, keepdims=True)
+    place = f.maximum(q * (count - 1.0), 0.0)
+    low = f.floor(place)
+    part = cast(place - low, rows.dtype)
+    below, above = (take_along_axis(np.sort(rows, 1), f.astype(i, ("int64",)), 1) for i in (low, f.ceil(place)))
+    return f.where(f.equal(part, 0), below, below * (1.0 - part) + above * part)
+
+
+def nanposition(position):
+    """np.nanargmax or np.nanargmin, by np.argmax or np.argmin."""
+    def where_it_is(a, axis=None, keepdims=False):
+        function = np.nanargmax if position is np.argmax else np.nanargmin
+        like = function(plain(a), axis, keepdims=keepdims)  # raises what NumPy does
+        filled = f.where(f.isnan(a), -np.inf if position is np.argmax else np.inf, a)
+        return np.reshape(position(filled, axis), like.shape)
+    return where_it_is
+
+
+def without_nan(number, function):
+    return lambda a, axis=None, dtype=None: function(f.where(f.isnan(a), number, a) if a.dtype.kind == "f" else a, axis, dtype)
+
+
+def searchsorted(a, v, side="left", sorter=None):
+    a, v = array(a) if sorter is None else np.take(a, sorter), array(v)[..., None]
+    if a.ndim != 1:
+        raise ValueError("object too deep for desired array" if a.ndim else "object of too small depth for desired array")
+    before = a < v if side == "left" else a <= v
+    return f.sum(f.logical_or(before, f.logical_and(f.isnan(v), f.logical_not(f.isnan(a)))), axis=-1)
+
+
+def digitize(x, bins, right=False):
+    np.digitize(0.0, plain(bins))  # raises what NumPy does
+    bins, side = array(bins), "left" if right else "right"
+    if len(bins) > 1 and plain(bins)[0] > plain(bins)[-1]:
+        return len(bins) - searchsorted(np.flip(bins), x, side)
+    return searchsorted(bins, x, side)
+
+
+def cumulative(function, number):
+    def sums(x, axis=None, dtype=None, include_initial=False):
+        x = np.atleast_1d(x)
+        axis = 0 if axis is None and x.ndim == 1 else axis
+        if isinstance(axis, tuple) and not include_initial:
+            axis, = axis
+        if axis is None:
+            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+        total = function(x, axis, dtype)
+        return np.insert(total, 0, number, axis) if include_initial else total
+    return sums
+
+
+NAMES.update({
+    np.partition:        partition,
+    np.argpartition:     argpartition,
+    np.nanvar:           checked(np.nanvar, spread("nanvar")),
+    np.nanstd:           checked(np.nanstd, spread("nanstd")),
+    np.nanquantile:      checked(np.nanquantile, nanquantile),
+    np.nanpercentile:    checked(np.nanpercentile, lambda a, q, **options: nanquantile(a, np.true_divide(q, 100), **options)),
+    np.nanmedian:        checked(np.nanmedian, lambda a, **options: nanquantile(a, 0.5, **options)),
+    np.nanargmax:        nanposition(np.argmax),
+    np.nanargmin:        nanposition(np.argmin),
+    np.nancumsum:        checked(np.nancumsum, without_nan(0.0, np.cumsum)),
+    np.nancumprod:       checked(np.nancumprod, without_nan(1.0, np.cumprod)),
+    np.extract:          lambda condition, arr: np.ravel(arr)[np.flatnonzero(condition)],
+    np.argwhere:         lambda a: np.transpose(np.stack(np.nonzero(a))),
+    np.searchsorted:     searchsorted,
+    np.digitize:         digitize,
+    np.tril_indices_from: lambda arr, k=0: np.tril_indices_from(plain(arr), k),
+    np.triu_indices_from: lambda arr, k=0: np.triu_indices_from(plain(arr), k),
+    np.diag_indices_from: lambda arr: np.diag_indices_from(plain(arr)),
+    np.array_equiv:      lambda a1, a2: np.array_equiv(plain(a1), plain(a2)),
+})
+if hasattr(np, "cumulative_sum"):  # NumPy 2.1
+    NAMES.update({np.cumulative_sum: cumulative(np.cumsum, 0), np.cumulative_prod: cumulative(np.cumprod, 1),
+                  np.unstack: lambda x, axis=0: tuple(np.moveaxis(x, axis, 0))})

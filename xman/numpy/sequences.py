@@ -1,0 +1,224 @@
+"""NumPy's functions of sequences: differences, convolutions, sums over letters, blocks and insertions."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ops import f
+
+from ..functions.arraylike import plain
+from ..functions.dispatch import NAMES, array, cast, checked
+from .decompositions import real
+from .rearrangements import axis_index, moved
+
+# ---- differences ----------------------------------------------------------------------------------------------------
+
+def gradient(f, *spacing, axis=None, edge_order=1):
+    y = array(f)
+    axes = range(y.ndim) if axis is None else [a % y.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
+    np.gradient(np.zeros(y.shape, y.dtype), *map(plain, spacing), axis=axis, edge_order=edge_order)  # raises what NumPy does
+    if len(spacing) < 2 and all(np.ndim(h) == 0 for h in spacing):
+        spacing = (spacing or (1.0,)) * len(axes)
+    pairs = zip(axes, map(real, spacing), strict=True)
+    slopes = tuple(np.moveaxis(slope(np.moveaxis(real(y), a, 0), h, edge_order), 0, a) for a, h in pairs)
+    return slopes[0] if len(slopes) == 1 else slopes
+
+
+def slope(y, h, edge_order):
+    """The differences of y along its first axis, by parabolas; h is the distance of two points, or where the points are."""
+    h = np.diff(h) if h.ndim else np.broadcast_to(h, (len(y) - 1,))
+    h = np.reshape(h, (-1, *(1,) * (y.ndim - 1)))
+    rise = (y[1:] - y[:-1]) / h
+    inner = (rise[:-1] * h[1:] + rise[1:] * h[:-1]) / (h[1:] + h[:-1])
+    first, last = rise[:1], rise[-1:]
+    if edge_order == 2:
+        first = first + (first - rise[1:2]) * h[:1] / (h[:1] + h[1:2])
+        last = last + (last - rise[-2:-1]) * h[-1:] / (h[-1:] + h[-2:-1])
+    return cast(np.concatenate([first, inner, last]), y.dtype)
+
+
+def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
+    p = np.moveaxis(array(p), axis := axis_index(axis, np.ndim(p)), -1)
+    step, p = real(np.diff(p)), real(p)
+    low = -period / 2
+    back = np.mod(step - low, period) + low
+    back = f.where(f.logical_and(f.equal(back, low), step > 0), -low, back)
+    jump = f.where(f.abs(step) < (period / 2 if discont is None else max(discont, period / 2)), 0.0, back - step)
+    return np.moveaxis(np.concatenate([p[..., :1], p[..., 1:] + np.cumsum(jump, -1)], -1), -1, axis)
+
+
+# ---- products -------------------------------------------------------------------------------------------------------
+
+def convolve(a, v, mode="full"):
+    return overlap(np.convolve, np.atleast_1d(a), np.atleast_1d(v), mode)
+
+
+def correlate(a, v, mode="valid"):
+    return overlap(np.correlate, a, array(v)[::-1] if np.ndim(v) else v, mode)
+
+
+def overlap(function, a, v, mode):
+    """The convolution of a and v, cut as NumPy's function cuts its own."""
+    a, v = array(a), array(v)
+    if a.ndim != 1 or v.ndim != 1 or not a.size or not v.size:
+        function(plain(a), plain(v), mode)  # raises what NumPy does
+    whole = f.convolve(a, v)
+    n, m = max(len(a), len(v)), min(len(a), len(v))
+    size = len(function(np.ones(n), np.ones(m), mode))
+    cut = {n + m - 1: 0, n - m + 1: m - 1}.get(size, (m - 1) // 2 if function is np.convolve or len(a) >= len(v) else m // 2)
+    return whole[cut:cut + size]
+
+
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis,) * 3
+    a, b = (np.moveaxis(array(x), axis_index(place, np.ndim(x)), -1) for x, place in ((a, axisa), (b, axisb)))
+    sizes = a.shape[-1], b.shape[-1]
+    if not {*sizes} <= {2, 3}:
+        raise ValueError(f"incompatible dimensions for cross product (dimension must be 2 or 3), found {sizes}")
+    if sizes == (2, 2):
+        return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    a, b = (x if x.shape[-1] == 3 else np.concatenate([x, np.zeros_like(x[..., :1])], -1) for x in (a, b))
+    after, before = [1, 2, 0], [2, 0, 1]
+    return np.moveaxis(a[..., after] * b[..., before] - a[..., before] * b[..., after], -1, axisc)
+
+
+def cross_of_three(x1, x2, *, axis=-1):
+    if array(x1).shape[axis] != 3 or array(x2).shape[axis] != 3:
+        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {np.shape(x1)[axis]} and "
+                         f"{np.shape(x2)[axis]} dimensional instead.")
+    return cross(x1, x2, axis=axis)
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def einsum(*operands, optimize=False):
+    if isinstance(operands[0], str):
+        subscripts, arrays = operands[0].replace(" ", ""), operands[1:]
+    else:  # einsum(a, [0, 1], b, [1, 2], [0, 2])
+        arrays, axes = operands[:len(operands) // 2 * 2:2], [*operands[1::2], *operands[len(operands) // 2 * 2:]]
+        parts = ["".join("..." if i is Ellipsis else LETTERS[i] for i in part) for part in axes]
+        subscripts = ",".join(parts[:len(arrays)]) + "".join("->" + part for part in parts[len(arrays):])
+    arrays = [array(a) for a in arrays]
+    if "." in subscripts:
+        np.einsum(subscripts, *(np.broadcast_to(0.0, a.shape) for a in arrays))  # raises what NumPy does
+        subscripts = spelled_out(subscripts, [a.ndim for a in arrays])
+    return f.einsum((subscripts,), *arrays)
+
+
+def spelled_out(subscripts, ndims):
+    """The subscripts with letters in the place of each `...`, whose axes are the last that are left."""
+    inputs, arrow, result = subscripts.partition("->")
+    parts = inputs.split(",")
+    sizes = [n - len(part) + 3 if "..." in part else 0 for part, n in zip(parts, ndims, strict=True)]
+    free = [c for c in LETTERS if c not in subscripts][:max(sizes)]
+    parts = [part.replace("...", "".join(free[len(free) - n:])) for part, n in zip(parts, sizes, strict=True)]
+    if not arrow:
+        letters = "".join(inputs.replace("...", "").split(","))
+        result = "..." + "".join(sorted(c for c in {*letters} if letters.count(c) == 1))
+    return ",".join(parts) + "->" + result.replace("...", "".join(free))
+
+
+# ---- arrays of arrays -----------------------------------------------------------------------------------------------
+
+def block(arrays):
+    depth, most = depth_of(arrays)
+    if not depth:
+        return array(arrays)
+    return joined(arrays, depth, max(depth, most))
+
+
+def depth_of(part: Any) -> tuple[int, int]:
+    """How deep the lists lie in one another, and the most axes of an array in them; ValueError where that differs."""
+    if isinstance(part, tuple):
+        raise TypeError("np.block takes lists, and found a tuple; write […]")
+    if not isinstance(part, list):
+        return 0, np.ndim(part)
+    found = [depth_of(p) for p in part]
+    if not found or len({depth for depth, _ in found}) > 1:
+        raise ValueError("List depths are mismatched" if found else "List at arrays cannot be empty")
+    return found[0][0] + 1, max(ndim for _, ndim in found)
+
+
+def joined(part, depth, ndim):
+    if not isinstance(part, list):
+        part = array(part)
+        return np.reshape(part, (*(1,) * (ndim - part.ndim), *part.shape))
+    return np.concatenate([joined(p, depth - 1, ndim) for p in part], -depth)
+
+
+def insert(arr, obj, values, axis=None):
+    x, obj, values = array(arr), plain(obj), array(values)
+    np.insert(np.zeros(x.shape), obj, plain(values), axis)  # raises what NumPy does
+    x, axis = (np.ravel(x), 0) if axis is None else (x, axis % x.ndim)
+    n = x.shape[axis]
+    where = np.arange(n)[obj] if isinstance(obj, slice) else np.asarray(obj)
+    where = np.flatnonzero(where) if where.dtype.kind == "b" else where.astype(int)
+    new = where.size
+    if new == 1:  # as many as there are values
+        values = np.reshape(values, (*(1,) * (x.ndim - values.ndim), *values.shape))
+        values = np.moveaxis(values, 0, axis) if where.ndim == 0 else values
+        where, new = int(where.item()), values.shape[axis]
+    values = np.broadcast_to(cast(values, x.dtype), (*x.shape[:axis], new, *x.shape[axis + 1:]))
+    return f.take(f.concat(axis, x, values), np.insert(np.arange(n), where, np.arange(n, n + new)), axis)
+
+
+def bincount(x, weights=None, minlength=0):
+    blank = np.zeros(len(np.bincount(plain(x), minlength=minlength)), int if weights is None else float)
+    return f.scatterAdd(np.ones(x.shape, int) if weights is None else array(weights), blank, x)
+
+
+def vander(x, N=None, increasing=False):
+    x, powers = real(x), np.arange(len(x) if N is None else N)
+    columns = np.concatenate([np.ones_like(x)[:, None], np.cumprod(np.repeat(x[:, None], max(len(powers) - 1, 0), 1), 1)], 1)
+    return columns[:, powers if increasing else powers[::-1]]
+
+
+def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    rows = np.moveaxis(arr, axis, -1)
+    results = [func1d(rows[place], *args, **kwargs) for place in np.ndindex(rows.shape[:-1])]
+    whole = np.reshape(np.stack([array(y) for y in results]), (*rows.shape[:-1], *np.shape(results[0])))
+    k, n = np.ndim(results[0]), rows.ndim - 1
+    return np.moveaxis(whole, range(n, n + k), range(axis % arr.ndim, axis % arr.ndim + k))
+
+
+def logspace(start, stop, num=50, endpoint=True, base=10.0):
+    return base ** np.linspace(start, stop, num, endpoint)
+
+
+def geomspace(start, stop, num=50, endpoint=True):
+    if not np.all(plain(start)) or not np.all(plain(stop)):
+        raise ValueError("Geometric sequence cannot include zero")
+    start, stop = cast(start, float), cast(stop, float)
+    return start * (stop / start) ** np.linspace(0.0 * start, 1.0 + 0.0 * stop, num, endpoint)
+
+
+NAMES.update({
+    np.gradient:         gradient,
+    np.unwrap:           unwrap,
+    np.convolve:         convolve,
+    np.correlate:        correlate,
+    np.cross:            cross,
+    np.linalg.cross:     cross_of_three,
+    np.einsum:           einsum,
+    np.block:            block,
+    np.insert:           insert,
+    np.bincount:         bincount,
+    np.vander:           checked(np.vander, vander),
+    np.apply_along_axis: apply_along_axis,
+    np.logspace:         logspace,
+    np.geomspace:        geomspace,
+    np.fix:              lambda x: f.trunc(x),
+    np.imag:             lambda val: np.zeros(val.shape, val.dtype)[()],
+    np.angle:            checked(np.angle, lambda z, deg=False: f.arctan2(0.0, real(z)) * (180.0 / math.pi if deg else 1.0)),
+    np.i0:               lambda x: cast(f.besselI(0, real(x)), real(x).dtype),
+    np.ldexp:            lambda x, i: x * cast(2.0 ** array(i), array(x).dtype),
+    np.real_if_close:    lambda a, tol=100: a,
+    np.iscomplex:        lambda x: np.zeros(x.shape, bool)[()],
+    np.isreal:           lambda x: np.ones(x.shape, bool)[()],
+    np.fft.fftshift:     moved(np.fft.fftshift),
+    np.fft.ifftshift:    moved(np.fft.ifftshift),
+    np.diagflat:         lambda v, k=0: f.diag(np.ravel(v), k),
+})

@@ -1,0 +1,177 @@
+"""The functions of scipy.special on traced values: its ufuncs hand them over by themselves, the others by xman.scipy."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ops import f
+
+from ..functions.arraylike import ArrayLike
+from ..functions.dispatch import SPECIAL, array
+from ..functions.refusals import SCIPY, refuse
+from ..numpy.rearrangements import whole_axis
+
+ROOT_HALF = math.sqrt(0.5)
+
+
+def of_order(op, order):
+    return lambda x: getattr(f, op)(order, x)
+
+
+def rel_entr(x, y, rest=lambda x, y: 0.0):
+    """x log(x/y) + rest(x, y): the rest alone where x is 0, ∞ beyond, NaN where one of them is."""
+    inside, edge = f.logical_and(f.greater(x, 0), f.greater(y, 0)), f.logical_and(f.equal(x, 0), f.greater_equal(y, 0))
+    p, q = f.where(inside, x, 1.0), f.where(inside, y, 1.0)
+    outside = f.where(f.logical_or(f.isnan(x), f.isnan(y)), f.add(x, y), np.inf)
+    return f.where(inside, p * f.log(p / q) + rest(p, q), f.where(edge, rest(x, y), outside))
+
+
+def kl_div(x, y):
+    return rel_entr(x, y, lambda x, y: f.subtract(y, x))
+
+
+def whole(op):
+    """The function of a whole order: SciPy's own cuts others off."""
+    def function(n, x):
+        if isinstance(n, ArrayLike) or np.ndim(n) or not np.isfinite(n) or n != int(n):
+            refuse("yn and kn have a derivative here for a whole order", "write yv or kv")
+        return getattr(f, op)(int(n), x)
+    return function
+
+
+def scaled(op, order, at_infinity):
+    """The function of that order, which SciPy knows to vanish at ∞, and at −∞ too where it is not None there."""
+    def function(x):
+        value = f.where(f.equal(x, np.inf), 0.0, getattr(f, op)(order, x))
+        return value if at_infinity is None else f.where(f.equal(x, -np.inf), at_infinity, value)
+    return function
+
+
+def gammasgn(x):
+    whole = f.floor(x)
+    sign = 1.0 - 2.0 * f.remainder(whole, 2.0)
+    return f.where(x > 0, 1.0, f.where(f.equal(x, 0), np.copysign(1.0, x), f.where(f.equal(x, whole), np.nan, sign)))
+
+
+def rgamma(x):
+    """1/Γ(x), to the left of ½ by its reflection, which has the derivatives where Γ has poles."""
+    left = f.logical_and(f.less(x, 0.5), f.greater(x, -np.inf))
+    y = f.where(left, x, 0.0)
+    r = f.round(y)
+    reflected = (1.0 - 2.0 * f.remainder(r, 2.0)) * f.sin(math.pi * (y - r)) / math.pi * f.Gamma(1.0 - y) + 0.0
+    right = f.where(left, 1.0, x)
+    reflected = f.where(f.equal(x, 0), x * (1.0 + np.euler_gamma * x), reflected)  # the sign of 0
+    return f.where(left, reflected, f.where(f.equal(right, -np.inf), 0.0, f.reciprocal(f.Gamma(right))))
+
+
+def huber(delta, r):
+    size = f.abs(r)
+    value = f.where(size <= delta, f.half(r * r), delta * (size - f.half(delta)))
+    return f.where(f.less(delta, 0), np.inf, value)
+
+
+def pseudo_huber(delta, r):
+    flat = f.logical_or(f.equal(delta, 0), f.equal(r, 0))
+    d, s = f.where(flat, 1.0, delta), f.where(flat, 1.0, r)
+    value = f.where(flat, f.where(f.equal(delta, 0), 0.0, f.half(r * r)), d * d * (f.hypot(1.0, s / d) - 1.0))
+    return f.where(f.less(delta, 0), np.inf, value)
+
+
+def series(x):
+    """(eˣ − 1)/x near 0, with all its derivatives."""
+    sum = 1.0
+    for k in 10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0:
+        sum = 1.0 + x / k * sum
+    return sum
+
+
+def exprel(x):
+    near = f.abs(x) < 0.1
+    value = f.expm1(x) / f.where(f.logical_or(near, f.equal(x, np.inf)), 1.0, x)
+    return f.where(near, series(f.where(near, x, 0.0)), value)
+
+
+def boxcox(y, lmbda):
+    """(e^(λ y) − 1)/λ, y where λ is 0."""
+    u = f.scale(lmbda, y)
+    near = f.abs(u) < 0.1
+    return f.where(near, y * series(f.where(near, u, 0.0)), f.expm1(u) / f.where(near, 1.0, lmbda))
+
+
+SPECIAL.update({
+    "ndtr":         lambda x: f.half(f.erfc(x * -ROOT_HALF)),
+    "log_ndtr":     lambda x: f.logNdtr(x),
+    "erfcinv":      lambda x: -ROOT_HALF * f.ndtri(f.half(x)),
+    "gamma":        lambda x: f.Gamma(x),
+    "loggamma":     lambda z: f.where(z >= 0, f.gammaln(z), np.nan),
+    "rgamma":       rgamma,
+    "gammasgn":     gammasgn,
+    "beta":         f.Beta,
+    **{name: getattr(f, op) for name, op in (("jv", "besselJ"), ("yv", "besselY"), ("iv", "besselI"), ("ive", "besselIe"),
+                                             ("kv", "besselK"), ("kve", "besselKe"))},
+    **{f"{op[-1].lower()}{order}": of_order(op, order)
+       for op in ("besselJ", "besselY", "besselI", "besselK") for order in (0, 1)},
+    "j1":           lambda x: f.where(f.equal(x, 0), f.half(x) * (1.0 - x * x / 8.0), f.besselJ(1, x)),  # the sign of 0
+    "yn":           whole("besselY"),
+    "kn":           whole("besselK"),
+    "i0e":          scaled("besselIe", 0, 0.0),
+    "i1e":          scaled("besselIe", 1, -0.0),
+    "k0e":          scaled("besselKe", 0, None),
+    "k1e":          scaled("besselKe", 1, None),
+    "rel_entr":     rel_entr,
+    "kl_div":       kl_div,
+    "exprel":       exprel,
+    "exp10":        lambda x: 10.0 ** x,
+    "boxcox":       lambda x, lmbda: boxcox(f.log(x), lmbda),
+    "boxcox1p":     lambda x, lmbda: boxcox(f.log1p(x), lmbda),
+    "huber":        huber,
+    "pseudo_huber": pseudo_huber,
+})
+
+
+# ---- what is no ufunc -----------------------------------------------------------------------------------------------
+
+def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
+    a, axis = array(a), whole_axis(axis)
+    if b is None and not return_sign:
+        return f.logsumexp(a, axis=axis, keepdims=bool(keepdims))
+    b = array(1.0 if b is None else b)
+    top = f.stopGradient(f.max(f.where(f.equal(b, 0), -np.inf, a), axis=axis, keepdims=True))
+    top = f.where(f.isfinite(top), top, 0.0)
+    total = f.sum(f.scale(b, f.exp(a - top)), axis=axis, keepdims=True)
+    result = f.log(f.abs(total) if return_sign else total) + top
+    result, sign = (x if keepdims else np.squeeze(x, axis) for x in (result, f.sign(total)))
+    return (result, sign) if return_sign else result
+
+
+def softmax(x, axis=None):
+    if axis is None or isinstance(axis, tuple):
+        return f.exp(log_softmax(x, axis))
+    return f.softmax(x, axis)
+
+
+def log_softmax(x, axis=None):
+    if axis is None or isinstance(axis, tuple):
+        return x - f.logsumexp(x, axis=whole_axis(axis), keepdims=True)
+    return f.logSoftmax(x, axis)
+
+
+def multigammaln(a, d):
+    if d < 1:
+        raise ValueError("d should be a positive integer (dimension)")
+    return sum(f.gammaln(a - f.half(j)) for j in range(d)) + d * (d - 1) * 0.25 * math.log(math.pi)
+
+
+def polygamma(n, x):
+    return f.digamma(x) if np.ndim(n) == 0 and n == 0 else f.polygamma(n, x)
+
+
+def factorial(n, exact=False, extend="zero"):
+    if exact or extend != "zero":
+        refuse("factorial with exact=True is of whole numbers", "leave it out")
+    return f.where(n < 0, 0.0, f.Gamma(f.where(n < 0, 0.0, n) + 1.0))
+
+
+FUNCTIONS = {g.__name__: g for g in (logsumexp, softmax, log_softmax, multigammaln, polygamma, factorial)}
+SCIPY["special"] = FUNCTIONS

@@ -1,0 +1,5 @@
+"""scipy.linalg, whose functions take traced values too: solve, cholesky, cho_solve, expm …"""
+from . import room
+from .matrices import LINALG
+
+__getattr__, __dir__ = room("scipy.linalg", LINALG)

@@ -1,0 +1,95 @@
+"""The functions of scipy.linalg on traced values: check_finite and overwrite_… change nothing in them."""
+from __future__ import annotations
+
+import numpy as np
+
+from ops import f
+
+from ..functions.dispatch import array
+from ..functions.refusals import SCIPY, refuse
+from ..numpy import compositions as c
+from ..numpy import decompositions as numpys
+from ..numpy.decompositions import mirrored, triangle
+
+
+def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=None, transposed=False):
+    a, b = array(a), array(b)
+    if assume_a in ("sym", "her", "pos", "symmetric", "hermitian", "positive definite"):
+        a = mirrored(a, lower)
+    elif assume_a in ("upper triangular", "lower triangular"):
+        a = f.where(triangle(a, assume_a == "lower triangular"), a, 0.0)
+    elif assume_a not in (None, "gen", "general"):
+        refuse(f"scipy.linalg.solve with assume_a={assume_a!r} has no derivative here", "leave it out")
+    return f.solve(f.mT(a) if transposed else a, b)
+
+
+def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True):
+    a = f.where(triangle(array(a), lower), array(a), 0.0)
+    if unit_diagonal:
+        a = f.where(np.eye(a.shape[-1], dtype=bool), 1.0, a)
+    return f.solve(a if trans in (0, "N") else f.mT(a), array(b))
+
+
+def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
+    factor = f.cholesky(mirrored(a, lower))
+    return factor if lower else f.mT(factor)
+
+
+def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
+    return f.where(triangle(a, lower), cholesky(a, lower), a), lower
+
+
+def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
+    factor, lower = c_and_lower
+    first, last = (0, 1) if lower else (1, 0)
+    return solve_triangular(factor, solve_triangular(factor, b, first, lower), last, lower)
+
+
+def eigh(a, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, check_finite=True):
+    a = mirrored(a, lower)
+    return f.eigvalsh(a) if eigvals_only else (f.eigvalsh(a), f.eigenvectors(a, ("L" if lower else "U", "scipy")))
+
+
+def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
+    found = numpys.svd(a, full_matrices, compute_uv)
+    return tuple(found) if compute_uv else found
+
+
+def qr(a, overwrite_a=False, lwork=None, mode="full", check_finite=True):
+    if mode not in ("economic", "full", "r") or mode != "economic" and a.shape[-2] > a.shape[-1]:
+        refuse(f"scipy.linalg.qr with mode={mode!r} has no derivative here", "write mode='economic'")
+    return (numpys.qr(a, "r"),) if mode == "r" else tuple(numpys.qr(a))
+
+
+def lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None):
+    x, residuals, rank, sizes = numpys.lstsq(a, b, cond)
+    return x, np.squeeze(residuals, 0) if np.ndim(b) == 1 and np.size(residuals) else residuals, rank, sizes
+
+
+def block_diag(*arrays):
+    arrays = [np.atleast_2d(array(a)) for a in arrays]
+    ends = np.cumsum([a.shape[1] for a in arrays]).tolist()
+    return np.concatenate([f.pad(a, ((0, 0), (end - a.shape[1], ends[-1] - end))) for a, end in zip(arrays, ends, strict=True)])
+
+
+def toeplitz(c, r=None):
+    c = np.ravel(c)
+    r = c if r is None else np.ravel(r)
+    return np.concatenate([np.flip(r[1:]), c])[np.arange(len(c))[:, None] - np.arange(len(r)) + len(r) - 1]
+
+
+LINALG = {
+    "inv": lambda a, overwrite_a=False, check_finite=True, **_: f.inv(a),
+    "det": lambda a, overwrite_a=False, check_finite=True: f.det(a),
+    "pinv": lambda a, check_finite=True: c.pinv(a),
+    "norm": lambda a, ord=None, axis=None, keepdims=False, check_finite=True: c.norm(a, ord, axis, keepdims),
+    "eigvalsh": lambda a, **options: eigh(a, eigvals_only=True, **options),
+    "svdvals": lambda a, overwrite_a=False, check_finite=True: f.svdvals(a),
+    "solve_sylvester": lambda a, b, q: f.sylvester(array(a), array(b), array(q)),
+    "solve_continuous_lyapunov": lambda a, q: f.sylvester(array(a), f.mT(array(a)), array(q)),
+    "expm": lambda A: f.expm(A),
+    "sqrtm": lambda A, *_: f.sqrtm(A),
+} | {g.__name__: g for g in (
+    solve, solve_triangular, cholesky, cho_factor, cho_solve, eigh, svd, qr, lstsq, block_diag, toeplitz)}
+
+SCIPY["linalg"] = LINALG

@@ -1,0 +1,36 @@
+"""scipy.stats, whose distributions take traced values too: norm.logpdf, gamma.pdf, multivariate_normal.logpdf …"""
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from . import both
+from .distributions import DISTRIBUTIONS
+
+
+class Distribution:
+    """SciPy's distribution of that name, or what it makes of its parameters, with ours for traced values."""
+
+    def __init__(self, name: str, *args: Any, **options: Any):
+        self.__dict__.update(name=name, args=args, options=options)
+
+    def __call__(self, *args: Any, **options: Any) -> Distribution:
+        return Distribution(self.name, *args, **options)
+
+    def __getattr__(self, method: str) -> Any:
+        if method.startswith("__"):
+            raise AttributeError(method)
+        theirs = getattr(getattr(importlib.import_module("scipy.stats"), self.name), method)
+        if not callable(theirs):
+            return theirs
+        ours = DISTRIBUTIONS[self.name].get(method)
+        function = both(theirs, ours) if ours else theirs
+        return lambda *args, **options: function(*args, *self.args, **self.options | options)
+
+
+def __getattr__(name: str) -> Any:
+    return Distribution(name) if name in DISTRIBUTIONS else getattr(importlib.import_module("scipy.stats"), name)
+
+
+def __dir__() -> list[str]:
+    return dir(importlib.import_module("scipy.stats"))
