@@ -123,7 +123,7 @@ def einsumBack(x, like, letters):
     A letter that is missing in x is spread, one that like has twice is a diagonal, an axis of length 1 that the sum
     stretched is summed over; leading axes are those of `...`.
     """
-    kept, mine = letters
+    x, (kept, mine) = np.asarray(x), letters
     result = np.zeros(np.shape(like), x.dtype)
     unique = "".join(dict.fromkeys(mine))
     view = np.einsum(f"...{mine}->...{unique}", result) if mine else result[...]

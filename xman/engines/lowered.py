@@ -52,7 +52,7 @@ def exp_difference(w, x, y):
 
 
 def mean(w, x, axis=None, keepdims=False):
-    return f.sum(x, axis, keepdims) / float(count(w.example[id(x)], axis)) if filled(w, x) else None
+    return f.sum(x, axis, keepdims) / float(count(w.value(x), axis)) if filled(w, x) and not isinstance(axis, Expression) else None
 
 
 def targets(w, z, y):

@@ -20,6 +20,7 @@ from .program import Program, held
 from .text import Text, guard, own_array
 
 WORTH_BLAS = 1e6  # operations of all products from which on SciPy's BLAS, which folds, pays for its import
+VIEWS = {"alias", "transpose", "mT", "reshape"}
 INFIX = {"add": "+", "subtract": "-", "mul": "*", "divide": "/"}
 REDUCED = {"sum": np.add.reduce, "max": np.maximum.reduce, "min": np.minimum.reduce, "prod": np.multiply.reduce}
 SPECIAL = {"sigmoid": "expit", "erf": "erf", "gammaln": "gammaln", "digamma": "psi"}  # the ufuncs of scipy.special
@@ -51,14 +52,15 @@ class Writer:
         events.append(Event({root for x in (*self.outputs, *program.inplace) for root in holds.get(x, ())}, {}))
         self.places, self.size = placed(events)
         names = {a for dst, _, args in lines for a in (dst, *args) if isinstance(a, str)}
-        self.text = Text(names.union(program.original.inputs))
+        self.text = Text(names.union(program.original.inputs, program.constants))
+        self.text.objects |= program.constants
 
     def how(self, dst: str, op: str, args: tuple) -> str:
         """How a line is computed: `into` an array that is there, as a `view`, as a `number`, or by a `call` of its operator."""
         registers = [a for a in args if isinstance(a, str)]
         if any(a not in self.kinds for a in (dst, *registers)) or sum(isinstance(a, str) for a in args) > ARRAYS.get(op, 99):
             return "call"
-        if op in ("alias", "transpose", "mT", "reshape") or op == "getitem" and self.kinds[dst].array:
+        if isinstance(args[0], str) and (op in VIEWS or op == "getitem" and self.kinds[dst].array):
             return "view"
         array, ufunc = self.kinds[dst].array, isinstance(ops.G.get(op), np.ufunc)
         if op == "power" and self.kinds[dst].dtype.kind != "f" or op in ("max", "min") and 0 in self.kinds[args[0]].shape:
@@ -87,7 +89,8 @@ class Writer:
         if self.places:
             text.add(f"{space} = {text.object('taken', lambda: spaces.pop() if spaces else self.space())}()")
             text.add(f"{', '.join(self.places)}, = {space}")
-        text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
+        if self.lines:
+            text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
         for line in self.lines:
             self.write(*line)
         text.add(f"{results} = {{{', '.join(f'{name!r}: {self.result(name)}' for name in self.outputs)}}}")

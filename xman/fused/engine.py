@@ -40,8 +40,9 @@ class Writer:
     def __init__(self, program: Program):
         self.program, self.kinds, self.outputs = program, program.kinds, program.outputs
         self.layout = layout = Layout(program)
-        names = {a for dst, _, args in layout.lines for a in (dst, *args) if isinstance(a, str)}.union(program.original.inputs)
-        self.text, self.kernels = Text(names), Kernels(layout, names)
+        names = {a for dst, _, args in layout.lines for a in (dst, *args) if isinstance(a, str)}
+        self.text, self.kernels = Text(names | layout.given), Kernels(layout, names | layout.given)
+        self.text.objects |= {x: np.array(v, order="C") if layout.is_array(x) else v for x, v in program.constants.items()}
         self.spaces: list[tuple] = []  # memory that no run uses now
         self.give_back = self.spaces.append
 

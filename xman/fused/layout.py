@@ -24,10 +24,12 @@ class Layout:
 
     def __init__(self, program: Program):
         self.program, self.kinds, self.outputs = program, program.kinds, program.outputs
+        self.given = {*program.original.inputs, *program.constants}
         lines = [self.bare(line) for line in folded(program, rows=False)]
         self.roots: dict[str, str] = {}
         for dst, op, args in lines:
-            if op in ("reshape", "alias") and all(x in self.kinds for x in (dst, args[0])):
+            if op in ("reshape", "alias") and all(x in self.kinds for x in (dst, args[0])) and (
+                    args[0] not in self.given or self.is_array(args[0])):
                 self.roots[dst] = self.root(args[0])
         hows = {line[0]: self.how(line) for line in lines}
         holds = held(lines, self.kinds) | {x: frozenset([root]) for x, root in self.roots.items()}

@@ -18,7 +18,7 @@ EXPRESSIONS = {
     "scale": "{T}(0) if {0} == {T}(0) else {0} * {1}", "ratio": "{T}(0) if {0} == {T}(0) else {0} / {1}",
     "sign": "{0} if {0} != {0} else {T}({0} > {T}(0)) - {T}({0} < {T}(0))",
     "equal": "{0} == {1}", "not_equal": "{0} != {1}", "less": "{0} < {1}", "less_equal": "{0} <= {1}",
-    "greater": "{0} > {1}", "greater_equal": "{0} >= {1}", "isnan": "{0} != {0}", "isfinite": "{0} - {0} == {T}(0)",
+    "greater": "{0} > {1}", "greater_equal": "{0} >= {1}", "isnan": "{0} != {0}", "isfinite": "{0} * {T}(0) == {T}(0)",
     "logical_and": "({0} != {T}(0)) & ({1} != {T}(0))", "logical_or": "({0} != {T}(0)) | ({1} != {T}(0))",
     "logical_not": "{0} == {T}(0)",
     **{op: f"{op}({{0}})" for op in (
@@ -40,11 +40,11 @@ def loopable(line: Line, kinds: Mapping[str, Kind]) -> bool:
         return False
     literals = [a for a in args if not isinstance(a, str)]
     if op in REDUCTIONS:
-        return kinds[args[0]].dtype == kinds[dst].dtype and kinds[dst].dtype.kind == "f"
+        return kinds[args[0]].dtype == kinds[dst].dtype and kinds[dst].dtype.kind == "f" and len(registers) == 1
     if op in ("broadcast", "astype"):
         return len(args) <= 2 or args[2:] == ((),)
     if op == "oneHot":
-        return kinds[args[0]].dtype.kind in "iu" and len(kinds[dst].shape) > 1 and kinds[args[0]].shape != kinds[dst].shape \
+        return not literals and kinds[args[0]].dtype.kind in "iu" and len(kinds[dst].shape) > 1 and kinds[args[0]].shape != kinds[dst].shape \
             and kinds[dst].shape[-1] > 1
     if not all(isinstance(a, (int, float)) for a in literals):
         return False

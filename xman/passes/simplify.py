@@ -135,7 +135,7 @@ class Simplifier(Writer):
             return None
         try:
             with np.errstate(all="ignore"):
-                return self.G[op](*[self.example[id(a)] if isinstance(a, Symbol) else a for a in args])
+                return self.G[op](*map(self.value, args))
         except Exception:  # whatever it is, the line is written as it stands, and raises it when it runs
             return None
 
@@ -150,9 +150,13 @@ class Simplifier(Writer):
 
     # ---- what a rewrite may ask -------------------------------------------------------------------------------------
 
+    def value(self, a: Any) -> Any:
+        """A literal itself, a value for a symbol, None where none is known."""
+        return self.example.get(id(a)) if isinstance(a, Symbol) else a
+
     def shape(self, a: Any) -> tuple | None:
         """The shape of a, None where it is not known."""
-        return np.shape(self.example[id(a)]) if id(a) in self.example else None if isinstance(a, Symbol) else np.shape(a)
+        return None if (value := self.value(a)) is None else np.shape(value)
 
     def alike(self, a: Any, like: Any) -> bool:
         """Whether a is known to have the shape and the precision of like. A literal number has that of any number."""

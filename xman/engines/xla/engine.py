@@ -48,7 +48,7 @@ def build(program: Program) -> Built:
     """The program in JAX. It is compiled here."""
     import jax
     kinds = {x: kind for x, kind in program.kinds.items() if kind.dtype.itemsize <= 8}
-    text = Text({*program.original.inputs, *(a for dst, _, args in program.steps for a in (dst, *args) if isinstance(a, str))})
+    text = Text({*program.original.inputs, *program.constants, *(a for dst, _, args in program.steps for a in (dst, *args) if isinstance(a, str))})
     with wide():
         written, why = expressions(program, kinds, text)
         while True:
@@ -98,7 +98,8 @@ def expressions(program: Program, kinds: Kinds, text: Text) -> tuple[dict[str, s
             if dst in kinds:
                 known[dst] = jax.numpy.zeros(*kinds[dst][:2]) if why[dst] else out
 
-    jax.eval_shape(follow, {x: jax.ShapeDtypeStruct(*kinds[x][:2]) for x in program.original.inputs if x in kinds})
+    given = {*program.original.inputs, *program.constants}
+    jax.eval_shape(follow, {x: jax.ShapeDtypeStruct(*kinds[x][:2]) for x in given if x in kinds})
     return written, {dst: reason for dst, reason in why.items() if reason}
 
 
@@ -138,7 +139,7 @@ def argument(text: Text, a: Any, dtype: np.dtype | None) -> str:
 
 def parted(program: Program, why: Collection[str]) -> list[Part]:
     """The lines in parts that run one after another, as few as can be, those in `why` apart from the others."""
-    stage = dict.fromkeys(program.original.inputs, -1)
+    stage = dict.fromkeys((*program.original.inputs, *program.constants), -1)
     lines: dict[int, list[Line]] = {}
     for dst, op, args in program.steps:
         after = max((stage[a] for a in args if isinstance(a, str)), default=-1)
@@ -203,7 +204,7 @@ def runner(program: Program, kinds: Kinds, parts: list[Part]) -> Callable:
                            for found in indices(op, args, kinds) if found[0] in inputs)
 
     def run(values: Mapping[str, Any]) -> dict[str, Any] | None:
-        found: dict[str, Any] = {}
+        found: dict[str, Any] = dict(program.constants)
         with wide():
             for x in inputs:
                 found[x] = v = accepted(x, values.get(x), program)
