@@ -93,6 +93,8 @@ def expressions(program: Program, kinds: Kinds, text: Text) -> tuple[dict[str, s
                     out = builtins.eval(written[dst], dict(text.objects), known)
                     if type(out) is not int and (out.shape, out.dtype, out.weak_type) != (*kinds[dst][:2], False):
                         why[dst] = f"is {out.dtype}{list(out.shape)} to JAX"
+            except TimeoutError:
+                raise  # of a clock
             except Exception as error:  # whatever it is, the operator's own function has the line
                 why[dst] = said("JAX", error)
             if dst in kinds:
@@ -185,6 +187,8 @@ def tried(part: Part, kinds: Kinds) -> str:
     """Compile a part by running it once. Why that failed, nothing where it did not."""
     try:
         part.call(*(np.zeros(*kinds[x][:2]) for x in part.reads))
+    except TimeoutError:
+        raise
     except Exception as error:  # what XLA does not have on this device
         return said("XLA", error)
     return ""
@@ -200,11 +204,12 @@ def runner(program: Program, kinds: Kinds, parts: list[Part]) -> Callable:
     """The function from the values to the outputs."""
     import jax
     inputs = program.original.inputs
+    constants = {x: v if isinstance(v, np.ndarray) else np.asarray(v)[()] for x, v in program.constants.items()}
     ranges = dict.fromkeys(found for part in parts if part.call for _, op, args in part.lines
                            for found in indices(op, args, kinds) if found[0] in inputs)
 
     def run(values: Mapping[str, Any]) -> dict[str, Any] | None:
-        found: dict[str, Any] = dict(program.constants)
+        found: dict[str, Any] = dict(constants)
         with wide():
             for x in inputs:
                 found[x] = v = accepted(x, values.get(x), program)
