@@ -69,12 +69,13 @@ def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
     """The list with a register in the place of each array among its literals that is no key, and these arrays by name."""
     names = (name for k in itertools.count(1) if (name := f"constant{k}") not in taken)
     taken, known = {*steps.inputs, *(dst for dst, _, _ in steps)}, {}
-    lines = [(dst, op, tuple(known.setdefault(id(a), (next(names), a))[0] if isinstance(a, (np.ndarray, np.floating)) and i < KEYS.get(op, MANY)
+    lines = [(dst, op, tuple(known.setdefault(id(a), (next(names), a))[0] if isinstance(a, np.ndarray) and i < KEYS.get(op, MANY)
                              else a for i, a in enumerate(args))) for dst, op, args in steps]
     return WengertList(lines), dict(known.values())
 
 
 KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # where the keys begin
+GEMM = "gemm()"  # a line that is one call of BLAS (`folded`); no operator can be called so
 
 
 def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str]) -> WengertList:
@@ -120,7 +121,7 @@ def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozense
             holds.setdefault(a, frozenset([a]))
         if dst in kinds and not kinds[dst].array:
             holds[dst] = frozenset()
-        elif op in MAY_SHARE or op not in ops.table.OURS and op != "gemm":
+        elif op in MAY_SHARE or op not in ops.table.OURS and op != GEMM:
             holds[dst] = frozenset().union(*(holds[a] for a in registers))
         else:
             holds[dst] = frozenset([dst])

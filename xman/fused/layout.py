@@ -5,7 +5,7 @@ import numpy as np
 
 from ..engines.folded import folded, ordered
 from ..engines.memory import ALIGNED, Event, placed
-from ..engines.program import Program, held
+from ..engines.program import GEMM, Program, held
 from ..wengert import Line
 from .groups import PLACE, ROW, ROWS, level, role
 from .loops import loopable
@@ -64,8 +64,8 @@ class Layout:
     def how(self, line: Line) -> str:
         """How a line is computed: by `gemm`, in `loops`, as a `view`, or by a `call` of the interpreter's function."""
         dst, op, _ = line
-        if dst in self.roots or op == "gemm":
-            return "gemm" if op == "gemm" else "view"
+        if dst in self.roots or op == GEMM:
+            return "gemm" if op == GEMM else "view"
         return "loops" if loopable(line, self.kinds) and level(line, self.kinds) else "call"
 
     def read_elsewhere(self) -> set[str]:

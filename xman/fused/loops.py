@@ -187,7 +187,7 @@ class Loops:
         return EXPRESSIONS[op].format(*written, T=T, abs=self.text.free("abs"))
 
     def number(self, a: float) -> str:
-        return repr(a) if np.isfinite(a) else self.text.free("nan") if a != a else f"{'-' * (a < 0)}{self.text.free('inf')}"
+        return repr(float(a)) if np.isfinite(a) else self.text.free("nan") if a != a else f"{'-' * (a < 0)}{self.text.free('inf')}"
 
     def typed(self, dst: str, value: str) -> str:
         return f"{self.text.free(TYPES[self.kinds[dst].dtype])}({value})"
