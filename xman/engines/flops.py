@@ -40,7 +40,7 @@ def summed(out: Any, x: Any, *_: Any) -> int:
 
 def product(out: Any, a: Any, b: Any) -> int:
     """2nmk of (n, k) by (k, m), vectors and batches too; of a sparse a two for each entry that is stored and each column."""
-    return 2 * a.nnz * prod(b.shape[1:]) if hasattr(a, "nnz") else 2 * np.size(out) * a.shape[-1]
+    return 2 * a.nnz * prod(b.shape[1:]) if hasattr(a, "nnz") else 2 * np.size(out) * prod(np.shape(a)[-1:])
 
 
 def einsum(out: Any, subscripts: Any, *arrays: Any) -> int:

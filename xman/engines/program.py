@@ -108,7 +108,7 @@ def kind_of(x: Any) -> Kind | None:
     return Kind((), np.dtype(type(x)), False) if type(x) in (bool, int, float) else None
 
 
-MAY_SHARE = {"alias", "stopGradient", "reshape", "transpose", "mT", "getitem", "flip", "diag", "part", "unpad", "column",
+MAY_SHARE = {"alias", "stopGradient", "reshape", "transpose", "mT", "getitem", "flip", "diag", "diagBack", "part", "unpad", "column",
              "einsum", "clip", "round", "oneHot", "unbroadcast"}  # whose results may lie in the memory of an argument
 
 

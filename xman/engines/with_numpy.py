@@ -65,7 +65,8 @@ class Writer:
         if isinstance(args[0], str) and (op == "alias" or op in VIEWS and self.kinds[args[0]].array and self.kinds[dst].array):
             return "view"
         array, ufunc = self.kinds[dst].array, isinstance(ops.G.get(op), np.ufunc)
-        if op == "power" and self.kinds[dst].dtype.kind != "f" or op in ("max", "min") and 0 in self.kinds[args[0]].shape:
+        if op == "power" and self.kinds[dst].dtype.kind != "f" or op in ("max", "min") and 0 in self.kinds[args[0]].shape \
+                or op == "where" and (args[0] not in self.kinds or self.kinds[args[0]].dtype != bool):
             return "call"  # NumPy may refuse the values
         if ufunc or op in REDUCED:
             return "into" if array else "number"
