@@ -44,7 +44,7 @@ def loopable(line: Line, kinds: Mapping[str, Kind]) -> bool:
     if op in ("broadcast", "astype"):
         return len(args) <= 2 or args[2:] == ((),)
     if op == "oneHot":
-        return not literals and kinds[args[0]].dtype.kind in "iu" and len(kinds[dst].shape) > 1 and kinds[args[0]].shape != kinds[dst].shape \
+        return not literals and kinds[args[0]].dtype.kind in "iu" and kinds[args[0]].shape == (*kinds[dst].shape[:-1], 1) \
             and kinds[dst].shape[-1] > 1
     if not all(isinstance(a, (int, float)) for a in literals):
         return False
