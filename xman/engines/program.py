@@ -67,10 +67,10 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
 
 def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
     """The list with a register in the place of each array among its literals that is no key, and these arrays by name."""
-    names = (name for k in itertools.count(1) if (name := f"constant{k}") not in taken)
     taken, known = {*steps.inputs, *(dst for dst, _, _ in steps)}, {}
-    lines = [(dst, op, tuple(known.setdefault(id(a), (next(names), a))[0] if isinstance(a, np.ndarray) and i < KEYS.get(op, MANY)
-                             else a for i, a in enumerate(args))) for dst, op, args in steps]
+    names = (name for k in itertools.count(1) if (name := f"constant{k}") not in taken)
+    as_register = lambda a: known.setdefault(id(a), (next(names), a))[0] if isinstance(a, np.ndarray) else a
+    lines = [(dst, op, (*map(as_register, args[:KEYS.get(op, MANY)]), *args[KEYS.get(op, MANY):])) for dst, op, args in steps]
     return WengertList(lines), dict(known.values())
 
 
@@ -108,8 +108,8 @@ def kind_of(x: Any) -> Kind | None:
     return Kind((), np.dtype(type(x)), False) if type(x) in (bool, int, float) else None
 
 
-MAY_SHARE = {"alias", "stopGradient", "reshape", "transpose", "mT", "getitem", "flip", "diag", "diagBack", "part", "unpad", "column",
-             "einsum", "clip", "round", "oneHot", "unbroadcast"}  # whose results may lie in the memory of an argument
+MAY_SHARE = {"alias", "stopGradient", "reshape", "transpose", "mT", "getitem", "flip", "diag", "diagBack", "part", "unpad",
+             "column", "einsum", "clip", "round", "oneHot", "unbroadcast"}  # whose results may lie in the memory of an argument
 
 
 def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozenset[str]]:

@@ -11,7 +11,7 @@ from .groups import PLACE, ROW, ROWS, level, role
 from .loops import loopable
 from .schedule import Item, scheduled
 
-SHAPED = {"broadcast", "oneHot", "astype"}  # operators whose second argument says no more than a shape or a type
+SHAPED = {"broadcast", "astype"}  # operators whose second argument says no more than a shape or a type
 
 
 class Layout:
@@ -33,7 +33,7 @@ class Layout:
                 self.roots[dst] = self.root(args[0])
         hows = {line[0]: self.how(line) for line in lines}
         holds = held(lines, self.kinds) | {x: frozenset([root]) for x, root in self.roots.items()}
-        uncertain = [k for k, line in enumerate(lines) if hows[line[0]] == "call" or line[1] == "oneHot"]
+        uncertain = [k for k, line in enumerate(lines) if hows[line[0]] == "call"]
         self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds, max(uncertain, default=-1))
         entrywise = {line[0] for line in lines if hows[line[0]] == "loops" and level(line, self.kinds) == PLACE}
         self.over = {y: program.inplace[y] for y in direct if hows[y] == "gemm" or y in entrywise}

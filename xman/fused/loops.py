@@ -43,9 +43,6 @@ def loopable(line: Line, kinds: Mapping[str, Kind]) -> bool:
         return kinds[args[0]].dtype == kinds[dst].dtype and kinds[dst].dtype.kind == "f" and len(registers) == 1
     if op in ("broadcast", "astype"):
         return len(args) <= 2 or args[2:] == ((),)
-    if op == "oneHot":
-        return not literals and kinds[args[0]].dtype.kind in "iu" and kinds[args[0]].shape == (*kinds[dst].shape[:-1], 1) \
-            and kinds[dst].shape[-1] > 1
     if not all(isinstance(a, (int, float)) for a in literals):
         return False
     if kinds[dst].dtype.kind == "f":
@@ -172,9 +169,6 @@ class Loops:
 
     def value(self, dst: str, op: str, args: tuple) -> str:
         """The expression of a line, computed in the type in which NumPy does."""
-        if op == "oneHot":
-            column = f"{args[0]} == {self.j}"
-            return f"{self.typed(dst, '1')} if {column} else {self.typed(dst, '0')}"
         dtype = computed_in((dst, op, args), self.kinds)
         T = self.text.free(TYPES[dtype])
         args = args[:1] if op in ("broadcast", "astype") else args
@@ -187,7 +181,7 @@ class Loops:
         return EXPRESSIONS[op].format(*written, T=T, abs=self.text.free("abs"))
 
     def number(self, a: float) -> str:
-        return repr(float(a)) if np.isfinite(a) else self.text.free("nan") if a != a else f"{'-' * (a < 0)}{self.text.free('inf')}"
+        return repr(float(a)) if np.isfinite(a) else f"{'-' * (a < 0)}{self.text.free('nan' if a != a else 'inf')}"
 
     def typed(self, dst: str, value: str) -> str:
         return f"{self.text.free(TYPES[self.kinds[dst].dtype])}({value})"

@@ -145,7 +145,8 @@ class Simplifier(Writer):
     def constant(self, op: str, args: tuple) -> int | float | None:
         """The number that op makes of literals, which then takes the precision of the list; None where that is not one alone."""
         value = self.evaluated(op, args)
-        return value.item() if isinstance(value, np.floating) and self.one_precision else value if type(value) in (int, float) else None
+        value = value.item() if isinstance(value, np.floating) and self.one_precision else value
+        return value if type(value) in (int, float) else None
 
     # ---- what a rewrite may ask -------------------------------------------------------------------------------------
 

@@ -97,7 +97,7 @@ def cost(steps: Steps, values: Mapping[str, Any], of: str | None = None, wrt: Co
     shapes: no expression twice, nothing `of` does not need, none of the rules' helpers.
 
     What counts as one operation says `xman.engines.flops`; an operator of your own gets its row in FLOPS there, or one that is
-    elementwise counts as one an entry. Bytes are those of each line's registers, read and written, as if nothing stayed in a cache.
+    elementwise counts as one an entry. Bytes are those of each line's registers, read and written, as if nothing was cached.
     Bishop, Deep Learning, §8.2: at most 6 times an evaluation, in practice 2 or 3. A list of nothing but operators whose
     derivative is a much longer calculation than they are, such as a determinant, has more.
     Raises XManError for an operator without a row in `FLOPS`, for a name that the list does not have, and as `eval` does.

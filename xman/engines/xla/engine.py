@@ -21,7 +21,6 @@ import numpy as np
 
 import ops
 
-from ...errors import XManError
 from ...interpreters.context import number
 from ...wengert import Line
 from .. import interpreted
@@ -48,7 +47,8 @@ def build(program: Program) -> Built:
     """The program in JAX. It is compiled here."""
     import jax
     kinds = {x: kind for x, kind in program.kinds.items() if kind.dtype.itemsize <= 8}
-    text = Text({*program.original.inputs, *program.constants, *(a for dst, _, args in program.steps for a in (dst, *args) if isinstance(a, str))})
+    given = {*program.original.inputs, *program.constants}
+    text = Text({*given, *(a for dst, _, args in program.steps for a in (dst, *args) if isinstance(a, str))})
     with wide():
         written, why = expressions(program, kinds, text)
         while True:
@@ -218,10 +218,6 @@ def runner(program: Program, kinds: Kinds, parts: list[Part]) -> Callable:
             device = any(isinstance(v, jax.Array) for v in found.values())
             if device:  # the call returns before the device is done; the caller may have written to his arrays by then
                 found.update({x: v.copy() for x, v in found.items() if isinstance(v, np.ndarray)})
-            for y, x in program.inplace.items():
-                if isinstance(found[x], jax.Array):
-                    raise XManError(f"inplace: {x} is an array of JAX, which cannot be overwritten; leave inplace out, ask for "
-                                    f"{y} among the outputs, and pass it as {x} at the next call")
             if not (inside(found) and computed(found)):
                 found = interpreted.build(program).run({x: on_host(v) for x, v in values.items()})
                 return {y: given(v, program.kinds.get(y), device) for y, v in found.items()}
