@@ -10,8 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import ops
 import xman
 from xman import XManError, eval
+from xman.engines.program import MAY_SHARE
 
 sys.path.append(str(Path(__file__).parents[1] / "ops"))
 from every_call import DTYPES, OWN, cases, forget_own_operators, merged, own_operators
@@ -126,3 +128,20 @@ def test_every_engine_agrees_on_programs_of_any_operators(engine, own, data):
         return  # a second of compiling each
     p = program(lambda n: data.draw(st.integers(0, n - 1)), 1 + data.draw(st.integers(0, 14)), tuple(OWN))
     assert not disagreement(p, engine), p.steps
+
+
+def test_an_operator_whose_result_may_lie_in_an_argument_says_so():
+    """Else the memory of the argument is given away while the result is read."""
+    shared = set()
+    for op, of in CASES.items():
+        for args in of:
+            for kind in "f8", "f4", "i8", "?":
+                given = [a.astype(kind) if isinstance(a, np.ndarray) and a.dtype.kind == "f" else a for a in args]
+                arrays = [a for a in given if isinstance(a, np.ndarray)]
+                with np.errstate(all="ignore"):
+                    try:
+                        out = ops.G[op](*given)
+                    except (TypeError, ValueError, IndexError):
+                        continue
+                shared |= {op} if isinstance(out, np.ndarray) and any(np.may_share_memory(out, a) for a in arrays) else set()
+    assert not shared - MAY_SHARE, f"xman/engines/program.py: MAY_SHARE lacks {shared - MAY_SHARE}"
