@@ -176,7 +176,10 @@ class Compiled:
         build = importlib.import_module(ENGINES[self.engine][0], __package__).build
         if self.engine in ("interpret", "tape"):
             return build(self._as_written())
-        program = program_of(self.steps, values, self.outputs, self.inplace)
+        try:
+            program = program_of(self.steps, values, self.outputs, self.inplace)
+        except XManError as error:  # of a list that eval runs
+            raise RuntimeError(str(error)) from error
         for y, x in program.inplace.items():
             check_update(x, y, program.kinds.get(x), program.kinds.get(y))
         built = build(program)
