@@ -123,8 +123,8 @@ def einsumBack(x, like, letters):
     A letter that is missing in x is spread, one that like has twice is a diagonal, an axis of length 1 that the sum
     stretched is summed over; leading axes are those of `...`.
     """
-    kept, mine = letters
-    if kept == mine and np.shape(x) == np.shape(like):
+    x, (kept, mine) = np.asarray(x), letters
+    if kept == mine and x.shape == np.shape(like):
         return cast(x, like)
     result = np.zeros(np.shape(like), x.dtype)
     unique = "".join(dict.fromkeys(mine))

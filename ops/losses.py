@@ -20,7 +20,7 @@ def oneHot(y, like):
     shape, taken for numbers, or one label in 0 … k−1 for each row of like (..., k). A single column like (n, 1) takes
     integers as numbers too. ValueError for any other shape, for labels out of range and for rows that do not match.
     """
-    y, shape = np.asarray(y), np.shape(like)
+    y, shape = np.asarray(y, np.result_type(y, like) if type(y) is float else None), np.shape(like)
     if y.shape == shape and y.dtype.kind == "f":
         return y
     dtype = getattr(like, "dtype", np.dtype(float))

@@ -73,7 +73,6 @@ def test_every_operator_of_the_sweep_is_that_of_the_interpreter(engine, dtype):
     before = {name: x.copy() for name, x in values.items()}
     with np.errstate(all="ignore"):
         found, again, wanted = step(values), step(values), eval(steps, values)
-    assert set(CASES) == ops.table.OURS
     for dst, _, args in steps:
         for result in (found, again):
             try:

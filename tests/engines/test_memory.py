@@ -11,7 +11,7 @@ import xman
 from xman import WengertList, eval, gradient
 from xman.engines.folded import folded
 from xman.engines.memory import ALIGNED, Event, Memory, placed, rounded
-from xman.engines.program import program_of
+from xman.engines.program import GEMM, program_of
 from xman.models import MLP
 
 R = np.random.default_rng(0)
@@ -111,7 +111,7 @@ def training():
 def test_a_gradient_that_only_moves_its_parameter_is_one_product_onto_it():
     steps, values, inplace = training()
     lines = {line[0]: line for line in folded(program_of(steps, values, ("loss",), inplace))}
-    assert lines["W2_next"][1:] == ("gemm", (-0.1, None, "h1", True, "dloss_dscores", False, "W2"))
+    assert lines["W2_next"][1:] == (GEMM, (-0.1, None, "h1", True, "dloss_dscores", False, "W2"))
     assert not {"dloss_dW1", "dloss_dW2", "W1_step", "W2_step"} & set(lines)
 
 

@@ -77,7 +77,7 @@ def labelled(domain, targets):
     """A loss over classes: one-hot or soft targets, labels, one row, no rows."""
     return [(domain(4, 3), targets(4, 3)), (domain(4, 3), np.array([0, 2, 1, 1])), (domain(4, 3), np.array([[0], [2], [1], [1]])),
             (domain(3), targets(3)), (domain(3), np.array(1)), (domain(4, 3), targets(3)), (domain(0, 3), targets(0, 3)),
-            (domain(4, 3), np.eye(3, dtype=int)[[0, 2, 1, 1]]), (domain(2, 4, 3), targets(2, 4, 3))]
+            (domain(4, 3), np.eye(3, dtype=int)[[0, 2, 1, 1]]), (domain(2, 4, 3), targets(2, 4, 3)), (domain(3, 3), np.array([0, 2, 1]))]
 
 
 LABELS = np.array([0, 2, 1, 1])
@@ -186,7 +186,7 @@ CASES: dict[str, list[tuple]] = {
     "hinge": labelled(n, rows)[:4] + [(n(3), np.array(1)), (n(0, 3), rows(0, 3))],
     "sigmoidCrossEntropy": [(n(4, 1), u(4, 1)), (n(4, 1), np.array([0, 1, 1, 0])), (n(3), u(3)), (n(), u()), (n(2, 3), u(3)), (n(4, 3), LABELS)],
     "squaredError": [(n(4, 2), n(4, 2)), (n(3), n()), (n(), n()), (n(4, 3), LABELS), (n(2, 3), n(3)), (n(0, 2), n(0, 2)), (n(4, 1), LABELS)],
-    "oneHot": [(n(2, 3), n(2, 3)), (LABELS, n(4, 3)), (n(3), n(2, 3))],
+    "oneHot": [(n(2, 3), n(2, 3)), (LABELS, n(4, 3)), (n(3), n(2, 3)), (LABELS[:3], n(3, 3)), (LABELS[:, None], n(4, 3))],
     # values without derivative
     **{op: two(n) for op in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")},
     **{op: [(bits(3), bits(3)), (bits(2, 1), bits(3))] for op in ("logical_and", "logical_or")},

@@ -5,6 +5,7 @@ import importlib
 import importlib.util
 import os
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -22,8 +23,8 @@ from .program import Kind, Program, on_host, program_of, same
 # an engine: the file that has its build(program) -> Built, and the package and the extra that it needs
 ENGINES = {"interpret": (".interpreted", "", ""), "numpy": (".with_numpy", "", ""), "numba": ("..fused.engine", "numba", "fast"),
            "jax": (".xla.engine", "jax", "jax"), "tape": ("..tape.engine", "", "")}
-MANY_NUMBERS = 1000  # lines, from which on a list of numbers is coded
-LONG = 3000  # lines, about 20 s of Numba's time
+MANY_NUMBERS = 100  # lines, from which on a list of numbers is coded
+LONG, LOOPS = 1200, 1000  # lines of a list, and of its loops: more take Numba ten seconds and longer
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
 
 
@@ -48,8 +49,9 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
     outputs: the registers that are wanted (None: the list's outputs). inplace: inputs, by name, whose own arrays are to be
     overwritten by a register of the same shape and precision; no other input is ever written to. engine: interpret (the
     reference), numpy, numba (the extra `fast`), jax (the extra `jax`), tape (lists of numbers), or auto, which chooses by
-    sizes and by what is installed; `step.why` says why.
-    Raises XManError for a list that is not valid, for names that it does not have and an engine that is not there.
+    sizes and by what is installed; `step.why` says why. An engine that is not for a list, such as the tape for arrays, hands
+    it on to numpy, and numpy to interpret; so does one that fails to build it, with a warning. `step.why` says that too.
+    Raises XManError for a list that is not valid, for names that it does not have and an engine that is not installed.
     """
     return Compiled(steps, outputs, engine, inplace)
 
@@ -76,6 +78,7 @@ class Compiled:
         self._latest: Built | None = None
         self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []  # the inputs that were looked at, and their owners
         self._lock = threading.Lock()
+        self._warned = False
 
     def __reduce__(self) -> tuple:
         return Compiled, (self.steps, self.outputs, self.asked, self.inplace)  # compiled anew where it is loaded
@@ -86,6 +89,8 @@ class Compiled:
         try:
             if built and (not self.inplace or self._seen(values)) and (result := built.run(values)) is not None:
                 return result
+        except TimeoutError:
+            raise  # of a clock
         except Exception:  # a value is missing or an operator fails: what follows says which
             pass
         return self._specialised(values)
@@ -114,36 +119,76 @@ class Compiled:
         key = tuple(signature(values[x]) for x in self.steps.inputs)
         with self._lock:
             if key not in self._programs:
-                self._programs[key] = self._build(values), self.engine, self.why
-                for old in list(self._programs)[:-REMEMBERED]:
-                    del self._programs[old]
+                return self._first(key, values, here)
             built, self.engine, self.why = self._programs[key]
             self._latest = built
         try:
-            result = built.run(values if self.engine == "jax" else here)
+            return self._run(built, self.engine, values, here)
         except Exception:
             eval(self.steps, here)  # raises the sentence
             raise
+
+    def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
+        """The outputs, by a new program: of the first engine that can build it, and run it once, which may compile it."""
+        self.engine, self.why = self._choice(values, here)
+        before, failed = {x: here[x].copy() for x in self.inplace}, ""
+        while True:
+            try:
+                built = self._build(here)
+                result = self._run(built, self.engine, values, here)
+                break
+            except TimeoutError:
+                raise
+            except Exception as error:
+                for x, old in before.items():
+                    here[x][...] = old
+                eval(self.steps, here)  # raises the sentence, where the values are at fault
+                if self.engine == "interpret":
+                    raise
+                knows = isinstance(error, XManError)  # the engine says itself that it is not for this list
+                reason = str(error) if knows else f"{type(error).__name__}, {shortened(str(error))}"
+                failed = failed or ("" if knows else f"the engine {self.engine} cannot build this list: {reason}")
+                after = "interpret" if self.engine == "numpy" else "numpy"
+                self.engine, self.why = after, f"{self.why}; {self.engine} gave way to {after}: {reason}"
+        self._programs[key] = built, self.engine, self.why
+        for old in list(self._programs)[:-REMEMBERED]:
+            del self._programs[old]
+        self._latest = built
+        if failed and not self._warned:
+            self._warned = True
+            warnings.warn(f"{failed}; it runs on {self.engine} instead", RuntimeWarning, stacklevel=4)
+        return result
+
+    def _run(self, built: Built, engine: str, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
+        result = built.run(values if engine == "jax" else here)
         return self._interpreted().run(here) if result is None else result
 
-    def _build(self, values: Mapping[str, Any]) -> Built:
-        numbers_alone = not any(np.ndim(values[x]) for x in self.steps.inputs)
-        if self.asked == "auto":
-            self.engine, self.why = chosen(self.steps, numbers_alone and not self.inplace)
-            if any(on_host(values[x]) is not values[x] for x in self.steps.inputs):
-                self.engine, self.why = "jax", "there are arrays of JAX among the values"
-        if self.engine == "interpret":
-            return self._interpreted()
-        file, package, extra = ENGINES[self.engine]
+    def _choice(self, values: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, str]:
+        """The engine to begin with, and why that one."""
+        engine, why = self.asked, f"{self.asked} was asked for"
+        if engine == "auto":
+            engine, why = chosen(self.steps, not self.inplace and not any(np.ndim(values[x]) for x in self.steps.inputs))
+            if any(here[x] is not values[x] for x in self.steps.inputs):
+                engine, why = "jax", "there are arrays of JAX among the values"
+        _, package, extra = ENGINES[engine]
         if package and importlib.util.find_spec(package) is None:
-            raise XManError(f"the engine {self.engine} needs the package {package}: pip install 'xman[{extra}]'")
-        build = importlib.import_module(file, __package__).build
-        if self.engine == "tape":
+            raise XManError(f"the engine {engine} needs the package {package}: pip install 'xman[{extra}]'")
+        return engine, why
+
+    def _build(self, values: Mapping[str, Any]) -> Built:
+        build = importlib.import_module(ENGINES[self.engine][0], __package__).build
+        if self.engine in ("interpret", "tape"):
             return build(self._as_written())
-        program = program_of(self.steps, values, self.outputs, self.inplace)
+        try:
+            program = program_of(self.steps, values, self.outputs, self.inplace)
+        except XManError as error:  # of a list that eval runs
+            raise RuntimeError(str(error)) from error
         for y, x in program.inplace.items():
             check_update(x, y, program.kinds.get(x), program.kinds.get(y))
-        return build(program)
+        built = build(program)
+        if self.why == FUSES and (lines := built.source.count("\n")) > LOOPS:
+            raise XManError(f"Numba would take long to compile {lines:,} lines of loops")
+        return built
 
     def _as_written(self) -> Program:
         return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
@@ -189,19 +234,22 @@ def exact(steps: WengertList) -> WengertList:
     return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
 
 
+FUSES = "numba is installed, and fuses what is computed entry by entry"
+
+
 def chosen(steps: WengertList, numbers_alone: bool) -> tuple[str, str]:
     """The engine for a list, and why that one. The variable XMAN_ENGINE of the environment decides where it is set."""
     if asked := os.environ.get("XMAN_ENGINE"):
         if asked not in ENGINES:
             raise XManError(f"XMAN_ENGINE is {asked!r}; there are {', '.join(ENGINES)}")
         return asked, f"XMAN_ENGINE is {asked}"
-    if numbers_alone and len(steps) >= MANY_NUMBERS:
-        return "tape", f"all inputs are numbers, and {len(steps):,} lines are many: a coded tape runs them in one loop"
     if importlib.util.find_spec("numba") is None:
         return "numpy", "numba is not installed; with it, pip install 'xman[fast]', small arrays take a third of the time or less"
+    if numbers_alone and len(steps) >= MANY_NUMBERS:
+        return "tape", f"all inputs are numbers, and {len(steps):,} lines are many: a coded tape runs them in one loop"
     if len(steps) > LONG:
         return "numpy", f"{len(steps):,} lines are more than {LONG:,}, and Numba would take long to compile them"
-    return "numba", "numba is installed, and fuses what is computed entry by entry"
+    return "numba", FUSES
 
 
 def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[str, str]:

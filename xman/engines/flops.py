@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ops.linear_maps import einsum_parts
-from ops.table import ELEMENTWISE
+from ops.table import ELEMENTWISE, OURS
 
 Count = Callable[..., int]
 
@@ -40,7 +40,7 @@ def summed(out: Any, x: Any, *_: Any) -> int:
 
 def product(out: Any, a: Any, b: Any) -> int:
     """2nmk of (n, k) by (k, m), vectors and batches too; of a sparse a two for each entry that is stored and each column."""
-    return 2 * a.nnz * prod(b.shape[1:]) if hasattr(a, "nnz") else 2 * np.size(out) * a.shape[-1]
+    return 2 * a.nnz * prod(b.shape[1:]) if hasattr(a, "nnz") else 2 * np.size(out) * prod(np.shape(a)[-1:])
 
 
 def einsum(out: Any, subscripts: Any, *arrays: Any) -> int:
@@ -53,7 +53,7 @@ def einsum(out: Any, subscripts: Any, *arrays: Any) -> int:
 
 
 FLOPS: dict[str, Count] = {
-    **per_entry(1, *ELEMENTWISE),  # but for those that follow
+    **per_entry(1, *ELEMENTWISE & OURS),  # but for those that follow
     **per_entry(0, "alias", "stopGradient", "reshape", "transpose", "mT", "flip", "roll", "pad", "unpad", "concat", "part",
                 "stack", "shift", "diag", "diagBack", "column", "getitem", "take", "broadcast", "count", "oneHot", "astype"),
     **per_entry(1, "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
@@ -91,3 +91,8 @@ FLOPS: dict[str, Count] = {
     **cubic(24, "cofactor"),       # singular values with both bases are 21n³
     **cubic(32, "cofactorSlope"),
 }
+
+
+def operations(op: str) -> Count | None:
+    """How the operator is counted: by its row, else as one an entry if it works entry by entry; None where nothing says."""
+    return FLOPS.get(op) or (per_entry(1, op)[op] if op in ELEMENTWISE else None)

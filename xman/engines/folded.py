@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..wengert import Line
-from .program import Kind, Program
+from .program import GEMM, Kind, Program
 
 
 def folded(program: Program, rows: bool = True) -> list[Line]:
@@ -32,7 +32,7 @@ def folded(program: Program, rows: bool = True) -> list[Line]:
             for z in args:  # the product that this line is made of
                 if z in made and z != dst and uses[z] == 1 and z in lines and z not in found:
                     del lines[z]
-            lines[dst] = (dst, "gemm", found)
+            lines[dst] = (dst, GEMM, found)
         else:
             lines[dst] = (dst, op, args)
     return wanted(list(lines.values()), {*program.outputs, *program.inplace})

@@ -13,14 +13,18 @@ from .program import Program, kind_of
 
 def build(program: Program) -> Built:
     """The program that interprets the list as it was written."""
+    literals = [a for _, _, args in program.original for a in args if isinstance(a, np.ndarray)]
+
     def run(values: Mapping[str, Any]) -> dict[str, Any]:
         found = eval(program.original, values)
-        inputs = [x for x in values.values() if type(x) is np.ndarray]
+        others = [*literals, *(x for x in values.values() if type(x) is np.ndarray)]
         results: dict[str, Any] = {}
         for name in program.outputs:
             results[name] = x = found[name]
-            if type(x) is np.ndarray and any(np.may_share_memory(x, y) for y in (*inputs, *list(results.values())[:-1])):
-                results[name] = x.copy()  # a result is an array of its own
+            if type(x) is np.ndarray:
+                if not x.flags.writeable or any(np.may_share_memory(x, y) for y in others):
+                    results[name] = x = x.copy()  # a result is an array of its own
+                others.append(x)
         for y, x in program.inplace.items():
             check_update(x, y, kind_of(values[x]), kind_of(found[y]))
         fresh = {x: np.array(found[y]) for y, x in program.inplace.items()}

@@ -52,7 +52,8 @@ def exp_difference(w, x, y):
 
 
 def mean(w, x, axis=None, keepdims=False):
-    return f.sum(x, axis, keepdims) / float(count(w.example[id(x)], axis)) if filled(w, x) else None
+    known = filled(w, x) and not isinstance(axis, Expression)
+    return f.sum(x, axis, keepdims) / float(count(w.value(x), axis)) if known else None
 
 
 def targets(w, z, y):

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..wengert import Line
-from .flops import FLOPS
-from .program import Kind
+from .flops import operations
+from .program import GEMM, Kind
 
 
 class Buffer(NamedTuple):
@@ -60,15 +60,15 @@ class Plan(NamedTuple):
 
 
 def flops_of(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> int:
-    """The operations of the lines; an operator without a row in FLOPS, and what has no shape, count for none."""
+    """The operations of the lines; an operator that nothing counts, and what has no shape, count for none."""
     total = 0
     for dst, op, args in lines:
         if any(isinstance(a, str) and a not in kinds for a in (dst, *args)):
             continue
-        if op == "gemm":
+        if op == GEMM:
             total += 2 * int(np.prod(kinds[dst].shape)) * kinds[args[2]].shape[0 if args[3] else 1]
-        elif op in FLOPS:
-            total += FLOPS[op](stand(kinds[dst]), *(stand(kinds[a]) if isinstance(a, str) else a for a in args))
+        elif count := operations(op):
+            total += count(stand(kinds[dst]), *(stand(kinds[a]) if isinstance(a, str) else a for a in args))
     return total
 
 

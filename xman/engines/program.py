@@ -1,12 +1,14 @@
 """What an engine is given: the list as it is for the shapes and types of one set of values, and what is wanted of it."""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import ops
+from ops.table import MANY
 
 from ..interpreters import eval
 from ..passes import EXACT, simplify
@@ -31,6 +33,7 @@ class Program(NamedTuple):
     steps: the list, simplified for the shapes and lowered to few operators. kinds: those of its registers; one that is
     missing there is something else, such as a sparse matrix. outputs: what is wanted. inplace: the input that each of
     these registers is to overwrite. original: the list as it was. others: the type and shape of inputs without a kind.
+    constants: the values of registers that steps reads, or that are wanted, and that no input changes.
     """
     steps: WengertList
     kinds: dict[str, Kind]
@@ -38,6 +41,7 @@ class Program(NamedTuple):
     inplace: dict[str, str]
     original: WengertList
     others: dict[str, tuple[type, tuple]] = {}
+    constants: dict[str, Any] = {}
 
 
 def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...], inplace: Mapping[str, str]) -> Program:
@@ -46,13 +50,32 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
     keep = dict.fromkeys((*outputs, *inplace.values()))
     wanted = eval(steps, values)  # what fails, fails here and in words
     wanted = {name: kind_of(wanted[name]) for name in keep}
-    short = simplify(steps, keep, values, EXACT + LOWERED)
-    found = eval(short, values)
+    lines, constants = lifted(steps)
+    short = simplify(lines, keep, values | constants, EXACT + LOWERED)
+    found = eval(short, values | constants)
     if any(not same(kind_of(found[name]), kind) for name, kind in wanted.items()):
-        short, found = steps, eval(steps, values)  # a rewrite has changed a type: a list of many precisions stays as it is
+        short, found = lines, eval(lines, values | constants)  # a rewrite has changed a type: a list of many precisions
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
     others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
-    return Program(settled(short, kinds, keep), kinds, outputs, {y: x for x, y in inplace.items()}, steps, others)
+    for dst, op, args in short:
+        if op in ops.table.OURS and all(a in constants for a in args if isinstance(a, str)):
+            constants[dst] = found[dst]
+    lines = settled([line for line in short if line[0] not in constants], kinds, keep)
+    constants = {x: constants[x] for x in dict.fromkeys((*lines.inputs, *keep)) if x in constants}
+    return Program(lines, kinds, outputs, {y: x for x, y in inplace.items()}, steps, others, constants)
+
+
+def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
+    """The list with a register in the place of each array among its literals that is no key, and these arrays by name."""
+    taken, known = {*steps.inputs, *(dst for dst, _, _ in steps)}, {}
+    names = (name for k in itertools.count(1) if (name := f"constant{k}") not in taken)
+    as_register = lambda a: known.setdefault(id(a), (next(names), a))[0] if isinstance(a, np.ndarray) else a
+    lines = [(dst, op, (*map(as_register, args[:KEYS.get(op, MANY)]), *args[KEYS.get(op, MANY):])) for dst, op, args in steps]
+    return WengertList(lines), dict(known.values())
+
+
+KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # where the keys begin
+GEMM = "gemm()"  # a line that is one call of BLAS (`folded`); no operator can be called so
 
 
 def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str]) -> WengertList:
@@ -85,8 +108,8 @@ def kind_of(x: Any) -> Kind | None:
     return Kind((), np.dtype(type(x)), False) if type(x) in (bool, int, float) else None
 
 
-MAY_SHARE = {"alias", "stopGradient", "reshape", "transpose", "mT", "getitem", "flip", "diag", "part", "unpad", "column",
-             "einsum", "clip", "round", "oneHot", "unbroadcast"}  # whose results may lie in the memory of an argument
+MAY_SHARE = {"alias", "stopGradient", "reshape", "transpose", "mT", "getitem", "flip", "diag", "diagBack", "part", "unpad",
+             "column", "einsum", "clip", "round", "oneHot", "unbroadcast"}  # whose results may lie in the memory of an argument
 
 
 def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozenset[str]]:
@@ -98,7 +121,7 @@ def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozense
             holds.setdefault(a, frozenset([a]))
         if dst in kinds and not kinds[dst].array:
             holds[dst] = frozenset()
-        elif op in MAY_SHARE or op not in ops.table.OURS and op != "gemm":
+        elif op in MAY_SHARE or op not in ops.table.OURS and op != GEMM:
             holds[dst] = frozenset().union(*(holds[a] for a in registers))
         else:
             holds[dst] = frozenset([dst])

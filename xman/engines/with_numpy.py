@@ -16,10 +16,11 @@ from .compiled import Built
 from .folded import folded, ordered
 from .memory import Event, arena, placed
 from .plan import Buffer, Plan, flops_of
-from .program import Program, held
+from .program import GEMM, Program, held
 from .text import Text, guard, own_array
 
 WORTH_BLAS = 1e6  # operations of all products from which on SciPy's BLAS, which folds, pays for its import
+VIEWS = {"transpose", "mT", "reshape", "getitem"}
 INFIX = {"add": "+", "subtract": "-", "mul": "*", "divide": "/"}
 REDUCED = {"sum": np.add.reduce, "max": np.maximum.reduce, "min": np.minimum.reduce, "prod": np.multiply.reduce}
 SPECIAL = {"sigmoid": "expit", "erf": "erf", "gammaln": "gammaln", "digamma": "psi"}  # the ufuncs of scipy.special
@@ -51,17 +52,21 @@ class Writer:
         events.append(Event({root for x in (*self.outputs, *program.inplace) for root in holds.get(x, ())}, {}))
         self.places, self.size = placed(events)
         names = {a for dst, _, args in lines for a in (dst, *args) if isinstance(a, str)}
-        self.text = Text(names.union(program.original.inputs))
+        self.text = Text(names.union(program.original.inputs, program.constants))
+        self.text.objects |= program.constants
 
     def how(self, dst: str, op: str, args: tuple) -> str:
         """How a line is computed: `into` an array that is there, as a `view`, as a `number`, or by a `call` of its operator."""
+        if op == GEMM:
+            return "into"
         registers = [a for a in args if isinstance(a, str)]
-        if any(a not in self.kinds for a in (dst, *registers)) or sum(isinstance(a, str) for a in args) > ARRAYS.get(op, 99):
+        if op not in ops.table.OURS or any(a not in self.kinds for a in (dst, *registers)) or len(registers) > ARRAYS.get(op, 99):
             return "call"
-        if op in ("alias", "transpose", "mT", "reshape") or op == "getitem" and self.kinds[dst].array:
+        if isinstance(args[0], str) and (op == "alias" or op in VIEWS and self.kinds[args[0]].array and self.kinds[dst].array):
             return "view"
         array, ufunc = self.kinds[dst].array, isinstance(ops.G.get(op), np.ufunc)
-        if op == "power" and self.kinds[dst].dtype.kind != "f" or op in ("max", "min") and 0 in self.kinds[args[0]].shape:
+        if op == "power" and self.kinds[dst].dtype.kind != "f" or op in ("max", "min") and 0 in self.kinds[args[0]].shape \
+                or op == "where" and (args[0] not in self.kinds or self.kinds[args[0]].dtype != bool):
             return "call"  # NumPy may refuse the values
         if ufunc or op in REDUCED:
             return "into" if array else "number"
@@ -69,7 +74,7 @@ class Writer:
 
     def written_over(self, op: str, args: tuple) -> list[str]:
         """The arguments that a line may write its result over: those that it has read by then."""
-        if op == "gemm":
+        if op == GEMM:
             return [args[6]] if args[6] and args[6] not in (args[2], args[4]) else []
         return [a for a in args if isinstance(a, str)] if isinstance(ops.G.get(op), np.ufunc) or op in SPECIAL else []
 
@@ -81,13 +86,14 @@ class Writer:
         step, space, results = text.free("step"), text.free("space"), text.free("results")
         text.add(f"def {step}({text.free('values')}):", 0)
         guard(text, self.program, self.program.original.inputs, inplace.values())
-        for s in dict.fromkeys(args[1] for _, op, args in self.lines if op == "gemm" and args[1]):
+        for s in dict.fromkeys(args[1] for _, op, args in self.lines if op == GEMM and args[1]):
             text.add(f"if {s} == 0: return None")  # BLAS would not look at the matrices
         spaces: list[tuple] = []
         if self.places:
             text.add(f"{space} = {text.object('taken', lambda: spaces.pop() if spaces else self.space())}()")
             text.add(f"{', '.join(self.places)}, = {space}")
-        text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
+        if self.lines:
+            text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
         for line in self.lines:
             self.write(*line)
         text.add(f"{results} = {{{', '.join(f'{name!r}: {self.result(name)}' for name in self.outputs)}}}")
@@ -156,7 +162,7 @@ class Writer:
     # ---- into an array ----------------------------------------------------------------------------------------------
 
     def into(self, dst: str, op: str, args: tuple, written: list[str]) -> None:
-        if write := getattr(self, f"write_{op}", None):
+        if write := getattr(self, "write_gemm" if op == GEMM else f"write_{op}", None):
             write(dst, args, written)
         elif op in REDUCED:
             axis, keepdims = (*args[1:], None, False)[:2] if len(args) < 3 else args[1:3]

@@ -15,7 +15,7 @@ import ops
 from ..engines.compiled import Built
 from ..engines.memory import arena
 from ..engines.plan import Buffer, Plan, flops_of
-from ..engines.program import Program
+from ..engines.program import GEMM, Program
 from ..engines.text import Text, guard, own_array
 from ..wengert import Line
 from .jitted import numba_itself
@@ -40,8 +40,9 @@ class Writer:
     def __init__(self, program: Program):
         self.program, self.kinds, self.outputs = program, program.kinds, program.outputs
         self.layout = layout = Layout(program)
-        names = {a for dst, _, args in layout.lines for a in (dst, *args) if isinstance(a, str)}.union(program.original.inputs)
-        self.text, self.kernels = Text(names), Kernels(layout, names)
+        names = {a for dst, _, args in layout.lines for a in (dst, *args) if isinstance(a, str)}
+        self.text, self.kernels = Text(names | layout.given), Kernels(layout, names | layout.given)
+        self.text.objects |= {x: np.array(v, order="C") if layout.is_array(x) else v for x, v in program.constants.items()}
         self.spaces: list[tuple] = []  # memory that no run uses now
         self.give_back = self.spaces.append
 
@@ -54,7 +55,7 @@ class Writer:
         for x in program.original.inputs:
             if layout.is_array(x) and x not in overwritten:
                 text.add(f"if not {x}.flags.c_contiguous: {x} = {self.call('contiguous', np.ascontiguousarray, x)}")
-        for s in dict.fromkeys(args[1] for _, op, args in layout.lines if op == "gemm" and args[1]):
+        for s in dict.fromkeys(args[1] for _, op, args in layout.lines if op == GEMM and args[1]):
             text.add(f"if {s} == 0: return None")  # BLAS would not look at the matrices
         parts = [part if isinstance(part, tuple) else self.kernels.kernel(part) for part in self.parts()]
         self.take_memory(parts)

@@ -94,7 +94,7 @@ class Kernels:
         Loops(text, group, self.kinds, place, self.operator, layout.kept, layout.rowwise).write()
         body, text.lines = text.lines, before
         numbers = [a for a in dict.fromkeys(a for _, _, args in group.lines for a in args if isinstance(a, str))
-                   if a in layout.program.original.inputs and not self.kinds[a].array]
+                   if a in self.layout.given and not self.kinds[a].array]
         self.used.update(dict(zip(numbers, numbers, strict=True)))
         starts, head = [], []
         for (array, start), name in places.items():

@@ -5,13 +5,13 @@ import numpy as np
 
 from ..engines.folded import folded, ordered
 from ..engines.memory import ALIGNED, Event, placed
-from ..engines.program import Program, held
+from ..engines.program import GEMM, Program, held
 from ..wengert import Line
 from .groups import PLACE, ROW, ROWS, level, role
 from .loops import loopable
 from .schedule import Item, scheduled
 
-SHAPED = {"broadcast", "oneHot", "astype"}  # operators whose second argument says no more than a shape or a type
+SHAPED = {"broadcast", "astype"}  # operators whose second argument says no more than a shape or a type
 
 
 class Layout:
@@ -24,14 +24,16 @@ class Layout:
 
     def __init__(self, program: Program):
         self.program, self.kinds, self.outputs = program, program.kinds, program.outputs
+        self.given = {*program.original.inputs, *program.constants}
         lines = [self.bare(line) for line in folded(program, rows=False)]
         self.roots: dict[str, str] = {}
         for dst, op, args in lines:
-            if op in ("reshape", "alias") and all(x in self.kinds for x in (dst, args[0])):
+            if op in ("reshape", "alias") and all(x in self.kinds for x in (dst, args[0])) and (
+                    args[0] not in self.given or self.is_array(args[0])):
                 self.roots[dst] = self.root(args[0])
         hows = {line[0]: self.how(line) for line in lines}
         holds = held(lines, self.kinds) | {x: frozenset([root]) for x, root in self.roots.items()}
-        uncertain = [k for k, line in enumerate(lines) if hows[line[0]] == "call" or line[1] == "oneHot"]
+        uncertain = [k for k, line in enumerate(lines) if hows[line[0]] == "call"]
         self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds, max(uncertain, default=-1))
         entrywise = {line[0] for line in lines if hows[line[0]] == "loops" and level(line, self.kinds) == PLACE}
         self.over = {y: program.inplace[y] for y in direct if hows[y] == "gemm" or y in entrywise}
@@ -62,8 +64,8 @@ class Layout:
     def how(self, line: Line) -> str:
         """How a line is computed: by `gemm`, in `loops`, as a `view`, or by a `call` of the interpreter's function."""
         dst, op, _ = line
-        if dst in self.roots or op == "gemm":
-            return "gemm" if op == "gemm" else "view"
+        if dst in self.roots or op == GEMM:
+            return "gemm" if op == GEMM else "view"
         return "loops" if loopable(line, self.kinds) and level(line, self.kinds) else "call"
 
     def read_elsewhere(self) -> set[str]:

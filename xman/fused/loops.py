@@ -18,7 +18,7 @@ EXPRESSIONS = {
     "scale": "{T}(0) if {0} == {T}(0) else {0} * {1}", "ratio": "{T}(0) if {0} == {T}(0) else {0} / {1}",
     "sign": "{0} if {0} != {0} else {T}({0} > {T}(0)) - {T}({0} < {T}(0))",
     "equal": "{0} == {1}", "not_equal": "{0} != {1}", "less": "{0} < {1}", "less_equal": "{0} <= {1}",
-    "greater": "{0} > {1}", "greater_equal": "{0} >= {1}", "isnan": "{0} != {0}", "isfinite": "{0} - {0} == {T}(0)",
+    "greater": "{0} > {1}", "greater_equal": "{0} >= {1}", "isnan": "{0} != {0}", "isfinite": "{0} * {T}(0) == {T}(0)",
     "logical_and": "({0} != {T}(0)) & ({1} != {T}(0))", "logical_or": "({0} != {T}(0)) | ({1} != {T}(0))",
     "logical_not": "{0} == {T}(0)",
     **{op: f"{op}({{0}})" for op in (
@@ -40,12 +40,9 @@ def loopable(line: Line, kinds: Mapping[str, Kind]) -> bool:
         return False
     literals = [a for a in args if not isinstance(a, str)]
     if op in REDUCTIONS:
-        return kinds[args[0]].dtype == kinds[dst].dtype and kinds[dst].dtype.kind == "f"
+        return kinds[args[0]].dtype == kinds[dst].dtype and kinds[dst].dtype.kind == "f" and len(registers) == 1
     if op in ("broadcast", "astype"):
         return len(args) <= 2 or args[2:] == ((),)
-    if op == "oneHot":
-        return kinds[args[0]].dtype.kind in "iu" and len(kinds[dst].shape) > 1 and kinds[args[0]].shape != kinds[dst].shape \
-            and kinds[dst].shape[-1] > 1
     if not all(isinstance(a, (int, float)) for a in literals):
         return False
     if kinds[dst].dtype.kind == "f":
@@ -172,9 +169,6 @@ class Loops:
 
     def value(self, dst: str, op: str, args: tuple) -> str:
         """The expression of a line, computed in the type in which NumPy does."""
-        if op == "oneHot":
-            column = f"{args[0]} == {self.j}"
-            return f"{self.typed(dst, '1')} if {column} else {self.typed(dst, '0')}"
         dtype = computed_in((dst, op, args), self.kinds)
         T = self.text.free(TYPES[dtype])
         args = args[:1] if op in ("broadcast", "astype") else args
@@ -187,7 +181,7 @@ class Loops:
         return EXPRESSIONS[op].format(*written, T=T, abs=self.text.free("abs"))
 
     def number(self, a: float) -> str:
-        return repr(a) if np.isfinite(a) else self.text.free("nan") if a != a else f"{'-' * (a < 0)}{self.text.free('inf')}"
+        return repr(float(a)) if np.isfinite(a) else f"{'-' * (a < 0)}{self.text.free('nan' if a != a else 'inf')}"
 
     def typed(self, dst: str, value: str) -> str:
         return f"{self.text.free(TYPES[self.kinds[dst].dtype])}({value})"

@@ -1,4 +1,4 @@
-"""More functions that LLVM vectorises: other bases, sinh and cosh, powers, sine and cosine. See `vectorised`.
+"""More functions that LLVM vectorises: powers, sine and cosine. See `vectorised`.
 
 Sources: those of `vectorised`; Payne and Hanek, Radian Reduction for Trigonometric Functions (1983), for arguments of any size.
 """
@@ -13,21 +13,16 @@ from .vectorised import (
     above,
     below,
     bits,
-    bounded,
-    expm1_parts,
     exponent,
     floating,
-    in_domain,
     log_terms,
     magnitude,
     nearest,
     normal_exponent,
     number,
     polynomial,
-    reduced,
     scaled,
     signed,
-    small_expm1,
     two,
     where,
 )
@@ -47,7 +42,6 @@ def inverse_tangent(n: int, sign: int) -> int:
 
 
 ONE, LN2, PI = 1 << BITS, 2 * inverse_tangent(3, 1), 16 * inverse_tangent(5, -1) - 4 * inverse_tangent(239, -1)  # Machin 1706
-LN10 = 3 * LN2 + 2 * inverse_tangent(9, 1)  # 10 = 2³ 5/4
 TWO_OVER_PI = (2 * ONE << BITS) // PI
 
 
@@ -64,53 +58,6 @@ def pieces(constant: int, *lengths: int) -> tuple[float, ...]:
 def front(x, n):
     """The first n bits of x: the product of two such is exact."""
     return number(bits(x) & -(1 << x.format.digits + 1 - n))
-
-
-# other bases, hyperbolic functions
-
-
-def exp2(x):
-    """1.1 and 1.1 ulp."""
-    x = bounded(x, 1.0)
-    n, k = nearest(x)
-    return scaled(1.0 + small_expm1((x - n) * math.log(2)), k)
-
-
-def log_to_base(x, log):
-    """n log 2 + log m, over the logarithm of the base; the first bits of log m are multiplied without error."""
-    p, first = x.format, x.format.digits + 1 >> 1
-    high, low = pieces((LN2 << BITS) // log, p.digits - 10, p.digits + 1)
-    c, c_low = pieces((ONE << BITS) // log, first, p.digits + 1)
-    n, m = normal_exponent(x)
-    f = m - 1.0
-    h, t = log_terms(f, p.log)
-    y = front(f - h, first)
-    return in_domain(n * high + (y * c + (y * c_low + (((f - y) - h) + t) * (c + c_low) + n * low)), x, 0.0)
-
-
-def log2(x):
-    """0.9 and 0.9 ulp."""
-    return log_to_base(x, LN2)
-
-
-def log10(x):
-    """0.9 and 0.9 ulp."""
-    return log_to_base(x, LN10)
-
-
-def sinh(x):
-    """2.3 and 2.4 ulp: with e = expm1(|x|), (e + e/(e + 1))/2."""
-    y, n = expm1_parts(magnitude(x))
-    half = scaled(y, n - 1)
-    e = below(half, 2.0 ** (x.format.digits + 3))  # ∞/∞ would be NaN
-    return signed(half + e / (e + e + 1.0), x)
-
-
-def cosh(x):
-    """1.5 and 1.5 ulp."""
-    n, q = reduced(magnitude(x))
-    half = scaled(1.0 + q, n - 1)
-    return half + 0.25 / half
 
 
 # powers
@@ -288,4 +235,4 @@ def cos(x):
     return circular(x, 1)
 
 
-VECTORISED = {**base.VECTORISED, **base.vectorised(exp2, log2, log10, sinh, cosh, power, sin, cos)}
+VECTORISED = {**base.VECTORISED, **base.vectorised(power, sin, cos)}

@@ -105,6 +105,8 @@ def number(name: str, v: Any) -> Any:
 
 def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[str, Any], table: Mapping, word: str) -> XManError:
     """The error that an operator or a rule raised, as a sentence with the line and the shapes of its arguments."""
+    if isinstance(error, (TimeoutError, MemoryError, RecursionError)):
+        raise error  # of a clock, the memory, the stack: no operator's
     dst, op, args = line
     where = f"line {[known for known, _, _ in steps].index(dst) + 1}, {shown(line)}"
     if op not in table:

@@ -94,9 +94,10 @@ class Simplifier(Writer):
 
     def write(self, op: str, args: Iterable[Any]) -> Any:
         args = self.brief(op, tuple(a if isinstance(a, Symbol) else literal(a, op) for a in args))
-        if not any(isinstance(a, Symbol) for a in args) and (value := self.constant(op, args)) is not None:
+        literals = not any(isinstance(a, Symbol) for a in args)
+        if literals and (value := self.constant(op, args)) is not None:
             return value
-        for rewrite in self.rewrites.get(op, ()):
+        for rewrite in () if literals else self.rewrites.get(op, ()):  # of Python's numbers 1/0 is an error
             if (shorter := rewrite.attempt(self, args)) is not None:
                 return shorter
         key = (op, *(sorted(map(same, args)) if op in COMMUTATIVE else map(same, args)))
@@ -135,24 +136,27 @@ class Simplifier(Writer):
             return None
         try:
             with np.errstate(all="ignore"):
-                return self.G[op](*[self.example[id(a)] if isinstance(a, Symbol) else a for a in args])
+                return self.G[op](*map(self.value, args))
+        except TimeoutError:
+            raise  # of a clock
         except Exception:  # whatever it is, the line is written as it stands, and raises it when it runs
             return None
 
     def constant(self, op: str, args: tuple) -> int | float | None:
-        """The number that op makes of literals, in the precision of the list; None where that is not one alone."""
-        if precision := self.one_precision:
-            args = tuple(precision.type(a) if type(a) is float else a for a in args)
+        """The number that op makes of literals, which then takes the precision of the list; None where that is not one alone."""
         value = self.evaluated(op, args)
-        if precision and isinstance(value, np.floating) and value.dtype == precision:
-            return value.item()
+        value = value.item() if isinstance(value, np.floating) and self.one_precision else value
         return value if type(value) in (int, float) else None
 
     # ---- what a rewrite may ask -------------------------------------------------------------------------------------
 
+    def value(self, a: Any) -> Any:
+        """A literal itself, a value for a symbol, None where none is known."""
+        return self.example.get(id(a)) if isinstance(a, Symbol) else a
+
     def shape(self, a: Any) -> tuple | None:
         """The shape of a, None where it is not known."""
-        return np.shape(self.example[id(a)]) if id(a) in self.example else None if isinstance(a, Symbol) else np.shape(a)
+        return None if (value := self.value(a)) is None else np.shape(value)
 
     def alike(self, a: Any, like: Any) -> bool:
         """Whether a is known to have the shape and the precision of like. A literal number has that of any number."""

@@ -15,6 +15,7 @@ import numpy as np
 import ops
 from ops import G
 
+from ..engines import interpreted
 from ..engines.compiled import Built
 from ..engines.program import Program
 from ..errors import XManError
@@ -262,10 +263,13 @@ class Interpreted:
 def build(program: Program) -> Built:
     """The list as a tape, for numbers or, where inputs are arrays (batch,), for a batch of them.
 
-    Other precisions than float64, and arrays that are to be overwritten, are left to the interpreter. Raises XManError for a
-    line that is not of numbers; its `run` does for matrices, and in a batch for a line that does not work entry by entry.
+    Other precisions than float64, arrays that are to be overwritten, and an operator without a row are left to the interpreter.
+    Raises XManError for a line that is not of numbers; its `run` does for matrices, and in a batch for a line that does not
+    work entry by entry.
     """
     steps, tape = program.original, machine(program.original, program.outputs)
+    if isinstance(tape, Interpreted):
+        return interpreted.build(program)._replace(plan=tape.plan)
 
     @functools.cache
     def spread(wide: tuple[str, ...]) -> set[str]:

@@ -21,7 +21,6 @@ import numpy as np
 
 import ops
 
-from ...errors import XManError
 from ...interpreters.context import number
 from ...wengert import Line
 from .. import interpreted
@@ -48,7 +47,8 @@ def build(program: Program) -> Built:
     """The program in JAX. It is compiled here."""
     import jax
     kinds = {x: kind for x, kind in program.kinds.items() if kind.dtype.itemsize <= 8}
-    text = Text({*program.original.inputs, *(a for dst, _, args in program.steps for a in (dst, *args) if isinstance(a, str))})
+    given = {*program.original.inputs, *program.constants}
+    text = Text({*given, *(a for dst, _, args in program.steps for a in (dst, *args) if isinstance(a, str))})
     with wide():
         written, why = expressions(program, kinds, text)
         while True:
@@ -93,12 +93,15 @@ def expressions(program: Program, kinds: Kinds, text: Text) -> tuple[dict[str, s
                     out = builtins.eval(written[dst], dict(text.objects), known)
                     if type(out) is not int and (out.shape, out.dtype, out.weak_type) != (*kinds[dst][:2], False):
                         why[dst] = f"is {out.dtype}{list(out.shape)} to JAX"
+            except TimeoutError:
+                raise  # of a clock
             except Exception as error:  # whatever it is, the operator's own function has the line
                 why[dst] = said("JAX", error)
             if dst in kinds:
                 known[dst] = jax.numpy.zeros(*kinds[dst][:2]) if why[dst] else out
 
-    jax.eval_shape(follow, {x: jax.ShapeDtypeStruct(*kinds[x][:2]) for x in program.original.inputs if x in kinds})
+    given = {*program.original.inputs, *program.constants}
+    jax.eval_shape(follow, {x: jax.ShapeDtypeStruct(*kinds[x][:2]) for x in given if x in kinds})
     return written, {dst: reason for dst, reason in why.items() if reason}
 
 
@@ -138,7 +141,7 @@ def argument(text: Text, a: Any, dtype: np.dtype | None) -> str:
 
 def parted(program: Program, why: Collection[str]) -> list[Part]:
     """The lines in parts that run one after another, as few as can be, those in `why` apart from the others."""
-    stage = dict.fromkeys(program.original.inputs, -1)
+    stage = dict.fromkeys((*program.original.inputs, *program.constants), -1)
     lines: dict[int, list[Line]] = {}
     for dst, op, args in program.steps:
         after = max((stage[a] for a in args if isinstance(a, str)), default=-1)
@@ -184,6 +187,8 @@ def tried(part: Part, kinds: Kinds) -> str:
     """Compile a part by running it once. Why that failed, nothing where it did not."""
     try:
         part.call(*(np.zeros(*kinds[x][:2]) for x in part.reads))
+    except TimeoutError:
+        raise
     except Exception as error:  # what XLA does not have on this device
         return said("XLA", error)
     return ""
@@ -199,11 +204,12 @@ def runner(program: Program, kinds: Kinds, parts: list[Part]) -> Callable:
     """The function from the values to the outputs."""
     import jax
     inputs = program.original.inputs
+    constants = {x: v if isinstance(v, np.ndarray) else np.asarray(v)[()] for x, v in program.constants.items()}
     ranges = dict.fromkeys(found for part in parts if part.call for _, op, args in part.lines
                            for found in indices(op, args, kinds) if found[0] in inputs)
 
     def run(values: Mapping[str, Any]) -> dict[str, Any] | None:
-        found: dict[str, Any] = {}
+        found: dict[str, Any] = dict(constants)
         with wide():
             for x in inputs:
                 found[x] = v = accepted(x, values.get(x), program)
@@ -212,10 +218,6 @@ def runner(program: Program, kinds: Kinds, parts: list[Part]) -> Callable:
             device = any(isinstance(v, jax.Array) for v in found.values())
             if device:  # the call returns before the device is done; the caller may have written to his arrays by then
                 found.update({x: v.copy() for x, v in found.items() if isinstance(v, np.ndarray)})
-            for y, x in program.inplace.items():
-                if isinstance(found[x], jax.Array):
-                    raise XManError(f"inplace: {x} is an array of JAX, which cannot be overwritten; leave inplace out, ask for "
-                                    f"{y} among the outputs, and pass it as {x} at the next call")
             if not (inside(found) and computed(found)):
                 found = interpreted.build(program).run({x: on_host(v) for x, v in values.items()})
                 return {y: given(v, program.kinds.get(y), device) for y, v in found.items()}

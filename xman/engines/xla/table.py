@@ -17,7 +17,7 @@ from ops.functions import LOG_ROOT_TWO_PI, tail
 from ops.linear_maps import cast, shape_of, subscripts_of
 from ops.reductions import count
 
-from ..program import Kind
+from ..program import KEYS, Kind
 
 
 class Later:
@@ -235,7 +235,6 @@ INEXACT = {"power", "floor_divide", "remainder"}  # of whole numbers: NumPy refu
 COMPARED = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or"}
 LABELS = {"oneHot": (0, 1)} | dict.fromkeys(  # the places of labels and predictions
     ("crossEntropy", "hinge", "sigmoidCrossEntropy", "softmaxCrossEntropy", "squaredError"), (1, 0))
-KEYS = {"getitem": 1, "scatterAdd": 2}         # where the keys begin, after the array or its likeness
 STEPWISE = {"cholesky", "einsumBack", "scatterAdd", *LABELS} - {"oneHot"}  # they add whole numbers up before these are floats
 OWN_PRECISION = {"unbroadcast", "scatterAdd"}  # they add up in the precision of their first argument
 
@@ -272,7 +271,7 @@ def casts(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind]) -> list[np.
         want = np.result_type(*filter(None, found))
     elif op == "astype" or want.kind == "b":
         return [None] * len(args)
-    stays = {"where": {0}, "take": {1}, **{op: {*range(k, len(args))} for op, k in KEYS.items()}}.get(op, set())
+    stays = {"where": {0}, **{op: {*range(k, len(args))} for op, k in KEYS.items()}}.get(op, set())
     if op in LABELS and (label := found[LABELS[op][0]]) and label.kind != "f":
         stays = {LABELS[op][0]}
     own = op in OWN_PRECISION or want.kind != "f"
