@@ -174,8 +174,8 @@ linear(     "sum",          total,         lambda d, out, x, axis=None, keepdims
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
                                                back(d / f.count(x, axis), x, axis, keepdims), None, None)
 linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None)
-reduction(  "max",          largest,       lambda d, out, x, axis: d * f.ties(x, out, axis))
-reduction(  "min",          smallest,      lambda d, out, x, axis: d * f.ties(x, out, axis))
+reduction(  "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d))
+reduction(  "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d))
 reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x, axis))
 reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
                                                2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis))

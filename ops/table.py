@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import keyword
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -159,6 +160,31 @@ def pullback(function: Callable, x: Any, d: Any) -> Any:
 def values_on(tape: list, args: tuple) -> list:
     """The arguments with the values of those that this tape traces in their place."""
     return [a.value if isinstance(a, Traced) and a.tape is tape else a for a in args]
+
+
+class Masked(Expression):
+    """A delta that may have come through a `where`: in a rule its products and quotients are 0 where it is."""
+
+    level = math.inf  # outermost: what stands for arrays is within
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    shape = property(lambda self: np.shape(self.value))
+    ndim = property(lambda self: np.ndim(self.value))
+
+    def record(self, op, args):
+        if op == "mul" and not any(type(a) in (int, float) and math.isfinite(a) for a in args):
+            op, args = "scale", args if isinstance(args[0], Masked) else args[::-1]
+        elif op == "divide" and isinstance(args[0], Masked):
+            op = "ratio"
+        return Masked(getattr(f, op)(*[a.value if isinstance(a, Masked) else a for a in args]))
+
+
+def masked(rule: Rule, d: Any, *args: Any) -> Any:
+    """rule(d, *args) for a list in which a `where` is: what that leaves out sends back 0 through infinities and NaN."""
+    part = rule(Masked(d), *args)
+    return part.value if isinstance(part, Masked) else part
 
 
 class Traced(Expression):

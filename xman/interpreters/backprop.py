@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.table import masked
 
 from ..wengert import Steps, checked
 from .context import depends, failure, own, seeds, varies
@@ -27,6 +28,7 @@ def backprop(steps: Steps, values: Mapping[str, Any], DG: Mapping[str, Sequence]
     deltas = seeds(deltas, values, "delta")
     active = values if wrt is None else depends(steps, wrt, values)
     held = set(map(id, deltas.values()))
+    behind = any(op == "where" for _, op, _ in steps)
     try:
         for dst, op, args in reversed(steps):
             if dst in deltas:
@@ -34,7 +36,7 @@ def backprop(steps: Steps, values: Mapping[str, Any], DG: Mapping[str, Sequence]
                 inputs = [values[a] if isinstance(a, str) else a for a in args]
                 for a, x, rule in zip(args, inputs, DG[op], strict=False):
                     if rule and isinstance(a, str) and a in active and varies(x, a, steps):
-                        part = own(rule(d, out, *inputs), x, held, (out, *inputs))
+                        part = own(masked(rule, d, out, *inputs) if behind else rule(d, out, *inputs), x, held, (out, *inputs))
                         deltas[a] = deltas[a] + part if a in deltas else part
     except Exception as error:
         raise failure(error, steps, (dst, op, args), values, DG, "adjoint rule") from error

@@ -30,6 +30,11 @@ def is_number(w, x):
     return w.shape(x) == () and w.real(x)
 
 
+def always(*_):
+    """For a row that may meet conditions: a mask."""
+    return True
+
+
 def number(w, c, *rest):
     """A literal other than 0, whose product with anything is what it is."""
     return isinstance(c, (int, float)) and not isinstance(c, bool) and c != 0 and np.isfinite(c) and floats(w, *rest)
@@ -137,6 +142,7 @@ EXACT = (
     rewrite(lambda x, y: f.unbroadcast(f.unbroadcast(x, y), y), lambda x, y: f.unbroadcast(x, y)),
     rewrite(lambda c, y: f.scale(c, y),                   lambda c, y: c * y,           given=number),
     rewrite(lambda c, y: f.ratio(c, y),                   lambda c, y: c / y,           given=number),
+    rewrite(lambda c, y: f.safeProduct(c, y),             lambda c, y: c * y,           given=number),
     #       operator                                      becomes where shapes are known
     shaped("scale",                                       scale_of_number),
     shaped("unbroadcast",                                 unbroadcast),
@@ -147,7 +153,8 @@ EXACT = (
     shaped("count",                                       entries),
     shaped("dotLeft",                                     dot_left),
     shaped("dotRight",                                    dot_right),
-    *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "where", "maximum", "minimum")),
+    *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "safeProduct", "where", "maximum",
+                                          "minimum")),
 )
 
 
@@ -191,8 +198,9 @@ ALGEBRA = (
     rewrite(lambda x, y: x @ -y,                          lambda x, y: -(x @ y),                ZERO),
     rewrite(lambda x: f.sum(x),                           lambda x: x,                          ZERO, is_number),
     rewrite(lambda x: f.mean(x),                          lambda x: x,                          ZERO, is_number),
-    rewrite(lambda x, y: f.scale(x, y),                   lambda x, y: x * y,                   ZERO),
+    rewrite(lambda x, y: f.scale(x, y),                   lambda x, y: x * y,                   ZERO, always),
     rewrite(lambda x, y: f.ratio(x, y),                   lambda x, y: x / y,                   ZERO),
+    rewrite(lambda x, y: f.safeProduct(x, y),             lambda x, y: x * y,                   ZERO),
     rewrite(lambda a, b, x: a + (b + x),                  lambda a, b, x: (a + b) + x,          ROUNDING, numbers),
     rewrite(lambda a, b, x: a * (b * x),                  lambda a, b, x: (a * b) * x,          ROUNDING, numbers),
     rewrite(lambda a, x, y: (a * x) * y,                  lambda a, x, y: a * (x * y),          ROUNDING, number),

@@ -15,7 +15,7 @@ from ..interpreters.shapes import stand_in
 from ..notation import shortened, shown
 from ..register import literal
 from ..wengert import Steps, WengertList, checked, named
-from .patterns import Rewrite, equal, same
+from .patterns import COMMUTATIVE, Rewrite, equal, same
 from .rewrites import EXACT
 from .writer import Origins, Symbol, Writer
 
@@ -202,7 +202,6 @@ class Simplifier(Writer):
         return list(self.named(found))
 
 
-COMMUTATIVE = {"add", "mul"}
 WHOLE = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not",
          "isnan", "isfinite", "argmax", "argsort", "count"}  # whose results are never floats
 
