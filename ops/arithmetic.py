@@ -51,7 +51,7 @@ def ratio(x, y):
 
 @np.errstate(all="ignore")
 def safeProduct(x, y):
-    """x·y, and 0 where one is 0 and the other infinite or NaN: what the rules of scale and ratio are made of, and its own."""
+    """x·y, and 0 where one is 0, even if the other is infinite or NaN: for derivatives of scale, ratio and itself."""
     return zero_where_zero(x, np.multiply(x, y), y)
 
 
@@ -97,7 +97,7 @@ elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.half(f.scale(x <
 elementwise("where",      where,         None,
                                          lambda d, out, c, x, y: f.where(c, d, 0.0),
                                          lambda d, out, c, x, y: f.where(c, 0.0, d))
-elementwise("clip",       clip,          lambda d, out, x, lo=None, hi=None: within(d, x, lo, hi),
+elementwise("clip",       clip,          lambda d, out, x, lo=None, hi=None: f.scale(f.equal(out, x), d),
                                          lambda d, out, x, lo=None, hi=None: f.scale(x < lo, d),
                                          lambda d, out, x, lo=None, hi=None: f.scale(x > hi, d))
 
@@ -108,8 +108,3 @@ elementwise("half",       half,          lambda d, out, x: f.half(d))
 elementwise("alias",      alias,         lambda d, out, x: d)
 elementwise("abs",        np.abs,        lambda d, out, x: d * f.sign(x))     # abs′(0) = 0
 operator(   "sign",       np.sign,       None)
-
-
-def within(d, x, lo, hi):
-    d = d if lo is None else f.scale(x >= lo, d)
-    return d if hi is None else f.scale(x <= hi, d)

@@ -61,7 +61,12 @@ def std(x, axis=None, keepdims=False, ddof=0):
 
 def norm(x, axis=None, keepdims=False):
     """√Σ x² over axis, the Euclidean norm; of a matrix the Frobenius norm. At 0 its gradient is 0."""
-    return np.sqrt(total(np.multiply(x, x), axis, keepdims))
+    return np.sqrt(squaredNorm(x, axis, keepdims))
+
+
+def squaredNorm(x, axis=None, keepdims=False):
+    """Σ x² over axis."""
+    return total(np.multiply(x, x), axis, keepdims)
 
 
 def frobeniusNorm(A):
@@ -133,8 +138,7 @@ def cumprod(x, axis=None):
 def shift(x, axis, first=0.0):
     """x moved one place on along axis, `first` coming in at the start."""
     moved = np.roll(x, 1, axis)
-    if moved.shape[axis]:
-        np.moveaxis(moved, axis, 0)[0] = first
+    np.moveaxis(moved, axis, 0)[:1] = first
     return moved
 
 
@@ -180,8 +184,10 @@ reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x,
 reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
                                                2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis))
 reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:
-                                               d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis), out))
+                                               d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis),
+                                               out + f.scale(f.equal(out, 0), f.broadcast(math.inf, out))))  # flat at 0
 reduction(  "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out))
+reduction(  "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x))
 reduction(  "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out))
 reduction(  "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out))
 elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),

@@ -163,15 +163,10 @@ def values_on(tape: list, args: tuple) -> list:
 
 
 class Masked(Expression):
-    """A delta that may have come through a `where`: in a rule its products and quotients are 0 where it is."""
+    """A delta that may have come through a `where`: where it is 0, its products and quotients in a rule are 0."""
 
-    level = math.inf  # outermost: what stands for arrays is within
-
-    def __init__(self, value: Any):
-        self.value = value
-
-    shape = property(lambda self: np.shape(self.value))
-    ndim = property(lambda self: np.ndim(self.value))
+    level = math.inf
+    def __init__(self, value: Any): self.value = value
 
     def record(self, op, args):
         if op == "mul" and not any(type(a) in (int, float) and math.isfinite(a) for a in args):
@@ -179,12 +174,6 @@ class Masked(Expression):
         elif op == "divide" and isinstance(args[0], Masked):
             op = "ratio"
         return Masked(getattr(f, op)(*[a.value if isinstance(a, Masked) else a for a in args]))
-
-
-def masked(rule: Rule, d: Any, *args: Any) -> Any:
-    """rule(d, *args) for a list in which a `where` is: what that leaves out sends back 0 through infinities and NaN."""
-    part = rule(Masked(d), *args)
-    return part.value if isinstance(part, Masked) else part
 
 
 class Traced(Expression):

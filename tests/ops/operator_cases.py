@@ -134,7 +134,7 @@ CASES: dict[str, list[tuple]] = {
     "diag": [(n(3),), (n(3, 3),), (n(2, 3),), (n(2, 3), 1), (n(3, 3), -1), (n(3), 1)],
     "diagBack": [(n(3), n(3, 3)), (n(2), n(2, 3)), (n(2), n(3, 3), -1), (n(3, 3), n(3))],
     # reductions
-    **{op: reduced(n) for op in ("sum", "norm", "logsumexp")},
+    **{op: reduced(n) for op in ("sum", "norm", "squaredNorm", "logsumexp")},
     "mean": reduced(n, empty=False),
     **{op: reduced(n, empty=False) for op in ("max", "min", "var", "std")},
     "prod": reduced(n) + [(n(2, 3), ())],

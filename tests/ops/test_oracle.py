@@ -202,6 +202,7 @@ ROWS = {
     "max": (reducing(jnp.max), reduced(EMPTY[2])), "min": (reducing(jnp.min), reduced(EMPTY[2])),
     "prod": (reducing(jnp.prod), reduced(*EMPTY, at(2, 0, 3), at(2, 0, 0), (TABLE - 1, 0), (TABLE - 1, 1), (TABLE, (0, 1)))),
     "var": (spread(jnp.var), reduced(*SPREADS)), "std": (spread(jnp.std), reduced(*SPREADS)[1:]),
+    "squaredNorm": (lambda x, axis=None, keepdims=False: jnp.sum(x * x, axis, keepdims=keepdims), reduced()),
     "norm": (reducing(linalg.norm), reduced()[1:]), "frobeniusNorm": (linalg.norm, of("23", "3", "232")),
     "logsumexp": (reducing(special.logsumexp), reduced(*EMPTY[2:], BIG, at(-np.inf, 1, 2))),
     "logaddexp": (jnp.logaddexp, two(n, (at(1000, -1000), at(-1000, -1001)), (at(-np.inf), at(1)))),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, f
+from ops.table import Masked
 
 from ..errors import XManError, nearest
 from ..notation import shortened, shown
@@ -54,6 +55,17 @@ def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any
     return found
 
 
+ROOTS = {"norm": "squaredNorm", "frobeniusNorm": "squaredNorm", "std": "var", "abs": "square"}
+
+
+def squares(steps: WengertList, table: Mapping[str, Any], kept: Collection[str] = ()) -> dict[str, tuple[str, tuple]]:
+    """For each line that squares a root, what is under it: at 0 that has the derivatives that the root lacks."""
+    roots = {dst: (ROOTS[op], args) for dst, op, args in steps if ROOTS.get(op) in table and dst not in kept}
+    return {dst: roots[args[0]] for dst, op, args in (steps if roots else ())
+            if args and type(args[0]) is str and args[0] in roots and (op, str(args[1:])) in (
+                ("square", "()"), ("mul", str(args[:1])), ("power", "(2,)"), ("power", "(2.0,)"))}
+
+
 REAL = (float, np.floating, Expression)
 
 
@@ -73,6 +85,8 @@ def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
 
 def own(part: Any, x: Any, held: set[int], around: Collection[Any]) -> Any:
     """part in the precision of x and in a buffer of its own: no view, none that is held (by id), none of those around."""
+    if isinstance(part, Masked):
+        part = part.value
     if type(part) is type(x) is not np.ndarray:
         return part  # a number
     if isinstance(part, (np.ndarray, np.floating)) and part.dtype is not (dtype := getattr(x, "dtype", part.dtype)):

@@ -77,6 +77,7 @@ class Simplifier(Writer):
         self.signature: dict[str, tuple[tuple, int]] = {}
         self.definition: dict[int, tuple[str, tuple]] = {}   # by the symbol's id; `lines` keeps the symbols alive
         self.example: dict[int, Any] = {}                    # a value for each symbol, where one could be computed
+        self.logarithms: dict[int, Any] = {}                 # of the symbols of which a rewrite has asked for them
         self.written: dict[tuple, Symbol] = {}               # by what it computes
         self.precisions: set[np.dtype] = set()               # those of the examples that are floats
         self.reals: set[int] = set()                         # the symbols that are floats whatever the inputs
