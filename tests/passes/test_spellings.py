@@ -69,11 +69,11 @@ def test_every_spelling_has_the_value_and_the_gradient_that_are_meant(meant):
     rights = [(right(x), grad(lambda x: np.sum(right(x) * weights))(x)) for x in points]
     for k, spelled in enumerate(spellings):
         steps = simplify(trace(lambda z: spelled(z), points[0]), rewrites=EXACT + STABLE)  # noqa: B023
-        steps = gradient([*steps, ("weighted", "mul", (steps[-1][0], weights)), ("total", "sum", ("weighted",))], "total", ["z"])
+        out = steps[-1][0]
+        steps = gradient([*steps, ("weighted", "mul", (out, weights)), ("total", "sum", ("weighted",))], "total", ["z"])
         for x, (value, slope) in zip(points, rights, strict=True):
             found = eval(steps, {"z": x})
-            np.testing.assert_allclose(found[steps[next(i for i, line in enumerate(steps) if line[0] == "weighted")][2][0]], value,
-                                       rtol=1e-9, atol=1e-300, err_msg=f"spelling {k} at {x}")
+            np.testing.assert_allclose(found[out], value, rtol=1e-9, atol=1e-300, err_msg=f"spelling {k} at {x}")
             np.testing.assert_allclose(found["dtotal_dz"], slope, rtol=1e-7, atol=1e-12, err_msg=f"spelling {k} at {x}")
 
 
