@@ -75,7 +75,7 @@ def through_softmax(d, out, x, axis=-1):
 #            op            value       rule
 elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), lambda d, out, x: d * (out * (1.0 - out)))
 elementwise("logSigmoid",  logSigmoid, lambda d, out, x: d * f.sigmoid(-x))
-elementwise("relu",        relu,       lambda d, out, x: d * (x > 0))
+elementwise("relu",        relu,       lambda d, out, x: f.scale(x > 0, d))
 elementwise("leakyRelu",   leakyRelu,  lambda d, out, x, slope=0.01: f.where(x > 0, d, slope * d),
                                        lambda d, out, x, slope=0.01: d * f.minimum(x, 0))
 elementwise("elu",         elu,        lambda d, out, x, alpha=1.0: f.where(x > 0, d, d * (out + alpha)),

@@ -49,11 +49,25 @@ def ratio(x, y):
     return zero_where_zero(x, np.divide(x, y))
 
 
-def zero_where_zero(x, result):
+@np.errstate(all="ignore")
+def safeProduct(x, y):
+    """x·y, and 0 where one is 0, even if the other is infinite or NaN: for derivatives of scale, ratio and itself."""
+    return zero_where_zero(x, np.multiply(x, y), y)
+
+
+def zero_where_zero(x, result, y=None):
     total = np.add.reduce(result, axis=None)
     if total == total:  # no NaN in it: nothing to mend
         return result
-    return np.where(np.equal(x, 0), np.zeros_like(result), result)[()]
+    zero = np.equal(x, 0) if y is None else np.isnan(result) & (np.equal(x, 0) | np.equal(y, 0))
+    return np.where(zero, np.zeros_like(result), result)[()]
+
+
+def through_base(d, out, x, y):
+    """d y xʸ⁻¹, in every order finite at 0 where y is a whole number: no derivative of 0·x⁻¹ is taken."""
+    if type(y) not in (int, float):
+        return f.scale(f.safeProduct(d, y), x ** (y - 1))
+    return f.broadcast(0.0, out) if y == 0 else d if y == 1 else f.scale(d * y, x ** (y - 1))
 
 
 #            op            value          rule per argument
@@ -64,36 +78,33 @@ elementwise("subtract",   np.subtract,   lambda d, out, x, y: d,
 elementwise("mul",        np.multiply,   lambda d, out, x, y: d * y,
                                          lambda d, out, x, y: d * x)
 elementwise("divide",     np.divide,     lambda d, out, x, y: f.ratio(d, y),
-                                         lambda d, out, x, y: -f.ratio(f.ratio(d, y) * x, y))
-elementwise("power",      np.power,      lambda d, out, x, y: f.scale(d * y, x ** (y - 1)),
+                                         lambda d, out, x, y: -f.ratio(f.safeProduct(d, out), y))
+elementwise("power",      np.power,      through_base,
                                          lambda d, out, x, y: f.scale(f.scale(d, out), f.log(f.where(f.equal(x, 0), 1.0, x))))
 elementwise("remainder",  np.remainder,  lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d * f.floor_divide(x, y))
 elementwise("ratio",      ratio,         lambda d, out, x, y: f.ratio(d, y),
-                                         lambda d, out, x, y: -f.ratio(f.scale(d, out), y))
+                                         lambda d, out, x, y: -f.ratio(f.safeProduct(d, out), y))
 elementwise("scale",      scale,         lambda d, out, x, w: f.scale(d, w),
-                                         lambda d, out, x, w: f.scale(x, d))
+                                         lambda d, out, x, w: f.safeProduct(d, x))
+elementwise("safeProduct", safeProduct,  lambda d, out, x, y: f.safeProduct(d, y),
+                                         lambda d, out, x, y: f.safeProduct(d, x))
 # ties of maximum and minimum give ½ each
-elementwise("maximum",    np.maximum,    lambda d, out, x, y: f.half(d * (x > y) + d * (x >= y)),
-                                         lambda d, out, x, y: f.half(d * (y > x) + d * (y >= x)))
-elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.half(d * (x < y) + d * (x <= y)),
-                                         lambda d, out, x, y: f.half(d * (y < x) + d * (y <= x)))
+elementwise("maximum",    np.maximum,    lambda d, out, x, y: f.half(f.scale(x > y, d) + f.scale(x >= y, d)),
+                                         lambda d, out, x, y: f.half(f.scale(y > x, d) + f.scale(y >= x, d)))
+elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.half(f.scale(x < y, d) + f.scale(x <= y, d)),
+                                         lambda d, out, x, y: f.half(f.scale(y < x, d) + f.scale(y <= x, d)))
 elementwise("where",      where,         None,
                                          lambda d, out, c, x, y: f.where(c, d, 0.0),
                                          lambda d, out, c, x, y: f.where(c, 0.0, d))
-elementwise("clip",       clip,          lambda d, out, x, lo=None, hi=None: within(d, x, lo, hi),
-                                         lambda d, out, x, lo=None, hi=None: d * (x < lo),
-                                         lambda d, out, x, lo=None, hi=None: d * (x > hi))
+elementwise("clip",       clip,          lambda d, out, x, lo=None, hi=None: f.scale(f.equal(out, x), d),
+                                         lambda d, out, x, lo=None, hi=None: f.scale(x < lo, d),
+                                         lambda d, out, x, lo=None, hi=None: f.scale(x > hi, d))
 
 elementwise("negative",   np.negative,   lambda d, out, x: -d)
-elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.ratio(d, x), x))
+elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.safeProduct(d, out), x))
 elementwise("square",     square,        lambda d, out, x: d * (2 * x))
 elementwise("half",       half,          lambda d, out, x: f.half(d))
 elementwise("alias",      alias,         lambda d, out, x: d)
 elementwise("abs",        np.abs,        lambda d, out, x: d * f.sign(x))     # abs′(0) = 0
 operator(   "sign",       np.sign,       None)
-
-
-def within(d, x, lo, hi):
-    d = d if lo is None else d * (x >= lo)
-    return d if hi is None else d * (x <= hi)

@@ -22,41 +22,12 @@ class Expression:
     __hash__ = object.__hash__
     __iter__ = __contains__ = None  # else Python would loop over x[0], x[1], … for ever
 
-    def __add__(self, other): return f.add(self, other)
-    def __radd__(self, other): return f.add(other, self)
-    def __sub__(self, other): return f.subtract(self, other)
-    def __rsub__(self, other): return f.subtract(other, self)
-    def __mul__(self, other): return f.mul(self, other)
-    def __rmul__(self, other): return f.mul(other, self)
-    def __truediv__(self, other): return f.divide(self, other)
-    def __rtruediv__(self, other): return f.divide(other, self)
-    def __pow__(self, other): return f.power(self, other)
-    def __rpow__(self, other): return f.power(other, self)
-    def __matmul__(self, other): return f.dot(self, other)
-    def __rmatmul__(self, other): return f.dot(other, self)
-    def __neg__(self): return f.negative(self)
     def __pos__(self): return self
-    def __abs__(self): return f.abs(self)
-    def __lt__(self, other): return f.less(self, other)
-    def __le__(self, other): return f.less_equal(self, other)
-    def __gt__(self, other): return f.greater(self, other)
-    def __ge__(self, other): return f.greater_equal(self, other)
-    def __eq__(self, other): return f.equal(self, other)
-    def __ne__(self, other): return f.not_equal(self, other)
-    def __and__(self, other): return f.logical_and(self, other)
-    def __rand__(self, other): return f.logical_and(other, self)
-    def __or__(self, other): return f.logical_or(self, other)
-    def __ror__(self, other): return f.logical_or(other, self)
-    def __invert__(self): return f.logical_not(self)
     def __getitem__(self, key): return f.getitem(self, *(key if isinstance(key, tuple) else (key,)))
 
     T = property(lambda self: f.transpose(self))
     mT = property(lambda self: f.mT(self))
 
-    def sum(self, axis=None, keepdims=False): return f.sum(self, axis=axis, keepdims=keepdims)
-    def mean(self, axis=None, keepdims=False): return f.mean(self, axis=axis, keepdims=keepdims)
-    def max(self, axis=None, keepdims=False): return f.max(self, axis=axis, keepdims=keepdims)
-    def min(self, axis=None, keepdims=False): return f.min(self, axis=axis, keepdims=keepdims)
     def dot(self, other): return f.dot(self, other)
     def reshape(self, *shape): return f.reshape(self, shape[0] if isinstance(shape[0], tuple) else shape)
 
@@ -77,6 +48,17 @@ class Expression:
             return REARRANGED[function](*args, **options)
         return operatorOf(function)(*args, **options)
 
+
+# Python's operators, and NumPy's methods
+for _op in ("sum", "mean", "max", "min"):
+    setattr(Expression, _op, lambda self, axis=None, keepdims=False, op=_op: getattr(f, op)(self, axis=axis, keepdims=keepdims))
+for _name, _op in {"add": "add", "sub": "subtract", "mul": "mul", "truediv": "divide", "pow": "power", "matmul": "dot",
+                   "and": "logical_and", "or": "logical_or", "lt": "less", "le": "less_equal", "gt": "greater",
+                   "ge": "greater_equal", "eq": "equal", "ne": "not_equal"}.items():
+    setattr(Expression, f"__{_name}__", lambda self, other, op=_op: getattr(f, op)(self, other))
+    setattr(Expression, f"__r{_name}__", lambda self, other, op=_op: getattr(f, op)(other, self))
+for _name, _op in {"neg": "negative", "abs": "abs", "invert": "logical_not"}.items():
+    setattr(Expression, f"__{_name}__", lambda self, op=_op: getattr(f, op)(self))
 
 # NumPy's and SciPy's names where ours, the notes', differ
 SAME = {"multiply": "mul", "true_divide": "divide", "absolute": "abs", "fabs": "abs", "matmul": "dot", "amax": "max",

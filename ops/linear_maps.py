@@ -178,10 +178,6 @@ def roll(x, shift, axis=None):
     return np.roll(x, shift, axis)
 
 
-def negated(shift):
-    return tuple(-s for s in shift) if isinstance(shift, tuple) else -shift
-
-
 def pad(x, widths):
     """x with zeros around it: widths is an int, or for each axis a pair (before, after)."""
     return np.pad(x, widths)
@@ -275,7 +271,8 @@ linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), No
 linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None)
 linear("mT",           mT,          lambda d, out, x: f.mT(d))
 linear("flip",         flip,        lambda d, out, x, axis=None: f.flip(d, axis), None)
-linear("roll",         roll,        lambda d, out, x, shift, axis=None: f.roll(d, negated(shift), axis), None, None)
+linear("roll",         roll,        lambda d, out, x, n, axis=None:
+                                        f.roll(d, tuple(-k for k in n) if isinstance(n, tuple) else -n, axis), None, None)
 linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None)
 linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None)
 linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: alone(f.concat, i, axis, d, arrays)))

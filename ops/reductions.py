@@ -64,7 +64,12 @@ def std(x, axis=None, keepdims=False, ddof=0):
 
 def norm(x, axis=None, keepdims=False):
     """√Σ x² over axis, the Euclidean norm; of a matrix the Frobenius norm. At 0 its gradient is 0."""
-    return np.sqrt(total(np.multiply(x, x), axis, keepdims))
+    return np.sqrt(squaredNorm(x, axis, keepdims))
+
+
+def squaredNorm(x, axis=None, keepdims=False):
+    """Σ x² over axis."""
+    return total(np.multiply(x, x), axis, keepdims)
 
 
 def frobeniusNorm(A):
@@ -136,8 +141,7 @@ def cumprod(x, axis=None):
 def shift(x, axis, first=0.0):
     """x moved one place on along axis, `first` coming in at the start."""
     moved = np.roll(x, 1, axis)
-    if moved.shape[axis]:
-        np.moveaxis(moved, axis, 0)[0] = first
+    np.moveaxis(moved, axis, 0)[:1] = first
     return moved
 
 
@@ -177,15 +181,16 @@ linear(     "sum",          total,         lambda d, out, x, axis=None, keepdims
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
                                                back(d / f.count(x, axis), x, axis, keepdims), None, None)
 linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None)
-reduction(  "max",          largest,       lambda d, out, x, axis: d * f.ties(x, out, axis))
-reduction(  "min",          smallest,      lambda d, out, x, axis: d * f.ties(x, out, axis))
+reduction(  "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d))
+reduction(  "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d))
 reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x, axis))
 reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
                                                2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis))
 reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:
-                                               d / (f.count(x, axis) - ddof) *
-                                               f.ratio(f.centered(x, axis), f.where(f.equal(out, 0), math.inf, out)))
+                                               d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis),
+                                               out + f.scale(f.equal(out, 0), f.broadcast(math.inf, out))))  # flat at 0
 reduction(  "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out))
+reduction(  "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x))
 reduction(  "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out))
 reduction(  "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out))
 elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),

@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import itertools
 import keyword
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -162,6 +163,8 @@ def back(tape: list, lines: Iterable, deltas: dict[int, Any]) -> dict[int, Any]:
 
 def precise(part: Any, x: Any) -> Any:
     """A delta or a tangent of numbers in the precision of x."""
+    if isinstance(part, Masked):
+        return Masked(precise(part.value, x))
     dtype = getattr(x, "dtype", None)
     if dtype is None or not isinstance(part, (np.ndarray, np.floating)) or part.dtype is dtype:
         return part
@@ -171,6 +174,20 @@ def precise(part: Any, x: Any) -> Any:
 def values_on(tape: list, args: tuple) -> list:
     """The arguments with the values of those that this tape traces in their place."""
     return [a.value if isinstance(a, Traced) and a.tape is tape else a for a in args]
+
+
+class Masked(Expression):
+    """A delta that may have come through a `where`: where it is 0, its products and quotients in a rule are 0."""
+
+    level = math.inf
+    def __init__(self, value: Any): self.value = value
+
+    def record(self, op, args):
+        if op == "mul" and not any(type(a) in (int, float) and math.isfinite(a) for a in args):
+            op, args = "scale", args if isinstance(args[0], Masked) else args[::-1]
+        elif op == "divide" and isinstance(args[0], Masked):
+            op = "ratio"
+        return Masked(getattr(f, op)(*[a.value if isinstance(a, Masked) else a for a in args]))
 
 
 class Traced(Expression):

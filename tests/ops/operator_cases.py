@@ -85,7 +85,7 @@ INDEX = np.array([0, 1, 1, 0])
 
 CASES: dict[str, list[tuple]] = {
     # arithmetic
-    **{op: two(n) for op in ("add", "subtract", "mul", "maximum", "minimum", "scale")},
+    **{op: two(n) for op in ("add", "subtract", "mul", "maximum", "minimum", "scale", "safeProduct")},
     **{op: two(n, p) for op in ("divide", "ratio")},
     "power": two(p, n) + [(n(2, 3), 2), (n(3), 3.0), (n(3), 0), (n(3), 1), (p(3), -0.5), (2.0, n(3))],
     **{op: one(n) for op in ("negative", "reciprocal", "square", "half", "alias", "abs", "sign")},
@@ -145,7 +145,7 @@ CASES: dict[str, list[tuple]] = {
     "diag": [(n(3),), (n(3, 3),), (n(2, 3),), (n(2, 3), 1), (n(3, 3), -1), (n(3), 1)],
     "diagBack": [(n(3), n(3, 3)), (n(2), n(2, 3)), (n(2), n(3, 3), -1), (n(3, 3), n(3))],
     # reductions
-    **{op: reduced(n) for op in ("sum", "norm", "logsumexp")},
+    **{op: reduced(n) for op in ("sum", "norm", "squaredNorm", "logsumexp")},
     "mean": reduced(n, empty=False),
     **{op: reduced(n, empty=False) for op in ("max", "min", "var", "std")},
     "prod": reduced(n) + [(n(2, 3), ())],

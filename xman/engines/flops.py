@@ -67,7 +67,7 @@ FLOPS: dict[str, Count] = {
     "mean": lambda out, x, *_: summed(out, x) + np.size(out),
     "trace": lambda out, x: min(x.shape),
     **per_input(1, "max", "min", "prod", "argmax", "scatterAdd"),
-    **per_input(2, "norm", "frobeniusNorm", "centered"),
+    **per_input(2, "norm", "squaredNorm", "frobeniusNorm", "centered"),
     **per_input(3, "crossEntropy"),
     **per_input(4, "var", "std", "logsumexp"),
     **per_input(7, "softmaxCrossEntropy"),

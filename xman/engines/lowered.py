@@ -135,6 +135,7 @@ LOWERED = (
     rewrite(lambda x, a: f.logSoftmax(x, a),           log_softmax,                                given=filled),
     rewrite(lambda x, a, k: f.logsumexp(x, a, k),      log_sum_exp,                                given=filled),
     rewrite(lambda x, a, k: f.norm(x, a, k),           lambda x, a, k: f.sqrt(f.sum(x * x, a, k)), given=filled),
+    rewrite(lambda x, a, k: f.squaredNorm(x, a, k),    lambda x, a, k: f.sum(x * x, a, k),         given=filled),
     rewrite(lambda x: f.frobeniusNorm(x),              lambda x: f.sqrt(f.sum(x * x)),             given=filled),
     #       operator                                        becomes where shapes are known
     shaped("mean",                                          mean),

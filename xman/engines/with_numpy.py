@@ -196,6 +196,9 @@ class Writer:
     def write_ratio(self, dst: str, _: tuple, written: list[str]) -> None:
         self.text.add(self.call("ratio", ratio, *written, dst), 2)
 
+    def write_safeProduct(self, dst: str, _: tuple, written: list[str]) -> None:
+        self.text.add(self.call("safeProduct", safeProduct, *written, dst), 2)
+
     def write_broadcast(self, dst: str, args: tuple, written: list[str]) -> None:
         x = written[0] if args[2:] in ((), ((),)) else self.call("expand_dims", np.expand_dims, written[0], written[2])
         self.text.add(self.call("copyto", np.copyto, dst, x, "'unsafe'"), 2)
@@ -249,7 +252,12 @@ def ratio(x: Any, y: Any, out: np.ndarray) -> None:
     mend(x, np.divide(x, y, out))
 
 
-def mend(x: Any, out: np.ndarray) -> None:
+def safeProduct(x: Any, y: Any, out: np.ndarray) -> None:
+    """ops.arithmetic.safeProduct, into an array."""
+    mend(x, np.multiply(x, y, out), y)
+
+
+def mend(x: Any, out: np.ndarray, y: Any = None) -> None:
     total = np.add.reduce(out, None)
     if total != total:  # a NaN, perhaps of 0·∞
-        np.copyto(out, 0, where=np.equal(x, 0))
+        np.copyto(out, 0, where=np.equal(x, 0) if y is None else np.isnan(out) & (np.equal(x, 0) | np.equal(y, 0)))

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ops.table import TG, back, values_on
+from ops.table import TG, Masked, back, values_on
 
 from ..errors import XManError
-from ..interpreters.context import own
+from ..interpreters.context import ROOTS, own, squared
 from .arraylike import ArrayLike, number
 from .derivative import name_of
 from .refusals import REFUSALS, replaced
@@ -44,6 +44,8 @@ class Call:
         for end, x, d in zip(self.outputs, self.results, deltas, strict=True):
             if end is not None and x.dtype.kind == "f":
                 seeds[id(end)] = seeds[id(end)] + d if id(end) in seeds else d
+        if any(op == "where" for _, op, _ in self.lines):
+            seeds = {end: Masked(d) for end, d in seeds.items()}
         lines, held = reversed(self.lines), set()
         try:
             found = back(self.tape, lines, seeds)
@@ -75,6 +77,13 @@ class Call:
         return XManError(f"the derivative of {line[1]}, of arguments of shape {shapes}: {error}")
 
 
+def unrooted(tape: Tape) -> list[tuple]:
+    """The lines of the tape; one that squares a root is of what is under it, as `squares` says."""
+    roots = {id(node): (ROOTS[op], args) for node, op, args in tape if op in ROOTS}
+    return [(node, *roots[id(args[0])]) if args and id(args[0]) in roots and squared(op, *args) else (node, op, args)
+            for node, op, args in tape] if roots else tape[:]
+
+
 def number_of(x: Any) -> Any:
     """x, a NumPy number where it is an array without axes."""
     return x[()] if isinstance(x, np.ndarray) and not x.ndim else x
@@ -104,7 +113,7 @@ def called(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums:
         outputs = [end if on(tape, end) else None for end in ends]
         results = [end.value if on(tape, end) else constant_output(what, fn, end) for end in ends]
         aux = tree_map(lambda a: a.value if on(tape, a) else a, aux)
-        return Call(tape, tape[:], inputs, structures, outputs, results, shape, aux)
+        return Call(tape, unrooted(tape), inputs, structures, outputs, results, shape, aux)
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:

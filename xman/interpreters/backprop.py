@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.table import Masked
 
 from ..wengert import Steps, checked
-from .context import depends, failure, own, seeds, varies
+from .context import depends, failure, own, seeds, squares, varies
 
 
 @np.errstate(all="ignore")
@@ -26,11 +27,14 @@ def backprop(steps: Steps, values: Mapping[str, Any], DG: Mapping[str, Sequence]
     steps = checked(steps, DG)
     deltas = seeds(deltas, values, "delta")
     active = values if wrt is None else depends(steps, wrt, values)
+    square = {} if wrt is None else squares(steps, DG, wrt)
     held = set(map(id, deltas.values()))
+    behind = any(op == "where" for _, op, _ in steps)
     try:
         for dst, op, args in reversed(steps):
             if dst in deltas:
-                d, out = deltas[dst], values[dst]
+                d, out = Masked(deltas[dst]) if behind else deltas[dst], values[dst]
+                op, args = square.get(dst, (op, args))
                 inputs = [values[a] if isinstance(a, str) else a for a in args]
                 for a, x, rule in zip(args, inputs, DG[op], strict=False):
                     if rule and isinstance(a, str) and a in active and varies(x, a, steps):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, f
-from ops.table import precise
+from ops.table import Masked, precise
 
 from ..errors import XManError, nearest
 from ..notation import shortened, shown
@@ -55,6 +55,21 @@ def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any
     return found
 
 
+ROOTS = {"norm": "squaredNorm", "frobeniusNorm": "squaredNorm", "std": "var", "abs": "square"}
+
+
+def squares(steps: WengertList, table: Mapping[str, Any], kept: Collection[str] = ()) -> dict[str, tuple[str, tuple]]:
+    """For each line that squares a root, what is under it: at 0 that has the derivatives that the root lacks."""
+    roots = {dst: (ROOTS[op], args) for dst, op, args in steps if ROOTS.get(op) in table and dst not in kept}
+    return {dst: roots[args[0]] for dst, op, args in (steps if roots else ())
+            if args and type(args[0]) is str and args[0] in roots and squared(op, *args)}
+
+
+def squared(op: str, x: Any, y: Any = None, *_: Any) -> bool:
+    """Whether op(x, y) is the square of x, a register or what stands for one."""
+    return op == "square" or op == "mul" and (y is x or type(y) is str and y == x) or op == "power" and type(y) in (int, float) and y == 2
+
+
 REAL = (float, np.floating, Expression)
 
 
@@ -74,6 +89,8 @@ def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
 
 def own(part: Any, x: Any, held: set[int], around: Collection[Any]) -> Any:
     """part in the precision of x and in a buffer of its own: no view, none that is held (by id), none of those around."""
+    if isinstance(part, Masked):
+        part = part.value
     if type(part) is type(x) is not np.ndarray:
         return part  # a number
     part = precise(part, x)

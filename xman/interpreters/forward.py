@@ -9,7 +9,7 @@ import numpy as np
 import ops
 
 from ..wengert import Steps, checked
-from .context import failure, own, seeds
+from .context import failure, own, seeds, squares
 
 
 @np.errstate(all="ignore")
@@ -23,9 +23,11 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
     """
     steps = checked(steps, TG)
     tangents = seeds(tangents, values, "tangent")
+    square = squares(steps, TG)
     held = set(map(id, tangents.values()))
     try:
         for dst, op, args in steps:
+            op, args = square.get(dst, (op, args))
             if any(isinstance(a, str) and a in tangents for a in args):
                 out, inputs = values[dst], [values[a] if isinstance(a, str) else a for a in args]
                 for a, rule in zip(args, TG[op], strict=False):

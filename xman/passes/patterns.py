@@ -12,6 +12,8 @@ from ops.table import MANY, arity
 
 from ..errors import XManError
 
+COMMUTATIVE = {"add", "mul", "safeProduct"}
+
 
 class Rewrite(NamedTuple):
     """attempt(writer, args) is what op(*args) becomes, or None where the rewrite does not apply."""
@@ -70,7 +72,7 @@ def matches(pattern: Pattern, op: str, args: tuple, holes: dict, writer):
     """The ways to fill the holes so that the pattern is op(*args)."""
     wanted, args = writer.full(op, pattern.args), writer.full(op, args)
     if pattern.op == op and len(wanted) == len(args):
-        for order in (args, args[::-1]) if op in ("add", "mul") else (args,):
+        for order in (args, args[::-1]) if op in COMMUTATIVE else (args,):
             ways = [holes]
             for w, a in zip(wanted, order, strict=True):
                 ways = [more for way in ways for more in fits(w, a, way, writer)]

@@ -6,11 +6,13 @@ ALGEBRA  the same function for real numbers: shorter, rounded otherwise; each ro
 """
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ops import Expression, f
 
-from .patterns import floats, rewrite, shaped
+from .patterns import Rewrite, floats, rewrite, shaped
 
 
 def is_real(w, x, *_):
@@ -28,6 +30,11 @@ def first_float(w, x, *_):
 
 def is_number(w, x):
     return w.shape(x) == () and w.real(x)
+
+
+def always(*_):
+    """For a row that may meet conditions: a mask."""
+    return True
 
 
 def number(w, c, *rest):
@@ -137,6 +144,7 @@ EXACT = (
     rewrite(lambda x, y: f.unbroadcast(f.unbroadcast(x, y), y), lambda x, y: f.unbroadcast(x, y)),
     rewrite(lambda c, y: f.scale(c, y),                   lambda c, y: c * y,           given=number),
     rewrite(lambda c, y: f.ratio(c, y),                   lambda c, y: c / y,           given=number),
+    rewrite(lambda c, y: f.safeProduct(c, y),             lambda c, y: c * y,           given=number),
     #       operator                                      becomes where shapes are known
     shaped("scale",                                       scale_of_number),
     shaped("unbroadcast",                                 unbroadcast),
@@ -147,8 +155,38 @@ EXACT = (
     shaped("count",                                       entries),
     shaped("dotLeft",                                     dot_left),
     shaped("dotRight",                                    dot_right),
-    *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "where", "maximum", "minimum")),
+    *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "safeProduct", "where", "maximum",
+                                          "minimum")),
 )
+
+
+LEAVES = {"exp": lambda x: x, "softmax": f.logSoftmax, "sigmoid": f.logSigmoid}
+PAIRS = {"mul": lambda a, b: a + b, "divide": lambda a, b: a - b, "add": f.logaddexp}
+LOGARITHMS = {**LEAVES, **PAIRS, "sum": f.logsumexp, "power": lambda a, c: c * a,
+              **{op: getattr(f, op) for op in ("getitem", "take", "reshape", "transpose", "mT", "flip")}}
+
+
+def logarithm(w, a, depth=100):
+    """log a, where a is made of exponentials: of their sums, products, quotients, powers and parts. None for all else."""
+    if not isinstance(a, Expression):
+        return math.log(a) if type(a) in (int, float) and 0 < a < math.inf else None
+    if id(a) not in w.logarithms:
+        op, args = w.definition.get(id(a), (None, ()))
+        known = op in LOGARITHMS and depth > 0 and floats(w, args[0]) and (op != "power" or number(w, args[1]))
+        logs = list(args[:1]) if op in LEAVES else [logarithm(w, x, depth - 1) for x in args[:1 + (op in PAIRS)] if known]
+        if not known or any(x is None for x in logs):
+            w.logarithms[id(a)] = None
+        elif op == "add" and any(type(x) is float and x == 0 for x in logs):
+            w.logarithms[id(a)] = f.softplus(max(logs, key=lambda x: isinstance(x, Expression)))
+        else:
+            w.logarithms[id(a)] = LOGARITHMS[op](*logs, *args[len(logs):])
+    return w.logarithms[id(a)]
+
+
+def quotient_of_exponentials(w, a, b):
+    if not isinstance(b, Expression) or (below := logarithm(w, b)) is None or (above := logarithm(w, a)) is None:
+        return None
+    return f.exp(-below if type(above) is float and above == 0 else above - below)
 
 
 BETTER, AT_ZERO = "finite and precise where the other form is not", "the gradient at 0, which is 0"
@@ -156,20 +194,25 @@ BETTER, AT_ZERO = "finite and precise where the other form is not", "the gradien
 STABLE = (
     #        found                                                becomes                                    what changes
     rewrite(lambda z, y: f.crossEntropy(f.softmax(z), y),         lambda z, y: f.softmaxCrossEntropy(z, y),  BETTER, first_float),
-    rewrite(lambda z, a: f.log(f.softmax(z, a)),                  lambda z, a: f.logSoftmax(z, a),           BETTER),
     rewrite(lambda z, a: f.exp(f.logSoftmax(z, a)),               lambda z, a: f.softmax(z, a),              BETTER),
-    rewrite(lambda x: f.log(f.sigmoid(x)),                        lambda x: f.logSigmoid(x),                 BETTER),
     rewrite(lambda x: f.exp(f.logSigmoid(x)),                     lambda x: f.sigmoid(x),                    BETTER),
     rewrite(lambda x: 1 - f.sigmoid(x),                           lambda x: f.sigmoid(-x),                   BETTER),
     rewrite(lambda x: 1 / (1 + f.exp(x)),                         lambda x: f.sigmoid(-x),                   BETTER),
     rewrite(lambda x: f.exp(x) / (1 + f.exp(x)),                  lambda x: f.sigmoid(x),                    BETTER),
-    rewrite(lambda x, a, k: f.log(f.sum(f.exp(x), a, k)),         lambda x, a, k: f.logsumexp(x, a, k),      BETTER),
     rewrite(lambda x, a: f.exp(x - f.logsumexp(x, a, True)),      lambda x, a: f.softmax(x, a),              BETTER),
     rewrite(lambda x, a: f.exp(x) / f.sum(f.exp(x), a, True),     lambda x, a: f.softmax(x, a),              BETTER),
-    rewrite(lambda x, y: f.log(f.exp(x) + f.exp(y)),              lambda x, y: f.logaddexp(x, y),            BETTER),
-    rewrite(lambda x: f.log(1 + f.exp(x)),                        lambda x: f.softplus(x),                   BETTER),
+    rewrite(lambda x: f.exp(x) / f.sum(f.exp(x)),                 lambda x: f.softmax(x, None),              BETTER),
+    Rewrite("divide", lambda w, args: quotient_of_exponentials(w, *args), "quotient of exponentials", BETTER),
+    rewrite(lambda x, y: f.exp(x) * f.exp(y),                     lambda x, y: f.exp(x + y),                 BETTER),
+    rewrite(lambda x: f.reciprocal(1 + f.exp(x)),                 lambda x: f.sigmoid(-x),                   BETTER),
+    rewrite(lambda x: (1 + f.exp(x)) ** -1,                       lambda x: f.sigmoid(-x),                   BETTER),
+    rewrite(lambda x: 0.5 * (1 + f.tanh(x)),                      lambda x: f.sigmoid(2.0 * x),              BETTER),
+    rewrite(lambda x: (1 + f.tanh(x)) / 2,                        lambda x: f.sigmoid(2.0 * x),              BETTER),
+    rewrite(lambda x: f.log1p(-f.sigmoid(x)),                     lambda x: f.logSigmoid(-x),                BETTER),
+    rewrite(lambda x: x - f.softplus(x),                          lambda x: f.logSigmoid(x),                 BETTER),
+    rewrite(lambda x: x + f.softplus(-x),                         lambda x: f.softplus(x),                   BETTER),
     rewrite(lambda x: f.log1p(f.exp(x)),                          lambda x: f.softplus(x),                   BETTER),
-    rewrite(lambda x: f.log(f.exp(x)),                            lambda x: x,                               BETTER),
+    Rewrite("log", lambda w, args: logarithm(w, *args), "log of exponentials", BETTER),
     rewrite(lambda x: f.log(1 + x),                               lambda x: f.log1p(x),                      BETTER),
     rewrite(lambda x: f.log(1 - x),                               lambda x: f.log1p(-x),                     BETTER),
     rewrite(lambda x: f.exp(x) - 1,                               lambda x: f.expm1(x),                      BETTER),
@@ -191,8 +234,9 @@ ALGEBRA = (
     rewrite(lambda x, y: x @ -y,                          lambda x, y: -(x @ y),                ZERO),
     rewrite(lambda x: f.sum(x),                           lambda x: x,                          ZERO, is_number),
     rewrite(lambda x: f.mean(x),                          lambda x: x,                          ZERO, is_number),
-    rewrite(lambda x, y: f.scale(x, y),                   lambda x, y: x * y,                   ZERO),
+    rewrite(lambda x, y: f.scale(x, y),                   lambda x, y: x * y,                   ZERO, always),
     rewrite(lambda x, y: f.ratio(x, y),                   lambda x, y: x / y,                   ZERO),
+    rewrite(lambda x, y: f.safeProduct(x, y),             lambda x, y: x * y,                   ZERO),
     rewrite(lambda a, b, x: a + (b + x),                  lambda a, b, x: (a + b) + x,          ROUNDING, numbers),
     rewrite(lambda a, b, x: a * (b * x),                  lambda a, b, x: (a * b) * x,          ROUNDING, numbers),
     rewrite(lambda a, x, y: (a * x) * y,                  lambda a, x, y: a * (x * y),          ROUNDING, number),

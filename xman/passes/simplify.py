@@ -15,7 +15,7 @@ from ..interpreters.shapes import stand_in
 from ..notation import shortened, shown
 from ..register import literal
 from ..wengert import Steps, WengertList, checked, named
-from .patterns import Rewrite, equal, same
+from .patterns import COMMUTATIVE, Rewrite, equal, same
 from .rewrites import EXACT
 from .writer import Origins, Symbol, Writer
 
@@ -77,6 +77,7 @@ class Simplifier(Writer):
         self.signature: dict[str, tuple[tuple, int]] = {}
         self.definition: dict[int, tuple[str, tuple]] = {}   # by the symbol's id; `lines` keeps the symbols alive
         self.example: dict[int, Any] = {}                    # a value for each symbol, where one could be computed
+        self.logarithms: dict[int, Any] = {}                 # of the symbols of which a rewrite has asked for them
         self.written: dict[tuple, Symbol] = {}               # by what it computes
         self.precisions: set[np.dtype] = set()               # those of the examples that are floats
         self.reals: set[int] = set()                         # the symbols that are floats whatever the inputs
@@ -206,7 +207,6 @@ class Simplifier(Writer):
         return list(self.named(found))
 
 
-COMMUTATIVE = {"add", "mul"}
 WHOLE = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not",
          "isnan", "isfinite", "signbit", "argmax", "argsort", "count"}  # whose results are never floats
 

@@ -23,7 +23,7 @@ from ..interpreters import backprop, eval
 from ..interpreters.context import depends, missing, number
 from ..notation import shortened, shown
 from ..wengert import Steps, WengertList, checked, named
-from .lines import ROWS, Unwritten, Writer, needed
+from .lines import ROWS, D, Unwritten, Writer, needed
 from .loops import CHUNK, KINDS, SENDS, arranged, loops, machine_code, reach, source
 
 HINT = "without the package numba it runs in NumPy, and many times slower: pip install 'xman[fast]'"
@@ -158,7 +158,8 @@ class Recorded:
         reached[self.outputs[:1]] = True
         (machine_code(reach) if self.jit else reach)(reached, to, also, first)
         to, also = (np.where(reached[first:], slots, lines).astype(np.uint32) for slots in (to, also))
-        self.arrays = codes[starts[:-1]], starts, a, b, c, to, also, KINDS[codes], np.uint64(first) if self.jit else first
+        bits = KINDS[codes] | np.uint8(D * 17 * any(op == "where" for _, op, _ in steps))  # as backprop does
+        self.arrays = codes[starts[:-1]], starts, a, b, c, to, also, bits, np.uint64(first) if self.jit else first
         sizes = np.diff(starts.astype(int))
         self.long = bool(2 * sizes[sizes >= LONG].sum() > len(codes))  # most lines stand in long runs
         self._pool: dict[tuple[int, bool], list] = {}

@@ -201,6 +201,7 @@ FUNCTIONS = {
         broadcast, centered, cofactor, cofactorSlope, diagBack, dotLeft, dotRight, einsumBack, expDifference, floor_divide, hinge,
         mean, oneHot, part, remainder, scale, scan, shift, sigmoidCrossEntropy, ties, unbroadcast, var)},
     "ratio":      lambda x, y: zero_where_zero(x, jnp.divide(x, y)),
+    "safeProduct": lambda x, y: jnp.where((x == 0) | (y == 0), 0, x * y),
     "astype":     lambda x, dtype: x.astype(dtype[0]),
     "einsum":     lambda subscripts, *arrays: jnp.einsum(subscripts_of(subscripts)[0], *arrays),
     "reshape":    lambda x, shape: jnp.reshape(x, shape_of(shape)),
