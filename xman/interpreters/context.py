@@ -67,7 +67,8 @@ def squares(steps: WengertList, table: Mapping[str, Any], kept: Collection[str] 
 
 def squared(op: str, x: Any, y: Any = None, *_: Any) -> bool:
     """Whether op(x, y) is the square of x, a register or what stands for one."""
-    return op == "square" or op == "mul" and (y is x or type(y) is str and y == x) or op == "power" and type(y) in (int, float) and y == 2
+    return (op == "square" or op == "mul" and (y is x or type(y) is str and y == x)
+            or op == "power" and type(y) in (int, float) and y == 2)
 
 
 REAL = (float, np.floating, Expression)
