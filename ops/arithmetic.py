@@ -97,7 +97,7 @@ elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.half(f.scale(x <
 elementwise("where",      where,         None,
                                          lambda d, out, c, x, y: f.where(c, d, 0.0),
                                          lambda d, out, c, x, y: f.where(c, 0.0, d))
-elementwise("clip",       clip,          lambda d, out, x, lo=None, hi=None: f.scale(f.equal(out, x), d),
+elementwise("clip",       clip,          lambda d, out, x, *to: d if all(b is None for b in to) else f.scale(f.equal(x, out), d),
                                          lambda d, out, x, lo=None, hi=None: f.scale(x < lo, d),
                                          lambda d, out, x, lo=None, hi=None: f.scale(x > hi, d))
 
