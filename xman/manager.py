@@ -21,9 +21,8 @@ class XMan:
 
         Triangle().setup().operationSequence(Triangle.area)    # [("z1", "mul", ("h", "w")), ("area", "half", ("z1",))]
 
-    Names belong to the manager and not to the register, so two models may share one. A register goes by the name that
-    its user gave it, else by that of the first attribute bound to it; in a list or dict of the attribute W it is W_0 or
-    W_key. All others are z1, z2, … in order of evaluation.
+    Names belong to the manager and not to the register, so two models may share one. A register goes by the name that its user
+    gave it, else by its first attribute, in a list or dict there as W_0 or W_key; all others are z1, z2, … as evaluated.
     """
 
     def __init_subclass__(cls, **options: Any):

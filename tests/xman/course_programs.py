@@ -12,31 +12,24 @@ from xman import XMan, XManFunctions
 
 class f(XManFunctions):
     """The student's functions: each operator goes by the name that the student's tables have."""
-
     @staticmethod
     def square(a):
         return XManFunctions.registerDefinedByOperator("square", a)
-
     @staticmethod
     def relu(a):
         return XManFunctions.registerDefinedByOperator("relu", a)
-
     @staticmethod
     def tanh(a):
         return XManFunctions.registerDefinedByOperator("tanh", a)
-
     @staticmethod
     def logistic(a):
         return XManFunctions.registerDefinedByOperator("logistic", a)
-
     @staticmethod
     def hadamard(a, b):
         return XManFunctions.registerDefinedByOperator("hadamard", a, b)
-
     @staticmethod
     def tri_add(a, b, c):
         return XManFunctions.registerDefinedByOperator("tri_add", a, b, c)
-
     @staticmethod
     def softMax(a):
         return XManFunctions.registerDefinedByOperator("softMax", a)
@@ -95,8 +88,8 @@ BP_FUNS = {
 
 
 class Notes:
-    """Evaluation and backprop as Cohen, Automatic Reverse-Mode Differentiation, §1.3, has them, word for word: what is to be
-    had, to the last bit. The lists of these programs have one crossEnt of a softMax at most, which is one step backwards."""
+    """Evaluation and backprop as Cohen, Automatic Reverse-Mode Differentiation: Lecture Notes, §1.3, has them, word for word,
+    with the one crossEnt of a softMax that these programs have as one step: what is to be had, to the last bit."""
 
     def __init__(self, xman, EVAL_FUNS=EVAL_FUNS, BP_FUNS=BP_FUNS):
         self.xman, self.EVAL_FUNS, self.BP_FUNS = xman, EVAL_FUNS, BP_FUNS
@@ -119,7 +112,7 @@ class Notes:
         return delta
 
 
-# ---- the data: rows of characters, one-hot, and the class of each ------------------------------------------------------
+# the data: rows of characters, one-hot, and the class of each
 
 ROWS, STEPS, CHARACTERS, CLASSES, HIDDEN = 24, 3, 5, 3, 4
 random = np.random.default_rng(0)
@@ -151,8 +144,6 @@ def perceptron():
         x.loss = f.mean(f.crossEnt(x.outputs, x.y))
     return x.setup()
 
-
-# ---- the programs ------------------------------------------------------------------------------------------------------
 
 def one_dictionary(Autograd, epochs=4, lr=0.5):
     """An MLP trained in place in the one dictionary that inputDict gave, with notes among its values; the best is kept."""

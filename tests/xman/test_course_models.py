@@ -132,3 +132,18 @@ def test_a_place_in_a_list_gives_way_to_a_name_and_to_an_attribute():
     assert [name for name, _ in model.setup().namedRegisterItems()] == ["h_1", "h_2", "x_1", "x_2"]
     assert all(reg.name == name for name, reg in model.namedRegisterItems())
     assert model.names()[id(model.h[0])] == "h_1" and model.isInput("x_1")
+
+
+def test_a_list_that_is_read_backwards_is_the_lines_and_no_error():
+    net = net_of_the_courses_test()
+    opseq = net.operationSequence(net.output)
+    assert opseq[::-1] == list(reversed(opseq)) and type(opseq[:2]) is xman.WengertList and opseq[4:1:-2] == [opseq[4], opseq[2]]
+
+
+def test_a_register_keeps_its_attributes_name_where_another_model_lists_it_as_a_temporary():
+    one, other = XMan(), XMan()
+    one.x = other.x = f.input()
+    one.h = f.tanh(one.x)
+    other.y = f.square(one.h)
+    assert one.setup() and other.setup().operationSequence(other.y)[0] == ("z1", "tanh", ("x",))
+    assert one.h.name == "h" and other.registers()["z1"] is one.h
