@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from course_programs import BP_FUNS, EVAL_FUNS, PROGRAMS, Notes, f
 
-from xman import COURSE, Autograd, XMan, compile
+from xman import COURSE, Autograd, XMan, backprop, compile, eval
 
 README = (Path(__file__).parents[2] / "README.md").read_text("utf-8").partition("## Old course code")[2].partition("\n## ")[0]
 
@@ -52,6 +52,17 @@ def test_its_loss_goes_down(program):
     assert np.mean(losses[-3:]) < 0.95 * np.mean(losses[:3])
 
 
+def test_bprop_goes_through_the_lines_that_a_student_returns():
+    class Halting(Course):
+        def optimizeForBProp(self, opseq):
+            return super().optimizeForBProp(opseq)[:2]
+
+    net = course.perceptron()
+    ad, opseq = Halting(net), net.operationSequence(net.loss)
+    deltas = ad.bprop(opseq, ad.eval(opseq, net.inputDict()), loss=1.0)
+    assert ad.xman is net and deltas.keys() == {"loss", "z5", "out2", "y"}
+
+
 def test_its_line_is_found():
     loss, weights, bias, _ = course.class_of_registers(Course)
     assert loss < 0.3 and weights[0] > 0.5 > 0 > weights[1] and bias > 0.3
@@ -76,6 +87,8 @@ def test_a_parameter_in_whole_numbers_has_a_gradient_and_is_trained_in_place(int
     net.loss = f.mean(f.mul(net.x, net.W))
     data = net.setup().inputDict(**({"W": ints} if given == "inputDict" else {})) | ({"W": ints} if given == "dictionary" else {})
     ad, opseq = Course(net), net.operationSequence(net.loss)
+    if given != "dictionary":
+        assert backprop(opseq, eval(opseq, data, EVAL_FUNS), BP_FUNS, loss=1.0)["W"].tolist() == [[1.0], [1.0]]
     deltas = ad.bprop(opseq, ad.eval(opseq, data), loss=1.0)
     data["W"] -= 0.5 * deltas["W"]
     assert data["W"].tolist() == [[0.5], [0.5]]
