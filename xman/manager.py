@@ -84,8 +84,8 @@ class XMan:
     def inputDict(self, **values: Any) -> dict[str, Any]:
         """A value for each input and parameter: that given here, else its default; one that has neither is left out.
 
-        A parameter's array is its register's own: what is trained in place, values["W"] -= rate * deltas["W"], is there at the
-        next call. Parameters in whole numbers become floats. XManError for a name that is no input or parameter of the model.
+        A parameter's array is its register's own, in floats: what is trained in place, values["W"] -= rate * deltas["W"], is
+        there at the next call; a number is not. XManError for a name that is no input or parameter of the model.
         """
         reachable = list(evaluationOrder(*(reg for _, reg in self._items())))
         names = self.names(reachable)

@@ -1,6 +1,7 @@
 """Registers and Operations: the graph that an expression builds (Cohen, Automatic Reverse-Mode Differentiation, §1.6)."""
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -30,7 +31,7 @@ class Register(Expression):
                 raise XManError(f"{role}({name!r}, …): a register's name is a string")
             name, default = None, name
         self.given, self.role = name, role
-        self.default = floating(np.array(default) if isinstance(default, np.ndarray) else default) if role == "param" else default
+        self.default = floating(copy.copy(default)) if role == "param" else default  # of its own: it is trained in place
         self.definedAs: Operation | None = None
 
     @property
@@ -47,7 +48,6 @@ class Register(Expression):
 
     @property
     def names(self) -> list[str]:
-        """All the names that it goes by."""
         return [self.given] if self.given else sorted(self.called or self.listed)
 
     def record(self, op: str, args: tuple) -> Register:

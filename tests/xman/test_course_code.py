@@ -155,6 +155,7 @@ def test_training_in_place_trains_the_model_whose_registers_have_copies_of_the_a
     assert (net.W1.default != network(course.f).W1.default).any() and net.inputDict()["W1"] is net.W1.default
     one.default += 1.0
     assert start.tolist() == other.default.tolist() == [1, 1, 1]
+    assert type(course.f.param(default=np.ma.masked_array([1.0])).default) is np.ma.MaskedArray
 
 
 def test_the_courses_tables_pass_the_gradient_check(course):
