@@ -231,7 +231,7 @@ def test_the_rule_of_the_pair_makes_a_logit_of_minus_infinity_harmless(course):
 
 
 def test_the_pair_is_found_beside_a_line_with_an_array_literal(course):
-    steps = [("c", "add", ("a", np.ones((20, 3)))), ("p", "softMax", ("c",)), PAIRS[1], ("loss", "mean", ("l",))]
+    steps = [("c", "add", (np.ones((20, 3)), "a")), ("p", "softMax", ("c",)), PAIRS[1], ("loss", "mean", ("l",))]
     ad = Autograd(XMan(), course.EVAL_FUNS, course.BP_FUNS)
     data = ad.eval(steps, {"a": A, "y": Y})
     assert ad.bprop(steps, data, loss=1.0)["a"].shape == (20, 3)

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..errors import XManError
 from ..interpreters import backprop, eval
 from ..manager import XMan
@@ -39,9 +41,10 @@ class Autograd:
     def eval(self, opseq: Steps, valueDict: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         """valueDict itself, with the values of all lines added; parameters in whole numbers become floats, to be trained."""
         opseq = checked(opseq)
-        whole = {name: real for name in opseq.inputs if (real := floating(x := valueDict.get(name))) is not x}
+        whole = [name for name in opseq.inputs if isinstance(x := valueDict.get(name), list)
+                 or isinstance(x, np.ndarray) and x.dtype.kind != "f"]
         known = self.xman.registers() if whole and isinstance(self.xman, XMan) else {}
-        valueDict.update({name: x for name, x in whole.items() if name in known and known[name].role == "param"})
+        valueDict.update({name: floating(valueDict[name]) for name in whole if name in known and known[name].role == "param"})
         valueDict.update(eval(opseq, valueDict, self._table("EVAL_FUNS")))
         return valueDict
 
@@ -61,8 +64,8 @@ class Autograd:
         opseq = checked(opseq)
         reads = Counter(a for _, _, args in opseq for a in args if isinstance(a, str))
         softmax = {dst: args[0] for dst, op, args in opseq if op == "softMax" and reads[dst] == 1}
-        pairs = {args[0] for _, op, args in opseq if op == "crossEnt" and args[0] in softmax}
+        pairs = {dst: args[0] for dst, op, args in opseq if op == "crossEnt" and isinstance(args[0], str) and args[0] in softmax}
         if "crossEnt-softMax" not in self._table("BP_FUNS"):
-            pairs = set()
-        return [(dst, "crossEnt-softMax", (softmax[args[0]], *args[1:])) if args and args[0] in pairs else (dst, op, args)
-                for dst, op, args in reversed(opseq) if dst not in pairs]
+            pairs = {}
+        return [(dst, "crossEnt-softMax", (softmax[args[0]], *args[1:])) if dst in pairs else (dst, op, args)
+                for dst, op, args in reversed(opseq) if dst not in pairs.values()]
