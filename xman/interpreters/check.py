@@ -98,8 +98,8 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
             continue
         for where, direction in probes(x, most, directions, random):
             h = step * max(1.0, float(np.max(np.abs(x[where] if isinstance(where, tuple) else x), initial=0.0)))
-            before = total(name, x - h * direction) if sides == 2 else here
-            quotient = (total(name, x + h * direction) - before) / (sides * h)
+            below = total(name, x - h * direction) if sides == 2 else here
+            quotient = (total(name, x + h * direction) - below) / (sides * h)
             mine = float(np.sum(delta * direction))
             rounding = 100 * np.finfo(float).eps * max(1.0, abs(float(here))) / h
             right = abs(mine - quotient) <= tolerance * max(abs(mine), abs(quotient)) + rounding
