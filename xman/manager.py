@@ -68,7 +68,8 @@ class XMan:
 
         outputs: registers. previouslyDefined, which may stand behind them: names whose lines are left out; a set gets the new.
         """
-        if outputs and (outputs[-1] is None or isinstance(outputs[-1], (set, frozenset, list, tuple, dict))):
+        if len(outputs) > 1 and (outputs[-1] is None or isinstance(outputs[-1], (set, list, tuple, dict, frozenset))
+                                 and {*map(type, outputs[-1])} <= {str}):
             *outputs, previouslyDefined = outputs
         if not outputs or not all(isinstance(r, Register) for r in outputs):
             raise XManError("operationSequence takes the registers of the model that are to be computed, as in "
@@ -118,8 +119,7 @@ class XMan:
 
     def _role(self, name: str) -> str:
         known = self._known()
-        if name not in known:
-            known.update(self._items())
+        known.update(() if name in known else self._items())
         if name not in known and name not in self.registers():
             raise XManError(f"the model has no register {name!r}{nearest(name, known)}")
         return known[name].role

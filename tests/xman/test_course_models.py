@@ -53,6 +53,17 @@ def test_registers_previously_defined_are_left_out_and_a_set_learns_the_others()
     assert net.operationSequence(net.output, previouslyDefined=["hidden"])[0] == ("z1", "mul", ("hidden", "hidden2output"))
 
 
+@pytest.mark.parametrize("strange", ["loss", ["hidden", 3], 3.0, np.ones(2), [f.input()]], ids=str)
+def test_what_is_no_register_is_refused_by_the_sequence(strange):
+    net = net_of_the_courses_test()
+    for outputs in ((strange,), (net.output, strange)):
+        with pytest.raises(XManError) as error:
+            net.operationSequence(*outputs)
+        assert "takes the registers of the model" in str(error.value) and repr(strange) in str(error.value)
+    with pytest.raises(XManError, match="not nothing"):
+        net.operationSequence()
+
+
 def test_a_temporary_previously_defined_keeps_its_name_in_the_rest():
     net = net_of_the_courses_test()
     net.operationSequence(net.hidden)
