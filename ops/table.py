@@ -161,8 +161,10 @@ def back(tape: list, lines: Iterable, deltas: dict[int, Any]) -> dict[int, Any]:
     return deltas
 
 
-def precise(part: Any, x: Any) -> Any:
-    """A delta or a tangent of numbers in the precision of x."""
+def precise(part: Any, x: Any, a: str = "an argument") -> Any:
+    """A delta or a tangent of numbers in the precision of x, the argument `a`. TypeError where a rule had no answer."""
+    if part is None:
+        raise TypeError(f"the rule for {a} returned None; does it lack a return?")
     if isinstance(part, Masked):
         return Masked(precise(part.value, x))
     dtype = getattr(x, "dtype", None)

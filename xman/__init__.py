@@ -28,6 +28,7 @@ f = XManFunctions
 
 # what lies in these packages is imported when it is asked for, so that `import xman` stays as quick as the course needs it
 LATER = {name: package for package, names in {
+    "autograd.translated": "translated COURSE",
     "passes": "gradient tangent simplify rewrite EXACT STABLE ALGEBRA",
     "matrices": "Jacobian Hessian outer_products inverse_outer_products",
     "functions": "trace grad value_and_grad jvp vjp jacobian hessian hvp Dual derivative",

@@ -5,15 +5,26 @@ import importlib
 from collections.abc import Iterable
 from types import ModuleType
 
+from ops.expression import SAME
+
 
 class XManError(ValueError):
     """A list, a model, a value or a file that is not what it should be."""
 
 
+# what operators are called elsewhere: by NumPy, and in the code of the course's students
+SYNONYMS = SAME | dict(pair.split("=") for pair in """
+    plus=add sub=subtract minus=subtract neg=negative div=divide pow=power sqr=square squared=square ln=log asin=arcsin
+    acos=arccos atan=arctan atan2=arctan2 times=mul hadamard=mul elem_prod=mul elem_mul=mul ele_mul=mul element_mul=mul
+    elementMul=mul mm=dot matrix_mul=dot matrixMul=dot transp=transpose logistic=sigmoid softMax=softmax soft_max=softmax
+    crossEnt=crossEntropy cross_entropy=crossEntropy crossEnt-softMax=softmaxCrossEntropy""".split())
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """'; did you mean …?' where a known name is close to this one, else nothing."""
     import difflib  # wanted in an error alone
-    close = difflib.get_close_matches(name, known, 1)
+    known = list(known)
+    close = [SYNONYMS[name]] if SYNONYMS.get(name) in known else difflib.get_close_matches(name, known, 1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 

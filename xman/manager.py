@@ -2,13 +2,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from .errors import XManError, nearest
-from .register import InOrder, Register, evaluationOrder
+from .register import InOrder, Register, evaluationOrder, floating
 from .validity import refuse_name
 from .wengert import WengertList, temporaries
 
@@ -23,8 +21,8 @@ class XMan:
 
         Triangle().setup().operationSequence(Triangle.area)    # [("z1", "mul", ("h", "w")), ("area", "half", ("z1",))]
 
-    Names belong to the manager and not to the register, so two models may share one. A register goes by the name that
-    its user gave it, else by that of the first attribute bound to it; all others are z1, z2, … in order of evaluation.
+    Names belong to the manager and not to the register, so two models may share one. A register goes by the name that its user
+    gave it, else by its first attribute, in a list or dict there as W_0 or W_key; all others are z1, z2, … as evaluated.
     """
 
     def __init_subclass__(cls, **options: Any):
@@ -35,85 +33,82 @@ class XMan:
                 value.home = cls, name
 
     def __getstate__(self) -> dict:
-        return InOrder(self, *(r for r in vars(self).values() if isinstance(r, Register)))
+        return InOrder(self, *(reg for _, reg in self._items()))
 
     def __setattr__(self, name: str, value: Any) -> None:
         refuse_method(name, value)
-        self._roles().pop(name, None)
+        self._known().pop(name, None)
         super().__setattr__(name, value)
 
     def setup(self) -> XMan:
-        """The model itself, its names checked: each register has one, and none has another's or an operator's."""
+        """The model itself, its names checked: each register has one, which it is told, and none has another's."""
         self.names()
         return self
 
     def namedRegisterItems(self) -> list[tuple[str, Register]]:
-        """The pairs (attribute, register) of the model: those of its base classes first, in the order of definition."""
-        attributes = itertools.chain(*(vars(cls) for cls in reversed(type(self).__mro__)), vars(self))
-        return [(name, reg) for name in dict.fromkeys(attributes)
-                if isinstance(reg := getattr(self, name, None), Register)]
+        """The pairs (attribute, register) of the model and its base classes, sorted by name as in the course."""
+        return sorted(self._items(), key=lambda item: item[0])
 
-    def registers(self) -> list[Register]:
-        """The registers of the model, each once."""
-        return list({id(reg): reg for _, reg in self.namedRegisterItems()}.values())
+    def registers(self) -> dict[str, Register]:
+        """All registers that the attributes lead to, by name, temporaries too. Raises XManError as `operationSequence` does."""
+        names = self._listed(order := list(evaluationOrder(*(reg for _, reg in self._items()))))
+        return {names[id(reg)]: reg for reg in order}
 
     def names(self, others: Iterable[Register] = ()) -> dict[int, str]:
-        """The name of each register by its id, of the model and of `others` that their user named.
-
-        Raises XManError for a name that two registers have, and for one that cannot stand in a list.
-        """
-        names: dict[int, str] = {}
-        owner: dict[str, Register] = {}
-        given = [(reg.name, reg) for reg in (*self.registers(), *others) if reg.name]
-        for name, reg in given + self.namedRegisterItems():
+        """The name of each register by its id, of the model and of `others` that their user named. XManError for one of two."""
+        names, owner, items = {}, {}, self._items()
+        for name, reg in [(r.given, r) for r in (*(r for _, r in items), *others) if r.given] + items:
             if owner.setdefault(name, reg) is not reg:
-                at = [own for own, r in self.namedRegisterItems() if r is reg or r is owner[name]]
+                at = [own for own, r in items if r is reg or r is owner[name]]
                 raise XManError(f"two registers are called {name!r}: {owner[name]!r} and {reg!r}"
                                 f"{f', the attributes {chr(32).join(at)}' if at else ''}; rename one of them")
             if id(reg) not in names:  # else the name is a second one
-                refuse_name(name)
+                refuse_name(name, ())
                 names[id(reg)] = name
+                reg.called |= {name}
         return names
 
-    def operationSequence(self, *outputs: Register) -> WengertList:
-        """The Wengert list that computes the outputs, in the order of evaluation. Raises XManError as `names` does."""
-        if not outputs:
-            raise XManError("operationSequence needs the register that is to be computed, as in m.operationSequence(m.loss)")
-        if strange := [r for r in outputs if not isinstance(r, Register)]:
-            raise XManError(f"operationSequence takes registers of the model, as in m.operationSequence(m.loss), "
-                            f"not {strange[0]!r}")
-        order = list(evaluationOrder(*outputs))
-        names = self.names(order)
-        taken = {name for name, _ in self.namedRegisterItems()} | set(names.values())
-        fresh = temporaries(taken)
-        for reg in order:
-            if id(reg) not in names:
-                if not reg.definedAs:
-                    raise nameless(reg, order, names)
-                names[id(reg)] = next(fresh)
-        self._roles().update((names[id(reg)], reg.role) for reg in order)
+    def operationSequence(self, *outputs: Any, previouslyDefined: Collection[str] | None = None) -> WengertList:
+        """The Wengert list that computes the outputs, in the order of evaluation. Raises XManError as `names` does.
+
+        outputs: registers. previouslyDefined, which may stand behind them: names whose lines are left out; a set gets the new.
+        """
+        if len(outputs) > 1 and (outputs[-1] is None or isinstance(outputs[-1], (set, list, tuple, dict, frozenset))
+                                 and {*map(type, outputs[-1])} <= {str}):
+            *outputs, previouslyDefined = outputs
+        if not outputs or not all(isinstance(r, Register) for r in outputs):
+            raise XManError("operationSequence takes the registers of the model that are to be computed, as in "
+                            f"m.operationSequence(m.loss), not {', '.join(map(repr, outputs)) or 'nothing'}")
+        known = {**self._known(), **dict(self._items())} if previouslyDefined else {}
+        done = {id(known[name]): name for name in previouslyDefined or () if name in known}
+        order = list(evaluationOrder(*outputs, done=done))
+        names = self._listed(order, done)
+        if isinstance(previouslyDefined, set):
+            previouslyDefined.update(names[id(reg)] for reg in order)
         return WengertList(reg.definedAs.asStringTuple(names) for reg in order if reg.definedAs)
 
     def inputDict(self, **values: Any) -> dict[str, Any]:
-        """A value for each input and parameter: that given here, else its default (parameters a copy, to be updated).
+        """A value for each input and parameter: that given here, else its default; one that has neither is left out.
 
-        One that has neither is left out. Raises XManError for a name that is no input or parameter of the model.
+        A parameter's array is its register's own, in floats: what is trained in place, values["W"] -= rate * deltas["W"], is
+        there at the next call; a number is not. XManError for a name that is no input or parameter of the model.
         """
-        reachable = list(evaluationOrder(*self.registers()))
+        reachable = list(evaluationOrder(*(reg for _, reg in self._items())))
         names = self.names(reachable)
-        byName = {**{names[id(r)]: r for r in reachable if id(r) in names}, **dict(self.namedRegisterItems())}
-        for name in values:
+        byName = {**{names[id(r)]: r for r in reachable if id(r) in names}, **dict(self._items())}
+        result, given = {}, {}
+        for r in byName.values():
+            r.default = floating(r.default) if r.role == "param" else r.default
+            result |= {names[id(r)]: r.default} if r.default is not None else {}
+        for name, value in values.items():
             if name not in byName or byName[name].definedAs:
                 leaves = [n for n, r in byName.items() if not r.definedAs]
                 found = "is computed, not given" if name in byName else "is no input or parameter"
                 raise XManError(f"{name!r} {found}; the model has {', '.join(leaves) or 'none'}{nearest(name, leaves)}")
-        given = {names[id(byName[name])]: value for name, value in values.items()}
-        if len(given) < len(values):
-            twice = [name for name in values if [byName[n] is byName[name] for n in values].count(True) > 1]
-            raise XManError(f"{' and '.join(map(repr, twice))} are one register; give it one value")
-        defaults = {names[id(r)]: np.array(r.default) if r.role == "param" and isinstance(r.default, np.ndarray) else r.default
-                    for r in byName.values() if not r.definedAs and r.default is not None}
-        return {**defaults, **given}
+            if (other := given.setdefault(own := names[id(byName[name])], name)) != name:
+                raise XManError(f"{other!r} and {name!r} are one register; give it one value")
+            result[own] = floating(value) if byName[name].role == "param" else value
+        return result
 
     def isParam(self, name: str) -> bool:
         """Whether `name` is a parameter. Raises XManError for a name that the model does not have."""
@@ -128,29 +123,50 @@ class XMan:
         return self._role(name) == "operationOutput"
 
     def _role(self, name: str) -> str:
-        roles = self._roles()
-        if name not in roles:
-            named = ((r.name, r) for r in evaluationOrder(*self.registers()) if r.name)
-            roles.update((own, r.role) for own, r in (*named, *self.namedRegisterItems()))
-        if name not in roles:
-            raise XManError(f"the model has no register {name!r}{nearest(name, roles)}")
-        return roles[name]
+        known = self._known()
+        known.update(() if name in known else self._items())
+        if name not in known and name not in self.registers():
+            raise XManError(f"the model has no register {name!r}{nearest(name, known)}")
+        return known[name].role
 
-    def _roles(self) -> dict[str, str]:
-        """The role of every name met so far, temporaries among them."""
-        return vars(self).setdefault("_XMan__known", {})
+    def _known(self) -> dict[str, Register]:
+        """The register of every name met so far."""
+        return vars(self).setdefault("__known__", {})
 
+    def _items(self) -> list[tuple[str, Register]]:
+        """The pairs (attribute, register) in the order of definition, base classes first, then registers in lists and dicts."""
+        attributes = dict.fromkeys(itertools.chain(*(vars(cls) for cls in reversed(type(self).__mro__)), vars(self)))
+        todo = [(name, getattr(self, name, None), ()) for name in attributes if not name.startswith("__")][::-1]
+        own = [(name, value) for name, value, _ in reversed(todo) if isinstance(value, Register)]
+        places = {id(reg): None for _, reg in own}
+        while todo:
+            name, value, around = todo.pop()
+            if isinstance(value, Register):
+                places.setdefault(id(value), (value.given or name, value))
+            elif isinstance(value, (list, tuple, dict)) and not isinstance(value, WengertList) and id(value) not in around:
+                keys, parts = (value.keys(), value.values()) if isinstance(value, dict) else (itertools.count(), value)
+                if any(issubclass(kind, (Register, list, tuple, dict)) for kind in {*map(type, parts)}):  # else it is data
+                    todo += [(f"{name}_{k}", part, (*around, id(value))) for k, part in zip(keys, parts, strict=False)][::-1]
+        return own + list(filter(None, places.values()))
 
-def nameless(reg: Register, order: list[Register], names: dict[int, str]) -> XManError:
-    """The error for an input or parameter that no attribute and no name leads to."""
-    users = (r for r in order if any(a is reg for a in r.inputsTo()))
-    user = next((f"{names.get(id(r), 'a temporary')} = {r.definedAs.fun}(…)" for r in users), "the list")
-    return XManError(f"{'an input' if reg.role == 'input' else 'a param'} without a name is used by {user}: make it an attribute "
-                     f"of the model, or give it a name, as in {reg.role}('x')")
+    def _listed(self, order: list[Register], done: Mapping[int, str] | None = None) -> dict[int, str]:
+        """The names of all registers in order by id, temporaries z1, z2, … among them, and of those that are done."""
+        names = {**self.names(order), **(done or {})}
+        fresh = (z for z in temporaries(set(names.values())) if not isinstance(getattr(self, z, None), Register))
+        for reg in order:
+            if id(reg) not in names:
+                if not reg.definedAs:
+                    user = next((f"{names.get(id(r), 'a temporary')} = {r.definedAs.fun}(…)" for r in order
+                                 if any(a is reg for a in r.inputsTo())), "the list")
+                    raise XManError(f"{'an input' if reg.role == 'input' else 'a param'} without a name is used by {user}: make "
+                                    f"it an attribute of the model, or give it a name, as in {reg.role}('x')")
+                names[id(reg)] = name = next(fresh)
+                reg.listed |= {name}
+        self._known().update((names[id(reg)], reg) for reg in order)
+        return names
 
 
 def refuse_method(name: str, value: Any) -> None:
-    if isinstance(value, Register) and hasattr(XMan, name):
-        raise XManError(f"a register cannot be called {name!r}: that is a method of XMan; choose another name")
-
-
+    if hasattr(XMan, name) and not name.startswith("__") and not callable(value) and not hasattr(value, "__get__"):
+        raise XManError(f"{'a register' if isinstance(value, Register) else 'an attribute'} cannot be called {name!r}: that is a "
+                        "method of XMan; choose another name")

@@ -8,27 +8,45 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+
+import ops
 
 from .errors import XManError
 
 WORDS = ("array", "float", "slice")  # what the text form calls; no register may have the name
 
 
-# ---- text -----------------------------------------------------------------------------------------------------------
+def to_text(steps: Sequence[tuple]) -> str:
+    lines, renamed = apart(steps)
+    return "\n".join([f"# {said}" for said in renamings(renamed)] + [as_text(line) for line in lines])
 
-def to_text(steps: Iterable[tuple]) -> str:
-    return "\n".join(f"{dst} = {op}({', '.join(a if isinstance(a, str) else written(a) for a in args)})"
-                     for dst, op, args in steps)
+
+def as_text(line: tuple) -> str:
+    dst, op, args = line
+    return f"{dst} = {op}({', '.join(a if isinstance(a, str) else written(a) for a in args)})"
+
+
+def apart(steps: Sequence[tuple]) -> tuple[Sequence[tuple], dict[str, str]]:
+    """The lines, with registers that bear an operator's name called otherwise, and what those are called: exp_ for exp."""
+    taken = dict.fromkeys(a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str))
+    end = "_" * (1 + max((len(a) - len(a.rstrip("_")) for a in taken), default=0))
+    new = {a: a + end for a in taken if a in ops.G}
+    named = lambda a: new.get(a, a) if isinstance(a, str) else a
+    return [(named(dst), op, tuple(map(named, args))) for dst, op, args in steps] if new else steps, new
+
+
+def renamings(renamed: dict[str, str]) -> list[str]:
+    return [f"{new} is the register {name}, which has the name of an operator" for name, new in renamed.items()]
 
 
 def shown(line: Any) -> str:
     """A line for a message: in its text form where it has one, in a few words in any case."""
     try:
-        text = to_text([line]) if not isinstance(line[2], str) else repr(line)
+        text = as_text(line) if not isinstance(line[2], str) else repr(line)
     except (TypeError, ValueError, IndexError, KeyError, RecursionError):
         text = shortened(line)
     return shortened(line) if not text.isprintable() else text if len(text) <= 120 else text[:117] + "..."
@@ -69,12 +87,9 @@ def from_text(text: str) -> list[tuple]:
 
 def read_line(number: int, line: str) -> tuple:
     try:
-        body = ast.parse(line.strip()).body
-        if len(body) == 1 and isinstance(assign := body[0], ast.Assign) and len(assign.targets) == 1:
-            target, call = assign.targets[0], assign.value
-            if isinstance(target, ast.Name) and isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
-                if not call.keywords:
-                    return target.id, call.func.id, tuple(argument(a) for a in call.args)
+        match ast.parse(line.strip()).body:
+            case [ast.Assign([ast.Name(dst)], ast.Call(ast.Name(op), args, []))]:
+                return dst, op, tuple(map(argument, args))
     except (SyntaxError, ValueError, TypeError, IndexError, OverflowError, RecursionError, MemoryError):
         pass  # whatever it was, the line is not of the form, as the next sentence says
     raise XManError(f"line {number} of the text cannot be read: {line.strip()[:80]!r}; wanted an assignment of one operator "
@@ -89,22 +104,21 @@ def argument(node: ast.expr) -> Any:
 
 def value(node: ast.expr) -> Any:
     """The literal that the syntax tree stands for; ValueError for anything else."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
-        args = [value(a) for a in node.args]
-        if node.func.id == "slice":
-            return slice(*args)
-        if node.func.id == "float" and isinstance(args[0], str):
-            return float(args[0])
-        if node.func.id == "array":
-            return array(*args)
-    elif isinstance(node, ast.Tuple):
-        return tuple(value(part) for part in node.elts)
-    elif isinstance(node, ast.List):
-        return [value(part) for part in node.elts]
-    elif isinstance(node, ast.Constant) and not isinstance(node.value, (bytes, complex)):
-        return node.value
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -value(node.operand)
+    match node:
+        case ast.Call(ast.Name("slice"), args, []):
+            return slice(*map(value, args))
+        case ast.Call(ast.Name("float"), [ast.Constant(str(text))], []):
+            return float(text)
+        case ast.Call(ast.Name("array"), args, []):
+            return array(*map(value, args))
+        case ast.Tuple(parts):
+            return tuple(map(value, parts))
+        case ast.List(parts):
+            return list(map(value, parts))
+        case ast.Constant(a) if not isinstance(a, (bytes, complex)):
+            return a
+        case ast.UnaryOp(ast.USub(), operand):
+            return -value(operand)
     raise ValueError
 
 
@@ -117,8 +131,6 @@ def array(entries: Any, dtype: str, shape: tuple | None = None) -> np.ndarray:
     result.flags.writeable = False
     return result
 
-
-# ---- JSON -----------------------------------------------------------------------------------------------------------
 
 def to_json(steps: Iterable[tuple]) -> str:
     import json
@@ -163,23 +175,20 @@ def a_list(a: Any) -> list:
 
 
 def unplain(a: Any) -> Any:
-    if not isinstance(a, dict):
-        if isinstance(a, list):
-            raise ValueError(f"found the list {str(a)[:80]}; a tuple is written {{\"tuple\": […]}}")
-        return a
-    kind = next(iter(a), "nothing")
-    if len(a) != (3 if kind == "array" else 1):
-        raise ValueError(f"found an object with the keys {', '.join(a)}")
-    if kind == "float":
-        return float(a["float"])
-    if kind == "tuple":
-        return tuple(unplain(part) for part in a_list(a["tuple"]))
-    if kind == "slice":
-        return slice(*map(unplain, a["slice"]))
-    if kind == "array":
-        if any(isinstance(n, (type(None), list, dict)) for n in a_list(a["array"])):
-            raise ValueError("an array holds numbers")
-        return array([float(n) if isinstance(n, str) else n for n in a["array"]], a["dtype"], tuple(a["shape"]))
-    if kind == "ellipsis":
-        return Ellipsis
-    raise ValueError(f"found an object of {kind!r}; wanted float, tuple, slice, array or ellipsis")
+    match a:
+        case {"float": text} if len(a) == 1:
+            return float(text)
+        case {"tuple": list(parts)} if len(a) == 1:
+            return tuple(map(unplain, parts))
+        case {"slice": list(parts)} if len(a) == 1:
+            return slice(*map(unplain, parts))
+        case {"array": list(entries), "dtype": dtype, "shape": shape} if len(a) == 3:
+            if any(isinstance(n, (type(None), list, dict)) for n in entries):
+                raise ValueError("an array holds numbers")
+            return array([float(n) if isinstance(n, str) else n for n in entries], dtype, tuple(shape))
+        case {"ellipsis": _} if len(a) == 1:
+            return Ellipsis
+        case list() | dict():
+            raise ValueError(f"found {str(a)[:80]}; a literal is a number or an object of one key, float, tuple, slice, array or "
+                             'ellipsis: a tuple is written {"tuple": […]}')
+    return a

@@ -1,30 +1,38 @@
 """Registers and Operations: the graph that an expression builds (Cohen, Automatic Reverse-Mode Differentiation, §1.6)."""
 from __future__ import annotations
 
+import copy
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+import ops
 from ops import Expression, f
 
-from .errors import XManError
-
-ROLES = ("input", "param", "operationOutput")
+from .errors import XManError, nearest
 
 
 class Register(Expression):
     """A variable: an input or a parameter, which has no definition, or the output of an Operation.
 
-    `name` is the name that its user gave it, if any; which name it has in a list is its manager's business. `default`
-    is the value that `XMan.inputDict` gives an input or a parameter.
+    `given` is the name that its user gave it, if any; which it has in a list is its manager's business. `default` is the value
+    that `XMan.inputDict` gives an input or a parameter.
     """
 
+    called: frozenset[str] = frozenset()  # attributes
+    listed: frozenset[str] = frozenset()  # temporaries
+
     def __init__(self, name: str | None = None, role: str = "input", default: Any = None):
-        if role not in ROLES:
-            raise XManError(f"a register's role is one of {', '.join(ROLES)}, not {role!r}")
-        self.name, self.role, self.default = name, role, default
+        if role not in (roles := ("input", "param", "operationOutput")):
+            raise XManError(f"a register's role is one of {', '.join(roles)}, not {role!r}")
+        if name is not None and not isinstance(name, str):
+            if default is not None:
+                raise XManError(f"{role}({name!r}, …): a register's name is a string")
+            name, default = None, name
+        self.given, self.role = name, role
+        self.default = floating(copy.copy(default)) if role == "param" else default  # of its own: it is trained in place
         self.definedAs: Operation | None = None
         self.home: tuple[type, str] | None = None  # the class that it is an attribute of, and its name there
 
@@ -35,6 +43,22 @@ class Register(Expression):
     def __getstate__(self) -> dict:
         return InOrder(self, self)
 
+    @property
+    def name(self) -> str | None:
+        """Its name: that which its user gave it, else its models, from setup() on. XManError where they call it differently."""
+        if len(self.names) > 1:
+            raise XManError(f"a register is called {' and elsewhere '.join(self.names)}: write the one that you mean, or give "
+                            "it a name of its own, register.name = 'x'")
+        return (*self.names, None)[0]
+
+    @name.setter
+    def name(self, name: str | None) -> None:
+        self.given = name
+
+    @property
+    def names(self) -> list[str]:
+        return [self.given] if self.given else sorted(self.called or self.listed)
+
     def record(self, op: str, args: tuple) -> Register:
         """The register that op(*args) defines: what an operator of `ops` asks for when it meets one."""
         return XManFunctions.registerDefinedByOperator(op, *args)
@@ -44,7 +68,7 @@ class Register(Expression):
         return [a for a in self.definedAs.args if isinstance(a, Register)] if self.definedAs else []
 
     def __repr__(self) -> str:
-        return f"<{self.role} {self.name or 'without a name'}{f' = {self.definedAs.fun}(…)' if self.definedAs else ''}>"
+        return f"<{self.role} {(*self.names, 'without a name')[0]}{f' = {self.definedAs.fun}(…)' if self.definedAs else ''}>"
 
 
 class Operation:
@@ -59,6 +83,10 @@ class Operation:
         def named(a):
             return (names or {}).get(id(a)) or a.name or "???" if isinstance(a, Register) else a
         return named(self.outputReg), self.fun, tuple(named(a) for a in self.args)
+
+    def __str__(self) -> str:
+        dst, op, args = self.asStringTuple()  # loss = f.mean(a)
+        return f"{dst} = f.{op}({','.join(map(str, args))})"
 
 
 def literal(a: Any, op: str) -> Any:
@@ -102,18 +130,29 @@ class InOrder(dict):
         yield from self.items()
 
 
-class XManFunctions(f):
+class Named(type):
+    def __getattr__(cls, name: str) -> Any:
+        raise AttributeError(f"there is no operator {name!r}{nearest(name, ops.G)}")
+
+
+def floating(x: Any) -> Any:
+    """The value of a parameter, which has a gradient: a list as an array, an array of whole numbers as one of floats."""
+    x = np.array(x) if isinstance(x, list) else x
+    return x.astype(float) if isinstance(x, np.ndarray) and x.dtype.kind in "biu" else x
+
+
+class XManFunctions(f, metaclass=Named):
     """Makes registers: `input`, `param`, and every operator of `ops` by its name. Course code subclasses it."""
 
     @staticmethod
     def input(name: str | None = None, default: Any = None) -> Register:
         """A register for data. A first argument that is not a string is the default: input(8.0)."""
-        return leaf("input", name, default)
+        return Register(name, "input", default)
 
     @staticmethod
     def param(name: str | None = None, default: Any = None) -> Register:
         """A register to be trained. A first argument that is not a string is the default: param(np.zeros(3))."""
-        return leaf("param", name, default)
+        return Register(name, "param", default)
 
     @staticmethod
     def registerDefinedByOperator(fun: str, *args: Any) -> Register:
@@ -124,21 +163,13 @@ class XManFunctions(f):
         return reg
 
 
-def leaf(role: str, name: Any, default: Any) -> Register:
-    if name is not None and not isinstance(name, str):
-        if default is not None:
-            raise XManError(f"{role}({name!r}, …): a register's name is a string")
-        name, default = None, name
-    return Register(name, role, default)
-
-
-def evaluationOrder(*outputs: Register) -> Iterator[Register]:
+def evaluationOrder(*outputs: Register, done: Iterable[int] = ()) -> Iterator[Register]:
     """The registers that the outputs depend on, and they themselves, each after all that it is computed from.
 
-    The notes (§1.6) speak of a pre-order traversal; the list needs post-order. No recursion: chains can be long.
-    Raises XManError where registers define one another in a circle.
+    The notes (§1.6) speak of a pre-order traversal; the list needs post-order. No recursion: chains can be long. done: ids of
+    registers that are passed over. Raises XManError where registers define one another in a circle.
     """
-    done, open_ = set(), set()
+    done, open_ = set(done), set()
     todo = [(r, False) for r in reversed(outputs)]
     while todo:
         r, complete = todo.pop()

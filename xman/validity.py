@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,10 @@ def as_line(line: Any) -> Any:
 def check(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -> tuple[str, ...]:
     """The inputs of a list, in the order of their first use, when the list is valid, by itself and for the tables.
 
-    A register is assigned once and before its use; a name is no keyword and no operator; an operator is in the tables and
-    takes that number of arguments. XManError with the line, what was found and what to write instead.
+    A register is assigned once and before its use; a name is no keyword and, by the tables of `ops`, no operator; an operator
+    is in the tables and takes that number of arguments. XManError with the line, what was found and what to write instead.
     """
+    operators = ops.G if any(table is ours for table in tables for ours in (ops.G, ops.DG, ops.TG)) else ()
     assigned: dict[str, int] = {}
     used: dict[str, int] = {}
     sizes: dict[tuple[str, int], tuple[int, int]] = {}
@@ -42,11 +43,11 @@ def check(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -> tuple[st
             refuse(k, line, f"has the string {args!r} where a tuple is wanted; a tuple of one is written ({args!r},)")
         if not isinstance(args, tuple):
             refuse(k, line, f"has a {type(args).__name__} where a tuple of arguments is wanted")
-        refuse_name(dst, k, line)
+        refuse_name(dst, operators, k, line)
         for a in args:
             if isinstance(a, str):
                 if a not in assigned and a not in used:
-                    refuse_name(a, k, line)
+                    refuse_name(a, operators, k, line)
                     used[a] = k
             elif found := stranger(a):
                 inside = f" with a {found} in it" if found != type(a).__name__ else ""
@@ -62,6 +63,8 @@ def check(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -> tuple[st
             least, most = sizes[op, id(table)]
             if not least <= len(args) <= most and (callable(table[op]) or any(isinstance(a, str) for a in args[most:])):
                 wanted = f"it takes {takes(table[op])}" if callable(table[op]) else f"its rules are for {most}"
+                if callable(table[op]) and least == len(args) + 2 and table is not ops.G:
+                    wanted += f", and if it is a rule it stands in a list: write {op!r}: [rule]"
                 refuse(k, line, f"gives {op} {len(args)} argument{'s' * (len(args) != 1)}; {wanted}")
     return tuple(used)
 
@@ -86,7 +89,8 @@ def size_of(op: str, table: Mapping[str, Any], k: int, line: tuple) -> tuple[int
         return arity(table[op]) if callable(table[op]) else (0, len(table[op]))
     if table and not callable(next(iter(table.values()))):
         return 0, MANY  # a rule that nobody asks for may be missing
-    refuse(k, line, f"calls {op!r}, which is not in the table of operators{nearest(op, table)}")
+    course = "; xman.translated writes a list of the course in ours" * (op in ("softMax", "crossEnt"))
+    refuse(k, line, f"calls {op!r}, which is not in the table of operators{nearest(op, table)}{course}")
 
 
 def refuse(k: int, line: Any, why: str) -> None:
@@ -94,16 +98,16 @@ def refuse(k: int, line: Any, why: str) -> None:
     raise XManError(f"line {k}, {notation.shown(line)}, {why}")
 
 
-def refuse_name(name: str, k: int | None = None, line: Any = None) -> None:
+def refuse_name(name: str, operators: Container[str] = ops.G, k: int | None = None, line: Any = None) -> None:
     """Raise XManError unless `name` can be a register's: an identifier, no keyword, no operator, no word of the notation."""
     plain = name
     if not name.isascii():
         import unicodedata
         plain = unicodedata.normalize("NFKC", name)  # as Python's parser reads it (PEP 3131)
-    if name.isidentifier() and name not in FORBIDDEN and name not in ops.G and plain == name:
+    if name.isidentifier() and name not in FORBIDDEN and name not in operators and plain == name:
         return
     why = (f"Python reads as {plain!r}" if name.isidentifier() and plain != name
-           else "is an operator" if name in ops.G else "is a word of the text form" if name in notation.WORDS
+           else "is an operator" if name in operators else "is a word of the text form" if name in notation.WORDS
            else "is a Python keyword" if keyword.iskeyword(name) else "is not an identifier")
     where = f"line {k}, {notation.shown(line)}: " if k else ""
     raise XManError(f"{where}a register cannot be called {name!r}, which {why}; choose another name")

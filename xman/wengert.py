@@ -41,7 +41,8 @@ class WengertList(list):
         self._check([] if G is None else [G])
 
     def __getitem__(self, k):
-        return WengertList(super().__getitem__(k)) if isinstance(k, slice) else super().__getitem__(k)
+        part = super().__getitem__(k)  # a list that is read backwards, as by steps[::-1], is valid only the other way
+        return WengertList(part) if isinstance(k, slice) and (k.step or 1) > 0 else part
 
     def __add__(self, other: Iterable[Line]) -> WengertList:
         return WengertList([*self, *other])

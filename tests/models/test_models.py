@@ -232,7 +232,7 @@ def test_a_seed_reproduces_the_parameters_and_another_gives_others(make, X):
 @each_model
 def test_two_instances_share_no_register(make, X):
     one, other = make(), make()  # held: ids of what is gone are given again
-    assert not {id(r) for r in one.registers()} & {id(r) for r in other.registers()}
+    assert not {id(r) for r in one.registers().values()} & {id(r) for r in other.registers().values()}
 
 
 def test_weights_are_uniform_within_glorots_limit_and_biases_within_a_tenth():

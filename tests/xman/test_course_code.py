@@ -2,80 +2,20 @@
 
 import builtins
 import inspect
-import types
 
+import course_programs
 import numpy as np
 import pytest
 
+import ops
 import xman
 from xman import Autograd, XMan, XManError, check
-
-FUNCTIONS = '''
-from xman import *
-import numpy as np
-
-class f(XManFunctions):
-    @staticmethod
-    def square(a):
-        return XManFunctions.registerDefinedByOperator('square', a)
-    @staticmethod
-    def mul(a, b):
-        return XManFunctions.registerDefinedByOperator('mul', a, b)
-    @staticmethod
-    def relu(a):
-        return XManFunctions.registerDefinedByOperator('relu', a)
-    @staticmethod
-    def softMax(a):
-        return XManFunctions.registerDefinedByOperator('softMax', a)
-    @staticmethod
-    def crossEnt(p, y):
-        return XManFunctions.registerDefinedByOperator('crossEnt', p, y)
-    @staticmethod
-    def mean(a):
-        return XManFunctions.registerDefinedByOperator('mean', a)
-
-def softMax(a):
-    e = np.exp(a - np.max(a, axis=1)[:, np.newaxis])
-    return e / np.sum(e, axis=1)[:, np.newaxis]
-
-EVAL_FUNS = {
-    'add':      lambda x1, x2: x1 + x2,
-    'subtract': lambda x1, x2: x1 - x2,
-    'square':   np.square,
-    'mul':      lambda x1, x2: np.dot(x1, x2),
-    'relu':     lambda x: np.maximum(x, 0),
-    'softMax':  softMax,
-    'crossEnt': lambda p, y: -np.sum(y * np.log(p), axis=1)[:, np.newaxis],
-    'mean':     lambda x: np.mean(x),
-}
-
-def _derivAdd(delta, x1):
-    return np.sum(delta, axis=0) if delta.shape != x1.shape else delta
-
-def _derivSoftMax(delta, out, x):
-    return out * (delta - np.sum(delta * out, axis=1)[:, np.newaxis])
-
-BP_FUNS = {
-    'add':      [lambda delta, out, x1, x2: _derivAdd(delta, x1),     lambda delta, out, x1, x2: _derivAdd(delta, x2)],
-    'subtract': [lambda delta, out, x1, x2: _derivAdd(delta, x1),     lambda delta, out, x1, x2: -_derivAdd(delta, x2)],
-    'square':   [lambda delta, out, x: delta * 2.0 * x],
-    'mul':      [lambda delta, out, x1, x2: np.dot(delta, x2.T),      lambda delta, out, x1, x2: np.dot(x1.T, delta)],
-    'relu':     [lambda delta, out, x: delta * (x > 0)],
-    'softMax':  [_derivSoftMax],
-    'crossEnt': [lambda delta, out, p, y: -delta * y / p,             lambda delta, out, p, y: -delta * np.log(p)],
-    'mean':     [lambda delta, out, x: delta * np.ones(x.shape) / x.size],
-    'crossEnt-softMax': [lambda delta, out, x, y: delta * (softMax(x) - y),
-                         lambda delta, out, x, y: -delta * np.log(softMax(x))],
-}
-'''
 
 
 @pytest.fixture(scope="module")
 def course():
     """The student's module functions.py."""
-    module = types.ModuleType("functions")
-    exec(FUNCTIONS, vars(module))
-    return module
+    return course_programs
 
 
 RNG = np.random.default_rng(0)
@@ -208,9 +148,14 @@ def test_a_small_network_trains_down(course):
     assert losses[-1] < 0.3 * losses[0]
 
 
-def test_training_in_place_leaves_the_defaults_of_the_parameters_alone(course):
+def test_training_in_place_trains_the_model_whose_registers_have_copies_of_the_arrays_they_were_made_from(course):
+    start = np.ones(3)
+    one, other = course.f.param(default=start), course.f.param(default=start)
     net, _ = trained(course, rounds=2)
-    np.testing.assert_array_equal(net.W1.default, network(course.f).W1.default)
+    assert (net.W1.default != network(course.f).W1.default).any() and net.inputDict()["W1"] is net.W1.default
+    one.default += 1.0
+    assert start.tolist() == other.default.tolist() == [1, 1, 1]
+    assert type(course.f.param(default=np.ma.masked_array([1.0])).default) is np.ma.MaskedArray
 
 
 def test_the_courses_tables_pass_the_gradient_check(course):
@@ -219,8 +164,15 @@ def test_the_courses_tables_pass_the_gradient_check(course):
                  course.EVAL_FUNS, course.BP_FUNS).ok
 
 
-def test_without_tables_autograd_takes_those_of_ops():
-    ad = Autograd(XMan())
+def test_autograd_without_tables_does_not_guess_and_says_what_to_hand_in():
+    half = Autograd(XMan(), ops.G)
+    for call in (lambda: Autograd(XMan()), lambda: half.bprop([("z", "sin", ("x",))], {"x": 0.0, "z": 0.0}, z=1.0)):
+        with pytest.raises(XManError, match=r"matrix product.*write Autograd\(model, EVAL_FUNS, BP_FUNS\), or .*ops\.G, ops\.DG"):
+            call()
+
+
+def test_autograd_takes_the_tables_of_ops_when_they_are_handed_in():
+    ad = Autograd(XMan(), ops.G, ops.DG)
     data = ad.eval([("z", "sin", ("x",))], {"x": 0.0})
     assert ad.bprop([("z", "sin", ("x",))], data, z=1.0)["x"] == 1
 
@@ -279,7 +231,7 @@ def test_the_rule_of_the_pair_makes_a_logit_of_minus_infinity_harmless(course):
 
 
 def test_the_pair_is_found_beside_a_line_with_an_array_literal(course):
-    steps = [("c", "add", ("a", np.ones((20, 3)))), ("p", "softMax", ("c",)), PAIRS[1], ("loss", "mean", ("l",))]
+    steps = [("c", "add", (np.ones((20, 3)), "a")), ("p", "softMax", ("c",)), PAIRS[1], ("loss", "mean", ("l",))]
     ad = Autograd(XMan(), course.EVAL_FUNS, course.BP_FUNS)
     data = ad.eval(steps, {"a": A, "y": Y})
     assert ad.bprop(steps, data, loss=1.0)["a"].shape == (20, 3)

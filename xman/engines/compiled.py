@@ -16,7 +16,7 @@ import ops
 from ..errors import XManError, nearest
 from ..interpreters import eval
 from ..interpreters.context import missing, numbers
-from ..notation import shortened
+from ..notation import apart, renamings, shortened
 from ..wengert import Steps, WengertList, checked, named
 from .program import Kind, Program, on_host, program_of, same
 
@@ -64,7 +64,10 @@ class Compiled:
     """
 
     def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str, inplace: Mapping[str, str] | None):
-        self.steps = checked(exact(checked(steps)), ops.G)
+        steps, renamed = apart(exact(checked(steps)))
+        for said in renamings(renamed):
+            warnings.warn(f"in the program that compile makes, {said}", stacklevel=3)
+        self.steps = checked(steps, ops.G)
         if engine not in ("auto", *ENGINES):
             raise XManError(f"there is no engine {engine!r}{nearest(str(engine), ENGINES)}; there are auto, {', '.join(ENGINES)}")
         if not self.steps:
@@ -112,7 +115,7 @@ class Compiled:
 
     def _specialised(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by the program for values of these kinds: a new one if they are new."""
-        values = numbers(values)
+        values = numbers(values, self.steps.inputs)
         missing(self.steps, values)
         self._look_at(values)
         here = {name: on_host(x) for name, x in values.items()}

@@ -55,7 +55,7 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
     for k, line in enumerate(lines, 1):
         read_line(k, as_line(line), operators, what)
     try:
-        steps = WengertList(lines, {op: ops.G[op] for op in operators})
+        steps = WengertList(lines, ops.G)
     except XManError as error:
         raise Wrong(expected=f"{what}: a valid Wengert list", came_back=str(error), look=None) from None
     if strange := [name for name in steps.inputs if name not in inputs]:

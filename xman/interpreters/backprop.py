@@ -38,7 +38,7 @@ def backprop(steps: Steps, values: Mapping[str, Any], DG: Mapping[str, Sequence]
                 inputs = [values[a] if isinstance(a, str) else a for a in args]
                 for a, x, rule in zip(args, inputs, DG[op], strict=False):
                     if rule and isinstance(a, str) and a in active and varies(x, a, steps):
-                        part = own(rule(d, out, *inputs), x, held, (out, *inputs))
+                        part = own(rule(d, out, *inputs), x, held, (out, *inputs), a)
                         deltas[a] = deltas[a] + part if a in deltas else part
     except Exception as error:
         raise failure(error, steps, (dst, op, args), values, DG, "adjoint rule") from error

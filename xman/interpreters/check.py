@@ -8,8 +8,8 @@ import numpy as np
 
 import ops
 
-from ..errors import XManError, nearest
-from ..wengert import Steps, checked
+from ..errors import XManError
+from ..wengert import Steps, checked, named
 from .backprop import backprop
 from .context import varies
 from .eval import eval
@@ -72,11 +72,9 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     steps = checked(steps, G, DG)
     if not steps:
         raise XManError("the list is empty: there is nothing to differentiate")
-    of = of or steps[-1][0]
+    of = named(steps, [of or steps[-1][0]], "of")[0]
     inputs = {name: np.asarray(x, float) if name in steps.inputs and varies(x) else x for name, x in values.items()}
-    wrt = [name for name in steps.inputs if varies(inputs.get(name))] if wrt is None else list(wrt)
-    if unknown := [name for name in (of, *wrt) if name not in inputs and name not in [line[0] for line in steps]]:
-        raise XManError(f"the list has no register {unknown[0]!r}{nearest(unknown[0], [*inputs, *(s[0] for s in steps)])}")
+    wrt = [name for name in steps.inputs if varies(inputs.get(name))] if wrt is None else named(steps, wrt, "wrt")
     if computed := [name for name in wrt if name not in steps.inputs]:
         raise XManError(f"{computed[0]!r} is computed and cannot be varied; wrt takes inputs: {', '.join(steps.inputs)}")
     if still := [name for name in wrt if not varies(inputs[name])] or ([] if wrt else list(steps.inputs) or ["the list"]):

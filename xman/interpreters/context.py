@@ -1,7 +1,7 @@
 """What the interpreters share: where they start, what has a derivative, and an error with its line."""
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -88,13 +88,13 @@ def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
-def own(part: Any, x: Any, held: set[int], around: Collection[Any]) -> Any:
+def own(part: Any, x: Any, held: set[int], around: Collection[Any], a: str = "an argument") -> Any:
     """part in the precision of x and in a buffer of its own: no view, none that is held (by id), none of those around."""
     if isinstance(part, Masked):
         part = part.value
     if type(part) is type(x) is not np.ndarray:
         return part  # a number
-    part = precise(part, x)
+    part = precise(part, x, a)
     if type(part) is np.ndarray:
         if part.base is not None or id(part) in held or id(part) in map(id, around):
             part = part.copy()
@@ -102,11 +102,11 @@ def own(part: Any, x: Any, held: set[int], around: Collection[Any]) -> Any:
     return part
 
 
-def numbers(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of values, Python's numbers as NumPy's reals, so that 1/0 is infinite and 2**-1 a half, and lists as arrays."""
+def numbers(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """A copy of values, where of those named Python's numbers are NumPy's reals, so that 1/0 is infinite, and lists arrays."""
     if type(values) is not dict and not isinstance(values, Mapping):
         raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, not {shortened(values)}")
-    return {name: number(name, v) if isinstance(v, (int, float, list, tuple, str)) else v for name, v in values.items()}
+    return {**values, **{x: number(x, v) for x in names if isinstance(v := values.get(x), (int, float, list, tuple, str))}}
 
 
 def number(name: str, v: Any) -> Any:
@@ -129,6 +129,9 @@ def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[s
     where = f"line {[known for known, _, _ in steps].index(dst) + 1}, {shown(line)}"
     if op not in table:
         return XManError(f"{where}: there is no {word} for the operator {op!r}{nearest(op, table)}; put it in the table")
+    if callable(table[op]) != (word == "value"):
+        wanted = "a function" if word == "value" else f"a list with a function for each argument: write {op!r}: [rule]"
+        return XManError(f"{where}: the table has {shortened(table[op])} for {op!r}; wanted {wanted}")
     names = dict.fromkeys(a for a in args if isinstance(a, str))
     if lacking := [name for name in (*names, *(() if word == "value" else (dst,))) if name not in values]:
         return XManError(f"{where}: no value for {lacking[0]!r}; the values have to be those that eval returned for this list")

@@ -22,11 +22,13 @@ def eval(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = op
     NumPy's warnings about overflow and the like are off: what becomes infinite or NaN stands in the result.
     """
     steps = checked(steps, G)
-    values = numbers(values)
+    values = numbers(values, steps.inputs)
     missing(steps, values)
     try:
         for dst, op, args in steps:
-            values[dst] = G[op](*[values[a] if isinstance(a, str) else a for a in args])
+            values[dst] = out = G[op](*[values[a] if isinstance(a, str) else a for a in args])
+            if out is None:
+                raise TypeError(f"the function of {op!r} returned None; does it lack a return?")
     except Exception as error:
         raise failure(error, steps, (dst, op, args), values, G, "value") from error
     return values

@@ -32,7 +32,7 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
                 out, inputs = values[dst], [values[a] if isinstance(a, str) else a for a in args]
                 for a, rule in zip(args, TG[op], strict=False):
                     if rule and isinstance(a, str) and a in tangents:
-                        part = own(rule(tangents[a], out, *inputs), out, held, (out, *inputs))
+                        part = own(rule(tangents[a], out, *inputs), out, held, (out, *inputs), a)
                         tangents[dst] = tangents[dst] + part if dst in tangents else part
     except Exception as error:
         raise failure(error, steps, (dst, op, args), values, TG, "tangent rule") from error

@@ -90,7 +90,8 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
     """
     steps = checked(steps, ops.G)
     of = output(steps, of)
-    inputs = {name: np.asarray(x, float) if name in steps.inputs and varies(x) else x for name, x in numbers(values).items()}
+    inputs = numbers(values, steps.inputs)
+    inputs |= {name: np.asarray(x, float) for name in steps.inputs if varies(x := inputs.get(name))}
     result, sizes = eval(steps, inputs), np.asarray(sizes)
     if not (sizes.dtype.kind in "iuf" and sizes.ndim == 1 and len(sizes) and np.all(sizes > 0)):
         raise XManError(f"the step sizes are numbers above 0, not {sizes.tolist()}")

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ..errors import XManError
+from ..notation import apart, renamings
 from ..passes import EXACT, Rewrite
 from ..passes.differentiate import adjoints, ending, tangents
 from ..passes.simplify import simplified
@@ -31,7 +32,11 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
     function's. Registers keep their names; a temporary that is used once stands where it is used. The function returns one
     value, or a tuple. Raises XManError as `gradient` and `tangent` do, and for an empty list.
     """
-    steps = checked(steps)
+    steps, renamed = apart(checked(steps))
+    if renamed:
+        of, wrt, likes = (renamed.get(of, of), wrt and [renamed.get(x, x) for x in wrt],
+                          likes and {renamed.get(x, x): like for x, like in likes.items()})
+        return "".join(f"# {said}\n" for said in renamings(renamed)) + source(steps, of, wrt, likes, rewrites, name)
     if not steps:
         raise XManError("the list is empty: there is nothing to write a function of")
     if of and not wrt:

@@ -1,0 +1,55 @@
+"""Lists of the course in the operators of `ops`, so that all the rest of xman may be asked of them."""
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Mapping
+
+import ops
+
+from ..errors import SYNONYMS, XManError, nearest
+from ..manager import XMan
+from ..notation import apart, renamings, shown
+from ..passes.writer import Symbol, Writer
+from ..wengert import Steps, WengertList, checked
+
+# what the operators of the course are called in `ops`: mul is the matrix product there, crossEnt(p, y) takes the prediction first
+COURSE: dict[str, str | Callable] = SYNONYMS | {"mul": "dot"}
+
+
+def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = COURSE) -> WengertList | XMan:
+    """The list in the operators of `ops`; of a model, a model that lists itself so, for `fit`, `evaluate` and `predict`.
+
+        >>> translated([("z1", "mul", ("x", "W")), ("p", "softMax", ("z1",)), ("loss", "crossEnt", ("p", "y"))])
+        z1 = dot(x, W)
+        p = softmax(z1)
+        loss = crossEntropy(p, y)
+
+    operators: what each operator means, by a name of `ops` or a function in the language; one that is not there is that of
+    `ops`. COURSE has the names that the course's students gave: {**COURSE, "tri_add": lambda a, b, c: a + b + c} adds one of
+    your own. Registers keep their names, but that an underscore comes after an operator's, with a warning. Check the values
+    once against your own table: what a mean or a crossEnt divides by was each student's to choose.
+    Raises XManError for an operator that neither has.
+    """
+    if isinstance(steps, XMan):
+        model = copy.copy(steps)
+        model.operationSequence = lambda *outputs, **options: translated(steps.operationSequence(*outputs, **options), operators)
+        return model
+    steps, renamed = apart(checked(steps))
+    for said in renamings(renamed):
+        warnings.warn(f"in the translated list, {said}", stacklevel=2)
+    writer, symbols = Writer(), {}
+    for k, (dst, op, args) in enumerate(steps, 1):
+        args = [symbols.setdefault(a, Symbol(writer, a)) if isinstance(a, str) else a for a in args]
+        meant = operators.get(op, op)
+        if not callable(meant) and meant not in ops.G:
+            raise XManError(f"line {k}, {shown(steps[k - 1])}, calls {op!r}, which has no translation{nearest(op, ops.G)}; say "
+                            f"what it means, translated(…, {{**COURSE, {op!r}: 'mul'}}), by a name of ops or a function")
+        try:
+            out = meant(*args) if callable(meant) else writer.write(meant, args)
+        except TypeError as error:
+            raise XManError(f"line {k}, {shown(steps[k - 1])}: {error}") from None
+        if not isinstance(out, Symbol) or out.name:  # an argument itself, or a number
+            out = writer.write("alias", [out])
+        out.name, symbols[dst] = dst, out
+    return checked(WengertList(line for line, _ in writer.named(symbols)), ops.G)
