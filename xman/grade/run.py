@@ -6,7 +6,9 @@ changed, with the same inputs as before.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
+import queue
 import secrets
 import threading
 import time
@@ -17,20 +19,22 @@ from pathlib import Path
 from ..errors import XManError
 from ..sandbox import Sandbox
 from ..submissions import Submission, harmless
+from ..submissions.scratch import sweep
 from .assignment import Assignment
-from .judge import judge
+from .judge import judge, judged_task
 from .record import Record, submission_record, unjudged, versions
 from .reports import write_all
 from .reports.files import atomically
+from .room import Room, rooms
 
 REPORTS_EVERY = 10.0  # seconds
 SECRET = 12           # characters
 
 
 def grade(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
-          stop: threading.Event | None = None) -> Record:
+          stop: threading.Event | None = None, room: Room | None = None) -> Record:
     """The record of one submission. One that cannot be read is a record too, with its trouble and no points."""
-    start, digest = time.monotonic(), submission.digest()
+    start, submission = time.monotonic(), submission.read()
     with contextlib.ExitStack() as unpacked:
         try:
             folder = unpacked.enter_context(submission.unpacked(assignment.module))
@@ -38,8 +42,8 @@ def grade(assignment: Assignment, submission: Submission, sandbox: Sandbox, term
             tasks = [unjudged(task, task.parts, str(error)) for task in assignment.tasks]
             record = submission_record(assignment, tasks, str(error), sandbox, term)
         else:  # what goes wrong from here on with the machine is not the student's fault, and ends the run
-            record = judge(assignment, folder, sandbox, term, stop=stop)
-    record["graded"]["digest"] = digest
+            record = judge(assignment, folder, sandbox, term, stop=stop, room=room)
+    record["graded"]["digest"] = submission.digest()
     return {"submission": submission.name, "slug": submission.slug, "file": harmless(submission.path.name, 200), **record,
             "seconds": round(time.monotonic() - start, 3)}
 
@@ -53,7 +57,13 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
     Ctrl-C ends it at once: what is judged is kept, reports are written, KeyboardInterrupt goes on. XManError where another
     process grades into the folder, or it cannot be written.
     """
-    with locked(out):
+    with contextlib.ExitStack() as undo:
+        sweep()
+        free: queue.SimpleQueue[Room | None] = queue.SimpleQueue()
+        for room in rooms(jobs, functools.partial(judged_task, assignment, sandbox)) or [None] * jobs:
+            free.put(room)
+            undo.callback(room.close if room else bool)
+        undo.enter_context(locked(out))
         term = kept_term(out, term)
         wanted = versions(assignment, term)
         records = {submission.slug: record for submission in submissions if (record := kept(out, submission, wanted)) is not None}
@@ -61,9 +71,16 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
             done(record)
         earlier = others(out, {submission.slug for submission in submissions}, wanted)
         stop, written = threading.Event(), time.monotonic()
+
+        def graded(submission: Submission) -> Record:
+            room = free.get()
+            try:
+                return grade(assignment, submission, sandbox, term, stop, room)
+            finally:
+                free.put(room)
+
         with ThreadPoolExecutor(jobs) as pool:
-            waiting = [pool.submit(grade, assignment, submission, sandbox, term, stop)
-                       for submission in submissions if submission.slug not in records]
+            waiting = [pool.submit(graded, submission) for submission in submissions if submission.slug not in records]
             try:
                 for future in as_completed(waiting):
                     record = future.result()
