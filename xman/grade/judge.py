@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,11 @@ import numpy as np
 from ..errors import XManError
 from ..sandbox import Sandbox
 from ..submissions import harmless
-from .assignment import Assignment, Part, Task, load_checks
+from .assignment import Assignment, Part, load_checks
 from .compare import Failed, Wrong, scale
-from .record import Record, case_record, part_record, seed_of, submission_record, task_record, unjudged
+from .record import Record, case_record, seed_of, submission_record, unjudged
 from .reports.terminal import table
-from .room import Event, Room
+from .room import IN_HIDDEN, Event, Room, in_turn, told
 from .session import Session, Student
 
 
@@ -40,7 +40,7 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
         else:
             own = functools.partial(judged_task, assignment, sandbox, checks=checks)
             events = (room.judged if room else own)(k, folder, term, stop)
-            record, trouble = told_task(task, parts, events)
+            record, trouble = told(task, parts, events)
             tasks.append(record)
     return {**submission_record(assignment, tasks, trouble, sandbox, term), "seconds": round(time.monotonic() - start, 3)}
 
@@ -83,36 +83,9 @@ def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: P
                 yield {"part": part.title, "case": judged_case(part, name, extra, session, seed)}
     if output is None:
         output, trouble = session.output(), session.trouble
-    elif session.trouble and not trouble:  # how it ended is the submission's choice, and could tell what it was asked
-        trouble = IN_HIDDEN
+    elif session.trouble:
+        trouble = trouble or IN_HIDDEN
     yield {"output": output, "trouble": trouble, "no import": no_import}
-
-
-IN_HIDDEN = "the process ended in a hidden part"
-
-
-def in_turn(parts: Sequence[Part]) -> list[Part]:
-    """The parts in the order in which they are judged."""
-    return sorted(parts, key=lambda part: part.hidden)
-
-
-def told_task(task: Task, parts: Sequence[Part], events: Iterable[Event]) -> tuple[Record, str | None]:
-    """(the record of the task, the sentence why the submission could not even be imported), from what was told of it."""
-    start, end = time.monotonic(), {"output": "", "trouble": None, "no import": None}
-    cases: dict[str, list[Record]] = {part.title: [] for part in parts}
-    for event in events:
-        if "case" in event:
-            cases[event["part"]].append(event["case"])
-        else:
-            end |= event
-    for part in in_turn(parts):
-        for name, _ in part.named_cases()[len(cases[part.title]):]:  # they were never told of: it came to a limit
-            said = f"the grader stopped here: to judge this task took it {end['ended']}"
-            end["trouble"] = end["trouble"] or (IN_HIDDEN if part.hidden else said)
-            cases[part.title].append(case_record(name, 0.0, "an answer that can be judged", came_back=said,
-                                                 look="What is it in your answer that is so large?"))
-    records = [part_record(part, cases[part.title]) for part in parts]
-    return task_record(task, records, time.monotonic() - start, end["trouble"], end["output"]), end["no import"]
 
 
 def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session, seed: str) -> Record:

@@ -64,7 +64,7 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
         raise Wrong(expected=f"{what}: it reads {', '.join(inputs)} and what earlier lines assign",
                     came_back=f"line {k}, {shown(line)}, reads {strange[0]!r}{near(strange[0], inputs)}",
                     look=names)
-    return WengertList((dst, op, tuple(float(a) if type(a) is int and rule else a for a, rule in zip(args, ops.DG[op], strict=False)))
+    return WengertList((dst, op, tuple(float(a) if type(a) is int and ops.DG[op][i] else a for i, a in enumerate(args)))
                        for dst, op, args in steps)
 
 

@@ -12,34 +12,39 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from ..errors import XManError
+from .assignment import Part, Task
+from .record import Record, case_record, part_record, task_record
 
 Event = dict[str, Any]
 Judging = Callable[[int, Path, str, threading.Event], Iterator[Event]]
 
-CPU_SECONDS = 30     # of the grader's own for one task; the dearest task of the course takes three
+TIMES = 2            # the processor time that the submission has; the dearest task of the course takes the grader 0.3 s
 WALL_SECONDS = 900   # for one task, however busy the machine
 MEMORY = 2 << 30     # bytes of one task beyond what the grader has
 GRACE = 3.0          # seconds in which a task that is stopped can end its worker and remove its folders
-LIMITS = {"SIGXCPU": f"{CPU_SECONDS} s of processor time", "SIGKILL": "much time or memory", "SIGSEGV": "more than it can do"}
+IN_HIDDEN = "the process ended in a hidden part"  # how is the submission's choice, and could tell what it was asked
+LIMITS = {"SIGXCPU": "too much processor time", "SIGKILL": "too much time or memory", "SIGSEGV": "more than it can do"}
 
 
 class Room:
     """A process that forks one for each task. It is made before the grader's threads have work, so that none holds a lock.
 
-    judging(number of the task, folder, term, stop) yields plain data. others: the rooms that are there already.
+    judging(number of the task, folder, term, stop) yields plain data. cpu_seconds: that the submission has for a task.
+    others: the rooms that are there already.
     """
 
-    def __init__(self, judging: Judging, others: Sequence[Room] = ()):
+    def __init__(self, judging: Judging, cpu_seconds: int, others: Sequence[Room] = ()):
         self.pipe, inner = Pipe()
         outer = [self.pipe, *(room.pipe for room in others)]
-        self.process = forked(lambda: ([pipe.close() for pipe in outer], serve(inner, judging)))
+        self.process = forked(lambda: ([pipe.close() for pipe in outer], serve(inner, judging, TIMES * cpu_seconds)))
         inner.close()
 
     def judged(self, task: int, folder: Path, term: str, stop: threading.Event) -> Iterator[Event]:
@@ -64,12 +69,43 @@ class Room:
         os.waitpid(self.process, 0)
 
 
-def rooms(number: int, judging: Judging) -> list[Room]:
-    """So many rooms. None where there can be none (not on Linux): what is judged then has the bounds of its parts alone."""
-    made: list[Room] = []
-    while sys.platform == "linux" and len(made) < number:
-        made.append(Room(judging, made))
-    return made
+@contextmanager
+def rooms(number: int, judging: Judging, cpu_seconds: int) -> Iterator[SimpleQueue[Room | None]]:
+    """A queue of so many rooms. Where there can be none (not on Linux) each is None, and parts run here, within their own bounds."""
+    made, free = [], SimpleQueue()
+    try:
+        for _ in range(number):
+            if sys.platform == "linux":
+                made.append(Room(judging, cpu_seconds, made))
+            free.put(made[-1] if made else None)
+        yield free
+    finally:
+        for room in made:
+            room.close()
+
+
+def told(task: Task, parts: Sequence[Part], events: Iterable[Event]) -> tuple[Record, str | None]:
+    """(the record of the task, the sentence why the submission could not even be imported), from what is told of it."""
+    start, end = time.monotonic(), {"output": "", "trouble": None, "no import": None}
+    cases: dict[str, list[Record]] = {part.title: [] for part in parts}
+    for event in events:
+        if "case" in event:
+            cases[event["part"]].append(event["case"])
+        else:
+            end |= event
+    for part in in_turn(parts):
+        for name, _ in part.named_cases()[len(cases[part.title]):]:
+            said = f"the grader stopped here: what came back took it {end['ended']}"
+            end["trouble"] = end["trouble"] or (IN_HIDDEN if part.hidden else said)
+            cases[part.title].append(case_record(name, 0.0, "an answer that can be judged", came_back=said,
+                                                 look="Which number, list or array of yours is far larger than you think?"))
+    records = [part_record(part, cases[part.title]) for part in parts]
+    return task_record(task, records, time.monotonic() - start, end["trouble"], end["output"]), end["no import"]
+
+
+def in_turn(parts: Sequence[Part]) -> list[Part]:
+    """The parts in the order in which they are judged: the hidden ones last."""
+    return sorted(parts, key=lambda part: part.hidden)
 
 
 def forked(run: Callable[[], object]) -> int:
@@ -91,55 +127,56 @@ def send(pipe: Connection, said: Any) -> None:
     pipe.send_bytes(json.dumps(said).encode())
 
 
-def serve(grader: Connection, judging: Judging) -> None:
+def serve(grader: Connection, judging: Judging, seconds: int) -> None:
     """Have one task done after the other, until the grader lets go or is gone."""
     for number in (signal.SIGINT, signal.SIGTERM):  # a terminal sends them to all its processes; the grader decides
         signal.signal(number, signal.SIG_IGN)
     with suppress(EOFError, OSError):
         while True:
             order = json.loads(grader.recv_bytes())
-            told, inner = Pipe(False)
-            process = forked(lambda: (grader.close(), told.close(), do(inner, judging, *order)))  # noqa: B023 (it runs at once)
-            inner.close()
-            late = relayed(told, grader, process)
+            inner, own = Pipe(False)
+            process = forked(lambda: (grader.close(), inner.close(), do(own, judging, seconds, *order)))  # noqa: B023
+            own.close()
+            relay(inner, grader, process)
             code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-            name = signal.Signals(-code).name if code < 0 else ""
-            if late or name in LIMITS:
-                send(grader, {"ended": LIMITS.get(name, LIMITS["SIGKILL"])})
-            elif code:
-                send(grader, {"failed": f"the process that judged a task has ended ({name or code})"})
+            name = signal.Signals(-code).name if code < 0 else str(code)
+            if code:
+                send(grader, {"ended": LIMITS[name]} if name in LIMITS else {"failed": f"what judged a task has ended: {name}"})
             send(grader, None)
 
 
-def relayed(told: Connection, grader: Connection, process: int) -> bool:
-    """Pass on what the process says to its end; whether it had to be ended, as it was late or the grader has let go."""
-    listening, until = [told, grader], time.monotonic() + WALL_SECONDS
+def relay(inner: Connection, grader: Connection, process: int) -> None:
+    """Pass on what the process says to its end, which comes soon where the grader has let go, and at once where it is late."""
+    listening, until = [inner, grader], time.monotonic() + WALL_SECONDS
     while True:
-        if told in wait(listening, max(until - time.monotonic(), 0)):
+        ready = wait(listening, max(until - time.monotonic(), 0))
+        if inner in ready:
             try:
-                said = told.recv_bytes()
+                said = inner.recv_bytes()
             except (EOFError, OSError):
-                return grader not in listening
+                return
             with suppress(OSError):
                 grader.send_bytes(said)
         else:
-            os.kill(process, signal.SIGTERM if grader in listening else signal.SIGKILL)
-            listening, until = [told], time.monotonic() + GRACE
+            os.kill(process, signal.SIGTERM if ready else signal.SIGKILL)
+            listening, until = [inner], time.monotonic() + GRACE
 
 
-def do(grader: Connection, judging: Judging, task: int, folder: str, term: str) -> None:
+def do(grader: Connection, judging: Judging, seconds: int, task: int, folder: str, term: str) -> None:
     """One task, within its bounds. What fails is said, and is not the student's fault."""
     import resource
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    for number, most in ((resource.RLIMIT_CPU, CPU_SECONDS), (resource.RLIMIT_AS, taken + MEMORY)):
+    for number, most in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, taken + MEMORY)):
         hard = resource.getrlimit(number)[1]
         resource.setrlimit(number, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
     try:
         for event in judging(task, Path(folder), term, stop):
             send(grader, event)
+        if stop.is_set():  # what was judged since is worth nothing
+            raise XManError("the grader was stopped")
     except MemoryError:
-        send(grader, {"ended": f"{MEMORY >> 20:,} MiB of memory"})
+        send(grader, {"ended": "too much memory"})
     except Exception as error:
         send(grader, {"failed": str(error) if isinstance(error, XManError) else f"{type(error).__name__}: {error}"})

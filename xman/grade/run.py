@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-import queue
 import secrets
 import threading
 import time
@@ -57,13 +56,9 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
     Ctrl-C ends it at once: what is judged is kept, reports are written, KeyboardInterrupt goes on. XManError where another
     process grades into the folder, or it cannot be written.
     """
-    with contextlib.ExitStack() as undo:
-        sweep()
-        free: queue.SimpleQueue[Room | None] = queue.SimpleQueue()
-        for room in rooms(jobs, functools.partial(judged_task, assignment, sandbox)) or [None] * jobs:
-            free.put(room)
-            undo.callback(room.close if room else bool)
-        undo.enter_context(locked(out))
+    sweep()
+    jobs, judging = max(min(jobs, len(submissions)), 1), functools.partial(judged_task, assignment, sandbox)
+    with rooms(jobs, judging, assignment.limits.cpu_seconds) as free, locked(out):
         term = kept_term(out, term)
         wanted = versions(assignment, term)
         records = {submission.slug: record for submission in submissions if (record := kept(out, submission, wanted)) is not None}

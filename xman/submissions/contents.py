@@ -179,15 +179,6 @@ def from_folder(folder: int, prefix: str, into: Contents) -> None:
         os.close(folder)
 
 
-def looks_packed(path: Path) -> bool:
-    """Whether the file may be an archive; it is, if it cannot be looked into."""
-    try:
-        with opened(path) as file:
-            return is_archive(file.read(512))
-    except (XManError, OSError):
-        return True
-
-
 def is_archive(data: bytes) -> bool:
     """Whether the bytes start, or in the case of a tar go on, as those of an archive do."""
     return data.startswith((b"PK\3\4", b"PK\5\6", *COMPRESSED)) or data[257:262] == b"ustar"

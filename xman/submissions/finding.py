@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import XManError
-from .contents import MOST_ENTRIES, is_folder, looks_packed, passed_over
+from .contents import MOST_ENTRIES, is_archive, is_folder, opened, passed_over
 from .harmless import harmless
 from .submission import HANDED_OUT, Submission
 
@@ -47,6 +47,15 @@ def is_another(path: Path, module: str) -> bool:
         return any(file.name == f"{module}.py" or is_another(file, module) and file.suffix.lower() != ".py"
                    for file in itertools.islice(itertools.chain.from_iterable(inside), MOST_ENTRIES))
     return path.suffix.lower() == ".py" or bool(ENDINGS.search(path.name) or not path.suffix) and looks_packed(path)
+
+
+def looks_packed(path: Path) -> bool:
+    """Whether the file may be an archive; it is, if it cannot be looked into."""
+    try:
+        with opened(path) as file:
+            return is_archive(file.read(512))
+    except (XManError, OSError):
+        return True
 
 
 def one(path: str | Path) -> Submission:
