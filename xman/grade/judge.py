@@ -101,7 +101,7 @@ def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session,
         credit, more = scale(wrong.credit, 0, 1), {"expected": wrong.expected, "look": wrong.look}
         more |= {key: own for key, own in (("given", wrong.given), ("came_back", wrong.came_back)) if own is not None}
     except MemoryError as error:
-        more = {"expected": "an answer that the grader has memory for", "came_back": str(error) or None}
+        more = {"expected": "an answer that the grader has the memory for", "look": str(error) or None}
     except Exception as error:  # the grader's own fault: it is said loudly, and costs no other part
         more = {"expected": f"something that the grader can judge ({type(error).__name__}: {error})",
                 "look": "Tell your instructor.", "traceback": traceback.format_exc(), "grader": True}

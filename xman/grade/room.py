@@ -29,7 +29,7 @@ Judging = Callable[[int, Path, str, threading.Event], Iterator[Event]]
 TIMES = 2            # the processor time that the submission has; the dearest task of the course takes the grader 0.3 s
 WALL_SECONDS = 900   # for one task, however busy the machine
 MEMORY = 2 << 30     # bytes of one task beyond what the grader has
-GRACE = 3.0          # seconds in which a task that is stopped can end its worker and remove its folders
+GRACE = 1.0          # seconds in which a task that is stopped can end its worker and remove its folders
 IN_HIDDEN = "the process ended in a hidden part"  # how is the submission's choice, and could tell what it was asked
 LIMITS = {"SIGXCPU": "too much processor time", "SIGKILL": "too much time or memory", "SIGSEGV": "more than it can do"}
 
@@ -71,7 +71,7 @@ class Room:
 
 @contextmanager
 def rooms(number: int, judging: Judging, cpu_seconds: int) -> Iterator[SimpleQueue[Room | None]]:
-    """A queue of so many rooms. Where there can be none (not on Linux) each is None, and parts run here, within their own bounds."""
+    """A queue of so many rooms. Where there can be none (not on Linux) each is None, and parts run in this process."""
     made, free = [], SimpleQueue()
     try:
         for _ in range(number):
