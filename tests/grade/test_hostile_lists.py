@@ -183,3 +183,15 @@ def test_hostile_lists_are_judged_by_every_part_soon_and_are_no_error_of_the_gra
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in ROOT.glob("*/grading.py")))
 def test_whatever_comes_back_is_judged_and_is_no_error_of_the_grader(name):
     judge(name, lambda n: functools.partial(altered, random.Random(n)), range(80 if ALL else 1))
+
+
+def test_gradients_of_gradients_are_refused_before_they_swell():
+    """Each is three times as long as the one before: the tools of `modes` are the grader's, and it is the student who calls."""
+    package = load(ROOT / "modes").tasks[0].parts[0].function.__module__.partition(".")[0]
+    steps = [("z0", "sin", ("x",)), ("z1", "square", ("z0",)), ("z2", "sin", ("z1",)), ("z3", "mul", ("z2", "z1")),
+             ("z4", "exp", ("z3",)), ("z5", "mul", ("z4", "z3")), ("z6", "tanh", ("z5",))]
+    tools, of, start = importlib.import_module(f"{package}.public.checks").Tools(steps), "z6", time.process_time()
+    with pytest.raises(ValueError, match="gradient of .* lines"):
+        for _ in range(99):
+            steps, of = tools.gradient(steps, of, ["x"]), f"d{of}_dx"
+    assert time.process_time() - start < 5

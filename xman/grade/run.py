@@ -67,6 +67,9 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
         earlier = others(out, {submission.slug for submission in submissions}, wanted)
         stop, written = threading.Event(), time.monotonic()
 
+        def in_order() -> list[Record]:
+            return [records[submission.slug] for submission in submissions if submission.slug in records]
+
         def graded(submission: Submission) -> Record:
             room = free.get()
             try:
@@ -83,18 +86,13 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
                     records[record["slug"]] = record
                     done(record)
                     if time.monotonic() - written > REPORTS_EVERY:
-                        write_all([*earlier, *in_order(records, submissions)], out)
+                        write_all([*earlier, *in_order()], out)
                         written = time.monotonic()
             finally:
                 stop.set()
                 pool.shutdown(cancel_futures=True)
-                write_all([*earlier, *in_order(records, submissions)], out)
-    return in_order(records, submissions)
-
-
-def in_order(records: dict[str, Record], submissions: Sequence[Submission]) -> list[Record]:
-    """Those that there are, as the submissions are ordered."""
-    return [records[submission.slug] for submission in submissions if submission.slug in records]
+                write_all([*earlier, *in_order()], out)
+    return in_order()
 
 
 def record_file(out: Path, slug: str) -> Path:
