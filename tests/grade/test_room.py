@@ -51,6 +51,7 @@ BIG = SOURCE.format("3 ** 20")
 def folder(tmp_path, monkeypatch):
     """An assignment that evaluates what comes back as no assignment should, and room for submissions."""
     monkeypatch.setattr(room, "TIMES", 1)
+    monkeypatch.setattr(room, "WALL_SECONDS", 20)
     (tmp_path / "assignments" / "work" / "public").mkdir(parents=True)
     (tmp_path / "assignments" / "work" / "public" / "checks.py").write_text(CHECKS)
     (tmp_path / "assignments" / "work" / "grading.py").write_text(GRADING)
