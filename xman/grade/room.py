@@ -63,11 +63,6 @@ class Room:
             raise XManError("the process that judges has ended: is there memory enough?") from None
         raise XManError("the grader was stopped")
 
-    def close(self) -> None:
-        """End it, with the task that is in it."""
-        self.pipe.close()
-        os.waitpid(self.process, 0)
-
 
 @contextmanager
 def rooms(number: int, judging: Judging, cpu_seconds: int) -> Iterator[SimpleQueue[Room | None]]:
@@ -80,8 +75,10 @@ def rooms(number: int, judging: Judging, cpu_seconds: int) -> Iterator[SimpleQue
             free.put(made[-1] if made else None)
         yield free
     finally:
+        for room in made:  # each ends the task that is in it
+            room.pipe.close()
         for room in made:
-            room.close()
+            os.waitpid(room.process, 0)
 
 
 def told(task: Task, parts: Sequence[Part], events: Iterable[Event]) -> tuple[Record, str | None]:
