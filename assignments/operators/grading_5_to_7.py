@@ -220,10 +220,9 @@ def operators_in_lists(student, rng, name):
     inputs = problem(rng, name)
     steps = list_of(student, name, inputs)
     look = "Each operator is right or wrong by itself: which part of its task is not full?"
-    values, right = dict(inputs), dict(inputs)
+    values, right = dict(inputs), values_of(steps, inputs, "your list")
     for z, g, args in steps:
         values[z] = getattr(student, reference.G[g].__name__)(*(values[a] if isinstance(a, str) else a for a in args))
-        right[z] = reference.G[g](*(right[a] if isinstance(a, str) else a for a in args))
         expect(values[z], right[z], f"the value of {line_of(z, g, args)}", look)
     deltas, wanted = {"loss": 1.0}, {"loss": 1.0}
     for z, g, args in reversed(steps):

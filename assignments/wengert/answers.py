@@ -40,7 +40,7 @@ def expect_deltas(got, steps, deltas, f, look=None):
     for name in [name for name in dict.fromkeys(backwards) if name in deltas]:
         users = [line for line in steps for a in line[2] if a == name]
         where = "; ".join(dict.fromkeys(map(text, users[:4])))
-        lost = users and got[name] == 0 and deltas[name] != 0
+        lost = users and type(got[name]) in (int, float) and got[name] == 0 and deltas[name] != 0
         hint = look or ("Is the list stepped through in reverse?" if lost and name not in leaves(steps) else
                         f"What is the derivative of {f} with respect to {f} itself?" if name == f else
                         f"No line reads {name}." if not users else

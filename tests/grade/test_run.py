@@ -1,11 +1,13 @@
 """Many submissions: nothing is lost, nothing is judged twice, one process a folder, also when the grader is killed half way."""
 
 import csv
+import hashlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
 from pathlib import Path
@@ -14,9 +16,12 @@ import pytest
 
 from xman.errors import XManError
 from xman.grade import folder_of, load
+from xman.grade.run import grade as grade_one
 from xman.grade.run import grade_all, locked
 from xman.sandbox import Sandbox
 from xman.submissions import find
+from xman.submissions import submission as submission_module
+from xman.submissions.scratch import PREFIX, scratch
 
 CHECKS = """
 from xman.grade import Assignment, expect
@@ -71,13 +76,19 @@ def test_each_submission_has_a_record_a_page_and_a_row_whatever_it_is(folder):
     assert {record["submission"]: record["points"] for record in records} == book(folder) == {
         "ada": 100, "bad": 0, "bob": 0, "eve": 0, "void": 0, "zoe": 100}
     assert sorted(seen) == sorted(book(folder))
-    assert {path.stem for path in (folder / "out" / "students").iterdir()} == set(book(folder))
+    assert {path.stem.rpartition("-")[0] for path in (folder / "out" / "students").iterdir()} == set(book(folder))
     assert "archive" in next(record["trouble"] for record in records if record["submission"] == "bad")
     assert (folder / "out" / "class.html").is_file() and not list((folder / "out").rglob(".*.part"))
 
 
+def record_file(folder, name):
+    """Where the record of the submission of that name lies: its digest is in the file's name."""
+    path, = (folder / "out" / "records").glob(f"{name}-*.json")
+    return path
+
+
 def when(folder, name):
-    return json.loads((folder / "out" / "records" / f"{name}.json").read_text("utf-8"))["graded"]["when"]
+    return json.loads(record_file(folder, name).read_text("utf-8"))["graded"]["when"]
 
 
 def test_a_second_run_judges_what_is_new_or_has_changed_and_keeps_the_inputs(folder):
@@ -97,7 +108,7 @@ def test_a_second_run_judges_what_is_new_or_has_changed_and_keeps_the_inputs(fol
 def test_a_record_that_cannot_be_read_is_made_again(folder, spoil):
     hand_in(folder, ada=RIGHT)
     grade(folder)
-    (folder / "out" / "records" / "ada.json").write_bytes(spoil.encode("utf-8", "surrogateescape"))
+    record_file(folder, "ada").write_bytes(spoil.encode("utf-8", "surrogateescape"))
     assert grade(folder)[0]["points"] == 100
 
 
@@ -121,6 +132,60 @@ def test_who_hands_in_late_is_added_to_the_reports(folder):
     (folder / "out" / "records" / "broken.json").write_text("{}")
     grade(folder, names=["bob"])
     assert book(folder) == {"ada": 100, "bob": 100, "zoe": 100}
+
+
+LONG = "course-4711-0815-homework-1-submission-of-the-student-"  # as a learning platform names files
+
+
+@pytest.mark.parametrize("first, second", [
+    ("bob.py", "bob.PY"), ("bob.py", "Bob.py"), ("bob.py", "bob-2.py"), ("bob.py", "bob.zip"), ("bob", "bob.py"),
+    (f"{LONG}bob.py", f"{LONG}eve.py"), ("b\u00f6b.py", "bo\u0308b.py")])
+def test_a_record_is_never_replaced_by_that_of_another_file_whatever_its_name_and_whenever_it_comes(folder, first, second):
+    (folder / "class" / first).write_text("") if first.endswith(".py") else (folder / "class" / first).mkdir()
+    grade(folder)
+    mine, = (folder / "out" / "records").iterdir()
+    kept = mine.read_bytes()
+    for name in os.listdir(folder / "class"):
+        os.rename(folder / "class" / name, folder / name)
+    (folder / "class" / second).write_text("")
+    grade(folder)
+    files = {json.loads(path.read_bytes())["file"] for path in (folder / "out" / "records").iterdir()}
+    assert mine.read_bytes() == kept and files == {first, second}
+    with open(folder / "out" / "gradebook.csv", newline="", encoding="utf-8-sig") as file:
+        assert {row["file"] for row in csv.DictReader(file)} == files
+    assert len(list((folder / "out" / "students").iterdir())) == 2
+
+
+def test_a_students_file_of_the_modules_name_is_graded_beside_all_others(folder):
+    hand_in(folder, ada=RIGHT, work="import ada\n" + RIGHT)
+    (folder / "class" / "bob").mkdir()
+    (folder / "class" / "bob" / "work.py").write_text(RIGHT)
+    grade(folder, jobs=4)
+    assert book(folder) == {"ada": 100, "bob": 100, "work": 0}
+
+
+def test_a_submission_is_read_once_to_be_judged_and_its_record_has_the_digest_of_what_was(folder, monkeypatch):
+    hand_in(folder, ada="")
+    submission, = find([folder / "class"], "work")
+    read, reads = submission_module.taken, []
+
+    def changed_behind(path):
+        reads.append(path)
+        data = read(path)
+        path.write_text(RIGHT)
+        return data
+    monkeypatch.setattr(submission_module, "taken", changed_behind)
+    record = grade_one(load(folder / "assignments" / "work"), submission, Sandbox.here(unsafe=True), "a term of some length")
+    assert len(reads) == 1 and "is empty" in record["trouble"] and record["graded"]["digest"] == hashlib.sha256(b"").hexdigest()
+
+
+def test_a_run_sweeps_up_after_graders_that_were_killed(folder):
+    left = Path(tempfile.mkdtemp(prefix=PREFIX))
+    (left / "a submission").mkdir()
+    hand_in(folder, ada="")
+    with scratch() as held:
+        grade(folder)
+        assert held.is_dir() and not left.exists()
 
 
 def test_a_term_that_can_be_guessed_is_refused(folder):
@@ -186,7 +251,7 @@ def test_a_run_that_is_broken_off_keeps_what_is_judged_and_a_second_run_does_the
     assert 4 <= len(kept) < 16 and all(json.loads(text) for text in kept.values())
     if end != signal.SIGKILL:
         assert "graded and kept in out; the same command goes on" in said and process.returncode == 130
-        assert set(book(folder)) <= set(kept) and len(book(folder)) >= 4
+        assert set(book(folder)) <= {name.partition("-")[0] for name in kept} and len(book(folder)) >= 4
     out, err = command(folder).communicate(timeout=60)
     assert book(folder) == {f"s{k:02}": 100 if k % 3 else 0 for k in range(16)}, err
     assert {name: (folder / "out" / "records" / f"{name}.json").read_bytes() for name in kept} == kept

@@ -4,6 +4,7 @@ import pytest
 
 from xman.errors import XManError
 from xman.sandbox import doctor
+from xman.sandbox.box import _here
 from xman.sandbox.bubblewrap import Bubblewrap
 
 NAMES = {"bubblewrap", "no network", "read-only root", "nothing of this machine's files", "only the packages asked for",
@@ -33,6 +34,7 @@ def test_bubblewrap_that_is_missing_is_the_first_finding_and_what_is_left_withou
     def missing():
         raise XManError("Install it: apt install bubblewrap.")
     monkeypatch.setattr(Bubblewrap, "found", missing)
+    monkeypatch.setattr("xman.sandbox.box._here", _here.__wrapped__)  # not what an earlier test has found
     first, *more = doctor(unsafe)
     assert (first.name, first.ok, first.todo) == ("bubblewrap", False, "Install it: apt install bubblewrap.")
     assert bool(more) == unsafe

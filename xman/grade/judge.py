@@ -1,12 +1,13 @@
 """Judge one submission: a worker for each task, its parts one after the other, and a record of what came of it."""
 from __future__ import annotations
 
+import functools
 import secrets
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +16,31 @@ import numpy as np
 from ..errors import XManError
 from ..sandbox import Sandbox
 from ..submissions import harmless
-from .assignment import Assignment, Part, Task, load_checks
+from .assignment import Assignment, Part, load_checks
 from .compare import Failed, Wrong, scale
-from .record import Record, case_record, part_record, seed_of, submission_record, task_record, unjudged
+from .record import Record, case_record, seed_of, submission_record, unjudged
 from .reports.terminal import table
+from .room import IN_HIDDEN, Event, Room, in_turn, told
 from .session import Session, Student
 
 
 def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False,
-          stop: threading.Event | None = None) -> Record:
+          stop: threading.Event | None = None, room: Room | None = None) -> Record:
     """The record of the submission that lies unpacked in a folder; plain data, as JSON holds it.
 
     term: the secret of a term; inputs are drawn from it, so that they are the same for all submissions, and not known before.
     checks: run the checks that a student has in place of the graded parts. stop: once it is set, all workers end at once, and
-    the record is worth nothing.
+    the record is worth nothing. room: where the parts run, in this process if it is None.
     """
-    start, tasks, trouble = time.monotonic(), [], None
-    for task in assignment.tasks:
+    start, tasks, trouble, stop = time.monotonic(), [], None, stop or threading.Event()
+    for k, task in enumerate(assignment.tasks):
         parts = task.checks if checks else task.parts
         if trouble:  # an import that fails, fails for every task
             tasks.append(unjudged(task, parts, trouble))
         else:
-            record, trouble = judged_task(assignment, task, parts, folder, sandbox, term, stop)
+            own = functools.partial(judged_task, assignment, sandbox, checks=checks)
+            events = (room.judged if room else own)(k, folder, term, stop)
+            record, trouble = told(task, parts, events)
             tasks.append(record)
     return {**submission_record(assignment, tasks, trouble, sandbox, term), "seconds": round(time.monotonic() - start, 3)}
 
@@ -59,29 +63,29 @@ def check(folder: Path | str = ".") -> bool:
     return all(case["credit"] == 1 for task in record["tasks"] for part in task["parts"] for case in part["cases"])
 
 
-def judged_task(assignment: Assignment, task: Task, parts: Sequence[Part], folder: Path, sandbox: Sandbox, term: str,
-                stop: threading.Event | None) -> tuple[Record, str | None]:
-    """(the record of the task, the sentence why the submission could not even be imported).
+def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: Path, term: str, stop: threading.Event,
+                checks: bool = False) -> Iterator[Event]:
+    """Each case's record as soon as there is one, and then what became of the worker.
 
     Hidden parts come last: what the submission says or prints from then on may tell of their inputs, and is told nobody.
     """
-    start, records, output, trouble, no_import = time.monotonic(), {}, None, None, None
+    task, output, trouble, no_import = assignment.tasks[number], None, None, None
     with Session(sandbox, folder, assignment.module, assignment.packages, assignment.limits, assignment.probes, stop) as session:
         try:
             session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)  # says nothing of the term
         except Failed:
             no_import = session.trouble
-        for part in sorted(parts, key=lambda part: part.hidden):
+        for part in in_turn(task.checks if checks else task.parts):
             if part.hidden and output is None:
                 output, trouble = session.output(), session.trouble
-            cases = [judged_case(part, name, extra, session, seed_of(term, assignment.module, part.title, name))
-                     for name, extra in part.named_cases()]
-            records[part.title] = part_record(part, cases)
+            for name, extra in part.named_cases():
+                seed = seed_of(term, assignment.module, part.title, name)
+                yield {"part": part.title, "case": judged_case(part, name, extra, session, seed)}
     if output is None:
         output, trouble = session.output(), session.trouble
-    elif session.trouble and not trouble:  # how it ended is the submission's choice, and could tell what it was asked
-        trouble = "the process ended in a hidden part"
-    return task_record(task, [records[part.title] for part in parts], time.monotonic() - start, trouble, output), no_import
+    elif session.trouble:
+        trouble = trouble or IN_HIDDEN
+    yield {"output": output, "trouble": trouble, "no import": no_import}
 
 
 def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session, seed: str) -> Record:
@@ -96,6 +100,8 @@ def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session,
     except Wrong as wrong:
         credit, more = scale(wrong.credit, 0, 1), {"expected": wrong.expected, "look": wrong.look}
         more |= {key: own for key, own in (("given", wrong.given), ("came_back", wrong.came_back)) if own is not None}
+    except MemoryError as error:
+        more = {"expected": "an answer that the grader has the memory for", "look": str(error) or None}
     except Exception as error:  # the grader's own fault: it is said loudly, and costs no other part
         more = {"expected": f"something that the grader can judge ({type(error).__name__}: {error})",
                 "look": "Tell your instructor.", "traceback": traceback.format_exc(), "grader": True}

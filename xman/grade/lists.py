@@ -41,9 +41,9 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
     """The list that came back: valid, of these operators, and of no other leaves than `inputs`.
 
     lines: [(dst, op, args), …] as lists or tuples; args: names of registers, numbers, None, tuples of a few whole numbers.
-    inputs: the names that it may read without assigning them. operators: names of rows of `ops`; a caller who allows more than
-    MODEL answers for the memory. most: lines. names: how inputs are named, told where one has another name. Raises Wrong with a
-    sentence that names the line and what to write instead.
+    Whole numbers become floats where the operator has a rule for them, so that none can grow. inputs: the names that it may read
+    without assigning them. operators: names of rows of `ops`; a caller who allows more than MODEL answers for the memory. most:
+    lines. names: how inputs are named, told where one has another name. Raises Wrong: the line, and what to write instead.
     """
     if not isinstance(lines, (list, tuple)):
         raise Wrong(expected=f"{what}: a list of lines (dst, op, args)", came_back=f"a {type(lines).__name__}",
@@ -63,7 +63,8 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
         raise Wrong(expected=f"{what}: it reads {', '.join(inputs)} and what earlier lines assign",
                     came_back=f"line {k}, {shown(line)}, reads {strange[0]!r}{near(strange[0], inputs)}",
                     look=names)
-    return steps
+    return WengertList((dst, op, tuple(float(a) if type(a) is int and ops.DG[op][i] else a for i, a in enumerate(args)))
+                       for dst, op, args in steps)
 
 
 def near(name: str, known: Collection[str]) -> str:
@@ -114,7 +115,7 @@ def from_given(steps: WengertList, of: str, given: Collection[str]) -> WengertLi
 
 
 def values_of(steps: WengertList, inputs: Mapping[str, Any], what: str = "the model's list") -> dict[str, Any]:
-    """The values of all registers of a list that `read_list` gave. Wrong with the line that fails or takes too much."""
+    """The values of all registers of a list of `read_list`'s, of NumPy's types. Wrong: the line that fails or takes too much."""
     lacking = [name for name in steps.inputs if name not in inputs]
     if lacking:
         raise Wrong(expected=f"{what}: a value for each register that it reads", came_back=f"none for {lacking[0]!r}",
@@ -124,6 +125,7 @@ def values_of(steps: WengertList, inputs: Mapping[str, Any], what: str = "the mo
     def metered(op: str) -> Callable:
         def value(*args):
             out = ops.G[op](*args)
+            out = np.float64(out) if isinstance(out, (int, float)) else out
             spent["entries"] += np.size(out)
             spent["operations"] += FLOPS[op](out, *args)
             if spent["entries"] > ENTRIES or spent["operations"] > OPERATIONS:

@@ -6,6 +6,7 @@ changed, with the same inputs as before.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import secrets
 import threading
@@ -17,20 +18,22 @@ from pathlib import Path
 from ..errors import XManError
 from ..sandbox import Sandbox
 from ..submissions import Submission, harmless
+from ..submissions.scratch import sweep
 from .assignment import Assignment
-from .judge import judge
+from .judge import judge, judged_task
 from .record import Record, submission_record, unjudged, versions
 from .reports import write_all
 from .reports.files import atomically
+from .room import Room, rooms
 
 REPORTS_EVERY = 10.0  # seconds
 SECRET = 12           # characters
 
 
 def grade(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
-          stop: threading.Event | None = None) -> Record:
+          stop: threading.Event | None = None, room: Room | None = None) -> Record:
     """The record of one submission. One that cannot be read is a record too, with its trouble and no points."""
-    start, digest = time.monotonic(), submission.digest()
+    start, submission = time.monotonic(), submission.read()
     with contextlib.ExitStack() as unpacked:
         try:
             folder = unpacked.enter_context(submission.unpacked(assignment.module))
@@ -38,8 +41,8 @@ def grade(assignment: Assignment, submission: Submission, sandbox: Sandbox, term
             tasks = [unjudged(task, task.parts, str(error)) for task in assignment.tasks]
             record = submission_record(assignment, tasks, str(error), sandbox, term)
         else:  # what goes wrong from here on with the machine is not the student's fault, and ends the run
-            record = judge(assignment, folder, sandbox, term, stop=stop)
-    record["graded"]["digest"] = digest
+            record = judge(assignment, folder, sandbox, term, stop=stop, room=room)
+    record["graded"]["digest"] = submission.digest()
     return {"submission": submission.name, "slug": submission.slug, "file": harmless(submission.path.name, 200), **record,
             "seconds": round(time.monotonic() - start, 3)}
 
@@ -53,7 +56,9 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
     Ctrl-C ends it at once: what is judged is kept, reports are written, KeyboardInterrupt goes on. XManError where another
     process grades into the folder, or it cannot be written.
     """
-    with locked(out):
+    sweep()
+    jobs, judging = max(min(jobs, len(submissions)), 1), functools.partial(judged_task, assignment, sandbox)
+    with rooms(jobs, judging, assignment.limits.cpu_seconds) as free, locked(out):
         term = kept_term(out, term)
         wanted = versions(assignment, term)
         records = {submission.slug: record for submission in submissions if (record := kept(out, submission, wanted)) is not None}
@@ -61,9 +66,19 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
             done(record)
         earlier = others(out, {submission.slug for submission in submissions}, wanted)
         stop, written = threading.Event(), time.monotonic()
+
+        def in_order() -> list[Record]:
+            return [records[submission.slug] for submission in submissions if submission.slug in records]
+
+        def graded(submission: Submission) -> Record:
+            room = free.get()
+            try:
+                return grade(assignment, submission, sandbox, term, stop, room)
+            finally:
+                free.put(room)
+
         with ThreadPoolExecutor(jobs) as pool:
-            waiting = [pool.submit(grade, assignment, submission, sandbox, term, stop)
-                       for submission in submissions if submission.slug not in records]
+            waiting = [pool.submit(graded, submission) for submission in submissions if submission.slug not in records]
             try:
                 for future in as_completed(waiting):
                     record = future.result()
@@ -71,18 +86,13 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
                     records[record["slug"]] = record
                     done(record)
                     if time.monotonic() - written > REPORTS_EVERY:
-                        write_all([*earlier, *in_order(records, submissions)], out)
+                        write_all([*earlier, *in_order()], out)
                         written = time.monotonic()
             finally:
                 stop.set()
                 pool.shutdown(cancel_futures=True)
-                write_all([*earlier, *in_order(records, submissions)], out)
-    return in_order(records, submissions)
-
-
-def in_order(records: dict[str, Record], submissions: Sequence[Submission]) -> list[Record]:
-    """Those that there are, as the submissions are ordered."""
-    return [records[submission.slug] for submission in submissions if submission.slug in records]
+                write_all([*earlier, *in_order()], out)
+    return in_order()
 
 
 def record_file(out: Path, slug: str) -> Path:

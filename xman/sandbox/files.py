@@ -4,11 +4,11 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
 from xman.errors import XManError
+from xman.submissions.scratch import scratch
 
 
 def readable_copy(folder: Path, undo: ExitStack, always: bool = False) -> Path:
@@ -19,8 +19,7 @@ def readable_copy(folder: Path, undo: ExitStack, always: bool = False) -> Path:
     paths = list(everything(folder))  # before the copy is made, which may lie inside
     if not always and all(everyone(path) for path in paths):
         return folder
-    copy = Path(tempfile.mkdtemp(prefix="xman-submission-"))
-    undo.callback(shutil.rmtree, copy, ignore_errors=True)
+    copy = undo.enter_context(scratch())
     for path in paths:
         there = copy / path.relative_to(folder)
         mode = path.lstat().st_mode

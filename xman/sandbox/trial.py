@@ -1,9 +1,9 @@
 """A sandbox is believed in after it has been tried."""
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
+
+from xman.submissions.scratch import scratch
 
 from .box import Sandbox
 
@@ -21,10 +21,10 @@ print("it works")
 
 def complaint(box: Sandbox, packages: Sequence[str] = ()) -> str:
     """What goes wrong when Python is confined inside and imports these packages; empty where nothing does."""
-    with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder, "worker.py")
+    with scratch() as folder:
+        script = folder / "worker.py"
         script.write_text(SCRIPT)
-        with box.start(Path(folder), packages, extra_files={"worker.py": script}) as worker:
+        with box.start(folder, packages, extra_files={"worker.py": script}) as worker:
             worker.settings["packages"] = list(packages)
             answer = worker.first_answer().decode(errors="replace").strip()
     return "" if answer == "it works" else answer[-500:]

@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xman.errors import XManError
+from xman.submissions.scratch import scratch
 
 from . import seccomp, uids
 from .box import NOTHING, Sandbox
@@ -60,8 +60,7 @@ class Unsafe(Sandbox):
                 undo.callback(uid.close)
             if uid and not uid.own:
                 raise XManError("too many workers at once: no user is left for one more")
-            home = Path(tempfile.mkdtemp(prefix="xman-worker-"))
-            undo.callback(shutil.rmtree, home, ignore_errors=True)
+            home = undo.enter_context(scratch())
             grader, site, tmp = home / "grader", home / "site", home / "tmp"
             for folder in (home, grader, site, tmp):
                 opened(folder)

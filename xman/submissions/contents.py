@@ -5,6 +5,7 @@ followed, no name leaves its folder, and what is read is counted while it is rea
 """
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import itertools
@@ -14,6 +15,7 @@ import stat
 import tarfile
 import unicodedata
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -31,28 +33,46 @@ KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link", sta
 JUNK = "__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"
 
 
-def contents(path: Path) -> dict[str, bytes]:
-    """The regular files of the submission at that path, by names with slashes. XManError, a sentence, for what is refused."""
+@contextlib.contextmanager
+def opening(name: str) -> Iterator[None]:
+    """What goes wrong inside is a sentence that says of which submission."""
     try:
-        if kind_of(os.lstat(path).st_mode) == "folder":
-            files = Contents()
-            from_folder(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW), "", files)
-            data = next(iter(files.values())) if len(files) == 1 else b""
-            return from_archive(data) if is_archive(data) else files  # a folder of its own around an archive
-        if path.suffix.lower() == ".py":
-            return {path.name: read(path, MOST_OF_A_FILE)}
-        data = read(path)
+        yield
+    except (XManError, OSError) as error:
+        why = str(error) if isinstance(error, XManError) else f"{str(error.filename or name)[:80]!r}: {error.strerror}"
+        raise XManError(f"{name[:80]!r} was not opened: {why}") from None
+
+
+def taken(path: Path) -> bytes | dict[str, bytes]:
+    """The bytes of the file at that path, or the regular files of the folder, by names with slashes. XManError, a sentence."""
+    with opening(path.name):
+        if not is_folder(path):
+            return read(path, MOST_OF_A_FILE if path.suffix.lower() == ".py" else MOST_BYTES)
+        from_folder(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW), "", files := Contents())
+        return files
+
+
+def contents(name: str, data: bytes | dict[str, bytes]) -> dict[str, bytes]:
+    """The regular files of a submission of that name, of what was taken. XManError, a sentence, for what is refused."""
+    with opening(name):
+        if isinstance(data, dict):
+            inner = next(iter(data.values())) if len(data) == 1 else b""
+            return from_archive(inner) if is_archive(inner) else data  # a folder of its own around an archive
+        if name.lower().endswith(".py"):
+            return {name: data}
         if data and not is_archive(data):
             raise XManError("it is neither a folder, nor a .py file, nor an archive (.zip, .tar, .tar.gz, .tar.bz2 or .tar.xz)")
         return from_archive(data) if data else {}
-    except (XManError, OSError) as error:
-        why = str(error) if isinstance(error, XManError) else f"{str(error.filename or path.name)[:80]!r}: {error.strerror}"
-        raise XManError(f"{path.name[:80]!r} was not opened: {why}") from None
 
 
 def kind_of(mode: int) -> str:
     """What kind of entry the bits of a mode say that it is."""
     return KINDS.get(stat.S_IFMT(mode), "device")
+
+
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder, and no link to one."""
+    return path.is_dir() and not path.is_symlink()
 
 
 def passed_over(name: str) -> bool:

@@ -1,46 +1,45 @@
-"""Submissions: found in a folder, each with a name of its own, and unpacked where it can do no harm."""
+"""A submission: read once, and unpacked where it can do no harm."""
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import itertools
 import os
-import re
 import secrets
-import shutil
-import tempfile
-import unicodedata
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from ..errors import XManError, nearest
-from .contents import contents, passed_over, read
-from .harmless import harmless
+from .contents import contents, taken
+from .scratch import scratch
 
-ENDINGS = re.compile(r"\.(zip|tar|tgz|tbz2|txz|tar\.(gz|bz2|xz)|py)$", re.IGNORECASE)
 HANDED_OUT = "check.py", "checks.py"
 
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student handed in. name: the student's, from the file's name; slug: the same as the name of a file."""
+    """What one student handed in. name: the student's, from the file's name; slug: a name for files, of the whole file's name.
+
+    data: the bytes of a file, the files of a folder, or why they cannot be had; None until they are read.
+    """
     name: str
     slug: str
     path: Path
+    data: bytes | dict[str, bytes] | XManError | None = field(default=None, repr=False)
+
+    def read(self) -> Submission:
+        """The same with its data, which are read once: what is judged is what has the digest."""
+        try:
+            return replace(self, data=taken(self.path)) if self.data is None else self
+        except XManError as error:
+            return replace(self, data=error)
 
     def digest(self) -> str:
         """The SHA-256 of the file's bytes; of a folder's names and contents; or of the sentence why it cannot be read."""
-        total = hashlib.sha256()
-        try:
-            if self.path.is_dir() and not self.path.is_symlink():
-                for name, data in sorted(contents(self.path).items()):
-                    total.update(f"{name}\0{len(data)}\0".encode() + data)
-            else:
-                total.update(read(self.path))
-        except (XManError, OSError) as error:
-            total.update(str(error).encode(errors="backslashreplace"))
-        return total.hexdigest()
+        data = self.read().data
+        if isinstance(data, dict):
+            data = b"".join(f"{name}\0{len(inner)}\0".encode() + inner for name, inner in sorted(data.items()))
+        return hashlib.sha256(data if isinstance(data, bytes) else str(data).encode(errors="backslashreplace")).hexdigest()
 
     @contextlib.contextmanager
     def unpacked(self, module: str) -> Iterator[Path]:
@@ -48,52 +47,14 @@ class Submission:
 
         Other users can read the folder, and cannot guess where it is. XManError, a sentence for the student, for what is refused.
         """
-        files = arranged(contents(self.path), module, repr(self.path.name[:80]))
-        outer = Path(tempfile.mkdtemp(prefix="xman-"))
-        try:
-            folder = outer / secrets.token_hex(8)
-            write(files, folder)
+        data = self.read().data
+        if isinstance(data, XManError):
+            raise data
+        files = arranged(contents(self.path.name, data), module, repr(self.path.name[:80]))
+        with scratch() as outer:
+            write(files, folder := outer / secrets.token_hex(8))
             outer.chmod(0o711)
             yield folder
-        finally:
-            shutil.rmtree(outer, ignore_errors=True)
-
-
-def find(paths: Iterable[str | Path], module: str) -> list[Submission]:
-    """The submissions at the paths: each a file, a folder with MODULE.py at its top, or a folder of such files and folders.
-
-    Hidden files are passed over. XManError where there is nothing.
-    """
-    found: dict[Path, None] = {}
-    for path in map(Path, paths):
-        try:
-            place = path.resolve(strict=True)  # the one link that is followed is the one that was typed
-            alone = not place.is_dir() or os.path.lexists(place / f"{module}.py")
-            entries = [place] if alone else [place / name for name in sorted(os.listdir(place)) if not passed_over(name)]
-        except (OSError, RuntimeError) as error:
-            raise XManError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-        if not entries:
-            raise XManError(f"there is no submission in {path}: the folder is empty")
-        found.update(dict.fromkeys(entries))
-    return named(found)
-
-
-def one(path: str | Path) -> Submission:
-    """The path as one submission, however its files lie."""
-    return named([Path(path).resolve()])[0]
-
-
-def named(paths: Iterable[Path]) -> list[Submission]:
-    """A submission for each path. Where two would have the same name, the second gets a number."""
-    found, taken = [], set()
-    for path in paths:
-        name = unicodedata.normalize("NFC", path.name if path.is_dir() else ENDINGS.sub("", path.name))
-        slug = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFKC", name)).strip("-.")[:48] or "submission"
-        ending = next(ending for n in itertools.count(1) if (slug + (ending := f"-{n}" * (n > 1))).casefold() not in taken)
-        taken.add((slug + ending).casefold())
-        shown = harmless(name, 80).replace("\n", r"\n").replace("\t", r"\t")
-        found.append(Submission(shown + ending, slug + ending, path))
-    return found
 
 
 def arranged(files: dict[str, bytes], module: str, source: str) -> dict[str, bytes]:

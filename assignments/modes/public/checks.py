@@ -55,6 +55,8 @@ class Tools:
     def gradient(self, steps, of, wrt):
         self.count("gradient")
         steps, wrt = self.known(steps), list(wrt)
+        if len(steps) > 1000:
+            raise ValueError(f"gradient of {len(steps):,} lines: of a gradient's gradient, and so on? The first is all it takes")
         keep = [of, *(f"d{of}_d{x}" for x in wrt)]
         longer = xman.simplify(xman.gradient(steps, of, wrt), keep, {name: 1.0 for name in steps.inputs})
         self.lists.append([(dst, op, tuple(float(a) if isinstance(a, np.ndarray) else a for a in args))

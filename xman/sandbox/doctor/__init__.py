@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xman.errors import XManError
+from xman.submissions.scratch import scratch
 
 from ..box import Sandbox
 from ..bubblewrap import ENVIRONMENT, Bubblewrap
@@ -86,10 +86,10 @@ def sandbox(unsafe: bool) -> tuple[list[Finding], Sandbox | None]:
 
 def from_inside(box: Sandbox) -> list[Finding]:
     """The attempts, with all that protects; the network also without the filter, so that its namespace is tried too."""
-    with tempfile.TemporaryDirectory(prefix="xman-doctor-") as folder, socket.socket() as port, abstract() as name:
+    with scratch() as folder, socket.socket() as port, abstract() as name:
         port.bind(("127.0.0.1", 0))
         port.listen()
-        secret, here = Path(folder, "secret"), Path(__file__).resolve()
+        secret, here = folder / "secret", Path(__file__).resolve()
         secret.write_text("not for the worker")
         files = [secret, here, ROOT, Path.home(), *FILES]
         told = {"port": port.getsockname()[1], "abstract": name, "pid": os.getpid(), "others": others(),

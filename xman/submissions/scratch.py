@@ -1,0 +1,57 @@
+"""Folders for a while: gone when they are left, and also where their process was killed, by whoever sweeps next."""
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows: nothing is locked there, and nothing swept
+    fcntl = None  # type: ignore[assignment]
+
+PREFIX = "xman-scratch-"
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A fresh folder, closed to other users, that this process has until it leaves it."""
+    with ExitStack() as undo:
+        while True:
+            path = Path(tempfile.mkdtemp(prefix=PREFIX))
+            try:
+                undo.callback(os.close, lock(path))
+            except (BlockingIOError, FileNotFoundError):  # a sweep came in between
+                continue
+            except OSError:  # a disk without locks: no sweep takes it
+                pass
+            break
+        undo.callback(shutil.rmtree, path, ignore_errors=True)
+        yield path
+
+
+def lock(path: Path) -> int:
+    """A descriptor by which this process has the folder until it ends. OSError where another has it, or it is gone."""
+    if not fcntl:
+        raise OSError("this system has no such locks")
+    number = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.stat(path)
+    except OSError:
+        os.close(number)
+        raise
+    return number
+
+
+def sweep() -> None:
+    """Remove this user's scratch folders whose processes were killed; a folder of a process that lives is locked."""
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if fcntl and path.lstat().st_uid == os.geteuid():
+                number = lock(path)
+                shutil.rmtree(path, ignore_errors=True)
+                os.close(number)
