@@ -1,8 +1,11 @@
 """Judge one submission: a worker for each task, its parts one after the other, and a record of what came of it."""
 from __future__ import annotations
 
+import functools
 import secrets
+import shutil
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -12,8 +15,11 @@ from typing import Any
 
 import numpy as np
 
+import ops
+
 from ..errors import XManError
 from ..sandbox import Sandbox
+from ..sandbox.inside.shapes import shapes
 from ..submissions import harmless
 from .assignment import Assignment, Part, Task, load_checks
 from .compare import Failed, Wrong, scale
@@ -21,23 +27,27 @@ from .record import Record, case_record, part_record, seed_of, submission_record
 from .reports.terminal import table
 from .session import Session, Student
 
+BORROWED = 150  # nodes of syntax in functions that are alike by chance
+
 
 def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False,
-          stop: threading.Event | None = None) -> Record:
-    """The record of the submission that lies unpacked in a folder; plain data, as JSON holds it.
+          stop: threading.Event | None = None, digest: str = "") -> Record:
+    """The record of the submission that lies unpacked in a folder, of which its module alone is run; plain data, as JSON holds it.
 
-    term: the secret of a term; inputs are drawn from it, so that they are the same for all submissions, and not known before.
+    term: the secret of a term; digest: of the submission. From both inputs are drawn: nobody knows them before, they are the same
+    each time, and of a submission that has changed they are others.
     checks: run the checks that a student has in place of the graded parts. stop: once it is set, all workers end at once, and
     the record is worth nothing.
     """
     start, tasks, trouble = time.monotonic(), [], None
-    for task in assignment.tasks:
-        parts = task.checks if checks else task.parts
-        if trouble:  # an import that fails, fails for every task
-            tasks.append(unjudged(task, parts, trouble))
-        else:
-            record, trouble = judged_task(assignment, task, parts, folder, sandbox, term, stop)
-            tasks.append(record)
+    with tempfile.TemporaryDirectory() as alone:  # what lies beside the module is not handed in
+        shutil.copyfile(folder / f"{assignment.module}.py", Path(alone, f"{assignment.module}.py"))
+        for task in assignment.tasks:
+            parts = task.checks if checks else task.parts
+            if not trouble:
+                record, trouble = judged_task(assignment, task, parts, Path(alone), sandbox, seed_of(term, digest), stop)
+            # an import that fails, fails for every task
+            tasks.append(unjudged(task, parts, trouble) if trouble else record)
     return {**submission_record(assignment, tasks, trouble, sandbox, term), "seconds": round(time.monotonic() - start, 3)}
 
 
@@ -59,22 +69,24 @@ def check(folder: Path | str = ".") -> bool:
     return all(case["credit"] == 1 for task in record["tasks"] for part in task["parts"] for case in part["cases"])
 
 
-def judged_task(assignment: Assignment, task: Task, parts: Sequence[Part], folder: Path, sandbox: Sandbox, term: str,
+def judged_task(assignment: Assignment, task: Task, parts: Sequence[Part], folder: Path, sandbox: Sandbox, secret: str,
                 stop: threading.Event | None) -> tuple[Record, str | None]:
-    """(the record of the task, the sentence why the submission could not even be imported).
+    """(the record of the task, the sentence why the submission could not even be imported, or is not the student's own).
 
     Hidden parts come last: what the submission says or prints from then on may tell of their inputs, and is told nobody.
     """
     start, records, output, trouble, no_import = time.monotonic(), {}, None, None, None
     with Session(sandbox, folder, assignment.module, assignment.packages, assignment.limits, assignment.probes, stop) as session:
         try:
-            session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)  # says nothing of the term
+            found = session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)  # says nothing of the secret
+            if "xman" not in assignment.packages and sum(of_xman()[shape] for shape in found or () if shape in of_xman()) > BORROWED:
+                raise session.broken("it holds functions of xman's sources, and what is asked for is to be the student's own")
         except Failed:
             no_import = session.trouble
         for part in sorted(parts, key=lambda part: part.hidden):
             if part.hidden and output is None:
                 output, trouble = session.output(), session.trouble
-            cases = [judged_case(part, name, extra, session, seed_of(term, assignment.module, part.title, name))
+            cases = [judged_case(part, name, extra, session, seed_of(secret, assignment.module, part.title, name))
                      for name, extra in part.named_cases()]
             records[part.title] = part_record(part, cases)
     if output is None:
@@ -82,6 +94,14 @@ def judged_task(assignment: Assignment, task: Task, parts: Sequence[Part], folde
     elif session.trouble and not trouble:  # how it ended is the submission's choice, and could tell what it was asked
         trouble = "the process ended in a hidden part"
     return task_record(task, [records[part.title] for part in parts], time.monotonic() - start, trouble, output), no_import
+
+
+@functools.cache
+def of_xman() -> dict[str, int]:
+    """The shapes of the functions of operators, interpreters and passes."""
+    own = Path(__file__).parents[1]
+    return {shape: nodes for folder in (Path(ops.__file__).parent, own / "interpreters", own / "passes")
+            for path in folder.rglob("*.py") for shape, nodes in shapes(path.read_bytes()).items()}
 
 
 def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session, seed: str) -> Record:
