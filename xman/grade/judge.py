@@ -32,7 +32,7 @@ BORROWED = 150  # nodes of syntax in functions that are alike by chance
 
 def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False,
           stop: threading.Event | None = None, digest: str = "") -> Record:
-    """The record of the submission that lies unpacked in a folder, of which its module alone is run; plain data, as JSON holds it.
+    """The record of the submission that lies unpacked in a folder, whose module alone is run; plain data, as JSON holds it.
 
     term: the secret of a term; digest: of the submission. From both inputs are drawn: nobody knows them before, they are the same
     each time, and of a submission that has changed they are others.
@@ -79,7 +79,8 @@ def judged_task(assignment: Assignment, task: Task, parts: Sequence[Part], folde
     with Session(sandbox, folder, assignment.module, assignment.packages, assignment.limits, assignment.probes, stop) as session:
         try:
             found = session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)  # says nothing of the secret
-            if "xman" not in assignment.packages and sum(of_xman()[shape] for shape in found or () if shape in of_xman()) > BORROWED:
+            own = of_xman() if "xman" not in assignment.packages else {}
+            if sum(own.get(shape, 0) for shape in found or ()) > BORROWED:
                 raise session.broken("it holds functions of xman's sources, and what is asked for is to be the student's own")
         except Failed:
             no_import = session.trouble
