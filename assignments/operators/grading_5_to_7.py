@@ -100,7 +100,7 @@ def every_entry(student, rng, name, shape):
 def central(student, rng):
     x, w, step = array(rng, 2, 3), array(rng, 2, 3), 0.25
     got = student.differences(lambda x: float(np.sum(w * x ** 3)), x, step)
-    expect(got, w * (3 * x ** 2 + step ** 2), f"the quotient of Σ w x³ with the step {step}, which (8.25) makes too large by w step²",
+    expect(got, w * (3 * x ** 2 + step ** 2), f"the quotient of Σ w x³ with the step {step}, too large by w step²",
            "(f at x + ε, minus f at x − ε) / 2ε, with the ε that is handed in; (8.24) goes to one side only.")
 
 

@@ -6,8 +6,8 @@ from xman.grade import Wrong, expect, expect_that, given, scale
 from . import grading_4_and_5
 from .answers import counted, differentiated, evaluated, expect_deltas, expect_kept
 from .lists import ARITY, DG, DOCUMENTS, G, number, random_list, somewhere, text
-from .public.checks import assignment, chain, evaluation, propagation, tables
 from .probes import steps_of
+from .public.checks import assignment, chain, evaluation, propagation, tables
 from .solution import wengert as reference
 
 __all__ = ["assignment", "grading_4_and_5"]
