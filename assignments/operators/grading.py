@@ -33,6 +33,8 @@ def undone(student, rng, kind):
     "(n, m) to ()", "(m,) to (1,)"])
 def unbroadcast_of_matrices(student, rng, kind):
     undone(student, rng, kind)
+    if kind == "(n, m) to (n, m)":  # as it is, as long as that is not all that it can do
+        undone(student, rng, "(n, m) to (m,)")
 
 
 @broadcasting.part("unbroadcast: three axes", points=2, hidden=True, cases=[
@@ -165,7 +167,8 @@ def rules_of_sums(student, rng, name, op, axis):
 @sums.part("sums: three axes, and the norm of zeros", points=2, hidden=True, cases=["total", "mean", "frobeniusNorm"])
 def corners_of_sums(student, rng, op):
     if op == "frobeniusNorm":
-        expect_rule(rng, student, "frobeniusNorm_A", (np.zeros((2, 3)),), SPREAD[op])
+        for A in (np.zeros((2, 3)), array(rng, 2, 3)):
+            expect_rule(rng, student, "frobeniusNorm_A", (A,), SPREAD[op])
     else:
         for axis in (0, 1, 2):
             expect_rule(rng, student, f"{op}_x", (*far(rng, op, lengths(rng, 3)), axis), SPREAD[op])

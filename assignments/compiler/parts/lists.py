@@ -25,7 +25,7 @@ def renamed(rng, steps, keep):
 
 
 def disguised(rng, steps, *tables):
-    """(the list in which the operators of the tables have other names, the tables with these names): nobody knows what they do."""
+    """(the list in which the operators of the tables have other names, the tables with these): nobody knows what they do."""
     names = dict(zip(tables[0], (f"g{k}" for k in rng.permutation(len(tables[0])) + 1), strict=True))
     return [(dst, names.get(op, op), args) for dst, op, args in steps], *(
         {names.get(op, op): entry for op, entry in table.items()} for table in tables)

@@ -187,5 +187,5 @@ def economy(student, rng):
                    len(steps) - 1)
     lines = len(steps) - len(reference.fold(steps, ["f"], G))
     with given(steps, keep=["f"]):
-        expect_that(sum(asked.values()) == lines, f"{lines} calls, one for each line that goes",
+        expect_that(sum(asked.values()) <= lines, f"{lines} calls, one for each line that goes",
                     f"{sum(asked.values())} calls: {dict(asked)}", "Ask when all arguments are literals, and keep the value.")

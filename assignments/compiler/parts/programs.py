@@ -81,7 +81,7 @@ def computes(student, rng, name):
             steps = [("P", "dot", ("x", "y")), ("Q", "subtract", ("P", "w")), ("R", "dot", ("Q", "x")), ("S", "tanh", ("R",)),
                      ("T", "where", ("Q", "S", "y")), ("f", "sum", ("T", (0,)))]
             inputs = {name: rng.uniform(0.5, 1.5, (3, 3)) for name in order}
-        returned(student, rng, steps, inputs, ["f"], "Compare the text with the list, line by line, and the order of the arguments.")
+        returned(student, rng, steps, inputs, ["f"], "Compare the text with the list, line by line; the order of arguments?")
 
 
 LITERALS = ["a negative base", "infinity", "not a number", "one axis", "no axis", "types", "minus zero"]
@@ -142,5 +142,4 @@ def outputs(student, rng, name):
     steps = [] if name == "an empty list" else live_list(rng, 4, NUMBERS)
     wanted = {"one output": ["f1"], "an input too": ["y", "f", "x"], "one of them twice": ["f", "f0", "f"],
               "an empty list": ["w", "x"]}[name]
-    returned(student, rng, steps, points(rng), wanted, "The outputs, in their order, as a tuple; return (a,) returns a tuple of one.",
-             strict=True)
+    returned(student, rng, steps, points(rng), wanted, "The outputs, in their order; return (a,) returns a tuple.", strict=True)

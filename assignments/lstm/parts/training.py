@@ -145,7 +145,7 @@ def passes(student, rng):
     expect_that(course.epochs == 4, "batches() is asked once in each of 4 epochs", f"{course.epochs} times")
     gradients, losses = len(course.asked), len(course.judged)
     expect_that(12 <= gradients < 24, "in 4 epochs of 3 batches 12 gradients", f"{gradients} gradients")
-    expect_that(losses < 15, "in 4 epochs 5 validation losses", f"{losses}", "each is a pass over all validation rows")
+    expect_that(5 <= losses < 15, "in 4 epochs 5 validation losses", f"{losses}", "each is a pass over all validation rows")
     return min(scale(gradients, none=24, full=12), scale(losses, none=15, full=5))
 
 
