@@ -167,7 +167,7 @@ def rules_of_sums(student, rng, name, op, axis):
 @sums.part("sums: three axes, and the norm of zeros", points=2, hidden=True, cases=["total", "mean", "frobeniusNorm"])
 def corners_of_sums(student, rng, op):
     if op == "frobeniusNorm":
-        for A in (np.zeros((2, 3)), array(rng, 2, 3)):
+        for A in (np.zeros((2, 3)), *far(rng, "frobeniusNorm", (2, 3))):
             expect_rule(rng, student, "frobeniusNorm_A", (A,), SPREAD[op])
     else:
         for axis in (0, 1, 2):

@@ -22,14 +22,14 @@ POWERS = {"x ** y": "Both may vary: x ** y = exp(y · log x), and its tangent ha
 FAR = {"x + y": (8.98e307, 8.98e307), "x + c": (8.98e307, 8.98e307), "c + x": (8.98e307, 8.98e307),
        "x - y": (8.98e307, -8.98e307), "x - c": (-8.98e307, 8.98e307), "c - x": (-8.98e307, 8.98e307), "-x": (1.797e308, 0.0),
        "x * y": (1.34e154, 1.34e154), "x * c": (1.34e154, 1.34e154), "c * x": (1.34e154, 1.34e154), "x * x": (1.34e154, 0.0),
-       "x / y": (1.797e308, 1.0), "x / c": (1.797e308, 1.0), "c / x": (1.0, 1.797e308), "c ** x": (646.0, 3.0),
+       "x / y": (1.797e308, 1.0), "x / c": (1.797e308, 1.0), "c / x": (1.0, 1.797e308), "c ** x": (646.06, 3.0),
        "x ** y": (1.5, 1701.0), "x ** 3": (5.61e102, 0.0), "sin(x)": (1e8, 0.0), "cos(x)": (1e8, 0.0), "exp(x)": (709.74, 0.0),
        "log(x)": (1e-300, 0.0), "sqrt(x)": (1e-322, 0.0), "tanh(x)": (0.1, 0.0)}
 
 
 def operator(student, rng, expression, look, tolerance=1e-13):
     """expression of the Duals x and y and the number c, against what it should be, also far out."""
-    for at in (rng.uniform(0.5, 2.0, 2), FAR[expression] * rng.uniform(1, 1.00003, 2)):
+    for at in (rng.uniform(0.5, 2.0, 2), FAR[expression] * rng.uniform(1, 1.000003, 2)):
         values = {name: ("Dual", float(x), float(rng.uniform(0.2, 0.5) * rng.choice([-1, 1])))
                   for name, x in zip("xy", at, strict=True) if name in expression.replace("exp", "")}
         if "c" in expression.replace("cos", ""):
