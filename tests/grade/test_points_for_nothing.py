@@ -66,7 +66,7 @@ for op in ("add", "mul", "square", "relu", "tanh", "dot", "mean", "softmax", "cr
     globals()[op] = G[op]
     globals().update({f"{op}_{a}": rule for a, rule in zip({"dot": "ab", "crossEntropy": "py"}.get(op, "xy"), DG[op])})
 """
-FUTURE = "from __future__ import annotations\n"
+FUTURE = "from __future__ import annotations\nExpression = object\n"
 PASTED = re.sub(r"from (\.|__future__).*", "", (OPS / "table.py").read_text("utf-8"))
 
 
