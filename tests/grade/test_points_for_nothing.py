@@ -13,7 +13,7 @@ import pytest
 from inside import cases_of
 
 from xman.grade import judge, load
-from xman.grade.judge import of_xman
+from xman.grade.assignment import of_xman
 from xman.grade.run import grade
 from xman.sandbox import Sandbox
 from xman.sandbox.inside.shapes import shapes

@@ -1,7 +1,6 @@
 """Judge one submission: a worker for each task, its parts one after the other, and a record of what came of it."""
 from __future__ import annotations
 
-import functools
 import secrets
 import shutil
 import sys
@@ -15,13 +14,10 @@ from typing import Any
 
 import numpy as np
 
-import ops
-
 from ..errors import XManError
 from ..sandbox import Sandbox
-from ..sandbox.inside.shapes import shapes
 from ..submissions import harmless
-from .assignment import Assignment, Part, Task, load_checks
+from .assignment import Assignment, Part, Task, load_checks, of_xman
 from .compare import Failed, Wrong, scale
 from .record import Record, case_record, part_record, seed_of, submission_record, task_record, unjudged
 from .reports.terminal import table
@@ -95,14 +91,6 @@ def judged_task(assignment: Assignment, task: Task, parts: Sequence[Part], folde
     elif session.trouble and not trouble:  # how it ended is the submission's choice, and could tell what it was asked
         trouble = "the process ended in a hidden part"
     return task_record(task, [records[part.title] for part in parts], time.monotonic() - start, trouble, output), no_import
-
-
-@functools.cache
-def of_xman() -> dict[str, int]:
-    """The shapes of the functions of operators, interpreters and passes."""
-    own = Path(__file__).parents[1]
-    return {shape: nodes for folder in (Path(ops.__file__).parent, own / "interpreters", own / "passes")
-            for path in folder.rglob("*.py") for shape, nodes in shapes(path.read_bytes()).items()}
 
 
 def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session, seed: str) -> Record:
