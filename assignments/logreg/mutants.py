@@ -16,7 +16,7 @@ MUTANTS = [
     ("the penalty is subtracted", "self.loss + penalty *", "self.loss - penalty *", "the penalty"),
     ("everything is computed twice", "f.mean(f.softmaxCrossEntropy(self.scores, self.y))",
      "f.mean(f.softmaxCrossEntropy(self.scores, self.y)) + 0.0 * f.sum(self.X @ self.W)", "the work: lines and operations"),
-    ("the delta begins as −1", "{last: 1.0}", "{last: -1.0}", "value and gradient"),
+    ("the delta begins as −1", "{last: 1.0}", "{last: -1.0}", ("value and gradient", "a parameter that is not read")),
     ("a parameter that is not read has no gradient", "deltas.get(name, np.zeros(np.shape(values[name])))", "deltas[name]",
      "a parameter that is not read"),
     ("the outputs are the first line's", '"X": X})[steps[-1][0]]', '"X": X})[steps[0][0]]', "predict gives the outputs"),

@@ -89,6 +89,7 @@ def best_epoch(student, rng, name, *losses):
     got = course.trained(student)
     expect_that(len(course.judged) == len(losses), "a validation loss after each epoch",
                 f"one after {len(course.judged)} of {len(losses)} epochs")
+    expect_that(len(course.places) >= 3 * len(losses), "a gradient of each of 3 minibatches an epoch", f"{len(course.places)}")
     expect_mapping(got, course.start, "the parameters")
     for k, known in enumerate([*course.judged, course.start]):
         if k != best and all(np.array_equal(got[name], known[name]) for name in known):

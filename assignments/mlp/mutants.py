@@ -52,7 +52,7 @@ MUTANTS = [
      ("a step goes down the gradient", "it learns names", "passes over the data",
       "the parameters that are handed in stay as they are")),
     ("the last rows are left out", "range(0, rows, size)", "range(0, max(rows - size + 1, 1), size)",
-     "an epoch's minibatches"),
+     ("an epoch's minibatches", "passes over the data")),
     ("one order for all epochs", "    for _ in range(epochs):\n        order = shuffle(rows)\n",
      "    order = shuffle(rows)\n    for _ in range(epochs):\n", "an epoch's minibatches"),
     ("the last parameters, not the best", "return best\n", "return parameters\n",

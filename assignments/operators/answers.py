@@ -13,6 +13,29 @@ def array(rng, *shape):
     return np.round(rng.uniform(0.2, 2.0, shape) * rng.choice([-1, 1], shape), 2)
 
 
+def far(rng, op, *shapes):
+    """Arguments of op at which no difference quotient, of whatever order and step, comes near its rules, which are exact there.
+
+    A sum or a product overflows, a step from one float to the next is too long, or what is large drowns what is small.
+    """
+    def whole(shape, low=20):
+        return np.round(rng.uniform(low, 200, shape))
+
+    def signed(shape):
+        return whole(shape) * rng.choice([-1, 1], shape)
+    if op in ("add", "total", "mean"):
+        return [2.0 ** 1016 * whole(shape, 130) for shape in shapes]
+    if op == "softmax":  # where the next float is 1 away
+        return [2.0 ** 52 + rng.integers(0, 4, shape) for shape in shapes]
+    if op == "crossEntropy":
+        p, y = (targets(rng, *shape) for shape in shapes)
+        return [p, y * 2.0 ** np.where(np.arange(y.shape[1]), 0, 40)]
+    if op == "frobeniusNorm":
+        return [2.0 ** -300 * np.where(np.arange(np.prod(shape)).reshape(shape), array(rng, *shape), 1e-12) for shape in shapes]
+    power = {"mul": 660, "dot": 660, "square": 1000, "relu": -1074, "tanh": -8}[op]
+    return [signed(shape) * 2.0 ** power for shape in shapes]
+
+
 def lengths(rng, count=2):
     """So many lengths of axes, all of them different."""
     return [int(n) for n in rng.permutation([2, 3, 4, 5])[:count]]
@@ -47,35 +70,44 @@ def with_shape(got, want, what, look):
     return " ".join(filter(None, (f"{what} should have the shape {np.shape(want)}." if numbers else None, look))) or None
 
 
+EXACT = {"tanh": 3e-15}  # a few units in the last place, as tanh is nowhere hard for difference quotients
+
+
 def expect_rule(rng, student, rule, args, look, unbroadcast=False):
     """Wrong unless the rule sends back what the reference's does.
 
     unbroadcast: whether that of the reference stands in the place of the submission's.
     """
     op, own = rule.rsplit("_", 1)
-    out = getattr(reference, op)(*args)
-    delta = array(rng, *np.shape(out))
+    with np.errstate(all="ignore"):
+        out = getattr(reference, op)(*args)
+    delta = np.round(100 * array(rng, *np.shape(out)))  # whole numbers, so that sums of large products round nowhere
+    delta = delta if np.shape(delta) else float(delta)
     want = getattr(reference, rule)(delta, out, *args)
     names = ["delta", "out", *ARGUMENTS[op]]
     floats = any(isinstance(arg, float) for arg in (delta, out, *args))
     with given(call_of(rule, names, (delta, out, *args)), failed=f"{FLOATS} {look}" if floats else look):
         got = student.with_unbroadcast(reference.unbroadcast, rule, delta, out, *args) if unbroadcast else \
             getattr(student, rule)(delta, out, *args)
-        expect(got, want, f"what {op} sends back to {own}", with_shape(got, want, f"Like {own}, what is sent back to it", look))
+        expect(got, want, f"what {op} sends back to {own}", with_shape(got, want, f"Like {own}, what is sent back to it", look),
+               EXACT.get(op, 1e-12))
 
 
 def expect_kept(rng, student, name):
     """Wrong unless the function gives what the reference's does and leaves all arguments as they are."""
     op = name.split("_")[0]
-    args = (targets(rng, 3, 4), targets(rng, 3, 4)) if op == "crossEntropy" else (array(rng, 3, 4),)
     names = list(ARGUMENTS[op])
+    args = [(targets if op == "crossEntropy" else array)(rng, 3, 4) for _ in names]
     if "_" in name:
-        out = getattr(reference, op)(*args)
+        args = far(rng, op, *[(3, 4)] * len(names))
+        with np.errstate(all="ignore"):
+            out = getattr(reference, op)(*args)
         names, args = ["delta", "out", *names], (array(rng, *np.shape(out)), out, *args)
     with given(call_of(name, names, args)):
         got = student.called(name, *(np.array(arg) for arg in args))
         expect_mapping(got, ["result", "arguments"], "the answer")
-        expect(got["result"], getattr(reference, name)(*args), name, "Arguments that stay count where the result is right.")
+        expect(got["result"], getattr(reference, name)(*args), name, "Arguments that stay count where the result is right.",
+               EXACT.get(op, 1e-12))
         expect_that(isinstance(got["arguments"], list) and len(got["arguments"]) == len(names), "the arguments after the call")
         changed = [n for n, now, then in zip(names, got["arguments"], args, strict=True) if not np.array_equal(now, then)]
         if changed:

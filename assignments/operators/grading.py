@@ -4,7 +4,7 @@ import numpy as np
 from xman.grade import expect, given
 
 from . import grading_5_to_7
-from .answers import array, call_of, expect_kept, expect_rule, expect_value, lengths
+from .answers import array, call_of, expect_kept, expect_rule, expect_value, far, lengths
 from .public.checks import assignment, broadcasting, entries, products, sums
 from .solution import operators as reference
 
@@ -33,6 +33,8 @@ def undone(student, rng, kind):
     "(n, m) to ()", "(m,) to (1,)"])
 def unbroadcast_of_matrices(student, rng, kind):
     undone(student, rng, kind)
+    if kind == "(n, m) to (n, m)":  # as it is, as long as that is not all that it can do
+        undone(student, rng, "(n, m) to (m,)")
 
 
 @broadcasting.part("unbroadcast: three axes", points=2, hidden=True, cases=[
@@ -60,8 +62,9 @@ def values_of_entries(student, rng, op):
 @entries.part("entry by entry: rules", points=7, cases=["add_x", "add_y", "mul_x", "mul_y", "square_x", "relu_x", "tanh_x"])
 def rules_of_entries(student, rng, rule):
     n, m = lengths(rng)
-    args = (array(rng, n, m), array(rng, n, m)) if rule[:3] in ("add", "mul") else (array(rng, n, m),)
-    expect_rule(rng, student, rule, args, TERMS[rule[:-2]], unbroadcast=True)
+    shapes = [(n, m)] * (2 if rule[:3] in ("add", "mul") else 1)
+    for args in ([array(rng, *shape) for shape in shapes], far(rng, rule[:-2], *shapes)):
+        expect_rule(rng, student, rule, args, TERMS[rule[:-2]], unbroadcast=True)
 
 
 SHAPES = ["(n, m) with (m,)", "(n, m) with (1, m)", "(n, 1) with (m,)", "(n, m) with a number"]
@@ -74,9 +77,9 @@ def rules_undo_the_broadcast(student, rng, name, op, kind):
     shapes = {"(n, m) with (m,)": [(n, m), (m,)], "(n, m) with (1, m)": [(n, m), (1, m)], "(n, 1) with (m,)": [(n, 1), (m,)],
               "(n, m) with a number": [(n, m), ()]}[kind]
     look = f"An entry that was used many times gets the sum of what all its uses send back. {TERMS[op]}"
-    for x, y in (shapes, shapes[::-1]):
+    for args in ([array(rng, *shape) for shape in shapes], far(rng, op, *shapes[::-1])):
         for rule in (f"{op}_x", f"{op}_y"):
-            expect_rule(rng, student, rule, (array(rng, *x), array(rng, *y)), look, unbroadcast=True)
+            expect_rule(rng, student, rule, [x if np.shape(x) else float(x) for x in args], look, unbroadcast=True)
 
 
 @entries.part("entry by entry: relu at 0, tanh far from 0", points=1, hidden=True, cases=["relu", "tanh"])
@@ -96,11 +99,11 @@ def entries_keep(student, rng, name):
 KINDS = ["matrix · matrix", "matrix · vector", "vector · matrix", "vector · vector"]
 
 
-def factors(rng, kind):
-    """Two arrays that can be multiplied, with lengths that all differ."""
+def factors(rng, kind, at=lambda rng, op, *shapes: [array(rng, *shape) for shape in shapes]):
+    """Two arrays that can be multiplied, with lengths that all differ. at: where they are drawn."""
     n, k, m = lengths(rng, 3)
     left, right = kind.split(" · ")
-    return array(rng, *((n, k) if left == "matrix" else (k,))), array(rng, *((k, m) if right == "matrix" else (k,)))
+    return at(rng, "dot", (n, k) if left == "matrix" else (k,), (k, m) if right == "matrix" else (k,))
 
 
 @products.part("dot: values", points=2, cases=KINDS)
@@ -117,20 +120,20 @@ def look_at_product(a, b):
 
 @products.part("dot: the rule for a", points=5, cases=KINDS)
 def rule_for_a(student, rng, kind):
-    a, b = factors(rng, kind)
-    expect_rule(rng, student, "dot_a", (a, b), look_at_product(a, b))
+    for a, b in (factors(rng, kind), factors(rng, kind, far)):
+        expect_rule(rng, student, "dot_a", (a, b), look_at_product(a, b))
 
 
 @products.part("dot: the rule for b", points=5, cases=KINDS)
 def rule_for_b(student, rng, kind):
-    a, b = factors(rng, kind)
-    expect_rule(rng, student, "dot_b", (a, b), look_at_product(a, b))
+    for a, b in (factors(rng, kind), factors(rng, kind, far)):
+        expect_rule(rng, student, "dot_b", (a, b), look_at_product(a, b))
 
 
 @products.part("dot: square matrices, rows and columns", points=2, hidden=True, cases=["dot_a", "dot_b"])
 def square_matrices(student, rng, rule):
     for left, right in (((3, 3), (3, 3)), ((1, 3), (3, 1)), ((4, 1), (1, 2))):
-        a, b = array(rng, *left), array(rng, *right)
+        a, b = far(rng, "dot", left, right)
         expect_rule(rng, student, rule, (a, b), look_at_product(a, b))
 
 
@@ -152,18 +155,20 @@ def values_of_sums(student, rng, name, op, axis):
 
 @sums.part("sums: rules", points=9, cases=[*SUMS, ("frobeniusNorm", "frobeniusNorm", None)])
 def rules_of_sums(student, rng, name, op, axis):
-    x = array(rng, *lengths(rng))
-    if op == "frobeniusNorm":
-        expect_rule(rng, student, "frobeniusNorm_A", (x,), SPREAD[op])
-    else:
-        back = " delta lacks the axis that was summed over; with the axis back, of length 1, it broadcasts."
-        expect_rule(rng, student, f"{op}_x", (x, axis), SPREAD[op] + (back if axis in (1, -1) else ""))
+    shape = lengths(rng)
+    for x in (array(rng, *shape), *far(rng, op, shape)):
+        if op == "frobeniusNorm":
+            expect_rule(rng, student, "frobeniusNorm_A", (x,), SPREAD[op])
+        else:
+            back = " delta lacks the axis that was summed over; with the axis back, of length 1, it broadcasts."
+            expect_rule(rng, student, f"{op}_x", (x, axis), SPREAD[op] + (back if axis in (1, -1) else ""))
 
 
 @sums.part("sums: three axes, and the norm of zeros", points=2, hidden=True, cases=["total", "mean", "frobeniusNorm"])
 def corners_of_sums(student, rng, op):
     if op == "frobeniusNorm":
-        expect_rule(rng, student, "frobeniusNorm_A", (np.zeros((2, 3)),), SPREAD[op])
+        for A in (np.zeros((2, 3)), *far(rng, "frobeniusNorm", (2, 3))):
+            expect_rule(rng, student, "frobeniusNorm_A", (A,), SPREAD[op])
     else:
         for axis in (0, 1, 2):
-            expect_rule(rng, student, f"{op}_x", (array(rng, *lengths(rng, 3)), axis), SPREAD[op])
+            expect_rule(rng, student, f"{op}_x", (*far(rng, op, lengths(rng, 3)), axis), SPREAD[op])

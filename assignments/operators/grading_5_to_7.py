@@ -5,7 +5,7 @@ from xman.grade import Wrong, expect, expect_that, given, scale
 from xman.grade.lists import deltas_of, read_list, values_of
 from xman.wengert import WengertList
 
-from .answers import array, call_of, expect_kept, expect_rule, expect_value, lengths, targets
+from .answers import array, call_of, expect_kept, expect_rule, expect_value, far, lengths, targets
 from .public.checks import checking, probabilities, together
 from .solution import operators as reference
 
@@ -32,9 +32,11 @@ def softmax_of_large_numbers(student, rng, name):
 @probabilities.part("softmax: the rule", points=4, cases=["matrix", "vector"])
 def rule_of_softmax(student, rng, kind):
     n, k = lengths(rng)
-    expect_rule(rng, student, "softmax_x", (array(rng, *((n, k) if kind == "matrix" else (k,))),),
-                "Every entry of a row depends on every entry of the same row: Bishop, equation (8.34), is the Jacobian of a row. "
-                "Multiply delta by it; nothing goes from one row to another.")
+    shape = (n, k) if kind == "matrix" else (k,)
+    for x in (array(rng, *shape), *far(rng, "softmax", shape)):
+        expect_rule(rng, student, "softmax_x", (x,),
+                    "Every entry of a row depends on every entry of the same row: Bishop, equation (8.34), is the Jacobian of a "
+                    "row. Multiply delta by it; nothing goes from one row to another.")
 
 
 @probabilities.part("crossEntropy: values", points=2)
@@ -48,20 +50,20 @@ def values_of_crossEntropy(student, rng):
 @probabilities.part("crossEntropy: the rule for p", points=2)
 def rule_for_p(student, rng):
     n, k = lengths(rng)
-    expect_rule(rng, student, "crossEntropy_p", (targets(rng, n, k), targets(rng, n, k)),
+    expect_rule(rng, student, "crossEntropy_p", far(rng, "crossEntropy", (n, k), (n, k)),
                 "The derivative of −y log p, times the delta of its row; delta is (n, 1) and broadcasts.")
 
 
 @probabilities.part("crossEntropy: the rule for y", points=1)
 def rule_for_y(student, rng):
     n, k = lengths(rng)
-    expect_rule(rng, student, "crossEntropy_y", (targets(rng, n, k), targets(rng, n, k)),
+    expect_rule(rng, student, "crossEntropy_y", far(rng, "crossEntropy", (n, k), (n, k)),
                 "−Σ y log p is linear in y: what is the factor of each?")
 
 
 @probabilities.part("crossEntropy: p is 0 where y is 0", points=1, cases=["value", "rule for p"])
 def zero_times_log_zero(student, rng, which):
-    p, y = np.array([[0.25, 0.75, 0.0], [0.0, 1.0, 0.0]]), np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])
+    p, y = np.array([[0.25, 0.75, 0.0], [0.0, 1.0, 0.0]]), np.array([[0.5, 1e12, 0.0], [0.0, 1.0, 0.0]])
     look = "0 · log 0 counts as 0, and 0 / 0 too: compute these only where y is not 0 (np.where, or where= and out= of a ufunc)."
     if which == "value":
         expect_value(student, "crossEntropy", (p, y), look)
@@ -96,9 +98,9 @@ def every_entry(student, rng, name, shape):
 
 @checking.part("differences: the central quotient (8.25)", points=2)
 def central(student, rng):
-    x, step = array(rng, 2, 3), 0.25
-    got = student.differences(lambda x: float(np.sum(x ** 3)), x, step)
-    expect(got, 3 * x ** 2 + step ** 2, f"the quotient of Σ x³ with the step {step}, which (8.25) makes too large by step²",
+    x, w, step = array(rng, 2, 3), array(rng, 2, 3), 0.25
+    got = student.differences(lambda x: float(np.sum(w * x ** 3)), x, step)
+    expect(got, w * (3 * x ** 2 + step ** 2), f"the quotient of Σ w x³ with the step {step}, too large by w step²",
            "(f at x + ε, minus f at x − ε) / 2ε, with the ε that is handed in; (8.24) goes to one side only.")
 
 
@@ -201,6 +203,8 @@ def list_of(student, name, inputs):
     """The submission's list, valid and of the operators of this assignment."""
     steps = read_list(getattr(student, name)(), inputs, reference.G, 40, f"the list of the {name}")
     expect_that(steps[-1][0] == "loss", 'a last line that assigns "loss"', str(steps[-1]))
+    lacking = {op for _, op, _ in getattr(reference, name)()} - {op for _, op, _ in steps}
+    expect_that(not lacking, "a list of the operators that the formula has", f"one without {', '.join(sorted(lacking))}")
     return steps
 
 
@@ -218,6 +222,8 @@ def the_lists(student, rng, name):
 @together.part("your operators in your lists", points=4, cases=["regression", "perceptron"])
 def operators_in_lists(student, rng, name):
     inputs = problem(rng, name)
+    bias = "b" if name == "regression" else "b2"
+    inputs[bias] += far(rng, "softmax", inputs[bias].shape)[0]
     steps = list_of(student, name, inputs)
     look = "Each operator is right or wrong by itself: which part of its task is not full?"
     values, right = dict(inputs), values_of(steps, inputs, "your list")

@@ -44,7 +44,7 @@ MUTANTS = [
 
     ("softmax of a matrix over all its entries", "e / np.sum(e, axis=-1, keepdims=True)", "e / np.sum(e)",
      (SOFTMAX, LARGE, WHOLE, PROBABILITIES_KEPT)),
-    ("exp overflows", "np.exp(x - np.max(x, axis=-1, keepdims=True))", "np.exp(x)", LARGE),
+    ("exp overflows", "np.exp(x - np.max(x, axis=-1, keepdims=True))", "np.exp(x)", (LARGE, WHOLE)),
     ("the same number is subtracted from all rows", "np.max(x, axis=-1, keepdims=True)", "np.max(x)", LARGE),
     ("the diagonal of the Jacobian alone", "out * (delta - np.sum(delta * out, axis=-1, keepdims=True))",
      "delta * out * (1 - out)", (RULE, WHOLE, PROBABILITIES_KEPT)),

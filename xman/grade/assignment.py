@@ -23,8 +23,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import ops
+
 from ..errors import XManError, nearest
 from ..sandbox import Limits
+from ..sandbox.inside.shapes import shapes
 
 PACKAGES = "numpy", "scipy", "xman"
 
@@ -127,7 +130,16 @@ def load(folder: Path) -> Assignment:
         raise XManError(f"{folder}: its parts have {assignment.points:g} points (100 are wanted), a task without a part: "
                         f"{empty or 'none'}, a title twice: {twice or 'none'}")
     assignment.folder = folder
+    of_xman()  # here once, not in each process that judges
     return assignment
+
+
+@functools.cache
+def of_xman() -> dict[str, int]:
+    """The shapes of the functions of xman's operators, interpreters and passes."""
+    own = Path(__file__).parents[1]
+    return {shape: nodes for folder in (Path(ops.__file__).parent, own / "interpreters", own / "passes")
+            for path in folder.rglob("*.py") for shape, nodes in shapes(path.read_bytes()).items()}
 
 
 def load_checks(folder: Path) -> Assignment:

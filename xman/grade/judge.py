@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 import secrets
+import shutil
 import sys
 import threading
 import time
@@ -16,32 +17,36 @@ import numpy as np
 from ..errors import XManError
 from ..sandbox import Sandbox
 from ..submissions import harmless
-from .assignment import Assignment, Part, load_checks
+from ..submissions.scratch import scratch
+from .assignment import Assignment, Part, load_checks, of_xman
 from .compare import Failed, Wrong, scale
 from .record import Record, case_record, seed_of, submission_record, unjudged
 from .reports.terminal import table
 from .room import IN_HIDDEN, Event, Room, in_turn, told
 from .session import Session, Student
 
+BORROWED = 150  # nodes of syntax in functions that are alike by chance
+
 
 def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False,
-          stop: threading.Event | None = None, room: Room | None = None) -> Record:
-    """The record of the submission that lies unpacked in a folder; plain data, as JSON holds it.
+          stop: threading.Event | None = None, digest: str = "", room: Room | None = None) -> Record:
+    """The record of the submission that lies unpacked in a folder, whose module alone is run; plain data, as JSON holds it.
 
-    term: the secret of a term; inputs are drawn from it, so that they are the same for all submissions, and not known before.
+    term: the secret of a term; digest: of the submission. From both inputs are drawn: nobody knows them before, they are the same
+    each time, and of a submission that has changed they are others.
     checks: run the checks that a student has in place of the graded parts. stop: once it is set, all workers end at once, and
     the record is worth nothing. room: where the parts run, in this process if it is None.
     """
     start, tasks, trouble, stop = time.monotonic(), [], None, stop or threading.Event()
-    for k, task in enumerate(assignment.tasks):
-        parts = task.checks if checks else task.parts
-        if trouble:  # an import that fails, fails for every task
-            tasks.append(unjudged(task, parts, trouble))
-        else:
-            own = functools.partial(judged_task, assignment, sandbox, checks=checks)
-            events = (room.judged if room else own)(k, folder, term, stop)
-            record, trouble = told(task, parts, events)
-            tasks.append(record)
+    judged = room.judged if room else functools.partial(judged_task, assignment, sandbox, checks=checks)
+    with scratch() as alone:  # what lies beside the module is not handed in
+        shutil.copyfile(folder / f"{assignment.module}.py", alone / f"{assignment.module}.py")
+        for k, task in enumerate(assignment.tasks):
+            parts = task.checks if checks else task.parts
+            if not trouble:
+                record, trouble = told(task, parts, judged(k, alone, seed_of(term, digest), stop))
+            # an import that fails, fails for every task
+            tasks.append(unjudged(task, parts, trouble) if trouble else record)
     return {**submission_record(assignment, tasks, trouble, sandbox, term), "seconds": round(time.monotonic() - start, 3)}
 
 
@@ -63,7 +68,7 @@ def check(folder: Path | str = ".") -> bool:
     return all(case["credit"] == 1 for task in record["tasks"] for part in task["parts"] for case in part["cases"])
 
 
-def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: Path, term: str, stop: threading.Event,
+def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: Path, secret: str, stop: threading.Event,
                 checks: bool = False) -> Iterator[Event]:
     """Each case's record as soon as there is one, and then what became of the worker.
 
@@ -72,14 +77,17 @@ def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: P
     task, output, trouble, no_import = assignment.tasks[number], None, None, None
     with Session(sandbox, folder, assignment.module, assignment.packages, assignment.limits, assignment.probes, stop) as session:
         try:
-            session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)  # says nothing of the term
+            found = session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)  # says nothing of the secret
+            own = of_xman() if "xman" not in assignment.packages else {}
+            if sum(own.get(shape, 0) for shape in found or ()) > BORROWED:
+                raise session.broken("it holds functions of xman's sources, and what is asked for is to be the student's own")
         except Failed:
             no_import = session.trouble
         for part in in_turn(task.checks if checks else task.parts):
             if part.hidden and output is None:
                 output, trouble = session.output(), session.trouble
             for name, extra in part.named_cases():
-                seed = seed_of(term, assignment.module, part.title, name)
+                seed = seed_of(secret, assignment.module, part.title, name)
                 yield {"part": part.title, "case": judged_case(part, name, extra, session, seed)}
     if output is None:
         output, trouble = session.output(), session.trouble

@@ -14,7 +14,7 @@ from ..interpreters import backprop, eval
 from ..notation import shown
 from ..validity import as_line
 from ..wengert import WengertList
-from .compare import Wrong
+from .compare import Wrong, expect, expect_that
 
 # None of these gives an array with more axes than its arguments have, or with a longer one: what a line of them takes in
 # memory is bounded by the inputs of the list. (reshape, outer, stack, concat, getitem, broadcast … are not among them.)
@@ -171,3 +171,42 @@ def work(steps: WengertList, values: Mapping[str, Any]) -> Work:
     """
     return Work(len(steps), sum(FLOPS[op](values[dst], *(values[a] if isinstance(a, str) else a for a in args))
                                 for dst, op, args in steps))
+
+
+ARGUMENTS = "which argument of crossEntropy is the prediction? It comes first; the logarithm of y's zeros is −∞"
+
+
+def loss_of(values: Mapping[str, Any], loss: str = "loss") -> Any:
+    """The loss, among the values of all registers. Wrong where it is not one finite number."""
+    expect_that(np.shape(values[loss]) == (), "a loss that is one number", f"an array of shape {np.shape(values[loss])}",
+                "crossEntropy gives one number for each row, (rows, 1); the loss is their mean")
+    expect_that(np.isfinite(values[loss]), "a loss that is a finite number", values[loss], ARGUMENTS)
+    return values[loss]
+
+
+def alike(own: Any, right: Any) -> bool:
+    """Whether two values are the same but for rounding."""
+    return np.shape(own) == np.shape(right) and np.allclose(own, right, 1e-9)
+
+
+def expect_deltas(steps: WengertList, right: WengertList, inputs: Mapping[str, Any], of: str, names: Collection[str],
+                  what: str = "the model's list", same: Collection[str] = (), share: float = 1 / 3) -> None:
+    """Wrong unless the deltas of the names are those of the list `right`, and both agree about the registers `same`, or `of`.
+
+    Where they do not agree, the slope of the list's own `of` is worth a share. stopGradient is told what it does to the deltas.
+    """
+    same, own, standard = same or [of], values_of(steps, inputs, what), values_of(right, inputs)
+    stops = [f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in steps if op == "stopGradient"]
+    agree = all(alike(own[name], standard[name]) for name in same)
+    through = WengertList((dst, "alias" if op == "stopGradient" else op, args) for dst, op, args in steps)
+    want = deltas_of(right, standard, of, names) if agree else deltas_of(through, own, of, names, what)
+    try:
+        found = deltas_of(steps, own, of, names, what)
+    except Wrong as wrong:
+        raise Wrong(wrong.expected, wrong.came_back, stops[0] if stops else wrong.look) from None
+    for name in names:
+        expect_that(np.isfinite(found[name]).all(), f"delta of {name}: finite numbers", found[name])
+        expect(found[name], want[name], f"delta of {name}", look=stops[0] if stops else None)
+    if not agree:
+        raise Wrong(f"the deltas of the right {' and '.join(same)}", "the slope of other values",
+                    "The way back is all points where the way forward is right: see the parts above.", credit=share)

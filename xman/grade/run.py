@@ -41,7 +41,7 @@ def grade(assignment: Assignment, submission: Submission, sandbox: Sandbox, term
             tasks = [unjudged(task, task.parts, str(error)) for task in assignment.tasks]
             record = submission_record(assignment, tasks, str(error), sandbox, term)
         else:  # what goes wrong from here on with the machine is not the student's fault, and ends the run
-            record = judge(assignment, folder, sandbox, term, stop=stop, room=room)
+            record = judge(assignment, folder, sandbox, term, stop=stop, digest=submission.digest(), room=room)
     record["graded"]["digest"] = submission.digest()
     return {"submission": submission.name, "slug": submission.slug, "file": harmless(submission.path.name, 200), **record,
             "seconds": round(time.monotonic() - start, 3)}

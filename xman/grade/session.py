@@ -6,6 +6,7 @@ is taken for an enemy's: it is read to a bounded length, decoded as plain data, 
 """
 from __future__ import annotations
 
+import functools
 import io
 import itertools
 import json
@@ -25,6 +26,7 @@ import numpy as np
 from ..sandbox import Limits, Sandbox
 from ..sandbox.inside import plain
 from ..submissions import harmless
+from ..submissions.scratch import scratch
 from .compare import Failed, shown
 
 ANSWER = 8 << 20        # bytes of one answer
@@ -53,6 +55,7 @@ class Session:
             thread.start()
         grader = self.worker.settings["grader"]
         self.settings = {**self.worker.settings, "module": module, "probes": f"{grader}/probes.py" if probes else None}
+        self.of = lambda folder: Session(sandbox, Path(folder), module, packages, limits, probes, stop)
 
     def __enter__(self) -> Session:
         return self
@@ -63,15 +66,26 @@ class Session:
         for thread in self.threads:
             thread.join(2)
         self.answers.close()
+        if "apart" in vars(self):
+            self.apart.__exit__()
 
-    def load(self, seed: int) -> None:
-        """Import the submission. Failed where that does not succeed."""
+    @functools.cached_property
+    def apart(self) -> Session:
+        """Another worker with the probes, and an empty module for the submission: a text that it wrote runs there without it."""
+        with scratch() as folder:  # of this user alone, so that the worker has a copy
+            (folder / f"{self.module}.py").touch()
+            session = self.of(folder)
+            session.load(0)
+        return session
+
+    def load(self, seed: int) -> dict[str, int]:
+        """Import the submission: the shapes of its functions. Failed where that does not succeed."""
         try:
             self.write(json.dumps(self.settings).encode() + b"\n")
         except OSError:
             raise self.ended("the import") from None
         try:
-            self.exchange(None, (), {}, "the import", seed=seed)
+            return self.exchange(None, (), {}, "the import", seed=seed)
         except Failed as error:
             last = self.output().strip().splitlines()[-1:]
             self.trouble = (" ".join([self.trouble, *last]) if self.trouble else
@@ -263,6 +277,11 @@ class Student:
 
     def __init__(self, session: Session):
         self._session = session
+
+    @property
+    def apart(self) -> Student:
+        """The probes alone, where the submission is not."""
+        return Student(self._session.apart)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return lambda *args, **keywords: self._session.call(name, args, keywords)

@@ -24,6 +24,13 @@ def renamed(rng, steps, keep):
     return [(new.get(dst, dst), op, tuple(new.get(a, a) if isinstance(a, str) else a for a in args)) for dst, op, args in steps]
 
 
+def disguised(rng, steps, *tables):
+    """(the list in which the operators of the tables have other names, the tables with these): nobody knows what they do."""
+    names = dict(zip(tables[0], (f"g{k}" for k in rng.permutation(len(tables[0])) + 1), strict=True))
+    return [(dst, names.get(op, op), args) for dst, op, args in steps], *(
+        {names.get(op, op): entry for op, entry in table.items()} for table in tables)
+
+
 def insert(rng, steps, lines):
     """The list with these lines at random places, each after what it reads."""
     steps = list(steps)

@@ -5,7 +5,7 @@ from xman.grade import expect_mapping, expect_that, given
 
 from ..public.checks import G, common, constants, dead, expect_same
 from ..solution import compiler as reference
-from .lists import INPUTS, constant_chain, doubled, insert, live_list, number, renamed, with_literals, woven
+from .lists import INPUTS, constant_chain, disguised, doubled, insert, live_list, number, renamed, with_literals, woven
 
 # ---- 1: dead lines ----------------------------------------------------------------------------------------------------
 
@@ -127,26 +127,27 @@ def kept(student, rng, name):
 
 # ---- 3: constants -----------------------------------------------------------------------------------------------------
 
-def folded(student, steps, keep, look, more=None, most=None):
+def folded(student, rng, steps, keep, look, more=None, most=None):
     """How often each operator was called. most: lines, None for as few as can be."""
     asked = Counter()
+    steps, own = disguised(rng, steps, G)
 
     def counted(op):
         def value(*args):
             asked[op] += 1
-            return G[op](*args)
+            return own[op](*args)
         return value
     with given(steps, more, keep=keep):
-        most = most or len(reference.fold(steps, keep, G))
-        got = student.fold(steps, keep, {op: counted(op) for op in G})
-        expect_same(got, steps, keep, most, look, more, G=G)
+        most = most or len(reference.fold(steps, keep, own))
+        got = student.fold(steps, keep, {op: counted(op) for op in own})
+        expect_same(got, steps, keep, most, look, more, G=own)
     return asked
 
 
 @constants.part("constant lines are computed", 6)
 def computed(student, rng):
     for _ in range(3):
-        folded(student, constant_chain(rng), ["f"],
+        folded(student, rng, constant_chain(rng), ["f"],
                "A line that reads constants and literals is constant itself: what is known when you come to it?",
                "Where a line is gone, its value stands as a literal.")
 
@@ -157,7 +158,7 @@ def types(student, rng, name):
     line = {"whole numbers": ("add", (n, m)), "truth values": ("mul", (True, n)), "a sign": ("mul", (-0.0, number(rng))),
             "not a number": ("subtract", (float("inf"), float("inf")))}[name]
     steps = renamed(rng, [("a", *line), ("p", "power", ("x", "a")), ("f", "add", ("p", "y"))], ["f"])
-    folded(student, steps, ["f"], "A line of literals only can be computed.",
+    folded(student, rng, steps, ["f"], "A line of literals only can be computed.",
            "Where a line is gone, its value stands as a literal, as G gave it: 6 and 6.0 are two.")
 
 
@@ -166,7 +167,7 @@ def fails(student, rng, op):
     steps = renamed(rng, [
         ("a", op, (number(rng), 0.0) if op == "divide" else (-number(rng),)), ("b", "add", ("a", 1.0)),
         ("c", "mul", (number(rng), 2.0)), ("p", "mul", ("x", "c")), ("f", "add", ("p", "b"))], ["f"])
-    folded(student, steps, ["f"], "One line can be computed, and goes.",
+    folded(student, rng, steps, ["f"], "One line can be computed, and goes.",
            "The line that fails stays, and so does what reads it: it is not constant.")
 
 
@@ -175,14 +176,14 @@ def wanted(student, rng):
     steps = [("a", "add", (number(rng), number(rng))), ("c", "divide", (number(rng), number(rng))), ("p", "mul", ("x", "a")),
              ("f", "mul", ("p", "c"))]
     steps.insert(int(rng.integers(5)), ("b", "sqrt", (number(rng),)))
-    folded(student, renamed(rng, steps, ["f", "a", "b"]), ["f", "a", "b"], "One line is constant, and not wanted.",
+    folded(student, rng, renamed(rng, steps, ["f", "a", "b"]), ["f", "a", "b"], "One line is constant, and not wanted.",
            "Each register in keep is assigned by a line.")
 
 
 @constants.part("no constant is computed twice", 2)
 def economy(student, rng):
     steps = constant_chain(rng)
-    asked = folded(student, steps, ["f"], "Some are constant.", "Where a line is gone, its value stands as a literal.",
+    asked = folded(student, rng, steps, ["f"], "Some are constant.", "Where a line is gone, its value stands as a literal.",
                    len(steps) - 1)
     lines = len(steps) - len(reference.fold(steps, ["f"], G))
     with given(steps, keep=["f"]):

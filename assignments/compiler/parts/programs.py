@@ -8,7 +8,7 @@ from xman.grade import expect_that, given
 
 from ..public.checks import TEXT, buffers, expect_plan, expect_values, generated
 from ..solution import compiler as reference
-from .lists import ARITY, INPUTS, live_list, renamed
+from .lists import ARITY, INPUTS, disguised, live_list, renamed
 
 # ---- 4: buffers -------------------------------------------------------------------------------------------------------
 
@@ -58,8 +58,9 @@ VALUES = {"add": np.add, "subtract": np.subtract, "mul": np.multiply, "power": n
 NUMBERS = ["add", "subtract", "mul", "sin", "tanh"]
 
 
-def returned(student, steps, inputs, outputs, look, table=VALUES, text=TEXT, **names):
+def returned(student, rng, steps, inputs, outputs, look, table=VALUES, text=TEXT, **names):
     """The function gives what the list gives, which is evaluated here."""
+    steps, text, table = disguised(rng, steps, text, table)
     values = dict(inputs)
     for dst, op, args in steps:
         values[dst] = table[op](*[values[a] if isinstance(a, str) else a for a in args])
@@ -80,7 +81,7 @@ def computes(student, rng, name):
             steps = [("P", "dot", ("x", "y")), ("Q", "subtract", ("P", "w")), ("R", "dot", ("Q", "x")), ("S", "tanh", ("R",)),
                      ("T", "where", ("Q", "S", "y")), ("f", "sum", ("T", (0,)))]
             inputs = {name: rng.uniform(0.5, 1.5, (3, 3)) for name in order}
-        returned(student, steps, inputs, ["f"], "Compare the text with the list, line by line, and the order of the arguments.")
+        returned(student, rng, steps, inputs, ["f"], "Compare the text with the list, line by line; the order of arguments?")
 
 
 LITERALS = ["a negative base", "infinity", "not a number", "one axis", "no axis", "types", "minus zero"]
@@ -103,7 +104,7 @@ def literals(student, rng, name):
         asked.append([type(a).__name__, type(b).__name__])
         return 0.0
     look = looks.get(name, "Compare the literal in the text with the one in the list: does Python read the same?")
-    returned(student, steps, {"x": x}, ["f"], look, {**VALUES, "kind": lambda a, b: 0.0, "copysign": np.copysign},
+    returned(student, rng, steps, {"x": x}, ["f"], look, {**VALUES, "kind": lambda a, b: 0.0, "copysign": np.copysign},
              {**TEXT, "kind": "kind({0}, {1})", "copysign": "np.copysign({0}, {1})"}, kind=kind)
     if name == "types":
         wanted = [["bool", "int"], ["float", "bool"]]
@@ -115,7 +116,7 @@ def literals(student, rng, name):
 def names(student, rng, name):
     steps = [(name, "sin", ("x",)), ("a", "cubed", (name,)), ("b", "sin", ("a",)), ("y", "where", ("x", "b", name))]
     inputs = {"x": float(rng.uniform(0.5, 1.5))}
-    returned(student, steps, inputs, ["y"], "Is something of that name used after it is assigned?",
+    returned(student, rng, steps, inputs, ["y"], "Is something of that name used after it is assigned?",
              {**VALUES, "cubed": lambda x: x ** 3}, {**TEXT, "cubed": "cube({0})"}, cube=lambda x: x ** 3)
 
 
@@ -130,7 +131,7 @@ def once(student, rng):
         return value
     steps = live_list(rng, 10, NUMBERS)
     text = {op: f"{op}({', '.join(f'{{{k}}}' for k in range(ARITY[op]))})" for op in NUMBERS}
-    returned(student, steps, points(rng), ["f"], None, text=text, **{op: counted(op) for op in NUMBERS})
+    returned(student, rng, steps, points(rng), ["f"], None, text=text, **{op: counted(op) for op in NUMBERS})
     with given(steps, text=text):
         expect_that(sum(asked.values()) == len(steps), f"{len(steps)} calls of operators, one for each line",
                     f"{sum(asked.values())} calls: {dict(asked)}", "What is read twice is computed once, and given a name.")
@@ -141,5 +142,4 @@ def outputs(student, rng, name):
     steps = [] if name == "an empty list" else live_list(rng, 4, NUMBERS)
     wanted = {"one output": ["f1"], "an input too": ["y", "f", "x"], "one of them twice": ["f", "f0", "f"],
               "an empty list": ["w", "x"]}[name]
-    returned(student, steps, points(rng), wanted, "The outputs, in their order, as a tuple; return (a,) returns a tuple of one.",
-             strict=True)
+    returned(student, rng, steps, points(rng), wanted, "The outputs, in their order; return (a,) returns a tuple.", strict=True)

@@ -211,12 +211,12 @@ def matrices(student, rng):
 def expect_values(student, steps, inputs, outputs, values, want, look=None, text=TEXT, strict=False, **names):
     """Wrong unless the function that was written gives these values; strict: as a tuple."""
     with given(steps, look, inputs=inputs, outputs=outputs, text={op: text[op] for _, op, _ in steps}):
-        got = student.run(steps, inputs, outputs, text, values, names)
-        expect_mapping(got, ["text", "result"], "what run gives")
-        result = got["result"]
+        written = student.source(steps, inputs, outputs, text, "f")
+        expect_that(isinstance(written, str), "a text", written)
+        result = student.apart.run(written, values, names)
         try:
             expect(list(result) if isinstance(result, (tuple, list)) else [result], want, "what the function returns", look)
             expect_that(isinstance(result, tuple) or not strict, "a tuple", "the right values, but no tuple", look)
         except Wrong as wrong:
-            wrong.came_back = f"{wrong.came_back}, from the text\n{got['text']!s:.1500}"
+            wrong.came_back = f"{wrong.came_back}, from the text\n{written:.1500}"
             raise

@@ -3,11 +3,8 @@ import functools
 
 import numpy as np
 
-from xman import WengertList
-from xman.grade import Wrong, expect, expect_that, given
-from xman.grade.lists import MODEL, deltas_of, read_list, values_of
-
-from ..public.checks import ARGUMENTS
+from xman.grade import expect, expect_that, given
+from xman.grade.lists import MODEL, expect_deltas, loss_of, read_list, values_of
 
 OPERATORS = MODEL | {"stopGradient"}  # that one is let in, to be told what it does to the deltas
 
@@ -31,11 +28,6 @@ def asked(make, words):
                 return function(found, rng, name, *case)
         return part
     return decorate
-
-
-def alike(own, right):
-    """Whether two values are the same but for rounding."""
-    return np.shape(own) == np.shape(right) and np.allclose(own, right, 1e-9)
 
 
 class Listed:
@@ -64,23 +56,8 @@ class Listed:
         for name in names:
             expect(self.register(name), values[name], name, "Work is counted where the values are right: see the parts above.")
 
-    def expect_deltas(self, names, right, of="loss", same=None, share=1 / 3):
-        """Wrong unless the deltas are those of the list `right`, and both agree about the registers `same` (of itself, if not
-        said). Where they do not agree, the slope of the student's own `of` is worth a share."""
-        value = self.state(of, ())
-        expect_that(np.isfinite(value), f"a finite {of}", value, ARGUMENTS if of == "loss" else None)
-        values = values_of(right, self.inputs)
-        agree = all(alike(self.register(name), values[name]) for name in same or [of])
-        own = WengertList((dst, "alias" if op == "stopGradient" else op, args) for dst, op, args in self.steps)
-        stops = [f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in self.steps if op == "stopGradient"]
-        want = deltas_of(right, values, of, names) if agree else deltas_of(own, self.values, of, names, self.what)
-        try:
-            found = deltas_of(self.steps, self.values, of, names, self.what)
-        except Wrong as wrong:
-            raise Wrong(wrong.expected, wrong.came_back, stops[0] if stops else wrong.look) from None
-        for name in names:
-            expect_that(np.isfinite(found[name]).all(), f"delta of {name}: finite numbers", found[name])
-            expect(found[name], want[name], f"delta of {name}", look=stops[0] if stops else None)
-        if not agree:
-            raise Wrong(f"the deltas of the right {' and '.join(same or [of])}", "the slope of other values",
-                        "The way back is all points where the way forward is right: see the parts above.", credit=share)
+    def expect_deltas(self, names, right, of="loss", same=(), share=1 / 3):
+        """Wrong unless the deltas are those of the list `right`: see xman.grade.lists."""
+        self.register(of)
+        loss_of(self.values, of)
+        expect_deltas(self.steps, right, self.inputs, of, names, self.what, same, share)

@@ -3,12 +3,12 @@ import numpy as np
 
 from xman import WengertList
 from xman.grade import expect, expect_that, scale, slip
-from xman.grade.lists import work
+from xman.grade.lists import alike, work
 
 from ..probes import stepped
 from ..public.checks import step
 from ..solution import lstm as reference
-from .lists import Listed, alike, asked, sizes_of
+from .lists import Listed, asked, sizes_of
 
 ROWS, FEATURES, HIDDEN = 4, 3, 5
 FIRST = [("in the midst", ROWS), ("the first one, from states (1, hidden)", 1)]

@@ -54,7 +54,12 @@ def shown(line):
 
 @through_time.part("the deltas' norm is limited", points=5, cases=[("longer", 3.0), ("shorter", 0.5), ("far longer", 1e6)])
 def the_norm(student, rng, kind, length):
-    most = float(rng.uniform(1, 5))
+    for size in (length, 2.0):
+        limited(student, rng, float(rng.uniform(1, 5)), size)
+
+
+def limited(student, rng, most, length):
+    """Wrong unless deltas of that norm, in units of `most`, come back as they should."""
     deltas = {name: rng.normal(size=shape) for name, shape in [("W", (4, 3)), ("b", (1, 3)), ("U", (3, 3))]}
     norm = np.sqrt(sum(np.sum(d ** 2) for d in deltas.values()))
     deltas = {name: d * (length * most / norm) for name, d in deltas.items()}
@@ -73,6 +78,11 @@ def zeros(student, rng, kind):
     look = "what is divided by the norm, where that is 0?" if kind == "zeros" else None
     expect(found["clipped"], reference.clipped(deltas, 0.01), "the deltas", look)
     expect(found["deltas"], deltas, "the deltas that clipped was given, after it", look="d *= … changes the array itself")
+    long = {"W": rng.normal(size=(2, 3)), "b": rng.normal(size=(1, 3))}
+    short = student.clipped(long, 1e-3)
+    expect_mapping(short, long, "the deltas")
+    for name, d in long.items():
+        expect_that(np.shape(short[name]) == d.shape and 0 < np.max(np.abs(short[name])) <= 1e-2, f"{name}, clipped", short[name])
 
 
 @through_time.part("gates and tanh that are asleep", points=5, cases=["sigmoid", "tanh", "an LSTM", "both ends"])
@@ -86,7 +96,7 @@ def sleepers(student, rng, kind):
     values = {name: rng.normal(size=(3, 4)) for line in steps for name in (line[0], *line[2]) if isinstance(name, str)}
     for dst, op, _ in steps:
         if op in ("sigmoid", "tanh"):
-            a = rng.normal(0, 4, (6, 5)) if kind != "both ends" else 30 * rng.choice([-1.0, 1.0], (6, 5))
+            a = rng.normal(0, 4, (6, 5)) if kind != "both ends" else 30 * rng.choice([-1.0, 0.0, 1.0], (6, 5))
             values[dst] = np.tanh(a) if op == "tanh" else 1 / (1 + np.exp(-a))
     found = student.asleep(steps, values, below)
     want = reference.asleep(steps, values, below)

@@ -6,7 +6,7 @@ import numpy as np
 
 import ops
 from xman import WengertList, backprop, eval
-from xman.grade import expect, expect_mapping, expect_that, scale, told
+from xman.grade import Wrong, expect, expect_mapping, expect_that, scale, told
 from xman.grade.assignment import data_set
 
 from ..probes import listed
@@ -145,7 +145,7 @@ def passes(student, rng):
     expect_that(course.epochs == 4, "batches() is asked once in each of 4 epochs", f"{course.epochs} times")
     gradients, losses = len(course.asked), len(course.judged)
     expect_that(12 <= gradients < 24, "in 4 epochs of 3 batches 12 gradients", f"{gradients} gradients")
-    expect_that(losses < 15, "in 4 epochs 5 validation losses", f"{losses}", "each is a pass over all validation rows")
+    expect_that(5 <= losses < 15, "in 4 epochs 5 validation losses", f"{losses}", "each is a pass over all validation rows")
     return min(scale(gradients, none=24, full=12), scale(losses, none=15, full=5))
 
 
@@ -159,6 +159,21 @@ def names(language):
 @training.part("it learns names", points=3)
 @told("train with 300 names in 10 batches, 7 epochs and a rate of 2, for an LSTM of 7 steps and 5 hidden units")
 def it_learns(student, rng):
+    """The best of six draws, as one of many is too hard in seven epochs; the first is enough where it has all points."""
+    best, wrong = 0.0, None
+    for _ in range(6):
+        try:
+            best = max(best, learned(student, rng))
+        except Wrong as error:
+            wrong = error
+        if best == 1:
+            return best
+    if best == 0 and wrong:
+        raise wrong
+    return best
+
+
+def learned(student, rng):
     """Real names, their alphabet and languages in an order of their own: the loss of 360 that nobody has trained on."""
     languages = [str(language) for language in rng.permutation(LANGUAGES)]
     common = Counter("".join("".join(names(language)) for language in languages)).most_common(20)

@@ -2,7 +2,7 @@
 import numpy as np
 
 from xman.grade import Assignment, expect, expect_mapping, expect_probabilities, expect_that, slip
-from xman.grade.lists import deltas_of, read_list, values_of
+from xman.grade.lists import deltas_of, loss_of, read_list, values_of
 
 assignment = Assignment("lstm", title="An LSTM, unrolled", packages=["numpy", "xman"])
 step = assignment.task(1, "one step")
@@ -18,7 +18,6 @@ A, FIRST = np.array([[1.0, 2.0]]), {name: np.zeros((1, HIDDEN)) for name in ("h0
 DIGITS = np.random.default_rng(7)
 PARAMETERS = {name: DIGITS.normal(size=shape).round(1) for name, shape in SHAPES.items()}
 X, H, C = (DIGITS.normal(size=(ROWS, size)).round(1) for size in (FEATURES, HIDDEN, HIDDEN))
-ARGUMENTS = "which argument of crossEntropy is the prediction? It comes first; the logarithm of y's zeros is −∞"
 GATHER = [("s1", "dot", ("x", "A")), ("s2", "half", ("c",)), ("next_c", "add", ("s1", "s2")), ("next_h", "add", ("h", "next_c"))]
 
 
@@ -153,15 +152,6 @@ def loss_of_nothing(student, rng):
         (2 * np.log(2), "the loss is the mean over the rows, not their sum"),
         (-np.log(2), "−log of a probability is positive: where is the minus?")],
         "each class has the probability 1/2, so the loss of each row is −log(1/2)"))
-
-
-def loss_of(values):
-    """The loss, where it is a finite number."""
-    loss = values["loss"]
-    expect_that(np.shape(loss) == (), "a loss that is one number", f"an array of shape {np.shape(loss)}",
-                "crossEntropy gives one number for each row, (rows, 1); the loss is their mean")
-    expect_that(np.isfinite(loss), "a loss that is a finite number", loss, ARGUMENTS)
-    return loss
 
 
 @ending.check("the delta of what stands behind the end is zero")

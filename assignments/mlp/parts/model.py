@@ -5,11 +5,11 @@ import numpy as np
 
 import ops
 from xman import WengertList
-from xman.grade import Wrong, expect, expect_mapping, expect_probabilities, expect_that, given, scale, slip
-from xman.grade.lists import MODEL, deltas_of, from_given, read_list, values_of, work
+from xman.grade import expect, expect_mapping, expect_probabilities, expect_that, given, scale, slip
+from xman.grade.lists import MODEL, alike, expect_deltas, from_given, loss_of, read_list, values_of, work
 
 from ..probes import listed
-from ..public.checks import ARGUMENTS, modelling
+from ..public.checks import modelling
 from ..solution import mlp as reference
 
 OPERATORS = MODEL | {"stopGradient"}  # that one is let in, to be told what it does to the deltas
@@ -40,11 +40,8 @@ class Made:
 
     def loss(self):
         """Its value, where it is one number."""
-        loss = self.register("loss")
-        expect_that(np.shape(loss) == (), "loss is one number", f"an array of shape {np.shape(loss)}",
-                    "crossEntropy gives one number for each row, (rows, 1): what becomes of them?")
-        expect_that(np.isfinite(loss), "a loss that is finite", loss, ARGUMENTS)
-        return loss
+        self.register("loss")
+        return loss_of(self.values)
 
 
 def fresh(rng, sizes):
@@ -133,25 +130,11 @@ def gradients(made):
     """Of the reference where the losses agree; else the slope of the student's own loss, which is worth a third if the outputs
     are right, or the loss is that of the outputs as they are."""
     expect_probabilities(made.register("outputs"), made.inputs["y"].shape, "outputs")
-    right, loss = values_of(made.reference, {**made.parameters, **made.inputs}), made.loss()
-    stops = [f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in made.steps if op == "stopGradient"]
-    own = WengertList((dst, "alias" if op == "stopGradient" else op, args) for dst, op, args in made.steps)
-    agree = np.allclose(right["loss"], loss, 1e-9)
-    steps, values = (made.reference, right) if agree else (own, made.values)
-    want = deltas_of(steps, values, "loss", ["outputs", *made.parameters])
-    try:
-        found = deltas_of(made.steps, made.values, "loss", list(made.parameters))
-    except Wrong as wrong:
-        raise Wrong(wrong.expected, wrong.came_back, stops[0] if stops else wrong.look) from None
-    for name in made.parameters:
-        expect_that(np.isfinite(found[name]).all(), f"delta of {name}: finite numbers", found[name])
-        expect(found[name], want[name], f"delta of {name}", look=stops[0] if stops else None)
-    if not agree:
-        rest = from_given(made.reference, "loss", ["outputs"])
-        own_loss = values_of(rest, {**made.parameters, **made.inputs, "outputs": made.values["outputs"]})["loss"]
-        near = np.allclose(right["outputs"], made.values["outputs"], 1e-9) or np.allclose(own_loss, loss, 1e-9)
-        raise Wrong("the deltas of the right loss", "the slope of another one",
-                    "The way back is all points where the way forward is right: see the parts above.", credit=near / 3)
+    inputs, loss = {**made.parameters, **made.inputs}, made.loss()
+    right = values_of(made.reference, inputs)
+    own_loss = values_of(from_given(made.reference, "loss", ["outputs"]), {**inputs, "outputs": made.values["outputs"]})["loss"]
+    near = alike(made.values["outputs"], right["outputs"]) or alike(loss, own_loss)
+    expect_deltas(made.steps, made.reference, inputs, "loss", list(made.parameters), share=near / 3)
 
 
 @part("each line once", 3, DEEP, hidden=True)

@@ -168,8 +168,8 @@ def passes(student, rng):
     best, _ = course.train(student)
     course.expect_descent(best)
     rows, losses = sum(map(len, course.asked)), len(course.judged)
-    expect_that(30 <= rows < 80, "in 4 epochs over 10 rows the gradients of 40", f"of {rows} rows")
-    expect_that(losses < 15, "in 4 epochs 4 validation losses, or 5", f"{losses}", "each is a pass over all validation rows")
+    expect_that(40 <= rows < 80, "in 4 epochs over 10 rows the gradients of 40", f"of {rows} rows")
+    expect_that(4 <= losses < 15, "in 4 epochs 4 validation losses, or 5", f"{losses}", "each is a pass over all validation rows")
     return min(scale(rows, none=80, full=40), scale(losses, none=15, full=5))
 
 

@@ -2,7 +2,7 @@
 import numpy as np
 
 from xman.grade import Assignment, expect, expect_mapping, expect_probabilities, expect_that, given, slip
-from xman.grade.lists import deltas_of, read_list, values_of
+from xman.grade.lists import deltas_of, loss_of, read_list, values_of
 
 assignment = Assignment("mlp", title="A multilayer perceptron on names", packages=["numpy", "xman"],
                         data=["names.train", "names.valid"])
@@ -16,7 +16,6 @@ W1 = np.array([[0.1, -0.2], [0.3, 0.4], [-0.5, 0.6]])
 PARAMETERS = {"W1": W1, "b1": np.array([[0.05, -0.05]]), "W2": np.array([[1.0, -1.0], [0.5, 2.0]]), "b2": np.zeros((1, 2))}
 INPUTS = {"X": np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]), "y": np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])}
 
-ARGUMENTS = "which argument of crossEntropy is the prediction? It comes first; the logarithm of y's zeros is −∞"
 
 
 @reading.check("two lines")
@@ -126,15 +125,6 @@ def listed(student, parameters=PARAMETERS, penalty=0.1):
     values = values_of(steps, {**parameters, **INPUTS})
     expect_mapping(values, ["h1", "scores", "outputs", "loss"], "the registers of the model")
     return steps, values
-
-
-def loss_of(values):
-    """The loss, where it is a finite number."""
-    loss = values["loss"]
-    expect_that(np.shape(loss) == (), "a loss that is one number", f"an array of shape {np.shape(loss)}",
-                "crossEntropy gives one number for each row, (rows, 1); the loss is their mean")
-    expect_that(np.isfinite(loss), "a loss that is a finite number", loss, ARGUMENTS)
-    return loss
 
 
 def shuffle(rows):

@@ -28,5 +28,11 @@ def random_loss(rng, inputs, lines):
     return [*steps, ("s", "sin", (steps[-1][0],)), ("f", "square", ("s",))]
 
 
+def scaled(rng, steps):
+    """The list in which what each line gives is multiplied by a number: its values do not tell what its operators are."""
+    return [line for dst, op, args in steps
+            for line in ((f"{dst}_", op, args), (dst, "mul", (float(rng.uniform(0.5, 1.5)), f"{dst}_")))]
+
+
 def point(rng, inputs):
     return {x: float(rng.uniform(0.3, 1.2) * rng.choice([-1, 1])) for x in inputs}

@@ -22,10 +22,20 @@ CUBE = [("z1", "mul", ("x", "x")), ("f", "mul", ("z1", "x")), ("g", "mul", ("f",
 
 
 class Tools:
-    """What is handed to your functions, for one list; `passes` counts what they call."""
+    """What is handed to your functions, for one list; `passes` counts what they call.
 
-    def __init__(self, steps):
-        self.lists, self.passes = [list(steps)], Counter()
+    Where its operators are not named, they are g1, g2, … to all but the passes.
+    """
+
+    def __init__(self, steps, named=True):
+        self.lists, self.passes, self.named = [], Counter(), named
+        self.steps = self.handed(steps)
+
+    def handed(self, steps):
+        """The list as it is handed out, and known from then on."""
+        self.lists.append((steps if self.named else [(dst, f"g{k}", tuple(a for a in args if isinstance(a, str)))
+                                                     for k, (dst, _, args) in enumerate(steps, 1)], xman.WengertList(steps)))
+        return self.lists[-1][0]
 
     def count(self, name, passes=1):
         """Count passes. ValueError where there are too many to be of use."""
@@ -34,11 +44,12 @@ class Tools:
             raise ValueError("more than 1000 passes: is that an endless loop?")
 
     def known(self, steps):
-        """steps, where it is a list that was handed out."""
+        """What stands behind steps, which is a list that was handed out."""
         steps = [as_line(line) for line in steps]
-        if steps not in self.lists:
-            raise ValueError("this is not a list that you were handed: pass on steps, or what gradient gave, as it is")
-        return xman.WengertList(steps)
+        for handed, known in self.lists:
+            if steps == handed:
+                return known
+        raise ValueError("this is not a list that you were handed: pass on steps, or what gradient gave, as it is")
 
     def eval(self, steps, values):
         self.count("eval")
@@ -59,9 +70,8 @@ class Tools:
             raise ValueError(f"gradient of {len(steps):,} lines: of a gradient's gradient, and so on? The first is all it takes")
         keep = [of, *(f"d{of}_d{x}" for x in wrt)]
         longer = xman.simplify(xman.gradient(steps, of, wrt), keep, {name: 1.0 for name in steps.inputs})
-        self.lists.append([(dst, op, tuple(float(a) if isinstance(a, np.ndarray) else a for a in args))
-                           for dst, op, args in longer])
-        return self.lists[-1]
+        return self.handed([(dst, op, tuple(float(a) if isinstance(a, np.ndarray) else a for a in args))
+                            for dst, op, args in longer])
 
 
 def numbers(word, given):
@@ -85,18 +95,19 @@ def expect_a_dual(got, what):
     expect_that(is_dual(got), f"{what}: a Dual", look="What is computed from a Dual is a Dual: return Dual(…, …, tag)")
 
 
-def expect_dual(got, value, tangent, what, look=None):
+def expect_dual(got, value, tangent, what, look=None, tolerance=1e-9):
     """Wrong unless got, as compute gives it, is a Dual of this value and this tangent."""
     expect_a_dual(got, what)
     expect(got[1], value, f"the value of {what}")
-    expect(got[2], tangent, f"the tangent of {what}", look)
+    expect(got[2], tangent, f"the tangent of {what}", look, tolerance)
 
 
-def expect_count(tools, name, most, look):
-    """Wrong, for half of the points, where a function was called more often."""
-    if tools.passes[name] > most:
-        wanted = "a single pass" if most == 1 else f"{most} passes"
-        raise Wrong(f"{wanted} of {name}", f"the right numbers, after {tools.passes[name]} passes", look, credit=0.5)
+def expect_count(tools, name, wanted, look):
+    """Wrong where a function was called less often, and, for half of the points, where it was called more often."""
+    found = tools.passes[name]
+    if found != wanted:
+        said = "a single pass" if wanted == 1 else f"{wanted} passes"
+        raise Wrong(f"{said} of {name}", f"the right numbers, after {found} passes", look, credit=0.5 if found > wanted else 0.0)
 
 
 CONSTANT = "A number beside a Dual is a constant, of tangent 0: operands(self, other) sorts that out."
