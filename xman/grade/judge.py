@@ -45,10 +45,11 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
         shutil.copyfile(folder / f"{assignment.module}.py", alone / f"{assignment.module}.py")
         for k, task in enumerate(assignment.tasks):
             parts = task.checks if checks else task.parts
-            if not trouble:
+            if trouble:  # an import that fails, fails for every task
+                tasks.append(unjudged(task, parts, trouble))
+            else:
                 record, trouble = told(task, parts, judged(k, alone, seed_of(term, digest), stop))
-            # an import that fails, fails for every task
-            tasks.append(unjudged(task, parts, trouble) if trouble else record)
+                tasks.append(record)
     return {**submission_record(assignment, tasks, trouble, sandbox, term), "seconds": round(time.monotonic() - start, 3)}
 
 
