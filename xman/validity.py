@@ -73,9 +73,8 @@ def stranger(a: Any, depth: int = 0) -> str:
     """The type of what cannot stand in a literal, and so not in its text; nothing for numbers, None, ... and what they make."""
     if isinstance(a, (bool, float, type(None), type(Ellipsis))) and not isinstance(a, np.generic) or isinstance(a, str) and depth:
         return ""
-    if isinstance(a, int) and -2 ** 63 <= a < 2 ** 64:
-        return ""
-    if isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind in "biuf" and a.dtype.itemsize <= 8:
+    if isinstance(a, int) and -2 ** 63 <= a < 2 ** 64 or (
+            isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind in "biuf" and a.dtype.itemsize <= 8):
         return ""
     if isinstance(a, (tuple, slice)) and depth < 20:
         parts = a if isinstance(a, tuple) else (a.start, a.stop, a.step)

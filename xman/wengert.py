@@ -50,11 +50,6 @@ class WengertList(list):
     def __reduce__(self) -> tuple:
         return WengertList, (list(self),)  # without the tables, which hold functions
 
-    for method in ("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse",
-                   "__setitem__", "__delitem__", "__iadd__", "__imul__"):
-        locals()[method] = changing(method)
-    del method
-
     @property
     def inputs(self) -> tuple[str, ...]:
         """The registers that are read and not assigned, in the order of their first use."""
@@ -92,6 +87,11 @@ class WengertList(list):
     def from_json(cls, text: str) -> WengertList:
         """The list that `to_json` wrote. XManError says where the JSON is not one."""
         return cls(notation.from_json(text))
+
+
+for _method in ("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse",
+                "__setitem__", "__delitem__", "__iadd__", "__imul__"):
+    setattr(WengertList, _method, changing(_method))
 
 
 def checked(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:

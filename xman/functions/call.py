@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ops.table import TG, Masked, back, values_on
+from ops import TG
+from ops.derived import ROOTS, Masked, back, squared, values_on
 
 from ..errors import XManError
-from ..interpreters.context import ROOTS, own, squared
+from ..interpreters.context import own
 from .arraylike import ArrayLike, number
 from .derivative import name_of
 from .refusals import REFUSALS, replaced

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG, Expression, f
-from ops.table import Traced
+from ops.derived import Traced
 
 from ..errors import XManError
 from .arraylike import ArrayLike, number, real

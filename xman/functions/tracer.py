@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, f
-from ops.table import Traced
+from ops.derived import Traced
 
 from ..wengert import WengertList, temporaries
 from .arraylike import ArrayLike, real
