@@ -70,7 +70,7 @@ class Writer:
             return "call"  # NumPy may refuse the values
         if ufunc or op in REDUCED:
             return "into" if array else "number"
-        return "into" if array and (op in SPECIAL or hasattr(self, f"write_{op}")) else "call"
+        return "into" if array and (op in SPECIAL or op in MENDED or hasattr(self, f"write_{op}")) else "call"
 
     def written_over(self, op: str, args: tuple) -> list[str]:
         """The arguments that a line may write its result over: those that it has read by then."""
@@ -164,6 +164,8 @@ class Writer:
     def into(self, dst: str, op: str, args: tuple, written: list[str]) -> None:
         if write := getattr(self, "write_gemm" if op == GEMM else f"write_{op}", None):
             write(dst, args, written)
+        elif op in MENDED:
+            self.text.add(self.call(op, MENDED[op], *written, dst), 2)
         elif op in REDUCED:
             axis, keepdims = (*args[1:], None, False)[:2] if len(args) < 3 else args[1:3]
             self.text.add(self.call(op, REDUCED[op], written[0], self.text.literal(axis), "None", dst, repr(bool(keepdims))), 2)
@@ -189,15 +191,6 @@ class Writer:
         c, x, y = written
         self.text.add(self.call("copyto", np.copyto, dst, y), 2)
         self.text.add(self.call("copyto", np.copyto, dst, x, "'same_kind'", c), 2)
-
-    def write_scale(self, dst: str, _: tuple, written: list[str]) -> None:
-        self.text.add(self.call("scale", scale, *written, dst), 2)
-
-    def write_ratio(self, dst: str, _: tuple, written: list[str]) -> None:
-        self.text.add(self.call("ratio", ratio, *written, dst), 2)
-
-    def write_safeProduct(self, dst: str, _: tuple, written: list[str]) -> None:
-        self.text.add(self.call("safeProduct", safeProduct, *written, dst), 2)
 
     def write_broadcast(self, dst: str, args: tuple, written: list[str]) -> None:
         x = written[0] if args[2:] in ((), ((),)) else self.call("expand_dims", np.expand_dims, written[0], written[2])
@@ -242,22 +235,14 @@ def gemm(dtype: np.dtype) -> Any:
     return blas.sgemm if dtype == np.float32 else blas.dgemm
 
 
-def scale(x: Any, w: Any, out: np.ndarray) -> None:
-    """ops.arithmetic.scale, into an array."""
-    mend(x, np.multiply(x, w, out))
+def mended(function: np.ufunc, both: bool = False) -> Any:
+    """The function into an array, 0 wherever x is 0, and for both where y is 0, too."""
+    def into(x: Any, y: Any, out: np.ndarray) -> None:
+        total = np.add.reduce(function(x, y, out), None)
+        if total != total:  # a NaN, perhaps of 0·∞
+            zero = np.equal(x, 0)
+            np.copyto(out, 0, where=np.isnan(out) & (zero | np.equal(y, 0)) if both else zero)
+    return into
 
 
-def ratio(x: Any, y: Any, out: np.ndarray) -> None:
-    """ops.arithmetic.ratio, into an array."""
-    mend(x, np.divide(x, y, out))
-
-
-def safeProduct(x: Any, y: Any, out: np.ndarray) -> None:
-    """ops.arithmetic.safeProduct, into an array."""
-    mend(x, np.multiply(x, y, out), y)
-
-
-def mend(x: Any, out: np.ndarray, y: Any = None) -> None:
-    total = np.add.reduce(out, None)
-    if total != total:  # a NaN, perhaps of 0·∞
-        np.copyto(out, 0, where=np.equal(x, 0) if y is None else np.isnan(out) & (np.equal(x, 0) | np.equal(y, 0)))
+MENDED = {"scale": mended(np.multiply), "ratio": mended(np.divide), "safeProduct": mended(np.multiply, True)}

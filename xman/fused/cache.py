@@ -21,7 +21,7 @@ KEPT = 200  # programs
 def module(text: str) -> ModuleType:
     """The text as a module that has been executed, from its file in the cache, or from one that goes with the process."""
     name = f"xman_{hashlib.sha256(text.encode()).hexdigest()[:32]}"
-    path = (folder() or temporary()) / f"{name}.py"
+    path = (folder() or Path(temporary().name)) / f"{name}.py"
     if not path.exists() or path.read_text("utf-8") != text:
         with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8") as file:
             file.write(text)
@@ -58,11 +58,6 @@ def prune(place: Path) -> None:
 
 
 @functools.cache
-def temporary() -> Path:
+def temporary() -> tempfile.TemporaryDirectory:
     """A folder that goes with the process."""
-    place = tempfile.TemporaryDirectory(prefix="xman-")
-    FOLDERS.append(place)
-    return Path(place.name)
-
-
-FOLDERS: list[tempfile.TemporaryDirectory] = []
+    return tempfile.TemporaryDirectory(prefix="xman-")

@@ -9,6 +9,7 @@ import numpy as np
 import ops
 
 from ..engines.flops import FLOPS
+from ..engines.folded import wanted
 from ..errors import XManError, nearest
 from ..interpreters import backprop, eval
 from ..notation import shown
@@ -106,18 +107,12 @@ def small(a: Any) -> bool:
 
 def from_given(steps: WengertList, of: str, given: Collection[str]) -> WengertList:
     """The lines that `of` needs once the registers in `given` have values: what is judged apart from what it builds on."""
-    needed, kept = {of}, []
-    for dst, op, args in reversed(steps):
-        if dst in needed and dst not in given:
-            needed.update(a for a in args if isinstance(a, str))
-            kept.append((dst, op, args))
-    return WengertList(reversed(kept))
+    return WengertList(wanted([line for line in steps if line[0] not in given], [of]))
 
 
 def values_of(steps: WengertList, inputs: Mapping[str, Any], what: str = "the model's list") -> dict[str, Any]:
     """The values of all registers of a list of `read_list`'s, of NumPy's types. Wrong: the line that fails or takes too much."""
-    lacking = [name for name in steps.inputs if name not in inputs]
-    if lacking:
+    if lacking := [name for name in steps.inputs if name not in inputs]:
         raise Wrong(expected=f"{what}: a value for each register that it reads", came_back=f"none for {lacking[0]!r}",
                     look="a parameter needs a default: f.param(default=…)")
     spent = {"entries": 0, "operations": 0}

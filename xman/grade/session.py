@@ -18,6 +18,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,6 +26,7 @@ import numpy as np
 
 from ..sandbox import Limits, Sandbox
 from ..sandbox.inside import plain
+from ..sandbox.worker import signal_of
 from ..submissions import harmless
 from ..submissions.scratch import scratch
 from .compare import Failed, shown
@@ -184,19 +186,14 @@ class Session:
 
     def ended(self, what: str) -> Failed:
         """The end of the worker by itself or by a limit, in a sentence."""
-        try:
-            status = self.worker.process.wait(1)
-        except subprocess.TimeoutExpired:  # it has closed its end of the pipe, and goes on
-            status = None
+        with suppress(subprocess.TimeoutExpired):  # it has closed its end of the pipe, and goes on
+            self.worker.process.wait(1)
+        status = self.worker.process.returncode
         self.worker.stop()
-        limits = self.limits
-        if self.flooded:
-            self.trouble = f"the process was stopped in {what}: it printed more than {OUTPUT >> 20} MiB"
-        elif self.late:
-            self.trouble = (f"the process was stopped in {what}: no answer within {limits.wall_seconds} s "
-                            "(does it sleep, or wait for something?)")
-        else:
-            self.trouble = f"the process ended in {what}: {reason(status, limits)}"
+        late = f"no answer within {self.limits.wall_seconds} s (does it sleep, or wait for something?)"
+        why = f"it printed more than {OUTPUT >> 20} MiB" if self.flooded else late if self.late else ""
+        self.trouble = (f"the process was stopped in {what}: {why}" if why else
+                        f"the process ended in {what}: {reason(status, self.limits)}")
         return Failed("an answer", self.trouble)
 
     def drain(self) -> None:
@@ -260,16 +257,17 @@ def modest(args: Any) -> Any:
 
 
 def reason(status: int | None, limits: Limits) -> str:
-    """Why a process ended, from its exit status; bubblewrap reports a signal as 128 and its number."""
-    number = -status if status is not None and status < 0 else status - 128 if status is not None and status > 128 else 0
-    if number in (signal.SIGXCPU, signal.SIGKILL):
+    """Why a process ended, from its exit status."""
+    if status is None:
+        return "it closed its end of the pipe"
+    if (number := signal_of(status)) in (signal.SIGXCPU, signal.SIGKILL):
         return f"{limits.cpu_seconds} s of processor time were used, or it was killed (an endless loop?)"
     if number:
         names = {signal.SIGSEGV: "a segmentation fault (a recursion without end?)", signal.SIGABRT: "it was aborted",
                  getattr(signal, "SIGSYS", None): "it made a system call that the sandbox does not allow",
                  signal.SIGXFSZ: f"a file grew beyond {limits.file_mib} MiB"}
         return names.get(number, f"signal {number}")
-    return f"exit status {status}: did it leave Python?" if status is not None else "it closed its end of the pipe"
+    return f"exit status {status}: did it leave Python?"
 
 
 class Student:

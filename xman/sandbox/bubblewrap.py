@@ -39,12 +39,7 @@ TO_INSTALL = "Install it: apt install bubblewrap (dnf install bubblewrap, pacman
 
 
 class Bubblewrap(Sandbox):
-    """Workers under bubblewrap.
-
-    program     bubblewrap itself
-    version     "0.8.0"
-    way         AS_ROOT, or AS_USER and more
-    """
+    """Workers under bubblewrap, a program of that version. way: AS_ROOT, or AS_USER and more."""
 
     def __init__(self, program: str, version: str, way: Sequence[str]) -> None:
         self.program, self.version, self.way = program, version, list(way)

@@ -48,8 +48,9 @@ class View:
         self.folder(str(PurePosixPath(there).parent))
         self.arguments += ["--perms", "1777", "--size", str(mib * 2 ** 20), "--tmpfs", there]
 
-    def hide(self, source: Path, there: str) -> None:
-        """Other people's packages below a folder that is shown: an empty folder in place of each."""
+    def library(self, source: Path, there: str) -> None:
+        """A folder of libraries, read-only, with an empty folder in place of other people's packages below it."""
+        self.show(source, there)
         for folder in [*source.glob("*-packages"), *source.glob("python3*/*-packages")]:
             mask = f"{there}/{folder.relative_to(source)}"
             self.arguments += ["--perms", "0555", "--tmpfs", mask, "--remount-ro", mask]
@@ -69,19 +70,15 @@ def show_python(view: View) -> tuple[str, dict[str, str]]:
         view.show(program, str(program))
         for folder in sorted(libraries):
             if not any(str(folder).startswith(f"{shown}/") for shown in library_folders()):
-                view.show(folder, str(folder))
-                view.hide(folder, str(folder))
+                view.library(folder, str(folder))
         return str(program), {}
     inside = f"/python/bin/{program.name}"
     view.show(program, inside)
     if (base / "conda-meta").is_dir():  # its packages use the libraries of its own lib/
-        view.show(base / "lib", "/python/lib")
-        view.hide(base / "lib", "/python/lib")
+        view.library(base / "lib", "/python/lib")
     else:
         for folder in sorted(libraries):
-            there = f"/python/{folder.relative_to(base)}"
-            view.show(folder, there)
-            view.hide(folder, there)
+            view.library(folder, f"/python/{folder.relative_to(base)}")
         for file in sorted((base / "lib").glob("libpython*.so*")):
             view.show(file.resolve(), f"/python/lib/{file.name}")
     return inside, {"LD_LIBRARY_PATH": "/python/lib"}
@@ -104,8 +101,7 @@ def show_libraries(view: View) -> None:
         if Path(name).is_symlink():
             view.link(os.readlink(name), name)
     for folder in library_folders():
-        view.show(folder, str(folder))
-        view.hide(folder, str(folder))
+        view.library(folder, str(folder))
     for name in ("/lib", "/lib64"):
         for loader in sorted(Path(name).glob("ld-*.so*")):
             there = loader.parent.resolve() / loader.name

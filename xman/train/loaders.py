@@ -51,7 +51,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0) -> Da
     seed: of the shuffle.
     Raises DataError, with file and line, where a file is missing or not right, or a label is not among train's.
     """
-    path = _installed(f"{source}.train") if source in INSTALLED else Path(source)
+    path = installed(f"{source}.train") if source in INSTALLED else Path(source)
     stem = path.with_suffix("") if path.suffix in PARTS else path
     paths = [Path(f"{stem}{part}") for part in PARTS]
     if path.suffix in PARTS or (not path.exists() and all(map(Path.exists, paths))):
@@ -75,7 +75,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0) -> Da
     return Dataset(*zip(inputs, y, strict=True), tuple(classes), alphabet)
 
 
-def _installed(name: str) -> Path:
+def installed(name: str) -> Path:
     """The path of a file that is installed as part of xman.datasets, or lies in data/ of a checkout."""
     try:
         path = Path(str(files("xman.datasets") / name))

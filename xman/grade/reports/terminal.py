@@ -6,6 +6,7 @@ import shutil
 import statistics
 import unicodedata
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 
 from .view import failures, for_student, full, grader_errors, harmless, number, sentence, troubles
 
@@ -149,12 +150,7 @@ def _fold(paragraph: str, room: int) -> Iterator[str]:
 
 
 def _prefix(text: str, room: int) -> str:
-    used = 0
-    for k, char in enumerate(text):
-        used += columns(char)
-        if used > room:
-            return text[:k]
-    return text
+    return text[:sum(used <= room for used in accumulate(map(columns, text)))]
 
 
 def _cut(text: str, room: int) -> str:

@@ -38,13 +38,7 @@ REPORT = "this should hold with bubblewrap: please report it, with this table"
 
 
 class Finding(NamedTuple):
-    """One promise of the sandbox.
-
-    name    what it is about: "no network"
-    ok      whether it holds
-    found   what was found, a sentence
-    todo    what to do where it does not hold, else empty
-    """
+    """A promise of the sandbox, "no network", whether it holds, what was found, what to do if it does not."""
     name: str
     ok: bool
     found: str
@@ -54,7 +48,7 @@ class Finding(NamedTuple):
 def doctor(unsafe: bool = False) -> list[Finding]:
     """What holds of the sandbox that Sandbox.here(unsafe) gives, tried in it in about two seconds.
 
-    unsafe  True: where bubblewrap does not work, try the weaker sandbox; otherwise only what is missing is said
+    Where bubblewrap does not work, and the weaker sandbox is not asked for, only what is missing is said.
     """
     first, box = sandbox(unsafe)
     if box is None:
@@ -130,16 +124,11 @@ def nothing_stays(box: Sandbox) -> list[Finding]:
     with started(box, "daemon") as worker:
         said = worker.process.stdout.readline()
         pipe = os.dup(worker.process.stdout.fileno())
-    ended = ends(pipe)
+    with os.fdopen(pipe, "rb", 0) as reader:  # does nobody hold its other end any more, or soon?
+        ended = bool(select.select([reader], [], [], 0.5)[0]) and not reader.read()
     if not said:
         return [Finding(name, True, "none could be started")]
     return [Finding(name, ended, "a process that had left its session and its parent " + ("has ended" if ended else "lives on"))]
-
-
-def ends(pipe: int) -> bool:
-    """Whether nobody holds the other end of the pipe any more, or soon."""
-    with os.fdopen(pipe, "rb", 0) as reader:
-        return bool(select.select([reader], [], [], 0.5)[0]) and not reader.read()
 
 
 def ends_with_the_grader(box: Sandbox) -> list[Finding]:
