@@ -164,7 +164,9 @@ class Compiled:
 
     def _run(self, built: Built, engine: str, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
         result = built.run(values if engine == "jax" else here)
-        return self._interpreted().run(here) if result is None else result
+        if result is None:
+            return importlib.import_module(".interpreted", __package__).build(self._as_written()).run(here)
+        return result
 
     def _choice(self, values: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, str]:
         """The engine to begin with, and why that one."""
@@ -195,9 +197,6 @@ class Compiled:
 
     def _as_written(self) -> Program:
         return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
-
-    def _interpreted(self) -> Built:
-        return importlib.import_module(".interpreted", __package__).build(self._as_written())
 
     def _look_at(self, values: Mapping[str, Any]) -> None:
         """Raise XManError unless the arrays to be overwritten can be, and share memory with no other input."""

@@ -22,9 +22,7 @@ class Kind(NamedTuple):
     dtype: np.dtype
     array: bool
 
-    @property
-    def bytes(self) -> int:
-        return int(np.prod(self.shape)) * self.dtype.itemsize
+    bytes = property(lambda self: int(np.prod(self.shape)) * self.dtype.itemsize)
 
 
 class Program(NamedTuple):

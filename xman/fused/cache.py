@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from types import ModuleType
 
-KEPT = 200  # programs
+KEPT = 200  # programs: those that were written longest ago are removed
 
 
 def module(text: str) -> ModuleType:
@@ -43,18 +43,12 @@ def folder() -> Path | None:
             return None
         with tempfile.TemporaryFile(dir=place) as file:
             file.write(b"xman")
-        prune(place)
+        for old in sorted(place.glob("xman_*.py"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
+            for part in (old, *place.glob(f"__pycache__/{old.stem}*")):  # what belongs to it
+                part.unlink(missing_ok=True)
     except (OSError, RuntimeError):
         return None
     return place
-
-
-def prune(place: Path) -> None:
-    """Removes the programs that were written longest ago, with what belongs to them."""
-    files = sorted(place.glob("xman_*.py"), key=lambda path: path.stat().st_mtime)
-    for path in files[:-KEPT]:
-        for part in (path, *place.glob(f"__pycache__/{path.stem}*")):
-            part.unlink(missing_ok=True)
 
 
 @functools.cache

@@ -158,9 +158,6 @@ class Loops:
 
     # ---- parts ------------------------------------------------------------------------------------------------------
 
-    def spread(self, a: str) -> str | None:
-        return role(self.kinds[a].shape, self.group.shape)
-
     def at(self, x: str, spread: str) -> str:
         """Where the number of x lies in its array."""
         array = self.place(x)
@@ -184,9 +181,6 @@ class Loops:
     def number(self, a: float) -> str:
         return repr(float(a)) if np.isfinite(a) else f"{'-' * (a < 0)}{self.text.free('nan' if a != a else 'inf')}"
 
-    def typed(self, dst: str, value: str) -> str:
-        return f"{self.text.free(TYPES[self.kinds[dst].dtype])}({value})"
-
     def added_in(self, dst: str, op: str) -> np.dtype:
         """The type in which a row is added up."""
         return np.dtype(np.float64) if op == "sum" and self.columns > LONG else self.kinds[dst].dtype
@@ -204,14 +198,13 @@ class Loops:
             self.text.add(f"{partial} = {self.function('larger' if op == 'max' else 'smaller', dtype)}({partial}, {a})", depth)
             self.text.add(f"{strange} |= {a} != {a}", depth)
 
-    def partial(self, dst: str) -> str:
-        return self.text.free(f"{dst}_of_row")
+    def partial(self, dst: str) -> str: return self.text.free(f"{dst}_of_row")
+    def strange(self, dst: str) -> str: return self.text.free(f"{dst}_is_nan")
+    def total(self, dst: str) -> str: return self.text.free(f"{dst}_of_all")
+    def spread(self, a: str) -> str | None: return role(self.kinds[a].shape, self.group.shape)
 
-    def strange(self, dst: str) -> str:
-        return self.text.free(f"{dst}_is_nan")
-
-    def total(self, dst: str) -> str:
-        return self.text.free(f"{dst}_of_all")
+    def typed(self, dst: str, value: str) -> str:
+        return f"{self.text.free(TYPES[self.kinds[dst].dtype])}({value})"
 
 
 NAN = "nan"

@@ -100,8 +100,7 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
 
 def inputs_of(steps: WengertList, wrt: Collection[str]) -> tuple[str, ...]:
     """The names in wrt, of which there has to be one, when they are inputs of the list."""
-    wrt = named(steps, wrt, "wrt")
-    if not wrt:
+    if not (wrt := named(steps, wrt, "wrt")):
         raise XManError(f"wrt is empty: name at least one of the inputs {', '.join(steps.inputs)}")
     if computed := [x for x in wrt if x not in steps.inputs]:
         raise XManError(f"wrt names {computed[0]!r}, which is computed; it takes inputs: {', '.join(steps.inputs)}")

@@ -49,8 +49,7 @@ class Unsafe(Sandbox):
     def start(self, submission: Path, packages: Sequence[str], limits: Limits = Limits(),  # noqa: B008
               extra_files: Mapping[str, Path] = NOTHING) -> Worker:
         with ExitStack() as undo:
-            uid = uids.lend() if self.drops else None
-            if uid:
+            if uid := uids.lend() if self.drops else None:
                 undo.callback(uid.close)
             if uid and not uid.own:
                 raise XManError("too many workers at once: no user is left for one more")

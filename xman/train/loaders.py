@@ -86,8 +86,7 @@ def installed(name: str) -> Path:
 
 def _read(path: Path) -> tuple[np.ndarray | csr_matrix, np.ndarray]:
     """The inputs of one file, an array, a CSR matrix or titles as an array of objects, and the labels as an array."""
-    kind = READERS.get(path.with_suffix("").suffix if path.suffix in PARTS else path.suffix)
-    if not kind:
+    if not (kind := READERS.get(path.with_suffix("").suffix if path.suffix in PARTS else path.suffix)):
         first = next(line for line in read_lines(path) if line.strip())
         kind = (read_libsvm if re.match(r"\s*[-+.0-9]\S*(\s+\d+:\S+)+\s*(#|$)", first) else
                 read_csv if "," in first and "\t" not in first else read_titles)

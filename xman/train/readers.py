@@ -17,8 +17,6 @@ from xman.errors import XManError
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["DataError", "encode", "read_csv", "read_idx", "read_libsvm", "read_titles"]
-
 LARGEST = float(np.finfo(np.float32).max)
 DEFLATE = 1032  # no gzip file grows by more than this factor
 

@@ -36,7 +36,8 @@ def table(record: dict, colour: bool = False, width: int | None = None) -> str:
             lines.append(_row(f"   {_one(part['title'])}{' (hidden)' if part['hidden'] else ''}", part, width, paint))
             for case in failures(part):
                 lines += _case(case, width, paint)
-        lines += _printed(task["output"], width, paint)
+        if printed := task["output"].rstrip():
+            lines += [paint("   What it printed:", DIM), *_most(_wrap(printed, width, 5), PRINTED, 5)]
     return "\n".join(lines) + "\n"
 
 
@@ -66,8 +67,7 @@ def class_table(records: list[dict], colour: bool = False, width: int | None = N
         room = max(16, width - names - 8 * (len(tasks) + 2) - 2)
         lines.append(f"{line}  {paint(_cut(remark, room), RED)}" if remark else line)
     count = f"{len(records)} submission{'s' * (len(records) != 1)}"
-    points = [record["points"] for record in records]
-    if points:
+    if points := [record["points"] for record in records]:
         of = number(max(record["of"] for record in records))
         count += f", mean {number(statistics.mean(points))}, median {number(statistics.median(points))} of {of}"
     return "\n".join([*lines, "", count]) + "\n"
@@ -110,19 +110,12 @@ def _row(title: str, item: dict, width: int, paint: Paint, code: int | None = No
 
 def _case(case: dict, width: int, paint: Paint) -> Iterator[str]:
     partly = f"{case['credit']:.0%} of the credit" if case["credit"] else ""
-    heading = ", ".join(filter(None, (case["name"], partly)))
-    if heading:
+    if heading := ", ".join(filter(None, (case["name"], partly))):
         yield from _wrap(heading, width, 5)
     for label, text in case["rows"]:
         first, *rest = _most(_wrap(text, width, 7 + LABEL), LINES, 7 + LABEL)
         yield " " * 7 + paint(_pad(label, LABEL), DIM) + first[7 + LABEL:]
         yield from rest
-
-
-def _printed(output: str, width: int, paint: Paint) -> Iterator[str]:
-    if output.strip():
-        yield paint("   What it printed:", DIM)
-        yield from _most(_wrap(output.rstrip(), width, 5), PRINTED, 5)
 
 
 def _most(lines: list[str], most: int, indent: int) -> list[str]:

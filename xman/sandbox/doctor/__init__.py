@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -179,9 +179,8 @@ def others() -> list[str]:
 def abstract() -> Iterator[str]:
     """A Unix socket without a file that waits for someone; its name."""
     name = f"xman doctor {secrets.token_hex(8)}"
-    with ExitStack() as stack:
-        if sys.platform == "linux":
-            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+    with socket.socket(socket.AF_UNIX) if sys.platform == "linux" else nullcontext() as listener:
+        if listener:
             listener.bind("\0" + name)
             listener.listen()
         yield name
