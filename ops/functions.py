@@ -17,8 +17,9 @@ def scipy_special(name: str, doc: str, arguments: int = 1):
 
     def computed(*args):
         from scipy import special
-        dtype = getattr(args[-1], "dtype", None)
-        return getattr(special, name)(*(a if dtype is None or hasattr(a, "dtype") else dtype.type(a) for a in args))
+        dtype = getattr(args[-1], "dtype", np.dtype(float))
+        real = dtype.type if dtype.kind == "f" else float  # of an order, a plain number
+        return getattr(special, name)(*(a if hasattr(a, "dtype") else real(a) for a in args))
 
     value = (one, two, three)[arguments - 1]
     value.__doc__ = doc

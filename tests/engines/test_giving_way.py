@@ -184,7 +184,7 @@ def test_an_operator_that_works_entry_by_entry_counts_one_an_entry_whenever_it_w
     elementwise("late_cube", lambda x: x * x * x, lambda d, out, x: d * 3.0 * x * x)
     try:
         steps, x = [("y", "late_cube", ("x",))], {"x": np.ones((2, 3))}
-        assert xman.cost(steps, x, measured=False).evaluation.flops == 6
+        assert xman.cost(steps, values=x, measured=False).evaluation.flops == 6
         step = xman.compile(steps, engine="numpy")
         step(x)
         assert step.plan.flops == 6

@@ -106,8 +106,9 @@ def kind_of(x: Any) -> Kind | None:
     return Kind((), np.dtype(type(x)), False) if type(x) in (bool, int, float) else None
 
 
+# whose results may lie in the memory of an argument
 MAY_SHARE = {"alias", "stopGradient", "reshape", "transpose", "mT", "getitem", "flip", "diag", "diagBack", "part", "unpad",
-             "column", "einsum", "clip", "round", "oneHot", "unbroadcast"}  # whose results may lie in the memory of an argument
+             "column", "einsum", "einsumBack", "clip", "round", "oneHot", "unbroadcast"}
 
 
 def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozenset[str]]:

@@ -39,14 +39,17 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
     """
     start, tasks, trouble, stop = time.monotonic(), [], None, stop or threading.Event()
     judged = room.judged if room else functools.partial(judged_task, assignment, sandbox, checks=checks)
-    with scratch() as alone:  # what lies beside the module is not handed in
+    with scratch() as own:
+        alone = own / "alone"  # what lies beside the module is not handed in
+        alone.mkdir()
         shutil.copyfile(folder / f"{assignment.module}.py", alone / f"{assignment.module}.py")
         for k, task in enumerate(assignment.tasks):
             parts = task.checks if checks else task.parts
-            if not trouble:
+            if trouble:  # an import that fails, fails for every task
+                tasks.append(unjudged(task, parts, trouble))
+            else:
                 record, trouble = told(task, parts, judged(k, alone, seed_of(term, digest), stop))
-            # an import that fails, fails for every task
-            tasks.append(unjudged(task, parts, trouble) if trouble else record)
+                tasks.append(record)
     return {**submission_record(assignment, tasks, trouble, sandbox, term), "seconds": round(time.monotonic() - start, 3)}
 
 
