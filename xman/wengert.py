@@ -44,11 +44,8 @@ class WengertList(list):
         part = super().__getitem__(k)  # a list that is read backwards, as by steps[::-1], is valid only the other way
         return WengertList(part) if isinstance(k, slice) and (k.step or 1) > 0 else part
 
-    def __add__(self, other: Iterable[Line]) -> WengertList:
-        return WengertList([*self, *other])
-
-    def __reduce__(self) -> tuple:
-        return WengertList, (list(self),)  # without the tables, which hold functions
+    def __add__(self, other: Iterable[Line]) -> WengertList: return WengertList([*self, *other])
+    def __reduce__(self) -> tuple: return WengertList, (list(self),)  # without the tables, of functions
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -69,8 +66,7 @@ class WengertList(list):
         read = {a for _, _, args in self for a in args if isinstance(a, str)}
         return tuple(dst for dst, _, _ in self if dst not in read)
 
-    def __str__(self) -> str:
-        return notation.to_text(self)
+    def __str__(self) -> str: return notation.to_text(self)
 
     __repr__ = __str__
 

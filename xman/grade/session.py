@@ -59,8 +59,7 @@ class Session:
         self.settings = {**self.worker.settings, "module": module, "probes": f"{grader}/probes.py" if probes else None}
         self.of = lambda folder: Session(sandbox, Path(folder), module, packages, limits, probes, stop)
 
-    def __enter__(self) -> Session:
-        return self
+    def __enter__(self) -> Session: return self
 
     def __exit__(self, *_: object) -> None:
         self.over.set()

@@ -76,11 +76,8 @@ class Worker:
             self.process.wait()
             self._after.close()
 
-    def __enter__(self) -> Worker:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.stop()
+    def __enter__(self) -> Worker: return self
+    def __exit__(self, *error: object) -> None: self.stop()
 
 
 def signal_of(status: int) -> int:

@@ -35,12 +35,12 @@ MODULES = {"jnp": Later("jax.numpy"), "nn": Later("jax.nn"), "special": Later("j
 jax, jnp, lax, nn = Later("jax"), MODULES["jnp"], Later("jax.lax"), MODULES["nn"]
 
 
-def scale(x, w):
-    return zero_where_zero(x, jnp.multiply(x, w))
-
-
-def zero_where_zero(x, result):
-    return jnp.where(jnp.equal(x, 0) & jnp.isnan(result), 0, result)
+def scale(x, w): return zero_where_zero(x, jnp.multiply(x, w))
+def zero_where_zero(x, result): return jnp.where(jnp.equal(x, 0) & jnp.isnan(result), 0, result)
+def over_classes(y, x): return -jnp.sum(scale(y, x), -1, keepdims=True)
+def mean(x, axis=None, keep=False): return jnp.sum(x, axis, keepdims=keep) / (count(x, axis) or np.nan)
+def turned(u, vt): return (jnp.linalg.det(u) * jnp.linalg.det(vt))[..., None, None]
+def log_tail(z): return jnp.log(tail(z) / z) - 0.5 * z * z - LOG_ROOT_TWO_PI
 
 
 def remainder(x, y):
@@ -100,10 +100,6 @@ def diagBack(d, x, k=0):
     return jnp.diag(d, k) if x.ndim == 1 else jnp.zeros(x.shape, d.dtype).at[rows, rows + k].set(d)
 
 
-def mean(x, axis=None, keepdims=False):
-    return jnp.sum(x, axis, keepdims=keepdims) / (count(x, axis) or np.nan)
-
-
 def centered(x, axis=None):
     m = mean(x, axis, True)
     return jnp.where(jnp.abs(x - m) <= 2 * float(np.finfo(x.dtype).eps) * jnp.abs(m), 0, x - m)
@@ -147,18 +143,10 @@ def cofactorSlope(t, a):
     return turned(u, vt) * (u @ inner @ vt)
 
 
-def turned(u, vt):
-    return (jnp.linalg.det(u) * jnp.linalg.det(vt))[..., None, None]
-
-
 def inverseGaps(w):
     gap = w[..., None, :] - w[..., :, None]
     least = w.shape[-1] * float(np.finfo(w.dtype).eps) * jnp.abs(w).max(-1, keepdims=True)[..., None]
     return jnp.where(jnp.abs(gap) > least, 1 / gap, 0)
-
-
-def log_tail(z):
-    return jnp.log(tail(z) / z) - 0.5 * z * z - LOG_ROOT_TWO_PI
 
 
 def oneHot(y, like):
@@ -167,10 +155,6 @@ def oneHot(y, like):
     if y.shape != like.shape and like.shape[-1] > 1:
         return (y.reshape(*like.shape[:-1], 1) == np.arange(like.shape[-1])).astype(like.dtype)
     return y.reshape(*like.shape[:-1], -1).astype(like.dtype)
-
-
-def over_classes(y, x):
-    return -jnp.sum(scale(y, x), -1, keepdims=True)
 
 
 def sigmoidCrossEntropy(z, y):

@@ -81,24 +81,12 @@ def columns(text: str) -> int:
                for char in text)
 
 
-def _terminal() -> int:
-    return max(40, min(100, shutil.get_terminal_size().columns))
-
-
-def _paint(text: str, code: int) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m"
-
-
-def _plain(text: str, code: int) -> str:
-    return text
-
-
-def _one(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _shade(item: dict) -> int:
-    return GREEN if full(item) else YELLOW if item["points"] else RED
+def _terminal() -> int: return max(40, min(100, shutil.get_terminal_size().columns))
+def _paint(text: str, code: int) -> str: return f"\x1b[{code}m{text}\x1b[0m"
+def _plain(text: str, code: int) -> str: return text
+def _one(text: str) -> str: return " ".join(text.split())
+def _shade(item: dict) -> int: return GREEN if full(item) else YELLOW if item["points"] else RED
+def _cut(text: str, room: int) -> str: return text if columns(text) <= room else _prefix(text, room - 1) + "…"
 
 
 def _row(title: str, item: dict, width: int, paint: Paint, code: int | None = None) -> str:
@@ -144,10 +132,6 @@ def _fold(paragraph: str, room: int) -> Iterator[str]:
 
 def _prefix(text: str, room: int) -> str:
     return text[:sum(used <= room for used in accumulate(map(columns, text)))]
-
-
-def _cut(text: str, room: int) -> str:
-    return text if columns(text) <= room else _prefix(text, room - 1) + "…"
 
 
 def _pad(text: str, room: int) -> str:
