@@ -13,6 +13,8 @@ from ops.table import MANY, arity, takes
 from . import notation
 from .errors import XManError, nearest
 
+FORBIDDEN = {*keyword.kwlist, *notation.WORDS, "__debug__"}
+
 
 def as_line(line: Any) -> Any:
     """The line as tuples where it holds lists, as the notes print it in §1.6 and JSON does; what is no line as it is."""
@@ -110,6 +112,3 @@ def refuse_name(name: str, operators: Container[str] = ops.G, k: int | None = No
            else "is a Python keyword" if keyword.iskeyword(name) else "is not an identifier")
     where = f"line {k}, {notation.shown(line)}: " if k else ""
     raise XManError(f"{where}a register cannot be called {name!r}, which {why}; choose another name")
-
-
-FORBIDDEN = {*keyword.kwlist, *notation.WORDS, "__debug__"}

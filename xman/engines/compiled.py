@@ -26,6 +26,7 @@ ENGINES = {"interpret": (".interpreted", "", ""), "numpy": (".with_numpy", "", "
 MANY_NUMBERS = 100  # lines, from which on a list of numbers is coded
 LONG, LOOPS = 1200, 1000  # lines of a list, and of its loops: more take Numba ten seconds and longer
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
+FUSES = "numba is installed, and fuses what is computed entry by entry"
 
 
 class Built(NamedTuple):
@@ -234,9 +235,6 @@ def exact(steps: WengertList) -> WengertList:
         return steps
     name = lambda a: str.__str__(a) if isinstance(a, str) else a
     return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
-
-
-FUSES = "numba is installed, and fuses what is computed entry by entry"
 
 
 def chosen(steps: WengertList, numbers_alone: bool) -> tuple[str, str]:

@@ -62,20 +62,14 @@ def labels(w, z, y):
 
 def classes(loss):
     """The loss over classes, once its target is one of floats."""
-    def becomes(w, z, y):
-        if labels(w, z, y):
-            return loss(z, f.oneHot(y, z))
-        return loss(z, y) if targets(w, z, y) else None
-    return becomes
+    return lambda w, z, y: (loss(z, f.oneHot(y, z)) if labels(w, z, y) else
+                            loss(z, y) if targets(w, z, y) else None)
 
 
 def entrywise(loss):
     """The loss entry by entry, once its target is one of floats."""
-    def becomes(w, z, y):
-        if w.real(z) and w.real(y) and w.shape(y) is not None and w.shape(y) == w.shape(z):
-            return loss(z, y)
-        return None
-    return becomes
+    return lambda w, z, y: (loss(z, y) if w.real(z) and w.real(y) and w.shape(y) is not None
+                            and w.shape(y) == w.shape(z) else None)
 
 
 def unbroadcast(w, x, like, axis=()):

@@ -24,6 +24,8 @@ VIEWS = {"transpose", "mT", "reshape", "getitem"}
 INFIX = {"add": "+", "subtract": "-", "mul": "*", "divide": "/"}
 REDUCED = {"sum": np.add.reduce, "max": np.maximum.reduce, "min": np.minimum.reduce, "prod": np.multiply.reduce}
 SPECIAL = {"sigmoid": "expit", "erf": "erf", "gammaln": "gammaln", "digamma": "psi"}  # the ufuncs of scipy.special
+# the most registers that a line may have to be computed here; where it has more, an axis or a shape is one
+ARRAYS = {"sum": 1, "max": 1, "min": 1, "prod": 1, "transpose": 1, "getitem": 1, "astype": 1}
 
 
 def build(program: Program) -> Built:
@@ -212,10 +214,6 @@ class Writer:
         return Plan("numpy", [Buffer(x, kinds[x].shape, kinds[x].dtype, start) for x, start in self.places.items()], self.size,
                     sum(kinds[x].bytes for x in self.outputs if x in kinds), sorted(self.over.values()), [], calls,
                     flops_of(self.lines, kinds))
-
-
-# the most registers that a line may have for the engine to compute it; where it has more, an axis or a shape is computed
-ARRAYS = {"sum": 1, "max": 1, "min": 1, "prod": 1, "transpose": 1, "getitem": 1, "astype": 1}
 
 
 def ufunc(op: str) -> np.ufunc:

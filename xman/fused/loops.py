@@ -30,6 +30,7 @@ EXPRESSIONS = {
 FUNCTIONS = {op for op, text in EXPRESSIONS.items() if text.startswith(f"{op}(")}
 TYPES = {np.dtype(np.float32): "f4", np.dtype(np.float64): "f8", np.dtype(bool): "b1"}
 LONG = 4096  # numbers, above which single precision is added up in double
+NAN = "nan"
 
 
 def loopable(line: Line, kinds: Mapping[str, Kind]) -> bool:
@@ -205,9 +206,6 @@ class Loops:
 
     def typed(self, dst: str, value: str) -> str:
         return f"{self.text.free(TYPES[self.kinds[dst].dtype])}({value})"
-
-
-NAN = "nan"
 
 
 def flattened(group: Group, kinds: Mapping[str, Kind]) -> bool:

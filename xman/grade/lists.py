@@ -26,15 +26,14 @@ MODEL = frozenset(
     "hinge oneHot".split())
 ENTRIES = 10 ** 7      # numbers that the registers of a list may hold together
 OPERATIONS = 10 ** 9   # that its evaluation may take
+ARGUMENTS = "which argument of crossEntropy is the prediction? It comes first; the logarithm of y's zeros is −∞"
+NAMES = "inputs and parameters go by the name of the attribute that holds them (self.W is 'W')"
 
 
 class Work(NamedTuple):
     """The counted work of a list as it stands: its lines, and the operations of one evaluation."""
     lines: int
     flops: int
-
-
-NAMES = "inputs and parameters go by the name of the attribute that holds them (self.W is 'W')"
 
 
 def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = MODEL, most: int = 2000,
@@ -166,9 +165,6 @@ def work(steps: WengertList, values: Mapping[str, Any]) -> Work:
     """
     return Work(len(steps), sum(FLOPS[op](values[dst], *(values[a] if isinstance(a, str) else a for a in args))
                                 for dst, op, args in steps))
-
-
-ARGUMENTS = "which argument of crossEntropy is the prediction? It comes first; the logarithm of y's zeros is −∞"
 
 
 def loss_of(values: Mapping[str, Any], loss: str = "loss") -> Any:

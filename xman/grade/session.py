@@ -38,6 +38,7 @@ ITEMS = 2000            # of a list, a tuple or a string in an ask
 OUTPUT = 1 << 20        # bytes that a submission may print
 KEPT = 8 << 10          # bytes of them that are kept
 QUESTIONS = 1_000_000   # times that a submission may call the grader's functions in one task
+MESSAGES = {"result", "error", "ask"}
 
 
 class Session:
@@ -220,9 +221,6 @@ class Session:
         if not self.over.is_set():
             time.sleep(0.01)  # for what is still in the pipe
         return harmless(self.printed.decode("utf-8", "replace"), 4000)
-
-
-MESSAGES = {"result", "error", "ask"}
 
 
 def again(pipe: IO[bytes]) -> io.FileIO:

@@ -16,6 +16,7 @@ from ..interpreters import backprop, forward
 from ..wengert import Line, Steps, WengertList, checked, named
 from .writer import Followed, Origins, Symbol, Writer
 
+TAKES_SHAPE = {"unbroadcast", "broadcast", "scatterAdd", "einsumBack"}  # op(…, like, …)
 
 def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,
              DG: Mapping[str, Sequence] = ops.DG) -> WengertList:
@@ -129,9 +130,6 @@ def fits(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
         elif line.op not in TAKES_SHAPE or getattr(line.args[1], "name", None) != x:
             return False
     return True
-
-
-TAKES_SHAPE = {"unbroadcast", "broadcast", "scatterAdd", "einsumBack"}  # op(…, like, …)
 
 
 def unused(name: str, symbols: Mapping[str, Symbol]) -> str:

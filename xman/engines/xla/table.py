@@ -43,21 +43,6 @@ def turned(u, vt): return (jnp.linalg.det(u) * jnp.linalg.det(vt))[..., None, No
 def log_tail(z): return jnp.log(tail(z) / z) - 0.5 * z * z - LOG_ROOT_TWO_PI
 
 
-def remainder(x, y):
-    r = jnp.remainder(x, y)
-    return jnp.where(r == 0, jnp.copysign(r, y), r)
-
-
-def floor_divide(x, y):
-    q = jnp.floor_divide(x, y)
-    return jnp.where(q == 0, jnp.copysign(q, jnp.divide(x, y)), q)
-
-
-def expDifference(x, y):
-    e = jnp.exp(jnp.subtract(x, y))
-    return jnp.where(jnp.equal(x, y) & jnp.isnan(e), jnp.not_equal(x, -np.inf), e)
-
-
 def broadcast(x, like, axis=()):
     x, shape = jnp.expand_dims(x, axis), shape_of(like)
     return cast(jnp.broadcast_to(x.reshape(x.shape[max(0, x.ndim - len(shape)):]), shape), like)
@@ -182,8 +167,12 @@ NAMED = dict.fromkeys(("sum", "max", "min", "prod"), ("", "axis=", "keepdims="))
 FUNCTIONS = {
     **{op: G[op] for op in "alias column count getitem half square stopGradient unpad".split()},  # right for JAX as they are
     **{function.__name__: function for function in (
-        broadcast, centered, cofactor, cofactorSlope, diagBack, dotLeft, dotRight, einsumBack, expDifference, floor_divide, hinge,
-        mean, oneHot, part, remainder, scale, scan, shift, sigmoidCrossEntropy, ties, unbroadcast, var)},
+        broadcast, centered, cofactor, cofactorSlope, diagBack, dotLeft, dotRight, einsumBack, hinge, mean, oneHot,
+        part, scale, scan, shift, sigmoidCrossEntropy, ties, unbroadcast, var)},
+    "remainder":  lambda x, y: jnp.where((r := jnp.remainder(x, y)) == 0, jnp.copysign(r, y), r),
+    "floor_divide": lambda x, y: jnp.where((q := jnp.floor_divide(x, y)) == 0, jnp.copysign(q, jnp.divide(x, y)), q),
+    "expDifference": lambda x, y: jnp.where(jnp.equal(x, y) & jnp.isnan(e := jnp.exp(jnp.subtract(x, y))),
+                                            jnp.not_equal(x, -np.inf), e),
     "ratio":      lambda x, y: zero_where_zero(x, jnp.divide(x, y)),
     "safeProduct": lambda x, y: jnp.where((x == 0) | (y == 0), 0, x * y),
     "astype":     lambda x, dtype: x.astype(dtype[0]),
