@@ -177,7 +177,8 @@ class Writer:
 
     def write_gemm(self, dst: str, args: tuple, _: list[str]) -> None:
         alpha, s, a, ta, b, tb, c = args
-        if c and self.over.get(dst) != c and (dst not in self.places or self.places.get(c) != self.places[dst]):
+        at_one_place = self.over.get(dst) == c or dst in self.places and self.places.get(c) == self.places[dst]
+        if c and not at_one_place:
             self.text.add(self.call("copyto", np.copyto, dst, c), 2)
         factor = f"{alpha!r} * {s}" if s else repr(alpha)  # rows are columns to BLAS: dstᵀ = bᵀ aᵀ
         self.text.add(self.call("gemm", gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T", "1.0" if c else "0.0",

@@ -56,7 +56,7 @@ def count_of(call: Call, mode: str | None) -> Count:
 
 
 def passes(points: Sequence[Any], walk: Callable) -> list[list]:
-    """For each of the points what walk gives at each of its entries, of zeros like the points but for a 1 there."""
+    """For each of the points what walk gives at each entry, of zeros like the points but for a 1 there."""
     found: list[list] = [[] for _ in points]
     for k, x in enumerate(points):
         for place in np.ndindex(x.shape):

@@ -43,7 +43,7 @@ class View:
         self.arguments += ["--perms", "1777", "--size", str(mib * 2 ** 20), "--tmpfs", there]
 
     def library(self, source: Path, there: str) -> None:
-        """A folder of libraries, read-only, with an empty folder in place of other people's packages below it."""
+        """A folder of libraries, read-only, with an empty folder in place of other people's packages in it."""
         self.show(source, there)
         for folder in [*source.glob("*-packages"), *source.glob("python3*/*-packages")]:
             mask = f"{there}/{folder.relative_to(source)}"

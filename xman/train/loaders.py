@@ -25,9 +25,9 @@ READERS = {".csv": read_csv, ".svm": read_libsvm, ".svmlight": read_libsvm, ".li
 class Dataset(NamedTuple):
     """Rows to train on, to choose by and to judge by: three pairs (X, y) with one numbering of the classes.
 
-    X: float32, (rows, features), of titles (rows, max_len, characters); of a LIBSVM file a CSR matrix. y: int64, (rows,),
-    the places of the labels in classes. classes: the labels of train, in order. alphabet: of titles the characters in
-    the order of their columns.
+    X: float32, (rows, features), of titles (rows, max_len, characters); of a LIBSVM file a CSR matrix. y:
+    int64, (rows,), the places of the labels in classes. classes: the labels of train, in order. alphabet: of
+    titles the characters in the order of their columns.
     """
     train: Part
     valid: Part
@@ -121,8 +121,8 @@ def _split(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tent
     order = np.concatenate([order[first], np.delete(order, first)])
     at = [rows * tenth // 10 for tenth in tenths]
     if rows < 10 or len(first) > at[0]:
-        raise DataError(f"{path}: found {rows} rows of {len(first)} classes, too few to be split; wanted 10 or more, "
-                        "or a file for each part.")
+        raise DataError(f"{path}: found {rows} rows of {len(first)} classes, too few to be split; "
+                        "wanted 10 or more, or a file for each part.")
     return [(inputs[piece], labels[piece]) for piece in np.split(order, at)]
 
 

@@ -28,9 +28,9 @@ class DataError(XManError):
 def read_csv(path: str | Path, label: int = -1) -> tuple[np.ndarray, list[str]]:
     """The numbers of a CSV file, (rows, columns - 1) float32, and the labels, a string a row.
 
-    path: UTF-8, cells parted by commas; a first line that holds names instead of numbers is a header. label: the
-    label's column, 0 the first, -1 the last. A label 3.0 reads "3". DataError where a row is ragged, a cell is no
-    finite number, a label is empty, or no row is there.
+    path: UTF-8, cells parted by commas; a first line that holds names instead of numbers is a header. label:
+    the label's column, 0 the first, -1 the last. A label 3.0 reads "3". DataError where a row is ragged, a
+    cell is no finite number, a label is empty, or no row is there.
     """
     lines = read_lines(path)
     wanted = lines[0].count(",") + 1
@@ -62,8 +62,9 @@ def read_csv(path: str | Path, label: int = -1) -> tuple[np.ndarray, list[str]]:
 def read_idx(path: str | Path) -> np.ndarray:
     """The array of an IDX file (MNIST's format) of unsigned bytes: its own shape, uint8.
 
-    path: plain or gzip. The header: 0, 0, 8, the number of axes, then each length in 4 bytes, big end first. DataError
-    where the magic is another, or the file is not as long as its header says, seen before memory is taken for it.
+    path: plain or gzip. The header: 0, 0, 8, the number of axes, then each length in 4 bytes, big end first.
+    DataError where the magic is another, or the file is not as long as its header says, seen before memory is
+    taken for it.
     """
     try:
         size = Path(path).stat().st_size
@@ -85,7 +86,8 @@ def read_idx(path: str | Path) -> np.ndarray:
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}.") from None
     if body is None or len(body) != wanted or not wanted:
-        found = f"{'at most ' * zipped}{most}" if body is None else "more" if len(body) > wanted else len(body)
+        at_most = f"{'at most ' * zipped}{most}"
+        found = at_most if body is None else "more" if len(body) > wanted else len(body)
         sizes = " x ".join(map(str, shape))
         raise DataError(f"{path}, byte {4 + 4 * axes}: found {found} bytes, wanted {sizes} = {wanted}, at least 1.")
     return np.frombuffer(body, np.uint8).reshape(shape)
@@ -94,9 +96,10 @@ def read_idx(path: str | Path) -> np.ndarray:
 def read_libsvm(path: str | Path, features: int | None = None) -> tuple[csr_matrix, list[str]]:
     """The matrix of a LIBSVM file, CSR (rows, features) float32, and the labels, a string a row ("+1" reads "1").
 
-    path: a line is `label index:value index:value ...`, indices rising from 1; lines with # at the top are comments,
-    and so is what follows a # in a line. features: the number of columns; None takes the largest index. DataError where
-    a label or a pair is misplaced, an index does not rise, is too large, or a value is no finite number.
+    path: a line is `label index:value index:value ...`, indices rising from 1; lines with # at the top are
+    comments, and so is what follows a # in a line. features: the number of columns; None takes the largest
+    index. DataError where a label or a pair is misplaced, an index does not rise, is too large, or a value is
+    no finite number.
     """
     from scipy.sparse import csr_matrix  # a quarter of a second to import
     lines = read_lines(path)
@@ -156,8 +159,9 @@ def read_titles(path: str | Path) -> tuple[list[str], list[str]]:
 def encode(titles: list[str], max_len: int, alphabet: str) -> np.ndarray:
     """One-hot titles, (rows, max_len, characters) float32: X[i, t, k] is 1 where titles[i][t] == alphabet[k], else 0.
 
-    titles: strings; what is beyond max_len is cut off. max_len: positions, at least 1, else ValueError; those past a
-    title's end are all zeros, and so are characters not in alphabet: the characters in the order of their columns.
+    titles: strings; what is beyond max_len is cut off. max_len: positions, at least 1, else ValueError; those
+    past a title's end are all zeros, and so are characters not in alphabet: the characters in the order of
+    their columns.
     """
     if max_len < 1:
         raise ValueError(f"max_len is {max_len}, wanted at least 1.")

@@ -37,8 +37,8 @@ def for_student(record: dict) -> dict:
             for case in part["cases"]:
                 told = (case["feedback"] or {}).get("came_back") or ""
                 if not told or told not in (record["trouble"], *unwritten) and (told != task["trouble"] or not ended):
-                    grader = (case["feedback"] or {}).get("grader")
-                    seen.append(case | {"feedback": {"grader": True, "look": GRADER_FAILED}} if grader else case)
+                    grader = {"feedback": {"grader": True, "look": GRADER_FAILED}}
+                    seen.append(case | grader if (case["feedback"] or {}).get("grader") else case)
                 ended = ended or told == task["trouble"]
                 unwritten |= {told} if told.startswith("not written yet") else set()
             part["cases"] = [] if part["hidden"] else seen
