@@ -14,7 +14,7 @@ from ..errors import XManError
 from .arraylike import ArrayLike, number, real
 from .call import number_of, outcome
 from .derivative import Derivative, callable_or_refused
-from .trees import outlined, tree_map
+from .trees import tree_map
 
 
 class Dual(ArrayLike):
@@ -124,8 +124,7 @@ def derivative(fn: Callable, order: int = 1) -> Callable:
             raise XManError(f"a derivative is taken at one number, not at an array of shape {x.shape}; use jvp, grad or jacobian")
         level = next(Traced.levels)
         result = outcome(fn, [Dual(x, 1.0, level)], {})
-        return tree_map(lambda y: y.tangent if isinstance(y, Dual) and y.level == level else np.zeros(np.shape(y))[()], result,
-                        outlined)
+        return tree_map(lambda y: y.tangent if isinstance(y, Dual) and y.level == level else np.zeros(np.shape(y))[()], result)
 
     run = fn if order == 0 else slope if order == 1 else derivative(derivative(fn, order - 1))
     return Derivative(derivative, fn, run, order)

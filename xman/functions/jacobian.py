@@ -10,7 +10,7 @@ from ..matrices.jacobian import Count, counted, stacked
 from .call import Call, called
 from .derivative import Derivative, callable_or_refused
 from .transforms import grad, positions, whole
-from .trees import flatten, outlined, unflatten
+from .trees import flatten, unflatten
 
 
 def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = None, has_aux: bool = False) -> Callable:
@@ -48,7 +48,7 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
 def inner(call: Call, row: list, k: int = 0) -> Any:
     """The blocks of one output as a tree like the k-th argument."""
     sizes = [len(flatten(structure)[0]) for structure in call.arguments]
-    return unflatten(call.arguments[k], row[sum(sizes[:k]):], outlined)
+    return unflatten(call.arguments[k], row[sum(sizes[:k]):])
 
 
 def count_of(call: Call, mode: str | None) -> Count:

@@ -20,7 +20,7 @@ from ops import Expression, f
 from ..errors import XManError
 from .call import Call, called, number_of
 from .derivative import Derivative, callable_or_refused, name_of
-from .trees import matching, outlined, unflatten
+from .trees import matching, unflatten
 
 
 def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
@@ -47,7 +47,7 @@ def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool
         call = called("grad", fn, args, options, positions(argnums, args, fn), has_aux)
         value = scalar(call, fn)
         parts = iter(call.pulled([np.ones((), value.dtype)[()]]))
-        slopes = [unflatten(structure, parts, outlined) for structure in call.arguments]
+        slopes = [unflatten(structure, parts) for structure in call.arguments]
         return (value, call.aux) if has_aux else value, slopes[0] if whole(argnums) else tuple(slopes)
     return Derivative(value_and_grad, fn, value_and_gradient, argnums, has_aux)
 
@@ -83,7 +83,7 @@ def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 def pulled(call: Call, u: Any) -> tuple:
     """uᵀJ for each primal."""
     parts = iter(call.pulled(like(u, call.results, call.result, "u", "the output")))
-    return tuple(unflatten(structure, parts, outlined) for structure in call.arguments)
+    return tuple(unflatten(structure, parts) for structure in call.arguments)
 
 
 def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> tuple:
@@ -98,7 +98,7 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
             raise XManError(f"the {word} of jvp are a tuple, one for each argument; found {type(given).__name__}: write (x,)")
     call = called("jvp", fn, primals, {}, range(len(primals)), has_aux)
     slopes = call.pushed(like(tuple(tangents), call.points, tuple(call.arguments), "tangents", "primals"))
-    result = unflatten(call.result, call.results), unflatten(call.result, slopes, outlined)
+    result = unflatten(call.result, call.results), unflatten(call.result, slopes)
     return (*result, call.aux) if has_aux else result
 
 

@@ -1,8 +1,7 @@
 """Trees: lists, tuples, named tuples, dicts, dataclasses and None, nested; everything else is a leaf.
 
-A structure is the tree itself with LEAF in the place of each leaf: two structures are equal when they look the same. A field of
-a dataclass with metadata={"static": True} is no child, it stays as it is; one that __post_init__ computes is computed again, and
-None in a derivative, which is made without the constructor.
+A structure is the tree itself with LEAF in the place of each leaf: two structures are equal when they look the same. Each field
+of a dataclass is a child, but for those with metadata={"static": True}, which stay as they are; its constructor is not called.
 """
 from __future__ import annotations
 
@@ -36,25 +35,26 @@ def children(tree: Any) -> list[tuple[Any, Any]] | None:
             keys = sorted(tree, key=lambda key: (type(key).__name__, repr(key)))
         return [(key, tree[key]) for key in keys]
     if dataclasses.is_dataclass(tree) and not isinstance(tree, type):
-        return [(each.name, getattr(tree, each.name)) for each in dataclasses.fields(tree) if each.init and not static(each)]
+        return [(each.name, getattr(tree, each.name)) for each in dataclasses.fields(tree)
+                if not each.metadata.get("static")]
     if isinstance(tree, (list, tuple)):
         return list(zip(getattr(tree, "_fields", range(len(tree))), tree, strict=True))
     return None
-
-
-def static(field: dataclasses.Field) -> bool:
-    return bool(field.metadata.get("static"))
 
 
 def rebuilt(tree: Any, parts: list) -> Any:
     """A container like tree with its children, in the order of `children`, replaced."""
     if tree is None:
         return None
+    pairs = zip((key for key, _ in children(tree)), parts, strict=True)
     if dataclasses.is_dataclass(tree):
-        return dataclasses.replace(tree, **dict(zip((key for key, _ in children(tree)), parts, strict=True)))
+        new = copy.copy(tree)
+        for name, part in pairs:
+            object.__setattr__(new, name, part)  # of a frozen one too
+        return new
     if isinstance(tree, dict):
         new = copy.copy(tree)  # its type, its order and a defaultdict's factory
-        new.update(zip((key for key, _ in children(tree)), parts, strict=True))
+        new.update(pairs)
         return new
     try:
         return type(tree)._make(parts) if hasattr(tree, "_fields") else type(tree)(parts)
@@ -62,36 +62,26 @@ def rebuilt(tree: Any, parts: list) -> Any:
         raise XManError(f"a {type(tree).__name__} cannot be made from its parts again; give lists, tuples and dicts") from None
 
 
-def outlined(tree: Any, parts: list) -> Any:
-    """`rebuilt`, but a dataclass without its constructor, which may refuse what is no value: a structure, a derivative."""
-    if not dataclasses.is_dataclass(tree):
-        return rebuilt(tree, parts)
-    new, computed = copy.copy(tree), {each.name: None for each in dataclasses.fields(tree) if not each.init}
-    for key, part in (computed | dict(zip((key for key, _ in children(tree)), parts, strict=True))).items():
-        object.__setattr__(new, key, part)
-    return new
-
-
 def flatten(tree: Any) -> tuple[list, Any]:
     """(leaves, structure) of the tree, the leaves from left to right."""
     leaves: list = []
     try:
-        structure = tree_map(lambda leaf: leaves.append(leaf) or LEAF, tree, outlined)
+        structure = tree_map(lambda leaf: leaves.append(leaf) or LEAF, tree)
     except RecursionError:
         raise XManError("an argument is nested hundreds deep, or contains itself; give it flatter") from None
     return leaves, structure
 
 
-def unflatten(structure: Any, leaves: Iterable, build: Callable[[Any, list], Any] = rebuilt) -> Any:
-    """The tree of that structure with those leaves; `outlined` builds a derivative."""
+def unflatten(structure: Any, leaves: Iterable) -> Any:
+    """The tree of that structure with those leaves."""
     source = iter(leaves)
-    return tree_map(lambda _: next(source), structure, build)
+    return tree_map(lambda _: next(source), structure)
 
 
-def tree_map(change: Callable[[Any], Any], tree: Any, build: Callable[[Any, list], Any] = rebuilt) -> Any:
+def tree_map(change: Callable[[Any], Any], tree: Any) -> Any:
     """The tree with change(leaf) in the place of each leaf."""
     below = children(tree)
-    return change(tree) if below is None else build(tree, [tree_map(change, part, build) for _, part in below])
+    return change(tree) if below is None else rebuilt(tree, [tree_map(change, part) for _, part in below])
 
 
 def paths(tree: Any, root: str) -> Iterator[str]:
@@ -116,7 +106,8 @@ def look(tree: Any) -> tuple:
     """(kind, keys or how many, static fields, the looks of the children): what structures are compared by."""
     below = children(tree) or []
     kind = next((base for base in (dict, list, tuple) if isinstance(tree, base)), type(tree))
-    rest = [getattr(tree, each.name) for each in getattr(tree, "__dataclass_fields__", {}).values() if static(each)]
+    rest = [getattr(tree, each.name) for each in getattr(tree, "__dataclass_fields__", {}).values()
+            if each.metadata.get("static")]
     return kind, len(below) if kind in (list, tuple) else [key for key, _ in below], rest, [look(part) for _, part in below]
 
 
