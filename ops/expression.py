@@ -2,11 +2,19 @@
 
 `Expression` is the protocol between the tables and the rest of the world: an operator that finds one among its arguments
 computes nothing, it returns `expression.record(op, args)`. A subclass says what that means (`xman.Register` writes a
-Wengert list, `Traced` in `ops.table` a tape). Here stands the syntax: Python's operators and NumPy's functions.
+Wengert list, `Traced` in `ops.derived` a tape). Here stands the syntax: Python's operators and NumPy's functions.
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
+
+Rule = Callable[..., Any]
+G: dict[str, Callable[..., Any]] = {}  # the tables, which `ops.table` fills
+DG: dict[str, Sequence[Rule | None]] = {}
+TG: dict[str, Sequence[Rule | None]] = {}
 
 
 class f:
@@ -44,9 +52,7 @@ class Expression:
         return operatorOf(ufunc)(*inputs)
 
     def __array_function__(self, function, types, args, options):
-        if function in REARRANGED:
-            return REARRANGED[function](*args, **options)
-        return operatorOf(function)(*args, **options)
+        return (REARRANGED.get(function) or operatorOf(function))(*args, **options)
 
 
 # Python's operators, and NumPy's methods

@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from .derived import traced
 from .expression import f
 from .linear_maps import mT
-from .table import linear, operator, traced
+from .table import linear, operator
 
 
 def inv(a):

@@ -11,24 +11,20 @@ says that the derivative is zero.
 from __future__ import annotations
 
 import functools
-import itertools
 import keyword
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .expression import Expression, f
+from .derived import traced, transposed
+from .expression import DG, TG, Expression, G, Rule, f
 
-Rule = Callable[..., Any]
 MANY = 2 ** 31 - 1  # arguments, of an operator that takes any number
 missing = object()      # in the place of an argument that was not given
 
-G: dict[str, Callable[..., Any]] = {}
-DG: dict[str, Sequence[Rule | None]] = {}
-TG: dict[str, Sequence[Rule | None]] = {}
 ELEMENTWISE: set[str] = set()  # the rows of that kind
+OURS: set[str] = set()  # the rows of this package, filled when all are there
 
 
 class Each(Sequence):
@@ -40,14 +36,8 @@ class Each(Sequence):
     def __getitem__(self, i: int) -> Rule | None:
         return self.first[i] if i < len(self.first) else self.rule(i)
 
-    def __iter__(self) -> Iterator[Rule | None]:
-        return (self[i] for i in itertools.count())
-
     def __len__(self) -> int:
         return MANY
-
-    def map(self, change: Callable[[Rule, int], Rule]) -> Each:
-        return Each(lambda i: self[i] and change(self[i], i))
 
 
 # ---- the three kinds of row -----------------------------------------------------------------------------------------
@@ -96,8 +86,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     least, most = arity(value)
     if not rules:
         rules = [Each(lambda i: traced(value, i))] if most == MANY else [traced(value, i) for i in range(most)]
-    each = isinstance(rules[0], Each)
-    if not each and len(rules) > arity(value)[1]:
+    if not (each := isinstance(rules[0], Each)) and len(rules) > most:
         raise ValueError(f"{op} takes {takes(value)}, and {len(rules)} rules were given: one for each argument")
     G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, transposed)
 
@@ -118,98 +107,11 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     setattr(f, op, staticmethod(call))
 
 
-OURS: set[str] = set()  # the rows of this package, filled when all are there
-
-
 def ruled(rules: Sequence, change: Callable) -> Sequence:
     """change(rule, i) for each rule that there is."""
-    return rules[0].map(change) if isinstance(rules[0], Each) else [r and change(r, i) for i, r in enumerate(rules)]
-
-
-# ---- rules that follow from others ----------------------------------------------------------------------------------
-
-def traced(value: Callable, i: int) -> Rule:
-    """The adjoint rule of an operator that has none: back through what its value does to argument i."""
-    return lambda d, out, *args: pullback(lambda x: value(*args[:i], x, *args[i + 1:]), args[i], d)
-
-
-def transposed(rule: Rule, i: int) -> Rule:
-    """The tangent rule that belongs to an adjoint rule: rule(u, …) is Jᵀu, so going back through it with t gives J t."""
-    return lambda t, out, *args: pullback(lambda u: rule(u, out, *args), f.broadcast(0.0, out), t)
-
-
-def pullback(function: Callable, x: Any, d: Any) -> Any:
-    """Jᵀd, the adjoint of x where function(x) has the adjoint d; x and d are arrays or Expressions."""
-    tape: list = []
-    start = Traced(x, tape, next(Traced.levels))
-    end = function(start)
-    deltas = back(tape, reversed(tape), {id(end): d})
-    return deltas[id(start)] if id(start) in deltas else f.broadcast(0.0, x)
-
-
-def back(tape: list, lines: Iterable, deltas: dict[int, Any]) -> dict[int, Any]:
-    """The deltas, by id, where a tape begins from those where it ends: step through its lines from the last one."""
-    for node, op, args in lines:
-        if (d := deltas.pop(id(node), None)) is not None:
-            inputs = [a.value if isinstance(a, Traced) and a.tape is tape else a for a in args]
-            for a, x, rule in zip(args, inputs, DG[op], strict=False):
-                if a is not x and rule is not None:  # it is traced
-                    part = rule(d, node.value, *inputs)
-                    if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
-                        part = precise(part, x)
-                    deltas[id(a)] = deltas[id(a)] + part if id(a) in deltas else part
-    return deltas
-
-
-def precise(part: Any, x: Any, a: str = "an argument") -> Any:
-    """A delta or a tangent of numbers in the precision of x, the argument `a`. TypeError where a rule had no answer."""
-    if part is None:
-        raise TypeError(f"the rule for {a} returned None; does it lack a return?")
-    if isinstance(part, Masked):
-        return Masked(precise(part.value, x))
-    dtype = getattr(x, "dtype", None)
-    if dtype is None or not isinstance(part, (np.ndarray, np.floating)) or part.dtype is dtype:
-        return part
-    return part.astype(dtype if dtype.kind == "f" else float, copy=False)
-
-
-def values_on(tape: list, args: tuple) -> list:
-    """The arguments with the values of those that this tape traces in their place."""
-    return [a.value if isinstance(a, Traced) and a.tape is tape else a for a in args]
-
-
-class Masked(Expression):
-    """A delta that may have come through a `where`: where it is 0, its products and quotients in a rule are 0."""
-
-    level = math.inf
-    def __init__(self, value: Any): self.value = value
-
-    def record(self, op, args):
-        if op == "mul" and not any(type(a) in (int, float) and math.isfinite(a) for a in args):
-            op, args = "scale", args if isinstance(args[0], Masked) else args[::-1]
-        elif op == "divide" and isinstance(args[0], Masked):
-            op = "ratio"
-        return Masked(getattr(f, op)(*[a.value if isinstance(a, Masked) else a for a in args]))
-
-
-class Traced(Expression):
-    """A value that writes the operators it meets on a tape."""
-
-    __slots__ = "value", "tape", "level"
-    levels = itertools.count(1)  # what is traced later lies within, and is asked first
-
-    def __init__(self, value: Any, tape: list, level: int):
-        self.value, self.tape, self.level = value, tape, level
-
-    __class__ = property(lambda self: self.value.__class__)  # a value that asks isinstance takes the same branch
-    shape = property(lambda self: np.shape(self.value))
-    ndim = property(lambda self: np.ndim(self.value))
-    dtype = property(lambda self: np.asarray(self.value).dtype)
-
-    def record(self, op, args):
-        out = Traced(getattr(f, op)(*values_on(self.tape, args)), self.tape, self.level)
-        self.tape.append((out, op, args))
-        return out
+    if isinstance(each := rules[0], Each):
+        return Each(lambda i: each[i] and change(each[i], i))
+    return [rule and change(rule, i) for i, rule in enumerate(rules)]
 
 
 # ---- arguments ------------------------------------------------------------------------------------------------------
@@ -218,8 +120,7 @@ def arity(function: Callable) -> tuple[int, int]:
     """The least and the greatest number of arguments that a function takes by position, (0, MANY) if it does not say."""
     if isinstance(function, np.ufunc):
         return function.nin, function.nin
-    function = plain(function)
-    code = getattr(function, "__code__", None)
+    code = getattr(function := plain(function), "__code__", None)
     if code is None:
         return 0, MANY
     most = code.co_argcount - hasattr(function, "__self__")

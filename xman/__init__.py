@@ -44,8 +44,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     if name not in LATER:
         raise AttributeError(f"module 'xman' has no attribute {name!r}{nearest(name, __dir__())}")
-    found = getattr(importlib.import_module(f".{LATER[name]}", __name__), name)
-    globals()[name] = found
+    globals()[name] = found = getattr(importlib.import_module(f".{LATER[name]}", __name__), name)
     return found
 
 

@@ -13,6 +13,8 @@ from ops.table import MANY, arity, takes
 from . import notation
 from .errors import XManError, nearest
 
+FORBIDDEN = {*keyword.kwlist, *notation.WORDS, "__debug__"}
+
 
 def as_line(line: Any) -> Any:
     """The line as tuples where it holds lists, as the notes print it in §1.6 and JSON does; what is no line as it is."""
@@ -73,9 +75,8 @@ def stranger(a: Any, depth: int = 0) -> str:
     """The type of what cannot stand in a literal, and so not in its text; nothing for numbers, None, ... and what they make."""
     if isinstance(a, (bool, float, type(None), type(Ellipsis))) and not isinstance(a, np.generic) or isinstance(a, str) and depth:
         return ""
-    if isinstance(a, int) and -2 ** 63 <= a < 2 ** 64:
-        return ""
-    if isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind in "biuf" and a.dtype.itemsize <= 8:
+    if isinstance(a, int) and -2 ** 63 <= a < 2 ** 64 or (
+            isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind in "biuf" and a.dtype.itemsize <= 8):
         return ""
     if isinstance(a, (tuple, slice)) and depth < 20:
         parts = a if isinstance(a, tuple) else (a.start, a.stop, a.step)
@@ -111,6 +112,3 @@ def refuse_name(name: str, operators: Container[str] = ops.G, k: int | None = No
            else "is a Python keyword" if keyword.iskeyword(name) else "is not an identifier")
     where = f"line {k}, {notation.shown(line)}: " if k else ""
     raise XManError(f"{where}a register cannot be called {name!r}, which {why}; choose another name")
-
-
-FORBIDDEN = {*keyword.kwlist, *notation.WORDS, "__debug__"}

@@ -44,16 +44,8 @@ class WengertList(list):
         part = super().__getitem__(k)  # a list that is read backwards, as by steps[::-1], is valid only the other way
         return WengertList(part) if isinstance(k, slice) and (k.step or 1) > 0 else part
 
-    def __add__(self, other: Iterable[Line]) -> WengertList:
-        return WengertList([*self, *other])
-
-    def __reduce__(self) -> tuple:
-        return WengertList, (list(self),)  # without the tables, which hold functions
-
-    for method in ("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse",
-                   "__setitem__", "__delitem__", "__iadd__", "__imul__"):
-        locals()[method] = changing(method)
-    del method
+    def __add__(self, other: Iterable[Line]) -> WengertList: return WengertList([*self, *other])
+    def __reduce__(self) -> tuple: return WengertList, (list(self),)  # without the tables, of functions
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -74,8 +66,7 @@ class WengertList(list):
         read = {a for _, _, args in self for a in args if isinstance(a, str)}
         return tuple(dst for dst, _, _ in self if dst not in read)
 
-    def __str__(self) -> str:
-        return notation.to_text(self)
+    def __str__(self) -> str: return notation.to_text(self)
 
     __repr__ = __str__
 
@@ -92,6 +83,11 @@ class WengertList(list):
     def from_json(cls, text: str) -> WengertList:
         """The list that `to_json` wrote. XManError says where the JSON is not one."""
         return cls(notation.from_json(text))
+
+
+for _method in ("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse",
+                "__setitem__", "__delitem__", "__iadd__", "__imul__"):
+    setattr(WengertList, _method, changing(_method))
 
 
 def checked(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:

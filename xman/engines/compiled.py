@@ -26,6 +26,7 @@ ENGINES = {"interpret": (".interpreted", "", ""), "numpy": (".with_numpy", "", "
 MANY_NUMBERS = 100  # lines, from which on a list of numbers is coded
 LONG, LOOPS = 1200, 1000  # lines of a list, and of its loops: more take Numba ten seconds and longer
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
+FUSES = "numba is installed, and fuses what is computed entry by entry"
 
 
 class Built(NamedTuple):
@@ -164,7 +165,9 @@ class Compiled:
 
     def _run(self, built: Built, engine: str, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
         result = built.run(values if engine == "jax" else here)
-        return self._interpreted().run(here) if result is None else result
+        if result is None:
+            return importlib.import_module(".interpreted", __package__).build(self._as_written()).run(here)
+        return result
 
     def _choice(self, values: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, str]:
         """The engine to begin with, and why that one."""
@@ -195,9 +198,6 @@ class Compiled:
 
     def _as_written(self) -> Program:
         return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
-
-    def _interpreted(self) -> Built:
-        return importlib.import_module(".interpreted", __package__).build(self._as_written())
 
     def _look_at(self, values: Mapping[str, Any]) -> None:
         """Raise XManError unless the arrays to be overwritten can be, and share memory with no other input."""
@@ -235,9 +235,6 @@ def exact(steps: WengertList) -> WengertList:
         return steps
     name = lambda a: str.__str__(a) if isinstance(a, str) else a
     return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
-
-
-FUSES = "numba is installed, and fuses what is computed entry by entry"
 
 
 def chosen(steps: WengertList, numbers_alone: bool) -> tuple[str, str]:

@@ -7,7 +7,7 @@ its parameter, W_next = W − lr·(Xᵀ @ d), is one such line, and with W overw
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ def folded(program: Program, rows: bool = True) -> list[Line]:
             lines[dst] = (dst, GEMM, found)
         else:
             lines[dst] = (dst, op, args)
-    return wanted(list(lines.values()), {*program.outputs, *program.inplace})
+    return wanted([*lines.values()], (*program.outputs, *program.inplace))
 
 
 def product(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind], flipped: Mapping[str, str]) -> tuple | None:
@@ -80,14 +80,16 @@ def is_number(a: Any) -> bool:
     return isinstance(a, (int, float)) and not isinstance(a, bool) and a != 0 and bool(np.isfinite(a))
 
 
-def wanted(lines: list[Line], keep: set[str]) -> list[Line]:
-    """The lines that lead to the registers in keep."""
-    needed = set(keep)
-    found = []
-    for dst, op, args in reversed(lines):
-        if dst in needed:
-            needed.update(a for a in args if isinstance(a, str))
-            found.append((dst, op, args))
+def wanted(lines: Sequence[Line], keep: Iterable[str]) -> list[Line]:
+    """The lines that lead to the registers in keep, in their order."""
+    needed, found = set(keep), []
+    for line in reversed(lines):
+        if line[0] in needed:
+            found.append(line)
+            try:
+                needed.update(line[2])
+            except TypeError:  # an array among the arguments
+                needed.update(a for a in line[2] if isinstance(a, str))
     return found[::-1]
 
 

@@ -31,14 +31,6 @@ def log_softmax(x, axis):
     return x - f.log(f.sum(f.exp(x), axis, True))
 
 
-def elu(x, alpha):
-    return f.where(x > 0, x, alpha * f.expm1(f.minimum(x, 0.0)))
-
-
-def gelu(x):
-    return x * (0.5 * (1.0 + f.erf(x * math.sqrt(0.5))))
-
-
 def log_sum_exp(x, axis, keepdims):
     top = f.max(x, axis, True)
     top = f.where(f.isfinite(top), top, 0.0)
@@ -70,20 +62,14 @@ def labels(w, z, y):
 
 def classes(loss):
     """The loss over classes, once its target is one of floats."""
-    def becomes(w, z, y):
-        if labels(w, z, y):
-            return loss(z, f.oneHot(y, z))
-        return loss(z, y) if targets(w, z, y) else None
-    return becomes
+    return lambda w, z, y: (loss(z, f.oneHot(y, z)) if labels(w, z, y) else
+                            loss(z, y) if targets(w, z, y) else None)
 
 
 def entrywise(loss):
     """The loss entry by entry, once its target is one of floats."""
-    def becomes(w, z, y):
-        if w.real(z) and w.real(y) and w.shape(y) is not None and w.shape(y) == w.shape(z):
-            return loss(z, y)
-        return None
-    return becomes
+    return lambda w, z, y: (loss(z, y) if w.real(z) and w.real(y) and w.shape(y) is not None
+                            and w.shape(y) == w.shape(z) else None)
 
 
 def unbroadcast(w, x, like, axis=()):
@@ -126,11 +112,13 @@ LOWERED = (
     rewrite(lambda x: f.stopGradient(x),               lambda x: x),
     rewrite(lambda x: f.relu(x),                       lambda x: f.maximum(x, 0.0),                given=filled),
     rewrite(lambda x, a: f.leakyRelu(x, a),            lambda x, a: f.where(x > 0, x, a * x),      given=filled),
-    rewrite(lambda x, a: f.elu(x, a),                  elu,                                        given=filled),
+    rewrite(lambda x, a: f.elu(x, a),                  lambda x, a: f.where(x > 0, x, a * f.expm1(f.minimum(x, 0.0))),
+                                                                                                   given=filled),
     rewrite(lambda x: f.softplus(x),                   lambda x: f.logaddexp(0.0, x),              given=filled),
     rewrite(lambda x: f.logSigmoid(x),                 lambda x: -f.logaddexp(0.0, -x),            given=filled),
     rewrite(lambda x: f.silu(x),                       lambda x: x * f.sigmoid(x),                 given=filled),
-    rewrite(lambda x: f.gelu(x),                       gelu,                                       given=filled),
+    rewrite(lambda x: f.gelu(x),                       lambda x: x * (0.5 * (1.0 + f.erf(x * math.sqrt(0.5)))),
+                                                                                                   given=filled),
     rewrite(lambda x, a: f.softmax(x, a),              softmax,                                    given=filled),
     rewrite(lambda x, a: f.logSoftmax(x, a),           log_softmax,                                given=filled),
     rewrite(lambda x, a, k: f.logsumexp(x, a, k),      log_sum_exp,                                given=filled),

@@ -96,7 +96,7 @@ class Memory:
 
 
 def arena(size: int) -> np.ndarray:
-    """So many bytes, aligned."""
-    space = np.empty(size + ALIGNED, np.uint8)
+    """So many bytes, aligned; zeros."""
+    space = np.zeros(size + ALIGNED, np.uint8)
     start = -space.ctypes.data % ALIGNED
     return space[start:start + size]

@@ -17,10 +17,7 @@ class Buffer(NamedTuple):
     shape: tuple[int, ...]
     dtype: np.dtype
     start: int
-
-    @property
-    def bytes(self) -> int:
-        return int(np.prod(self.shape)) * self.dtype.itemsize
+    bytes = Kind.bytes
 
 
 class Plan(NamedTuple):

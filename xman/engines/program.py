@@ -15,6 +15,12 @@ from ..passes import EXACT, simplify
 from ..wengert import Line, WengertList
 from .lowered import LOWERED
 
+KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # where the keys begin
+GEMM = "gemm()"  # a line that is one call of BLAS (`folded`); no operator can be called so
+# whose results may lie in the memory of an argument
+MAY_SHARE = {"alias", "stopGradient", "reshape", "transpose", "mT", "getitem", "flip", "diag", "diagBack", "part", "unpad",
+             "column", "einsum", "einsumBack", "clip", "round", "oneHot", "unbroadcast"}
+
 
 class Kind(NamedTuple):
     """What a program knows of a register: an array of that shape and type, or a number where `array` does not hold."""
@@ -22,9 +28,7 @@ class Kind(NamedTuple):
     dtype: np.dtype
     array: bool
 
-    @property
-    def bytes(self) -> int:
-        return int(np.prod(self.shape)) * self.dtype.itemsize
+    bytes = property(lambda self: int(np.prod(self.shape)) * self.dtype.itemsize)
 
 
 class Program(NamedTuple):
@@ -74,10 +78,6 @@ def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
     return WengertList(lines), dict(known.values())
 
 
-KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # where the keys begin
-GEMM = "gemm()"  # a line that is one call of BLAS (`folded`); no operator can be called so
-
-
 def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str]) -> WengertList:
     """The lines with shapes in the place of registers that are read for their shape alone, and without what nobody reads."""
     lines, needed = [], set(keep)
@@ -106,11 +106,6 @@ def kind_of(x: Any) -> Kind | None:
     if (type(x) is np.ndarray or issubclass(type(x), np.generic)) and x.dtype.kind in "biuf" and x.dtype.isnative:
         return Kind(x.shape, x.dtype, type(x) is np.ndarray)
     return Kind((), np.dtype(type(x)), False) if type(x) in (bool, int, float) else None
-
-
-# whose results may lie in the memory of an argument
-MAY_SHARE = {"alias", "stopGradient", "reshape", "transpose", "mT", "getitem", "flip", "diag", "diagBack", "part", "unpad",
-             "column", "einsum", "einsumBack", "clip", "round", "oneHot", "unbroadcast"}
 
 
 def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozenset[str]]:

@@ -24,6 +24,8 @@ VIEWS = {"transpose", "mT", "reshape", "getitem"}
 INFIX = {"add": "+", "subtract": "-", "mul": "*", "divide": "/"}
 REDUCED = {"sum": np.add.reduce, "max": np.maximum.reduce, "min": np.minimum.reduce, "prod": np.multiply.reduce}
 SPECIAL = {"sigmoid": "expit", "erf": "erf", "gammaln": "gammaln", "digamma": "psi"}  # the ufuncs of scipy.special
+# the most registers that a line may have to be computed here; where it has more, an axis or a shape is one
+ARRAYS = {"sum": 1, "max": 1, "min": 1, "prod": 1, "transpose": 1, "getitem": 1, "astype": 1}
 
 
 def build(program: Program) -> Built:
@@ -70,7 +72,7 @@ class Writer:
             return "call"  # NumPy may refuse the values
         if ufunc or op in REDUCED:
             return "into" if array else "number"
-        return "into" if array and (op in SPECIAL or hasattr(self, f"write_{op}")) else "call"
+        return "into" if array and (op in SPECIAL or op in MENDED or hasattr(self, f"write_{op}")) else "call"
 
     def written_over(self, op: str, args: tuple) -> list[str]:
         """The arguments that a line may write its result over: those that it has read by then."""
@@ -164,6 +166,8 @@ class Writer:
     def into(self, dst: str, op: str, args: tuple, written: list[str]) -> None:
         if write := getattr(self, "write_gemm" if op == GEMM else f"write_{op}", None):
             write(dst, args, written)
+        elif op in MENDED:
+            self.text.add(self.call(op, MENDED[op], *written, dst), 2)
         elif op in REDUCED:
             axis, keepdims = (*args[1:], None, False)[:2] if len(args) < 3 else args[1:3]
             self.text.add(self.call(op, REDUCED[op], written[0], self.text.literal(axis), "None", dst, repr(bool(keepdims))), 2)
@@ -173,14 +177,12 @@ class Writer:
 
     def write_gemm(self, dst: str, args: tuple, _: list[str]) -> None:
         alpha, s, a, ta, b, tb, c = args
-        if c and not self.at_one_place(dst, c):
+        at_one_place = self.over.get(dst) == c or dst in self.places and self.places.get(c) == self.places[dst]
+        if c and not at_one_place:
             self.text.add(self.call("copyto", np.copyto, dst, c), 2)
         factor = f"{alpha!r} * {s}" if s else repr(alpha)  # rows are columns to BLAS: dstᵀ = bᵀ aᵀ
         self.text.add(self.call("gemm", gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T", "1.0" if c else "0.0",
                                 f"{dst}.T", repr(int(tb)), repr(int(ta)), "True"), 2)
-
-    def at_one_place(self, dst: str, c: str) -> bool:
-        return self.over.get(dst) == c or dst in self.places and self.places.get(c) == self.places[dst]
 
     def write_dot(self, dst: str, _: tuple, written: list[str]) -> None:
         self.text.add(self.call("matmul", np.matmul, *written, dst), 2)
@@ -189,15 +191,6 @@ class Writer:
         c, x, y = written
         self.text.add(self.call("copyto", np.copyto, dst, y), 2)
         self.text.add(self.call("copyto", np.copyto, dst, x, "'same_kind'", c), 2)
-
-    def write_scale(self, dst: str, _: tuple, written: list[str]) -> None:
-        self.text.add(self.call("scale", scale, *written, dst), 2)
-
-    def write_ratio(self, dst: str, _: tuple, written: list[str]) -> None:
-        self.text.add(self.call("ratio", ratio, *written, dst), 2)
-
-    def write_safeProduct(self, dst: str, _: tuple, written: list[str]) -> None:
-        self.text.add(self.call("safeProduct", safeProduct, *written, dst), 2)
 
     def write_broadcast(self, dst: str, args: tuple, written: list[str]) -> None:
         x = written[0] if args[2:] in ((), ((),)) else self.call("expand_dims", np.expand_dims, written[0], written[2])
@@ -224,10 +217,6 @@ class Writer:
                     flops_of(self.lines, kinds))
 
 
-# the most registers that a line may have for the engine to compute it; where it has more, an axis or a shape is computed
-ARRAYS = {"sum": 1, "max": 1, "min": 1, "prod": 1, "transpose": 1, "getitem": 1, "astype": 1}
-
-
 def ufunc(op: str) -> np.ufunc:
     """The function that takes the array to write to as its last argument."""
     if op in SPECIAL:
@@ -242,22 +231,14 @@ def gemm(dtype: np.dtype) -> Any:
     return blas.sgemm if dtype == np.float32 else blas.dgemm
 
 
-def scale(x: Any, w: Any, out: np.ndarray) -> None:
-    """ops.arithmetic.scale, into an array."""
-    mend(x, np.multiply(x, w, out))
+def mended(function: np.ufunc, both: bool = False) -> Any:
+    """The function into an array, 0 wherever x is 0, and for both where y is 0, too."""
+    def into(x: Any, y: Any, out: np.ndarray) -> None:
+        total = np.add.reduce(function(x, y, out), None)
+        if total != total:  # a NaN, perhaps of 0·∞
+            zero = np.equal(x, 0)
+            np.copyto(out, 0, where=np.isnan(out) & (zero | np.equal(y, 0)) if both else zero)
+    return into
 
 
-def ratio(x: Any, y: Any, out: np.ndarray) -> None:
-    """ops.arithmetic.ratio, into an array."""
-    mend(x, np.divide(x, y, out))
-
-
-def safeProduct(x: Any, y: Any, out: np.ndarray) -> None:
-    """ops.arithmetic.safeProduct, into an array."""
-    mend(x, np.multiply(x, y, out), y)
-
-
-def mend(x: Any, out: np.ndarray, y: Any = None) -> None:
-    total = np.add.reduce(out, None)
-    if total != total:  # a NaN, perhaps of 0·∞
-        np.copyto(out, 0, where=np.equal(x, 0) if y is None else np.isnan(out) & (np.equal(x, 0) | np.equal(y, 0)))
+MENDED = {"scale": mended(np.multiply), "ratio": mended(np.divide), "safeProduct": mended(np.multiply, True)}

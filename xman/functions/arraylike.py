@@ -59,24 +59,16 @@ class ArrayLike(Expression):
             raise TypeError("a number is not a sequence")
         return (self[i] for i in range(len(self)))
 
-    def __contains__(self, item):
-        return bool((self == item).any())
+    def __contains__(self, item): return bool((self == item).any())
 
     # ---- as text, and copied --------------------------------------------------------------------------------------
 
-    def __repr__(self):
-        return f"{type(self).__name__}({self.value!r})"
+    def __repr__(self): return f"{type(self).__name__}({self.value!r})"
+    def __format__(self, spec): return format(self.value, spec)
+    def __copy__(self): return self
+    def __deepcopy__(self, memo): return self  # a copy with a tape of its own would be a constant here
 
     __str__ = __repr__  # no number that float() would read
-
-    def __format__(self, spec):
-        return format(self.value, spec)
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self  # a copy with a tape of its own would be a constant here
 
     # ---- never a silent constant ----------------------------------------------------------------------------------
 
@@ -89,8 +81,7 @@ class ArrayLike(Expression):
     def __float__(self):
         return float(plain(self)) if self.is_flat() else refuse_conversion("float()")
 
-    def __complex__(self):
-        refuse_conversion("complex()")
+    def __complex__(self): refuse_conversion("complex()")
 
     def __array__(self, dtype=None, copy=None):
         return np.array(plain(self), dtype) if self.is_flat() else refuse_conversion("a conversion to an array")
@@ -134,31 +125,16 @@ class ArrayLike(Expression):
 
     # ---- methods --------------------------------------------------------------------------------------------------
 
-    def reshape(self, *shape, **options):
-        return np.reshape(self, shape[0] if len(shape) == 1 else shape, **options)
-
-    def transpose(self, *axes):
-        return np.transpose(self, axes[0] if len(axes) == 1 else axes or None)
-
-    def flatten(self, order="C"):
-        return np.ravel(self, order)
-
-    def compress(self, condition, axis=None):
-        return np.compress(condition, self, axis)
-
-    def clip(self, min=None, max=None):
-        return np.clip(self, min, max)
-
-    def copy(self, order="C"):
-        return self
-
-    def conjugate(self):
-        return self
+    def reshape(self, *to, **options): return np.reshape(self, to[0] if len(to) == 1 else to, **options)
+    def transpose(self, *axes): return np.transpose(self, axes[0] if len(axes) == 1 else axes or None)
+    def flatten(self, order="C"): return np.ravel(self, order)
+    def compress(self, condition, axis=None): return np.compress(condition, self, axis)
+    def clip(self, min=None, max=None): return np.clip(self, min, max)
+    def astype(self, dtype, **_): return cast(self, dtype)
+    def copy(self, order="C"): return self
+    def conjugate(self): return self
 
     conj = conjugate
-
-    def astype(self, dtype, **_):
-        return cast(self, dtype)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         return universal(ufunc, method, [np.asarray(x) if isinstance(x, (list, tuple)) else x for x in inputs], options)
@@ -182,17 +158,13 @@ def method(function: Callable) -> Callable:
     return lambda self, *args, **options: function(self, *args, **options)
 
 
-def reflected(function: Callable) -> Callable:
-    return lambda self, other: function(other, self)
-
-
 for _name, _sign in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
                      "matmul": "@"}.items():
     setattr(ArrayLike, f"__i{_name}__", rebound(_name, _sign))
 for _name, _function in {"floordiv": np.floor_divide, "mod": np.remainder, "and": np.bitwise_and,
                          "or": np.bitwise_or, "xor": np.bitwise_xor}.items():
     setattr(ArrayLike, f"__{_name}__", method(_function))
-    setattr(ArrayLike, f"__r{_name}__", reflected(_function))
+    setattr(ArrayLike, f"__r{_name}__", lambda self, other, function=_function: function(other, self))
 for _name in ("all any argmax argmin argsort cumprod cumsum diagonal dot max mean min nonzero prod ravel repeat "
               "round squeeze std sum swapaxes take trace var").split():
     setattr(ArrayLike, _name, method(getattr(np, _name)))

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ops.table import TG, Masked, back, values_on
+from ops import TG
+from ops.derived import ROOTS, Masked, back, squared, values_on
 
 from ..errors import XManError
-from ..interpreters.context import ROOTS, own, squared
+from ..interpreters.context import own
 from .arraylike import ArrayLike, number
 from .derivative import name_of
 from .refusals import REFUSALS, replaced
@@ -32,10 +33,7 @@ class Call:
     result: Any                   # the structure of the result
     aux: Any
 
-    @property
-    def points(self) -> list:
-        """The values of the inputs."""
-        return [x.value for x in self.inputs]
+    points = property(lambda self: [x.value for x in self.inputs])
 
     @np.errstate(all="ignore")
     def pulled(self, deltas: Sequence[Any]) -> list:

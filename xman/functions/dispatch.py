@@ -52,7 +52,8 @@ def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
         refuse_function(ufunc, f"takes no {', '.join(options)} here")
     name = SAME.get(ufunc.__name__, ufunc.__name__)
     op = NAMES.get(ufunc) or SPECIAL.get(ufunc.__name__) or getattr(f, name, None) or refuse_function(ufunc)
-    if dtype is None and (G.get(name) is ufunc or all(map(is_double, inputs))):
+    if dtype is None and (G.get(name) is ufunc or
+                          all(type(x) is float or getattr(x, "dtype", int) == FLOAT for x in inputs)):
         return op(*inputs)
     n, outputs = len(inputs), (None,) * ufunc.nout
     forced = {} if dtype is None else {"signature": (*(None,) * n, *(np.dtype(dtype) for _ in outputs))}
@@ -62,10 +63,6 @@ def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
     if [x.dtype for x in (result if len(outputs) > 1 else (result,))] != list(loop[n:]):
         refuse_function(ufunc, f"of {', '.join(map(str, loop[:n]))} has no operator here")
     return result
-
-
-def is_double(x: Any) -> bool:
-    return type(x) is float or getattr(x, "dtype", int) == FLOAT
 
 
 def call(function: Any, args: tuple, options: dict) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG, Expression, f
-from ops.table import Traced
+from ops.derived import Traced
 
 from ..errors import XManError
 from .arraylike import ArrayLike, number, real
@@ -62,8 +62,7 @@ class Dual(ArrayLike):
         parts = (x if isinstance(x, ArrayLike) or x.ndim else x.item() for x in (self.value, self.tangent))
         return f"Dual({', '.join(format(x, spec) for x in parts)})"
 
-    def __repr__(self) -> str:
-        return format(self)
+    def __repr__(self) -> str: return format(self)
 
     __str__ = __repr__
 

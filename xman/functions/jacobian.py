@@ -55,20 +55,14 @@ def count_of(call: Call, mode: str | None) -> Count:
     return counted(sum(x.size for x in call.points), sum(x.size for x in call.results), mode)
 
 
-def units(points: Sequence[Any]):
-    """(k, [e, …]) for each entry of the points: zeros like all of them, but for a 1 in the k-th at that entry."""
+def passes(points: Sequence[Any], walk: Callable) -> list[list]:
+    """For each of the points what walk gives at each entry, of zeros like the points but for a 1 there."""
+    found: list[list] = [[] for _ in points]
     for k, x in enumerate(points):
         for place in np.ndindex(x.shape):
             seeds = [np.zeros(p.shape, p.dtype if p.dtype.kind == "f" else float) for p in points]
             seeds[k][place] = 1.0
-            yield k, seeds
-
-
-def passes(points: Sequence[Any], walk: Callable) -> list[list]:
-    """For each of the points what walk(…) gives at each of its entries."""
-    found: list[list] = [[] for _ in points]
-    for k, seeds in units(points):
-        found[k].append(walk(seeds))
+            found[k].append(walk(seeds))
     return found
 
 

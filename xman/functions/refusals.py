@@ -53,15 +53,12 @@ def refuse(found: str, instead: str, numpys: bool = False) -> NoReturn:
     """Raise XManError: the user's line, what was found, what to write instead. numpys: of what NumPy refuses by itself."""
     frame = user_frame()
     file, number = frame.f_code.co_filename, frame.f_lineno
-    text = shortened_line(linecache.getline(file, number, frame.f_globals).strip())
+    text = linecache.getline(file, number, frame.f_globals).strip()
+    text = text if len(text) <= 120 else text[:117] + "..."
     error = XManError(f"{os.path.basename(file)}:{number}{f', `{text}`' if text else ''}: {found}; {instead}")
     if not numpys:
         REFUSALS.last = error
     raise error
-
-
-def shortened_line(text: str) -> str:
-    return text if len(text) <= 120 else text[:117] + "..."
 
 
 def running(frame: FrameType) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, f
-from ops.table import Traced
+from ops.derived import Traced
 
 from ..wengert import WengertList, temporaries
 from .arraylike import ArrayLike, real
@@ -24,15 +24,13 @@ class Tape(list):
         super().__init__()
         self.level, self.exact, self.open = next(Traced.levels), exact, True
 
-    def __enter__(self) -> Tape:
-        return self
+    def __enter__(self) -> Tape: return self
 
     def __exit__(self, *_: Any) -> None:
         self.open = False
         self.clear()  # tracers point at the tape: without this the arrays would wait for the garbage collector
 
-    def __deepcopy__(self, memo: dict) -> Tape:
-        return self  # as its tracers do
+    def __deepcopy__(self, memo: dict) -> Tape: return self  # as its tracers do
 
 
 class Tracer(ArrayLike, Traced):

@@ -1,11 +1,11 @@
 """Derivatives of Python functions of NumPy arrays. Each calls the function once and steps through its tape, back or forth.
 
-They compose with one another to any order. Arguments and results are arrays, numbers, and lists, tuples, dicts and dataclasses of
-them, but for fields with metadata={"static": True};
-a derivative has the structure, the shapes and the precisions of the argument. Python's int counts as float64. Arguments that
-argnums does not name, and keyword arguments, go through as they are. What fn sees in the place of an array is one
-for isinstance and np.isscalar; `type(x) is` cannot be seen. np.array and np.asarray of it are refused; they are had
-by `import xman.numpy as np`.
+They compose with one another to any order. Arguments and results are arrays, numbers, and lists, tuples,
+dicts and dataclasses of them, but for fields with metadata={"static": True}; a derivative has the structure,
+the shapes and the precisions of the argument. Python's int counts as float64. Arguments that argnums does not
+name, and keyword arguments, go through as they are. What fn sees in the place of an array is one for
+isinstance and np.isscalar, not for `type(x) is`. np.array and np.asarray of it are refused; they are had by
+`import xman.numpy as np`.
 """
 from __future__ import annotations
 
@@ -76,9 +76,7 @@ def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     """
     callable_or_refused("vjp", fn)
     call = called("vjp", fn, primals, {}, range(len(primals)), has_aux)
-    outputs = unflatten(call.result, call.results)
-
-    pull = partial(pulled, call)
+    outputs, pull = unflatten(call.result, call.results), partial(pulled, call)
     return (outputs, pull, call.aux) if has_aux else (outputs, pull)
 
 

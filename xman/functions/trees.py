@@ -18,11 +18,8 @@ from ..errors import XManError
 class Leaf:
     """What stands for a leaf in a structure."""
 
-    def __repr__(self) -> str:
-        return "*"
-
-    def __reduce__(self) -> str:
-        return "LEAF"
+    def __repr__(self) -> str: return "*"
+    def __reduce__(self) -> str: return "LEAF"
 
 
 LEAF = Leaf()

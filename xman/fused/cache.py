@@ -15,13 +15,13 @@ import tempfile
 from pathlib import Path
 from types import ModuleType
 
-KEPT = 200  # programs
+KEPT = 200  # programs: those that were written longest ago are removed
 
 
 def module(text: str) -> ModuleType:
     """The text as a module that has been executed, from its file in the cache, or from one that goes with the process."""
     name = f"xman_{hashlib.sha256(text.encode()).hexdigest()[:32]}"
-    path = (folder() or temporary()) / f"{name}.py"
+    path = (folder() or Path(temporary().name)) / f"{name}.py"
     if not path.exists() or path.read_text("utf-8") != text:
         with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8") as file:
             file.write(text)
@@ -43,26 +43,15 @@ def folder() -> Path | None:
             return None
         with tempfile.TemporaryFile(dir=place) as file:
             file.write(b"xman")
-        prune(place)
+        for old in sorted(place.glob("xman_*.py"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
+            for part in (old, *place.glob(f"__pycache__/{old.stem}*")):  # what belongs to it
+                part.unlink(missing_ok=True)
     except (OSError, RuntimeError):
         return None
     return place
 
 
-def prune(place: Path) -> None:
-    """Removes the programs that were written longest ago, with what belongs to them."""
-    files = sorted(place.glob("xman_*.py"), key=lambda path: path.stat().st_mtime)
-    for path in files[:-KEPT]:
-        for part in (path, *place.glob(f"__pycache__/{path.stem}*")):
-            part.unlink(missing_ok=True)
-
-
 @functools.cache
-def temporary() -> Path:
+def temporary() -> tempfile.TemporaryDirectory:
     """A folder that goes with the process."""
-    place = tempfile.TemporaryDirectory(prefix="xman-")
-    FOLDERS.append(place)
-    return Path(place.name)
-
-
-FOLDERS: list[tempfile.TemporaryDirectory] = []
+    return tempfile.TemporaryDirectory(prefix="xman-")

@@ -27,13 +27,8 @@ class Group:
     levels: dict[str, str] = field(default_factory=dict)
     turns: dict[str, int] = field(default_factory=dict)
 
-    @property
-    def columns(self) -> int:
-        return self.shape[-1]
-
-    @property
-    def rows(self) -> int:
-        return prod(self.shape[:-1])
+    columns = property(lambda self: self.shape[-1])
+    rows = property(lambda self: prod(self.shape[:-1]))
 
 
 def space(line: Line, kinds: Mapping[str, Kind]) -> tuple[int, ...]:

@@ -49,11 +49,8 @@ class Layout:
         # the factors of products stand before all else
         self.places, self.size = {x: start + ALIGNED for x, start in places.items()}, size + ALIGNED
 
-    def is_array(self, x: str) -> bool:
-        return x in self.kinds and self.kinds[x].array
-
-    def root(self, x: str) -> str:
-        return self.roots.get(x, x)
+    def is_array(self, x: str) -> bool: return x in self.kinds and self.kinds[x].array
+    def root(self, x: str) -> str: return self.roots.get(x, x)
 
     def bare(self, line: Line) -> Line:
         """The line without arguments that only say which shape or type it has, when loops compute it."""

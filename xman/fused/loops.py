@@ -30,6 +30,7 @@ EXPRESSIONS = {
 FUNCTIONS = {op for op, text in EXPRESSIONS.items() if text.startswith(f"{op}(")}
 TYPES = {np.dtype(np.float32): "f4", np.dtype(np.float64): "f8", np.dtype(bool): "b1"}
 LONG = 4096  # numbers, above which single precision is added up in double
+NAN = "nan"
 
 
 def loopable(line: Line, kinds: Mapping[str, Kind]) -> bool:
@@ -158,9 +159,6 @@ class Loops:
 
     # ---- parts ------------------------------------------------------------------------------------------------------
 
-    def spread(self, a: str) -> str | None:
-        return role(self.kinds[a].shape, self.group.shape)
-
     def at(self, x: str, spread: str) -> str:
         """Where the number of x lies in its array."""
         array = self.place(x)
@@ -184,9 +182,6 @@ class Loops:
     def number(self, a: float) -> str:
         return repr(float(a)) if np.isfinite(a) else f"{'-' * (a < 0)}{self.text.free('nan' if a != a else 'inf')}"
 
-    def typed(self, dst: str, value: str) -> str:
-        return f"{self.text.free(TYPES[self.kinds[dst].dtype])}({value})"
-
     def added_in(self, dst: str, op: str) -> np.dtype:
         """The type in which a row is added up."""
         return np.dtype(np.float64) if op == "sum" and self.columns > LONG else self.kinds[dst].dtype
@@ -204,17 +199,13 @@ class Loops:
             self.text.add(f"{partial} = {self.function('larger' if op == 'max' else 'smaller', dtype)}({partial}, {a})", depth)
             self.text.add(f"{strange} |= {a} != {a}", depth)
 
-    def partial(self, dst: str) -> str:
-        return self.text.free(f"{dst}_of_row")
+    def partial(self, dst: str) -> str: return self.text.free(f"{dst}_of_row")
+    def strange(self, dst: str) -> str: return self.text.free(f"{dst}_is_nan")
+    def total(self, dst: str) -> str: return self.text.free(f"{dst}_of_all")
+    def spread(self, a: str) -> str | None: return role(self.kinds[a].shape, self.group.shape)
 
-    def strange(self, dst: str) -> str:
-        return self.text.free(f"{dst}_is_nan")
-
-    def total(self, dst: str) -> str:
-        return self.text.free(f"{dst}_of_all")
-
-
-NAN = "nan"
+    def typed(self, dst: str, value: str) -> str:
+        return f"{self.text.free(TYPES[self.kinds[dst].dtype])}({value})"
 
 
 def flattened(group: Group, kinds: Mapping[str, Kind]) -> bool:

@@ -7,25 +7,7 @@ from __future__ import annotations
 import math
 
 from . import vectorised as base
-from .vectorised import (
-    DOUBLE,
-    SINGLE,
-    above,
-    below,
-    bits,
-    exponent,
-    floating,
-    log_terms,
-    magnitude,
-    nearest,
-    normal_exponent,
-    number,
-    polynomial,
-    scaled,
-    signed,
-    two,
-    where,
-)
+from .vectorised import DOUBLE, SINGLE, above, below, bits, nearest, number, polynomial, signed, where
 
 # constants as integers in units of 2^−BITS, of which any number of bits can be had
 
@@ -78,17 +60,17 @@ def two_to(z, rest, coefficients):
 
 def power_in_double(a, y):
     """aʸ for a > 0 of float32, both as float64."""
-    n, m = exponent(a)
+    n, m = base.exponent(a)
     f = m - 1.0
-    h, t = log_terms(f, LOG_FOR_SINGLE)
-    z = y * (floating(n) + (f - (h - t)) * (1 / math.log(2)))
+    h, t = base.log_terms(f, LOG_FOR_SINGLE)
+    z = y * (base.floating(n) + (f - (h - t)) * (1 / math.log(2)))
     q, k = two_to(above(below(z, 999.0), -999.0), 0.0, SINGLE.expm1)
-    return q * two(k)
+    return q * base.two(k)
 
 
 def power_in_parts(a, y):
     """aʸ for a > 0 of float64, with log2 a in two parts (fdlibm): log m = 2s/3 (3 + s² + s⁴ P(s²)), s = (m − 1)/(m + 1)."""
-    n, m = normal_exponent(a)
+    n, m = base.normal_exponent(a)
     f = m - 1.0
     d = 2.0 + f
     s = f / d
@@ -106,12 +88,12 @@ def power_in_parts(a, y):
     l2 = l - ((l1 - n) - p1 * c1)
     y1 = front(y, 26)
     z = above(below(y1 * l1, 1100.0), -1100.0)
-    return scaled(*two_to(z, (y - y1) * l1 + y * l2, DOUBLE.expm1))
+    return base.scaled(*two_to(z, (y - y1) * l1 + y * l2, DOUBLE.expm1))
 
 
 def power(x, y):
     """0.6 and 1.2 ulp."""
-    p, a, b = x.format, magnitude(x), magnitude(y)
+    p, a, b = x.format, base.magnitude(x), base.magnitude(y)
     enough = above(below(y, 2.0 ** 66), -2.0 ** 66)  # to overflow or underflow for any base but 1
     if p is SINGLE:
         z = power_in_double(a.cast("fpext", "float64"), enough.cast("fpext", "float64")).cast("fptrunc", "float32")
@@ -132,31 +114,11 @@ SIN = (-0.16666666666666632, 0.008333333333322472, -0.0001984126982983568, 2.755
        1.5896796026709128e-10)
 COS = (0.0416666666666666, -0.0013888888888874457, 2.4801587289652865e-05, -2.7557314393872357e-07, 2.087572811176282e-09,
        -1.13598650544242e-11)
-SIN_FOR_SINGLE = (-0.16666654908730616, 0.008332175852322867, -0.00019516978249454385)
-COS_FOR_SINGLE = (0.04166664680715996, -0.0013887364484383284, 2.4438090892737136e-05)
 
 
 def window(start: int, length: int) -> int:
     """So many bits of 2/π, as an integer, from that of weight 2^−(start + 1) on."""
     return TWO_OVER_PI >> BITS - start - length & (1 << length) - 1
-
-
-def turns_of_single(a):
-    """n and r, where a = (n + 4k) π/2 + r and |r| ≤ π/4, for a ≥ 0 of float32, as float64 (Payne and Hanek).
-
-    Of 2/π the bits do not matter of which all products with a are multiples of 4. The next ones, in two parts so short that
-    the products are exact, leave a remainder of division by 4.
-    """
-    def part(start, length):
-        found = a.like(math.ldexp(window(start, length), -start - length))
-        for octave in 24, 50, 76, 102:
-            skip = octave - 25 + start
-            found = where(a < 2.0 ** octave, found, math.ldexp(window(skip, length), -skip - length))
-        return found
-
-    x, y = (p - 4.0 * nearest(0.25 * p)[0] for p in (a * part(0, 29), a * part(29, 29)))
-    n, k = nearest(x + y)
-    return k, ((x - n) + y + a * part(58, 53)) * (math.pi / 2)
 
 
 def high_product(x, y):
@@ -208,17 +170,12 @@ def turns(a):
 
 def circular(x, quarters):
     """sin(x + quarters·π/2), for 0 or 1 of them; of even ones without the sign of x."""
-    a = magnitude(x)
-    if x.format is SINGLE:
-        k, r = turns_of_single(a.cast("fpext", "float64"))
-        z = r * r
-        sin, cos = r + r * z * polynomial(z, SIN_FOR_SINGLE), 1.0 - 0.5 * z + z * z * polynomial(z, COS_FOR_SINGLE)
-    else:
-        k, r, rest = turns(a)
-        z = r * r
-        h = 0.5 * z
-        sin = r + (r * z * polynomial(z, SIN) + (rest - rest * h))
-        cos = (1.0 - h) + (((1.0 - (1.0 - h)) - h) + (z * z * polynomial(z, COS) - r * rest))
+    a = base.magnitude(x)
+    k, r, rest = turns(a if x.format is DOUBLE else a.cast("fpext", "float64"))
+    z = r * r
+    h = 0.5 * z
+    sin = r + (r * z * polynomial(z, SIN) + (rest - rest * h))
+    cos = (1.0 - h) + (((1.0 - (1.0 - h)) - h) + (z * z * polynomial(z, COS) - r * rest))
     k = k + quarters
     y = bits(where((k & 1) == 0, sin, cos)) ^ ((k & 2) << 62)
     y = number(y) if x.format is DOUBLE else number(y).cast("fptrunc", "float32")

@@ -19,7 +19,6 @@ import sys
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -169,11 +168,7 @@ def package(folder: Path, module: str) -> types.ModuleType:
 
 def data_set(name: str) -> bytes:
     """A file of xman.datasets, which is the folder data of a checkout. XManError where there is none of that name."""
-    try:
-        path = Path(str(files("xman.datasets") / name))
-    except (ImportError, NotADirectoryError):  # not installed, or installed as a link to the checkout
-        path = Path()
-    path = path if path.is_file() else Path(__file__).parents[2] / "data" / name
-    if not path.is_file():
+    from ..train.loaders import installed  # it is slow, and wanted for hand-outs alone
+    if not (path := installed(name)).is_file():
         raise XManError(f"there is no data set {name!r} in xman.datasets")
     return path.read_bytes()

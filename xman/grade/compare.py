@@ -211,8 +211,7 @@ def expect_mapping(got: Any, names: Iterable[Any], what: str) -> None:
     """Wrong unless got is a dict that has these keys."""
     if not isinstance(got, dict):
         raise Wrong(f"{what}: a dict", kind(got))
-    missing = [name for name in names if name not in got]
-    if missing:
+    if missing := [name for name in names if name not in got]:
         raise Wrong(f"{what}: an entry for {', '.join(map(shown, missing[:4]))}", f"entries for {shown(list(got))}")
 
 

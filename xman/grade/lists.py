@@ -9,6 +9,7 @@ import numpy as np
 import ops
 
 from ..engines.flops import FLOPS
+from ..engines.folded import wanted
 from ..errors import XManError, nearest
 from ..interpreters import backprop, eval
 from ..notation import shown
@@ -25,15 +26,14 @@ MODEL = frozenset(
     "hinge oneHot".split())
 ENTRIES = 10 ** 7      # numbers that the registers of a list may hold together
 OPERATIONS = 10 ** 9   # that its evaluation may take
+ARGUMENTS = "which argument of crossEntropy is the prediction? It comes first; the logarithm of y's zeros is −∞"
+NAMES = "inputs and parameters go by the name of the attribute that holds them (self.W is 'W')"
 
 
 class Work(NamedTuple):
     """The counted work of a list as it stands: its lines, and the operations of one evaluation."""
     lines: int
     flops: int
-
-
-NAMES = "inputs and parameters go by the name of the attribute that holds them (self.W is 'W')"
 
 
 def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = MODEL, most: int = 2000,
@@ -106,18 +106,12 @@ def small(a: Any) -> bool:
 
 def from_given(steps: WengertList, of: str, given: Collection[str]) -> WengertList:
     """The lines that `of` needs once the registers in `given` have values: what is judged apart from what it builds on."""
-    needed, kept = {of}, []
-    for dst, op, args in reversed(steps):
-        if dst in needed and dst not in given:
-            needed.update(a for a in args if isinstance(a, str))
-            kept.append((dst, op, args))
-    return WengertList(reversed(kept))
+    return WengertList(wanted([line for line in steps if line[0] not in given], [of]))
 
 
 def values_of(steps: WengertList, inputs: Mapping[str, Any], what: str = "the model's list") -> dict[str, Any]:
     """The values of all registers of a list of `read_list`'s, of NumPy's types. Wrong: the line that fails or takes too much."""
-    lacking = [name for name in steps.inputs if name not in inputs]
-    if lacking:
+    if lacking := [name for name in steps.inputs if name not in inputs]:
         raise Wrong(expected=f"{what}: a value for each register that it reads", came_back=f"none for {lacking[0]!r}",
                     look="a parameter needs a default: f.param(default=…)")
     spent = {"entries": 0, "operations": 0}
@@ -171,9 +165,6 @@ def work(steps: WengertList, values: Mapping[str, Any]) -> Work:
     """
     return Work(len(steps), sum(FLOPS[op](values[dst], *(values[a] if isinstance(a, str) else a for a in args))
                                 for dst, op, args in steps))
-
-
-ARGUMENTS = "which argument of crossEntropy is the prediction? It comes first; the logarithm of y's zeros is −∞"
 
 
 def loss_of(values: Mapping[str, Any], loss: str = "loss") -> Any:

@@ -18,6 +18,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,6 +26,7 @@ import numpy as np
 
 from ..sandbox import Limits, Sandbox
 from ..sandbox.inside import plain
+from ..sandbox.worker import signal_of
 from ..submissions import harmless
 from ..submissions.scratch import scratch
 from .compare import Failed, shown
@@ -36,6 +38,7 @@ ITEMS = 2000            # of a list, a tuple or a string in an ask
 OUTPUT = 1 << 20        # bytes that a submission may print
 KEPT = 8 << 10          # bytes of them that are kept
 QUESTIONS = 1_000_000   # times that a submission may call the grader's functions in one task
+MESSAGES = {"result", "error", "ask"}
 
 
 class Session:
@@ -57,8 +60,7 @@ class Session:
         self.settings = {**self.worker.settings, "module": module, "probes": f"{grader}/probes.py" if probes else None}
         self.of = lambda folder: Session(sandbox, Path(folder), module, packages, limits, probes, stop)
 
-    def __enter__(self) -> Session:
-        return self
+    def __enter__(self) -> Session: return self
 
     def __exit__(self, *_: object) -> None:
         self.over.set()
@@ -184,19 +186,14 @@ class Session:
 
     def ended(self, what: str) -> Failed:
         """The end of the worker by itself or by a limit, in a sentence."""
-        try:
-            status = self.worker.process.wait(1)
-        except subprocess.TimeoutExpired:  # it has closed its end of the pipe, and goes on
-            status = None
+        with suppress(subprocess.TimeoutExpired):  # it has closed its end of the pipe, and goes on
+            self.worker.process.wait(1)
+        status = self.worker.process.returncode
         self.worker.stop()
-        limits = self.limits
-        if self.flooded:
-            self.trouble = f"the process was stopped in {what}: it printed more than {OUTPUT >> 20} MiB"
-        elif self.late:
-            self.trouble = (f"the process was stopped in {what}: no answer within {limits.wall_seconds} s "
-                            "(does it sleep, or wait for something?)")
-        else:
-            self.trouble = f"the process ended in {what}: {reason(status, limits)}"
+        late = f"no answer within {self.limits.wall_seconds} s (does it sleep, or wait for something?)"
+        why = f"it printed more than {OUTPUT >> 20} MiB" if self.flooded else late if self.late else ""
+        self.trouble = (f"the process was stopped in {what}: {why}" if why else
+                        f"the process ended in {what}: {reason(status, self.limits)}")
         return Failed("an answer", self.trouble)
 
     def drain(self) -> None:
@@ -224,9 +221,6 @@ class Session:
         if not self.over.is_set():
             time.sleep(0.01)  # for what is still in the pipe
         return harmless(self.printed.decode("utf-8", "replace"), 4000)
-
-
-MESSAGES = {"result", "error", "ask"}
 
 
 def again(pipe: IO[bytes]) -> io.FileIO:
@@ -260,16 +254,17 @@ def modest(args: Any) -> Any:
 
 
 def reason(status: int | None, limits: Limits) -> str:
-    """Why a process ended, from its exit status; bubblewrap reports a signal as 128 and its number."""
-    number = -status if status is not None and status < 0 else status - 128 if status is not None and status > 128 else 0
-    if number in (signal.SIGXCPU, signal.SIGKILL):
+    """Why a process ended, from its exit status."""
+    if status is None:
+        return "it closed its end of the pipe"
+    if (number := signal_of(status)) in (signal.SIGXCPU, signal.SIGKILL):
         return f"{limits.cpu_seconds} s of processor time were used, or it was killed (an endless loop?)"
     if number:
         names = {signal.SIGSEGV: "a segmentation fault (a recursion without end?)", signal.SIGABRT: "it was aborted",
                  getattr(signal, "SIGSYS", None): "it made a system call that the sandbox does not allow",
                  signal.SIGXFSZ: f"a file grew beyond {limits.file_mib} MiB"}
         return names.get(number, f"signal {number}")
-    return f"exit status {status}: did it leave Python?" if status is not None else "it closed its end of the pipe"
+    return f"exit status {status}: did it leave Python?"
 
 
 class Student:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.table import Masked
+from ops.derived import Masked, squares
 
 from ..wengert import Steps, checked
-from .context import depends, failure, own, seeds, squares, varies
+from .context import depends, failure, own, seeds, varies
 
 
 @np.errstate(all="ignore")

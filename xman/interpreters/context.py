@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, f
-from ops.table import Masked, precise
+from ops.derived import Masked, precise
 
 from ..errors import XManError, nearest
 from ..notation import shortened, shown
@@ -53,22 +53,6 @@ def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any
                 found.add(dst)
                 break
     return found
-
-
-ROOTS = {"norm": "squaredNorm", "frobeniusNorm": "squaredNorm", "std": "var", "abs": "square"}
-
-
-def squares(steps: WengertList, table: Mapping[str, Any], kept: Collection[str] = ()) -> dict[str, tuple[str, tuple]]:
-    """For each line that squares a root, what is under it: at 0 that has the derivatives that the root lacks."""
-    roots = {dst: (ROOTS[op], args) for dst, op, args in steps if ROOTS.get(op) in table and dst not in kept}
-    return {dst: roots[args[0]] for dst, op, args in (steps if roots else ())
-            if args and type(args[0]) is str and args[0] in roots and squared(op, *args)}
-
-
-def squared(op: str, x: Any, y: Any = None, *_: Any) -> bool:
-    """Whether op(x, y) is the square of x, a register or what stands for one."""
-    return (op == "square" or op == "mul" and (y is x or type(y) is str and y == x)
-            or op == "power" and type(y) in (int, float) and y == 2)
 
 
 REAL = (float, np.floating, Expression)

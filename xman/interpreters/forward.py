@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.derived import squares
 
 from ..wengert import Steps, checked
-from .context import failure, own, seeds, squares
+from .context import failure, own, seeds
 
 
 @np.errstate(all="ignore")

@@ -16,6 +16,7 @@ from ..interpreters import backprop, forward
 from ..wengert import Line, Steps, WengertList, checked, named
 from .writer import Followed, Origins, Symbol, Writer
 
+TAKES_SHAPE = {"unbroadcast", "broadcast", "scatterAdd", "einsumBack"}  # op(…, like, …)
 
 def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,
              DG: Mapping[str, Sequence] = ops.DG) -> WengertList:
@@ -100,8 +101,7 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
 
 def inputs_of(steps: WengertList, wrt: Collection[str]) -> tuple[str, ...]:
     """The names in wrt, of which there has to be one, when they are inputs of the list."""
-    wrt = named(steps, wrt, "wrt")
-    if not wrt:
+    if not (wrt := named(steps, wrt, "wrt")):
         raise XManError(f"wrt is empty: name at least one of the inputs {', '.join(steps.inputs)}")
     if computed := [x for x in wrt if x not in steps.inputs]:
         raise XManError(f"wrt names {computed[0]!r}, which is computed; it takes inputs: {', '.join(steps.inputs)}")
@@ -130,9 +130,6 @@ def fits(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
         elif line.op not in TAKES_SHAPE or getattr(line.args[1], "name", None) != x:
             return False
     return True
-
-
-TAKES_SHAPE = {"unbroadcast", "broadcast", "scatterAdd", "einsumBack"}  # op(…, like, …)
 
 
 def unused(name: str, symbols: Mapping[str, Symbol]) -> str:

@@ -26,11 +26,8 @@ class Rewrite(NamedTuple):
 class Pattern(Expression):
     """A tree of operators over holes, each of which stands for whatever is found in its place."""
 
-    def __init__(self, op: str | None, args: tuple):
-        self.op, self.args = op, args
-
-    def record(self, op: str, args: tuple) -> Pattern:
-        return Pattern(op, args)
+    def __init__(self, op: str | None, args: tuple): self.op, self.args = op, args
+    def record(self, op: str, args: tuple) -> Pattern: return Pattern(op, args)
 
     def __repr__(self) -> str:
         return f"{self.op}({', '.join(map(repr, self.args))})" if self.op else ("abxyz"[self.args[0]:][:1] or f"x{self.args[0]}")

@@ -15,35 +15,17 @@ from ops import Expression, f
 from .patterns import Rewrite, floats, rewrite, shaped
 
 
-def is_real(w, x, *_):
-    return w.real(x)
-
-
-def second_real(w, x, y):
-    return w.real(y)
-
-
-def first_float(w, x, *_):
-    """For a row whose second argument may be labels."""
-    return floats(w, x)
-
-
-def is_number(w, x):
-    return w.shape(x) == () and w.real(x)
-
-
-def always(*_):
-    """For a row that may meet conditions: a mask."""
-    return True
+def is_real(w, x, *_): return w.real(x)
+def second_real(w, x, y): return w.real(y)
+def first_float(w, x, *_): return floats(w, x)  # for a row whose second argument may be labels
+def is_number(w, x): return w.shape(x) == () and w.real(x)
+def numbers(w, a, b, *rest): return number(w, a) and number(w, b, *rest)
+def always(*_): return True  # for a row that may meet conditions: a mask
 
 
 def number(w, c, *rest):
     """A literal other than 0, whose product with anything is what it is."""
     return isinstance(c, (int, float)) and not isinstance(c, bool) and c != 0 and np.isfinite(c) and floats(w, *rest)
-
-
-def numbers(w, a, b, *rest):
-    return number(w, a) and number(w, b, *rest)
 
 
 def unbroadcast(w, x, like, axis=()):

@@ -19,6 +19,8 @@ from .patterns import COMMUTATIVE, Rewrite, equal, same
 from .rewrites import EXACT
 from .writer import Origins, Symbol, Writer
 
+WHOLE = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not",
+         "isnan", "isfinite", "signbit", "argmax", "argsort", "count"}  # whose results are never floats
 
 def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
              rewrites: Iterable[Rewrite] = EXACT, G: Mapping[str, Callable] = ops.G) -> WengertList:
@@ -205,10 +207,6 @@ class Simplifier(Writer):
                 lines.append(line)
         self.lines = lines[::-1]
         return list(self.named(found))
-
-
-WHOLE = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not",
-         "isnan", "isfinite", "signbit", "argmax", "argsort", "count"}  # whose results are never floats
 
 
 def kind(x: Any) -> tuple[tuple, np.dtype]:

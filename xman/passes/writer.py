@@ -15,14 +15,9 @@ Origins = list[tuple[Line, Line | None]]  # lines, each with the line of another
 class Symbol(Expression):
     """A register of a list that is being written; one without a name gets a temporary's when the list is read off."""
 
-    def __init__(self, writer: Writer, name: str | None = None):
-        self.writer, self.name = writer, name
-
-    def record(self, op: str, args: tuple) -> Any:
-        return self.writer.write(op, args)
-
-    def __repr__(self) -> str:
-        return f"<symbol {self.name or 'without a name'}>"
+    def __init__(self, writer: Writer, name: str | None = None): self.writer, self.name = writer, name
+    def record(self, op: str, args: tuple) -> Any: return self.writer.write(op, args)
+    def __repr__(self) -> str: return f"<symbol {self.name or 'without a name'}>"
 
 
 class Written(NamedTuple):
@@ -65,11 +60,8 @@ class Followed(WengertList):
         self.writer = writer
         super().__init__(steps)
 
-    def __iter__(self) -> Iterator[Line]:
-        return self._told(super().__iter__())
-
-    def __reversed__(self) -> Iterator[Line]:
-        return self._told(super().__reversed__())
+    def __iter__(self) -> Iterator[Line]: return self._told(super().__iter__())
+    def __reversed__(self) -> Iterator[Line]: return self._told(super().__reversed__())
 
     def _told(self, lines: Iterator[Line]) -> Iterator[Line]:
         for self.writer.origin in lines:

@@ -17,33 +17,27 @@ NOTHING: Mapping[str, Path] = MappingProxyType({})
 class Sandbox(ABC):
     """Where submissions run. Several threads may use one at once.
 
-    name    what it is, and what it is made of: "bubblewrap 0.8.0, seccomp"
-    filter  the filter of system calls, None where there is none
+    name: what it is, and what it is made of, "bubblewrap 0.8.0, seccomp". filter: of system calls, or None.
     """
     name: str
     filter: bytes | None
 
     @staticmethod
     def here(unsafe: bool = False) -> Sandbox:
-        """The sandbox of this machine, tried once by running it.
+        """The sandbox of this machine, tried once by running it. XManError says what to install for one.
 
-        unsafe  True: where bubblewrap does not work, a weaker one: the network and all files of the machine can be reached
-
-        Raises XManError, which says what to install, where bubblewrap does not work and unsafe is False.
+        unsafe: where bubblewrap does not work, a weaker one, which the network and all files are open to.
         """
         return _here(unsafe)
 
     @abstractmethod
     def start(self, submission: Path, packages: Sequence[str], limits: Limits = Limits(),  # noqa: B008 (it is frozen)
               extra_files: Mapping[str, Path] = NOTHING) -> Worker:
-        """Start a worker, which then waits for its settings.
+        """Start a worker, which then waits for its settings. XManError where it or a package is missing.
 
-        submission      folder that it sees, read-only
-        packages        what it can import besides the standard library: of "numpy", "scipy", "xman"
-        limits          what it may use
-        extra_files     files beside worker.py, by the name that each has there (worker.py itself, too)
-
-        Raises XManError where a package is missing or the worker cannot be started.
+        submission: the folder that it sees, read-only. packages: of "numpy", "scipy", "xman", what it can
+        import besides the standard library. extra_files: what lies beside worker.py, or in its place, by
+        name.
         """
 
 

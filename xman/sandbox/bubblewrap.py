@@ -39,12 +39,7 @@ TO_INSTALL = "Install it: apt install bubblewrap (dnf install bubblewrap, pacman
 
 
 class Bubblewrap(Sandbox):
-    """Workers under bubblewrap.
-
-    program     bubblewrap itself
-    version     "0.8.0"
-    way         AS_ROOT, or AS_USER and more
-    """
+    """Workers under bubblewrap, a program of that version. way: AS_ROOT, or AS_USER and more."""
 
     def __init__(self, program: str, version: str, way: Sequence[str]) -> None:
         self.program, self.version, self.way = program, version, list(way)
@@ -68,8 +63,7 @@ class Bubblewrap(Sandbox):
         ways = [[*AS_USER, *BOUND]] if seccomp.program() else [[*AS_USER, "--disable-userns"], AS_USER]  # by one or the other
         for way in ([AS_ROOT] if os.geteuid() == 0 else []) + ways:
             box = cls(program, version[0], way)
-            said = complaint(box)
-            if not said:
+            if not (said := complaint(box)):
                 end_stranded()
                 return box
         raise XManError(f"bubblewrap is installed and does not work here: it says {said!r}. {remedy()}")
@@ -77,8 +71,7 @@ class Bubblewrap(Sandbox):
     def start(self, submission: Path, packages: Sequence[str], limits: Limits = Limits(),  # noqa: B008
               extra_files: Mapping[str, Path] = NOTHING) -> Worker:
         with ExitStack() as undo:
-            uid = uids.lend() if self.root else None
-            if uid:
+            if uid := uids.lend() if self.root else None:
                 undo.callback(uid.close)
                 submission = readable_copy(submission, undo)
             python, arguments = self._view(tuple(packages))

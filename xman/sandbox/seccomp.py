@@ -36,7 +36,7 @@ TERMINAL = (0x5412, 0x541C, 0x5423)  # TIOCSTI, TIOCLINUX and TIOCSETD write int
 def program(forks: bool = True) -> bytes | None:
     """The filter as the kernel reads it (an array of sock_filter), None where pyseccomp or libseccomp is missing.
 
-    forks   False: new processes are refused too, threads are not
+    Without forks new processes are refused too; threads are not.
     """
     try:
         import pyseccomp as kernel  # optional; without libseccomp it raises RuntimeError
@@ -47,13 +47,11 @@ def program(forks: bool = True) -> bytes | None:
     rules.set_attr(kernel.Attr.CTL_OPTIMIZE, 2)  # a binary tree
 
     def refuse(name: str, *arguments, error: int = EPERM) -> None:
-        number = kernel.resolve_syscall(kernel.Arch.NATIVE, name)
-        if number >= 0:
+        if (number := kernel.resolve_syscall(kernel.Arch.NATIVE, name)) >= 0:
             rules.add_rule(kernel.ERRNO(error), number, *arguments)
 
-    for names in REFUSED.values():
-        for name in names.split():
-            refuse(name)
+    for name in " ".join(REFUSED.values()).split():
+        refuse(name)
     for number in SINCE_2022:
         rules.add_rule(kernel.ERRNO(ENOSYS), number)
     refuse("clone3", error=ENOSYS)  # its flags lie in memory, where a filter cannot look; the C library then uses clone

@@ -29,9 +29,7 @@ def lend() -> Uid | None:
     if sys.platform != "linux" or os.geteuid() != 0:
         return None
     start = secrets.randbelow(MANY)
-    for number in [FIRST + (start + slot) % MANY for slot in range(MANY)]:
-        if not exists(number):
-            continue
+    for number in filter(exists, [FIRST + (start + slot) % MANY for slot in range(MANY)]):
         lock = socket.socket(socket.AF_UNIX)
         try:
             lock.bind(f"\0xman worker {number}")  # an abstract name: it ends with the process, and leaves no file

@@ -30,10 +30,7 @@ WINDOWS = sys.platform == "win32"
 
 
 class Unsafe(Sandbox):
-    """Workers that are ordinary processes.
-
-    drops   whether they run as other users
-    """
+    """Workers that are ordinary processes. drops: whether they run as other users."""
 
     def __init__(self, drops: bool) -> None:
         self.drops = drops
@@ -45,18 +42,14 @@ class Unsafe(Sandbox):
     @classmethod
     def found(cls) -> Unsafe:
         """What can be had here: another user, if that one can run Python with NumPy."""
-        box = cls(True)
-        drops = uids.lend()
-        if drops:
-            drops.close()
-            return box if drops.own and not complaint(box, ["numpy"]) else cls(False)
-        return cls(False)
+        if uid := uids.lend():
+            uid.close()
+        return cls(bool(uid and uid.own and not complaint(cls(True), ["numpy"])))
 
     def start(self, submission: Path, packages: Sequence[str], limits: Limits = Limits(),  # noqa: B008
               extra_files: Mapping[str, Path] = NOTHING) -> Worker:
         with ExitStack() as undo:
-            uid = uids.lend() if self.drops else None
-            if uid:
+            if uid := uids.lend() if self.drops else None:
                 undo.callback(uid.close)
             if uid and not uid.own:
                 raise XManError("too many workers at once: no user is left for one more")

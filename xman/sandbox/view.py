@@ -6,7 +6,7 @@ import importlib.util
 import os
 import sys
 import sysconfig
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from xman.errors import XManError
@@ -24,32 +24,27 @@ class View:
         self.arguments: list[str] = []
         self._there = {"/"}
 
-    def folder(self, there: str, perms: str = "0755") -> None:
+    def folder(self, there: str) -> None:
         """A folder, and those above it. (bubblewrap would make these too, closed to other users.)"""
         for path in [*reversed([str(above) for above in PurePosixPath(there).parents]), there]:
             if path not in self._there:
                 self._there.add(path)
-                self.arguments += ["--perms", perms if path == there else "0755", "--dir", path]
+                self.arguments += ["--perms", "0755", "--dir", path]
 
-    def show(self, source: str | Path, there: str) -> None:
-        """A file or folder of the host, read-only."""
+    def show(self, source: str | Path, there: str, how: str = "--ro-bind") -> None:
+        """A file or folder of the host, read-only; with how="--symlink" a link to it."""
         self.folder(str(PurePosixPath(there).parent))
         self._there.add(there)
-        self.arguments += ["--ro-bind", str(source), there]
-
-    def link(self, target: str, there: str) -> None:
-        """A symbolic link."""
-        self.folder(str(PurePosixPath(there).parent))
-        self._there.add(there)
-        self.arguments += ["--symlink", target, there]
+        self.arguments += [how, str(source), there]
 
     def memory(self, there: str, mib: int) -> None:
         """A folder that everyone may write to, of so much memory, MiB."""
         self.folder(str(PurePosixPath(there).parent))
         self.arguments += ["--perms", "1777", "--size", str(mib * 2 ** 20), "--tmpfs", there]
 
-    def hide(self, source: Path, there: str) -> None:
-        """Other people's packages below a folder that is shown: an empty folder in place of each."""
+    def library(self, source: Path, there: str) -> None:
+        """A folder of libraries, read-only, with an empty folder in place of other people's packages in it."""
+        self.show(source, there)
         for folder in [*source.glob("*-packages"), *source.glob("python3*/*-packages")]:
             mask = f"{there}/{folder.relative_to(source)}"
             self.arguments += ["--perms", "0555", "--tmpfs", mask, "--remount-ro", mask]
@@ -69,19 +64,15 @@ def show_python(view: View) -> tuple[str, dict[str, str]]:
         view.show(program, str(program))
         for folder in sorted(libraries):
             if not any(str(folder).startswith(f"{shown}/") for shown in library_folders()):
-                view.show(folder, str(folder))
-                view.hide(folder, str(folder))
+                view.library(folder, str(folder))
         return str(program), {}
     inside = f"/python/bin/{program.name}"
     view.show(program, inside)
     if (base / "conda-meta").is_dir():  # its packages use the libraries of its own lib/
-        view.show(base / "lib", "/python/lib")
-        view.hide(base / "lib", "/python/lib")
+        view.library(base / "lib", "/python/lib")
     else:
         for folder in sorted(libraries):
-            there = f"/python/{folder.relative_to(base)}"
-            view.show(folder, there)
-            view.hide(folder, there)
+            view.library(folder, f"/python/{folder.relative_to(base)}")
         for file in sorted((base / "lib").glob("libpython*.so*")):
             view.show(file.resolve(), f"/python/lib/{file.name}")
     return inside, {"LD_LIBRARY_PATH": "/python/lib"}
@@ -102,23 +93,24 @@ def show_libraries(view: View) -> None:
     """Show the shared libraries and the program that loads them; names that are links stay links."""
     for name in ("/lib", "/lib64"):
         if Path(name).is_symlink():
-            view.link(os.readlink(name), name)
+            view.show(os.readlink(name), name, "--symlink")
     for folder in library_folders():
-        view.show(folder, str(folder))
-        view.hide(folder, str(folder))
+        view.library(folder, str(folder))
     for name in ("/lib", "/lib64"):
         for loader in sorted(Path(name).glob("ld-*.so*")):
             there = loader.parent.resolve() / loader.name
             if there.parent not in library_folders():
                 view.show(loader.resolve(), str(there))
     for link in sorted(Path("/etc/alternatives").glob("lib*.so*")):  # Debian's libblas.so.3 is one
-        view.link(os.readlink(link), str(link))
+        view.show(os.readlink(link), str(link), "--symlink")
 
 
 def package_paths(packages: Sequence[str]) -> dict[str, Path]:
     """Each name below the folder of packages ("numpy", "numpy.libs", "xman/wengert.py"), and where it lies on this machine."""
     paths = {}
-    for package in dict.fromkeys(name for wanted in packages for name in (wanted, *brought_by(wanted))):
+    if strange := [package for package in packages if package not in BRINGS]:
+        raise XManError(f"the sandbox has no package {strange[0]!r}; it has numpy, scipy and xman")
+    for package in dict.fromkeys(name for wanted in packages for name in (wanted, *BRINGS[wanted])):
         spec = importlib.util.find_spec(package)
         if spec is None or not spec.submodule_search_locations:
             raise XManError(f"the sandbox needs the package {package}, which is not installed here: pip install {package}")
@@ -128,13 +120,6 @@ def package_paths(packages: Sequence[str]) -> dict[str, Path]:
         else:
             paths |= {path.name: path for path in (folder, folder.with_name(f"{package}.libs")) if path.is_dir()}
     return paths
-
-
-def brought_by(package: str) -> Iterable[str]:
-    """What a package needs to be imported."""
-    if package not in BRINGS:
-        raise XManError(f"the sandbox has no package {package!r}; it has numpy, scipy and xman")
-    return BRINGS[package]
 
 
 def worker_files(extra_files: dict[str, Path]) -> dict[str, Path]:

@@ -36,10 +36,9 @@ class Limits:
 
 
 class Worker:
-    """A process in a sandbox.
+    """A process in a sandbox, its stdin, stdout and stderr pipes without buffers.
 
-    process     its subprocess.Popen; stdin, stdout and stderr are pipes without buffers
-    settings    what its first line has to say, plain data for JSON; paths are those that it sees itself
+    settings: what its first line has to say, plain data for JSON; paths are those that it sees itself.
     """
 
     def __init__(self, process: Popen, settings: dict, kill: Callable[[], None], after: ExitStack) -> None:
@@ -59,10 +58,7 @@ class Worker:
         """The signal that ended it, 0 where it ended by itself, None where it still runs after timeout seconds."""
         with suppress(TimeoutExpired):
             self.process.wait(timeout)
-        code = self.process.returncode
-        if code is None:
-            return None
-        return -code if code < 0 else code - 128 if code > 128 else 0  # bubblewrap says 128 + signal
+        return None if self.process.returncode is None else signal_of(self.process.returncode)
 
     def stop(self) -> None:
         """End it and everything that it has started, and give back what it held. Again does nothing; returns when it is done."""
@@ -80,11 +76,13 @@ class Worker:
             self.process.wait()
             self._after.close()
 
-    def __enter__(self) -> Worker:
-        return self
+    def __enter__(self) -> Worker: return self
+    def __exit__(self, *error: object) -> None: self.stop()
 
-    def __exit__(self, *error: object) -> None:
-        self.stop()
+
+def signal_of(status: int) -> int:
+    """The signal that an exit status tells of, 0 for none: bubblewrap says 128 + signal."""
+    return -status if status < 0 else status - 128 if status > 128 else 0
 
 
 def spawn(command: list[str], **options) -> Popen:

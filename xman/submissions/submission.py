@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -83,7 +82,5 @@ def write(files: dict[str, bytes], folder: Path) -> None:
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
-    for base, _, names in os.walk(folder):  # whatever the umask is
-        os.chmod(base, 0o755)
-        for name in names:
-            os.chmod(os.path.join(base, name), 0o644)
+    for path in (folder, *folder.rglob("*")):  # whatever the umask is
+        path.chmod(0o755 if path.is_dir() else 0o644)

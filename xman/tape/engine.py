@@ -17,13 +17,15 @@ from ops import G
 
 from ..engines import interpreted
 from ..engines.compiled import Built
+from ..engines.folded import wanted
+from ..engines.memory import arena
 from ..engines.program import Program
 from ..errors import XManError
 from ..interpreters import backprop, eval
 from ..interpreters.context import depends, missing, number
 from ..notation import shortened, shown
 from ..wengert import Steps, WengertList, checked, named
-from .lines import ROWS, D, Unwritten, Writer, needed
+from .lines import ROWS, D, Unwritten, Writer
 from .loops import CHUNK, KINDS, SENDS, arranged, loops, machine_code, reach, source
 
 HINT = "without the package numba it runs in NumPy, and many times slower: pip install 'xman[fast]'"
@@ -139,7 +141,7 @@ class Recorded:
 
     def __init__(self, steps: WengertList, outputs: tuple[str, ...]):
         writer = Writer(steps.inputs)
-        writer.write(needed(steps, outputs))
+        writer.write(wanted(steps, outputs))
         found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
         self.jit = compiles()
         codes, reads = np.array(writer.codes, np.int32), np.array(writer.reads, np.int32)
@@ -213,7 +215,8 @@ class Recorded:
         lines, first = len(self.arrays[2]), int(self.arrays[-1])
         partials, gathered = (CHUNK, CHUNK) if chunked else (lines if back else 0, 0)
         sizes = first + lines, first + lines if back else 0, partials, partials, *[gathered] * 5
-        buffers = [aligned(size * width).reshape(size, width) for size in sizes]
+        # each begins with a line of the cache: WIDTH numbers that lie in two lines move at half the speed
+        buffers = [arena(8 * size * width).view(float).reshape(size, width) for size in sizes]
         buffers[0][self.inputs:first] = self.constants[:, None]
         return [x.reshape(-1) for x in buffers] if self.jit else buffers
 
@@ -224,13 +227,6 @@ def compiles() -> bool:
         return False
     import numba
     return not numba.config.DISABLE_JIT
-
-
-def aligned(size: int) -> np.ndarray:
-    """Zeros that begin with a line of the cache: WIDTH numbers that lie in two lines move at half the speed."""
-    memory = np.zeros(size + 7)
-    start = -(memory.ctypes.data // 8) % 8
-    return memory[start:start + size]
 
 
 class Interpreted:

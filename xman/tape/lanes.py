@@ -11,18 +11,14 @@ FAR = 1e6  # up to here sin and cos are right to 2 ulp
 def turned(x: Any, quarters: int) -> Any:
     """sin(x + quarters·π/2) where |x| ≤ FAR, of `vectorised` Lanes: 1.4 ulp to |x| = 1000, 1.9 ulp to FAR.
 
-    π/2 in three parts (Cody and Waite), of which the first two are so short that their products are exact, and the polynomials
-    of fdlibm (Sun Microsystems, 1993) for |r| ≤ π/4.
+    π/2 in three parts (Cody and Waite), of which the first two are so short that their products are exact.
     """
     from ..fused.vectorised import bits, nearest, number, polynomial, where
+    from ..fused.vectorised_powers import COS, SIN
     n, k = nearest(x * (2.0 / math.pi))
     r = x - n * 1.5707963267341256 - n * 6.077100506303966e-11 - n * 2.0222662487959507e-21
     z = r * r
-    sine = r + r * z * polynomial(z, (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
-                                      2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10))
-    cosine = 1.0 - (0.5 * z - z * z * polynomial(z, (
-        4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05, -2.75573143513906633035e-07,
-        2.08757232129817482790e-09, -1.13596475577881948265e-11)))
+    sine, cosine = r + r * z * polynomial(z, SIN), 1.0 - (0.5 * z - z * z * polynomial(z, COS))
     k = k + quarters
     return number(bits(where(k & 1 == 1, cosine, sine)) ^ (k >> 1 << 63))
 

@@ -10,7 +10,7 @@ import numpy as np
 import ops
 from ops import G
 
-from ..wengert import Line, WengertList
+from ..wengert import Line
 
 # what the rules of ops make 0 where delta·partial is NaN; of x, and ×16 of y
 D, P, F = 1, 2, 4  # where the delta is 0 · where the partial is 0 · with D: and the other argument is finite
@@ -225,16 +225,3 @@ class Writer:
     def constant(self, value: float) -> int:
         value = float(value)
         return self.constants.setdefault(value or str(value), -1 - len(self.constants))  # 0.0 and −0.0 are two
-
-
-def needed(steps: WengertList, outputs: Iterable[str]) -> list[Line]:
-    """The lines that the outputs depend on, in their order."""
-    wanted, lines = set(outputs), []
-    for line in reversed(steps):
-        if line[0] in wanted:
-            lines.append(line)
-            try:
-                wanted.update(line[2])
-            except TypeError:  # an array among the arguments
-                wanted.update(a for a in line[2] if isinstance(a, str))
-    return lines[::-1]

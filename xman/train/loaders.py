@@ -1,5 +1,4 @@
 """Data sets as arrays: the two that are installed, and files of your own in train, valid and test parts."""
-
 from __future__ import annotations
 
 import re
@@ -9,16 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from xman.train.readers import (
-    DataError,
-    encode,
-    read_csv,
-    read_idx,
-    read_libsvm,
-    read_lines,
-    read_titles,
-    sort_labels,
-)
+from .readers import DataError, encode, read_csv, read_idx, read_libsvm, read_lines, read_titles, sort_labels
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -29,16 +19,16 @@ __all__ = ["DataError", "Dataset", "encode", "load", "read_csv", "read_idx", "re
 
 INSTALLED = "digits", "names"
 PARTS = ".train", ".valid", ".test"
+READERS = {".csv": read_csv, ".svm": read_libsvm, ".svmlight": read_libsvm, ".libsvm": read_libsvm}
 
 
 class Dataset(NamedTuple):
     """Rows to train on, to choose by and to judge by: three pairs (X, y) with one numbering of the classes.
 
-    X: float32, (rows, features), of titles (rows, max_len, characters); of a LIBSVM file a CSR matrix.
-    y: int64, (rows,), y[i] the place of row i's label in classes.
-    classes: the labels of train, in order.  alphabet: of titles the characters in the order of their columns.
+    X: float32, (rows, features), of titles (rows, max_len, characters); of a LIBSVM file a CSR matrix. y:
+    int64, (rows,), the places of the labels in classes. classes: the labels of train, in order. alphabet: of
+    titles the characters in the order of their columns.
     """
-
     train: Part
     valid: Part
     test: Part
@@ -61,25 +51,21 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0) -> Da
     seed: of the shuffle.
     Raises DataError, with file and line, where a file is missing or not right, or a label is not among train's.
     """
-    path = _installed(f"{source}.train") if source in INSTALLED else Path(source)
+    path = installed(f"{source}.train") if source in INSTALLED else Path(source)
     stem = path.with_suffix("") if path.suffix in PARTS else path
-    three = [Path(f"{stem}{part}") for part in PARTS]
-    if path.suffix in PARTS or (not path.exists() and all(map(Path.exists, three))):
-        paths = three
-        parts = [_read(part) for part in paths]
+    paths = [Path(f"{stem}{part}") for part in PARTS]
+    if path.suffix in PARTS or (not path.exists() and all(map(Path.exists, paths))):
+        parts = [*map(_read, paths)]
     elif re.search("idx[0-9]-ubyte", path.name):
         paths, parts = _mnist(path, seed)
     else:
-        inputs, labels = _read(path)
-        paths, parts = [path] * 3, _split(path, inputs, labels, [7, 8], seed)
-
+        paths, parts = [path] * 3, _split(path, *_read(path), [7, 8], seed)
     inputs = [x for x, _ in parts]
     alphabet = None
     if inputs[0].dtype == object:  # titles
         alphabet = "".join(sorted(set("".join(inputs[0]))))
-        if max_len is None:
-            max_len = 20 if source == "names" else 10
-        inputs = [encode(x, max_len, alphabet) for x in inputs]
+        length = (20 if source == "names" else 10) if max_len is None else max_len
+        inputs = [encode(x, length, alphabet) for x in inputs]
     elif source == "digits":
         inputs = [x / np.float32(16) for x in inputs]
     else:
@@ -89,7 +75,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0) -> Da
     return Dataset(*zip(inputs, y, strict=True), tuple(classes), alphabet)
 
 
-def _installed(name: str) -> Path:
+def installed(name: str) -> Path:
     """The path of a file that is installed as part of xman.datasets, or lies in data/ of a checkout."""
     try:
         path = Path(str(files("xman.datasets") / name))
@@ -100,29 +86,20 @@ def _installed(name: str) -> Path:
 
 def _read(path: Path) -> tuple[np.ndarray | csr_matrix, np.ndarray]:
     """The inputs of one file, an array, a CSR matrix or titles as an array of objects, and the labels as an array."""
-    suffix = path.with_suffix("").suffix if path.suffix in PARTS else path.suffix
-    if suffix == ".csv":
-        kind = read_csv
-    elif suffix in (".svm", ".svmlight", ".libsvm"):
-        kind = read_libsvm
-    else:
+    if not (kind := READERS.get(path.with_suffix("").suffix if path.suffix in PARTS else path.suffix)):
         first = next(line for line in read_lines(path) if line.strip())
-        if re.match(r"\s*[-+.0-9]\S*(\s+\d+:\S+)+\s*(#|$)", first):
-            kind = read_libsvm
-        else:
-            kind = read_csv if "," in first and "\t" not in first else read_titles
+        kind = (read_libsvm if re.match(r"\s*[-+.0-9]\S*(\s+\d+:\S+)+\s*(#|$)", first) else
+                read_csv if "," in first and "\t" not in first else read_titles)
     inputs, labels = kind(path)
     return np.array(inputs, object) if kind is read_titles else inputs, np.array(labels, object)
 
 
 def _mnist(path: Path, seed: int) -> tuple[list[Path], list[tuple[np.ndarray, np.ndarray]]]:
     """The files and the parts of a pair of IDX files and, where it is there, the t10k pair beside it."""
-    inputs, labels = _pair(path)
-    other = path.with_name(path.name.replace("train", "t10k"))
+    pair, other = _pair(path), path.with_name(path.name.replace("train", "t10k"))
     if other == path or not other.exists():
-        return [path] * 3, _split(path, inputs, labels, [7, 8], seed)
-    train, valid = _split(path, inputs, labels, [9], seed)
-    return [path, path, other], [train, valid, _pair(other)]
+        return [path] * 3, _split(path, *pair, [7, 8], seed)
+    return [path, path, other], [*_split(path, *pair, [9], seed), _pair(other)]
 
 
 def _pair(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -144,8 +121,8 @@ def _split(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tent
     order = np.concatenate([order[first], np.delete(order, first)])
     at = [rows * tenth // 10 for tenth in tenths]
     if rows < 10 or len(first) > at[0]:
-        found = f"found {rows} rows of {len(first)} classes"
-        raise DataError(f"{path}: {found}, too few to be split; wanted 10 or more, or a file for each part.")
+        raise DataError(f"{path}: found {rows} rows of {len(first)} classes, too few to be split; "
+                        "wanted 10 or more, or a file for each part.")
     return [(inputs[piece], labels[piece]) for piece in np.split(order, at)]
 
 
@@ -163,10 +140,9 @@ def _same_width(paths: list[Path], inputs: list) -> list:
 def _indices(path: Path, labels: np.ndarray, classes: list[str]) -> np.ndarray:
     """The place of each label among the classes, int64."""
     place = {label: k for k, label in enumerate(classes)}
-    for row, label in enumerate(labels):
-        if label not in place:
+    for row, label in enumerate(labels, 1):
+        if label not in place:  # in its file, what is no row, a header or a comment, stands at the top
             idx = re.search("idx[0-9]-ubyte", path.name)
-            # what is no row, a header or a comment, stands at the top
-            where = f"label {row + 1}" if idx else f"line {len(read_lines(path)) - len(labels) + row + 1}"
+            where = f"label {row}" if idx else f"line {len(read_lines(path)) - len(labels) + row}"
             raise DataError(f"{path}, {where}: found label {label!r}, which never occurs in train.")
     return np.array([place[label] for label in labels], np.int64)

@@ -1,5 +1,4 @@
 """Read the files that data sets come in: CSV, MNIST IDX, LIBSVM and titles; refuse what is not right, saying where."""
-
 from __future__ import annotations
 
 import gzip
@@ -18,8 +17,6 @@ from xman.errors import XManError
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["DataError", "encode", "read_csv", "read_idx", "read_libsvm", "read_titles"]
-
 LARGEST = float(np.finfo(np.float32).max)
 DEFLATE = 1032  # no gzip file grows by more than this factor
 
@@ -31,9 +28,9 @@ class DataError(XManError):
 def read_csv(path: str | Path, label: int = -1) -> tuple[np.ndarray, list[str]]:
     """The numbers of a CSV file, (rows, columns - 1) float32, and the labels, a string a row.
 
-    path: UTF-8, cells parted by commas; a first line that holds names instead of numbers is a header.
-    label: the label's column, 0 the first, -1 the last.  A label 3.0 reads "3".
-    Raises DataError where a row is ragged, a cell is no finite number, a label is empty, or no row is there.
+    path: UTF-8, cells parted by commas; a first line that holds names instead of numbers is a header. label:
+    the label's column, 0 the first, -1 the last. A label 3.0 reads "3". DataError where a row is ragged, a
+    cell is no finite number, a label is empty, or no row is there.
     """
     lines = read_lines(path)
     wanted = lines[0].count(",") + 1
@@ -41,8 +38,7 @@ def read_csv(path: str | Path, label: int = -1) -> tuple[np.ndarray, list[str]]:
         raise DataError(f"{path}, line 1: found {wanted} column(s), wanted features and the label in column {label}.")
     label %= wanted
     header = _is_header(lines, label)
-    rows = lines[header:]
-    if not rows:
+    if not (rows := lines[header:]):
         raise DataError(f"{path}, line 1: found a header and nothing below it, wanted rows of numbers.")
     for number, line in enumerate(rows, header + 1):
         if line.count(",") + 1 != wanted:
@@ -58,17 +54,17 @@ def read_csv(path: str | Path, label: int = -1) -> tuple[np.ndarray, list[str]]:
         cell = rows[row].split(",")[columns[column]].strip()
         place = f"{path}, line {row + header + 1}, column {columns[column] + 1}"
         raise DataError(f"{place}: found {cell!r}, wanted a finite number.")
-    from_end = label - wanted  # counted from the end, the usual last column costs one cut
-    cells = (line.rsplit(",", -from_end)[from_end] for line in rows)
+    end = label - wanted  # counted from the end, the usual last column costs one cut
+    cells = (line.rsplit(",", -end)[end] for line in rows)
     return X, [_label(cell, f"{path}, line {number}") for number, cell in enumerate(cells, header + 1)]
 
 
 def read_idx(path: str | Path) -> np.ndarray:
     """The array of an IDX file (MNIST's format) of unsigned bytes: its own shape, uint8.
 
-    path: plain or gzip.  The header: 0, 0, 8, the number of axes, then each length in 4 bytes, big end first.
-    Raises DataError where the magic is another, or the file is not as long as its header says; the size is compared
-    before memory is taken for it.
+    path: plain or gzip. The header: 0, 0, 8, the number of axes, then each length in 4 bytes, big end first.
+    DataError where the magic is another, or the file is not as long as its header says, seen before memory is
+    taken for it.
     """
     try:
         size = Path(path).stat().st_size
@@ -90,10 +86,8 @@ def read_idx(path: str | Path) -> np.ndarray:
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}.") from None
     if body is None or len(body) != wanted or not wanted:
-        if body is None:
-            found = f"at most {most}" if zipped else most
-        else:
-            found = "more" if len(body) > wanted else len(body)
+        at_most = f"{'at most ' * zipped}{most}"
+        found = at_most if body is None else "more" if len(body) > wanted else len(body)
         sizes = " x ".join(map(str, shape))
         raise DataError(f"{path}, byte {4 + 4 * axes}: found {found} bytes, wanted {sizes} = {wanted}, at least 1.")
     return np.frombuffer(body, np.uint8).reshape(shape)
@@ -102,14 +96,12 @@ def read_idx(path: str | Path) -> np.ndarray:
 def read_libsvm(path: str | Path, features: int | None = None) -> tuple[csr_matrix, list[str]]:
     """The matrix of a LIBSVM file, CSR (rows, features) float32, and the labels, a string a row ("+1" reads "1").
 
-    path: a line is `label index:value index:value ...`, indices rising from 1; lines with # at the top are comments,
-    and so is what follows a # in a line.
-    features: the number of columns; None takes the largest index.
-    Raises DataError where a label or a pair is misplaced, an index does not rise, is above features or 2**31 - 1,
-    or a value is no finite number.
+    path: a line is `label index:value index:value ...`, indices rising from 1; lines with # at the top are
+    comments, and so is what follows a # in a line. features: the number of columns; None takes the largest
+    index. DataError where a label or a pair is misplaced, an index does not rise, is too large, or a value is
+    no finite number.
     """
     from scipy.sparse import csr_matrix  # a quarter of a second to import
-
     lines = read_lines(path)
     comments = next((i for i, line in enumerate(lines) if not line.startswith("#")), len(lines))
     if comments == len(lines):
@@ -124,8 +116,7 @@ def read_libsvm(path: str | Path, features: int | None = None) -> tuple[csr_matr
         labels.append(_label(words[0], place))
         last = 0
         for word in words[1:]:
-            pair = re.fullmatch("([0-9]+):(.+)", word)
-            if not pair:
+            if not (pair := re.fullmatch("([0-9]+):(.+)", word)):
                 raise DataError(f"{place}: found {word!r} after the label, wanted index:value with an index from 1 on.")
             index = int(pair[1]) if len(pair[1]) < 20 else 2**63  # int() refuses thousands of digits
             value = _number(pair[2])
@@ -147,16 +138,15 @@ def read_titles(path: str | Path) -> tuple[list[str], list[str]]:
     """The titles of a text file, percent-decoded, and their labels.
 
     path: UTF-8, a line is `title<TAB>label`; the title may be percent-encoded (`Caf%C3%A9`), its underscores stay.
-    Raises DataError where a line has no TAB or more than one, a part is empty, or an escape is bad.
+    DataError where a line has no TAB or more than one, a part is empty, or an escape is bad.
     """
     titles, labels = [], []
     for number, line in enumerate(read_lines(path), 1):
         title, tab, label = line.partition("\t")
         if not (title and tab and label) or "\t" in label:
             raise DataError(f"{path}, line {number}: found {_short(line)}, wanted a title, one TAB and a label.")
-        bad = re.search("%(?![0-9A-Fa-f]{2})", title)
-        if bad:
-            found = _short(title[bad.start() : bad.start() + 3])
+        if bad := re.search("%(?![0-9A-Fa-f]{2})", title):
+            found = _short(title[bad.start():bad.start() + 3])
             raise DataError(f"{path}, line {number}: found {found}, wanted two hexadecimal digits after %.")
         try:
             titles.append(unquote(title, errors="strict"))
@@ -169,22 +159,16 @@ def read_titles(path: str | Path) -> tuple[list[str], list[str]]:
 def encode(titles: list[str], max_len: int, alphabet: str) -> np.ndarray:
     """One-hot titles, (rows, max_len, characters) float32: X[i, t, k] is 1 where titles[i][t] == alphabet[k], else 0.
 
-    titles: strings; what is beyond max_len is cut off.
-    max_len: positions, at least 1; those past a title's end are all zeros, and so are characters not in the alphabet.
-    alphabet: the characters in the order of their columns.
-    Raises ValueError where max_len is below 1.
+    titles: strings; what is beyond max_len is cut off. max_len: positions, at least 1, else ValueError; those
+    past a title's end are all zeros, and so are characters not in alphabet: the characters in the order of
+    their columns.
     """
     if max_len < 1:
         raise ValueError(f"max_len is {max_len}, wanted at least 1.")
     column = {character: k for k, character in enumerate(alphabet)}
     X = np.zeros((len(titles), max_len, len(alphabet)), np.float32)
-    ones = [
-        (i, t, column[character])
-        for i, title in enumerate(titles)
-        for t, character in enumerate(title[:max_len])
-        if character in column
-    ]
-    if ones:
+    if ones := [(i, t, column[character]) for i, title in enumerate(titles)
+                for t, character in enumerate(title[:max_len]) if character in column]:
         X[tuple(np.array(ones).T)] = 1
     return X
 
@@ -192,16 +176,12 @@ def encode(titles: list[str], max_len: int, alphabet: str) -> np.ndarray:
 def read_lines(path: str | Path) -> list[str]:
     """The lines of a UTF-8 file without their ends and without the blank ones at its end; DataError if none is left."""
     try:
-        content = Path(path).read_bytes()
+        text = Path(path).read_bytes().decode("utf-8-sig").rstrip("\r\n")
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}.") from None
-    try:
-        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        byte = error.object[error.start]
+        line, byte = error.object[:error.start].count(b"\n") + 1, error.object[error.start]
         raise DataError(f"{path}, line {line}: found byte 0x{byte:02x}, wanted UTF-8 text.") from None
-    text = text.rstrip("\r\n")
     if not text.strip():
         raise DataError(f"{path}: the file is empty, wanted at least one line.")
     return text.replace("\r\n", "\n").split("\n")  # not splitlines(), which cuts titles at rarer characters

@@ -35,27 +35,12 @@ MODULES = {"jnp": Later("jax.numpy"), "nn": Later("jax.nn"), "special": Later("j
 jax, jnp, lax, nn = Later("jax"), MODULES["jnp"], Later("jax.lax"), MODULES["nn"]
 
 
-def scale(x, w):
-    return zero_where_zero(x, jnp.multiply(x, w))
-
-
-def zero_where_zero(x, result):
-    return jnp.where(jnp.equal(x, 0) & jnp.isnan(result), 0, result)
-
-
-def remainder(x, y):
-    r = jnp.remainder(x, y)
-    return jnp.where(r == 0, jnp.copysign(r, y), r)
-
-
-def floor_divide(x, y):
-    q = jnp.floor_divide(x, y)
-    return jnp.where(q == 0, jnp.copysign(q, jnp.divide(x, y)), q)
-
-
-def expDifference(x, y):
-    e = jnp.exp(jnp.subtract(x, y))
-    return jnp.where(jnp.equal(x, y) & jnp.isnan(e), jnp.not_equal(x, -np.inf), e)
+def scale(x, w): return zero_where_zero(x, jnp.multiply(x, w))
+def zero_where_zero(x, result): return jnp.where(jnp.equal(x, 0) & jnp.isnan(result), 0, result)
+def over_classes(y, x): return -jnp.sum(scale(y, x), -1, keepdims=True)
+def mean(x, axis=None, keep=False): return jnp.sum(x, axis, keepdims=keep) / (count(x, axis) or np.nan)
+def turned(u, vt): return (jnp.linalg.det(u) * jnp.linalg.det(vt))[..., None, None]
+def log_tail(z): return jnp.log(tail(z) / z) - 0.5 * z * z - LOG_ROOT_TWO_PI
 
 
 def broadcast(x, like, axis=()):
@@ -98,10 +83,6 @@ def part(x, i, axis, *arrays):
 def diagBack(d, x, k=0):
     rows = np.arange(len(d)) + max(0, -k)
     return jnp.diag(d, k) if x.ndim == 1 else jnp.zeros(x.shape, d.dtype).at[rows, rows + k].set(d)
-
-
-def mean(x, axis=None, keepdims=False):
-    return jnp.sum(x, axis, keepdims=keepdims) / (count(x, axis) or np.nan)
 
 
 def centered(x, axis=None):
@@ -147,18 +128,10 @@ def cofactorSlope(t, a):
     return turned(u, vt) * (u @ inner @ vt)
 
 
-def turned(u, vt):
-    return (jnp.linalg.det(u) * jnp.linalg.det(vt))[..., None, None]
-
-
 def inverseGaps(w):
     gap = w[..., None, :] - w[..., :, None]
     least = w.shape[-1] * float(np.finfo(w.dtype).eps) * jnp.abs(w).max(-1, keepdims=True)[..., None]
     return jnp.where(jnp.abs(gap) > least, 1 / gap, 0)
-
-
-def log_tail(z):
-    return jnp.log(tail(z) / z) - 0.5 * z * z - LOG_ROOT_TWO_PI
 
 
 def oneHot(y, like):
@@ -167,10 +140,6 @@ def oneHot(y, like):
     if y.shape != like.shape and like.shape[-1] > 1:
         return (y.reshape(*like.shape[:-1], 1) == np.arange(like.shape[-1])).astype(like.dtype)
     return y.reshape(*like.shape[:-1], -1).astype(like.dtype)
-
-
-def over_classes(y, x):
-    return -jnp.sum(scale(y, x), -1, keepdims=True)
 
 
 def sigmoidCrossEntropy(z, y):
@@ -198,8 +167,12 @@ NAMED = dict.fromkeys(("sum", "max", "min", "prod"), ("", "axis=", "keepdims="))
 FUNCTIONS = {
     **{op: G[op] for op in "alias column count getitem half square stopGradient unpad".split()},  # right for JAX as they are
     **{function.__name__: function for function in (
-        broadcast, centered, cofactor, cofactorSlope, diagBack, dotLeft, dotRight, einsumBack, expDifference, floor_divide, hinge,
-        mean, oneHot, part, remainder, scale, scan, shift, sigmoidCrossEntropy, ties, unbroadcast, var)},
+        broadcast, centered, cofactor, cofactorSlope, diagBack, dotLeft, dotRight, einsumBack, hinge, mean, oneHot,
+        part, scale, scan, shift, sigmoidCrossEntropy, ties, unbroadcast, var)},
+    "remainder":  lambda x, y: jnp.where((r := jnp.remainder(x, y)) == 0, jnp.copysign(r, y), r),
+    "floor_divide": lambda x, y: jnp.where((q := jnp.floor_divide(x, y)) == 0, jnp.copysign(q, jnp.divide(x, y)), q),
+    "expDifference": lambda x, y: jnp.where(jnp.equal(x, y) & jnp.isnan(e := jnp.exp(jnp.subtract(x, y))),
+                                            jnp.not_equal(x, -np.inf), e),
     "ratio":      lambda x, y: zero_where_zero(x, jnp.divide(x, y)),
     "safeProduct": lambda x, y: jnp.where((x == 0) | (y == 0), 0, x * y),
     "astype":     lambda x, dtype: x.astype(dtype[0]),

@@ -25,7 +25,8 @@ def summary(records: list[dict]) -> dict:
             "slowest": sorted(records, key=lambda record: -record["seconds"])[:10],
             "troubled": [(record, troubles(record)) for record in records if troubles(record)],
             "grader": [(record, *found) for record in records for found in grader_errors(record)],
-            "versions": _versions(records)}
+            "versions": {name: Counter(str(record["graded"].get(name)) for record in records).most_common()
+                         for name in VERSIONS}}  # the values that graded, and how many records each
 
 
 def _spread(values: list[float]) -> dict[str, float]:
@@ -80,8 +81,3 @@ def _sentences(record: dict) -> Iterator[tuple[str, str]]:
                     what = rows.get("Came back") or rows.get("Look at next")
                 if what and what not in told and not case["grader"]:
                     yield f"task {task['number']}, {part['title']}", what
-
-
-def _versions(records: list[dict]) -> dict[str, list[tuple[str, int]]]:
-    """For each of VERSIONS, the values that graded and how many records each."""
-    return {name: Counter(str(record["graded"].get(name)) for record in records).most_common() for name in VERSIONS}

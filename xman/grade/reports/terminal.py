@@ -6,6 +6,7 @@ import shutil
 import statistics
 import unicodedata
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 
 from .view import failures, for_student, full, grader_errors, harmless, number, sentence, troubles
 
@@ -35,7 +36,8 @@ def table(record: dict, colour: bool = False, width: int | None = None) -> str:
             lines.append(_row(f"   {_one(part['title'])}{' (hidden)' if part['hidden'] else ''}", part, width, paint))
             for case in failures(part):
                 lines += _case(case, width, paint)
-        lines += _printed(task["output"], width, paint)
+        if printed := task["output"].rstrip():
+            lines += [paint("   What it printed:", DIM), *_most(_wrap(printed, width, 5), PRINTED, 5)]
     return "\n".join(lines) + "\n"
 
 
@@ -65,8 +67,7 @@ def class_table(records: list[dict], colour: bool = False, width: int | None = N
         room = max(16, width - names - 8 * (len(tasks) + 2) - 2)
         lines.append(f"{line}  {paint(_cut(remark, room), RED)}" if remark else line)
     count = f"{len(records)} submission{'s' * (len(records) != 1)}"
-    points = [record["points"] for record in records]
-    if points:
+    if points := [record["points"] for record in records]:
         of = number(max(record["of"] for record in records))
         count += f", mean {number(statistics.mean(points))}, median {number(statistics.median(points))} of {of}"
     return "\n".join([*lines, "", count]) + "\n"
@@ -80,24 +81,12 @@ def columns(text: str) -> int:
                for char in text)
 
 
-def _terminal() -> int:
-    return max(40, min(100, shutil.get_terminal_size().columns))
-
-
-def _paint(text: str, code: int) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m"
-
-
-def _plain(text: str, code: int) -> str:
-    return text
-
-
-def _one(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _shade(item: dict) -> int:
-    return GREEN if full(item) else YELLOW if item["points"] else RED
+def _terminal() -> int: return max(40, min(100, shutil.get_terminal_size().columns))
+def _paint(text: str, code: int) -> str: return f"\x1b[{code}m{text}\x1b[0m"
+def _plain(text: str, code: int) -> str: return text
+def _one(text: str) -> str: return " ".join(text.split())
+def _shade(item: dict) -> int: return GREEN if full(item) else YELLOW if item["points"] else RED
+def _cut(text: str, room: int) -> str: return text if columns(text) <= room else _prefix(text, room - 1) + "…"
 
 
 def _row(title: str, item: dict, width: int, paint: Paint, code: int | None = None) -> str:
@@ -109,19 +98,12 @@ def _row(title: str, item: dict, width: int, paint: Paint, code: int | None = No
 
 def _case(case: dict, width: int, paint: Paint) -> Iterator[str]:
     partly = f"{case['credit']:.0%} of the credit" if case["credit"] else ""
-    heading = ", ".join(filter(None, (case["name"], partly)))
-    if heading:
+    if heading := ", ".join(filter(None, (case["name"], partly))):
         yield from _wrap(heading, width, 5)
     for label, text in case["rows"]:
         first, *rest = _most(_wrap(text, width, 7 + LABEL), LINES, 7 + LABEL)
         yield " " * 7 + paint(_pad(label, LABEL), DIM) + first[7 + LABEL:]
         yield from rest
-
-
-def _printed(output: str, width: int, paint: Paint) -> Iterator[str]:
-    if output.strip():
-        yield paint("   What it printed:", DIM)
-        yield from _most(_wrap(output.rstrip(), width, 5), PRINTED, 5)
 
 
 def _most(lines: list[str], most: int, indent: int) -> list[str]:
@@ -149,16 +131,7 @@ def _fold(paragraph: str, room: int) -> Iterator[str]:
 
 
 def _prefix(text: str, room: int) -> str:
-    used = 0
-    for k, char in enumerate(text):
-        used += columns(char)
-        if used > room:
-            return text[:k]
-    return text
-
-
-def _cut(text: str, room: int) -> str:
-    return text if columns(text) <= room else _prefix(text, room - 1) + "…"
+    return text[:sum(used <= room for used in accumulate(map(columns, text)))]
 
 
 def _pad(text: str, room: int) -> str:

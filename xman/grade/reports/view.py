@@ -37,7 +37,8 @@ def for_student(record: dict) -> dict:
             for case in part["cases"]:
                 told = (case["feedback"] or {}).get("came_back") or ""
                 if not told or told not in (record["trouble"], *unwritten) and (told != task["trouble"] or not ended):
-                    seen.append(_seen(case))
+                    grader = {"feedback": {"grader": True, "look": GRADER_FAILED}}
+                    seen.append(case | grader if (case["feedback"] or {}).get("grader") else case)
                 ended = ended or told == task["trouble"]
                 unwritten |= {told} if told.startswith("not written yet") else set()
             part["cases"] = [] if part["hidden"] else seen
@@ -46,11 +47,6 @@ def for_student(record: dict) -> dict:
             task["trouble"] = None
     record["passed"] = not record["trouble"] and all(task["passed"] for task in record["tasks"])
     return record
-
-
-def _seen(case: dict) -> dict:
-    own = (case["feedback"] or {}).get("grader")
-    return {**case, "feedback": {"grader": True, "look": GRADER_FAILED}} if own else case
 
 
 def failures(part: dict) -> list[dict]:

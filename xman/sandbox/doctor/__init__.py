@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -38,13 +38,7 @@ REPORT = "this should hold with bubblewrap: please report it, with this table"
 
 
 class Finding(NamedTuple):
-    """One promise of the sandbox.
-
-    name    what it is about: "no network"
-    ok      whether it holds
-    found   what was found, a sentence
-    todo    what to do where it does not hold, else empty
-    """
+    """A promise of the sandbox, "no network", whether it holds, what was found, what to do if it does not."""
     name: str
     ok: bool
     found: str
@@ -54,7 +48,7 @@ class Finding(NamedTuple):
 def doctor(unsafe: bool = False) -> list[Finding]:
     """What holds of the sandbox that Sandbox.here(unsafe) gives, tried in it in about two seconds.
 
-    unsafe  True: where bubblewrap does not work, try the weaker sandbox; otherwise only what is missing is said
+    Where bubblewrap does not work, and the weaker sandbox is not asked for, only what is missing is said.
     """
     first, box = sandbox(unsafe)
     if box is None:
@@ -130,16 +124,11 @@ def nothing_stays(box: Sandbox) -> list[Finding]:
     with started(box, "daemon") as worker:
         said = worker.process.stdout.readline()
         pipe = os.dup(worker.process.stdout.fileno())
-    ended = ends(pipe)
+    with os.fdopen(pipe, "rb", 0) as reader:  # does nobody hold its other end any more, or soon?
+        ended = bool(select.select([reader], [], [], 0.5)[0]) and not reader.read()
     if not said:
         return [Finding(name, True, "none could be started")]
     return [Finding(name, ended, "a process that had left its session and its parent " + ("has ended" if ended else "lives on"))]
-
-
-def ends(pipe: int) -> bool:
-    """Whether nobody holds the other end of the pipe any more, or soon."""
-    with os.fdopen(pipe, "rb", 0) as reader:
-        return bool(select.select([reader], [], [], 0.5)[0]) and not reader.read()
 
 
 def ends_with_the_grader(box: Sandbox) -> list[Finding]:
@@ -190,9 +179,8 @@ def others() -> list[str]:
 def abstract() -> Iterator[str]:
     """A Unix socket without a file that waits for someone; its name."""
     name = f"xman doctor {secrets.token_hex(8)}"
-    with ExitStack() as stack:
-        if sys.platform == "linux":
-            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+    with socket.socket(socket.AF_UNIX) if sys.platform == "linux" else nullcontext() as listener:
+        if listener:
             listener.bind("\0" + name)
             listener.listen()
         yield name

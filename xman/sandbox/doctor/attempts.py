@@ -85,14 +85,8 @@ def processes(told):
     return True, f"/proc is empty, and the worker is process {os.getpid()} of its own namespace"
 
 
-@attempt("/tmp of bounded size")
-def tmp(told):
-    return filled(TMP, told["limits"]["tmp_mib"])
-
-
-@attempt("/dev/shm of bounded size")
-def shm(told):
-    return filled("/dev/shm", told["limits"]["shm_mib"])
+attempt("/tmp of bounded size")(lambda told: filled(TMP, told["limits"]["tmp_mib"]))
+attempt("/dev/shm of bounded size")(lambda told: filled("/dev/shm", told["limits"]["shm_mib"]))
 
 
 def filled(folder, mib):

@@ -16,10 +16,8 @@ SIGKILL, SECCOMP_MODE_FILTER = 9, 2
 def confine(settings):
     """Close what was inherited, become the user settings["uid"] (None: stay), keep settings["limits"], gain nothing ever again.
 
-    settings["seccomp"]             the filter of system calls, in base64; None: there is none
-    settings["in_memory"]           the folders that lie in memory: what the kernel is told of each, sizes first of all
-    settings["hidden"]              no other process of this user may look into this one
-    settings["keeps_capabilities"]  root stays what it is
+    seccomp: the filter of system calls, in base64, or None. in_memory: folders that lie in memory, and what
+    the kernel is told of each. hidden: from other processes of this user. keeps_capabilities: of root.
     """
     with contextlib.suppress(ValueError, OSError):
         os.closerange(3, os.sysconf("SC_OPEN_MAX") if hasattr(os, "sysconf") else 256)

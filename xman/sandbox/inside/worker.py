@@ -34,8 +34,7 @@ def first_line():
     """Byte by byte, so that nothing of the second line is lost in a buffer."""
     line = b""
     while not line.endswith(b"\n"):
-        byte = os.read(0, 1)
-        if not byte:
+        if not (byte := os.read(0, 1)):
             sys.exit("no settings came")
         line += byte
     return line
@@ -72,8 +71,7 @@ class Worker:
     def answer(self, question):
         if question["call"] is None:
             return self.load(question["seed"])
-        call = self.probes.get(question["call"])
-        if call:
+        if call := self.probes.get(question["call"]):
             return call(self.module, *question["args"], **question["keywords"])
         if not hasattr(self.module, question["call"]):
             raise Missing(f"{self.name}.py has no function {question['call']}")
