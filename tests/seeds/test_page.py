@@ -1,0 +1,67 @@
+"""The table of examples is whole, and the page that is written from it is the one in docs/."""
+
+import re
+
+import pytest
+
+pytest.importorskip("click")
+
+from seeds.examples import DOCUMENTS, Example
+from seeds.page import PAGE, anchored, documents, page, proofs, run, shown
+
+ROWS = {name: document.EXAMPLES for name, document in documents().items()}
+
+
+def test_each_test_of_the_documents_stands_in_the_table_and_each_row_names_a_test():
+    assert {row.test for rows in ROWS.values() for row in rows} == proofs().keys()
+
+
+def test_each_row_is_proved_by_a_test_of_its_own_document():
+    for name, rows in ROWS.items():
+        assert {proofs()[row.test].split("_")[1] for row in rows} == {name.split("_")[0]}
+
+
+def test_the_table_has_all_five_documents():
+    assert tuple(ROWS) == DOCUMENTS
+    assert {name: len(rows) for name, rows in ROWS.items() if len(rows) < 30} == {} and sum(map(len, ROWS.values())) >= 228
+
+
+NUMBER = r"(?<![\w.])-?\d+\.\d+(?:e[-+]\d+)?|(?<![\w.])-?\d+e[-+]\d+"
+
+
+def test_the_page_is_that_of_the_table_to_rounding():
+    again, kept = page(), PAGE.read_text("utf-8")
+    wrong = [(new, old) for new, old in zip(re.sub(NUMBER, "0.0", again).splitlines(), re.sub(NUMBER, "0.0", kept).splitlines(), strict=False)
+             if new != old]
+    assert not wrong, f"python -m tests.seeds.page writes another page; first {wrong[0]}"
+    assert len(again.splitlines()) == len(kept.splitlines())
+    numbers = [[float(number) for number in re.findall(NUMBER, text)] for text in (again, kept)]
+    assert numbers[0] == pytest.approx(numbers[1], rel=1e-4, abs=1.01e-4)
+
+
+def test_the_page_takes_nothing_from_elsewhere_and_its_links_lead_somewhere():
+    kept = PAGE.read_text("utf-8")
+    assert not re.findall(r"<(?:script|link|img|iframe)\b|\burl\(|@import", kept)
+    ids, links = re.findall(r' id="([^"]+)"', kept), re.findall(r'href="([^"]*)"', kept)
+    assert len(ids) == len(set(ids)) == sum(map(len, ROWS.values())) + len(DOCUMENTS)
+    assert {link.removeprefix("#") for link in links} == set(ids) and all(link[0] == "#" for link in links)
+
+
+def test_a_row_shows_what_its_code_prints_and_numbers_are_rounded():
+    assert run("x = 1 / 3\nx, [x, 'a']\n'text'\nprint(2)", {}) == "(0.333333, [0.333333, 'a'])\ntext\n2"
+    assert shown({"x": -1e-17}) == "{'x': 0}" and shown((1.5,)) == "(1.5,)"
+
+
+def test_an_error_that_is_not_expected_and_a_command_that_fails_are_errors():
+    from xman import XManError, eval
+    code = "eval([('y', 'sqare', ('x',))], {'x': 1.0})"
+    assert run(f"{code}  # refused", {"eval": eval}).startswith("XManError: line 1")
+    with pytest.raises(XManError):
+        run(code, {"eval": eval})
+    with pytest.raises(RuntimeError, match="ended with status"):
+        run("$ xman eval no-such-file.wl", {})
+
+
+def test_anchors_count_numbers_that_stand_twice():
+    rows = [Example(number, "", "", "") for number in ("§1, eq. (1)", "§1, eq. (1)", "Fig. 1")]
+    assert list(anchored("x", rows)) == ["x-1-eq-1", "x-1-eq-1-no-2", "x-fig-1"]
