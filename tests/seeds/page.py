@@ -45,7 +45,8 @@ def shown(value: object, inside: bool = False) -> str:
     if isinstance(value, (float, np.floating)):
         return f"{0.0 if abs(value) < 1e-12 else float(value):.6g}"
     if isinstance(value, np.ndarray) and value.ndim:
-        return np.array2string(value, formatter={"float_kind": shown}, max_line_width=88)
+        width = max((len(shown(v)) for v in value.flat), default=0) * (value.ndim > 1)
+        return np.array2string(value, formatter={"float_kind": lambda v: shown(v).rjust(width)}, max_line_width=110)
     if type(value) in (list, tuple):
         left, right = "[]" if type(value) is list else ("(", ",)" if len(value) == 1 else ")")
         return left + ", ".join(shown(v, True) for v in value) + right

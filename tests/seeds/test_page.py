@@ -1,5 +1,6 @@
 """The table of examples is whole, and the page that is written from it is the one in docs/."""
 
+import ast
 import re
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 pytest.importorskip("click")
 
 from seeds.examples import DOCUMENTS, Example
-from seeds.page import PAGE, anchored, documents, page, proofs, run, shown
+from seeds.page import PAGE, SEEDS, anchored, documents, page, proofs, run, shown
 
 ROWS = {name: document.EXAMPLES for name, document in documents().items()}
 
@@ -26,6 +27,29 @@ def test_the_table_has_all_five_documents():
     assert {name: len(rows) for name, rows in ROWS.items() if len(rows) < 30} == {} and sum(map(len, ROWS.values())) >= 228
 
 
+@pytest.mark.parametrize("name, pattern, wanted", [
+    ("cohen", r"§1\.(\d)", range(1, 7)), ("cohen", r"Table (\d)", range(1, 4)), ("cohen", r"Fig\. (\d)", [1]),
+    ("reps", r"(?:box|eq\.) \((\d)\)", range(1, 4)), ("reps", r"Ex\. (\d\.\d)", [2.1, 2.2, 2.3, 4.1]), ("reps", r"Fig\. (\d)", range(1, 10)),
+    ("bishop", r"\(8\.(\d+)\)(?: to \(8\.(\d+)\))?", range(1, 77)), ("bishop", r"Fig\. 8\.(\d)", range(1, 6)), ("bishop", r"Algorithm 8\.(\d)", [1]),
+    ("adams", r"\((\d+)\)(?: to \((\d+)\))?", range(1, 37))])
+def test_every_numbered_equation_figure_table_and_example_has_a_row(name, pattern, wanted):
+    found = [[float(n) for n in match.groups() if n] for row in ROWS[name] for match in re.finditer(pattern, row.number)]
+    assert {n for ends in found for n in ([ends[0]] if len(ends) == 1 else range(int(ends[0]), int(ends[1]) + 1))} == set(wanted)
+
+
+def test_what_a_test_says_of_the_print_is_said_by_one_of_its_rows():
+    """A test that corrects the print says so in its docstring: what the notes print, say, call or define, or what is meant."""
+    says = re.compile(r"\b(meant is|prints?|notes (say|call|define)|slide says)\b")
+    tests = [found for path in SEEDS.glob("test_*.py") for found in ast.parse(path.read_text("utf-8")).body if isinstance(found, ast.FunctionDef)]
+    corrected = {found.name for found in tests if found.name in proofs() and says.search(ast.get_docstring(found) or "")}
+    assert corrected - {row.test for rows in ROWS.values() for row in rows if row.slip} == set()
+
+
+def test_the_code_of_a_row_is_short_and_fits_on_a_line():
+    long = [(row.number, line) for rows in ROWS.values() for row in rows for line in row.code.splitlines() if len(line) > 112]
+    assert long == [] and max(len(row.code.splitlines()) for rows in ROWS.values() for row in rows) <= 9
+
+
 NUMBER = r"(?<![\w.])-?\d+\.\d+(?:e[-+]\d+)?|(?<![\w.])-?\d+e[-+]\d+"
 
 
@@ -39,8 +63,9 @@ def test_the_page_is_that_of_the_table_to_rounding():
     assert numbers[0] == pytest.approx(numbers[1], rel=1e-4, abs=1.01e-4)
 
 
-def test_the_page_takes_nothing_from_elsewhere_and_its_links_lead_somewhere():
+def test_each_row_prints_something_the_page_takes_nothing_from_elsewhere_and_its_links_lead_somewhere():
     kept = PAGE.read_text("utf-8")
+    assert '<pre class="output"></pre>' not in kept
     assert not re.findall(r"<(?:script|link|img|iframe)\b|\burl\(|@import", kept)
     ids, links = re.findall(r' id="([^"]+)"', kept), re.findall(r'href="([^"]*)"', kept)
     assert len(ids) == len(set(ids)) == sum(map(len, ROWS.values())) + len(DOCUMENTS)

@@ -33,13 +33,14 @@ J = np.concatenate([J["centers"][:, :, 0], J["scales"][:, :, 0]], axis=-1)
 theta = lambda found: np.concatenate([found["centers"].ravel(), found["scales"].ravel()])
 
 # eqs. 6 to 8
-A, B, Z = np.array([[0.5, -1.0], [0.25, 0.75], [-0.5, 0.1]]), np.array([[0.2, -0.4, 0.6], [1.0, 0.3, -0.2]]), np.array([0.4, -0.7])
+A, B = np.array([[0.5, -1.0], [0.25, 0.75], [-0.5, 0.1]]), np.array([[0.2, -0.4, 0.6], [1.0, 0.3, -0.2]])
+Z = np.array([0.4, -0.7])
 inner = lambda z: np.sin(A @ z) * z[1]           # R² → R³
 outer = lambda y: np.exp(B @ y)                  # R³ → R²
 
 # eq. 17
-EQ_17 = WengertList.from_text("va = alias(x1)\\nvb = alias(x2)\\nv1 = divide(va, vb)\\nv2 = sin(v1)\\nv3 = exp(vb)\\n"
-                              "v4 = subtract(v1, v3)\\nv5 = add(v2, v4)\\nv6 = mul(v5, v4)\\ny = alias(v6)")
+EQ_17 = WengertList.from_text("va = alias(x1)\\nvb = alias(x2)\\nv1 = divide(va, vb)\\nv2 = sin(v1)\\n"
+                              "v3 = exp(vb)\\nv4 = subtract(v1, v3)\\nv5 = add(v2, v4)\\nv6 = mul(v5, v4)\\ny = alias(v6)")
 AT = {"x1": 1.5, "x2": 0.5}
 v = eval(EQ_17, AT)
 
@@ -136,7 +137,8 @@ round(V["loss"], 2), round(regression("rbf", **moved)[2]["loss"], 2)
             "test_eqs_14_to_16_different_learning_rates_work_better_for_the_different_sets_of_parameters", """\
 def loss_after(rate, rate_of_theta, kind="polynomial"):
     rates = {"w": rate, "b": rate, "exponents": rate_of_theta}
-    return regression(kind, **fit(regression(kind)[0], (X, Y), lr=rates, epochs=100, batch_size=20, progress=False).parameters)[2]["loss"]
+    moved = fit(regression(kind)[0], (X, Y), lr=rates, epochs=100, batch_size=20, progress=False).parameters
+    return regression(kind, **moved)[2]["loss"]
 
 [round(loss_after(rate, rate), 3) for rate in (0.002, 0.005, 0.01)], round(loss_after(0.01, 0.02), 3)
 """),
@@ -215,7 +217,7 @@ TABLE = (
     "The approaches and libraries that Adams ends with, and what each is here",
     ["approach", "the notes name", "here", "what is said of it, and how it is here"],
     [["forward mode by tuples", "the page's own functions", "Dual, derivative; G with a table of your own",
-      "“You might want operator overloading”: Dual overloads Python's operators and NumPy's functions, so the function stays as it is."],
+      "“Why you might want to use operator overloading”: Dual overloads Python's operators and NumPy's functions, so the function stays as it is."],
      ["forward mode, tangents beside values", "eqs. 18 to 35", "forward, tangent, jvp; xman explain --wrt",
       "forward runs the list once more with tangents; tangent writes them into the list; explain prints both columns."],
      ["reverse mode, adjoints", "eq. 36", "backprop, gradient, grad, vjp; xman grad",
@@ -230,5 +232,5 @@ TABLE = (
       "“All the features of the host language”: loops, branches and recursion are followed as they run. The tape is a Wengert list that can be "
       "printed, simplified and compiled."],
      ["tape-based, define by run", "PyTorch (roughly)", "grad of a function of arrays; eval and backprop of a model by hand",
-      "“Difficult to reuse computations across executions”: the list of a model is made once and evaluated for every batch."],
+      "“More difficult to optimize the code and reuse computations across executions”: the list of a model is made once and evaluated for every batch."],
      ["the Wengert list", "“one name for this data structure”", "WengertList", "The one form that all of the above are made from: [(dst, op, args), …]."]])

@@ -25,13 +25,15 @@ def sigma(a):
     return 1 / (1 + np.exp(-a))
 
 # (8.1) to (8.4): a linear model
-LINEAR = [("y", "dot", ("w", "x")), ("e", "subtract", ("y", "t")), ("s", "square", ("e",)), ("q", "sum", ("s",)), ("E", "half", ("q",))]
-AT = eval(LINEAR, {"w": np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5]]), "x": np.array([1.0, 2.0, -1.0]), "t": np.array([0.0, 1.0])})
+LINEAR = [("y", "dot", ("w", "x")), ("e", "subtract", ("y", "t")), ("s", "square", ("e",)), ("q", "sum", ("s",)),
+          ("E", "half", ("q",))]
+AT = eval(LINEAR, {"w": np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5]]), "x": np.array([1.0, 2.0, -1.0]),
+                   "t": np.array([0.0, 1.0])})
 
-# (8.5) to (8.13): units 4 to 6 are hidden, 7 and 8 linear outputs; z0 is 1, z1 to z3 are inputs; links skip layers
+# (8.5) to (8.13): z0 is 1, z1 to z3 are inputs, units 4 to 6 are hidden, 7 and 8 linear outputs; links skip layers
 SENDERS = {4: [0, 1, 2], 5: [0, 2, 3, 4], 6: [1, 4, 5], 7: [0, 5, 6], 8: [3, 4, 6]}
 H = {4: "tanh", 5: "sigmoid", 6: "softplus", 7: "alias", 8: "alias"}
-SLOPE = {"tanh": lambda a: 1 - np.tanh(a) ** 2, "sigmoid": lambda a: sigma(a) * (1 - sigma(a)), "softplus": sigma, "alias": lambda a: 1.0}
+SLOPE = {"tanh": lambda a: 1 - np.tanh(a) ** 2, "sigmoid": lambda a: sigma(a) * (1 - sigma(a)), "softplus": sigma}
 
 def network():
     m, number = XMan(), iter(np.round(np.random.default_rng(8).normal(size=21), 1)).__next__
@@ -50,7 +52,7 @@ NET = net.operationSequence(net.E)
 V = eval(NET, net.inputDict())
 D = backprop(NET, V, E=1.0)
 w = lambda j, i: V[f"w{j}_{i}"]
-without = lambda *names: [line for line in NET if line[0] not in names]   # these registers are inputs of the rest
+without = lambda *names: [line for line in NET if line[0] not in names]   # these are inputs of the rest
 
 # (8.15) to (8.23): two layers, rows of X with x0 = 1 first
 class TwoLayers(XMan):
@@ -63,8 +65,8 @@ TWO = TwoLayers().setup().operationSequence(TwoLayers.E)
 
 def two_layers(rows):
     random = np.random.default_rng(8)
-    return {"X": np.hstack([np.ones((rows, 1)), random.normal(size=(rows, 2))]), "T": random.normal(size=(rows, 2)),
-            "W1": random.normal(size=(3, 3)), "W2": random.normal(size=(4, 2))}
+    X, T = np.hstack([np.ones((rows, 1)), random.normal(size=(rows, 2))]), random.normal(size=(rows, 2))
+    return {"X": X, "T": T, "W1": random.normal(size=(3, 3)), "W2": random.normal(size=(4, 2))}
 
 # (8.24) to (8.41): scores A and outputs Y of rows X, and errors; S singles out scores by C
 class Network(XMan):
@@ -91,6 +93,13 @@ def each(of, values):   # ∇ and ∇∇ of each row's first score, or of "E" by
         slope = backprop(listed(of), eval(listed(of), at), **{of: 1.0})
         yield np.concatenate([slope[x].ravel() for x in WEIGHTS]), Hessian(listed(of), of, WEIGHTS)(at)
 
+# (8.43): how many operations a list is as one expression, nothing by name
+def written_out(steps):
+    sizes = {}
+    for dst, _, args in steps:
+        sizes[dst] = 1 + sum(sizes.get(a, 0) for a in args)
+    return sizes[dst]
+
 # (8.44) to (8.48): two soft ReLUs, as a list with softplus, as printed, and the symbolic derivative
 class SoftReLU(XMan):
     x, w1, b1, w2, b2 = (f.input() for _ in range(5))
@@ -102,8 +111,10 @@ class AsPrinted(XMan):
     z = f.log(1 + f.exp(w1 * x + b1))
     y = f.log(1 + f.exp(w2 * z + b2))
 
-SOFT, PRINTED = SoftReLU().setup().operationSequence(SoftReLU.y), AsPrinted().setup().operationSequence(AsPrinted.y)
-POINT, FAR = {"x": 0.5, "w1": 1.2, "b1": -0.3, "w2": 0.8, "b2": 0.1}, {"x": 400.0, "w1": 2.0, "b1": 0.5, "w2": 0.25, "b2": -1.0}
+SOFT = SoftReLU().setup().operationSequence(SoftReLU.y)
+PRINTED = AsPrinted().setup().operationSequence(AsPrinted.y)
+POINT = {"x": 0.5, "w1": 1.2, "b1": -0.3, "w2": 0.8, "b2": 0.1}
+FAR = {"x": 400.0, "w1": 2.0, "b1": 0.5, "w2": 0.25, "b2": -1.0}
 
 def formula_8_48(x, w1, b1, w2, b2, exp=np.exp, ln=np.log):
     return (w2 * x * exp(w1 * x + b1 + b2 + w2 * ln(1 + exp(w1 * x + b1)))
@@ -121,7 +132,8 @@ EXAMPLES = [
     # 8.1.1 to 8.1.3
     Example("(8.1)", "The error is the sum of those of the data points", "test_8_01_the_error_is_the_sum_of_those_of_the_data_points", """\
 values = two_layers(5)
-eval(TWO, values)["E"], sum(eval(TWO, {**values, "X": values["X"][n:n + 1], "T": values["T"][n:n + 1]})["E"] for n in range(5))
+E = lambda rows: eval(TWO, {**values, "X": values["X"][rows], "T": values["T"][rows]})["E"]
+E(slice(5)), sum(E(slice(n, n + 1)) for n in range(5))
 """),
     Example("(8.2)", "The outputs of a linear model are sums over its inputs", "test_8_02_the_outputs_of_a_linear_model_are_sums_over_its_inputs", """\
 AT["y"], [sum(AT["w"][k, i] * AT["x"][i] for i in range(3)) for k in range(2)]
@@ -148,7 +160,9 @@ D["w5_4"], D["a5"] * forward(NET, V, {"w5_4": 1.0})["a5"]
 """),
     Example("(8.9)", "∂a/∂w is z", "test_8_09_the_derivative_of_a_pre_activation_by_its_weight_is_z", 'forward(NET, V, {"w6_5": 1.0})["a6"], V["z5"]\n'),
     Example("(8.10)", "A derivative is δ at the end of the link times z at its beginning", "test_8_10_a_derivative_is_the_error_at_the_end_of_the_link_times_z_at_its_beginning", """\
-same([D[f"w{j}_{i}"] for j in SENDERS for i in SENDERS[j]], [D[f"a{j}"] * V[f"z{i}"] for j in SENDERS for i in SENDERS[j]])
+links = [(j, i) for j in SENDERS for i in SENDERS[j]]
+same([D[f"w{j}_{i}"] for j, i in links], [D[f"a{j}"] * V[f"z{i}"] for j, i in links])
+D["w7_5"], D["a7"] * V["z5"]
 """),
     Example("(8.11)", "With the canonical link the error of an output unit is y − t: three links",
             "test_8_11_the_error_of_an_output_unit_with_the_canonical_link_is_y_minus_t", """\
@@ -231,7 +245,8 @@ round(np.polyfit(np.log10(errors.sizes), np.log10(errors.central), 1)[0], 1)
     Example("(8.24) and (8.25)", "One evaluation a weight, or two", "test_8_24_takes_one_evaluation_a_weight_beside_that_of_the_error_and_8_25_takes_two", """\
 for sides in (1, 2):
     calls = []
-    check(listed("E"), given(), {**ops.G, "tanh": lambda a: calls.append(a) or np.tanh(a)}, wrt=["W1"], sides=sides)
+    G = {**ops.G, "tanh": lambda a: calls.append(a) or np.tanh(a)}
+    check(listed("E"), given(), G, wrt=["W1"], sides=sides)
     print(f"{sides}-sided:", len(calls), "evaluations for 4 weights")
 """),
     Example("Exercise 8.3", "The terms of order ε cancel: the errors are ½ ε E″ and ε² E‴/6", "test_exercise_8_3_the_errors_are_those_of_the_taylor_expansion", """\
@@ -248,9 +263,10 @@ errors = difference_errors(listed("E"), "E", "W1", given())
 errors.central.min() < 0.1 * errors.one_sided.min()
 """),
     Example("Fig. 8.2", "Where rounding takes over, the error grows as ε shrinks", "test_figure_8_2_where_rounding_takes_over_the_line_is_noisy_and_the_error_grows_as_epsilon_shrinks", """\
-errors = [difference_errors(listed("E"), "E", "W1", given(), np.array([1e-13, 1e-9]), seed=seed).central for seed in range(10)]
-few, more = np.sqrt(np.mean(np.square(errors), axis=0))
-few > 100 * more
+sizes = np.array([1e-13, 1e-9])
+errors = [difference_errors(listed("E"), "E", "W1", given(), sizes, seed=seed).central for seed in range(10)]
+small, large = np.sqrt(np.mean(np.square(errors), axis=0))
+small > 100 * large
 """),
     Example("§8.1.4", "Central differences catch a backpropagation with a mistake", "test_8_1_4_central_differences_catch_a_backpropagation_with_a_mistake", """\
 forgotten_square = {**ops.DG, "tanh": [lambda d, out, a: d * (1 - out)]}
@@ -263,10 +279,11 @@ Jacobian(listed("A"), "A", ["X"])(values)["X"][0, :, 0, :]
 values["W2"].T @ np.diag(1 - np.tanh(values["X"] @ values["W1"])[0] ** 2) @ values["W1"].T
 """),
     Example("(8.27), Fig. 8.3", "The error goes back through a module by its Jacobian", "test_8_27_and_figure_8_3_the_error_goes_back_through_a_module_by_its_jacobian", """\
-before, module, after = [("z", "sin", ("w",))], [("a", "square", ("z",)), ("y", "softmax", ("a",))], [("s", "square", ("y",)), ("E", "sum", ("s",))]
+before, module = [("z", "sin", ("w",))], [("a", "square", ("z",)), ("y", "softmax", ("a",))]
+after = [("s", "square", ("y",)), ("E", "sum", ("s",))]
 values = eval([*before, *module, *after], {"w": np.array([0.5, 1.0, -0.3])})
-dz_dw, dy_dz, dE_dy = (Jacobian(part, y, [x])(values)[x] for part, y, x in [(before, "z", "w"), (module, "y", "z"), (after, "E", "y")])
-dE_dy @ dy_dz @ dz_dw
+J = lambda part, y, x: Jacobian(part, y, [x])(values)[x]
+J(after, "E", "y") @ J(module, "y", "z") @ J(before, "z", "w")
 backprop([*before, *module, *after], values, E=1.0)["w"]
 """),
     Example("(8.28)", "Errors of the inputs propagate by the Jacobian, up to a remainder of order 2", "test_8_28_errors_of_the_inputs_propagate_by_the_jacobian_up_to_a_remainder_of_order_2", """\
@@ -277,7 +294,8 @@ J = Jacobian(listed("Y"), "Y", ["X"])
 """),
     Example("(8.28)", "For a linear network there is no remainder", "test_8_28_for_a_linear_network_there_is_no_remainder", """\
 values = {"w": np.array([[1.0, 2.0], [3.0, 4.0]]), "x": np.array([5.0, 6.0])}
-Jacobian([("y", "dot", ("w", "x"))], "y", ["x"]).jv(values, {"x": np.array([100.0, -7.0])}), values["w"] @ [100.0, -7.0]
+Jacobian([("y", "dot", ("w", "x"))], "y", ["x"]).jv(values, {"x": np.array([100.0, -7.0])})
+values["w"] @ [100.0, -7.0]
 """),
     Example("(8.29)", "J is the sum over the units that an input sends to", "test_8_29_and_8_30_the_rows_of_the_jacobian_are_backpropagated_from_the_output_units", """\
 row = backprop(without("E"), V, z7=1.0)      # ∂y/∂a for all units at once
@@ -287,7 +305,8 @@ Jacobian(without("E"), "z7", ["z2"])(V)["z2"]
     Example("(8.30)", "The rows are backpropagated from the output units", "test_8_29_and_8_30_the_rows_of_the_jacobian_are_backpropagated_from_the_output_units", """\
 row = backprop(without("E"), V, z7=1.0)
 [row[f"a{j}"] for j in (4, 5, 6)]
-[SLOPE[H[j]](V[f"a{j}"]) * sum(w(k, j) * row.get(f"a{k}", 0.0) for k in SENDERS if j in SENDERS[k]) for j in (4, 5, 6)]
+above = lambda j: sum(w(k, j) * row.get(f"a{k}", 0.0) for k in SENDERS if j in SENDERS[k])
+[SLOPE[H[j]](V[f"a{j}"]) * above(j) for j in (4, 5, 6)]
 """),
     Example("(8.31) and (8.32)", "Linear output units start from the identity matrix", "test_8_31_and_8_32_linear_output_units_start_from_the_identity_matrix", """\
 Jacobian([("y", "alias", ("a",))], "y", ["a"])({"a": np.array([0.5, -1.0, 0.2])})["a"]
@@ -333,9 +352,9 @@ np.concatenate([Hv["W1"].ravel(), Hv["W2"].ravel()])
 """),
     Example("§8.1.6", "Its work is of order W: operations a weight, for 10, 100 and 1,000 hidden units", "test_8_1_6_its_work_is_of_order_w", """\
 for hidden in (10, 100, 1000):
-    values = {"X": np.ones((1, 2)), "T": np.ones((1, 1)), "W1": np.ones((2, hidden)), "W2": np.ones((hidden, 1))}
-    H = Hessian(listed("E"), "E", WEIGHTS)
-    work = cost(H.steps, values={**values, **{H.dots[x]: values[x] for x in WEIGHTS}}, measured=False).evaluation.flops
+    weights, H = {"W1": np.ones((2, hidden)), "W2": np.ones((hidden, 1))}, Hessian(listed("E"), "E", WEIGHTS)
+    values = {"X": np.ones((1, 2)), "T": np.ones((1, 1)), **weights, **{H.dots[x]: weights[x] for x in WEIGHTS}}
+    work = cost(H.steps, values=values, measured=False).evaluation.flops
     print(3 * hidden, "weights", round(work / (3 * hidden), 1), "operations each")
 """),
     Example("§8.1.6", "The diagonal leaves significant terms out", "test_8_1_6_the_diagonal_leaves_significant_terms_out", """\
@@ -368,8 +387,9 @@ same(outer_products(listed("A"), values, "A", WEIGHTS, "squares"), Hessian(liste
 """),
     Example("(8.40)", "Levenberg and Marquardt: outer products of the slopes of the outputs",
             "test_8_40_levenberg_and_marquardt_approximate_by_the_outer_products_of_the_slopes_of_the_outputs", """\
-outer_products(listed("A"), given(), "A", WEIGHTS, "squares")
-same(outer_products(listed("A"), given(), "A", WEIGHTS, "squares"), sum(np.outer(slope, slope) for slope, _ in each("S", given())))
+outer = outer_products(listed("A"), given(), "A", WEIGHTS, "squares")
+outer
+same(outer, sum(np.outer(slope, slope) for slope, _ in each("S", given())))
 """, "∇a_n ∇a_nᵀ; meant is the ∇y_n of (8.39). The two are one where the output unit is linear, and only there."),
     Example("(8.40)", "Where the output unit is a sigmoid, ∇a and ∇y are two matrices", "test_8_40_levenberg_and_marquardt_approximate_by_the_outer_products_of_the_slopes_of_the_outputs", """\
 values = given()
@@ -385,7 +405,8 @@ same(outer_products(listed("A"), given(), "A", WEIGHTS, "logistic"), outer)
     Example("Exercises 8.11 and 8.12", "For softmax they are weighted by δ_kl y_k − y_k y_l", "test_exercises_8_11_and_8_12_for_softmax_they_are_weighted_by_delta_kl_y_k_minus_y_k_y_l", """\
 values = given(rows=2, outputs=3)
 outer = outer_products(listed("A"), values, "A", WEIGHTS, "softmax")
-values["T"] = np.exp(a := eval(listed("A"), values)["A"]) / np.exp(a).sum(1, keepdims=True)      # without errors
+e = np.exp(eval(listed("A"), values)["A"])
+values["T"] = e / e.sum(1, keepdims=True)      # without errors
 same(outer, Hessian(listed("E_softmax"), "E_softmax", WEIGHTS)(values))
 """),
     Example("§8.1.6", "Hassibi and Stork build the inverse one example at a time", "test_8_1_6_hassibi_and_stork_build_the_inverse_one_example_at_a_time", """\
@@ -418,21 +439,22 @@ expand(simplify(pushed, ["p4_dot"], dict.fromkeys(pushed.inputs, 1.0)), "p4_dot"
 """),
     Example("(8.43)", "The value and all n partial derivatives are 3n − 5 products", "test_8_43_the_value_and_all_n_partial_derivatives_are_3n_minus_5_products", """\
 for n in (3, 8, 32):
-    steps, x = [(f"p{k}", "mul", (f"p{k - 1}" if k > 2 else "x1", f"x{k}")) for k in range(2, n + 1)], [f"x{k}" for k in range(1, n + 1)]
-    pulled = simplify(gradient(steps, f"p{n}", x), [f"p{n}", *(f"dp{n}_d{k}" for k in x)], dict.fromkeys(x, 1.0))
+    steps = [(f"p{k}", "mul", (f"p{k - 1}" if k > 2 else "x1", f"x{k}")) for k in range(2, n + 1)]
+    x = [f"x{k}" for k in range(1, n + 1)]
+    wanted = [f"p{n}", *(f"dp{n}_d{k}" for k in x)]
+    pulled = simplify(gradient(steps, f"p{n}", x), wanted, dict.fromkeys(x, 1.0))
     print(n, sum(op == "mul" for _, op, _ in pulled), 3 * n - 5)
 """),
     Example("§8.2, expression swell", "Where factors have factors the expression grows exponentially, and the list by as many lines each level",
             "test_8_43_where_factors_have_factors_the_expression_grows_exponentially_and_the_list_by_as_many_lines_each_level", """\
-def written_out(steps):      # as one expression, nothing by name
-    sizes = {}
-    for dst, _, args in steps:
-        sizes[dst] = 1 + sum(sizes.get(a, 0) for a in args)
-    return sizes[dst]
+def logistic_map(x, n):
+    for _ in range(n):
+        x = 4 * x * (1 - x)
+    return x
 
-for n in (2, 4, 8):      # u ↦ 4 u (1 − u), n times
-    steps = [line for k in range(n) for line in [(f"a{k}", "mul", (4, f"u{k}")), (f"b{k}", "subtract", (1, f"u{k}")), (f"u{k + 1}", "mul", (f"a{k}", f"b{k}"))]]
-    pushed = simplify(tangent(steps, ["u0"]), [f"u{n}_dot"], {"u0": 0.3, "u0_dot": 1.0})
+for n in (2, 4, 8):
+    pushed = tangent(trace(logistic_map, 0.3, n), ["x"])
+    pushed = simplify(pushed, ["logistic_map_dot"], {"x": 0.3, "x_dot": 1.0})
     print(f"{n} levels: {len(pushed)} lines, or {written_out(pushed)} operations in one expression")
 """),
     Example("(8.44) to (8.47)", "The value of two soft ReLUs in a row", "test_8_44_to_8_47_the_value_of_two_soft_relus_in_a_row", """\
@@ -520,15 +542,17 @@ d["v7"], d["v8"]
     Example("(8.66)", "Each forward pass gives a column of the Jacobian", "test_8_66_each_forward_pass_gives_a_column_of_the_jacobian", """\
 columns = [forward(BOTH, v, {x: 1.0}) for x in ("x1", "x2")]
 np.array([[d[out] for d in columns] for out in ("v7", "v8")])
-jacobian(lambda x: np.stack([x[0] * x[1] + np.exp(x[0] * x[1]) - np.sin(x[1]), (x[0] * x[1] - np.sin(x[1])) * np.exp(x[0] * x[1])]))(np.array([0.7, 1.3]))
+f1 = lambda x: x[0] * x[1] + np.exp(x[0] * x[1]) - np.sin(x[1])
+f2 = lambda x: (x[0] * x[1] - np.sin(x[1])) * np.exp(x[0] * x[1])
+jacobian(lambda x: np.stack([f1(x), f2(x)]))(np.array([0.7, 1.3]))
 """, "ẋ = e_i for column j; meant is ẋ = e_j."),
     Example("(8.66)", "D forward passes, or K reverse passes", "test_8_66_the_jacobian_takes_d_forward_passes_or_k_reverse_passes", """\
 for D, K in [(3, 5), (5, 3)]:
     print(Jacobian([("y", "dot", ("W", "x"))], "y", ["x"]).count({"W": np.ones((K, D)), "x": np.ones(D)}))
 """),
     Example("(8.66)", "Column by column and row by row", "test_8_66_column_by_column_and_row_by_row", """\
-steps, given = [("a", "dot", ("W", "x")), ("y", "tanh", ("a",))], {"W": np.array([[1.0, -0.5], [0.3, 2.0], [0.0, 1.0]]), "x": np.array([0.2, 0.1])}
-values = eval(steps, given)
+steps = [("a", "dot", ("W", "x")), ("y", "tanh", ("a",))]
+values = eval(steps, {"W": np.array([[1.0, -0.5], [0.3, 2.0], [0.0, 1.0]]), "x": np.array([0.2, 0.1])})
 np.stack([forward(steps, values, {"x": e})["y"] for e in np.eye(2)], axis=1)
 np.stack([backprop(steps, values, y=e)["x"] for e in np.eye(3)])
 """),
@@ -545,16 +569,19 @@ forward([line for line in TRACE if line[0] != "v3"], v, {"v3": 1.0})["v7"]
 """),
     Example("(8.69), exercise 8.16", "An adjoint is the sum over the children", "test_8_69_an_adjoint_is_the_sum_over_the_children", """\
 bars = backprop(TRACE, v, v7=1.0)
-bars["v2"], sum(bars[j] * Jacobian([line], j, ["v2"])(v)["v2"] for line in TRACE if "v2" in line[2] for j in line[:1])
+children = [line for line in TRACE if "v2" in line[2]]
+bars["v2"], sum(bars[line[0]] * Jacobian([line], line[0], ["v2"])(v)["v2"] for line in children)
 """),
     Example("(8.70) to (8.76)", "The adjoint variables", "test_8_70_to_8_76_the_adjoint_variables", """\
 backprop(TRACE, v, v7=1.0)
 v5, v3_bar = v["v5"], v["v5"] + 1.0                           # (8.74)
 v3_bar * v["v1"] - np.cos(v["v2"]), v3_bar * v["v2"]          # (8.75), as it is meant, and (8.76)
-"""),
+""", "(8.75) has v̄2 v1 for v̄3 v1."),
     Example("(8.75)", "As printed it gives a wrong number, however it is read", "test_8_75_as_printed_gives_a_wrong_number_however_it_is_read", """\
 right, v4_bar = backprop(TRACE, v, v7=1.0)["v2"], -1.0
-right, 0.0 * v["v1"] + v4_bar * np.cos(v["v2"]), v4_bar * np.cos(v["v2"]) / (1 - v["v1"])      # assigned, satisfied
+right
+0.0 * v["v1"] + v4_bar * np.cos(v["v2"])       # as an assignment, where v̄2 is 0 before it
+v4_bar * np.cos(v["v2"]) / (1 - v["v1"])       # as an equation that v̄2 is to satisfy
 """, "v̄2 = v̄2 v1 + v̄4 cos(v2); meant is v̄2 = v̄3 v1 + v̄4 cos(v2)."),
     Example("§8.2.2", "One reverse pass gives the derivatives by all inputs of one output", "test_8_2_2_one_reverse_pass_gives_the_derivatives_by_all_inputs_of_one_output", """\
 for out in ("v7", "v8"):

@@ -20,11 +20,14 @@ class Triangle(XMan):
 PRELUDE = '''\
 EQ_1 = [("z1", "add", ("x1", "x1")), ("z2", "add", ("z1", "x2")), ("f", "square", ("z2",))]
 CUBE = [("z1", "mul", ("x", "x")), ("f", "mul", ("z1", "x"))]
-CHAIN = [("z1", "log", ("z0",)), ("z2", "sin", ("z1",)), ("z3", "exp", ("z2",)), ("z4", "sqrt", ("z3",)), ("z5", "tanh", ("z4",))]
-SLOPE = {"log": lambda z: 1 / z, "sin": np.cos, "exp": np.exp, "sqrt": lambda z: 0.5 / np.sqrt(z), "tanh": lambda z: 1 - np.tanh(z) ** 2}
+CHAIN = [("z1", "log", ("z0",)), ("z2", "sin", ("z1",)), ("z3", "exp", ("z2",)), ("z4", "sqrt", ("z3",)),
+         ("z5", "tanh", ("z4",))]
+SLOPE = {"log": lambda z: 1 / z, "sin": np.cos, "exp": np.exp, "sqrt": lambda z: 0.5 / np.sqrt(z),
+         "tanh": lambda z: 1 - np.tanh(z) ** 2}
 # the notes' tables as a student writes them, and their partials as rules of delta, the result and the arguments
 G = {"add": lambda a, b: a + b, "square": lambda a: a * a, "mul": lambda a, b: a * b}
-PARTIALS = {"add": [lambda a, b: 1, lambda a, b: 1], "square": [lambda a: 2 * a], "mul": [lambda a, b: b, lambda a, b: a]}
+PARTIALS = {"add": [lambda a, b: 1, lambda a, b: 1], "square": [lambda a: 2 * a],
+            "mul": [lambda a, b: b, lambda a, b: a]}
 DG = {g: [lambda delta, out, *args, op=op: delta * op(*args) for op in ops] for g, ops in PARTIALS.items()}
 
 class Triangle(XMan):
@@ -133,7 +136,8 @@ round((up - down) / 2e-3, 6), backprop(EQ_1, values, f=1.0)["z1"]
     Example("§1.4, expansion", "Freshman calculus multiplies the square out", "test_section_1_4_freshman_calculus", 'expand(EQ_1, "f")\n'),
     Example("§1.4, df/dx₁", "8x₁ + 4x₂", "test_section_1_4_freshman_calculus", """\
 paths(EQ_1, "f", "x1").symbolic()
-[(backprop(EQ_1, eval(EQ_1, {"x1": a, "x2": b}), f=1.0)["x1"], 8 * a + 4 * b) for a, b in [(3, 7), (-1.5, 0.25)]]
+for x1, x2 in [(3, 7), (-1.5, 0.25)]:
+    print(backprop(EQ_1, eval(EQ_1, {"x1": x1, "x2": x2}), f=1.0)["x1"], 8 * x1 + 4 * x2)
 """),
     Example("§1.4, df/dx₂", "4x₁ + 2x₂", "test_section_1_4_freshman_calculus", "$ xman paths eq1.wl --wrt x2 --symbolic\n"),
     Example("Table 1", "The derivation of df/dx₁, with its reasons", "test_table_1_derivation_of_df_dx1", "$ xman derivation eq1.wl --wrt x1\n"),
@@ -210,7 +214,8 @@ h, w = f.input("h"), f.input("w")
     Example("§1.6, setup", "setup() names registers after the variables that point to them, and the others z1, z2, …",
             "test_section_1_6_triangle_is_compiled_to_the_list_of_the_notes_which_print_lists_for_tuples", """\
 triangle = Triangle().setup()
-[dst for dst, _, _ in triangle.operationSequence(triangle.area)], [name for name, _ in triangle.namedRegisterItems()]
+[dst for dst, _, _ in triangle.operationSequence(triangle.area)]
+[name for name, _ in triangle.namedRegisterItems()]
 """),
     Example("§1.6, the traversal", "The list is a post-order traversal", "test_section_1_6_the_list_is_a_post_order_traversal", """\
 [dst for dst, _, _ in Triangle().setup().operationSequence(Triangle.area)]

@@ -17,7 +17,8 @@ def quotient(x):
 
 CHAIN = [("x", "sin", ("w",)), ("y", "exp", ("x",)), ("z", "square", ("y",))]   # x = e(w), y = f(x), z = g(y)
 
-A, B, POINT = np.array([[0.5, -1.0], [0.25, 0.75], [-0.5, 0.1]]), np.array([[0.2, -0.4, 0.6], [1.0, 0.3, -0.2]]), np.array([0.4, -0.7])
+A, B = np.array([[0.5, -1.0], [0.25, 0.75], [-0.5, 0.1]]), np.array([[0.2, -0.4, 0.6], [1.0, 0.3, -0.2]])
+POINT = np.array([0.4, -0.7])
 
 def inner(x):   # R² → R³
     return np.tanh(A @ x)
@@ -53,7 +54,10 @@ steps
     Example("Cache intermediate results", "Caching trades computation for space: yₖ = sin(yₖ₋₁)·yₖ₋₁, twelve times",
             "test_motivation_caching_trades_computation_for_space", """\
 calls = lambda k: 1 + 2 * calls(k - 1) if k else 1      # without a cache both uses of yₖ₋₁ compute it anew
-steps = [(name, *line) for k in range(1, 13) for name, *line in [(f"s{k}", "sin", (f"y{k - 1}",)), (f"y{k}", "mul", (f"s{k}", f"y{k - 1}"))]]
+steps = []
+for k in range(1, 13):
+    steps += [(f"s{k}", "sin", (f"y{k - 1}",)), (f"y{k}", "mul", (f"s{k}", f"y{k - 1}"))]
+
 calls(12), sum(op == "sin" for _, op, _ in steps), len(eval(steps, {"y0": 1.2}))
 """),
     Example("Scalar chain rule", "(g(f(x)))′ = g′(f(x)) f′(x): composition of functions is multiplication of gradients",
@@ -100,7 +104,7 @@ backprop(CHAIN, values, z=1.0)
             "$ xman explain chain.wl w=0.3 --wrt w\n"),
     Example("Cached chain rule", "Both groupings have one value, and the work of each depends on inputs and outputs",
             "test_both_groupings_have_the_same_value_and_the_work_of_each_depends_on_inputs_and_outputs", """\
-parts = {"dx_dw": np.ones((20, 2)), "dy_dx": np.ones((20, 20)), "dz_dy": np.ones((50, 20))}      # 2 inputs, 50 outputs
+parts = {"dx_dw": np.ones((20, 2)), "dy_dx": np.ones((20, 20)), "dz_dy": np.ones((50, 20))}   # D = 2, M = 50
 from_right = [("inner", "dot", ("dy_dx", "dx_dw")), ("dz_dw", "dot", ("dz_dy", "inner"))]
 from_left = [("inner", "dot", ("dz_dy", "dy_dx")), ("dz_dw", "dot", ("inner", "dx_dw"))]
 [cost(order, values=parts, measured=False).evaluation.flops for order in (from_right, from_left)]
@@ -139,7 +143,8 @@ quotient(Dual(3.0, 1.0)).matrix()
 steps = [("a", "mul", ("u", "v")), ("b", "sin", ("a",)), ("c", "add", ("b", "u")), ("z", "mul", ("c", "a"))]
 partial = {"mul": lambda x, y: (y, x), "sin": lambda x: (np.cos(x),), "add": lambda x, y: (1, 1)}
 values = eval(steps, {"u": 0.6, "v": 1.7})
-cached, adjoint = {dst: partial[op](*(values[a] for a in args)) for dst, op, args in steps}, dict.fromkeys(values, 0) | {"z": 1}
+cached = {dst: partial[op](*(values[a] for a in args)) for dst, op, args in steps}
+adjoint = dict.fromkeys(values, 0) | {"z": 1}
 for dst, _, args in reversed(steps):
     for a, d in zip(args, cached[dst]): adjoint[a] += adjoint[dst] * d
 adjoint["u"], adjoint["v"], [backprop(steps, values, z=1.0)[x] for x in "uv"]

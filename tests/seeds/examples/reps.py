@@ -27,14 +27,16 @@ def by_mathematics(x):   # Σ_i f′_i(x) Π_{j≠i} f_j(x)
 
 PRODUCT = [("ans1", "mul", (1.0, "f1")), ("ans2", "mul", ("ans1", "f2")), ("ans3", "mul", ("ans2", "f3"))]
 PUSHED = tangent(PRODUCT, ["f1", "f2", "f3"])
-DOUBLED = simplify(PUSHED, ["ans1", "ans1_dot", "ans2", "ans2_dot", "ans3", "ans3_dot"], dict.fromkeys(PUSHED.inputs, 1.0))
+DOUBLED = simplify(PUSHED, ["ans1", "ans1_dot", "ans2", "ans2_dot", "ans3", "ans3_dot"],
+                   dict.fromkeys(PUSHED.inputs, 1.0))
 
 # §3 and 4: h(x, y) = (x + 4y)·((x + y)·y)
 H = [("y4", "mul", (4, "y")), ("a", "add", ("x", "y4")), ("b", "add", ("x", "y")), ("c", "mul", ("b", "y")),
      ("h", "mul", ("a", "c"))]
 AT = {"x": 3.0, "y": 5.0}
 
-# §6: the net of Fig. 9 with its training layer; w1 … w9 lead from h1, h2, h3 to y1, y2, y3, w10 … w15 from x1, x2 to h1, h2, h3
+# §6: the net of Fig. 9 with its training layer
+# w10 … w15 lead from x1, x2 to h1, h2, h3, and w1 … w9 from h1, h2, h3 to y1, y2, y3
 def net():
     m, numbers = XMan(), iter(np.round(np.random.default_rng(9).uniform(-1, 1, 20), 2))
     for name in ["x1", "x2", "v1", "v2", "v3", *(f"w{i}" for i in range(1, 16))]:
@@ -43,7 +45,8 @@ def net():
     for k in (1, 2, 3):
         setattr(m, f"h{k}", f.sigmoid(r("w", 8 + 2 * k) * m.x1 + r("w", 9 + 2 * k) * m.x2))
     for j in (1, 2, 3):
-        setattr(m, f"y{j}", f.sigmoid(r("w", 3 * j - 2) * m.h1 + r("w", 3 * j - 1) * m.h2 + r("w", 3 * j) * m.h3))
+        w = lambda i: r("w", 3 * j - 3 + i)
+        setattr(m, f"y{j}", f.sigmoid(w(1) * m.h1 + w(2) * m.h2 + w(3) * m.h3))
         setattr(m, f"d{j}", r("y", j) - r("v", j))
     m.Cost = f.half(f.square(m.d1)) + f.half(f.square(m.d2)) + f.half(f.square(m.d3))
     return m.setup()
@@ -164,9 +167,10 @@ paths(H, "h", "x").symbolic("backward")
 steps = [("s", "sin", ("x",)), ("t", "exp", ("s",)), *((f"h{k}", "mul", (k, "t")) for k in range(1, 6))]
 paths(steps, [f"h{k}" for k in range(1, 6)], "x", {"x": 0.3}).work
 """),
-    Example("Fig. 5", "One output and five inputs: a single backward pass", "test_figure_5_l_forward_passes_or_k_backward_passes", """\
-steps = [("s2", "add", ("x1", "x2")), *((f"s{k}", "mul", (f"s{k - 1}", f"x{k}")) for k in (3, 4, 5)), ("t", "exp", ("s5",)), ("h", "sin", ("t",))]
-paths(steps, "h", [f"x{k}" for k in range(1, 6)], {f"x{k}": 0.3 for k in range(1, 6)}).work
+    Example("Fig. 5", "One output and four inputs: a single backward pass", "test_figure_5_l_forward_passes_or_k_backward_passes", """\
+steps = [("s2", "add", ("x1", "x2")), ("s3", "mul", ("s2", "x3")), ("s4", "mul", ("s3", "x4")),
+         ("h", "sin", ("s4",))]
+paths(steps, "h", ["x1", "x2", "x3", "x4"], {"x1": 0.3, "x2": 0.3, "x3": 0.3, "x4": 0.3}).work
 """),
     Example("§4, the trade-off", "Forward mode where |L| ≪ |K|, reverse mode where |L| ≫ |K|, which a Jacobian chooses by itself",
             "test_figure_5_l_forward_passes_or_k_backward_passes", """\
