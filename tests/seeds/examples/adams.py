@@ -170,6 +170,10 @@ d["y"], d["v5"] * v["v4"] + d["v4"] * v["v5"]
 """),
     Example("Forward mode by tuples", "myfunc of tuples gives the derivative", "test_myfunc_of_tuples_is_myfunc_of_duals_whose_operators_are_overloaded", "myfunc((1.5, 1.0), (0.5, 0.0))\n",
             "The tuple's first number is 2.0167 again, for 2.0166."),
+    Example("Forward mode by tuples", "The same functions as a table G for the list of eq. 17", "test_myfunc_of_tuples_is_myfunc_of_duals_whose_operators_are_overloaded", """\
+TUPLES = {"add": add, "subtract": subtract, "mul": multiply, "divide": divide, "exp": exp, "sin": sin}
+eval(EQ_17, {"x1": (1.5, 1.0), "x2": (0.5, 0.0)}, {**TUPLES, "alias": lambda a: a})["y"]
+"""),
     Example("Operator overloading", "The operators of the language, overloaded for such pairs", "test_myfunc_of_tuples_is_myfunc_of_duals_whose_operators_are_overloaded", """\
 print(f"{eq_17(Dual(1.5, 1.0), Dual(0.5, 0.0)):.4f}")
 """),
