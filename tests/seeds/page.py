@@ -138,7 +138,7 @@ def section(name: str, document: object) -> str:
 def page() -> str:
     """The whole page."""
     found = documents()
-    slips = [f'<li><a href="#{anchor}">{escape(document.AUTHOR)}, {escape(row.number)}</a> {escape(row.slip)}</li>\n'
+    slips = [f'<li><a href="#{anchor}">{escape(document.AUTHOR)}, {escape(row.number)}</a>: {escape(row.slip)}</li>\n'
              for name, document in found.items() for anchor, row in anchored(name, document.EXAMPLES).items() if row.slip]
     titles = [f'<li><a href="#{name}">{escape(document.TITLE)}</a> ({len(document.EXAMPLES)})</li>\n' for name, document in found.items()]
     parts = {"count": sum(len(document.EXAMPLES) for document in found.values()), "wrong": len(slips), "common": escape(COMMON.rstrip()),
