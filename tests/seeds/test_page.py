@@ -60,7 +60,7 @@ def test_the_page_is_that_of_the_table_to_rounding():
     assert not wrong, f"python -m tests.seeds.page writes another page; first {wrong[0]}"
     assert len(again.splitlines()) == len(kept.splitlines())
     numbers = [[float(number) for number in re.findall(NUMBER, text)] for text in (again, kept)]
-    assert numbers[0] == pytest.approx(numbers[1], rel=1e-4, abs=1.01e-4)
+    assert numbers[0] == pytest.approx(numbers[1], rel=2e-5)
 
 
 def test_each_row_prints_something_the_page_takes_nothing_from_elsewhere_and_its_links_lead_somewhere():
