@@ -57,7 +57,7 @@ def shown(value: object, inside: bool = False) -> str:
 
 def command(line: str) -> None:
     """Runs xman as the line says, in this process."""
-    with mock.patch.object(sys, "argv", line.removeprefix("$ ").split()):
+    with mock.patch.multiple(sys, argv=line.removeprefix("$ ").split(), path=[*sys.path]):
         try:
             main()
         except SystemExit as end:
@@ -128,7 +128,9 @@ def section(name: str, document: object) -> str:
                        for anchor, row in rows.items())
     texts = "".join(f'<p>{escape(file)}</p>\n<pre class="code">{escape(text.rstrip())}</pre>\n' for file, text in document.FILES.items())
     caption, head, lines = getattr(document, "TABLE", ("", [], []))
-    table = f'<div class="table"><table>\n<caption>{escape(caption)}</caption>\n{cells("th", head)}{"".join(cells("td", row) for row in lines)}</table></div>\n'
+    table = (f'<div class="table" id="{name}-table"><table>\n<caption>{escape(caption)}</caption>\n{cells("th", head)}'
+             f'{"".join(cells("td", row) for row in lines)}</table></div>\n')
+    contents += f'<li><a href="#{name}-table">Table</a> {escape(caption)}</li>\n' * bool(caption)
     return (f'<section id="{name}">\n<h2>{escape(document.TITLE)}</h2>\n<p>{escape(document.SOURCE)}</p>\n'
             f'<details open><summary>Contents: {len(rows)} examples</summary><ol>\n{contents}</ol></details>\n'
             f'<details><summary>What the examples build on</summary>\n<pre class="code">{escape(document.PRELUDE.rstrip())}</pre>\n'
