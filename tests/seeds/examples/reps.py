@@ -77,10 +77,9 @@ for f_i, slope_i in zip(FACTORS, SLOPES):
     ans = ans * f_i(x)
 slope, same(slope, derivative(prod)(1.3))
 """),
-    Example("§2, the transformation", "Each statement is followed by that of its derivative", "test_the_transformation_follows_each_statement_by_that_of_its_derivative", """\
+    Example("§2, the transformation", "Each statement gets that of its derivative; in a list nothing is assigned twice, and so it may stand behind it", "test_the_transformation_follows_each_statement_by_that_of_its_derivative", """\
 print(source(PRODUCT, wrt=["f1", "f2", "f3"], likes={"f1": 1.0, "f2": 1.0, "f3": 1.0}, name="product"))
-""", "v′ = exp′ stands before v = exp. Where exp reads v itself, as ans = ans * f_i(x) does, that order is needed; where a call in exp′ "
-            "changes what exp reads, it is wrong. In a list nothing is assigned twice, and the tangent follows its value."),
+"""),
     Example("Ex. 2.2", "The table of ans′ and ans at the start of each iteration", "test_example_2_2_the_table_of_ans_prime_and_ans_at_the_start_of_each_iteration", """\
 for i in (1, 2, 3):
     print(i, expand(DOUBLED, f"ans{i}_dot"), "|", expand(DOUBLED, f"ans{i}"), sep="  ")
