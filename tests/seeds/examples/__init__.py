@@ -2,7 +2,7 @@
 
 From it `python -m tests.seeds.page` writes docs/five-documents.html. A document is a module with TITLE, SOURCE (one sentence on where
 it comes from), PRELUDE (Python that its rows build on), FILES ({name: text} for its rows on the command line) and, where it
-has one, TABLE (caption, head, rows).
+has one, TABLE (caption, head, rows). A row more is an Example more in its document's list; then the page is written again.
 """
 
 from typing import NamedTuple
