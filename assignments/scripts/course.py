@@ -66,6 +66,11 @@ def bias(columns: int, name: str | None = None) -> Register:
     return f.param(name, np.zeros((1, columns), np.float32))
 
 
+def first_values(model: XMan) -> dict:
+    """What the model begins with, copied: its own arrays stay as they are, for the other ways to train."""
+    return {name: np.array(value) for name, value in model.inputDict().items()}
+
+
 def minibatches(part: Part, size: int, seed: int) -> Iterator[Part]:
     """The rows in an order drawn by seed, `size` at a time."""
     X, y = part

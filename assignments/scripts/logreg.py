@@ -2,7 +2,7 @@
 import time
 
 import numpy as np
-from course import bias, data_of, judge, minibatches, report, run, settings
+from course import bias, data_of, first_values, judge, minibatches, report, run, settings
 
 from xman import XMan, backprop, compile, eval, f
 from xman.train import fit, training_list
@@ -30,7 +30,7 @@ def main(params):
     print(steps)
 
     began, losses, least = time.perf_counter(), [], np.inf
-    values, rate = model.inputDict(), np.float32(params["init_lr"])
+    values, rate = first_values(model), np.float32(params["init_lr"])
     parameters = [name for name in values if model.isParam(name)]
     for epoch in range(params["epochs"]):
         for X, y in minibatches(train, params["batch_size"], seed=epoch):
@@ -51,7 +51,7 @@ def main(params):
 
 def compiled(model, steps, parts, params):
     """The same steps, gradient and descent in one list, compiled: a step overwrites the parameters. Those of the last epoch."""
-    values = model.inputDict()
+    values = first_values(model)
     training = training_list(steps, "loss", [name for name in values if model.isParam(name)])
     values[training.lr] = np.float32(params["init_lr"])
     step = compile(training.steps, ["loss"], inplace=training.inplace)

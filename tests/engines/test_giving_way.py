@@ -164,6 +164,7 @@ FOUND = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:the engine tape cannot build this list.* the tape :RuntimeWarning")
 @pytest.mark.parametrize("case", FOUND)
 @pytest.mark.parametrize("engine", [e for e in OTHERS if e.values[0] != "jax"])
 def test_what_once_broke_an_engine_runs_on_it(engine, case):

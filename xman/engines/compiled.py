@@ -51,7 +51,8 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
     overwritten by a register of the same shape and precision; no other input is ever written to. engine: interpret (the
     reference), numpy, numba (the extra `fast`), jax (the extra `jax`), tape (lists of numbers), or auto, which chooses by
     sizes and by what is installed; `step.why` says why. An engine that is not for a list, such as the tape for arrays, hands
-    it on to numpy, and numpy to interpret; so does one that fails to build it, with a warning. `step.why` says that too.
+    it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning, which an engine that auto
+    chose for what it is not for leaves out, and `step.why` says it.
     Raises XManError for a list that is not valid, for names that it does not have and an engine that is not installed.
     """
     return Compiled(steps, outputs, engine, inplace)
@@ -151,7 +152,8 @@ class Compiled:
                     raise
                 knows = isinstance(error, XManError)  # the engine says itself that it is not for this list
                 reason = str(error) if knows else f"{type(error).__name__}, {shortened(str(error))}"
-                failed = failed or ("" if knows else f"the engine {self.engine} cannot build this list: {reason}")
+                quiet = knows and self.asked == "auto" and os.environ.get("XMAN_ENGINE", "auto") == "auto"  # nobody asked for it
+                failed = failed or ("" if quiet else f"the engine {self.engine} cannot build this list: {reason}")
                 after = "interpret" if self.engine == "numpy" else "numpy"
                 self.engine, self.why = after, f"{self.why}; {self.engine} gave way to {after}: {reason}"
         self._programs[key] = built, self.engine, self.why
@@ -239,9 +241,9 @@ def exact(steps: WengertList) -> WengertList:
 
 def chosen(steps: WengertList, numbers_alone: bool) -> tuple[str, str]:
     """The engine for a list, and why that one. The variable XMAN_ENGINE of the environment decides where it is set."""
-    if asked := os.environ.get("XMAN_ENGINE"):
+    if (asked := os.environ.get("XMAN_ENGINE", "auto")) != "auto":
         if asked not in ENGINES:
-            raise XManError(f"XMAN_ENGINE is {asked!r}; there are {', '.join(ENGINES)}")
+            raise XManError(f"XMAN_ENGINE is {asked!r}; there are auto, {', '.join(ENGINES)}")
         return asked, f"XMAN_ENGINE is {asked}"
     if importlib.util.find_spec("numba") is None:
         return "numpy", "numba is not installed; with it, pip install 'xman[fast]', small arrays take a third of the time or less"

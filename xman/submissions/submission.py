@@ -12,7 +12,7 @@ from ..errors import XManError, nearest
 from .contents import contents, taken
 from .scratch import scratch
 
-HANDED_OUT = "check.py", "checks.py"
+HANDED_OUT = "check.py", "checks.py", "probes.py"
 
 
 @dataclass(frozen=True)
