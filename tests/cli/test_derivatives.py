@@ -107,6 +107,11 @@ def test_each_wrt_that_is_repeated_has_a_table(xman, command):
     assert one != two and both == f"{one}\n{two}"
 
 
+def test_paths_give_the_derivative_as_a_formula_too(xman):
+    words = "paths", "h.wl", "--symbolic", "--wrt", "x", "--wrt", "y"
+    assert xman(*words)[1] == "dh/dx = 2*x*y + 5*y**2\ndh/dy = x**2 + 10*x*y + 12*y**2\n"
+
+
 def test_paths_are_from_each_wrt_that_is_repeated(xman):
     out = xman("paths", "eq17.wl", "--wrt", "x1", "--wrt", "x2")[1]
     assert "path x1 → v1" in out and "path x2 → v3" in out

@@ -75,6 +75,18 @@ def sums_a_list(x):
     return np.sum([x[0], x[1]])
 
 
+def exponentiates_a_list(x):
+    return np.exp([x[0], x[1]]).sum()
+
+
+def stacks_lists_of_lists(x):
+    return np.stack([[x[0], x[1]], [x[1], 1.0]]).sum()
+
+
+def makes_a_float64(x):
+    return np.float64(x[0])
+
+
 def takes_the_sine_of_math(x):
     return math.sin(x[0])
 
@@ -167,6 +179,9 @@ MISTAKES = [
     (makes_an_array_of_an_array, "return np.asarray(x)",     "an array already", "leave the conversion out"),
     (fills_an_array,             "return np.full(3",         "np.full copies", "np.ones(shape)"),
     (sums_a_list,                "return np.sum([x[0]",      "list of traced values", "np.stack"),
+    (exponentiates_a_list,       "return np.exp([x[0]",      "list of traced values", "give it np.array([…]) of import xman.numpy as np"),
+    (stacks_lists_of_lists,      "return np.stack([[x[0]",   "list of traced values", "give it np.array([…]) of import xman.numpy as np"),
+    (makes_a_float64,            "return np.float64(x[0])",  "float64() would turn", "leave it an array"),
     (takes_the_sine_of_math,     "return math.sin(x[0])",    "math.sin would turn", "write np.sin"),
     (makes_a_float,              "return float(x[0])",       "float() would turn", "leave it an array"),
     (makes_an_int,               "return int(x[0])",         "int() would turn", "np.floor"),

@@ -118,7 +118,7 @@ def network(seed):
 
 
 def algorithm_8_1(w, z, t, senders, h):
-    """(z, errors, {(j, i): ∂E/∂w_ji}) line by line as the book prints it; w by (j, i), z of the inputs, t of the outputs."""
+    """(z, errors, {(j, i): ∂E/∂w_ji}) line by line as the book prints it, but for its last loop; w by (j, i), z of the inputs, t of the outputs."""
     a, z, delta, slopes = {}, dict(z), {}, {}
     for j in senders:                                                           # forward propagation
         a[j] = sum(w[j, i] * z[i] for i in senders[j])                          # (8.5)
@@ -236,11 +236,14 @@ def test_8_13_and_exercise_8_1_errors_are_backpropagated_from_the_units_higher_u
 
 @TOPOLOGIES
 def test_algorithm_8_1_backpropagation_through_a_network_with_skip_connections(seed):
+    """The book prints (8.10) in the loop over the hidden units alone, which leaves the weights of the output units out; meant is
+    (8.10) for all hidden and output units."""
     steps, values, senders, h = network(seed)
     deltas = backprop(steps, values, E=1.0)
     _, errors, slopes = by_hand(values, senders, h)
     same([deltas[f"a{j}"] for j in errors], list(errors.values()))
     same([deltas[f"w{j}_{i}"] for j, i in slopes], list(slopes.values()))
+    assert all(slopes[k, i] != 0 for k in OUTPUTS for i in senders[k])  # what the loop as printed would not return
 
 
 def test_exercise_8_2_in_matrix_notation_errors_go_back_through_the_transposes():

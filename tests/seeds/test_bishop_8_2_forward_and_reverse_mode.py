@@ -187,6 +187,7 @@ def test_8_66_column_by_column_and_row_by_row():
 
 
 def test_8_67_the_product_of_the_jacobian_with_a_vector_takes_one_forward_pass():
+    """The book prints "J =" before the product; meant is J r, a vector, to the right alone."""
     steps, values = mapping(5, 3)
     r = np.random.default_rng(67).normal(size=5)
     same(forward(steps, eval(steps, values), {"x": r})["y"], by_hand(values) @ r)
@@ -295,7 +296,8 @@ def vector_and_network():
 
 
 def test_8_2_2_the_directional_derivative_differentiated_in_reverse_mode_is_the_hessian_times_the_vector():
-    """Pearlmutter's H v, reverse over forward: vᵀ∇f as a list, and then its gradient; forward over reverse gives the same."""
+    """Pearlmutter's H v, reverse over forward: vᵀ∇f as a list, and then its gradient; forward over reverse gives the same.
+    The book prints "a vector b" where it begins, and sets ẋ = v; meant is one vector, v."""
     steps, values, wrt, v = vector_and_network()
     pushed = tangent(steps, wrt)
     reverse_over_forward = gradient(pushed, "loss_dot", wrt)

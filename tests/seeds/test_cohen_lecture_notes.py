@@ -6,6 +6,7 @@ import operator
 import numpy as np
 import pytest
 
+import ops
 from xman import Operation, Register, XMan, XManError, XManFunctions, backprop, derivation, eval, f, forward
 from xman.show import expand
 
@@ -171,8 +172,8 @@ def test_table_1_derivation_of_df_dx1():
 
 
 def test_table_2_derivation_of_df_dx2():
-    """The notes print dx2/dx2 for the first dx1/dx2 and so (1·1 + 1·0) for (1·0 + 1·0), df/dx1 before the last two lines, and
-    2·z2·2 = 4·x1 + 2·x2. Meant is 2·z2·1, with the bracket (0 + 0) + 1."""
+    """The notes print dx2/dx2 for the first dx1/dx2 and so (1·1 + 1·0) for (1·0 + 1·0), df/dx1 before the last two lines and in
+    the text that announces the table, and 2·z2·2 = 4·x1 + 2·x2. Meant is 2·z2·1, with the bracket (0 + 0) + 1."""
     assert derivation(EQ_1, "f", "x2") == [
         ("df/dx2 = d(z2^2)/dz2·dz2/dx2", "f = z2^2"),
         ("df/dx2 = 2·z2·dz2/dx2", "d(a^2)/da = 2·a"),
@@ -228,7 +229,9 @@ def chain():
 
 
 def test_section_1_5_the_chain_rule_is_a_product_of_the_derivatives_where_each_is_taken():
-    """The notes print f′_m(a_m)·f′_{m−1}(a_{m−1})⋯f′_2(a_1)·f′_1(a); meant is f′_i(a_{i−1}) all along."""
+    """The notes print f′_m(a_m)·f′_{m−1}(a_{m−1})⋯f′_2(a_1)·f′_1(a); meant is f′_i(a_{i−1}) all along. f′_m is called
+    DG[f_m][1]: a function of one argument has one rule, of index 0."""
+    assert all(len(ops.DG[g]) == 1 for g in FUNCTIONS)
     values, a, slopes = chain()
     same([values[f"z{i}"] for i in range(M + 1)], a)
     same(backprop(CHAIN, values, z5=1.0)["z0"], np.prod(slopes))
@@ -245,6 +248,7 @@ def test_section_1_5_the_deltas_are_partial_products_grouped_from_the_left():
 
 
 def test_section_1_5_of_all_the_functions_h_i_j_one_pass_gives_those_of_the_last_register():
+    """The notes print h_{m,0}(a) = f′_m(a_m)·h_{m−1,1}(a); meant is f′_m(a_{m−1})·h_{m−1,0}(a)."""
     values, _, slopes = chain()
     h = {(i, j): forward(CHAIN, values, {f"z{j}": 1.0}).get(f"z{i}", 0.0) for j in range(M + 1) for i in range(j, M + 1)}
     deltas = backprop(CHAIN, values, z5=1.0)
@@ -252,6 +256,8 @@ def test_section_1_5_of_all_the_functions_h_i_j_one_pass_gives_those_of_the_last
         same(h[i, j], np.prod(slopes[M - i:M - j]))
         same(h[M, j], h[M, i] * h[i, j])
     same([deltas[f"z{j}"] for j in range(M + 1)], [h[M, j] for j in range(M + 1)])
+    same(h[M, 0], slopes[0] * h[M - 1, 0])
+    assert abs(slopes[0] * h[M - 1, 1] / h[M, 0]) > 50  # as printed
 
 
 # §1.6 Constructing Wengert lists

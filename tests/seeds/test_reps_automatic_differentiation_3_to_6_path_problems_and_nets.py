@@ -89,9 +89,11 @@ def test_figure_4_the_induction_step(op, step, x):
 
 
 def test_example_4_1_both_path_problems_solved_symbolically_give_2xy_plus_5y2():
+    """The notes print ∂h(y, x)/∂x; meant is that of the h(x, y) of eq. 3, whose arguments the other way round give another number."""
     graph = paths(H, "h", "x", AT)
     assert graph.symbolic("forward") == graph.symbolic("backward") == "2*x*y + 5*y**2"
     assert [path.text for path in graph.all()] == ["1·c", "1·y·a"] and graph.derivative == 30 + 125 == 155
+    assert paths(H, "h", "x", {"x": AT["y"], "y": AT["x"]}).derivative != 155
 
 
 OUTPUTS = pytest.mark.parametrize("n, m, mode", [(1, 5, "forward"), (5, 1, "reverse"), (2, 6, "forward"), (6, 2, "reverse")])

@@ -97,11 +97,16 @@ def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -
 @OF
 @FIRST
 @click.option("--dot", is_flag=True, help="The graph for Graphviz.")
-def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], dot: bool) -> None:
+@click.option("--symbolic", is_flag=True, help="The derivative as a formula in the inputs.")
+def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], dot: bool, symbolic: bool) -> None:
     """Print the computation graph, and the derivative as the sum over its paths, forwards and backwards."""
     steps, known, of = read(source, values, of)
     graph = pictures.paths(steps, of, wrt or inputs(steps)[:1], known or None)
-    print(graph.dot() if dot else graph)
+    if symbolic:
+        for x in graph.wrt:
+            print(f"d{of}/d{x} = {pictures.paths(steps, of, x).symbolic()}")
+    else:
+        print(graph.dot() if dot else graph)
 
 
 @xman.command()

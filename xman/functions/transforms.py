@@ -46,7 +46,7 @@ def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool
     def value_and_gradient(*args, **options):
         call = called("grad", fn, args, options, positions(argnums, args, fn), has_aux)
         value = scalar(call, fn)
-        parts = iter(call.pulled([np.ones((), value.dtype)[()]]))
+        parts = iter(call.pulled([value.dtype.type(1)]))
         slopes = [unflatten(structure, parts) for structure in call.arguments]
         return (value, call.aux) if has_aux else value, slopes[0] if whole(argnums) else tuple(slopes)
     return Derivative(value_and_grad, fn, value_and_gradient, argnums, has_aux)
@@ -146,6 +146,8 @@ def whole(argnums: Any) -> bool:
 
 def positions(argnums: Any, args: Sequence[Any], fn: Callable) -> tuple[int, ...]:
     """argnums as positions from 0. XManError for one that is not among the arguments or comes twice."""
+    if type(argnums) is int and 0 <= argnums < len(args):
+        return (argnums,)
     given = (argnums,) if whole(argnums) else tuple(argnums) if isinstance(argnums, range) else argnums
     if not isinstance(given, (tuple, list)) or not given or not all(map(whole, given)):
         raise XManError(f"argnums is the position of an argument, 0 for the first, or a tuple of positions, not {argnums!r}")

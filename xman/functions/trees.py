@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -26,6 +27,8 @@ LEAF = Leaf()
 
 def children(tree: Any) -> list[tuple[Any, Any]] | None:
     """(key, subtree) for each child: a dict's in the order of its keys. None has no children, of a leaf it is None."""
+    if is_leaf(type(tree)):
+        return None
     if tree is None:
         return []
     if isinstance(tree, dict):
@@ -34,12 +37,15 @@ def children(tree: Any) -> list[tuple[Any, Any]] | None:
         except TypeError:  # of several types: any order will do that is the same for equal dicts
             keys = sorted(tree, key=lambda key: (type(key).__name__, repr(key)))
         return [(key, tree[key]) for key in keys]
-    if dataclasses.is_dataclass(tree) and not isinstance(tree, type):
+    if dataclasses.is_dataclass(tree):
         return [(each.name, getattr(tree, each.name)) for each in dataclasses.fields(tree)
                 if not each.metadata.get("static")]
-    if isinstance(tree, (list, tuple)):
-        return list(zip(getattr(tree, "_fields", range(len(tree))), tree, strict=True))
-    return None
+    return list(zip(getattr(tree, "_fields", range(len(tree))), tree, strict=True))
+
+
+@functools.cache
+def is_leaf(kind: type) -> bool:
+    return not issubclass(kind, (dict, list, tuple, type(None))) and not dataclasses.is_dataclass(kind)
 
 
 def rebuilt(tree: Any, parts: list) -> Any:

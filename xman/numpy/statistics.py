@@ -17,8 +17,12 @@ from .rearrangements import along, whole_axis
 
 def reduction(op: str) -> Any:
     """A reduction by our operator of that name; it may have a dtype."""
+    over = getattr(f, op)
+
     def reduced(a, axis=None, keepdims=False, **options):
-        return getattr(f, op)(summed(op, a, **options), axis=whole_axis(axis), keepdims=bool(keepdims))
+        if axis is None and not keepdims and not options:
+            return over(a)
+        return over(summed(op, a, **options), axis=whole_axis(axis), keepdims=bool(keepdims))
     return reduced
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -66,10 +67,12 @@ class Work(NamedTuple):
                          for way, (n, *rest) in (("forward", self[:3]), ("backward", self[3:])))
 
 
-def solve(edges: Sequence[Edge], start: str, back: bool, one: Any, extend: Callable[[Edge, Any], Any]) -> Solution:
+def solve(edges: Sequence[Edge], start: str, back: bool, one: Any, extend: Callable[[Edge, Any], Any],
+          combine: Callable[[Any, Any], Any] = operator.add) -> Solution:
     """The path problem from start along the edges, or back against them: the edges are in topological order.
 
-    one: the worth of the empty path. extend(edge, x): that of a path of worth x with the edge. Combined with +.
+    one: the worth of the empty path. extend(edge, x): that of a path of worth x with the edge. combine(x, y): that of two
+    paths, or of all of two kinds.
     """
     found = Solution({start: one})
     for edge in reversed(edges) if back else edges:
@@ -78,7 +81,7 @@ def solve(edges: Sequence[Edge], start: str, back: bool, one: Any, extend: Calla
             part = extend(edge, found[near])
             found.extends += 1
             found.combines += far in found
-            found[far] = found[far] + part if far in found else part
+            found[far] = combine(found[far], part) if far in found else part
     return found
 
 

@@ -93,6 +93,21 @@ class Paths:
         """
         return self._solved(self._one(target, self.of, "of"), True)
 
+    def solve(self, extend: Callable[[Any, Any], Any], combine: Callable[[Any, Any], Any], one: Any,
+              label: Callable[[Edge], Any] = lambda edge: edge.value, start: str | None = None, back: bool = False) -> Solution:
+        """The path problem of your own algebra: combine, over all paths, what extend makes of a path's labels (Reps §3).
+
+            graph.solve(operator.mul, operator.add, 1, lambda edge: 1)      # how many paths lead to each register
+            graph.solve(operator.add, min, 0, lambda edge: 1)               # the edges of the shortest of them
+            graph.solve(operator.mul, max, 1.0, lambda edge: abs(edge.value))
+
+        extend(x, y), combine(x, y): of two labels, or of what they were made of, where extend distributes over combine and x
+        is nearer to the start. one: the worth of the path without edges. label: that of an edge, which has source, target,
+        slope and value. start: one of wrt, or of `of` where back; may be left out where there is one alone.
+        """
+        start = self._one(start, self.of if back else self.wrt, "of" if back else "wrt")
+        return solve(self.edges, start, back, one, lambda edge, x: extend(x, label(edge)), combine)
+
     @property
     def derivative(self) -> Any:
         """∂of/∂wrt: a number, or a matrix with a row for each element of `of`. Of several the dict {(of, wrt): …}."""
