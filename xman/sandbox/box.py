@@ -35,9 +35,8 @@ class Sandbox(ABC):
               extra_files: Mapping[str, Path] = NOTHING) -> Worker:
         """Start a worker, which then waits for its settings. XManError where it or a package is missing.
 
-        submission: the folder that it sees, read-only. packages: of "numpy", "scipy", "xman", what it can
-        import besides the standard library. extra_files: what lies beside worker.py, or in its place, by
-        name.
+        submission: the folder that it sees, read-only. packages: of "numpy", "scipy", "xman", those that it can
+        import. extra_files: what lies beside worker.py, or in its place, by name.
         """
 
 

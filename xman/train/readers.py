@@ -63,8 +63,7 @@ def read_idx(path: str | Path) -> np.ndarray:
     """The array of an IDX file (MNIST's format) of unsigned bytes: its own shape, uint8.
 
     path: plain or gzip. The header: 0, 0, 8, the number of axes, then each length in 4 bytes, big end first.
-    DataError where the magic is another, or the file is not as long as its header says, seen before memory is
-    taken for it.
+    DataError where the magic is another, or (before memory is taken) the file is not as long as its header says.
     """
     try:
         size = Path(path).stat().st_size
@@ -98,8 +97,7 @@ def read_libsvm(path: str | Path, features: int | None = None) -> tuple[csr_matr
 
     path: a line is `label index:value index:value ...`, indices rising from 1; lines with # at the top are
     comments, and so is what follows a # in a line. features: the number of columns; None takes the largest
-    index. DataError where a label or a pair is misplaced, an index does not rise, is too large, or a value is
-    no finite number.
+    index. DataError where a label or a pair is misplaced, an index is wrong, a value is no number.
     """
     from scipy.sparse import csr_matrix  # a quarter of a second to import
     lines = read_lines(path)
