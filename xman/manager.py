@@ -1,6 +1,7 @@
 """XMan, the expression manager: it finds the registers of a model, names them, and compiles them to a Wengert list."""
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -90,16 +91,17 @@ class XMan:
     def inputDict(self, **values: Any) -> dict[str, Any]:
         """A value for each input and parameter: that given here, else its default; one that has neither is left out.
 
-        A parameter's array is its register's own, in floats: what is trained in place, values["W"] -= rate * deltas["W"], is
-        there at the next call; a number is not. XManError for a name that is no input or parameter of the model.
+        A parameter's array is the model's own, a copy of its default in floats: what is trained in place, values["W"] -= rate *
+        deltas["W"], is there at the next call, in no other model of the class; a number is not. XManError for a name that is no
+        input or parameter of the model.
         """
         reachable = list(evaluationOrder(*(reg for _, reg in self._items())))
         names = self.names(reachable)
         byName = {**{names[id(r)]: r for r in reachable if id(r) in names}, **dict(self._items())}
         result, given = {}, {}
         for r in byName.values():
-            r.default = floating(r.default) if r.role == "param" else r.default
-            result |= {names[id(r)]: r.default} if r.default is not None else {}
+            if r.default is not None:
+                result[names[id(r)]] = self._own(names[id(r)], r.default) if r.role == "param" else r.default
         for name, value in values.items():
             if name not in byName or byName[name].definedAs:
                 leaves = [n for n, r in byName.items() if not r.definedAs]
@@ -109,6 +111,13 @@ class XMan:
                 raise XManError(f"{other!r} and {name!r} are one register; give it one value")
             result[own] = floating(value) if byName[name].role == "param" else value
         return result
+
+    def _own(self, name: str, default: Any) -> Any:
+        """The model's own value of a parameter, as long as it has this default."""
+        own = vars(self).setdefault("_XMan__own", {})
+        if name not in own or own[name][0] is not default:
+            own[name] = default, floating(copy.copy(default))
+        return own[name][1]
 
     def isParam(self, name: str) -> bool:
         """Whether `name` is a parameter. Raises XManError for a name that the model does not have."""

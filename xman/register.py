@@ -1,7 +1,6 @@
 """Registers and Operations: the graph that an expression builds (Cohen, Automatic Reverse-Mode Differentiation, §1.6)."""
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -32,7 +31,7 @@ class Register(Expression):
                 raise XManError(f"{role}({name!r}, …): a register's name is a string")
             name, default = None, name
         self.given, self.role = name, role
-        self.default = floating(copy.copy(default)) if role == "param" else default  # of its own: it is trained in place
+        self.default = default
         self.definedAs: Operation | None = None
         self.home: tuple[type, str] | None = None  # the class that it is an attribute of, and its name there
 

@@ -101,7 +101,8 @@ def test_the_program_of_the_readme_trains():
     ys = np.eye(2)[(xs[..., 0] > 0).astype(int)]
     space = {"f": f, "np": np, "EVAL_FUNS": EVAL_FUNS, "BP_FUNS": BP_FUNS, "minibatches": list(zip(xs, ys, strict=True))}
     exec(code, space)
-    assert space["data"]["loss"] < 0.5 and space["net"].W[0].default[0, 0] < -0.5 < 0.5 < space["net"].W[0].default[0, 1]
+    (low, high), _ = space["net"].inputDict()["W_0"]
+    assert space["data"]["loss"] < 0.5 and low < -0.5 < 0.5 < high
 
 
 def test_the_names_of_the_readme_are_those_of_the_table():

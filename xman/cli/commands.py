@@ -79,7 +79,8 @@ def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, e
 def grad(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...]) -> None:
     """Differentiate the list by its inputs: xman grad f.wl x1=3 x2=7."""
     steps, known = list_and_values(source, of)
-    result = eval(steps, known | assignments(values, steps))
+    known |= assignments(values, steps)
+    result = eval(steps, known | {x: np.asarray(known[x], float) for x in wrt if x in known})
     of = of or steps[-1][0]
     if np.size(found(result, of)) != 1:
         raise XManError(f"{of!r} has shape {np.shape(result[of])}; a gradient is of one number: say which with --of")

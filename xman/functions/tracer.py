@@ -84,6 +84,8 @@ def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
 def kept(a: Any) -> Any:
     """A constant as it is now: the user may write into an array later."""
     if isinstance(a, np.ndarray):
+        if type(a) is not np.ndarray and type(a).__mul__ is not np.ndarray.__mul__:
+            refuse(f"a {type(a).__name__} has products or sums of its own", "give np.asarray(…) of it, and np.where for a mask")
         return a if a.base is None and not a.flags.writeable else a.copy(order="K")
     return np.asarray(a) if isinstance(a, list) else a
 
