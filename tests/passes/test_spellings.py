@@ -38,7 +38,8 @@ SIGMOID = [
     lambda x: (np.tanh(x / 2) + 1) / 2, lambda x: 1 - 1 / (1 + np.exp(x)), lambda x: 1 - f.sigmoid(-x), lambda x: np.exp(x) / (np.exp(x) + 1)]
 LOGSIGMOID = [
     *(lambda x, p=p: np.log(p(x)) for p in SIGMOID), *(lambda x, p=p: np.log(1 - p(-x)) for p in SIGMOID),
-    *(lambda x, p=p: np.log1p(-p(-x)) for p in SIGMOID), lambda x: -np.log(1 + np.exp(-x)), lambda x: -np.log1p(np.exp(-x)),
+    *(lambda x, p=p: np.log1p(-p(-x)) for p in SIGMOID), lambda x: np.log1p(-1 / (1 + np.exp(x))),
+    lambda x: np.log1p(-np.exp(-x) / (1 + np.exp(-x))), lambda x: -np.log(1 + np.exp(-x)), lambda x: -np.log1p(np.exp(-x)),
     lambda x: x - np.log(1 + np.exp(x)), lambda x: x - np.log1p(np.exp(x))]
 SOFTPLUS = [
     *(lambda x, p=p: -p(-x) for p in LOGSIGMOID[-6:]), lambda x: np.log(1 + np.exp(x)), lambda x: np.log1p(np.exp(x)),
