@@ -33,7 +33,7 @@ LATER = {name: package for package, names in {
     "functions": "trace grad value_and_grad jvp vjp jacobian hessian hvp Dual derivative",
     "engines": "compile",
     "tape": "Tape",
-    "show": "explain derivation expand paths cost source difference_errors",
+    "show": "explain derivation expand paths picture cost source difference_errors",
 }.items() for name in names.split()}
 
 __all__ = ["Operation", "Register", "XMan", "XManFunctions"]

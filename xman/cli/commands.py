@@ -17,15 +17,18 @@ from ..engines import ENGINES
 from ..errors import XManError, extra
 from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
+from ..show import Picture, picture
 from ..train import Diverged, evaluate, fit, load
 from ..train.optimizers import OPTIMIZERS
 from ..wengert import WengertList
-from .sources import assignments, built_in, list_and_values, model_of, schedule_of
+from .sources import assignments, built_in, is_model, list_and_values, model_of, schedule_of
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for a program to read.")
 OF = click.option("--of", metavar="REGISTER", help="The register meant; the last line's, or a model's loss, if not said.")
 VALUES = click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
 SOURCE = click.argument("source", metavar="LIST")
+DOT = click.option("--dot", is_flag=True, help="A picture as text for Graphviz.")
+SVG = click.option("--svg", metavar="FILE.svg", help="A picture in this file.")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -42,11 +45,20 @@ def xman() -> None:
 @VALUES
 @OF
 @AS_JSON
-def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool) -> None:
-    """Print the list, and with values for its inputs the shape of every register."""
+@DOT
+@SVG
+def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool, svg: str | None) -> None:
+    """Print the list, and with values for its inputs the shape of every register.
+
+    The picture is the list's, and without --of and values a model's: its Registers, Operations and their pointers.
+    """
+    if (dot or svg) and is_model(source) and not of and not values:
+        return draw(picture(model_of(source)), svg)
     steps, known = list_and_values(source, of)
     known |= assignments(values, steps)
     sizes = shapes(steps, known) if values else {}
+    if dot or svg:
+        return draw(picture(steps, {name: f"{shape} {kind}" for name, (shape, kind) in sizes.items()}), svg)
     if as_json:
         known_shapes = {name: [list(shape), str(kind)] for name, (shape, kind) in sizes.items()}
         print(json.dumps({"list": json.loads(steps.to_json()), "shapes": known_shapes}) if sizes else steps.to_json())
@@ -189,6 +201,11 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
               + f" of {sets.test[0].shape[0]:,} rows")
     if result.reason.startswith("interrupted"):
         sys.exit(130)
+
+
+def draw(drawn: Picture, svg: str | None) -> None:
+    """The picture in the file svg, or printed for Graphviz."""
+    drawn.save(svg) if svg else print(drawn.dot())
 
 
 def abridged(steps: WengertList) -> str:

@@ -30,7 +30,7 @@ def list_and_values(source: str, of: str | None) -> tuple[WengertList, dict[str,
     source: a file of text or (.json) of JSON, "-" for standard input, or a model path/to/model.py:Class, whose register
     `of` (loss, if it is not said) is to be computed. Of a file `of` cuts nothing.
     """
-    if source.partition(":")[0].endswith(".py"):
+    if is_model(source):
         model = model_of(source)
         name = of or "loss"
         if name not in dict(model.namedRegisterItems()):
@@ -46,6 +46,10 @@ def list_and_values(source: str, of: str | None) -> tuple[WengertList, dict[str,
     if not steps:
         raise XManError(f"{source} holds no line of a list, such as z1 = mul(h, w)")
     return steps, {}
+
+
+def is_model(source: str) -> bool:
+    return source.partition(":")[0].endswith(".py")
 
 
 def read(path: str) -> str:

@@ -6,8 +6,6 @@ product of its labels (extend is ×), a derivative is the sum over all paths (co
 from __future__ import annotations
 
 import ast
-import json
-import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
@@ -131,7 +129,8 @@ class Paths:
             digits = f"{n:,}" if n < 10 ** 15 else f"more than 10^{(n.bit_length() - 1) * 3 // 10}"
             raise XManError(f"there are {digits} paths, and {limit:,} is the limit; forward() and backward() sum over them "
                             "without listing them")
-        return [Path(path, "·".join(map(factor, path)), None if self.values is None else worth(path))
+        return [Path(path, "·".join(map(factor, path)),
+                     None if self.values is None else reduce(lambda x, edge: times(edge.value, x), path, 1.0))
                 for y in self.of for x in self.wrt for path in listed(between(self.edges, x, y), x, y)]
 
     def symbolic(self, direction: str = "forward") -> Any:
@@ -142,11 +141,6 @@ class Paths:
         if direction not in ("forward", "backward"):
             raise XManError(f"the direction is 'forward' or 'backward', not {direction!r}")
         return self._each(lambda y, x: self._formula(y, x, direction == "backward"))
-
-    def dot(self) -> str:
-        """The graph as text for Graphviz."""
-        lines = [f"{quoted(e.source)} -> {quoted(e.target)} [label={quoted(e.label, e.number)}];" for e in self.edges]
-        return "\n  ".join(["digraph {", "rankdir=BT;", *lines]) + "\n}"
 
     def __str__(self) -> str:
         rows = [(f"{edge.source} → {edge.target}", edge.label, edge.number) for edge in self.edges[:ROWS]]
@@ -194,8 +188,8 @@ class Paths:
 
     def _nothing(self, y: str, x: str) -> Any:
         """∂y/∂x where no path leads from x to y."""
-        shapes = np.shape(self.values[y]), np.shape(self.values[x])
-        return np.zeros(tuple(math.prod(shape) for shape in shapes)) if any(shapes) else 0.0
+        y, x = self.values[y], self.values[x]
+        return np.zeros((np.size(y), np.size(x))) if np.ndim(y) or np.ndim(x) else 0.0
 
     def _formula(self, y: str, x: str, back: bool) -> str:
         edges = between(self.edges, x, y)
@@ -209,16 +203,8 @@ class Paths:
         return str(found.get(x if back else y, number(0)))
 
 
-def worth(path: Sequence[Edge]) -> Any:
-    return reduce(lambda x, edge: times(edge.value, x), path, 1.0)
-
-
 def factor(edge: Edge) -> str:
     """The label in a product."""
     alone = isinstance(edge.slope, (ast.Name, ast.Constant, ast.Call)) or isinstance(edge.slope, ast.BinOp) and isinstance(
         edge.slope.op, (ast.Mult, ast.Pow))
     return edge.label if alone else f"({edge.label})"
-
-
-def quoted(*lines: str) -> str:
-    return json.dumps("\n".join(filter(None, lines)), ensure_ascii=False)
