@@ -19,7 +19,7 @@ from typing import Any
 
 from .autograd import Autograd
 from .errors import XManError, nearest
-from .interpreters import Report, backprop, check, eval, forward, shapes
+from .interpreters import Report, backprop, check, eval, forward, partials, shapes
 from .manager import XMan
 from .register import Operation, Register, XManFunctions
 from .wengert import WengertList
