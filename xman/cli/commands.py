@@ -17,8 +17,9 @@ from ..engines import ENGINES
 from ..errors import XManError, extra
 from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
+from ..models.bases import KINDS
 from ..show import Picture, picture
-from ..train import Diverged, evaluate, fit, load
+from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..wengert import WengertList
 from .sources import assignments, built_in, is_model, list_and_values, model_of, schedule_of
@@ -126,11 +127,12 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
 
 DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size": 32, "patience": 10},
             "logreg": {"optimizer": "adam", "lr": 1e-2, "epochs": 60, "batch_size": 32},
-            "lstm": {"optimizer": "adam", "lr": 1e-2, "epochs": 15, "batch_size": 32}}
+            "lstm": {"optimizer": "adam", "lr": 1e-2, "epochs": 15, "batch_size": 32},
+            "basis": {"optimizer": "adam", "lr": 1e-2, "epochs": 200, "batch_size": 32}}
 
 
 @xman.command()
-@click.argument("model", metavar="mlp|logreg|lstm|path/to/model.py:Class|…:'Class(64, 10)'")
+@click.argument("model", metavar="mlp|logreg|lstm|basis|path/to/model.py:Class|…:'Class(64, 10)'")
 @click.option("--data", default="digits", show_default=True, metavar="digits|names|FILE", help="What to learn.")
 @click.option("--epochs", type=click.IntRange(0), help="Passes over the data.")
 @click.option("--batch-size", type=click.IntRange(1), help="Rows of a minibatch.")
@@ -147,6 +149,7 @@ DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size":
 @click.option("--hidden", type=click.IntRange(1), multiple=True, help="Size of a hidden layer; repeat it for more layers.")
 @click.option("--activation", type=click.Choice(["tanh", "relu", "sigmoid"]))
 @click.option("--last", type=click.Choice(["tanh", "relu", "sigmoid"]), help="An activation on the last layer too.")
+@click.option("--basis", type=click.Choice(KINDS), help="x^θ, exp(−(x − θ)²/θ′) or tanh(x θ + θ′), for numbers on numbers.")
 @click.option("--loss", help="crossEntropy, softmaxCrossEntropy, sigmoidCrossEntropy, squaredError or hinge.")
 @click.option("--max-len", type=click.IntRange(1), help="Characters of a title that are read.")
 @click.option("--patience", type=click.IntRange(1), help="Stop after so many epochs without a better validation loss.")
@@ -159,12 +162,13 @@ DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size":
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
 def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[int, ...], activation: str | None,
-          last: str | None, loss: str | None, warm_up: int, threads: int, quiet: bool, as_json: bool, **settings: Any) -> None:
+          last: str | None, basis: str | None, loss: str | None, warm_up: int, threads: int, quiet: bool, as_json: bool,
+          **settings: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
-    sets = load(data, max_len=max_len, seed=seed)
+    sets = load(data, max_len=max_len, seed=seed, numbers=model == "basis")
     if max_len and sets.alphabet is None:
         raise XManError(f"--max-len is for titles; {data} has none")
-    shape = {"hidden": hidden, "activation": activation, "last": last, "loss": loss}
+    shape = {"hidden": hidden, "activation": activation, "last": last, "basis": basis, "loss": loss}
     said = {key: value for key, value in shape.items() if value}
     if model in DEFAULTS:
         network = built_in(model, sets, seed, said)
@@ -190,15 +194,18 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
         sys.exit(1)
     seconds = time.perf_counter() - started
     test_loss, accuracy = evaluate(network, result.parameters, sets.test)
+    X, y = sets.test
+    off = None if sets.classes else np.sqrt(np.mean(np.square(predict(network, result.parameters, X)[:, 0] - y)))
     if as_json:
         print(json.dumps(plain({"model": model, "data": data, "seed": seed, **settings, "history": result.history,
                                 "best_epoch": result.best, "reason": result.reason, "seconds": seconds,
-                                "test_loss": test_loss, "test_accuracy": accuracy, "test_rows": sets.test[0].shape[0]})))
+                                "test_loss": test_loss, "test_accuracy": accuracy, "test_error": off, "test_rows": X.shape[0]})))
     else:
         size = sum(np.size(w) for w in result.parameters.values())
         print(f"{result.reason}; {size:,} parameters, those of epoch {result.best}, in {seconds:.1f} s")
         print(f"test loss {test_loss:.4f}" + ("" if accuracy is None else f", accuracy {accuracy:.2%}")
-              + f" of {sets.test[0].shape[0]:,} rows")
+              + ("" if off is None else f", root mean square error {off:.4g}")
+              + f" of {X.shape[0]:,} rows")
     if result.reason.startswith("interrupted"):
         sys.exit(130)
 

@@ -17,7 +17,7 @@ import ops
 
 from ..errors import XManError, nearest
 from ..manager import XMan
-from ..models import LSTM, MLP, LogisticRegression
+from ..models import LSTM, MLP, AdaptiveBasis, LogisticRegression
 from ..notation import shortened
 from ..train import Dataset, cosine, exponential, product, step_decay, warm_up
 from ..train.schedules import Schedule
@@ -108,24 +108,31 @@ def called(text: str) -> tuple[str, list, dict[str, Any]]:
 # what `xman train` makes of a model's name where nothing else is said; an option a model has no use for is not here
 SHAPES = {"logreg": {"loss": "softmaxCrossEntropy"},
           "mlp": {"hidden": (512, 256), "activation": "relu", "last": None, "loss": "squaredError"},
-          "lstm": {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}}
+          "lstm": {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"},
+          "basis": {"hidden": (20,), "basis": "tanh"}}
 
 
 def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
-    """The model of that name (logreg, mlp, lstm) in the sizes of the data, with the options that were said."""
+    """The model of that name (logreg, mlp, lstm, basis) in the sizes of the data, with the options that were said."""
     X, classes = data.train[0], len(data.classes)
     if unfit := [key for key in said if key not in SHAPES[name]]:
         raise XManError(f"--{unfit[0]} is not for {name}, which takes {', '.join('--' + key for key in SHAPES[name])}")
     options = {**SHAPES[name], **said}
     hidden = options.pop("hidden", ())
+    if name in ("lstm", "basis") and len(hidden) != 1:
+        raise XManError(f"{name} has one hidden layer; found --hidden {' --hidden '.join(map(str, hidden))}")
+    if name == "basis":
+        if X.ndim != 2:
+            raise XManError("a basis is of rows of numbers; these data are titles")
+        low, high = (end.toarray()[0] if hasattr(end, "toarray") else end for end in (X.min(0), X.max(0)))
+        high = np.where(high > low, high, low + 1)
+        return AdaptiveBasis(options["basis"], *hidden, columns=X.shape[1], low=low, high=high, seed=seed)
     if name == "logreg":
         return LogisticRegression(int(np.prod(X.shape[1:])), classes, seed=seed, **options)
     if name == "mlp":
         return MLP([int(np.prod(X.shape[1:])), *hidden, classes], seed=seed, **options)
     if not isinstance(X, np.ndarray) or X.ndim != 3:
         raise XManError("an LSTM reads sequences, such as --data names; these data are single rows")
-    if len(hidden) != 1:
-        raise XManError(f"the course's LSTM has one hidden layer; found --hidden {' --hidden '.join(map(str, hidden))}")
     return LSTM(X.shape[2], hidden[0], classes, steps=X.shape[1], seed=seed, **options)
 
 

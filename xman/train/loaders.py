@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from xman.train.readers import (
-    DataError,
-    encode,
-    read_csv,
-    read_idx,
-    read_libsvm,
-    read_lines,
-    read_titles,
-    sort_labels,
-)
+from . import readers
+from .readers import DataError, encode, read_csv, read_idx, read_libsvm, read_lines, read_titles, sort_labels
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -35,8 +27,8 @@ class Dataset(NamedTuple):
     """Rows to train on, to choose by and to judge by: three pairs (X, y) with one numbering of the classes.
 
     X: float32, (rows, features), of titles (rows, max_len, characters); of a LIBSVM file a CSR matrix.
-    y: int64, (rows,), y[i] the place of row i's label in classes.
-    classes: the labels of train, in order.  alphabet: of titles the characters in the order of their columns.
+    y: int64, (rows,), y[i] the place of row i's label in classes; of numbers to be fitted float32, (rows,), they themselves.
+    classes: the labels of train, in order, none of numbers.  alphabet: of titles the characters in the order of their columns.
     """
 
     train: Part
@@ -46,7 +38,7 @@ class Dataset(NamedTuple):
     alphabet: str | None = None
 
 
-def load(source: str | Path, *, max_len: int | None = None, seed: int = 0) -> Dataset:
+def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, numbers: bool = False) -> Dataset:
     """The data set that source names, as a Dataset.
 
     source: "digits" (8 x 8 images, pixels / 16), "names" (which language?), or a file:
@@ -58,8 +50,8 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0) -> Da
         other file holds is told from its first line, as a rule `title<TAB>label`: one-hot characters, their alphabet
         that of the train part.
     max_len: characters kept of a title, at least 1; None is 20 for "names" and 10 for files, as in the course.
-    seed: of the shuffle.
-    Raises DataError, with file and line, where a file is missing or not right, or a label is not among train's.
+    seed: of the shuffle.  numbers: the labels are no classes, but numbers to be fitted.
+    Raises DataError, with file and line, where a file is missing or not right, a label is not among train's, or no number.
     """
     path = _installed(f"{source}.train") if source in INSTALLED else Path(source)
     stem = path.with_suffix("") if path.suffix in PARTS else path
@@ -71,7 +63,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0) -> Da
         paths, parts = _mnist(path, seed)
     else:
         inputs, labels = _read(path)
-        paths, parts = [path] * 3, _split(path, inputs, labels, [7, 8], seed)
+        paths, parts = [path] * 3, _split(path, inputs, labels, [7, 8], seed, numbers)
 
     inputs = [x for x, _ in parts]
     alphabet = None
@@ -84,8 +76,8 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0) -> Da
         inputs = [x / np.float32(16) for x in inputs]
     else:
         inputs = _same_width(paths, inputs)
-    classes = sort_labels(set(parts[0][1]))
-    y = [_indices(path, labels, classes) for path, (_, labels) in zip(paths, parts, strict=True)]
+    classes = () if numbers else sort_labels(set(parts[0][1]))
+    y = [_targets(path, labels, None if numbers else classes) for path, (_, labels) in zip(paths, parts, strict=True)]
     return Dataset(*zip(inputs, y, strict=True), tuple(classes), alphabet)
 
 
@@ -136,11 +128,12 @@ def _pair(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return images.reshape(len(images), -1) / np.float32(255), labels.astype(str).astype(object)
 
 
-def _split(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int], seed: int) -> list:
+def _split(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int], seed: int,
+           numbers: bool = False) -> list:
     """Shuffled inputs and labels cut at the given tenths of the rows; the first piece has a row of every class."""
     rows = len(labels)
     order = np.random.default_rng(seed).permutation(rows)
-    first = np.unique(labels[order].astype(str), return_index=True)[1]
+    first = np.unique(labels[:0] if numbers else labels[order].astype(str), return_index=True)[1]
     order = np.concatenate([order[first], np.delete(order, first)])
     at = [rows * tenth // 10 for tenth in tenths]
     if rows < 10 or len(first) > at[0]:
@@ -160,13 +153,15 @@ def _same_width(paths: list[Path], inputs: list) -> list:
     return inputs
 
 
-def _indices(path: Path, labels: np.ndarray, classes: list[str]) -> np.ndarray:
-    """The place of each label among the classes, int64."""
-    place = {label: k for k, label in enumerate(classes)}
+def _targets(path: Path, labels: np.ndarray, classes: list[str] | None) -> np.ndarray:
+    """The place of each label among the classes, int64; without classes the number that it is, float32."""
+    place = {label: k for k, label in enumerate(classes)} if classes else {
+        label: x for label in labels if (x := readers._number(label)) is not None and abs(x) <= readers.LARGEST}
     for row, label in enumerate(labels):
         if label not in place:
             idx = re.search("idx[0-9]-ubyte", path.name)
             # what is no row, a header or a comment, stands at the top
             where = f"label {row + 1}" if idx else f"line {len(read_lines(path)) - len(labels) + row + 1}"
-            raise DataError(f"{path}, {where}: found label {label!r}, which never occurs in train.")
-    return np.array([place[label] for label in labels], np.int64)
+            wrong = "which never occurs in train." if classes else "wanted a number."
+            raise DataError(f"{path}, {where}: found label {label!r}, {wrong}")
+    return np.array([place[label] for label in labels], np.int64 if classes else np.float32)
