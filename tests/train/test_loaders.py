@@ -246,6 +246,17 @@ def test_a_label_that_is_no_number_is_refused_with_its_line(write, label):
     assert message.startswith(f"{path}, line 2: found label '") and message.endswith("', wanted a number.")
 
 
+def test_a_label_that_is_no_number_is_refused_with_its_line_in_one_file_too(write):
+    path = write("d.csv", "x,y\n" + "".join(f"{k},{k}\n" for k in range(17)) + "1,low\n1,2\n1,3\n")
+    assert refusal(load, path, numbers=True) == f"{path}, line 19: found label 'low', wanted a number."
+
+
+def test_the_labels_of_idx_files_can_be_numbers_too(write):
+    path = write("train-images-idx3-ubyte", idx(np.zeros((20, 2, 2), np.uint8)))
+    write("train-labels-idx1-ubyte", idx(np.arange(20, dtype=np.uint8) % 5))
+    assert sorted(y for _, part in load(path, numbers=True)[:3] for y in part.tolist()) == sorted([0.0, 1, 2, 3, 4] * 4)
+
+
 def test_without_numbers_the_same_labels_are_classes(write):
     data = load(write("a.csv", "".join(f"{k},{k % 2}.5\n" for k in range(20))))
     assert data.classes == ("0.5", "1.5") and data.train[1].dtype == np.int64

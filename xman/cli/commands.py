@@ -18,18 +18,17 @@ from ..errors import XManError, extra
 from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
 from ..models.bases import KINDS
-from ..show import Picture, picture
+from ..show import picture
 from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..wengert import WengertList
-from .sources import assignments, built_in, is_model, list_and_values, model_of, schedule_of
+from .drawing import DOT, SVG, draw
+from .sources import built_in, is_model, list_and_values, model_of, schedule_of
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for a program to read.")
 OF = click.option("--of", metavar="REGISTER", help="The register meant; the last line's, or a model's loss, if not said.")
 VALUES = click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
 SOURCE = click.argument("source", metavar="LIST")
-DOT = click.option("--dot", is_flag=True, help="A picture as text for Graphviz.")
-SVG = click.option("--svg", metavar="FILE.svg", help="A picture in this file.")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -55,8 +54,7 @@ def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, do
     """
     if (dot or svg) and is_model(source) and not of and not values:
         return draw(picture(model_of(source)), svg)
-    steps, known = list_and_values(source, of)
-    known |= assignments(values, steps)
+    steps, known = list_and_values(source, of, values)
     sizes = shapes(steps, known) if values else {}
     if dot or svg:
         return draw(picture(steps, {name: f"{shape} {kind}" for name, (shape, kind) in sizes.items()}), svg)
@@ -77,8 +75,8 @@ def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, do
 @click.option("--all", "everything", is_flag=True, help="Print every register, not only the result.")
 def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, everything: bool) -> None:
     """Evaluate the list: xman eval f.wl x1=3 x2=7."""
-    steps, known = list_and_values(source, of)
-    result = eval(steps, known | assignments(values, steps))
+    steps, known = list_and_values(source, of, values)
+    result = eval(steps, known)
     names = [dst for dst, _, _ in steps] if everything else [of] if of else list(steps.outputs)
     tell({name: found(result, name) for name in names}, as_json)
 
@@ -91,8 +89,8 @@ def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, e
 @click.option("--wrt", multiple=True, metavar="REGISTER", help="Differentiate by this input only; may be repeated.")
 def grad(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...]) -> None:
     """Differentiate the list by its inputs: xman grad f.wl x1=3 x2=7."""
-    steps, known = list_and_values(source, of)
-    result = eval(steps, known | assignments(values, steps))
+    steps, known = list_and_values(source, of, values)
+    result = eval(steps, known)
     of = of or steps[-1][0]
     if np.size(found(result, of)) != 1:
         raise XManError(f"{of!r} has shape {np.shape(result[of])}; a gradient is of one number: say which with --of")
@@ -115,8 +113,8 @@ def grad(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wr
 def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...], sides: int,
            seed: int) -> None:
     """Compare backprop with difference quotients, element by element. Exit status 1 where they differ."""
-    steps, known = list_and_values(source, of)
-    report = check(steps, known | assignments(values, steps), of=of, wrt=wrt or None, sides=sides, seed=seed)
+    steps, known = list_and_values(source, of, values)
+    report = check(steps, known, of=of, wrt=wrt or None, sides=sides, seed=seed)
     if as_json:
         print(json.dumps({"ok": report.ok, "checked": len(report.entries), "misshapen": report.misshapen,
                           "wrong": [plain(entry._asdict()) for entry in report.wrong]}))
@@ -125,10 +123,9 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
     sys.exit(0 if report.ok else 1)
 
 
-DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size": 32, "patience": 10},
-            "logreg": {"optimizer": "adam", "lr": 1e-2, "epochs": 60, "batch_size": 32},
-            "lstm": {"optimizer": "adam", "lr": 1e-2, "epochs": 15, "batch_size": 32},
-            "basis": {"optimizer": "adam", "lr": 1e-2, "epochs": 200, "batch_size": 32}}
+ADAM = {"optimizer": "adam", "lr": 1e-2, "batch_size": 32}
+DEFAULTS = {"mlp": {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}, "logreg": {**ADAM, "epochs": 60},
+            "lstm": {**ADAM, "epochs": 15}, "basis": {**ADAM, "epochs": 200}}
 
 
 @xman.command()
@@ -168,8 +165,8 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
     sets = load(data, max_len=max_len, seed=seed, numbers=model == "basis")
     if max_len and sets.alphabet is None:
         raise XManError(f"--max-len is for titles; {data} has none")
-    shape = {"hidden": hidden, "activation": activation, "last": last, "basis": basis, "loss": loss}
-    said = {key: value for key, value in shape.items() if value}
+    shape = {"hidden": hidden, "activation": activation, "last": last, "basis": basis, "loss": loss}.items()
+    said = {key: value for key, value in shape if value}
     if model in DEFAULTS:
         network = built_in(model, sets, seed, said)
     elif ".py" in model:
@@ -210,11 +207,6 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
         sys.exit(130)
 
 
-def draw(drawn: Picture, svg: str | None) -> None:
-    """The picture in the file svg, or printed for Graphviz."""
-    drawn.save(svg) if svg else print(drawn.dot())
-
-
 def abridged(steps: WengertList) -> str:
     """The list, its middle left out where it is long."""
     return str(steps) if len(steps) <= 40 else f"{steps[:12]}\n…  {len(steps) - 18} more lines  …\n{steps[-6:]}"
@@ -228,11 +220,8 @@ def found(values: dict[str, Any], name: str) -> Any:
 
 def tell(results: dict[str, Any], as_json: bool) -> None:
     """One line a register, name = value, or one JSON object."""
-    if as_json:
-        print(json.dumps({name: plain(x) for name, x in results.items()}))
-        return
-    for name, x in results.items():
-        print(f"{name} = {plain(x)}")
+    results = {name: plain(x) for name, x in results.items()}
+    print(json.dumps(results) if as_json else "\n".join(f"{name} = {x}" for name, x in results.items()))
 
 
 def plain(x: Any) -> Any:

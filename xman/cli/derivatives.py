@@ -12,8 +12,9 @@ from ..passes import gradient as gradient_list
 from ..passes import tangent as tangent_list
 from ..passes.differentiate import ending
 from ..wengert import WengertList
-from .commands import DOT, OF, SOURCE, SVG, VALUES, draw, xman
-from .sources import assignments, list_and_values
+from .commands import OF, SOURCE, VALUES, xman
+from .drawing import DOT, SVG, draw
+from .sources import list_and_values
 
 WRT = click.option("--wrt", multiple=True, metavar="REGISTER",
                    help="Differentiate by this input; may be repeated; by all, if not said.")
@@ -25,8 +26,7 @@ BRIEF = click.option("--algebra", is_flag=True, help="Shorten as algebra does, a
 
 def read(source: str, values: tuple[str, ...], of: str | None, stable: bool = False) -> tuple[WengertList, dict[str, Any], str]:
     """The list, the values for its inputs, and the register meant."""
-    steps, known = list_and_values(source, of)
-    known |= assignments(values, steps)
+    steps, known = list_and_values(source, of, values)
     of = of or steps[-1][0]
     return simplify(steps, [of], known or None, EXACT + STABLE) if stable else steps, known, of
 

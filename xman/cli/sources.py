@@ -24,8 +24,8 @@ from ..train.schedules import Schedule
 from ..wengert import WengertList, checked
 
 
-def list_and_values(source: str, of: str | None) -> tuple[WengertList, dict[str, Any]]:
-    """The list that source names, and the values that it brings.
+def list_and_values(source: str, of: str | None, values: tuple[str, ...]) -> tuple[WengertList, dict[str, Any]]:
+    """The list that source names, and the values that it brings and those that are said.
 
     source: a file of text or (.json) of JSON, "-" for standard input, or a model path/to/model.py:Class, whose register
     `of` (loss, if it is not said) is to be computed. Of a file `of` cuts nothing.
@@ -36,7 +36,8 @@ def list_and_values(source: str, of: str | None) -> tuple[WengertList, dict[str,
         if name not in dict(model.namedRegisterItems()):
             raise XManError(f"{source} has no register {name!r}; say which with --of: "
                             f"{', '.join(name for name, r in model.namedRegisterItems() if r.definedAs)}")
-        return model.operationSequence(getattr(model, name)), model.inputDict()
+        steps = model.operationSequence(getattr(model, name))
+        return steps, {**model.inputDict(), **assignments(values, steps)}
     text = sys.stdin.read() if source == "-" else read(source)
     try:
         steps = WengertList.from_json(text) if source.endswith(".json") else WengertList.from_text(text)
@@ -45,7 +46,7 @@ def list_and_values(source: str, of: str | None) -> tuple[WengertList, dict[str,
     steps = checked(steps, ops.G)
     if not steps:
         raise XManError(f"{source} holds no line of a list, such as z1 = mul(h, w)")
-    return steps, {}
+    return steps, assignments(values, steps)
 
 
 def is_model(source: str) -> bool:

@@ -66,10 +66,7 @@ class AdaptiveBasis(XMan):
         self.setup()
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
-        """The inputs of the list for rows X (n, columns) and targets y (n,) or (n, 1); of one column X may be (n,) too.
-
-        XManError for others, and for x ≤ 0 in x^θ.
-        """
+        """The inputs for rows X (n, columns), of one column (n,) too, and targets y, (n,) or (n, 1). XManError for others."""
         X, y = table(X, self.columns, "X"), None if y is None else table(y, 1, "y")
         if self.kind == "polynomial" and (low := X.min(initial=np.inf)) <= 0:
             raise XManError(f"x^θ needs x > 0, found x = {low:g}; shift the data, or take the basis rbf or tanh")

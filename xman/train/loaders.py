@@ -1,8 +1,8 @@
 """Data sets as arrays: the two that are installed, and files of your own in train, valid and test parts."""
-
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -58,12 +58,12 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, numbe
     three = [Path(f"{stem}{part}") for part in PARTS]
     if path.suffix in PARTS or (not path.exists() and all(map(Path.exists, three))):
         paths = three
-        parts = [_read(part) for part in paths]
+        parts = [_read(part, numbers) for part in paths]
     elif re.search("idx[0-9]-ubyte", path.name):
         paths, parts = _mnist(path, seed)
     else:
-        inputs, labels = _read(path)
-        paths, parts = [path] * 3, _split(path, inputs, labels, [7, 8], seed, numbers)
+        inputs, labels = _read(path, numbers)
+        paths, parts = [path] * 3, _split(path, inputs, labels, [7, 8], seed)
 
     inputs = [x for x, _ in parts]
     alphabet = None
@@ -77,7 +77,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, numbe
     else:
         inputs = _same_width(paths, inputs)
     classes = () if numbers else sort_labels(set(parts[0][1]))
-    y = [_targets(path, labels, None if numbers else classes) for path, (_, labels) in zip(paths, parts, strict=True)]
+    y = [_targets(path, labels, classes) for path, (_, labels) in zip(paths, parts, strict=True)]
     return Dataset(*zip(inputs, y, strict=True), tuple(classes), alphabet)
 
 
@@ -90,8 +90,8 @@ def _installed(name: str) -> Path:
     return path if path.is_file() else Path(__file__).parents[2] / "data" / name
 
 
-def _read(path: Path) -> tuple[np.ndarray | csr_matrix, np.ndarray]:
-    """The inputs of one file, an array, a CSR matrix or titles as an array of objects, and the labels as an array."""
+def _read(path: Path, numbers: bool) -> tuple[np.ndarray | csr_matrix, np.ndarray]:
+    """The inputs of one file, an array, a CSR matrix or titles as an array of objects, and the labels, as words or as numbers."""
     suffix = path.with_suffix("").suffix if path.suffix in PARTS else path.suffix
     if suffix == ".csv":
         kind = read_csv
@@ -104,7 +104,8 @@ def _read(path: Path) -> tuple[np.ndarray | csr_matrix, np.ndarray]:
         else:
             kind = read_csv if "," in first and "\t" not in first else read_titles
     inputs, labels = kind(path)
-    return np.array(inputs, object) if kind is read_titles else inputs, np.array(labels, object)
+    labels = np.array(labels, object)
+    return np.array(inputs, object) if kind is read_titles else inputs, _targets(path, labels, ()) if numbers else labels
 
 
 def _mnist(path: Path, seed: int) -> tuple[list[Path], list[tuple[np.ndarray, np.ndarray]]]:
@@ -128,12 +129,11 @@ def _pair(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return images.reshape(len(images), -1) / np.float32(255), labels.astype(str).astype(object)
 
 
-def _split(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int], seed: int,
-           numbers: bool = False) -> list:
+def _split(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int], seed: int) -> list:
     """Shuffled inputs and labels cut at the given tenths of the rows; the first piece has a row of every class."""
     rows = len(labels)
     order = np.random.default_rng(seed).permutation(rows)
-    first = np.unique(labels[:0] if numbers else labels[order].astype(str), return_index=True)[1]
+    first = np.unique(labels[order].astype(str) if labels.dtype == object else labels[:0], return_index=True)[1]
     order = np.concatenate([order[first], np.delete(order, first)])
     at = [rows * tenth // 10 for tenth in tenths]
     if rows < 10 or len(first) > at[0]:
@@ -153,8 +153,10 @@ def _same_width(paths: list[Path], inputs: list) -> list:
     return inputs
 
 
-def _targets(path: Path, labels: np.ndarray, classes: list[str] | None) -> np.ndarray:
+def _targets(path: Path, labels: np.ndarray, classes: Sequence[str]) -> np.ndarray:
     """The place of each label among the classes, int64; without classes the number that it is, float32."""
+    if labels.dtype != object:
+        return labels  # numbers already
     place = {label: k for k, label in enumerate(classes)} if classes else {
         label: x for label in labels if (x := readers._number(label)) is not None and abs(x) <= readers.LARGEST}
     for row, label in enumerate(labels):

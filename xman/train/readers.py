@@ -1,5 +1,4 @@
 """Read the files that data sets come in: CSV, MNIST IDX, LIBSVM and titles; refuse what is not right, saying where."""
-
 from __future__ import annotations
 
 import gzip
@@ -17,8 +16,6 @@ from xman.errors import XManError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-__all__ = ["DataError", "encode", "read_csv", "read_idx", "read_libsvm", "read_titles"]
 
 LARGEST = float(np.finfo(np.float32).max)
 DEFLATE = 1032  # no gzip file grows by more than this factor
@@ -178,14 +175,8 @@ def encode(titles: list[str], max_len: int, alphabet: str) -> np.ndarray:
         raise ValueError(f"max_len is {max_len}, wanted at least 1.")
     column = {character: k for k, character in enumerate(alphabet)}
     X = np.zeros((len(titles), max_len, len(alphabet)), np.float32)
-    ones = [
-        (i, t, column[character])
-        for i, title in enumerate(titles)
-        for t, character in enumerate(title[:max_len])
-        if character in column
-    ]
-    if ones:
-        X[tuple(np.array(ones).T)] = 1
+    ones = [(i, t, column[c]) for i, title in enumerate(titles) for t, c in enumerate(title[:max_len]) if c in column]
+    X[tuple(np.array(ones or np.empty((0, 3), int)).T)] = 1
     return X
 
 
