@@ -112,12 +112,13 @@ def test_show_draws_the_objects_of_a_model_and_with_of_or_values_its_list(xman):
 def test_the_picture_of_paths_has_the_sums_along_one_way(xman, way, sums):
     out = xman("paths", "h.wl", "x=3", "y=5", "--wrt", "x", "--along", way, "--dot")[1]
     assert all(f'label="{text}"' in out for text in sums)
+    alone = xman("paths", "h.wl", "x=3", "y=5", "--wrt", "x", "--along", way)[1]
+    assert alone.startswith("x = 1, z2 = 1, z3 = 1, z4 = 5, h = 155  " if way == "forward" else "h = 1, z4 = 23, z2 = 40, ")
 
 
 @pytest.mark.parametrize("words, message", [
     (("explain", "h.wl", "x=3", "y=5", "--wrt", "x", "--wrt", "y", "--dot"), "a picture has the tangents of one input"),
     (("paths", "h.wl", "--along", "forward", "--dot"), "no numbers"),
-    (("paths", "h.wl", "--along", "forward"), "--along is for a picture"),
     (("show", "h.wl", "--svg", "a.png"), "is to end in .svg")])
 def test_a_picture_that_cannot_be_is_refused(xman, words, message):
     status, out, errors = xman(*words)

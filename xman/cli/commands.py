@@ -48,10 +48,7 @@ def xman() -> None:
 @DOT
 @SVG
 def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool, svg: str | None) -> None:
-    """Print the list, and with values for its inputs the shape of every register.
-
-    The picture is the list's, and without --of and values a model's: its Registers, Operations and their pointers.
-    """
+    """Print the list, with values for its inputs the shapes too; or draw it, a model without --of and values as its objects."""
     if (dot or svg) and is_model(source) and not of and not values:
         return draw(picture(model_of(source)), svg)
     steps, known = list_and_values(source, of, values)
@@ -179,7 +176,9 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
     batches = -(-sets.train[0].shape[0] // settings["batch_size"])
     schedule = schedule_of(settings.get("schedule"), warm_up, settings["epochs"], batches)
     if not quiet and not as_json:
-        print(abridged(network.operationSequence(network.loss)), flush=True)
+        steps = network.operationSequence(network.loss)
+        long = f"{steps[:12]}\n…  {len(steps) - 18} more lines  …\n{steps[-6:]}"
+        print(long if len(steps) > 40 else steps, flush=True)
     started = time.perf_counter()
     try:
         importlib.import_module("scipy.linalg.blas")  # a library that is loaded later would not hear of the limit
@@ -205,11 +204,6 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
               + f" of {X.shape[0]:,} rows")
     if result.reason.startswith("interrupted"):
         sys.exit(130)
-
-
-def abridged(steps: WengertList) -> str:
-    """The list, its middle left out where it is long."""
-    return str(steps) if len(steps) <= 40 else f"{steps[:12]}\n…  {len(steps) - 18} more lines  …\n{steps[-6:]}"
 
 
 def found(values: dict[str, Any], name: str) -> Any:

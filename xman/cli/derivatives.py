@@ -106,7 +106,7 @@ def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -
 @FIRST
 @DOT
 @SVG
-@click.option("--along", type=click.Choice(["forward", "backward"]), help="The sums over paths this way, in the picture.")
+@click.option("--along", type=click.Choice(["forward", "backward"]), help="The sums over paths one way, alone or in the picture.")
 @click.option("--symbolic", is_flag=True, help="The derivative as a formula in the inputs.")
 def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], dot: bool, svg: str | None,
           along: str | None, symbolic: bool) -> None:
@@ -115,13 +115,11 @@ def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, 
     graph = pictures.paths(steps, of, wrt or inputs(steps)[:1], known or None)
     if dot or svg:
         draw(pictures.picture(graph, getattr(graph, along)() if along else None), svg)
-    elif along:
-        raise XManError("--along is for a picture; add --dot, or --svg FILE.svg")
     elif symbolic:
         for x in graph.wrt:
             print(f"d{of}/d{x} = {pictures.paths(steps, of, x).symbolic()}")
     else:
-        print(graph)
+        print(getattr(graph, along)() if along else graph)
 
 
 @xman.command()

@@ -44,19 +44,14 @@ def paths(steps: Steps, of: str | Collection[str], wrt: str | Collection[str], v
     for matrices of more than a million entries.
     """
     steps = checked(steps, ops.G)
-    of, wrt = several(steps, of, "of"), several(steps, wrt, "wrt")
+    of, wrt = (tuple(named(steps, names if isinstance(names, (list, tuple, set, dict)) else [names], word))
+               for names, word in ((of, "of"), (wrt, "wrt")))
+    if not (of and wrt):
+        raise XManError(f"{'wrt' if of else 'of'} is empty; name a register of the list")
     if not isinstance(values, Mapping | None):
         raise XManError(f"values is a {type(values).__name__}; wanted the value of each input by its name, as in {{'x': 3.0}}")
     values = None if values is None else eval(steps, values)
     return Paths(steps, edges_of(steps, of, wrt, values), of, wrt, values)
-
-
-def several(steps: WengertList, names: Any, word: str) -> tuple[str, ...]:
-    """The names, one or a list of them, when the list of lines has them all."""
-    names = named(steps, names if isinstance(names, (list, tuple, set, dict)) else [names], word)
-    if not names:
-        raise XManError(f"{word} is empty; name a register of the list")
-    return tuple(names)
 
 
 class Path(NamedTuple):
