@@ -106,12 +106,13 @@ def test_nor_do_they_in_the_picture_of_a_models_objects():
     check(picture(MLP([4, 3, 2])))
 
 
-def test_graphs_without_crossings_are_drawn_without():
-    for steps in (LISTS["MLP"][0], WengertList.from_text("a = add(x, y)\nb = add(u, v)\nc = add(a, b)\nd = add(c, w)")):
-        _, _, ways, _ = boxes_and_paths(picture(steps))
-        sides = [[(way[0][0] - other[0][0]) * (way[-1][0] - other[-1][0]) for way, other in combinations(ways, 2)
-                  if way[0][1] == other[0][1] and way[-1][1] == other[-1][1]]]
-        assert all(side >= 0 for side in sides[0])
+@pytest.mark.parametrize("seed", range(5))
+def test_chains_side_by_side_do_not_cross_in_whatever_order_their_lines_stand(seed):
+    random, names = np.random.default_rng(seed), "abcdef"
+    lines = [(f"{names[k]}{layer}", "exp", (f"{names[k]}{layer - 1}",)) for layer in (1, 2, 3) for k in random.permutation(6)]
+    _, _, ways, _ = boxes_and_paths(picture(lines))
+    for way, other in combinations(ways, 2):
+        assert way[0][1] != other[0][1] or (way[0][0] - other[0][0]) * (way[-1][0] - other[-1][0]) > 0
 
 
 def test_both_forms_have_every_text():
@@ -129,6 +130,14 @@ def test_names_and_labels_are_escaped():
     texts = [e.text for e in ET.fromstring(drawn.svg()).iter(f"{SVG}text")]
     assert texts == ["&lt; 1", 'a"\\<&>', "]]>", "b", "<i>"]
     assert r'"a\"\\<&amp;>" [label="a\"\\<&amp;>\n]]>", ' in drawn.dot() and 'label="&amp;lt; 1"' in drawn.dot()
+
+
+def test_an_arrow_that_points_down_has_its_head_there_in_both_forms():
+    drawn = Picture([Node("a", ("a",)), Node("b", ("b",))], [Arrow("a", "b", "down", True), Arrow("a", "b", "up")])
+    assert '"a" -> "b" [label="down", dir=back];' in drawn.dot() and '"a" -> "b" [label="up"];' in drawn.dot()
+    nodes, _, _, _ = boxes_and_paths(drawn)
+    heads = [float(y) for y in re.findall(r'class="head " d="M[\d.]+ ([\d.]+)l', drawn.svg())]
+    assert heads == pytest.approx([nodes[0][1], nodes[1][3]], abs=0.1)  # at the top of a, at the foot of b
 
 
 @pytest.mark.skipif(not which("dot"), reason="Graphviz is not installed")

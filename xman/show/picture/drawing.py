@@ -38,7 +38,7 @@ class Picture:
         self.nodes, self.arrows = tuple(nodes), tuple(arrows)
 
     def dot(self) -> str:
-        """The picture as text for Graphviz, `dot -Tpdf`."""
+        """The picture as text for Graphviz, `dot -Tpdf`, in which a note is its node's last line."""
         lines = ["rankdir=BT;", 'node [shape=box, style="rounded,filled", fontname=monospace];', "edge [fontname=monospace];"]
         for key, rows, kind, note in self.nodes:
             fill, line = COLOURS[kind]
