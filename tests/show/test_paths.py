@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from xman import WengertList, XManError, backprop, forward
 from xman import eval as evaluate
@@ -134,6 +135,12 @@ def test_a_register_that_is_not_reached_has_the_derivative_0():
     graph = paths(steps, "g", "x", {"x": 1.0, "y": 2.0})
     assert graph.derivative == 0.0 and graph.symbolic() == "0" and graph.all() == [] and graph.count == 0
     assert paths(steps, "g", "x", {"x": np.ones(3), "y": np.ones(2)}).derivative.tolist() == np.zeros((2, 3)).tolist()
+
+
+def test_a_sparse_input_has_a_column_for_each_of_its_places():
+    X, W = csr_matrix(np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 2.0]])), np.ones((3, 2))
+    graph = paths([("z", "dot", ("X", "W")), ("y", "sum", ("z",))], "y", ["X", "W"], {"X": X, "W": W})
+    assert graph.derivative["y", "X"].shape == (1, 6) and graph.derivative["y", "W"].tolist() == [[1, 1, 0, 0, 2, 2]]
 
 
 def test_a_register_by_itself_has_the_derivative_1():

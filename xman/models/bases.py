@@ -77,6 +77,6 @@ def table(x: Any, columns: int, name: str) -> np.ndarray:
     """x as an array (n, columns); a sparse matrix may be one, and (n,) is one column."""
     x = x.toarray() if hasattr(x, "toarray") else np.asarray(x)
     if x.shape[1:] != (columns,) and (columns != 1 or x.ndim != 1):
-        wanted = "(n,) or (n, 1)" if columns == 1 else f"(n, {columns})"
-        raise XManError(f"this regression is of one number on a row of them: {name} is {wanted}, not of shape {x.shape}")
+        raise XManError(f"this regression is of one number on a row of them: {name} is "
+                        f"{'(n,) or (n, 1)' if columns == 1 else f'(n, {columns})'}, not of shape {x.shape}")
     return x.reshape(-1, columns)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -145,7 +146,7 @@ def jacobians(line: Line, values: Mapping[str, Any]) -> dict[int, Any]:
     holes = {i: f"x{i}" for i, a in enumerate(args) if isinstance(a, str)}  # x + x has two edges
     alone = WengertList([("out", op, tuple(holes.get(i, a) for i, a in enumerate(args)))])
     here = {"out": values[dst], **{x: values[args[i]] for i, x in holes.items()}}
-    rows, columns = np.size(here["out"]), {i: np.size(here[x]) for i, x in holes.items()}
+    rows, columns = size(here["out"]), {i: size(here[x]) for i, x in holes.items()}
     bounded(rows, max(rows, *columns.values(), 1), shown(line))
     units = np.eye(rows).reshape(rows, *np.shape(here["out"]))
     found = [backprop(alone, here, ops.DG, out=unit) for unit in units] if holes else []
@@ -168,8 +169,8 @@ def identity(x: Any) -> Any:
     """∂x/∂x."""
     if np.shape(x) == ():
         return 1.0
-    bounded(np.size(x), np.size(x), "the derivative of an array by itself")
-    return np.eye(np.size(x))
+    bounded(size(x), size(x), "the derivative of an array by itself")
+    return np.eye(size(x))
 
 
 def bounded(rows: int, columns: int, what: str) -> None:
@@ -185,3 +186,7 @@ def compact(x: Any) -> str:
 
 def operations(extends: int, combines: int) -> str:
     return f"{extends:,} extend{'s' * (extends != 1)}, {combines:,} combine{'s' * (combines != 1)}"
+
+
+def size(x: Any) -> int:
+    return math.prod(np.shape(x))  # np.size of a sparse matrix is another number

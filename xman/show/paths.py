@@ -17,7 +17,7 @@ import ops
 from ..errors import XManError
 from ..interpreters import eval
 from ..wengert import Steps, WengertList, checked, named
-from .graph import ROWS, Edge, Solution, Work, between, compact, edges_of, identity, listed, reached, solve, times
+from .graph import ROWS, Edge, Solution, Work, between, compact, edges_of, identity, listed, reached, size, solve, times
 from .polynomial import number, polynomial, polynomials
 from .slopes import registers
 
@@ -184,7 +184,7 @@ class Paths:
     def _nothing(self, y: str, x: str) -> Any:
         """∂y/∂x where no path leads from x to y."""
         y, x = self.values[y], self.values[x]
-        return np.zeros((np.size(y), np.size(x))) if np.ndim(y) or np.ndim(x) else 0.0
+        return np.zeros((size(y), size(x))) if np.ndim(y) or np.ndim(x) else 0.0
 
     def _formula(self, y: str, x: str, back: bool) -> str:
         edges = between(self.edges, x, y)

@@ -87,10 +87,7 @@ def read_idx(path: str | Path) -> np.ndarray:
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}.") from None
     if body is None or len(body) != wanted or not wanted:
-        if body is None:
-            found = f"at most {most}" if zipped else most
-        else:
-            found = "more" if len(body) > wanted else len(body)
+        found = ("at most " * zipped + str(most)) if body is None else "more" if len(body) > wanted else len(body)
         sizes = " x ".join(map(str, shape))
         raise DataError(f"{path}, byte {4 + 4 * axes}: found {found} bytes, wanted {sizes} = {wanted}, at least 1.")
     return np.frombuffer(body, np.uint8).reshape(shape)
