@@ -32,29 +32,30 @@ class Arrow(NamedTuple):
 
 
 class Picture:
-    """Nodes, each above those that it is made of, and arrows, as `picture` finds them. A notebook shows it as it is."""
+    """Nodes, each above those that it is made of, and arrows, as `picture` finds them. Notebooks show it."""
 
     def __init__(self, nodes: Sequence[Node], arrows: Sequence[Arrow]):
         self.nodes, self.arrows = tuple(nodes), tuple(arrows)
 
     def dot(self) -> str:
         """The picture as text for Graphviz, `dot -Tpdf`, in which a note is its node's last line."""
-        lines = ["rankdir=BT;", 'node [shape=box, style="rounded,filled", fontname=monospace];', "edge [fontname=monospace];"]
+        lines = ["rankdir=BT;", 'node [shape=box, style="rounded,filled", fontname=monospace];',
+                 "edge [fontname=monospace];"]
         for key, rows, kind, note in self.nodes:
             fill, line = COLOURS[kind]
             lines.append(f'{quoted(key)} [label={quoted(*rows, note)}, fillcolor="{fill}", color="{line}"];')
         for low, high, label, down, kind in self.arrows:
-            options = ", ".join(filter(None, (label and f"label={quoted(label)}", down and "dir=back", DOT[kind])))
-            lines.append(f"{quoted(low)} -> {quoted(high)}{options and f' [{options}]'};")
+            options = filter(None, (label and f"label={quoted(label)}", down and "dir=back", DOT[kind]))
+            lines.append(f"{quoted(low)} -> {quoted(high)} [{', '.join(options)}];")
         return "\n  ".join(["digraph {", *lines]) + "\n}"
 
     def svg(self) -> str:
-        """The picture as SVG, legible on light and on dark pages. XManError where it would be too large to be read."""
+        """The picture as SVG, legible on light and on dark pages. XManError where it would be too large."""
         sizes = [size(*node.lines, node.note) for node in self.nodes]
         places = {node.key: k for k, node in enumerate(self.nodes)}
         labels = [size(arrow.label, around=3) for arrow in self.arrows]
-        middles, routes, marks, (width, height) = layout(sizes, [(places[a.low], places[a.high]) for a in self.arrows], labels)
-        parts = []
+        links, parts = [(places[arrow.low], places[arrow.high]) for arrow in self.arrows], []
+        middles, routes, marks, (width, height) = layout(sizes, links, labels)
         for (_, _, _, down, kind), route in zip(self.arrows, routes, strict=True):
             (x, y), way = (route[0], 1) if down else (route[-1], -1)
             parts += [f'<path class="line {kind}" d="{curve(route)}"/>',
@@ -62,11 +63,12 @@ class Picture:
         for arrow, (x, y) in zip(self.arrows, marks, strict=True):
             parts += [words([arrow.label], x, y, f"label {arrow.kind}")] * bool(arrow.label)
         for (_, rows, kind, note), (x, y), (w, h) in zip(self.nodes, middles, sizes, strict=True):
-            parts += [f'<rect class="{kind}" x="{x - w / 2:.1f}" y="{y - h / 2:.1f}" width="{w:.1f}" height="{h}" rx="5"/>',
-                      words(rows, x, y, "", note)]
-        return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" class="xman-picture" role="img" width="{width:.0f}" '
-                          f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">', f"<style>{STYLE}</style>",
-                          '<rect class="paper" width="100%" height="100%"/>', *parts, "</svg>\n"])
+            place = f'x="{x - w / 2:.1f}" y="{y - h / 2:.1f}" width="{w:.1f}" height="{h}"'
+            parts += [f'<rect class="{kind}" {place} rx="5"/>', words(rows, x, y, "", note)]
+        whole = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" class="xman-picture" role="img" {whole}>'
+        paper = f'<style>{STYLE}</style>\n<rect class="paper" width="100%" height="100%"/>'
+        return "\n".join([head, paper, *parts, "</svg>\n"])
 
     _repr_svg_ = svg
 
@@ -74,25 +76,24 @@ class Picture:
         """Write it to path, which ends in .svg, or in .dot or .gv. XManError where that cannot be."""
         forms = {".svg": self.svg, ".dot": self.dot, ".gv": self.dot}
         if (suffix := Path(path).suffix) not in forms:
-            raise XManError(f"the picture {path} is to end in .svg, .dot or .gv; Graphviz makes others of the last two")
+            raise XManError(f"the picture {path} is to end in .svg, .dot or .gv; Graphviz makes .png of .dot")
         try:
             Path(path).write_text(forms[suffix](), "utf-8")
         except OSError as error:
             raise XManError(f"the picture {path} could not be written: {error.strerror}") from error
 
     def __repr__(self) -> str:
-        return f"<picture of {len(self.nodes)} nodes and {len(self.arrows)} arrows: svg(), dot(), save('FILE.svg')>"
+        return f"<picture of {len(self.nodes)} nodes and {len(self.arrows)} arrows: svg(), dot(), save(path)>"
 
-
-# ---- how it is written ----------------------------------------------------------------------------------------------
 
 COLOURS = {"register": ("#ddf4ff", "#0969da"), "operation": ("#dafbe1", "#1a7f37")}  # fill, line
 DOT = {"": "", "on": 'color="#1a7f37", penwidth=2', "off": 'color="#b0b7be"'}
 STYLE = "".join(f".xman-picture {name}{{{rule}}}" for name, rule in {
-    "text": 'font:12px ui-monospace,"DejaVu Sans Mono",monospace;text-anchor:middle;white-space:pre;fill:#1f2328',
+    "text": "font:12px ui-monospace,'DejaVu Sans Mono',monospace;text-anchor:middle;white-space:pre",
     ".title": "font-weight:bold", ".note": "font-weight:bold;fill:#1a7f37", ".paper": "fill:#fff",
-    ".label": "paint-order:stroke;stroke:#fff;stroke-width:5px", ".line": "fill:none;stroke:#6e7781", ".head": "fill:#6e7781",
-    ".line.on": "stroke:#1a7f37;stroke-width:2px", ".head.on": "fill:#1a7f37", ".off": "opacity:.45",
+    ".label": "paint-order:stroke;stroke:#fff;stroke-width:5px", ".off": "opacity:.45",
+    ".line": "fill:none;stroke:#6e7781", ".line.on": "stroke:#1a7f37;stroke-width:2px",
+    ".head": "fill:#6e7781", ".head.on": "fill:#1a7f37",
     **{f".{kind}": f"fill:{fill};stroke:{line}" for kind, (fill, line) in COLOURS.items()}}.items()) + (
     ".xman-picture{max-width:100%;height:auto}"
     "@media(prefers-color-scheme:dark){.xman-picture{filter:invert(.93) hue-rotate(180deg)}}")
@@ -107,7 +108,7 @@ def size(*lines: str, around: int = 12) -> Point:
     """The width and the height of lines of text and of what is around them; (0, 0) of none."""
     lines = tuple(filter(None, lines))
     letters = max((sum(2 if east_asian_width(c) in "WF" else 1 for c in line) for line in lines), default=0)
-    return (letters * LETTER + 2 * around, LINE * len(lines) + around // 2 * 2 * (around > 3)) if lines else (0.0, 0.0)
+    return (letters * LETTER + 2 * around, LINE * len(lines) + around * (around > 3)) if lines else (0.0, 0.0)
 
 
 def words(lines: Sequence[str], x: float, y: float, kind: str, note: str = "") -> str:

@@ -1,7 +1,7 @@
-"""Where the nodes of a graph stand and its arrows run: in layers, with few crossings, nothing on anything.
+"""Where the nodes of a graph stand and its arrows run: in layers (Sugiyama, Tagawa and Toda 1981).
 
-The method is that of Sugiyama, Tagawa and Toda (1981). It is here since a page has to have its pictures where Graphviz is not
-installed, too, and pip cannot install that. The graphs of lists are small: 100 lines take half a second, an LSTM's 256 three.
+It is here since pages have to have their pictures where Graphviz is missing, too, which pip cannot install.
+100 lines take half a second, an LSTM's 256 three.
 """
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from ...errors import XManError
 CELLS = 15_000  # of a layout: nodes, and the places at which arrows pass a layer
 GAP = 24        # between two layers, in pixels
 Point = tuple[float, float]
+Near = tuple[list[list[int]], list[list[int]]]  # the neighbours of each cell, below and above
 
 
 def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Sequence[Point]) -> tuple:
     """(the middle of each node, the points of each link, the middle of its label, (width, height)).
 
-    sizes: (width, height) of each node. links: (low, high), low before high. A link passes each layer between its ends
-    in a cell of its own, one of which is as large as its label, so that nothing lies on anything.
+    sizes: (width, height) of each node. links: (low, high), low before high. A link passes each layer between
+    its ends in a cell of its own, one of which is as large as its label, so that nothing lies on anything.
     """
     rank = [0] * len(sizes)
     for low, high in sorted(links, key=itemgetter(1)):
         rank[high] = max(rank[high], rank[low] + 1)
-    for leaf in {low for low, _ in links} - {high for _, high in links}:
-        rank[leaf] = min(rank[high] for low, high in links if low == leaf) - 1  # just below what reads it first
+    for leaf in {low for low, _ in links} - {high for _, high in links}:  # just below what reads it first
+        rank[leaf] = min(rank[high] for low, high in links if low == leaf) - 1
     cells, level, chains = list(sizes), [2 * k for k in rank], []
     for (low, high), label in zip(links, labels, strict=True):
         passed = range(2 * rank[low] + 1, 2 * rank[high])
@@ -38,9 +39,9 @@ def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Seq
         cells += [label if k == middle else (4.0, 0.0) for k in passed]
         level += passed
         if len(cells) > CELLS:
-            raise XManError(f"a picture of {len(sizes):,} nodes and {len(links):,} arrows is too large to be read as SVG; draw a "
-                            "part of it, or take dot() and Graphviz")
-    near: tuple[list[list[int]], list[list[int]]] = ([[] for _ in cells], [[] for _ in cells])  # below, above
+            raise XManError(f"a picture of {len(sizes):,} nodes and {len(links):,} arrows is too large to be read: "
+                            "draw a part of it, or take dot() and Graphviz")
+    near: Near = ([[] for _ in cells], [[] for _ in cells])
     for chain in chains:
         for a, b in zip(chain, chain[1:], strict=False):
             near[0][b].append(a)
@@ -53,12 +54,12 @@ def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Seq
     left = min((x[c] - w / 2 for c, (w, _) in enumerate(cells)), default=0) - GAP / 2
     x = [own - left for own in x]
     tall = [max(cells[c][1] for c in layer) if layer else 0 for layer in layers]
-    middles = [GAP / 2 + sum(tall[k + 1:]) + GAP * (len(tall) - 1 - k) + tall[k] / 2 for k in range(len(tall))]
+    middles = [sum(tall[k + 1:]) + tall[k] / 2 + GAP * (len(tall) - k - 0.5) for k in range(len(tall))]
     ends: dict[tuple[int, bool], list[tuple[float, int]]] = {}
     for k, chain in enumerate(chains):
         ends.setdefault((chain[0], True), []).append((x[chain[1]], k))
         ends.setdefault((chain[-1], False), []).append((x[chain[-2]], k))
-    ports = {(cell, k, up): x[cell] + sizes[cell][0] * 0.7 * ((i + 0.5) / len(found) - 0.5)  # where arrows leave and arrive
+    ports = {(cell, k, up): x[cell] + sizes[cell][0] * 0.7 * ((i + 0.5) / len(found) - 0.5)
              for (cell, up), found in ends.items() for i, (_, k) in enumerate(sorted(found))}
     routes, marks = [], []
     for k, (low, *inner, high) in enumerate(chains):
@@ -67,12 +68,13 @@ def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Seq
                        *((x[c], middles[level[c]] + s * tall[level[c]] / 2) for c in inner for s in (1, -1)),
                        *((end, middles[level[high]] + s / 2) for s in (tall[level[high]], sizes[high][1]))])
         marks.append(next(((x[c], middles[level[c]]) for c in inner if cells[c][1]), routes[-1][0]))
-    size = max((x[c] + w / 2 for c, (w, _) in enumerate(cells)), default=0) + GAP / 2, sum(tall) + GAP * len(tall)
-    return [(x[c], middles[level[c]]) for c in range(len(sizes))], routes, marks, size
+    right = max((x[c] + w / 2 for c, (w, _) in enumerate(cells)), default=0) + GAP / 2
+    nodes = [(x[c], middles[level[c]]) for c in range(len(sizes))]
+    return nodes, routes, marks, (right, sum(tall) + GAP * len(tall))
 
 
-def ordered(layers: list[list[int]], near: tuple[list[list[int]], list[list[int]]]) -> list[list[int]]:
-    """The layers in an order with few crossings: each cell at the mean place of its neighbours, up and down in turns."""
+def ordered(layers: list[list[int]], near: Near) -> list[list[int]]:
+    """The layers in an order with few crossings: cells at their neighbours' mean place, to and fro."""
     best, fewest = layers, crossings(layers, near[1])
     for turn in range(24):
         if not fewest:
@@ -98,20 +100,21 @@ def crossings(layers: list[list[int]], above: list[list[int]]) -> int:
     return total
 
 
-def columns(layers: list[list[int]], near: tuple[list[list[int]], list[list[int]]], widths: Sequence[float]) -> list[float]:
-    """The middle of each cell: in its layer's order, as near to its neighbours' mean as their widths allow."""
+def columns(layers: list[list[int]], near: Near, widths: Sequence[float]) -> list[float]:
+    """The middle of each cell: in its layer's order, as near to its neighbours' mean as widths allow."""
     x = [0.0] * len(widths)
     for turn in range(40):
         ends = near[turn % 2] if turn < 30 else [below + above for below, above in zip(*near, strict=True)]
         for layer in layers[::-1] if turn % 2 else layers:
             wanted = [sum(x[a] for a in ends[c]) / len(ends[c]) if ends[c] else x[c] for c in layer]
-            for c, found in zip(layer, apart(wanted, [widths[c] for c in layer]) if len(layer) > 1 else wanted, strict=True):
-                x[c] = found
+            found = apart(wanted, [widths[c] for c in layer]) if len(layer) > 1 else wanted
+            for c, place in zip(layer, found, strict=True):
+                x[c] = place
     return x
 
 
 def apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
-    """The places nearest to the wanted ones, in squares, at which cells of such widths stand apart: pooled neighbours."""
+    """The places nearest to those wanted, in squares, where cells of such widths stand apart: pooled."""
     offsets = np.cumsum([0.0, *((a + b) / 2 + 14 for a, b in zip(widths, widths[1:], strict=False))])
     pools: list[list[float]] = []  # (sum, number), their means rising
     for x, offset in zip(wanted, offsets, strict=False):

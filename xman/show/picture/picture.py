@@ -24,16 +24,16 @@ LONGEST = 44  # characters of a line of text
 def picture(of: XMan | Steps | Paths | Explanation, notes: Mapping[str, Any] | None = None) -> Picture:
     """What `of` is, drawn: the inputs at the bottom, and each result above all that it is made of.
 
-        picture(model)                              its Registers, blue, its Operations, green, and their pointers
-        picture(steps)                              its registers, with their definitions, as they depend on one another
+        picture(model)                              its Registers, blue, its Operations, green, their pointers
+        picture(steps)                              its registers, with definitions, as one depends on another
         picture(explain(steps, "f", "x1", values))  the same with values, tangents and adjoints
-        picture(paths(steps, "h", "x", values))     the computation graph, its edges labelled with partial derivatives
-        picture(graph, graph.forward())             and the path problem from x on it: the sums at the nodes between x and h
+        picture(paths(steps, "h", "x", values))     the computation graph, partial derivatives at its edges
+        picture(graph, graph.forward())             and the path problem from x: sums at the nodes up to h
         picture(steps, deltas)                      and the adjoint of each register
 
-    notes: what is written in green at a register, by its name. Raises XManError as what draws a list that is not valid.
-    Cohen, Automatic Reverse-Mode Differentiation, Fig. 1; Bishop, Deep Learning, Figs. 8.4 and 8.5; Reps, Automatic
-    Differentiation and Backpropagation, Figs. 2, 3, 4 and 9.
+    notes: what is written in green at a register, by its name. Raises XManError for a list that is not valid.
+    Cohen, Automatic Reverse-Mode Differentiation, Fig. 1; Bishop, Deep Learning, Figs. 8.4 and 8.5; Reps,
+    Automatic Differentiation and Backpropagation, Figs. 2, 3, 4 and 9.
     """
     if isinstance(of, XMan):
         return objects(of, notes or {})
@@ -46,8 +46,6 @@ def picture(of: XMan | Steps | Paths | Explanation, notes: Mapping[str, Any] | N
     steps = checked(of, ops.G)
     return drawn([*((x, None, ()) for x in steps.inputs), *steps], {}, notes or {})
 
-
-# ---- what is drawn --------------------------------------------------------------------------------------------------
 
 def objects(model: XMan, notes: Mapping[str, Any]) -> Picture:
     """The Registers and the Operations that the model's registers lead to."""
@@ -73,19 +71,22 @@ def objects(model: XMan, notes: Mapping[str, Any]) -> Picture:
 
 def drawn(rows: Sequence[Line], extra: Mapping[str, Sequence[str]], notes: Mapping[str, Any],
           arrows: Sequence[Arrow] | None = None) -> Picture:
-    """A node for each row (register, op or None, args), with the lines that are extra; an arrow from each argument."""
-    nodes = [Node(name, cut(name, *([mathematical(text(op, args))] if op else []), *extra.get(name, ())), "register",
-                  *cut(*said(notes, name))) for name, op, args in rows]
+    """A node for each row (register, op or None, args), with the extra lines; an arrow from each argument."""
+    defined = {name: [mathematical(text(op, args))] if op else [] for name, op, args in rows}
+    nodes = [Node(name, cut(name, *defined[name], *extra.get(name, ())), "register", *cut(*said(notes, name)))
+             for name, _, _ in rows]
     found = [Arrow(a, name) for name, _, args in rows for a in args if isinstance(a, str)]
     return Picture(nodes, found if arrows is None else arrows)
 
 
 def graph(of: Paths, notes: Mapping[str, Any] | None) -> Picture:
-    """The graph of `of`. Where there are notes, those between wrt and of are shown, and what they came along is green."""
-    way = {end for x in of.wrt for y in of.of for edge in between(of.edges, x, y) for end in edge[:2]} | {*of.wrt} & {*of.of}
+    """The graph of `of`. Notes are shown between wrt and of, and what they came along is green."""
+    ways = [between(of.edges, x, y) for x in of.wrt for y in of.of]
+    way = {end for edges in ways for edge in edges for end in edge[:2]} | {*of.wrt} & {*of.of}
     near = {name: x for name, x in (notes or {}).items() if name in way}
-    arrows = [Arrow(e.source, e.target, " = ".join(dict.fromkeys(filter(None, (e.label, e.number)))), False,
-                    "" if notes is None else "on" if e.source in near and e.target in near else "off") for e in of.edges]
+    kind = lambda e: "" if notes is None else "on" if e.source in near and e.target in near else "off"
+    label = lambda e: " = ".join(dict.fromkeys(filter(None, (e.label, e.number))))
+    arrows = [Arrow(e.source, e.target, label(e), False, kind(e)) for e in of.edges]
     kept = {*of.of, *of.wrt, *(end for arrow in arrows for end in arrow[:2])}
     rows = [row for row in [*((x, None, ()) for x in of.steps.inputs), *of.steps] if row[0] in kept]
     extra = {} if of.values is None else {name: ["= " + x for x in said(of.values, name)] for name in kept}
@@ -94,8 +95,10 @@ def graph(of: Paths, notes: Mapping[str, Any] | None) -> Picture:
 
 def said(notes: Mapping[str, Any], name: str) -> list[str]:
     """What the notes have for name, in a line: a number in six digits, an array in brief."""
-    return [shown(x, 4) if isinstance(x, np.ndarray) and x.ndim else compact(x) if isinstance(x, (float, np.floating)) else str(x)
-            for x in ([notes[name]] if name in notes else [])]
+    x = notes.get(name)
+    if isinstance(x, np.ndarray) and x.ndim:
+        return [shown(x, 4)]
+    return [compact(x) if isinstance(x, (float, np.floating)) else str(x)] * (name in notes)
 
 
 def cut(*lines: str) -> tuple[str, ...]:
