@@ -23,7 +23,7 @@ from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..wengert import WengertList
 from .drawing import DOT, SVG, draw
-from .sources import built_in, is_model, list_and_values, model_of, schedule_of
+from .sources import built_in, list_and_values, model_of, schedule_of
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for a program to read.")
 OF = click.option("--of", metavar="REGISTER", help="The register meant; the last line's, or a model's loss, if not said.")
@@ -47,9 +47,10 @@ def xman() -> None:
 @AS_JSON
 @DOT
 @SVG
-def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool, svg: str | None) -> None:
-    """Print the list, with values for its inputs the shapes too; or draw it, a model without --of and values as its objects."""
-    if (dot or svg) and is_model(source) and not of and not values:
+def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool,
+         svg: str | None) -> None:
+    """Print the list, with values the shapes too; or draw it, a model without --of and values as its objects."""
+    if (dot or svg) and source.partition(":")[0].endswith(".py") and not (of or values):
         return draw(picture(model_of(source)), svg)
     steps, known = list_and_values(source, of, values)
     sizes = shapes(steps, known) if values else {}
@@ -143,7 +144,7 @@ DEFAULTS = {"mlp": {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}, "logreg":
 @click.option("--hidden", type=click.IntRange(1), multiple=True, help="Size of a hidden layer; repeat it for more layers.")
 @click.option("--activation", type=click.Choice(["tanh", "relu", "sigmoid"]))
 @click.option("--last", type=click.Choice(["tanh", "relu", "sigmoid"]), help="An activation on the last layer too.")
-@click.option("--basis", type=click.Choice(KINDS), help="x^θ, exp(−(x − θ)²/θ′) or tanh(x θ + θ′), for numbers on numbers.")
+@click.option("--basis", type=click.Choice(KINDS), help="x^θ, exp(−(x − θ)²/θ′) or tanh(x θ + θ′).")
 @click.option("--loss", help="crossEntropy, softmaxCrossEntropy, sigmoidCrossEntropy, squaredError or hinge.")
 @click.option("--max-len", type=click.IntRange(1), help="Characters of a title that are read.")
 @click.option("--patience", type=click.IntRange(1), help="Stop after so many epochs without a better validation loss.")
@@ -156,8 +157,8 @@ DEFAULTS = {"mlp": {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}, "logreg":
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
 def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[int, ...], activation: str | None,
-          last: str | None, basis: str | None, loss: str | None, warm_up: int, threads: int, quiet: bool, as_json: bool,
-          **settings: Any) -> None:
+          last: str | None, basis: str | None, loss: str | None, warm_up: int, threads: int, quiet: bool,
+          as_json: bool, **settings: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
     sets = load(data, max_len=max_len, seed=seed, numbers=model == "basis")
     if max_len and sets.alphabet is None:
@@ -191,7 +192,7 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
     seconds = time.perf_counter() - started
     test_loss, accuracy = evaluate(network, result.parameters, sets.test)
     X, y = sets.test
-    off = None if sets.classes else np.sqrt(np.mean(np.square(predict(network, result.parameters, X)[:, 0] - y)))
+    off = None if sets.classes else np.sqrt(np.mean((predict(network, result.parameters, X)[:, 0] - y) ** 2))
     if as_json:
         print(json.dumps(plain({"model": model, "data": data, "seed": seed, **settings, "history": result.history,
                                 "best_epoch": result.best, "reason": result.reason, "seconds": seconds,

@@ -106,7 +106,7 @@ def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -
 @FIRST
 @DOT
 @SVG
-@click.option("--along", type=click.Choice(["forward", "backward"]), help="The sums over paths one way, alone or in the picture.")
+@click.option("--along", type=click.Choice(["forward", "backward"]), help="The sums over paths one way.")
 @click.option("--symbolic", is_flag=True, help="The derivative as a formula in the inputs.")
 def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], dot: bool, svg: str | None,
           along: str | None, symbolic: bool) -> None:

@@ -30,7 +30,7 @@ def list_and_values(source: str, of: str | None, values: tuple[str, ...]) -> tup
     source: a file of text or (.json) of JSON, "-" for standard input, or a model path/to/model.py:Class, whose register
     `of` (loss, if it is not said) is to be computed. Of a file `of` cuts nothing.
     """
-    if is_model(source):
+    if source.partition(":")[0].endswith(".py"):
         model = model_of(source)
         name = of or "loss"
         if name not in dict(model.namedRegisterItems()):
@@ -47,10 +47,6 @@ def list_and_values(source: str, of: str | None, values: tuple[str, ...]) -> tup
     if not steps:
         raise XManError(f"{source} holds no line of a list, such as z1 = mul(h, w)")
     return steps, assignments(values, steps)
-
-
-def is_model(source: str) -> bool:
-    return source.partition(":")[0].endswith(".py")
 
 
 def read(path: str) -> str:
@@ -114,7 +110,7 @@ SHAPES = {"logreg": {"loss": "softmaxCrossEntropy"},
 
 
 def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
-    """The model of that name (logreg, mlp, lstm, basis) in the sizes of the data, with the options that were said."""
+    """The model of that name, one of SHAPES, in the sizes of the data, with the options that were said."""
     X, classes = data.train[0], len(data.classes)
     if unfit := [key for key in said if key not in SHAPES[name]]:
         raise XManError(f"--{unfit[0]} is not for {name}, which takes {', '.join('--' + key for key in SHAPES[name])}")

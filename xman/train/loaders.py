@@ -51,7 +51,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, numbe
         that of the train part.
     max_len: characters kept of a title, at least 1; None is 20 for "names" and 10 for files, as in the course.
     seed: of the shuffle.  numbers: the labels are no classes, but numbers to be fitted.
-    Raises DataError, with file and line, where a file is missing or not right, a label is not among train's, or no number.
+    Raises DataError, with file and line, where a file is missing or not right, a label not among train's or no number.
     """
     path = _installed(f"{source}.train") if source in INSTALLED else Path(source)
     stem = path.with_suffix("") if path.suffix in PARTS else path
@@ -91,7 +91,7 @@ def _installed(name: str) -> Path:
 
 
 def _read(path: Path, numbers: bool) -> tuple[np.ndarray | csr_matrix, np.ndarray]:
-    """The inputs of one file, an array, a CSR matrix or titles as an array of objects, and the labels, as words or as numbers."""
+    """The inputs of one file, an array, a CSR matrix or titles as an array of objects; labels, words or numbers."""
     suffix = path.with_suffix("").suffix if path.suffix in PARTS else path.suffix
     if suffix == ".csv":
         kind = read_csv
