@@ -171,8 +171,8 @@ WRONG = {
         (lambda: inverse_outer_products(LAYER, DATA, "a", ["W"], alpha="small"), "alpha is a positive number")],
     "expand": [
         (lambda: expand(TEXT, "z"),                                 NOT_A_LIST),
-        (lambda: expand([], "z"),                                   "the list has no register 'z'"),
-        (lambda: expand(SINE, "zz"),                                "the list has no register 'zz'"),
+        (lambda: expand([], "z"),                                   "of names 'z', which the list does not have"),
+        (lambda: expand(SINE, "zz"),                                "of names 'zz', which the list does not have"),
         (lambda: expand(POWERS, "z11"),                             "multiplied out it has more than 1,000 terms")],
 }
 

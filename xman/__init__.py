@@ -19,7 +19,7 @@ from typing import Any
 
 from .autograd import Autograd
 from .errors import XManError, nearest
-from .interpreters import Report, backprop, check, eval, forward, shapes
+from .interpreters import Report, backprop, check, eval, forward, partials, shapes
 from .manager import XMan
 from .register import Operation, Register, XManFunctions
 from .wengert import WengertList
@@ -34,7 +34,7 @@ LATER = {name: package for package, names in {
     "functions": "trace grad value_and_grad jvp vjp jacobian hessian hvp Dual derivative",
     "engines": "compile",
     "tape": "Tape",
-    "show": "explain derivation expand paths cost source difference_errors",
+    "show": "explain derivation expand paths picture cost source difference_errors",
 }.items() for name in names.split()}
 
 __all__ = ["Operation", "Register", "XMan", "XManFunctions"]

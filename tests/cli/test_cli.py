@@ -203,6 +203,26 @@ def test_train_reads_names(xman, model):
     assert code == 0 and json.loads(out)["test_rows"] == 1181
 
 
+def test_train_fits_a_basis_to_numbers_and_tells_how_far_it_is_off(xman, tmp_path):
+    x = np.linspace(0.0, 3, 120)
+    np.savetxt(tmp_path / "sine.csv", np.column_stack([x, 10 * x[::-1], np.sin(2 * x)]), "%.6f", ",", header="x,z,y", comments="")
+    for basis in ("tanh", "rbf"):
+        words = "train", "basis", "--data", "sine.csv", "--basis", basis, "--hidden", "6", "--epochs", "60", "--quiet"
+        code, out, _ = xman(*words, "--json")
+        assert code == 0 and json.loads(out)["test_accuracy"] is None and json.loads(out)["test_error"] < 0.35
+    assert re.search(r"test loss [\d.]+, root mean square error 0\.\d+ of 24 rows\n$", xman(*words)[1])
+
+
+@pytest.mark.parametrize("words, message", [
+    (("--data", "names"), "found label 'Swedish', wanted a number"), (("--basis", "polynomial"), "x^θ needs x > 0"),
+    (("--hidden", "3", "--hidden", "4"), "basis has one hidden layer"), (("--loss", "hinge"), "--loss is not for basis"),
+    (("--data", "titles.tsv"), "a basis is of rows of numbers; these data are titles")])
+def test_train_refuses_a_basis_what_it_cannot_fit(xman, tmp_path, words, message):
+    (tmp_path / "titles.tsv").write_text("".join(f"title {k}\t{k}\n" for k in range(20)))
+    code, out, err = xman("train", "basis", *words, "--quiet")
+    assert (code, out) == (2, "") and message in err
+
+
 def test_train_reads_a_users_own_csv(xman):
     code, out, _ = xman("train", "logreg", "--data", "rows.csv", "--lr", "0.1", "--quiet", "--json")
     assert code == 0 and json.loads(out)["test_accuracy"] == 1.0

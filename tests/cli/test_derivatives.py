@@ -2,6 +2,7 @@
 
 import io
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ FILES = {"f.wl": "z1 = add(x1, x1)\nz2 = add(z1, x2)\nf = square(z2)\n",
          "eq17.wl": "v1 = divide(x1, x2)\nv2 = sin(v1)\nv3 = exp(x2)\nv4 = subtract(v1, v3)\nv5 = add(v2, v4)\ny = mul(v5, v4)\n",
          "h.wl": "z1 = mul(4, y)\nz2 = add(x, z1)\nz3 = add(x, y)\nz4 = mul(z3, y)\nh = mul(z2, z4)\n",
          "log.wl": "p = softmax(z)\nq = crossEntropy(p, t)\nloss = sum(q)\n",
+         "triangle.py": "from xman import XMan, f\nclass Triangle(XMan):\n    h, w = f.param(), f.param()\n"
+                        "    area = f.half(h * w)\n",
          "none.wl": "y = add(1.0, 2.0)\n"}
 AT = ("x1=1.5", "x2=0.5")
 
@@ -90,8 +93,36 @@ def test_paths_prints_both_path_problems(xman):
     assert out.count("155") == 2 and "forward from x" in out and "backward from h" in out
 
 
-def test_paths_prints_a_graph_for_graphviz(xman):
-    assert xman("paths", "h.wl", "--dot")[1].startswith("digraph {")
+@pytest.mark.parametrize("words", [("show", "h.wl"), ("show", "triangle.py"), ("paths", "h.wl"),
+                                   ("explain", "h.wl", "x=3", "y=5")])
+def test_a_picture_is_text_for_graphviz_or_a_file_in_place_of_what_is_printed(xman, words):
+    status, out, _ = xman(*words, "--dot")
+    assert status == 0 and out.startswith("digraph {") and out.endswith("}\n")
+    assert xman(*words, "--svg", "a.svg") == (0, "", "") and Path("a.svg").read_text("utf-8").startswith("<svg ")
+
+
+def test_show_draws_the_objects_of_a_model_and_with_of_or_values_its_list(xman):
+    assert "definedAs" in xman("show", "triangle.py", "--dot")[1]
+    assert '"area" [label="area\\n0.5·z1"' in xman("show", "triangle.py", "--dot", "--of", "area")[1]
+    assert '"h" [label="h\\nz2·z4\\n(2,) float64"' in xman("show", "h.wl", "x=1", "y=[1.0, 2.0]", "--dot")[1]
+
+
+@pytest.mark.parametrize("way, sums", [("forward", ["x\\n= 3\\n1", "h\\nz2·z4\\n= 920\\n155"]),
+                                       ("backward", ["x\\n= 3\\n155", "h\\nz2·z4\\n= 920\\n1"])])
+def test_the_picture_of_paths_has_the_sums_along_one_way(xman, way, sums):
+    out = xman("paths", "h.wl", "x=3", "y=5", "--wrt", "x", "--along", way, "--dot")[1]
+    assert all(f'label="{text}"' in out for text in sums)
+    alone = xman("paths", "h.wl", "x=3", "y=5", "--wrt", "x", "--along", way)[1]
+    assert alone.startswith("x = 1, z2 = 1, z3 = 1, z4 = 5, h = 155  " if way == "forward" else "h = 1, z4 = 23, z2 = 40, ")
+
+
+@pytest.mark.parametrize("words, message", [
+    (("explain", "h.wl", "x=3", "y=5", "--wrt", "x", "--wrt", "y", "--dot"), "a picture has the tangents of one input"),
+    (("paths", "h.wl", "--along", "forward", "--dot"), "no numbers"),
+    (("show", "h.wl", "--svg", "a.png"), "is to end in .svg")])
+def test_a_picture_that_cannot_be_is_refused(xman, words, message):
+    status, out, errors = xman(*words)
+    assert (status, out) == (2, "") and message in errors
 
 
 def test_cost_prints_counts_and_ratios(xman):

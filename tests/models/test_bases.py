@@ -167,6 +167,79 @@ def test_numbers_are_fed_and_predicted_as_columns():
     assert flat.shape == (60, 1) and np.array_equal(flat, column)
 
 
+# of several columns
+
+TWO = np.column_stack([np.linspace(0.2, 2, 40), np.random.default_rng(1).uniform(1, 30, 40)])
+RANGE = {"columns": 2, "low": [0.0, 1.0], "high": [2.0, 30.0]}
+FORMULAS = {"polynomial": lambda v, x, k: np.prod(x ** v["exponents"][:, k]),
+            "rbf": lambda v, x, k: np.exp(-np.sum((x - v["centers"][:, k]) ** 2 / v["scales"][:, k])),
+            "tanh": lambda v, x, k: np.tanh(x @ v["scales"][:, k] + v["locations"][0, k])}
+
+
+@each_kind
+def test_of_two_columns_the_functions_are_those_of_the_docstring_and_their_gradient_is_checked(kind):
+    model = AdaptiveBasis(kind, 5, **RANGE, dtype=np.float64)
+    y = np.sin(TWO[:, 0]) + TWO[:, 1] / 30
+    steps = model.operationSequence(model.loss)
+    v = eval(steps, model.inputDict(**model.feed(TWO, y)))
+    np.testing.assert_allclose(v["basis"], [[FORMULAS[kind](v, x, k) for k in range(5)] for x in TWO], rtol=1e-12)
+    assert v["loss"] == pytest.approx(0.5 * np.sum((v["basis"] @ v["w"] + v["b"] - y[:, None]) ** 2), rel=1e-12)
+    assert check(steps, v | {"X": TWO[:6], "y": y[:6, None]}, wrt=["w", "b", *KINDS[kind]]).ok
+
+
+@each_kind
+def test_one_column_is_a_row_of_one_whatever_it_is_written_as(kind):
+    one, many = (AdaptiveBasis(kind, 3, high=2.0, columns=1).inputDict(), AdaptiveBasis(kind, 3, low=[0], high=[2.0]).inputDict())
+    assert all(np.array_equal(one[name], many[name]) for name in one)
+
+
+def test_exponents_of_two_columns_begin_as_the_monomials_by_degree():
+    exponents = AdaptiveBasis("polynomial", 5, columns=2).inputDict()["exponents"]
+    assert exponents.T.tolist() == [[1, 0], [0, 1], [2, 0], [1, 1], [0, 2]]
+
+
+def test_each_column_has_a_center_in_every_cell_and_scales_are_widths_squared_times_the_columns():
+    v = AdaptiveBasis("rbf", 4, **RANGE, dtype=np.float64).inputDict()
+    assert np.sort(v["centers"]).tolist() == [[0.25, 0.75, 1.25, 1.75], [4.625, 11.875, 19.125, 26.375]]
+    np.testing.assert_allclose(v["scales"], np.broadcast_to([[2 * 1.0 ** 2], [2 * 14.5 ** 2]], (2, 4)), rtol=1e-12)
+
+
+def test_each_tanh_is_0_in_a_cells_middle_and_rises_by_1_over_the_widths():
+    v = AdaptiveBasis("tanh", 4, **RANGE, dtype=np.float64, seed=2).inputDict()
+    middles = AdaptiveBasis("rbf", 4, **RANGE, dtype=np.float64, seed=2).inputDict()["centers"]
+    np.testing.assert_allclose(np.sum(middles * v["scales"], 0) + v["locations"][0], 0, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(v["scales"] * [[1.0], [14.5]], axis=0), 1, rtol=1e-12)
+
+
+def test_functions_of_two_columns_learn_what_no_plane_is():
+    y = np.sin(2 * TWO[:, 0]) * TWO[:, 1] / 30
+    model = AdaptiveBasis("tanh", 6, **RANGE)
+    fitted = fit(model, (TWO, y), optimizer="adam", lr=0.02, epochs=600, batch_size=len(y), progress=False).parameters
+    plane = np.column_stack([TWO, np.ones(len(y))])
+    off = lambda outputs: np.mean((outputs - y) ** 2)
+    assert off(predict(model, fitted, TWO)[:, 0]) < 0.05 * off(plane @ np.linalg.lstsq(plane, y, rcond=None)[0])
+
+
+def test_a_sparse_matrix_is_fed_as_the_array_that_it_is():
+    model = AdaptiveBasis("tanh", 3, columns=2)
+    assert np.array_equal(model.feed(csr_matrix(TWO), None)["X"], TWO)
+
+
+@pytest.mark.parametrize("X", [np.ones(4), np.ones((4, 1)), np.ones((4, 3)), np.ones((4, 2, 1)), np.ones((2, 4)), 1.0])
+def test_rows_of_another_width_are_refused(X):
+    assert f"X is (n, 2), not of shape {np.shape(X)}" in refusal(AdaptiveBasis("rbf", 3, columns=2).feed, X, None)
+
+
+@pytest.mark.parametrize("columns", [0, -2, 1.5, "2"])
+def test_columns_that_are_no_number_of_them_are_refused(columns):
+    assert "the columns of a basis are a whole number, at least one" in refusal(AdaptiveBasis, "rbf", 3, columns=columns)
+
+
+@pytest.mark.parametrize("low, high", [([0, 0, 0], 1), ([0, 1], 1), (0, [1, np.nan]), ([0, 1], [1, 0.5])])
+def test_ranges_that_are_none_of_two_columns_are_refused(low, high):
+    assert "from low to high" in refusal(AdaptiveBasis, "rbf", 3, columns=2, low=low, high=high)
+
+
 # its picture
 
 
@@ -238,6 +311,6 @@ def test_exponents_of_numbers_that_are_not_above_0_are_refused_with_the_least(x)
 
 
 @pytest.mark.parametrize("data, name", [((np.ones((4, 2)), np.ones(4)), "X"), ((np.ones(4), np.ones((4, 2))), "y"),
-                                        ((1.0, np.ones(4)), "X"), ((csr_matrix(np.ones((4, 1))), np.ones(4)), "X")])
+                                        ((1.0, np.ones(4)), "X"), ((csr_matrix(np.ones((4, 2))), np.ones(4)), "X")])
 def test_data_of_more_than_one_number_on_one_are_refused_by_name(data, name):
     assert f": {name} is (n,) or (n, 1)" in refusal(basis("rbf").feed, *data)

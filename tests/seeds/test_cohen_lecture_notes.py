@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ops
-from xman import Operation, Register, XMan, XManError, XManFunctions, backprop, derivation, eval, f, forward
+from xman import Operation, Register, XMan, XManError, XManFunctions, backprop, derivation, eval, f, forward, partials
 from xman.show import expand
 
 
@@ -97,8 +97,7 @@ def test_section_1_2_the_operators_need_not_be_scalar_functions():
 
 G = {"add": lambda a, b: a + b, "square": lambda a: a * a, "mul": lambda a, b: a * b}
 PARTIALS = {"add": [lambda a, b: 1, lambda a, b: 1], "square": [lambda a: 2 * a], "mul": [lambda a, b: b, lambda a, b: a]}
-# here a rule is handed delta and the result too, and multiplies by itself: with arrays that is more than a product
-DG = {g: [lambda delta, out, *args, op=op: delta * op(*args) for op in ops] for g, ops in PARTIALS.items()}
+DG = partials(PARTIALS)  # here a rule is handed delta and the result too, and multiplies by itself: of matrices that is more
 
 
 def eval_as_printed(steps, val):
@@ -138,6 +137,12 @@ def test_section_1_3_backprop_at_3_and_7():
     deltas = backprop(EQ_1, values, DG, f=1.0)
     assert deltas == {"f": 1, "z2": 26, "z1": 26, "x2": 26, "x1": 52}
     assert deltas == backprop(EQ_1, values, f=1.0) == backprop_as_printed(EQ_1, values)
+
+
+@pytest.mark.parametrize("x", [5.0, np.array([[5.0, -1.0], [0.0, 2.5]])], ids=["number", "array"])
+def test_section_1_3_a_table_of_partials_of_the_arguments_serves_numbers_and_arrays_entry_by_entry(x):
+    values = eval(CUBE, {"x": x}, G)
+    same(backprop(CUBE, values, partials(PARTIALS), f=1.0)["x"], 3 * x ** 2)
 
 
 def test_section_1_3_a_delta_is_the_sensitivity_of_f_to_the_register_in_the_middle_as_well():

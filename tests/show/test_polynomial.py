@@ -111,14 +111,14 @@ def test_a_hundred_thousand_lines_are_multiplied_out():
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda: expand(read(EQ_1), "g"), "the list has no register 'g'"),
+    (lambda: expand(read(EQ_1), "g"), "of names 'g', which the list does not have"),
     (lambda: expand(read(EQ_1), "zz2"), "did you mean 'z2'"),
-    (lambda: expand(read(EQ_1), 3), "no register 3"),
+    (lambda: expand(read(EQ_1), 3), "takes the names of registers, strings, and found 3"),
     (lambda: expand(EQ_1, "f"), "WengertList.from_text(steps)"),
     (lambda: expand([("f", "sqare", ("x",))], "f"), "there is no operator 'sqare'; did you mean 'square'"),
     (lambda: expand([("f", "square", ("x"))], "f"), "a tuple of one"),
-    (lambda: expand([], "f"), "no register 'f'"),
-    (lambda: expand(read(EQ_1), np.float64(2.0)), "no register")])
+    (lambda: expand([], "f"), "of names 'f', which the list does not have"),
+    (lambda: expand(read(EQ_1), np.float64(2.0)), "and found np.float64(2.0)")])
 def test_a_mistake_gets_its_sentence(call, words):
     with pytest.raises(XManError) as error:
         call()

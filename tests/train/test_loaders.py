@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from data_files import IMAGES, idx, three
+from data_files import IMAGES, idx, refusal, three
 
 from xman.train.loaders import encode, load, read_csv, read_idx, read_libsvm, read_titles
 
@@ -216,3 +216,47 @@ def test_a_lone_pair_of_idx_files_is_cut_70_10_20(write):
     write("x-labels.idx1-ubyte", idx(np.arange(10, dtype=np.uint8) % 2))
     data = load(write("x-images.idx3-ubyte", idx(np.zeros((10, 2, 2), np.uint8))))
     assert [len(y) for _, y in data[:3]] == [7, 1, 2]
+
+
+# numbers to be fitted
+
+
+def test_labels_that_are_numbers_can_be_what_is_fitted(write):
+    rows = [(k, 0.25 * k - 1) for k in range(20)]
+    data = load(write("a.csv", "x,y\n" + "".join(f"{x},{y}\n" for x, y in rows)), numbers=True)
+    assert data.classes == () and [len(y) for _, y in (data.train, data.valid, data.test)] == [14, 2, 4]
+    found = sorted((float(x[0]), float(y)) for X, Y in (data.train, data.valid, data.test) for x, y in zip(X, Y, strict=True))
+    assert found == rows and data.train[1].dtype == np.float32
+
+
+def test_numbers_may_be_those_of_libsvm_and_of_three_files(write):
+    write("b.svm.train", "1.5 1:2\n-3 2:1\n")
+    write("b.svm.valid", "7e2 1:1\n")
+    path = write("b.svm.test", "0.125 1:1\n")
+    data = load(path.with_suffix(""), numbers=True)
+    assert [y.tolist() for _, y in (data.train, data.valid, data.test)] == [[1.5, -3], [700], [0.125]]
+
+
+@pytest.mark.parametrize("label", ["high", "1e99", "1_0"])
+def test_a_label_that_is_no_number_is_refused_with_its_line(write, label):
+    path = write("c.csv.train", f"1,2\n3,{label}\n")
+    write("c.csv.valid", "1,2\n")
+    write("c.csv.test", "1,2\n")
+    message = refusal(load, path, numbers=True)
+    assert message.startswith(f"{path}, line 2: found label '") and message.endswith("', wanted a number.")
+
+
+def test_a_label_that_is_no_number_is_refused_with_its_line_in_one_file_too(write):
+    path = write("d.csv", "x,y\n" + "".join(f"{k},{k}\n" for k in range(17)) + "1,low\n1,2\n1,3\n")
+    assert refusal(load, path, numbers=True) == f"{path}, line 19: found label 'low', wanted a number."
+
+
+def test_the_labels_of_idx_files_can_be_numbers_too(write):
+    path = write("train-images-idx3-ubyte", idx(np.zeros((20, 2, 2), np.uint8)))
+    write("train-labels-idx1-ubyte", idx(np.arange(20, dtype=np.uint8) % 5))
+    assert sorted(y for _, part in load(path, numbers=True)[:3] for y in part.tolist()) == sorted([0.0, 1, 2, 3, 4] * 4)
+
+
+def test_without_numbers_the_same_labels_are_classes(write):
+    data = load(write("a.csv", "".join(f"{k},{k % 2}.5\n" for k in range(20))))
+    assert data.classes == ("0.5", "1.5") and data.train[1].dtype == np.int64

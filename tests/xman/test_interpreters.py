@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ops
-from xman import Report, WengertList, XManError, backprop, check, eval, forward, shapes
+from xman import Report, WengertList, XManError, backprop, check, eval, forward, partials, shapes
 
 EXP2 = [("z", "exp", ("x",)), ("y", "exp", ("z",))]
 LAYER = [("z1", "dot", ("X", "W")), ("z2", "add", ("z1", "b")), ("z3", "tanh", ("z2",)), ("loss", "mean", ("z3",))]
@@ -217,6 +217,50 @@ def test_forward_and_backprop_are_transposes_of_each_other_on_random_lists(steps
     back = sum(np.sum(deltas[name] * tangent[name]) for name in sizes if name in deltas)
     size = sum(np.sum(abs(deltas[name] * tangent[name])) for name in sizes if name in deltas)
     assert abs(there - back) <= 1e-12 * max(1.0, size)
+
+
+# rules from partial derivatives
+
+PARTIALS = {"add": [lambda x, y: 1, lambda x, y: 1.0], "mul": [lambda x, y: y, lambda x, y: x], "exp": [np.exp],
+            "divide": [lambda x, y: 1 / y, lambda x, y: -x / y ** 2], "tanh": [lambda x: 1 - np.tanh(x) ** 2]}
+
+
+@settings(deadline=None, derandomize=True, max_examples=60, database=None)
+@given(st.data())
+def test_rules_from_partials_are_those_of_the_table_whatever_is_broadcast(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 10 ** 6)))
+    names, steps = ["a", "b", "c", "r"], []
+    for k in range(data.draw(st.integers(1, 8))):
+        op = data.draw(st.sampled_from(sorted(PARTIALS)))
+        args = tuple(data.draw(st.sampled_from([*names, 2.0])) for _ in PARTIALS[op])
+        steps.append((f"z{k}", op, args if any(isinstance(a, str) for a in args) else ("a", *args[1:])))
+        names.append(f"z{k}")
+    values = eval(steps, {"a": 0.5 + rng.random((2, 3)), "b": 0.5 + rng.random((2, 1)), "c": 0.7, "r": 0.5 + rng.random(3)})
+    if np.isfinite(values[steps[-1][0]]).all():
+        start = {steps[-1][0]: rng.standard_normal(np.shape(values[steps[-1][0]]))}
+        found, right = backprop(steps, values, partials(PARTIALS), **start), backprop(steps, values, **start)
+        assert found.keys() == right.keys()
+        size = max(np.max(abs(delta)) for delta in right.values())  # of what may cancel
+        for name, delta in right.items():
+            np.testing.assert_allclose(found[name], delta, rtol=1e-11, atol=1e-13 * size)
+            assert np.shape(found[name]) == np.shape(delta)
+
+
+def test_rules_from_partials_are_none_where_the_partial_is_and_keep_the_precision_of_the_argument():
+    rules = partials({"clip": [lambda x, low, high: (low <= x) & (x <= high), None, None]})
+    assert rules["clip"][1:] == [None, None] and partials({}) == {}
+    steps = [("y", "clip", ("x", "low", 1.0))]
+    values = eval(steps, {"x": np.array([-1, 0.5, 2], np.float32), "low": 0.0})
+    deltas = backprop(steps, values, rules, y=3.0)
+    assert deltas["x"].tolist() == [0, 3, 0] and deltas["x"].dtype == np.float32 and "low" not in deltas
+
+
+def test_a_table_of_partials_is_not_changed_and_its_faults_are_told_with_their_line():
+    table = {"exp": [lambda x: x.nothing]}
+    rules = partials(table)
+    assert table["exp"][0] is not rules["exp"][0]
+    assert "line 2, y = exp(z)" in refusal(backprop, EXP2, eval(EXP2, {"x": 0.0}), rules, y=1.0)
+    assert "operator 'tanh'" in refusal(backprop, LAYER, eval(LAYER, INPUTS), rules, z3=1.0)
 
 
 # shapes

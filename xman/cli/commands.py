@@ -17,10 +17,13 @@ from ..engines import ENGINES
 from ..errors import XManError, extra
 from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
-from ..train import Diverged, evaluate, fit, load
+from ..models.bases import KINDS
+from ..show import picture
+from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..wengert import WengertList
-from .sources import assignments, built_in, list_and_values, model_of, schedule_of
+from .drawing import DOT, SVG, draw
+from .sources import built_in, list_and_values, model_of, schedule_of
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for a program to read.")
 OF = click.option("--of", metavar="REGISTER", help="The register meant; the last line's, or a model's loss, if not said.")
@@ -42,11 +45,17 @@ def xman() -> None:
 @VALUES
 @OF
 @AS_JSON
-def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool) -> None:
-    """Print the list, and with values for its inputs the shape of every register."""
-    steps, known = list_and_values(source, of)
-    known |= assignments(values, steps)
+@DOT
+@SVG
+def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool,
+         svg: str | None) -> None:
+    """Print the list, with values the shapes too; or draw it, a model without --of and values as its objects."""
+    if (dot or svg) and source.partition(":")[0].endswith(".py") and not (of or values):
+        return draw(picture(model_of(source)), svg)
+    steps, known = list_and_values(source, of, values)
     sizes = shapes(steps, known) if values else {}
+    if dot or svg:
+        return draw(picture(steps, {name: f"{shape} {kind}" for name, (shape, kind) in sizes.items()}), svg)
     if as_json:
         known_shapes = {name: [list(shape), str(kind)] for name, (shape, kind) in sizes.items()}
         print(json.dumps({"list": json.loads(steps.to_json()), "shapes": known_shapes}) if sizes else steps.to_json())
@@ -64,8 +73,8 @@ def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool) ->
 @click.option("--all", "everything", is_flag=True, help="Print every register, not only the result.")
 def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, everything: bool) -> None:
     """Evaluate the list: xman eval f.wl x1=3 x2=7."""
-    steps, known = list_and_values(source, of)
-    result = eval(steps, known | assignments(values, steps))
+    steps, known = list_and_values(source, of, values)
+    result = eval(steps, known)
     names = [dst for dst, _, _ in steps] if everything else [of] if of else list(steps.outputs)
     tell({name: found(result, name) for name in names}, as_json)
 
@@ -78,8 +87,7 @@ def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, e
 @click.option("--wrt", multiple=True, metavar="REGISTER", help="Differentiate by this input only; may be repeated.")
 def grad(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...]) -> None:
     """Differentiate the list by its inputs: xman grad f.wl x1=3 x2=7."""
-    steps, known = list_and_values(source, of)
-    known |= assignments(values, steps)
+    steps, known = list_and_values(source, of, values)
     result = eval(steps, known | {x: np.asarray(known[x], float) for x in wrt if x in known})
     of = of or steps[-1][0]
     if np.size(found(result, of)) != 1:
@@ -103,8 +111,8 @@ def grad(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wr
 def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...], sides: int,
            seed: int) -> None:
     """Compare backprop with difference quotients, element by element. Exit status 1 where they differ."""
-    steps, known = list_and_values(source, of)
-    report = check(steps, known | assignments(values, steps), of=of, wrt=wrt or None, sides=sides, seed=seed)
+    steps, known = list_and_values(source, of, values)
+    report = check(steps, known, of=of, wrt=wrt or None, sides=sides, seed=seed)
     if as_json:
         print(json.dumps({"ok": report.ok, "checked": len(report.entries), "misshapen": report.misshapen,
                           "wrong": [plain(entry._asdict()) for entry in report.wrong]}))
@@ -113,13 +121,13 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
     sys.exit(0 if report.ok else 1)
 
 
-DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size": 32, "patience": 10},
-            "logreg": {"optimizer": "adam", "lr": 1e-2, "epochs": 60, "batch_size": 32},
-            "lstm": {"optimizer": "adam", "lr": 1e-2, "epochs": 15, "batch_size": 32}}
+ADAM = {"optimizer": "adam", "lr": 1e-2, "batch_size": 32}
+DEFAULTS = {"mlp": {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}, "logreg": {**ADAM, "epochs": 60},
+            "lstm": {**ADAM, "epochs": 15}, "basis": {**ADAM, "epochs": 200}}
 
 
 @xman.command()
-@click.argument("model", metavar="mlp|logreg|lstm|path/to/model.py:Class|…:'Class(64, 10)'")
+@click.argument("model", metavar="mlp|logreg|lstm|basis|path/to/model.py:Class|…:'Class(64, 10)'")
 @click.option("--data", default="digits", show_default=True, metavar="digits|names|FILE", help="What to learn.")
 @click.option("--epochs", type=click.IntRange(0), help="Passes over the data.")
 @click.option("--batch-size", type=click.IntRange(1), help="Rows of a minibatch.")
@@ -136,6 +144,7 @@ DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size":
 @click.option("--hidden", type=click.IntRange(1), multiple=True, help="Size of a hidden layer; repeat it for more layers.")
 @click.option("--activation", type=click.Choice(["tanh", "relu", "sigmoid"]))
 @click.option("--last", type=click.Choice(["tanh", "relu", "sigmoid"]), help="An activation on the last layer too.")
+@click.option("--basis", type=click.Choice(KINDS), help="x^θ, exp(−(x − θ)²/θ′) or tanh(x θ + θ′).")
 @click.option("--loss", help="crossEntropy, softmaxCrossEntropy, sigmoidCrossEntropy, squaredError or hinge.")
 @click.option("--max-len", type=click.IntRange(1), help="Characters of a title that are read.")
 @click.option("--patience", type=click.IntRange(1), help="Stop after so many epochs without a better validation loss.")
@@ -148,13 +157,14 @@ DEFAULTS = {"mlp": {"optimizer": "adam", "lr": 1e-3, "epochs": 40, "batch_size":
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
 def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[int, ...], activation: str | None,
-          last: str | None, loss: str | None, warm_up: int, threads: int, quiet: bool, as_json: bool, **settings: Any) -> None:
+          last: str | None, basis: str | None, loss: str | None, warm_up: int, threads: int, quiet: bool,
+          as_json: bool, **settings: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
-    sets = load(data, max_len=max_len, seed=seed)
+    sets = load(data, max_len=max_len, seed=seed, numbers=model == "basis")
     if max_len and sets.alphabet is None:
         raise XManError(f"--max-len is for titles; {data} has none")
-    shape = {"hidden": hidden, "activation": activation, "last": last, "loss": loss}
-    said = {key: value for key, value in shape.items() if value}
+    shape = {"hidden": hidden, "activation": activation, "last": last, "basis": basis, "loss": loss}.items()
+    said = {key: value for key, value in shape if value}
     if model in DEFAULTS:
         network = built_in(model, sets, seed, said)
     elif ".py" in model:
@@ -167,7 +177,9 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
     batches = -(-sets.train[0].shape[0] // settings["batch_size"])
     schedule = schedule_of(settings.get("schedule"), warm_up, settings["epochs"], batches)
     if not quiet and not as_json:
-        print(abridged(network.operationSequence(network.loss)), flush=True)
+        steps = network.operationSequence(network.loss)
+        long = f"{steps[:12]}\n…  {len(steps) - 18} more lines  …\n{steps[-6:]}"
+        print(long if len(steps) > 40 else steps, flush=True)
     started = time.perf_counter()
     try:
         importlib.import_module("scipy.linalg.blas")  # a library that is loaded later would not hear of the limit
@@ -179,22 +191,20 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
         sys.exit(1)
     seconds = time.perf_counter() - started
     test_loss, accuracy = evaluate(network, result.parameters, sets.test)
+    X, y = sets.test
+    off = None if sets.classes else np.sqrt(np.mean((predict(network, result.parameters, X)[:, 0] - y) ** 2))
     if as_json:
         print(json.dumps(plain({"model": model, "data": data, "seed": seed, **settings, "history": result.history,
                                 "best_epoch": result.best, "reason": result.reason, "seconds": seconds,
-                                "test_loss": test_loss, "test_accuracy": accuracy, "test_rows": sets.test[0].shape[0]})))
+                                "test_loss": test_loss, "test_accuracy": accuracy, "test_error": off, "test_rows": X.shape[0]})))
     else:
         size = sum(np.size(w) for w in result.parameters.values())
         print(f"{result.reason}; {size:,} parameters, those of epoch {result.best}, in {seconds:.1f} s")
         print(f"test loss {test_loss:.4f}" + ("" if accuracy is None else f", accuracy {accuracy:.2%}")
-              + f" of {sets.test[0].shape[0]:,} rows")
+              + ("" if off is None else f", root mean square error {off:.4g}")
+              + f" of {X.shape[0]:,} rows")
     if result.reason.startswith("interrupted"):
         sys.exit(130)
-
-
-def abridged(steps: WengertList) -> str:
-    """The list, its middle left out where it is long."""
-    return str(steps) if len(steps) <= 40 else f"{steps[:12]}\n…  {len(steps) - 18} more lines  …\n{steps[-6:]}"
 
 
 def found(values: dict[str, Any], name: str) -> Any:
@@ -205,11 +215,8 @@ def found(values: dict[str, Any], name: str) -> Any:
 
 def tell(results: dict[str, Any], as_json: bool) -> None:
     """One line a register, name = value, or one JSON object."""
-    if as_json:
-        print(json.dumps({name: plain(x) for name, x in results.items()}))
-        return
-    for name, x in results.items():
-        print(f"{name} = {plain(x)}")
+    results = {name: plain(x) for name, x in results.items()}
+    print(json.dumps(results) if as_json else "\n".join(f"{name} = {x}" for name, x in results.items()))
 
 
 def plain(x: Any) -> Any:

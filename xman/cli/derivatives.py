@@ -13,7 +13,8 @@ from ..passes import tangent as tangent_list
 from ..passes.differentiate import ending
 from ..wengert import WengertList
 from .commands import OF, SOURCE, VALUES, xman
-from .sources import assignments, list_and_values
+from .drawing import DOT, SVG, draw
+from .sources import list_and_values
 
 WRT = click.option("--wrt", multiple=True, metavar="REGISTER",
                    help="Differentiate by this input; may be repeated; by all, if not said.")
@@ -25,8 +26,7 @@ BRIEF = click.option("--algebra", is_flag=True, help="Shorten as algebra does, a
 
 def read(source: str, values: tuple[str, ...], of: str | None, stable: bool = False) -> tuple[WengertList, dict[str, Any], str]:
     """The list, the values for its inputs, and the register meant."""
-    steps, known = list_and_values(source, of)
-    known |= assignments(values, steps)
+    steps, known = list_and_values(source, of, values)
     of = of or steps[-1][0]
     return simplify(steps, [of], known or None, EXACT + STABLE) if stable else steps, known, of
 
@@ -74,10 +74,18 @@ def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str,
 @OF
 @click.option("--wrt", multiple=True, metavar="REGISTER", help="The input of the tangents; a table each, if repeated.")
 @click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimals.")
-def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], digits: int) -> None:
+@DOT
+@SVG
+def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], digits: int, dot: bool,
+            svg: str | None) -> None:
     """Print values, tangents and adjoints side by side: xman explain f.wl x1=3 x2=7 --wrt x1."""
     steps, known, of = read(source, values, of)
-    print("\n\n".join(str(pictures.explain(steps, of, x, known, digits)) for x in wrt or [None]))
+    found = [pictures.explain(steps, of, x, known, digits) for x in wrt or [None]]
+    if not (dot or svg):
+        return print("\n\n".join(map(str, found)))
+    if len(found) > 1:
+        raise XManError("a picture has the tangents of one input; say --wrt once")
+    draw(pictures.picture(*found), svg)
 
 
 @xman.command()
@@ -96,17 +104,22 @@ def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -
 @VALUES
 @OF
 @FIRST
-@click.option("--dot", is_flag=True, help="The graph for Graphviz.")
+@DOT
+@SVG
+@click.option("--along", type=click.Choice(["forward", "backward"]), help="The sums over paths one way.")
 @click.option("--symbolic", is_flag=True, help="The derivative as a formula in the inputs.")
-def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], dot: bool, symbolic: bool) -> None:
+def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], dot: bool, svg: str | None,
+          along: str | None, symbolic: bool) -> None:
     """Print the computation graph, and the derivative as the sum over its paths, forwards and backwards."""
     steps, known, of = read(source, values, of)
     graph = pictures.paths(steps, of, wrt or inputs(steps)[:1], known or None)
-    if symbolic:
+    if dot or svg:
+        draw(pictures.picture(graph, getattr(graph, along)() if along else None), svg)
+    elif symbolic:
         for x in graph.wrt:
             print(f"d{of}/d{x} = {pictures.paths(steps, of, x).symbolic()}")
     else:
-        print(graph.dot() if dot else graph)
+        print(getattr(graph, along)() if along else graph)
 
 
 @xman.command()

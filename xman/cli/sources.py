@@ -17,15 +17,15 @@ import ops
 
 from ..errors import XManError, nearest
 from ..manager import XMan
-from ..models import LSTM, MLP, LogisticRegression
+from ..models import LSTM, MLP, AdaptiveBasis, LogisticRegression
 from ..notation import shortened
 from ..train import Dataset, cosine, exponential, product, step_decay, warm_up
 from ..train.schedules import Schedule
 from ..wengert import WengertList, checked
 
 
-def list_and_values(source: str, of: str | None) -> tuple[WengertList, dict[str, Any]]:
-    """The list that source names, and the values that it brings.
+def list_and_values(source: str, of: str | None, values: tuple[str, ...]) -> tuple[WengertList, dict[str, Any]]:
+    """The list that source names, and the values that it brings and those that are said.
 
     source: a file of text or (.json) of JSON, "-" for standard input, or a model path/to/model.py:Class, whose register
     `of` (loss, if it is not said) is to be computed. Of a file `of` cuts nothing.
@@ -36,7 +36,8 @@ def list_and_values(source: str, of: str | None) -> tuple[WengertList, dict[str,
         if name not in dict(model.namedRegisterItems()):
             raise XManError(f"{source} has no register {name!r}; say which with --of: "
                             f"{', '.join(name for name, r in model.namedRegisterItems() if r.definedAs)}")
-        return model.operationSequence(getattr(model, name)), model.inputDict()
+        steps = model.operationSequence(getattr(model, name))
+        return steps, {**model.inputDict(), **assignments(values, steps)}
     text = sys.stdin.read() if source == "-" else read(source)
     try:
         steps = WengertList.from_json(text) if source.endswith(".json") else WengertList.from_text(text)
@@ -45,7 +46,7 @@ def list_and_values(source: str, of: str | None) -> tuple[WengertList, dict[str,
     steps = checked(steps, ops.G)
     if not steps:
         raise XManError(f"{source} holds no line of a list, such as z1 = mul(h, w)")
-    return steps, {}
+    return steps, assignments(values, steps)
 
 
 def read(path: str) -> str:
@@ -104,24 +105,31 @@ def called(text: str) -> tuple[str, list, dict[str, Any]]:
 # what `xman train` makes of a model's name where nothing else is said; an option a model has no use for is not here
 SHAPES = {"logreg": {"loss": "softmaxCrossEntropy"},
           "mlp": {"hidden": (512, 256), "activation": "relu", "last": None, "loss": "squaredError"},
-          "lstm": {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}}
+          "lstm": {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"},
+          "basis": {"hidden": (20,), "basis": "tanh"}}
 
 
 def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
-    """The model of that name (logreg, mlp, lstm) in the sizes of the data, with the options that were said."""
+    """The model of that name, one of SHAPES, in the sizes of the data, with the options that were said."""
     X, classes = data.train[0], len(data.classes)
     if unfit := [key for key in said if key not in SHAPES[name]]:
         raise XManError(f"--{unfit[0]} is not for {name}, which takes {', '.join('--' + key for key in SHAPES[name])}")
     options = {**SHAPES[name], **said}
     hidden = options.pop("hidden", ())
+    if name in ("lstm", "basis") and len(hidden) != 1:
+        raise XManError(f"{name} has one hidden layer; found --hidden {' --hidden '.join(map(str, hidden))}")
+    if name == "basis":
+        if X.ndim != 2:
+            raise XManError("a basis is of rows of numbers; these data are titles")
+        low, high = (end.toarray()[0] if hasattr(end, "toarray") else end for end in (X.min(0), X.max(0)))
+        high = np.where(high > low, high, low + 1)
+        return AdaptiveBasis(options["basis"], *hidden, columns=X.shape[1], low=low, high=high, seed=seed)
     if name == "logreg":
         return LogisticRegression(int(np.prod(X.shape[1:])), classes, seed=seed, **options)
     if name == "mlp":
         return MLP([int(np.prod(X.shape[1:])), *hidden, classes], seed=seed, **options)
     if not isinstance(X, np.ndarray) or X.ndim != 3:
         raise XManError("an LSTM reads sequences, such as --data names; these data are single rows")
-    if len(hidden) != 1:
-        raise XManError(f"the course's LSTM has one hidden layer; found --hidden {' --hidden '.join(map(str, hidden))}")
     return LSTM(X.shape[2], hidden[0], classes, steps=X.shape[1], seed=seed, **options)
 
 

@@ -1,6 +1,7 @@
 """Adaptive basis function regression (Adams, Computing Gradients with Backpropagation, eqs. 1 to 5)."""
 from __future__ import annotations
 
+from itertools import chain, combinations_with_replacement, count, islice
 from typing import Any
 
 import numpy as np
@@ -14,56 +15,70 @@ KINDS = "polynomial", "rbf", "tanh"
 
 
 class AdaptiveBasis(XMan):
-    """f(x) = wᵀ Φ_θ(x) + b of one number x, with loss ½ Σ (f(x_n) − y_n)², where θ is learnt as w and b are.
+    """f(x) = wᵀ Φ_θ(x) + b of a row x, with loss ½ Σ (f(x_n) − y_n)², where θ is learnt as w and b are.
 
-        kind          Φ_θ(x), column k          θ in registers (1, functions)    where they begin
-        polynomial    x^θ_k, for x > 0          exponents                        1, 2, 3, …
-        rbf           exp(−(x − θ_k)²/θ′_k)     centers θ, scales θ′             cell k's middle, its width squared
-        tanh          tanh(x θ_k + θ′_k)        scales θ, locations θ′           1/width, and 0 at cell k's middle
+        kind        Φ_θ(x), column k               θ in registers (columns, functions)    where they begin
+        polynomial  Π_d x_d^θ_dk, for x > 0        exponents                              monomials by degree: 1, 2, …
+        rbf         exp(−Σ_d (x_d − θ_dk)²/θ′_dk)  centers θ, scales θ′                   cell k's middle, width squared
+        tanh        tanh(Σ_d x_d θ_dk + θ′_k)      scales θ, locations θ′ (1, functions)  1/width, 0 at cell k's middle
 
-    functions: how many, the columns of Φ. low, high: the range of the data, cut into as many cells of one width; exponents
-    have no use for it. seed: of w (functions, 1) and b (1, 1). The loss is a sum over the batch, not a mean, so a rate
-    that serves n rows is too large for 10 n. An rbf's scale that descends below 0 is a function that grows without bound.
+    The notes have one column, d = 1. functions: how many, the columns of Φ. low, high: the range of the data, or
+    one for each column, cut into as many cells of one width; of several columns each has its cells in an order of
+    its own (a Latin hypercube), a width is (high − low)/functions^(1/columns), a scale of rbf that squared times
+    the columns, and tanh rises in a random direction. Exponents have no use for it. seed: of all this, of w
+    (functions, 1) and b (1, 1). The loss is a sum over the batch, not a mean: a rate that serves n rows is too
+    large for 10 n. An rbf's scale below 0 is a function that grows without bound. Raises XManError for others.
     """
 
-    def __init__(self, kind: str, functions: int, *, low: float = 0.0, high: float = 1.0, seed: int = 0,
-                 dtype: type = np.float32):
+    def __init__(self, kind: str, functions: int, *, columns: int = 1, low: Any = 0.0, high: Any = 1.0,
+                 seed: int = 0, dtype: type = np.float32):
         if kind not in KINDS:
             raise XManError(f"there is no basis {kind!r}{nearest(str(kind), KINDS)}; the bases are {', '.join(KINDS)}")
-        if not isinstance(functions, (int, np.integer)) or functions < 1:
-            raise XManError(f"the functions of a basis are a whole number, at least one, not {functions!r}")
-        if not -np.inf < low < high < np.inf:
-            raise XManError(f"a basis is spread from low to high, two finite numbers in that order, not {low!r} and {high!r}")
-        random, width = np.random.default_rng(seed), (high - low) / functions
-        middles = low + width * (np.arange(functions) + 0.5)
-        theta = lambda values: f.param(default=np.full((1, functions), values, dtype))
+        for word, n in ("functions", functions), ("columns", columns):
+            if not isinstance(n, (int, np.integer)) or n < 1:
+                raise XManError(f"the {word} of a basis are a whole number, at least one, not {n!r}")
+        low, high = ends = [np.ravel(end)[:, None] for end in (low, high)]  # (1, 1) or (columns, 1)
+        fit = all(len(end) in (1, columns) and np.isfinite(end).all() for end in ends)
+        if not (fit and np.all(low < high)):
+            raise XManError("a basis is spread from low to high, two finite numbers in that order, or two for each column, "
+                            f"not {low.ravel().tolist()} and {high.ravel().tolist()}")
+        random, one = np.random.default_rng(seed), columns == 1
+        cells = [np.arange(functions), *(random.permutation(functions) for _ in range(columns - 1))]
+        middles = low + (high - low) / functions * (np.array(cells) + 0.5)
+        width = (high - low) / functions ** (1 / columns)
+        theta = lambda values, rows=columns: f.param(default=np.array(np.broadcast_to(values, (rows, functions)), dtype))
         self.X, self.y = f.input(), f.input()
         self.w, self.b = glorot(random, functions, 1, dtype), bias(random, 1, dtype)
+        x, over = self.X if one else self.X[:, :, None], lambda reduced, e: e if one else reduced(e, 1)
         if kind == "polynomial":
-            self.exponents = theta(np.arange(1, functions + 1))
-            self.basis = self.X ** self.exponents
+            monomials = chain.from_iterable(combinations_with_replacement(range(columns), degree) for degree in count(1))
+            self.exponents = theta(np.transpose([np.bincount(m, minlength=columns) for m in islice(monomials, functions)]))
+            self.basis = over(f.prod, x ** self.exponents)
         elif kind == "rbf":
-            self.centers, self.scales = theta(middles), theta(width ** 2)
-            self.basis = f.exp(-f.square(self.X - self.centers) / self.scales)
+            self.centers, self.scales = theta(middles), theta(columns * width ** 2)
+            self.basis = f.exp(over(f.sum, -f.square(x - self.centers) / self.scales))
         else:
-            self.scales, self.locations = theta(1 / width), theta(-middles / width)
-            self.basis = f.tanh(self.X * self.scales + self.locations)
+            directions = np.ones((1, functions)) if one else random.standard_normal((columns, functions))
+            slopes = directions / np.linalg.norm(directions, axis=0) / width
+            self.scales, self.locations = theta(slopes), theta(-np.sum(middles * slopes, 0), 1)
+            self.basis = f.tanh(self.X @ self.scales + self.locations)
         self.outputs = self.basis @ self.w + self.b
         self.loss = f.half(f.sum(f.square(self.outputs - self.y)))
-        self.kind = kind
+        self.kind, self.columns = kind, columns
         self.setup()
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
-        """The inputs of the list for numbers X and targets y, each (n,) or (n, 1). XManError for others, and x ≤ 0 in x^θ."""
-        X, y = column(X, "X"), None if y is None else column(y, "y")
+        """The inputs for rows X (n, columns), of one (n,) too, and targets y, (n,) or (n, 1). XManError for others."""
+        X, y = table(X, self.columns, "X"), None if y is None else table(y, 1, "y")
         if self.kind == "polynomial" and (low := X.min(initial=np.inf)) <= 0:
             raise XManError(f"x^θ needs x > 0, found x = {low:g}; shift the data, or take the basis rbf or tanh")
         return {"X": X, "y": y}
 
 
-def column(x: Any, name: str) -> np.ndarray:
-    """x (n,) or (n, 1) as a column (n, 1)."""
-    x = np.asarray(x)
-    if x.shape not in ((x.size,), (x.size, 1)):
-        raise XManError(f"this regression is of one number on another: {name} is (n,) or (n, 1), not of shape {x.shape}")
-    return x.reshape(-1, 1)
+def table(x: Any, columns: int, name: str) -> np.ndarray:
+    """x as an array (n, columns); a sparse matrix may be one, and (n,) is one column."""
+    x = x.toarray() if hasattr(x, "toarray") else np.asarray(x)
+    if x.shape[1:] != (columns,) and (columns != 1 or x.ndim != 1):
+        raise XManError(f"this regression is of one number on a row of them: {name} is "
+                        f"{'(n,) or (n, 1)' if columns == 1 else f'(n, {columns})'}, not of shape {x.shape}")
+    return x.reshape(-1, columns)

@@ -4,8 +4,9 @@ from .derivation import Derivation, derivation
 from .differences import Errors, difference_errors
 from .explain import Explanation, explain
 from .paths import Paths, paths
+from .picture import Picture, picture
 from .polynomial import expand
 from .source import source
 
-__all__ = ["Cost", "Derivation", "Errors", "Explanation", "Paths", "cost", "derivation", "difference_errors", "expand", "explain",
-           "paths", "source"]
+__all__ = ["Cost", "Derivation", "Errors", "Explanation", "Paths", "Picture", "cost", "derivation", "difference_errors", "expand",
+           "explain", "paths", "picture", "source"]

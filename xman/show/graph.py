@@ -189,4 +189,4 @@ def operations(extends: int, combines: int) -> str:
 
 
 def size(x: Any) -> int:
-    return math.prod(np.shape(x))
+    return math.prod(np.shape(x))  # np.size of a sparse matrix is another number

@@ -6,8 +6,6 @@ product of its labels (extend is ×), a derivative is the sum over all paths (co
 from __future__ import annotations
 
 import ast
-import json
-import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
@@ -19,7 +17,7 @@ import ops
 from ..errors import XManError
 from ..interpreters import eval
 from ..wengert import Steps, WengertList, checked, named
-from .graph import ROWS, Edge, Solution, Work, between, compact, edges_of, identity, listed, reached, solve, times
+from .graph import ROWS, Edge, Solution, Work, between, compact, edges_of, identity, listed, reached, size, solve, times
 from .polynomial import number, polynomial, polynomials
 from .slopes import registers
 
@@ -46,19 +44,14 @@ def paths(steps: Steps, of: str | Collection[str], wrt: str | Collection[str], v
     for matrices of more than a million entries.
     """
     steps = checked(steps, ops.G)
-    of, wrt = several(steps, of, "of"), several(steps, wrt, "wrt")
+    of, wrt = (tuple(named(steps, names if isinstance(names, (list, tuple, set, dict)) else [names], word))
+               for names, word in ((of, "of"), (wrt, "wrt")))
+    if not (of and wrt):
+        raise XManError(f"{'wrt' if of else 'of'} is empty; name a register of the list")
     if not isinstance(values, Mapping | None):
         raise XManError(f"values is a {type(values).__name__}; wanted the value of each input by its name, as in {{'x': 3.0}}")
     values = None if values is None else eval(steps, values)
     return Paths(steps, edges_of(steps, of, wrt, values), of, wrt, values)
-
-
-def several(steps: WengertList, names: Any, word: str) -> tuple[str, ...]:
-    """The names, one or a list of them, when the list of lines has them all."""
-    names = named(steps, names if isinstance(names, (list, tuple, set, dict)) else [names], word)
-    if not names:
-        raise XManError(f"{word} is empty; name a register of the list")
-    return tuple(names)
 
 
 class Path(NamedTuple):
@@ -131,7 +124,8 @@ class Paths:
             digits = f"{n:,}" if n < 10 ** 15 else f"more than 10^{(n.bit_length() - 1) * 3 // 10}"
             raise XManError(f"there are {digits} paths, and {limit:,} is the limit; forward() and backward() sum over them "
                             "without listing them")
-        return [Path(path, "·".join(map(factor, path)), None if self.values is None else worth(path))
+        return [Path(path, "·".join(map(factor, path)),
+                     None if self.values is None else reduce(lambda x, edge: times(edge.value, x), path, 1.0))
                 for y in self.of for x in self.wrt for path in listed(between(self.edges, x, y), x, y)]
 
     def symbolic(self, direction: str = "forward") -> Any:
@@ -142,11 +136,6 @@ class Paths:
         if direction not in ("forward", "backward"):
             raise XManError(f"the direction is 'forward' or 'backward', not {direction!r}")
         return self._each(lambda y, x: self._formula(y, x, direction == "backward"))
-
-    def dot(self) -> str:
-        """The graph as text for Graphviz."""
-        lines = [f"{quoted(e.source)} -> {quoted(e.target)} [label={quoted(e.label, e.number)}];" for e in self.edges]
-        return "\n  ".join(["digraph {", "rankdir=BT;", *lines]) + "\n}"
 
     def __str__(self) -> str:
         rows = [(f"{edge.source} → {edge.target}", edge.label, edge.number) for edge in self.edges[:ROWS]]
@@ -194,8 +183,8 @@ class Paths:
 
     def _nothing(self, y: str, x: str) -> Any:
         """∂y/∂x where no path leads from x to y."""
-        shapes = np.shape(self.values[y]), np.shape(self.values[x])
-        return np.zeros(tuple(math.prod(shape) for shape in shapes)) if any(shapes) else 0.0
+        y, x = self.values[y], self.values[x]
+        return np.zeros((size(y), size(x))) if np.ndim(y) or np.ndim(x) else 0.0
 
     def _formula(self, y: str, x: str, back: bool) -> str:
         edges = between(self.edges, x, y)
@@ -209,16 +198,8 @@ class Paths:
         return str(found.get(x if back else y, number(0)))
 
 
-def worth(path: Sequence[Edge]) -> Any:
-    return reduce(lambda x, edge: times(edge.value, x), path, 1.0)
-
-
 def factor(edge: Edge) -> str:
     """The label in a product."""
     alone = isinstance(edge.slope, (ast.Name, ast.Constant, ast.Call)) or isinstance(edge.slope, ast.BinOp) and isinstance(
         edge.slope.op, (ast.Mult, ast.Pow))
     return edge.label if alone else f"({edge.label})"
-
-
-def quoted(*lines: str) -> str:
-    return json.dumps("\n".join(filter(None, lines)), ensure_ascii=False)

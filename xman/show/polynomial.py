@@ -8,10 +8,12 @@ import ast
 import re
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import reduce
+from operator import mul
 
-from ..errors import XManError, nearest
+from ..errors import XManError
 from ..notation import shown
-from ..wengert import Steps, checked
+from ..wengert import Steps, checked, named
 from .expressions import formula
 from .slopes import registers, replaced
 
@@ -30,9 +32,7 @@ def expand(steps: Steps, of: str) -> str:
     not have, and above 1,000 terms.
     """
     steps = checked(steps)
-    known = [*steps.inputs, *(dst for dst, _, _ in steps)]
-    if of not in known:
-        raise XManError(f"the list has no register {of!r}{nearest(str(of), known)}")
+    named(steps, [of], "of")
     return str(polynomials(steps, of).get(of, symbol(of)))
 
 
@@ -109,10 +109,7 @@ class Polynomial(dict):
             return Polynomial.of([(tuple((x, n * power) for x, power in term if n), c ** n)])
         if n < 0 or not whole:
             return Polynomial({((bracketed(self), n),): Fraction(1)})
-        result = number(1)
-        for _ in range(int(n)):
-            result = result * self
-        return result
+        return reduce(mul, [self] * int(n), number(1))
 
     def __str__(self) -> str:
         terms = [written(term, c) for term, c in sorted(self.items(), key=place)]

@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from . import readers
 from .readers import DataError, encode, read_csv, read_idx, read_libsvm, read_lines, read_titles, sort_labels
 
 if TYPE_CHECKING:
@@ -19,16 +21,16 @@ __all__ = ["DataError", "Dataset", "encode", "load", "read_csv", "read_idx", "re
 
 INSTALLED = "digits", "names"
 PARTS = ".train", ".valid", ".test"
-READERS = {".csv": read_csv, ".svm": read_libsvm, ".svmlight": read_libsvm, ".libsvm": read_libsvm}
 
 
 class Dataset(NamedTuple):
     """Rows to train on, to choose by and to judge by: three pairs (X, y) with one numbering of the classes.
 
-    X: float32, (rows, features), of titles (rows, max_len, characters); of a LIBSVM file a CSR matrix. y:
-    int64, (rows,), the places of the labels in classes. classes: the labels of train, in order. alphabet: of
-    titles the characters in the order of their columns.
+    X: float32, (rows, features), of titles (rows, max_len, characters); of a LIBSVM file a CSR matrix.
+    y: int64, (rows,), y[i] the place of row i's label in classes; of numbers to be fitted float32, (rows,), they themselves.
+    classes: the labels of train, in order, none of numbers.  alphabet: of titles the characters in the order of their columns.
     """
+
     train: Part
     valid: Part
     test: Part
@@ -36,7 +38,7 @@ class Dataset(NamedTuple):
     alphabet: str | None = None
 
 
-def load(source: str | Path, *, max_len: int | None = None, seed: int = 0) -> Dataset:
+def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, numbers: bool = False) -> Dataset:
     """The data set that source names, as a Dataset.
 
     source: "digits" (8 x 8 images, pixels / 16), "names" (which language?), or a file:
@@ -48,34 +50,38 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0) -> Da
         other file holds is told from its first line, as a rule `title<TAB>label`: one-hot characters, their alphabet
         that of the train part.
     max_len: characters kept of a title, at least 1; None is 20 for "names" and 10 for files, as in the course.
-    seed: of the shuffle.
-    Raises DataError, with file and line, where a file is missing or not right, or a label is not among train's.
+    seed: of the shuffle.  numbers: the labels are no classes, but numbers to be fitted.
+    Raises DataError, with file and line, where a file is missing or not right, a label not among train's or no number.
     """
-    path = installed(f"{source}.train") if source in INSTALLED else Path(source)
+    path = _installed(f"{source}.train") if source in INSTALLED else Path(source)
     stem = path.with_suffix("") if path.suffix in PARTS else path
-    paths = [Path(f"{stem}{part}") for part in PARTS]
-    if path.suffix in PARTS or (not path.exists() and all(map(Path.exists, paths))):
-        parts = [*map(_read, paths)]
+    three = [Path(f"{stem}{part}") for part in PARTS]
+    if path.suffix in PARTS or (not path.exists() and all(map(Path.exists, three))):
+        paths = three
+        parts = [_read(part, numbers) for part in paths]
     elif re.search("idx[0-9]-ubyte", path.name):
         paths, parts = _mnist(path, seed)
     else:
-        paths, parts = [path] * 3, _split(path, *_read(path), [7, 8], seed)
+        inputs, labels = _read(path, numbers)
+        paths, parts = [path] * 3, _split(path, inputs, labels, [7, 8], seed)
+
     inputs = [x for x, _ in parts]
     alphabet = None
     if inputs[0].dtype == object:  # titles
         alphabet = "".join(sorted(set("".join(inputs[0]))))
-        length = (20 if source == "names" else 10) if max_len is None else max_len
-        inputs = [encode(x, length, alphabet) for x in inputs]
+        if max_len is None:
+            max_len = 20 if source == "names" else 10
+        inputs = [encode(x, max_len, alphabet) for x in inputs]
     elif source == "digits":
         inputs = [x / np.float32(16) for x in inputs]
     else:
         inputs = _same_width(paths, inputs)
-    classes = sort_labels(set(parts[0][1]))
-    y = [_indices(path, labels, classes) for path, (_, labels) in zip(paths, parts, strict=True)]
+    classes = () if numbers else sort_labels(set(parts[0][1]))
+    y = [_targets(path, labels, classes) for path, (_, labels) in zip(paths, parts, strict=True)]
     return Dataset(*zip(inputs, y, strict=True), tuple(classes), alphabet)
 
 
-def installed(name: str) -> Path:
+def _installed(name: str) -> Path:
     """The path of a file that is installed as part of xman.datasets, or lies in data/ of a checkout."""
     try:
         path = Path(str(files("xman.datasets") / name))
@@ -84,22 +90,32 @@ def installed(name: str) -> Path:
     return path if path.is_file() else Path(__file__).parents[2] / "data" / name
 
 
-def _read(path: Path) -> tuple[np.ndarray | csr_matrix, np.ndarray]:
-    """The inputs of one file, an array, a CSR matrix or titles as an array of objects, and the labels as an array."""
-    if not (kind := READERS.get(path.with_suffix("").suffix if path.suffix in PARTS else path.suffix)):
+def _read(path: Path, numbers: bool) -> tuple[np.ndarray | csr_matrix, np.ndarray]:
+    """The inputs of one file, an array, a CSR matrix or titles as an array of objects; labels, words or numbers."""
+    suffix = path.with_suffix("").suffix if path.suffix in PARTS else path.suffix
+    if suffix == ".csv":
+        kind = read_csv
+    elif suffix in (".svm", ".svmlight", ".libsvm"):
+        kind = read_libsvm
+    else:
         first = next(line for line in read_lines(path) if line.strip())
-        kind = (read_libsvm if re.match(r"\s*[-+.0-9]\S*(\s+\d+:\S+)+\s*(#|$)", first) else
-                read_csv if "," in first and "\t" not in first else read_titles)
+        if re.match(r"\s*[-+.0-9]\S*(\s+\d+:\S+)+\s*(#|$)", first):
+            kind = read_libsvm
+        else:
+            kind = read_csv if "," in first and "\t" not in first else read_titles
     inputs, labels = kind(path)
-    return np.array(inputs, object) if kind is read_titles else inputs, np.array(labels, object)
+    labels = np.array(labels, object)
+    return np.array(inputs, object) if kind is read_titles else inputs, _targets(path, labels, ()) if numbers else labels
 
 
 def _mnist(path: Path, seed: int) -> tuple[list[Path], list[tuple[np.ndarray, np.ndarray]]]:
     """The files and the parts of a pair of IDX files and, where it is there, the t10k pair beside it."""
-    pair, other = _pair(path), path.with_name(path.name.replace("train", "t10k"))
+    inputs, labels = _pair(path)
+    other = path.with_name(path.name.replace("train", "t10k"))
     if other == path or not other.exists():
-        return [path] * 3, _split(path, *pair, [7, 8], seed)
-    return [path, path, other], [*_split(path, *pair, [9], seed), _pair(other)]
+        return [path] * 3, _split(path, inputs, labels, [7, 8], seed)
+    train, valid = _split(path, inputs, labels, [9], seed)
+    return [path, path, other], [train, valid, _pair(other)]
 
 
 def _pair(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -117,12 +133,12 @@ def _split(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tent
     """Shuffled inputs and labels cut at the given tenths of the rows; the first piece has a row of every class."""
     rows = len(labels)
     order = np.random.default_rng(seed).permutation(rows)
-    first = np.unique(labels[order].astype(str), return_index=True)[1]
+    first = np.unique(labels[order].astype(str) if labels.dtype == object else labels[:0], return_index=True)[1]
     order = np.concatenate([order[first], np.delete(order, first)])
     at = [rows * tenth // 10 for tenth in tenths]
     if rows < 10 or len(first) > at[0]:
-        raise DataError(f"{path}: found {rows} rows of {len(first)} classes, too few to be split; "
-                        "wanted 10 or more, or a file for each part.")
+        found = f"found {rows} rows of {len(first)} classes"
+        raise DataError(f"{path}: {found}, too few to be split; wanted 10 or more, or a file for each part.")
     return [(inputs[piece], labels[piece]) for piece in np.split(order, at)]
 
 
@@ -137,12 +153,17 @@ def _same_width(paths: list[Path], inputs: list) -> list:
     return inputs
 
 
-def _indices(path: Path, labels: np.ndarray, classes: list[str]) -> np.ndarray:
-    """The place of each label among the classes, int64."""
-    place = {label: k for k, label in enumerate(classes)}
-    for row, label in enumerate(labels, 1):
-        if label not in place:  # in its file, what is no row, a header or a comment, stands at the top
+def _targets(path: Path, labels: np.ndarray, classes: Sequence[str]) -> np.ndarray:
+    """The place of each label among the classes, int64; without classes the number that it is, float32."""
+    if labels.dtype != object:
+        return labels  # numbers already
+    place = {label: k for k, label in enumerate(classes)} if classes else {
+        label: x for label in labels if (x := readers._number(label)) is not None and abs(x) <= readers.LARGEST}
+    for row, label in enumerate(labels):
+        if label not in place:
             idx = re.search("idx[0-9]-ubyte", path.name)
-            where = f"label {row}" if idx else f"line {len(read_lines(path)) - len(labels) + row}"
-            raise DataError(f"{path}, {where}: found label {label!r}, which never occurs in train.")
-    return np.array([place[label] for label in labels], np.int64)
+            # what is no row, a header or a comment, stands at the top
+            where = f"label {row + 1}" if idx else f"line {len(read_lines(path)) - len(labels) + row + 1}"
+            wrong = "which never occurs in train." if classes else "wanted a number."
+            raise DataError(f"{path}, {where}: found label {label!r}, {wrong}")
+    return np.array([place[label] for label in labels], np.int64 if classes else np.float32)

@@ -6,6 +6,9 @@ import sys
 import threading
 from types import FrameType
 
+LINE = {"epoch": "epoch {:3d}", "loss": "loss {:.4f}", "validation_loss": "validation {:.4f}",
+        "validation_accuracy": "accuracy {:.2%}", "seconds": "{:.2f} s"}
+
 
 class Progress:
     """A context: step() after each minibatch, line(row) after each epoch: a bar on a terminal, plain lines elsewhere.
@@ -34,18 +37,10 @@ class Progress:
             self.bar.update()
 
     def line(self, row: dict) -> None:
-        if not self.wanted:
-            return
-        text = f"epoch {row['epoch']:3d}  loss {row['loss']:.4f}"
-        if "validation_loss" in row:
-            text += f"  validation {row['validation_loss']:.4f}"
-        if "validation_accuracy" in row:
-            text += f"  accuracy {row['validation_accuracy']:.2%}"
-        text += f"  {row['seconds']:.2f} s"
-        if self.bar is not None:
-            self.bar.write(text, file=sys.stderr)
-        else:
-            print(text, file=sys.stderr, flush=True)
+        if self.wanted:
+            text = "  ".join(form.format(row[key]) for key, form in LINE.items() if key in row)
+            (print if self.bar is None else self.bar.write)(text, file=sys.stderr)
+            sys.stderr.flush()
 
 
 class CtrlC:

@@ -1,0 +1,128 @@
+"""Where the nodes of a graph stand and its arrows run: in layers (Sugiyama, Tagawa and Toda 1981).
+
+It is here since pages have to have their pictures where Graphviz is missing, too, which pip cannot install.
+100 lines take half a second, an LSTM's 256 three.
+"""
+from __future__ import annotations
+
+from bisect import bisect, insort
+from collections.abc import Sequence
+from operator import itemgetter
+from statistics import fmean
+
+import numpy as np
+
+from ...errors import XManError
+
+CELLS = 15_000  # of a layout: nodes, and the places at which arrows pass a layer
+GAP = 24        # between two layers, in pixels
+Point = tuple[float, float]
+Near = tuple[list[list[int]], list[list[int]]]  # the neighbours of each cell, below and above
+
+
+def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Sequence[Point]) -> tuple:
+    """(the middle of each node, the points of each link, the middle of its label, (width, height)).
+
+    sizes: (width, height) of each node. links: (low, high), low before high. A link passes each layer between
+    its ends in a cell of its own, one of which is as large as its label, so that nothing lies on anything.
+    """
+    rank = [0] * len(sizes)
+    for low, high in sorted(links, key=itemgetter(1)):
+        rank[high] = max(rank[high], rank[low] + 1)
+    for leaf in {low for low, _ in links} - {high for _, high in links}:  # just below what reads it first
+        rank[leaf] = min(rank[high] for low, high in links if low == leaf) - 1
+    cells, level, chains = list(sizes), [2 * k for k in rank], []
+    for (low, high), label in zip(links, labels, strict=True):
+        passed = range(2 * rank[low] + 1, 2 * rank[high])
+        chains.append([low, *range(len(cells), len(cells) + len(passed)), high])
+        middle = (rank[low] + rank[high] - 1) // 2 * 2 + 1 if label[0] else None  # a layer that has no nodes
+        cells += [label if k == middle else (4.0, 0.0) for k in passed]
+        level += passed
+        if len(cells) > CELLS:
+            raise XManError(f"a picture of {len(sizes):,} nodes and {len(links):,} arrows is too large to be read: "
+                            "draw a part of it, or take dot() and Graphviz")
+    near: Near = ([[] for _ in cells], [[] for _ in cells])
+    for chain in chains:
+        for a, b in zip(chain, chain[1:], strict=False):
+            near[0][b].append(a)
+            near[1][a].append(b)
+    layers: list[list[int]] = [[] for _ in range(max(level, default=0) + 1)]
+    for cell, k in enumerate(level):
+        layers[k].append(cell)
+    layers = ordered(layers, near)
+    x = columns(layers, near, [w for w, _ in cells])
+    left = min((x[c] - w / 2 for c, (w, _) in enumerate(cells)), default=0) - GAP / 2
+    x = [own - left for own in x]
+    tall = [max(cells[c][1] for c in layer) if layer else 0 for layer in layers]
+    middles = [sum(tall[k + 1:]) + tall[k] / 2 + GAP * (len(tall) - k - 0.5) for k in range(len(tall))]
+    ends: dict[tuple[int, bool], list[tuple[float, int]]] = {}
+    for k, chain in enumerate(chains):
+        ends.setdefault((chain[0], True), []).append((x[chain[1]], k))
+        ends.setdefault((chain[-1], False), []).append((x[chain[-2]], k))
+    ports = {(cell, k, up): x[cell] + sizes[cell][0] * 0.7 * ((i + 0.5) / len(found) - 0.5)
+             for (cell, up), found in ends.items() for i, (_, k) in enumerate(sorted(found))}
+    routes, marks = [], []
+    for k, (low, *inner, high) in enumerate(chains):
+        start, end = ports[low, k, True], ports[high, k, False]
+        routes.append([*((start, middles[level[low]] - s / 2) for s in (sizes[low][1], tall[level[low]])),
+                       *((x[c], middles[level[c]] + s * tall[level[c]] / 2) for c in inner for s in (1, -1)),
+                       *((end, middles[level[high]] + s / 2) for s in (tall[level[high]], sizes[high][1]))])
+        marks.append(next(((x[c], middles[level[c]]) for c in inner if cells[c][1]), routes[-1][0]))
+    right = max((x[c] + w / 2 for c, (w, _) in enumerate(cells)), default=0) + GAP / 2
+    nodes = [(x[c], middles[level[c]]) for c in range(len(sizes))]
+    return nodes, routes, marks, (right, sum(tall) + GAP * len(tall))
+
+
+def ordered(layers: list[list[int]], near: Near) -> list[list[int]]:
+    """The layers in an order with few crossings: cells at their neighbours' mean place, to and fro."""
+    best, fewest = layers, crossings(layers, near[1])
+    for turn in range(24):
+        if not fewest:
+            break
+        layers = [list(layer) for layer in layers]
+        place = {c: i for layer in layers for i, c in enumerate(layer)}
+        for layer in layers[::-1] if turn % 2 else layers:
+            means = {c: fmean([place[a] for a in near[turn % 2][c]] or [place[c]]) for c in layer}
+            layer.sort(key=means.__getitem__)
+            place |= {c: i for i, c in enumerate(layer)}
+        if (found := crossings(layers, near[1])) < fewest:
+            best, fewest = layers, found
+    return best
+
+
+def crossings(layers: list[list[int]], above: list[list[int]]) -> int:
+    total = 0
+    for lower, upper in zip(layers, layers[1:], strict=False):
+        place, passed = {c: i for i, c in enumerate(upper)}, []
+        for end in (end for c in lower for end in sorted(place[a] for a in above[c])):
+            total += len(passed) - bisect(passed, end)
+            insort(passed, end)
+    return total
+
+
+def columns(layers: list[list[int]], near: Near, widths: Sequence[float]) -> list[float]:
+    """The middle of each cell: in its layer's order, as near to its neighbours' mean as widths allow."""
+    x = [0.0] * len(widths)
+    for turn in range(40):
+        ends = near[turn % 2] if turn < 30 else [below + above for below, above in zip(*near, strict=True)]
+        for layer in layers[::-1] if turn % 2 else layers:
+            wanted = [sum(x[a] for a in ends[c]) / len(ends[c]) if ends[c] else x[c] for c in layer]
+            found = apart(wanted, [widths[c] for c in layer]) if len(layer) > 1 else wanted
+            for c, place in zip(layer, found, strict=True):
+                x[c] = place
+    return x
+
+
+def apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
+    """The places nearest to those wanted, in squares, where cells of such widths stand apart: pooled."""
+    offsets = np.cumsum([0.0, *((a + b) / 2 + 14 for a, b in zip(widths, widths[1:], strict=False))])
+    pools: list[list[float]] = []  # (sum, number), their means rising
+    for x, offset in zip(wanted, offsets, strict=False):
+        pools.append([x - offset, 1])
+        while len(pools) > 1 and pools[-2][0] * pools[-1][1] > pools[-1][0] * pools[-2][1]:
+            total, number = pools.pop()
+            pools[-1] = [pools[-1][0] + total, pools[-1][1] + number]
+    means = [total / number for total, number in pools for _ in range(int(number))]
+    return [mean + float(offset) for mean, offset in zip(means, offsets, strict=False)]
+
+
