@@ -1,6 +1,7 @@
 """Matrices of derivatives of a list, as linear maps and as arrays."""
 from .hessian import Hessian, packed, unpacked
-from .jacobian import Count, Jacobian
+from .jacobian import Jacobian
+from .modes import Count
 from .outer_products import inverse_outer_products, outer_products
 
 __all__ = ["Count", "Hessian", "Jacobian", "inverse_outer_products", "outer_products", "packed", "unpacked"]

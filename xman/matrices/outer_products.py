@@ -82,8 +82,8 @@ def factors(steps: Steps, values: Point, of: str, wrt: Sequence[str], error: str
 
 
 def rows_of(jacobian: Jacobian, values: Point, scores: np.ndarray) -> Iterator[np.ndarray]:
-    """J_n for each example, (k, W): all at once where forward mode is the cheaper one, else one after another."""
-    if jacobian.count(values).mode == "forward":
+    """J_n for each example, (k, W): all at once unless reverse mode is the cheapest, else one after another."""
+    if jacobian.count(values).mode != "reverse":
         blocks = jacobian(values)
         yield from np.concatenate([blocks[x].reshape(*scores.shape, -1) for x in jacobian.wrt], axis=-1)
         return
