@@ -1,4 +1,4 @@
-"""The Jacobian of a list, ∂of/∂wrt: its products, and itself, by columns, by rows, or by way of what is narrower."""
+"""The Jacobian of a list, ∂of/∂wrt: its products, and itself, by columns, by rows, or through what is narrower."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -27,8 +27,8 @@ class Jacobian:
         J.vj(values, u)         # {"x": u J} in one reverse pass
 
     steps: the list. of: the register to differentiate. wrt: the names of those to differentiate by, which have to be inputs.
-    mode: "forward", "reverse", "mixed" (see `xman.matrices.modes`) where some way on which a register lies takes no more passes
-    than the two, or None for the fewest. Raises XManError for names that the list does not have.
+    mode: "forward", "reverse", "mixed" (`xman.matrices.modes`), which is one of the two where nothing is narrower, or
+    None for the fewest passes. Raises XManError for names that the list does not have.
     """
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str], mode: str | None = None):
@@ -79,7 +79,7 @@ class Jacobian:
         return pulled
 
     def __call__(self, values: Point) -> dict[str, Any]:
-        """For each x in wrt an array of the shape of `of` followed by that of x, in as many passes as the count says."""
+        """For each x in wrt an array of the shape of `of` followed by that of x, in the passes that the count says."""
         values, y = self._evaluated(values)
         shapes, (count, way) = {x: np.shape(y) + np.shape(values[x]) for x in self.wrt}, self._count(values, y)
         if count.mode == "mixed":
@@ -98,12 +98,12 @@ class Jacobian:
         key = of, wrt, counted(sum(sizes), n).mode
         if key not in self._parts:
             self._parts[key] = Jacobian(between(self.steps, of, wrt), *key)
-        return {x: np.reshape(block, (n, size_of(values[x]))) for x, block in self._parts[key](values).items()}
+        return {x: np.reshape(J, (n, size_of(values[x]))) for x, J in self._parts[key](values).items()}
 
     def _count(self, values: Point, y: Any) -> tuple[Count, Route | None]:
         mixed, way = self.mode == "mixed", None
         count = counted(sum(size_of(values[x]) for x in self.wrt), size_of(y), None if mixed else self.mode)
-        if not isinstance(y, Expression) and (mixed or self.mode is None and count.passes > 2):  # one register is two passes
+        if not isinstance(y, Expression) and (mixed or self.mode is None and count.passes > 2):  # a register is two
             sizes = {name: np.size(x) for name, x in values.items() if getattr(x, "dtype", y.dtype).kind == "f"}
             key = tuple(sizes.items())
             way = self._routes[key] = self._routes.get(key) or route(self.steps, self.of, self.wrt, sizes)
@@ -113,7 +113,7 @@ class Jacobian:
         return count, way
 
     def _evaluated(self, values: Point) -> tuple[dict[str, Any], Any]:
-        """The values of all registers, with floats in wrt, and that of `of`. XManError where that holds whole numbers."""
+        """All values, with floats in wrt, and that of `of`. XManError where that holds whole numbers."""
         values = eval(self.steps, point(values, self.wrt))
         y = values[self.of]
         if not isinstance(y, Expression) and y.dtype.kind != "f":

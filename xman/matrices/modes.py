@@ -1,10 +1,11 @@
 """Forward, reverse and mixed mode: how many passes a Jacobian takes in each, and the way of a mixed one.
 
-Mixed mode is cross-country elimination (Griewank and Walther, Evaluating Derivatives, §9.1 and 10.1) with the registers of a
-list as vertices, each as heavy as it has entries. To eliminate one is to let its successors depend on its predecessors
-directly. What is left between wrt and `of` at any moment is a way to the Jacobian: that of each register that is left by those
-left before it, in as many passes as the narrower side has entries, and then products of matrices. Nothing left is forward or
-reverse mode. The order is greedy, the least Markowitz degree (predecessors × successors) first, and the cheapest moment counts.
+Mixed mode is cross-country elimination (Griewank and Walther, Evaluating Derivatives, §9.1 and 10.1) with the
+registers of a list as vertices, each as heavy as it has entries. To eliminate one is to let its successors depend on
+its predecessors directly. What is left between wrt and `of` at any moment is a way to the Jacobian: that of each
+register left by those left before it, in as many passes as the narrower side has entries, and then products of
+matrices. Nothing left is forward or reverse mode. The order is greedy, the least Markowitz degree (predecessors ×
+successors) first, and the cheapest moment counts.
 """
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ NAMED = 4                             # registers that a count names
 class Count(NamedTuple):
     """How many numbers go in and come out, and so how many passes a Jacobian takes (Reps §4, Bishop 8.66).
 
-    mixed: the passes of mixed mode, where that is the mode. through: the registers on its way, each with its entries.
+    mixed: the passes of mixed mode, where that is the mode. through: the registers on its way, with their entries.
     """
     inputs: int
     outputs: int
@@ -42,11 +43,11 @@ class Count(NamedTuple):
     def __str__(self) -> str:
         way = [f"{name} ({n:,})" for name, n in self.through[:NAMED]]
         way += [f"{len(self.through) - NAMED:,} more"] * (len(self.through) > NAMED)
-        others = {"forward": self.inputs, "reverse": self.outputs}
-        rest = [f"{mode} mode would take {passes:,}" for mode, passes in others.items() if mode != self.mode]
+        others = {"forward mode would take": self.inputs, "reverse mode" + " would take" * (not way): self.outputs}
+        rest = [f"{mode} {passes:,}" for mode, passes in others.items() if not mode.startswith(self.mode)]
         return f"{numbered(self.inputs, 'input')}, {numbered(self.outputs, 'output')}: {self.mode} mode" \
                + (f" through {', '.join(way[:-1])}{' and ' * (len(way) > 1)}{way[-1]}" if way else "") \
-               + f", {numbered(self.passes, 'pass')} ({', '.join(rest).replace(', reverse mode would take', ', reverse mode')})"
+               + f", {numbered(self.passes, 'pass')} ({', '.join(rest)})"
 
 
 def numbered(n: int, word: str) -> str:
@@ -66,7 +67,7 @@ def size_of(x: Any) -> int:
 
 
 class Route(NamedTuple):
-    """The passes that a Jacobian takes by way of the registers `through`, which are in the order of their elimination.
+    """The passes that a Jacobian takes by way of the registers `through`, in the order of their elimination.
 
     sources: for each of them, and for `of`, the registers among through and wrt that it is differentiated by.
     """
@@ -75,16 +76,17 @@ class Route(NamedTuple):
     sources: Sources
 
 
-def sources_of(steps: WengertList, wrt: Sequence[str], sizes: Mapping[str, int], kept: Callable[[str, int], bool]) -> Sources:
+def sources_of(steps: WengertList, wrt: Sequence[str], sizes: Mapping[str, int],
+               kept: Callable[[str, int], bool]) -> Sources:
     """For each register that is kept those kept, or of wrt, that it depends on by way of none that is kept.
 
-    kept(name, n): whether a register is, where the entries of these are n. sizes: the entries of what can have a derivative.
+    kept(name, n): whether a register is, where the entries of these are n. sizes: those of what can be differentiated.
     """
     stand_in: Sources = {x: {x: None} for x in wrt}
     found: Sources = {}
     for dst, op, args in steps:
-        before = {p: None for a, rule in zip(args, ops.DG[op], strict=False) if rule and isinstance(a, str) and dst in sizes
-                  for p in stand_in.get(a, ())}
+        before = {p: None for a, rule in zip(args, ops.DG[op], strict=False)
+                  if rule and isinstance(a, str) and dst in sizes for p in stand_in.get(a, ())}
         if before and kept(dst, sum(sizes[p] for p in before)):
             found[dst], before = before, {dst: None}
         stand_in[dst] = before
@@ -152,7 +154,7 @@ def between(steps: WengertList, of: str, sources: Sequence[str]) -> WengertList:
 
 
 def eliminated(blocks: dict[str, dict[str, Any]], order: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The matrices blocks[v][p], ∂v/∂p, without the registers in `order`: ∂s/∂p += ∂s/∂v · ∂v/∂p wherever v was between."""
+    """The matrices blocks[v][p], ∂v/∂p, less the registers in `order`: ∂s/∂p += ∂s/∂v · ∂v/∂p where v was between."""
     for v in order:
         through = blocks.pop(v)
         for into in blocks.values():
