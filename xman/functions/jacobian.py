@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..matrices.jacobian import stacked
-from ..matrices.modes import Count, counted
+from ..matrices.jacobian import Count, counted, stacked
 from .call import Call, callable_or_refused, called, named
 from .transforms import grad, positions, whole
 from .trees import flatten, unflatten
