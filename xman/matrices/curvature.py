@@ -1,8 +1,8 @@
-"""The diagonal of the Hessian in O(W), approximately, beside the exact one in O(W²): Bishop, Deep Learning, §8.1.6.
+"""The diagonal of the Hessian in O(W), roughly, beside the exact one in O(W²): Bishop, Deep Learning, §8.1.6.
 
-Becker and LeCun (1989) send second derivatives back through the network as first ones are, and drop what stands off
-the diagonal on the way: with δ the adjoint of y = op(x), the κ of y becomes (∂y/∂x)² κ + ∂²y/∂x² δ of x, entry by
-entry, summed over the places where x is used. So the work is that of a few gradients, whatever the number of weights.
+Becker and LeCun (1989) send second derivatives back through the network like first ones, and drop what stands
+off the diagonal on the way: with δ the adjoint of y = op(x), the κ of y becomes (∂y/∂x)² κ + ∂²y/∂x² δ of x,
+entry by entry, summed over the places where x is used. So the work is that of a few gradients.
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .linear import Point, point
 
 
 class Diagonals(NamedTuple):
-    """The diagonal of a Hessian, exact and after Becker and LeCun, by name and in the shape of each register."""
+    """The diagonal of a Hessian, exact and after Becker and LeCun, by name, in the shape of each register."""
     exact: dict[str, Any]
     approximate: dict[str, Any]
 
@@ -40,29 +40,30 @@ class Diagonals(NamedTuple):
         width = max(map(len, self.exact), default=0)
         rows = [f"{'':<{width}}{'exact':>14}{'Becker–LeCun':>14}{'difference':>14}"]
         for x, parts in ((x, (self.exact, self.approximate, self.difference)) for x in self.exact):
-            rows.append(f"{x:<{width}}" + "".join(f"{np.linalg.norm(np.ravel(part[x])):>14.4g}" for part in parts))
+            norms = [np.linalg.norm(np.ravel(part[x])) for part in parts]
+            rows.append(f"{x:<{width}}" + "".join(f"{norm:>14.4g}" for norm in norms))
         return "\n".join(rows)
 
 
 def diagonals(steps: Steps, values: Point, of: str, wrt: Sequence[str]) -> Diagonals:
-    """∂²of/∂x² for each entry x of each register, exactly, by a product with the Hessian each, and by `becker_lecun`."""
+    """∂²of/∂x² for each entry x of each register, by products with the Hessian, and by `becker_lecun`."""
     return Diagonals(Hessian(steps, of, wrt).diagonal(values), becker_lecun(steps, values, of, wrt))
 
 
 @np.errstate(all="ignore")
 def becker_lecun(steps: Steps, values: Point, of: str, wrt: Sequence[str]) -> dict[str, Any]:
-    """∂²of/∂x², approximately, for each entry x of each register in wrt, in its shape, by one pass after the gradient.
+    """∂²of/∂x², roughly, for each entry x of each register in wrt, in its shape, by a pass after the gradient.
 
-    It is exact where no two entries of a register on the way meet again: for a layer of weights with any of the
-    losses, for two where the loss is a sum over outputs (squaredError, sigmoidCrossEntropy) or has one output, and
-    for chains of numbers. steps: a feed-forward network and its loss `of`, a number. Raises XManError for a line
-    that it is not defined for: a product of a register with itself, a matrix function.
+    It is exact where no two entries of a register on the way meet again: for a layer of weights with any of
+    the losses, for two where the loss is a sum over outputs (squaredError, sigmoidCrossEntropy) or has one
+    output, and for chains of numbers. steps: a feed-forward network and its loss `of`, a number. Raises
+    XManError for a line that it is not defined for: a product of a register with itself, a matrix function.
     """
     steps = checked(steps)
     (of,) = named(steps, [of], "of")
     wrt, values = inputs_of(steps, wrt), eval(steps, point(values, wrt))
     if (shape := np.shape(values[of])) != ():
-        raise XManError(f"{of!r} has shape {shape}; a Hessian is that of one number: take a sum or a mean of it")
+        raise XManError(f"{of!r} has shape {shape}; a Hessian is that of one number: take a mean or a sum")
     moving, found = depends(steps, wrt, values), {of: np.zeros_like(values[of])}
     deltas = backprop(steps, values, ops.DG, moving, **{of: 1.0})
     for line in reversed(steps):
@@ -72,7 +73,8 @@ def becker_lecun(steps: Steps, values: Point, of: str, wrt: Sequence[str]) -> di
                 places = [i for i, a in enumerate(args) if isinstance(a, str) and a == x]
                 part = sent_back(line, places, found[dst], deltas[dst], values)
                 found[x] = found[x] + part if x in found else part
-    return {x: np.asarray(found.get(x, np.zeros_like(values[x])), np.asarray(values[x]).dtype)[()] for x in wrt}
+    zero = {x: np.zeros_like(values[x]) for x in wrt}
+    return {x: np.asarray(found.get(x, zero[x]), zero[x].dtype)[()] for x in wrt}
 
 
 def sent_back(line: Line, places: list[int], k: Any, d: Any, values: Point) -> Any:
@@ -131,12 +133,12 @@ def variance(p: Any) -> Any:
 
 
 # each entry of the result is a sum of entries of the argument, none twice: the Jacobian is of zeros and ones
-SELECTIONS = {"sum", "reshape", "transpose", "mT", "flip", "roll", "pad", "unpad", "getitem", "scatterAdd", "take",
-              "concat", "stack", "part", "broadcast", "unbroadcast", "cumsum", "trace", "diag", "diagBack",
-              "astype", "column"}
+SELECTIONS = {"sum", "reshape", "transpose", "mT", "flip", "roll", "pad", "unpad", "getitem", "scatterAdd",
+              "take", "concat", "stack", "part", "broadcast", "unbroadcast", "cumsum", "trace", "diag",
+              "diagBack", "astype", "column"}
 # each entry of the result is a sum of products of one entry of either argument, none twice
 PRODUCTS = {"dot", "outer"}
-# each entry of the argument enters one entry of the result; by the adjoint d its second derivative, from the slope
+# each entry of the argument enters one entry of the result; d times its second derivative, from the slope
 GATHERED = {
     "mean":                lambda d, out, slope, x, *axes: 0.0,
     "max":                 lambda d, out, slope, x, *axes: 0.0,

@@ -1,10 +1,12 @@
-"""Products with the generalised Gauss–Newton matrix, JᵀHJ: Bishop, Deep Learning, (8.40) and (8.41), without a matrix."""
+"""Products with the generalised Gauss–Newton matrix, JᵀHJ: Bishop, Deep Learning, (8.40) and (8.41)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+import ops
 
 from ..errors import XManError
 from ..interpreters import eval
@@ -18,20 +20,22 @@ from .linear import Point, point, vectors_like
 from .modes import between
 
 PASSED = {"sum", "mean", "half", "alias", "add", "broadcast", "unbroadcast", "reshape", "transpose"}
-CONVEX = {"square", "squaredError", "softmaxCrossEntropy", "sigmoidCrossEntropy", "logsumexp", "softplus", "exp",
-          "norm", "frobeniusNorm"}  # in their first argument
+CONVEX = {"square", "squaredError", "softmaxCrossEntropy", "sigmoidCrossEntropy", "logsumexp", "softplus",
+          "exp", "norm", "frobeniusNorm"}  # in their first argument
+
+MULTIPLES = [("subtract", [0]), ("mul", [0]), ("mul", [1]), ("divide", [0])]  # by the places of wrt
 
 
 class GaussNewton:
-    """The Hessian of a loss as if what goes into its squares or cross-entropies were linear in wrt (Schraudolph 2002).
+    """The Hessian of a loss as if what goes into its squares or cross-entropies were linear: Schraudolph 2002.
 
         G = GaussNewton(steps, of="loss", wrt=["W", "b"])
         G.through                   # ("scores",), where the loss begins: it is convex in them
-        G.times(values, {"W": v})   # Jᵀ H J v: a pass forward, a product with the loss's own Hessian H, a pass back
+        G.times(values, {"W": v})   # Jᵀ H J v: forward, times the loss's own Hessian H, and back
 
-    It is never negative, and of half the sum of squares it is JᵀJ (8.40). steps, of, wrt: as `Hessian` has them, where `of` is
-    made of losses that are convex in their first argument, of sums, means and multiples by what does not depend on
-    wrt. Raises XManError with the line where that ends.
+    It is never negative, and of half the sum of squares it is JᵀJ (8.40). steps, of, wrt: as for `Hessian`,
+    where `of` is made of losses that are convex in their first argument, of sums, means and multiples by what
+    does not depend on wrt. Raises XManError with the line where that ends.
     """
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
@@ -59,7 +63,8 @@ class GaussNewton:
 
         def times(vectors: Point) -> dict[str, Any]:
             v = vectors_like(vectors, values, self.wrt)
-            weighted = outer({a: maps[a][0]({w: v[w] for w in maps[a][2]}) if a in maps else v[a] for a in self.through})
+            moved = {a: push({w: v[w] for w in wrt}) for a, (push, _, wrt) in maps.items()}
+            weighted = outer({a: moved[a] if a in moved else v[a] for a in self.through})
             result = {w: np.zeros_like(values[w]) for w in self.wrt}
             for a, u in weighted.items():
                 for w, part in (maps[a][1](u) if a in maps else {a: u}).items():
@@ -68,7 +73,7 @@ class GaussNewton:
         return times
 
     def times(self, values: Point, vectors: Mapping[str, Any]) -> dict[str, Any]:
-        """The product for each x in wrt, in its shape; vectors has one for each, zeros where one is left out."""
+        """The product for each x in wrt, in its shape; vectors: one for each, zeros where one is left out."""
         return self.at(values)(vectors)
 
     def _through(self) -> tuple[str, ...]:
@@ -77,12 +82,13 @@ class GaussNewton:
         for line in reversed(self.steps):
             dst, op, args = line
             if dst in wanted and dst in moving:
-                mine = [i for i, a in enumerate(args) if isinstance(a, str) and a in moving]
-                if op in PASSED or op in ("subtract", "mul", "divide") and mine == [0] or op == "mul" and mine == [1]:
+                mine = [i for i, (a, rule) in enumerate(zip(args, ops.DG[op], strict=False))
+                        if rule and isinstance(a, str) and a in moving]
+                if op in PASSED or (op, mine) in MULTIPLES:
                     wanted.update(args[i] for i in mine)
                     if op in ("mul", "divide"):
                         self._keep(line, args[1 - mine[0]])
-                elif op in CONVEX and mine == [0] or op == "mul" and args[0] == args[1] or even(op, args, mine):
+                elif op in CONVEX and mine == [0] or squared(op, args, mine):
                     found[args[0]] = None
                 else:
                     raise XManError(f"{shown(line)}: this is no loss that Gauss–Newton knows to be convex, "
@@ -96,9 +102,11 @@ class GaussNewton:
         if isinstance(factor, str):
             self.factors.append((line, factor))
         elif not factor >= 0:
-            raise XManError(f"{shown(line)}: a negative multiple of a convex loss is not convex; take the Hessian")
+            raise XManError(f"{shown(line)}: a negative multiple of a convex loss is not; take the Hessian")
 
 
-def even(op: str, args: tuple, mine: list[int]) -> bool:
-    """Whether the line is an even power."""
-    return op == "power" and mine == [0] and isinstance(args[1], (int, float)) and args[1] > 0 and args[1] % 2 == 0
+def squared(op: str, args: tuple, mine: list[int]) -> bool:
+    """Whether the line is x · x, or an even power."""
+    if op == "mul":
+        return args[0] == args[1]
+    return op == "power" and mine == [0] and isinstance(args[1], (int, float)) and args[1] > args[1] % 2 == 0

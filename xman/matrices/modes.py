@@ -1,11 +1,11 @@
 """Forward, reverse and mixed mode: how many passes a Jacobian takes in each, and the way of a mixed one.
 
 Mixed mode is cross-country elimination (Griewank and Walther, Evaluating Derivatives, §9.1 and 10.1) with the
-registers of a list as vertices, each as heavy as it has entries. To eliminate one is to let its successors depend on
-its predecessors directly. What is left between wrt and `of` at any moment is a way to the Jacobian: that of each
-register left by those left before it, in as many passes as the narrower side has entries, and then products of
-matrices. Nothing left is forward or reverse mode. The order is greedy, the least Markowitz degree (predecessors ×
-successors) first, and the cheapest moment counts.
+registers of a list as vertices, each as heavy as it has entries. To eliminate one is to let its successors
+depend on its predecessors directly. What is left between wrt and `of` at any moment is a way to the Jacobian:
+that of each register left by those left before it, in as many passes as the narrower side has entries, and then
+products of matrices. Nothing left is forward or reverse mode. The order is greedy, the least Markowitz degree
+(predecessors × successors) first, and the cheapest moment counts.
 """
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAMED = 4                             # registers that a count names
 class Count(NamedTuple):
     """How many numbers go in and come out, and so how many passes a Jacobian takes (Reps §4, Bishop 8.66).
 
-    mixed: the passes of mixed mode, where that is the mode. through: the registers on its way, with their entries.
+    mixed: the passes of mixed mode, where that is the mode. through: the registers on its way, with sizes.
     """
     inputs: int
     outputs: int
@@ -43,7 +43,8 @@ class Count(NamedTuple):
     def __str__(self) -> str:
         way = [f"{name} ({n:,})" for name, n in self.through[:NAMED]]
         way += [f"{len(self.through) - NAMED:,} more"] * (len(self.through) > NAMED)
-        others = {"forward mode would take": self.inputs, "reverse mode" + " would take" * (not way): self.outputs}
+        would = "" if way else " would take"
+        others = {"forward mode would take": self.inputs, f"reverse mode{would}": self.outputs}
         rest = [f"{mode} {passes:,}" for mode, passes in others.items() if not mode.startswith(self.mode)]
         return f"{numbered(self.inputs, 'input')}, {numbered(self.outputs, 'output')}: {self.mode} mode" \
                + (f" through {', '.join(way[:-1])}{' and ' * (len(way) > 1)}{way[-1]}" if way else "") \
@@ -55,7 +56,7 @@ def numbered(n: int, word: str) -> str:
 
 
 def counted(inputs: int, outputs: int, mode: str | None = None) -> Count:
-    """The count with the mode that takes fewer passes, forward where they are equal; or with the mode asked for."""
+    """The count with the mode of the fewer passes, forward where they are equal, or with that asked for."""
     if mode not in (None, "forward", "reverse"):
         raise XManError(f"the mode is 'forward', 'reverse' or None, which chooses, not {mode!r}")
     return Count(inputs, outputs, mode or ("forward" if inputs <= outputs else "reverse"))
@@ -80,7 +81,7 @@ def sources_of(steps: WengertList, wrt: Sequence[str], sizes: Mapping[str, int],
                kept: Callable[[str, int], bool]) -> Sources:
     """For each register that is kept those kept, or of wrt, that it depends on by way of none that is kept.
 
-    kept(name, n): whether a register is, where the entries of these are n. sizes: those of what can be differentiated.
+    kept(name, n): whether a register is, where these have n entries. sizes: those of what has a derivative.
     """
     stand_in: Sources = {x: {x: None} for x in wrt}
     found: Sources = {}
@@ -154,7 +155,7 @@ def between(steps: WengertList, of: str, sources: Sequence[str]) -> WengertList:
 
 
 def eliminated(blocks: dict[str, dict[str, Any]], order: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The matrices blocks[v][p], ∂v/∂p, less the registers in `order`: ∂s/∂p += ∂s/∂v · ∂v/∂p where v was between."""
+    """The matrices blocks[v][p], ∂v/∂p, without the registers in `order`: ∂s/∂p += ∂s/∂v · ∂v/∂p for each."""
     for v in order:
         through = blocks.pop(v)
         for into in blocks.values():

@@ -1,9 +1,9 @@
-"""Methods of second order: a run whose step is Gauss–Newton's, Levenberg and Marquardt's or Newton's, on all rows at once.
+"""Methods of second order: runs whose steps are Gauss–Newton's, Levenberg–Marquardt's or Newton's.
 
-Each step solves its equations by conjugate gradients, with products and no matrix: of a network with W weights a product
-costs O(W). With E the loss, g its gradient, H its Hessian and G its Gauss–Newton matrix, the steps p are
+Each step, of all rows, solves its equations by conjugate gradients, with products and no matrix: with W weights
+a product costs O(W). Of a loss E with gradient g, Hessian H and Gauss–Newton matrix G the steps p are
     gauss-newton           G p = −g, and as far along p as E descends
-    levenberg-marquardt    (G + λ) p = −g, where λ is what E's descent, compared with that of its model, makes of it
+    levenberg-marquardt    (G + λ) p = −g, where λ grows until E descends, and falls where its model is right
     newton-cg              H p = −g until a direction bends downwards, and as far along p as E descends
 Bishop, Deep Learning, §8.1.6; Nocedal and Wright, Numerical Optimization, 2nd edition, §7.1 and §10.3.
 """
@@ -32,12 +32,12 @@ TRIES = 30  # halvings of a step, or growths of λ, before it counts as none
 class SecondOrder(Run):
     """A run of one step an epoch, with all rows; the history has the loss that the step came to."""
 
-    def __init__(self, model: XMan, data: tuple, validation: tuple | None, batch_size: None, seed: int, engine: str,
-                 optimizer: str, lr: None, schedule: None, **options: None):
+    def __init__(self, model: XMan, data: tuple, validation: tuple | None, batch_size: None, seed: int,
+                 engine: str, optimizer: str, lr: None, schedule: None, **options: None):
         for name, value in {"batch_size": batch_size, "lr": lr, "schedule": schedule, **options}.items():
             if value is not None:
-                raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps itself: leave "
-                                f"{name} away, or take an optimizer of first order")
+                raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps "
+                                f"itself: leave {name} away, or take an optimizer of first order")
         rows = pair(data, "data")[0].shape[0]
         super().__init__(model, data, validation, rows, seed, engine, "sgd", 1.0, None)
         self.settings["optimizer"], self.method = optimizer, METHODS[optimizer]
@@ -49,13 +49,13 @@ class SecondOrder(Run):
         self.evaluated = compile(self.training.steps, [self.loss, *self.slopes], engine)
 
     def start(self) -> State:
-        """With λ and its growth beside the parameters, so that checkpoints hold them: 0 where they are still to begin."""
+        """With λ and its growth beside the parameters, so that checkpoints hold them; 0 before they begin."""
         state = super().start()
         state.arrays[DAMPING], state.begun[DAMPING] = np.zeros(2), np.zeros(2)
         return state
 
     def program(self, rows: int, values: dict[str, Any]) -> Any:
-        """The value and the gradient, which is all that is compiled. XManError where the loss is no number."""
+        """The value and the gradient, all that is compiled. XManError where the loss is no number."""
         if (shape := np.shape(self.evaluated(values)[self.loss])) != ():
             raise XManError(f"the loss has shape {shape}; it has to be one number: write f.mean(…)")
         return self.evaluated
@@ -87,7 +87,7 @@ class SecondOrder(Run):
 
     def descended(self, values: dict[str, Any], w: np.ndarray, E: float, g: np.ndarray,
                   p: np.ndarray) -> tuple[np.ndarray, float]:
-        """p, halved until the loss falls by a part of what its slope promises (Armijo), and the loss there."""
+        """p, halved until the loss falls by a part of what its slope promises (Armijo), and that loss."""
         for _ in range(TRIES):
             reached, _ = self.at(values, w + p)
             if reached <= E + 1e-4 * (g @ p):
@@ -106,9 +106,9 @@ class Bent(Exception):
 
 
 def solved(times: Product, g: np.ndarray, accuracy: float, damping: float = 0.0) -> np.ndarray:
-    """p of (A + damping) p = −g by conjugate gradients; as far as they came where A bends downwards, at least −g.
+    """p of (A + damping) p = −g by conjugate gradients, accurate relative to g.
 
-    accuracy: of the equations, relative to g.
+    Where A bends downwards it is what they came to, at least −g.
     """
     from scipy.sparse.linalg import LinearOperator, cg
 
@@ -131,19 +131,24 @@ def solved(times: Product, g: np.ndarray, accuracy: float, damping: float = 0.0)
         return latest
 
 
-def gauss_newton(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray, times: Product) -> tuple:
+def gauss_newton(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray,
+                 times: Product) -> tuple:
     """Solved roughly: where G is nearly singular, an accurate p is long and leads astray."""
     return run.descended(values, w, E, g, solved(times, g, 1e-3))
 
 
-def newton_cg(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray, times: Product) -> tuple:
+def newton_cg(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray,
+              times: Product) -> tuple:
     """The nearer the minimum, the more accurate (Nocedal and Wright, algorithm 7.1)."""
     return run.descended(values, w, E, g, solved(times, g, min(0.5, np.sqrt(np.linalg.norm(g)))))
 
 
 def levenberg_marquardt(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray,
                         times: Product) -> tuple:
-    """λ begins at a thousandth of G along g, and follows the gain (Nielsen, Damping Parameter in Marquardt's Method, 1999)."""
+    """λ begins at a thousandth of G along g, and follows the gain.
+
+    Nielsen, Damping Parameter in Marquardt's Method (1999).
+    """
     damping, growth = values[DAMPING]
     if not damping:
         damping, growth = max(1e-3 * (g @ times(g)) / (g @ g), np.finfo(float).tiny), 2.0
