@@ -22,7 +22,6 @@ from .modes import between
 PASSED = {"sum", "mean", "half", "alias", "add", "broadcast", "unbroadcast", "reshape", "transpose"}
 CONVEX = {"square", "squaredError", "softmaxCrossEntropy", "sigmoidCrossEntropy", "logsumexp", "softplus",
           "exp", "norm", "frobeniusNorm"}  # in their first argument
-
 MULTIPLES = [("subtract", [0]), ("mul", [0]), ("mul", [1]), ("divide", [0])]  # by the places of wrt
 
 
