@@ -6,7 +6,21 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from .measure import Players, contest, medians
-from .rows import derivatives, elementwise, epoch, functions, growth, hvp, interpreters, lstm, memory, scalar, startup, training
+from .rows import (
+    derivatives,
+    elementwise,
+    epoch,
+    functions,
+    growth,
+    hvp,
+    interpreters,
+    lstm,
+    memory,
+    scalar,
+    second_order,
+    startup,
+    training,
+)
 from .rows.training import Training
 from .table import Goal, Table
 from .worker import LeftOut
@@ -92,4 +106,8 @@ ROWS = {
     "interpret-hvp": interpreted(derivatives.hvp, "float32"),
     "interpret-hessian": interpreted(derivatives.hessian, "float64"),
     "interpret-function": interpreted(derivatives.function, "float64"),
+    "second-order-network": Row("1→8→1 tanh network on a noisy sine: within 50 % of the least loss, medians over starts",
+                                second_order.ROWS["network"], DOUBLE),
+    **{f"second-order-{kind}": Row(f"the same with four of Adams' {kind} bases", second_order.ROWS[kind], DOUBLE)
+       for kind in ("polynomial", "rbf", "tanh")},
 }

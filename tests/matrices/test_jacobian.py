@@ -199,7 +199,7 @@ GOOD = {"x": np.ones(3), "w": 2.0, "n": np.int64(1)}
     (lambda: Jacobian(PAIR, "y", "x"), "wrt is a list of names, not the string 'x': write ['x']"),
     (lambda: Jacobian(PAIR, "y", ["v"]), "wrt names 'v', which the list does not have"),
     (lambda: Jacobian(PAIR, "z", ["y"]), "wrt names 'y', which is computed; it takes inputs: x, w, n"),
-    (lambda: Jacobian(PAIR, "y", ["x"], "backward"), "the mode is 'forward', 'reverse' or None, which chooses, not 'backward'"),
+    (lambda: Jacobian(PAIR, "y", ["x"], "backward"), "the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not 'backward'"),
     (lambda: Jacobian(lambda x: x, "y", ["x"]), "steps is a function, not a list of lines"),
     (lambda: Jacobian(PAIR, "y", ["x"])({"x": np.ones(3)}), "no value for the input 'w'"),
     (lambda: Jacobian(PAIR, "y", ["x"])({"w": 1.0}), "there is no value for 'x', which wrt names"),

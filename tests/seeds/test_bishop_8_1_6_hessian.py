@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from xman import Hessian, XMan, backprop, eval, f, gradient, inverse_outer_products, outer_products
-from xman.matrices import packed, unpacked
+from ops import G
+from xman import Hessian, XMan, backprop, diagonals, eval, f, gradient, inverse_outer_products, outer_products
+from xman.engines.flops import FLOPS
+from xman.matrices import GaussNewton, packed, unpacked
 
 
 def same(found, right):
@@ -89,6 +91,43 @@ def test_8_1_6_its_work_is_of_order_w():
     assert touched(1000) < touched(100) < touched(10) < 100
 
 
+def operations(of, monkeypatch):
+    """The slope of log operations on log weights, of one data point, and those of each line as it is evaluated."""
+    found = []
+    for hidden in (10, 20, 40, 80):
+        values, made = network(rows=1, hidden=hidden), [0]
+
+        def counting(op, value, made=made):
+            def counted(*args):
+                out = value(*args)
+                made[0] += FLOPS[op](out, *args)
+                return out
+            return counted
+
+        with monkeypatch.context() as patch:
+            for op in {op for op in FLOPS if op in G}:
+                patch.setitem(G, op, counting(op, G[op]))
+            of(Hessian(listed("E_squares"), "E_squares", WEIGHTS), values)
+        found.append((sum(values[x].size for x in WEIGHTS), made[0]))
+    return np.polyfit(*np.log(found).T, 1)[0]
+
+
+def test_8_1_6_the_exact_hessian_is_of_order_w_squared_for_each_point_and_a_product_with_it_of_order_w(monkeypatch):
+    assert operations(lambda H, values: H(values), monkeypatch) == pytest.approx(2, abs=0.05)
+    assert operations(lambda H, values: H.diagonal(values), monkeypatch) == pytest.approx(2, abs=0.05)
+    assert operations(lambda H, values: H.times(values, {}), monkeypatch) == pytest.approx(1, abs=0.05)
+
+
+def test_8_1_6_the_diagonal_of_becker_and_lecun_is_exact_where_no_two_units_meet_again_and_not_elsewhere():
+    """∂²E/∂a² = h'² Σ w² ∂²E/∂a² + h'' Σ w ∂E/∂a: of two layers and squares nothing is left out, of a softmax something is."""
+    values = network(outputs=3)
+    squares, softmax = (diagonals(listed(of), values, of, WEIGHTS) for of in ("E_squares", "E_softmax"))
+    for w in WEIGHTS:
+        same(squares.approximate[w], squares.exact[w])
+    same(softmax.approximate["W2"], softmax.exact["W2"])
+    assert np.linalg.norm(softmax.difference["W1"]) > 0.05 * np.linalg.norm(softmax.exact["W1"])
+
+
 def test_8_1_6_the_diagonal_leaves_significant_terms_out():
     values = network()
     H, diagonal = hessian("E_squares", values), Hessian(listed("E_squares"), "E_squares", WEIGHTS).diagonal(values)
@@ -144,6 +183,38 @@ def test_8_40_levenberg_and_marquardt_approximate_by_the_outer_products_of_the_s
     values["T"] = eval(listed("Y"), values)["Y"]  # without errors the approximation is the Hessian
     same(hessian("E_squares_of_sigmoid", values), of_y)
     assert np.linalg.norm(of_a - of_y) > np.linalg.norm(of_y)
+
+
+def test_exercise_8_8_of_several_outputs_8_40_is_the_sum_over_data_points_and_outputs():
+    """E = ½ Σ_n Σ_k (y_nk − t_nk)²: H = Σ_n Σ_k ∇y_nk ∇y_nkᵀ + Σ_n Σ_k (y_nk − t_nk) ∇∇y_nk, whose first part (8.40) keeps."""
+    values = network(outputs=3)
+    here = eval(listed("A"), values)
+    same(eval(listed("E_squares"), values)["E_squares"], 1 / 2 * sum(
+        (here["A"][n, k] - values["T"][n, k]) ** 2 for n in range(5) for k in range(3)))
+    slopes, curvatures = slopes_and_curvatures(values)
+    outer = sum(np.outer(slopes[n, k], slopes[n, k]) for n in range(5) for k in range(3))
+    rest = sum((here["A"][n, k] - values["T"][n, k]) * curvatures[n, k] for n in range(5) for k in range(3))
+    same(outer_products(listed("A"), values, "A", WEIGHTS, "squares"), outer)
+    same(hessian("E_squares", values), outer + rest)
+    same(hessian("E_squares", {**values, "T": here["A"]}), outer)  # where the network fits its data
+
+
+def test_exercise_8_8_it_is_the_product_of_a_matrix_of_all_slopes_with_its_transpose():
+    """A column for each data point and output, (W, N K): H ≃ B Bᵀ; and without the matrix, a product with it is B (Bᵀ v)."""
+    values, v = network(outputs=3), np.random.default_rng(88).normal(size=24)
+    B = slopes_and_curvatures(values)[0].reshape(15, -1).T
+    same(outer_products(listed("A"), values, "A", WEIGHTS, "squares"), B @ B.T)
+    product = GaussNewton(listed("E_squares"), "E_squares", WEIGHTS).times(values, unpacked(v, values, WEIGHTS))
+    same(packed(product, WEIGHTS), B @ (B.T @ v))
+
+
+def test_exercise_8_8_of_logistic_outputs_8_41_is_the_sum_over_outputs_too():
+    values = network(outputs=3)
+    slopes, curvatures = slopes_and_curvatures(values)
+    y = eval(listed("Y"), values)["Y"]
+    outer = np.einsum("nk,nki,nkj->ij", y * (1 - y), slopes, slopes)
+    same(outer_products(listed("A"), values, "A", WEIGHTS, "logistic"), outer)
+    same(hessian("E_logistic", values), outer + np.einsum("nk,nkij->ij", y - values["T"], curvatures))
 
 
 def test_8_41_for_cross_entropy_the_outer_products_are_weighted_by_y_times_1_minus_y():

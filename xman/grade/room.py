@@ -108,7 +108,7 @@ def in_turn(parts: Sequence[Part]) -> list[Part]:
 def forked(run: Callable[[], object]) -> int:
     """The number of a process that does this, and nothing else of what this one has begun."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # the threads that there are wait, and hold nothing
+        warnings.simplefilter("ignore")  # of Python and of JAX: the threads that there are wait, and hold nothing
         process = os.fork()
     if process:
         return process

@@ -1,8 +1,8 @@
-"""The Jacobian of a list, ∂of/∂wrt: its products, and itself, column by column or row by row."""
+"""The Jacobian of a list, ∂of/∂wrt: its products, and itself, by columns, by rows, or through what is narrower."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,33 +14,7 @@ from ..passes import gradient, tangent
 from ..passes.differentiate import ending, inputs_of
 from ..wengert import Steps, checked
 from .linear import LinearMap, Point, point, units, vector_like, vectors_like
-
-
-class Count(NamedTuple):
-    """How many numbers go in and come out, and so how many passes a Jacobian takes (Reps §4, Bishop 8.66)."""
-    inputs: int
-    outputs: int
-    mode: str
-
-    @property
-    def passes(self) -> int:
-        return self.inputs if self.mode == "forward" else self.outputs
-
-    def __str__(self) -> str:
-        other, passes = ("reverse", self.outputs) if self.mode == "forward" else ("forward", self.inputs)
-        return f"{numbered(self.inputs, 'input')}, {numbered(self.outputs, 'output')}: {self.mode} mode, " \
-               f"{numbered(self.passes, 'pass')} ({other} mode would take {passes:,})"
-
-
-def numbered(n: int, word: str) -> str:
-    return f"{n:,} {word}{'' if n == 1 else 'es' if word.endswith('s') else 's'}"
-
-
-def counted(inputs: int, outputs: int, mode: str | None = None) -> Count:
-    """The count with the mode that takes fewer passes, forward where they are equal; or with the mode asked for."""
-    if mode not in (None, "forward", "reverse"):
-        raise XManError(f"the mode is 'forward', 'reverse' or None, which chooses, not {mode!r}")
-    return Count(inputs, outputs, mode or ("forward" if inputs <= outputs else "reverse"))
+from .modes import Count, Route, between, counted, eliminated, route, size_of
 
 
 class Jacobian:
@@ -53,12 +27,14 @@ class Jacobian:
         J.vj(values, u)         # {"x": u J} in one reverse pass
 
     steps: the list. of: the register to differentiate. wrt: the names of those to differentiate by, which have to be inputs.
-    mode: "forward", "reverse", or None to choose by counting. Raises XManError for names that the list does not have.
+    mode: "forward", "reverse", "mixed" (`xman.matrices.modes`), which is one of the two where nothing is narrower, or
+    None for the fewest passes. Raises XManError for names that the list does not have.
     """
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str], mode: str | None = None):
         self.steps, self.of, self.wrt, self.mode = checked(steps), of, inputs_of(checked(steps), wrt), mode
-        counted(1, 1, mode)
+        if mode not in (None, "forward", "reverse", "mixed"):
+            raise XManError(f"the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not {mode!r}")
         dot = ending(self.steps)
         self.dots = {x: x + dot for x in self.wrt}
         self.seed = of + ending(self.steps, "_bar")
@@ -67,10 +43,12 @@ class Jacobian:
         known = {*self.dots.values(), *(dst for dst, _, _ in pushed)}
         self.forward = LinearMap(pushed, self.dots.values(), [of + dot] if of + dot in known else [])
         self.reverse = LinearMap(pulled, [self.seed], [f"d{of}_d{x}" for x in self.wrt])
+        self._routes: dict[tuple, Route] = {}
+        self._parts: dict[tuple, Jacobian] = {}
 
     def count(self, values: Point) -> Count:
-        """The numbers of inputs and outputs at values, and the mode that they lead to."""
-        return self._count(*self._evaluated(values))
+        """The numbers of inputs and outputs at values, the mode that they lead to, and its passes."""
+        return self._count(*self._evaluated(values))[0]
 
     def jv(self, values: Point, vectors: Point) -> Any:
         """J v, in the shape of `of`: vectors has one for each x in wrt, of its shape; zeros where one is left out."""
@@ -101,22 +79,43 @@ class Jacobian:
         return pulled
 
     def __call__(self, values: Point) -> dict[str, Any]:
-        """For each x in wrt an array of the shape of `of` followed by that of x, in one pass a column or a row."""
+        """For each x in wrt an array of the shape of `of` followed by that of x, in the passes that the count says."""
         values, y = self._evaluated(values)
-        shapes = {x: np.shape(y) + np.shape(values[x]) for x in self.wrt}
-        if self._count(values, y).mode == "reverse":
+        shapes, (count, way) = {x: np.shape(y) + np.shape(values[x]) for x in self.wrt}, self._count(values, y)
+        if count.mode == "mixed":
+            blocks = {v: self._part(v, tuple(found), values) for v, found in way.sources.items()}
+            found = eliminated(blocks, way.through)[self.of]
+            return {x: stacked([found[x]] if x in found else [], 0, shapes[x], y) for x in self.wrt}
+        if count.mode == "reverse":
             rows = list(map(self.pullback(values), units(y)))
             return {x: stacked([row[x] for row in rows], 0, shapes[x], y) for x in self.wrt}
         push = self.pushforward(values)
         return {x: stacked([push({x: v}) for v in units(values[x])], -1, shapes[x], y) for x in self.wrt}
 
-    def _count(self, values: Point, y: Any) -> Count:
-        return counted(sum(int(np.prod(np.shape(values[x]))) for x in self.wrt), int(np.prod(np.shape(y))), self.mode)
+    def _part(self, of: str, wrt: tuple[str, ...], values: Point) -> dict[str, Any]:
+        """∂of/∂wrt of registers on the way, as matrices, by the mode of the fewer passes."""
+        n, sizes = size_of(values[of]), [size_of(values[x]) for x in wrt]
+        key = of, wrt, counted(sum(sizes), n).mode
+        if key not in self._parts:
+            self._parts[key] = Jacobian(between(self.steps, of, wrt), *key)
+        return {x: np.reshape(J, (n, size_of(values[x]))) for x, J in self._parts[key](values).items()}
+
+    def _count(self, values: Point, y: Any) -> tuple[Count, Route | None]:
+        mixed, way = self.mode == "mixed", None
+        count = counted(sum(size_of(values[x]) for x in self.wrt), size_of(y), None if mixed else self.mode)
+        if not isinstance(y, Expression) and (mixed or self.mode is None and count.passes > 2):  # a register is two
+            sizes = {name: np.size(x) for name, x in values.items() if getattr(x, "dtype", y.dtype).kind == "f"}
+            key = tuple(sizes.items())
+            way = self._routes[key] = self._routes.get(key) or route(self.steps, self.of, self.wrt, sizes)
+            if way.through and (mixed or way.passes < count.passes):
+                through = tuple((name, sizes[name]) for name in way.sources if name != self.of)
+                count = count._replace(mode="mixed", mixed=way.passes, through=through)
+        return count, way
 
     def _evaluated(self, values: Point) -> tuple[dict[str, Any], Any]:
-        """values with floats in wrt, and that of `of`. XManError where that holds whole numbers."""
-        values = point(values, self.wrt)
-        y = eval(self.steps, values)[self.of]
+        """All values, with floats in wrt, and that of `of`. XManError where that holds whole numbers."""
+        values = eval(self.steps, point(values, self.wrt))
+        y = values[self.of]
         if not isinstance(y, Expression) and y.dtype.kind != "f":
             raise XManError(f"{self.of!r} holds {y.dtype}, and only floats have derivatives")
         return values, y

@@ -1,6 +1,7 @@
 """The outer-product approximation of the Hessian, and its inverse: Bishop, Deep Learning, eqs. 8.38 to 8.41."""
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -43,10 +44,7 @@ def outer_products(steps: Steps, values: Point, of: str, wrt: Sequence[str], err
     softmax(a). weight: 1/n where the loss is the mean over n rows. It is the Hessian itself where a is linear in wrt, and
     near it where the network fits its data. Raises XManError for an error that is none of these.
     """
-    total = 0.0
-    for rows in factors(steps, values, of, wrt, error, weight):
-        total = total + rows.T @ rows
-    return total
+    return sum(rows.T @ rows for rows in factors(steps, values, of, wrt, error, weight))
 
 
 def inverse_outer_products(steps: Steps, values: Point, of: str, wrt: Sequence[str], error: str = "softmax",
@@ -77,21 +75,17 @@ def factors(steps: Steps, values: Point, of: str, wrt: Sequence[str], error: str
     if not y.size:
         raise XManError(f"there are no examples: {of!r} has shape {y.shape}")
     scores = y.reshape(len(y) if y.ndim else 1, -1)
-    for a, rows in zip(scores.astype(float), rows_of(jacobian, values, scores), strict=True):
+    for a, rows in zip(scores.astype(float), rows_of(jacobian, values, y.shape, scores.shape), strict=True):
         yield np.sqrt(weight) * ERRORS[error](a).T @ rows
 
 
-def rows_of(jacobian: Jacobian, values: Point, scores: np.ndarray) -> Iterator[np.ndarray]:
-    """J_n for each example, (k, W): all at once where forward mode is the cheaper one, else one after another."""
-    if jacobian.count(values).mode == "forward":
+def rows_of(jacobian: Jacobian, values: Point, shape: tuple, rows: tuple) -> Iterator[np.ndarray]:
+    """J_n for each example, (k, W): one after another where reverse mode is the cheapest, else all at once."""
+    if jacobian.count(values).mode != "reverse":
         blocks = jacobian(values)
-        yield from np.concatenate([blocks[x].reshape(*scores.shape, -1) for x in jacobian.wrt], axis=-1)
+        yield from np.concatenate([blocks[x].reshape(*rows, -1) for x in jacobian.wrt], axis=-1)
         return
-    pull, shape = jacobian.pullback(values), np.shape(eval(jacobian.steps, values)[jacobian.of])
-    for n in range(len(scores)):
-        unit = np.zeros_like(scores)
-        rows = []
-        for k in range(scores.shape[1]):
-            unit[n] = np.arange(scores.shape[1]) == k
-            rows.append(packed(pull(unit.reshape(shape)), jacobian.wrt))
-        yield np.stack(rows)
+    pull = jacobian.pullback(values)
+    for places in np.arange(math.prod(rows)).reshape(rows):
+        units = [np.bincount([place], minlength=math.prod(rows)).reshape(shape) for place in places]
+        yield np.stack([packed(pull(unit), jacobian.wrt) for unit in units])

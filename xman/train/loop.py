@@ -12,10 +12,11 @@ from .plot import check_plot, learning_curve
 from .progress import CtrlC, Progress
 from .run import Run, State
 from .schedules import Schedule
+from .second_order import METHODS, SecondOrder
 
 
-def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: int = 10, batch_size: int = 32,
-        optimizer: str | Rule = "sgd", lr: float | dict[str, float] = 0.1, schedule: Schedule | None = None,
+def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: int = 10, batch_size: int | None = None,
+        optimizer: str | Rule = "sgd", lr: float | dict[str, float] | None = None, schedule: Schedule | None = None,
         weight_decay: float | None = None, clip: float | None = None, clip_value: float | None = None, seed: int = 0,
         patience: int | None = None, threshold: float | None = None, checkpoint: str | Path | None = None,
         plot: str | Path | None = None, engine: str = "auto", progress: bool = True) -> Result:
@@ -24,20 +25,20 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     model: an XMan with a register `loss`, a number; `outputs` (n, classes), where it has one, gives the accuracy. Its
     method feed(X, y) turns rows and targets into inputs by name; without one they are its inputs X and y. What feed is
     given is overwritten by the next minibatches.
-    data, validation: pairs (X, y), of n rows each. epochs: passes over the data, each in an order drawn from `seed`.
-    optimizer, weight_decay, clip, clip_value: as `training_list` has them; optimizer="adam", or a rule with other settings,
-    functools.partial(adam, beta1=0.8), or one of your own. lr: the learning rate, or a dict with that of each parameter by
-    its name, where 0 holds one as it is (Adams, Computing Gradients with Backpropagation, after eq. 16). schedule: a function
-    from the number of the step, 1, 2, …, to a factor of lr, as `xman.train.schedules` makes them.
+    data, validation: pairs (X, y), of n rows each. epochs: passes over the data, each in an order drawn from `seed`, in
+    minibatches of batch_size rows (None: 32). optimizer, weight_decay, clip, clip_value: as `training_list` has them; a rule
+    may have other settings, functools.partial(adam, beta1=0.8), or be your own. "gauss-newton", "levenberg-marquardt" and
+    "newton-cg" take a step of all rows an epoch (`xman.train.second_order`), and no setting from batch_size to clip_value.
+    lr: the learning rate (None: 0.1), or a dict with that of each parameter by its name, where 0 holds one as it is (Adams,
+    Computing Gradients with Backpropagation, after eq. 16). schedule: a function from the number of the step, 1, 2, …, to a
+    factor of lr, as `xman.train.schedules` makes them.
     patience: stop after so many epochs without a better validation loss. threshold: stop when no parameter moved by more than
     that from the beginning of an epoch to its end (Reps §6), which the history has as its adjustment.
     checkpoint: a file, written after each epoch and on Ctrl-C; where it exists the run goes on from it, with the same engine
-    to the same bits as without a break. plot: a PNG of the learning curve. engine: as `compile` has them; auto
-    takes numpy where an epoch has fewer than 400 minibatches. progress: a bar on
-    a terminal, a line an epoch elsewhere.
-    The loss is computed in its stable form, `simplify(…, rewrites=EXACT + STABLE)`: the same function, finite where the
-    other overflows. Raises XManError for data and settings that do not fit, and Diverged, which names the first register
-    that was NaN.
+    to the same bits as without a break. plot: a PNG of the learning curve. engine: as `compile` has them; auto takes numpy
+    where an epoch has fewer than 400 minibatches. progress: a bar on a terminal, a line an epoch elsewhere.
+    The loss is computed in its stable form, `simplify(…, rewrites=EXACT + STABLE)`, which is finite where it is. Raises
+    XManError for data and settings that do not fit, and Diverged, which names the first register that was NaN.
     """
     for name, value, least in (("epochs", epochs, 0), ("patience", patience, 1), ("threshold", threshold, 0.0)):
         if value is not None and not value >= least:
@@ -46,8 +47,9 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
         check_plot(plot)
     if checkpoint and not (folder := Path(checkpoint).parent).is_dir():
         raise XManError(f"the checkpoint {checkpoint} could not be written: there is no folder {folder}; make it first")
-    run = Run(model, data, validation, batch_size, seed, engine, optimizer, lr, schedule, weight_decay=weight_decay, clip=clip,
-              clip_value=clip_value)
+    kind = SecondOrder if isinstance(optimizer, str) and optimizer in METHODS else Run
+    run = kind(model, data, validation, batch_size, seed, engine, optimizer, lr, schedule, weight_decay=weight_decay, clip=clip,
+               clip_value=clip_value)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
     reason = ended(state, epochs, patience, threshold)
     started = time.perf_counter()
@@ -62,7 +64,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
                     started = now
                     shown.line(state.history[-1])
                     run.save(checkpoint, state)
-                    reason = ended(state, epochs, patience, threshold)
+                    reason = ended(state, epochs, patience, threshold) or run.over
             except KeyboardInterrupt:
                 run.check(state, ctrl_c)
                 run.save(checkpoint, state)

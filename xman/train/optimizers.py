@@ -113,7 +113,8 @@ def optimizer_of(rule: str | Rule) -> Optimizer:
     """The optimizer of that name, or of that rule. XManError where there is none, or its arguments are not those of a rule."""
     if isinstance(rule, str):
         if rule not in OPTIMIZERS:
-            raise XManError(f"there is no optimizer {rule!r}{nearest(rule, OPTIMIZERS)}; there are {', '.join(OPTIMIZERS)}")
+            raise XManError(f"there is no optimizer {rule!r}{nearest(rule, OPTIMIZERS)}; there are {', '.join(OPTIMIZERS)}"
+                            "; of second order, for fit alone, gauss-newton, levenberg-marquardt, newton-cg")
         rule = OPTIMIZERS[rule]
     name = getattr(getattr(rule, "func", rule), "__name__", "rule")
     try:

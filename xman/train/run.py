@@ -54,11 +54,12 @@ class State:
 class Run:
     """What does not change during a run: the list and its programs, the data, the settings."""
 
-    def __init__(self, model: XMan, data: tuple, validation: tuple | None, batch_size: int, seed: int, engine: str,
-                 optimizer: str | Rule, lr: float | dict[str, float], schedule: Schedule | None, **options: float | None):
+    def __init__(self, model: XMan, data: tuple, validation: tuple | None, batch_size: int | None, seed: int, engine: str,
+                 optimizer: str | Rule, lr: float | dict[str, float] | None, schedule: Schedule | None, **options: float | None):
         self.model, (X, y) = model, pair(data, "data")
+        batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
         self.data = [X, y]
-        self.judge = None
+        self.judge, self.over = None, ""
         if validation is not None:
             validation = pair(validation, "validation")
             self.data += validation

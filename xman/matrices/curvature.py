@@ -1,0 +1,154 @@
+"""The diagonal of the Hessian in O(W), roughly, beside the exact one in O(W²): Bishop, Deep Learning, §8.1.6.
+
+Becker and LeCun (1989) send second derivatives back through the network like first ones, and drop what stands
+off the diagonal on the way: with δ the adjoint of y = op(x), the κ of y becomes (∂y/∂x)² κ + ∂²y/∂x² δ of x,
+entry by entry, summed over the places where x is used. So the work is that of a few gradients.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ops
+from ops import f
+from ops.table import ELEMENTWISE, pullback
+
+from ..errors import XManError
+from ..interpreters import backprop, eval
+from ..interpreters.context import depends
+from ..notation import shown
+from ..passes.differentiate import inputs_of
+from ..wengert import Line, Steps, checked, named
+from .hessian import Hessian
+from .linear import Point, point
+
+
+class Diagonals(NamedTuple):
+    """The diagonal of a Hessian, exact and after Becker and LeCun, by name, in the shape of each register."""
+    exact: dict[str, Any]
+    approximate: dict[str, Any]
+
+    @property
+    def difference(self) -> dict[str, Any]:
+        """The approximate diagonal less the exact one."""
+        return {x: self.approximate[x] - d for x, d in self.exact.items()}
+
+    def __str__(self) -> str:
+        """For each register the norms of the three."""
+        width = max(map(len, self.exact), default=0)
+        rows = [f"{'':<{width}}{'exact':>14}{'Becker–LeCun':>14}{'difference':>14}"]
+        for x, parts in ((x, (self.exact, self.approximate, self.difference)) for x in self.exact):
+            norms = [np.linalg.norm(np.ravel(part[x])) for part in parts]
+            rows.append(f"{x:<{width}}" + "".join(f"{norm:>14.4g}" for norm in norms))
+        return "\n".join(rows)
+
+
+def diagonals(steps: Steps, values: Point, of: str, wrt: Sequence[str]) -> Diagonals:
+    """∂²of/∂x² for each entry x of each register, by products with the Hessian, and by `becker_lecun`."""
+    return Diagonals(Hessian(steps, of, wrt).diagonal(values), becker_lecun(steps, values, of, wrt))
+
+
+@np.errstate(all="ignore")
+def becker_lecun(steps: Steps, values: Point, of: str, wrt: Sequence[str]) -> dict[str, Any]:
+    """∂²of/∂x², roughly, for each entry x of each register in wrt, in its shape, by a pass after the gradient.
+
+    It is exact where no two entries of a register on the way meet again: for a layer of weights with any of
+    the losses, for two where the loss is a sum over outputs (squaredError, sigmoidCrossEntropy) or has one
+    output, and for chains of numbers. steps: a feed-forward network and its loss `of`, a number. Raises
+    XManError for a line that it is not defined for: a product of a register with itself, a matrix function.
+    """
+    steps = checked(steps)
+    (of,) = named(steps, [of], "of")
+    wrt, values = inputs_of(steps, wrt), eval(steps, point(values, wrt))
+    if (shape := np.shape(values[of])) != ():
+        raise XManError(f"{of!r} has shape {shape}; a Hessian is that of one number: take a mean or a sum")
+    moving, found = depends(steps, wrt, values), {of: np.zeros_like(values[of])}
+    deltas = backprop(steps, values, ops.DG, moving, **{of: 1.0})
+    for line in reversed(steps):
+        dst, _, args = line
+        if dst in found and dst in deltas:
+            for x in dict.fromkeys(a for a in args if isinstance(a, str) and a in moving):
+                places = [i for i, a in enumerate(args) if isinstance(a, str) and a == x]
+                part = sent_back(line, places, found[dst], deltas[dst], values)
+                found[x] = found[x] + part if x in found else part
+    zero = {x: np.zeros_like(values[x]) for x in wrt}
+    return {x: np.asarray(found.get(x, zero[x]), zero[x].dtype)[()] for x in wrt}
+
+
+def sent_back(line: Line, places: list[int], k: Any, d: Any, values: Point) -> Any:
+    """What a line with adjoint d and curvature k sends to the curvature of the register in these places."""
+    dst, op, args = line
+    out, given, rules = values[dst], [values[a] if isinstance(a, str) else a for a in args], ops.DG[op]
+    places = [i for i in places if rules[i]]
+    if not places:
+        return 0.0
+    if op in ELEMENTWISE:
+        x = given[places[0]]
+
+        def slope(x: Any, d: Any) -> Any:
+            """d · ∂out/∂x, in the shape of out."""
+            here = [x if i in places else a for i, a in enumerate(given)]
+            return sum(ops.TG[op][i](d, getattr(f, op)(*here), *here) for i in places)
+
+        ones = np.ones_like(out)
+        return f.unbroadcast(k * slope(x, ones) ** 2, x) + pullback(lambda x: slope(x, d), x, ones)
+    if op in SELECTIONS:
+        return sum(rules[i](k, out, *given) for i in places)
+    if op in PRODUCTS and len(places) == 1:
+        other = 1 - places[0]
+        factor = given[other]
+        given[other] = factor.multiply(factor) if hasattr(factor, "tocsr") else np.square(factor)
+        return rules[places[0]](k, out, *given)
+    if op in GATHERED and places == [0]:
+        slope = rules[0](np.ones_like(out), out, *given)
+        return rules[0](k, out, *given) * slope + GATHERED[op](d, out, slope, *given)
+    if op in ROWWISE and places == [0]:
+        return ROWWISE[op](k, d, out, *given)
+    raise XManError(f"{shown(line)}: the diagonal after Becker and LeCun is not defined for "
+                    + (f"{op} of a register and itself" if len(places) > 1 else f"the operator {op!r}")
+                    + "; take the exact one, Hessian(…).diagonal")
+
+
+def spread(d: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """d, as a reduction of x left it, in the shape of x."""
+    return ops.DG["sum"][0](d, None, x, axis, keepdims)
+
+
+def through_softmax(k: Any, d: Any, p: Any, x: Any, axis: int = -1) -> Any:
+    """∂p_k/∂x_l = p_k (δ_kl − p_l), and once more by x_l: (1 − 2 p_l) of that."""
+    total = lambda a: np.sum(a, axis, keepdims=True)
+    return p ** 2 * (k * (1 - 2 * p) + total(k * p ** 2)) + p * (1 - 2 * p) * (d - total(d * p))
+
+
+def through_logSoftmax(k: Any, d: Any, out: Any, x: Any, axis: int = -1) -> Any:
+    """∂out_k/∂x_l = δ_kl − p_l, and once more by x_l: −p_l (1 − p_l)."""
+    p, total = np.exp(out), lambda a: np.sum(a, axis, keepdims=True)
+    return k * (1 - 2 * p) + p ** 2 * total(k) - p * (1 - p) * total(d)
+
+
+def variance(p: Any) -> Any:
+    return p * (1 - p)
+
+
+# each entry of the result is a sum of entries of the argument, none twice: the Jacobian is of zeros and ones
+SELECTIONS = {"sum", "reshape", "transpose", "mT", "flip", "roll", "pad", "unpad", "getitem", "scatterAdd",
+              "take", "concat", "stack", "part", "broadcast", "unbroadcast", "cumsum", "trace", "diag",
+              "diagBack", "astype", "column"}
+# each entry of the result is a sum of products of one entry of either argument, none twice
+PRODUCTS = {"dot", "outer"}
+# each entry of the argument enters one entry of the result; d times its second derivative, from the slope
+GATHERED = {
+    "mean":                lambda d, out, slope, x, *axes: 0.0,
+    "max":                 lambda d, out, slope, x, *axes: 0.0,
+    "min":                 lambda d, out, slope, x, *axes: 0.0,
+    "prod":                lambda d, out, slope, x, *axes: 0.0,
+    "hinge":               lambda d, out, slope, z, y: 0.0,
+    "norm":                lambda d, out, slope, x, *axes: spread(d / out, x, *axes) * (1 - slope ** 2),
+    "frobeniusNorm":       lambda d, out, slope, x: spread(d / out, x) * (1 - slope ** 2),
+    "logsumexp":           lambda d, out, slope, x, *axes: spread(d, x, *axes) * variance(slope),
+    "crossEntropy":        lambda d, out, slope, p, y: -f.ratio(d * slope, p),
+    "softmaxCrossEntropy": lambda d, out, slope, z, y: d * f.sum(f.oneHot(y, z), -1, True) * variance(f.softmax(z))}
+# each row of the result depends on all entries of that row
+ROWWISE = {"softmax": through_softmax, "logSoftmax": through_logSoftmax}

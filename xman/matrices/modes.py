@@ -1,0 +1,165 @@
+"""Forward, reverse and mixed mode: how many passes a Jacobian takes in each, and the way of a mixed one.
+
+Mixed mode is cross-country elimination (Griewank and Walther, Evaluating Derivatives, §9.1 and 10.1) with the
+registers of a list as vertices, each as heavy as it has entries. To eliminate one is to let its successors
+depend on its predecessors directly. What is left between wrt and `of` at any moment is a way to the Jacobian:
+that of each register left by those left before it, in as many passes as the narrower side has entries, and then
+products of matrices. Nothing left is forward or reverse mode. The order is greedy, the least Markowitz degree
+(predecessors × successors) first, and the cheapest moment counts.
+"""
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ops
+
+from ..errors import XManError
+from ..interpreters.context import depends
+from ..wengert import WengertList
+
+Sources = dict[str, dict[str, None]]  # by register those that it is computed from, each once and in order
+NAMED = 4                             # registers that a count names
+
+
+class Count(NamedTuple):
+    """How many numbers go in and come out, and so how many passes a Jacobian takes (Reps §4, Bishop 8.66).
+
+    mixed: the passes of mixed mode, where that is the mode. through: the registers on its way, with sizes.
+    """
+    inputs: int
+    outputs: int
+    mode: str
+    mixed: int = 0
+    through: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def passes(self) -> int:
+        return {"forward": self.inputs, "reverse": self.outputs, "mixed": self.mixed}[self.mode]
+
+    def __str__(self) -> str:
+        way = [f"{name} ({n:,})" for name, n in self.through[:NAMED]]
+        way += [f"{len(self.through) - NAMED:,} more"] * (len(self.through) > NAMED)
+        would = "" if way else " would take"
+        others = {"forward mode would take": self.inputs, f"reverse mode{would}": self.outputs}
+        rest = [f"{mode} {passes:,}" for mode, passes in others.items() if not mode.startswith(self.mode)]
+        return f"{numbered(self.inputs, 'input')}, {numbered(self.outputs, 'output')}: {self.mode} mode" \
+               + (f" through {', '.join(way[:-1])}{' and ' * (len(way) > 1)}{way[-1]}" if way else "") \
+               + f", {numbered(self.passes, 'pass')} ({', '.join(rest)})"
+
+
+def numbered(n: int, word: str) -> str:
+    return f"{n:,} {word}{'' if n == 1 else 'es' if word.endswith('s') else 's'}"
+
+
+def counted(inputs: int, outputs: int, mode: str | None = None) -> Count:
+    """The count with the mode of the fewer passes, forward where they are equal, or with that asked for."""
+    if mode not in (None, "forward", "reverse"):
+        raise XManError(f"the mode is 'forward', 'reverse' or None, which chooses, not {mode!r}")
+    return Count(inputs, outputs, mode or ("forward" if inputs <= outputs else "reverse"))
+
+
+def size_of(x: Any) -> int:
+    """The number of entries."""
+    return int(np.prod(np.shape(x)))
+
+
+class Route(NamedTuple):
+    """The passes that a Jacobian takes by way of the registers `through`, in the order of their elimination.
+
+    sources: for each of them, and for `of`, the registers among through and wrt that it is differentiated by.
+    """
+    passes: int
+    through: tuple[str, ...]
+    sources: Sources
+
+
+def sources_of(steps: WengertList, wrt: Sequence[str], sizes: Mapping[str, int],
+               kept: Callable[[str, int], bool]) -> Sources:
+    """For each register that is kept those kept, or of wrt, that it depends on by way of none that is kept.
+
+    kept(name, n): whether a register is, where these have n entries. sizes: those of what has a derivative.
+    """
+    stand_in: Sources = {x: {x: None} for x in wrt}
+    found: Sources = {}
+    for dst, op, args in steps:
+        before = {p: None for a, rule in zip(args, ops.DG[op], strict=False)
+                  if rule and isinstance(a, str) and dst in sizes for p in stand_in.get(a, ())}
+        if before and kept(dst, sum(sizes[p] for p in before)):
+            found[dst], before = before, {dst: None}
+        stand_in[dst] = before
+    return found
+
+
+def route(steps: WengertList, of: str, wrt: Sequence[str], sizes: Mapping[str, int]) -> Route:
+    """The way of the fewest passes that the greedy order finds, never more than forward or reverse mode.
+
+    The search ends where it has taken as many steps as forward or reverse mode would, which it is to save.
+    """
+    # one no narrower than those it is computed from never saves a pass: it goes first, whatever its degree
+    before = sources_of(steps, wrt, sizes, lambda name, n: name == of or sizes[name] < n)
+    after: Sources = {name: {} for name in (*wrt, *before)}
+    useful = {of}
+    for name in list(reversed(before)):
+        if name in useful:
+            useful.update(before[name])
+            for p in before[name]:
+                after[p][name] = None
+        else:
+            del before[name], after[name]
+    size = lambda names: sum(sizes[p] for p in names)
+    cost = lambda name: min(sizes[name], size(before[name]))
+    degree = lambda name: size(before[name]) * size(after[name])
+    order, heap, passes = [], [(degree(v), v) for v in before if v != of], sum(map(cost, before))
+    heapq.heapify(heap)
+    counts, plain = [passes], min(sizes.get(of, 0), size(wrt))
+    patience = max(10_000, len(steps) * plain)
+    while heap and patience > 0:
+        d, v = heapq.heappop(heap)
+        if v not in before or d != degree(v):
+            continue
+        around = {*before[v], *after[v]}
+        patience -= len(before[v]) * len(after[v])
+        passes -= sum(map(cost, (v, *after[v])))
+        for s in after[v]:
+            del before[s][v]
+            before[s].update(before[v])
+        for p in before[v]:
+            del after[p][v]
+            after[p].update(after[v])
+        passes += sum(map(cost, after[v]))
+        del before[v], after[v]
+        for u in around - {of, *wrt}:
+            heapq.heappush(heap, (degree(u), u))
+        order.append(v)
+        counts.append(passes)
+    order += [v for v in before if v != of]
+    ways = [(n, len(order) - k) for k, n in enumerate(counts[:len(order)]) if n <= plain]
+    passes, left = min(ways, default=(plain, 0))
+    through = order[len(order) - left:]
+    kept = {of, *through}
+    return Route(passes, tuple(through), sources_of(steps, wrt, sizes, lambda name, n: name in kept))
+
+
+def between(steps: WengertList, of: str, sources: Sequence[str]) -> WengertList:
+    """The lines by which `of` depends on the sources; all other registers are inputs of them."""
+    moving, wanted, lines = depends(steps, sources, dict.fromkeys(sources)), {of}, []
+    for line in reversed(steps):
+        if line[0] in wanted and line[0] in moving and line[0] not in sources:
+            lines.append(line)
+            wanted.update(a for a in line[2] if isinstance(a, str))
+    return WengertList(lines[::-1])
+
+
+def eliminated(blocks: dict[str, dict[str, Any]], order: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The matrices blocks[v][p], ∂v/∂p, without the registers in `order`: ∂s/∂p += ∂s/∂v · ∂v/∂p for each."""
+    for v in order:
+        through = blocks.pop(v)
+        for into in blocks.values():
+            if (last := into.pop(v, None)) is not None:
+                for p, first in through.items():
+                    into[p] = into[p] + last @ first if p in into else last @ first
+    return blocks

@@ -1,0 +1,166 @@
+"""Methods of second order: runs whose steps are Gauss–Newton's, Levenberg–Marquardt's or Newton's.
+
+Each step, of all rows, solves its equations by conjugate gradients, with products and no matrix: with W weights
+a product costs O(W). Of a loss E with gradient g, Hessian H and Gauss–Newton matrix G the steps p are
+    gauss-newton           G p = −g, and as far along p as E descends
+    levenberg-marquardt    (G + λ) p = −g, where λ grows until E descends, and falls where its model is right
+    newton-cg              H p = −g until a direction bends downwards, and as far along p as E descends
+Bishop, Deep Learning, §8.1.6; Nocedal and Wright, Numerical Optimization, 2nd edition, §7.1 and §10.3.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engines import compile
+from ...errors import XManError
+from ...interpreters import eval
+from ...manager import XMan
+from ...matrices import GaussNewton, Hessian, packed, unpacked
+from ...passes import simplify
+from ..evaluation import Diverged, pair
+from ..progress import CtrlC
+from ..run import Run, State
+
+Product = Callable[[np.ndarray], np.ndarray]
+DAMPING = "λ of the step"  # no register can be called so
+TRIES = 30  # halvings of a step, or growths of λ, before it counts as none
+
+
+class SecondOrder(Run):
+    """A run of one step an epoch, with all rows; the history has the loss that the step came to."""
+
+    def __init__(self, model: XMan, data: tuple, validation: tuple | None, batch_size: None, seed: int,
+                 engine: str, optimizer: str, lr: None, schedule: None, **options: None):
+        for name, value in {"batch_size": batch_size, "lr": lr, "schedule": schedule, **options}.items():
+            if value is not None:
+                raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps "
+                                f"itself: leave {name} away, or take an optimizer of first order")
+        rows = pair(data, "data")[0].shape[0]
+        super().__init__(model, data, validation, rows, seed, engine, "sgd", 1.0, None)
+        self.settings["optimizer"], self.method = optimizer, METHODS[optimizer]
+        self.wrt = [w for w in self.names if w in self.training.inplace]
+        self.slopes = [f"d{self.loss}_d{w}" for w in self.wrt]
+        steps = simplify(self.training.steps, [self.loss])
+        self.matrix = (Hessian if optimizer == "newton-cg" else GaussNewton)(steps, self.loss, self.wrt)
+        engine = "numpy" if engine == "auto" else engine
+        self.evaluated = compile(self.training.steps, [self.loss, *self.slopes], engine)
+
+    def start(self) -> State:
+        """With λ and its growth beside the parameters, so that checkpoints hold them; 0 before they begin."""
+        state = super().start()
+        state.arrays[DAMPING], state.begun[DAMPING] = np.zeros(2), np.zeros(2)
+        return state
+
+    def program(self, rows: int, values: dict[str, Any]) -> Any:
+        """The value and the gradient, all that is compiled. XManError where the loss is no number."""
+        if (shape := np.shape(self.evaluated(values)[self.loss])) != ():
+            raise XManError(f"the loss has shape {shape}; it has to be one number: write f.mean(…)")
+        return self.evaluated
+
+    def step(self, program: Any, values: dict[str, Any]) -> float:
+        """Take one step, which overwrites the parameters among the values; the loss that it comes to."""
+        with np.errstate(all="ignore"):
+            return self.taken(values)
+
+    def taken(self, values: dict[str, Any]) -> float:
+        w = packed(values, self.wrt).astype(float)
+        E, g = self.at(values, w)
+        if not (np.isfinite(E) and np.isfinite(g).all()):
+            return np.nan
+        product = self.matrix.at(values)
+        times = lambda v: packed(product(unpacked(v, values, self.wrt)), self.wrt).astype(float)
+        p, reached = self.method(self, values, w, E, g, times) if g.any() else (0 * w, E)
+        for name, x in unpacked(w + p, values, self.wrt).items():
+            values[name][...] = x
+        if E - reached <= np.finfo(self.number).eps * abs(E):
+            self.over = "the loss is as small as its precision lets it become here: no step makes it smaller"
+        return reached
+
+    def at(self, values: dict[str, Any], w: np.ndarray) -> tuple[float, np.ndarray]:
+        """The loss and its gradient at w."""
+        here = {name: x.astype(values[name].dtype) for name, x in unpacked(w, values, self.wrt).items()}
+        found = self.evaluated(values | here)
+        return float(found[self.loss]), packed(found, self.slopes).astype(float)
+
+    def descended(self, values: dict[str, Any], w: np.ndarray, E: float, g: np.ndarray,
+                  p: np.ndarray) -> tuple[np.ndarray, float]:
+        """p, halved until the loss falls by a part of what its slope promises (Armijo), and that loss."""
+        for _ in range(TRIES):
+            reached, _ = self.at(values, w + p)
+            if reached <= E + 1e-4 * (g @ p):
+                return p, reached
+            p = p / 2
+        return 0 * w, E
+
+    def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
+        """The error that names the first register that is NaN where the loss is."""
+        first = self.first_unsound(eval(self.training.steps, self.values)) or "the loss is not finite"
+        return Diverged(f"epoch {state.epoch}: {first}; look at the data, and at where the parameters begin")
+
+
+class Bent(Exception):
+    """A direction along which the curvature is not positive."""
+
+
+def solved(times: Product, g: np.ndarray, accuracy: float, damping: float = 0.0) -> np.ndarray:
+    """p of (A + damping) p = −g by conjugate gradients, accurate relative to g.
+
+    Where A bends downwards it is what they came to, at least −g.
+    """
+    from scipy.sparse.linalg import LinearOperator, cg
+
+    latest = -g
+
+    def curved(v: np.ndarray) -> np.ndarray:
+        image = times(v) + damping * v
+        if not v @ image > 0:
+            raise Bent
+        return image
+
+    def seen(p: np.ndarray) -> None:
+        nonlocal latest
+        latest = p.copy()
+
+    try:
+        A = LinearOperator((g.size, g.size), curved, dtype=float)
+        return cg(A, -g, rtol=accuracy, maxiter=5 * g.size, callback=seen)[0]
+    except Bent:
+        return latest
+
+
+def gauss_newton(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray,
+                 times: Product) -> tuple:
+    """Solved roughly: where G is nearly singular, an accurate p is long and leads astray."""
+    return run.descended(values, w, E, g, solved(times, g, 1e-3))
+
+
+def newton_cg(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray,
+              times: Product) -> tuple:
+    """The nearer the minimum, the more accurate (Nocedal and Wright, algorithm 7.1)."""
+    return run.descended(values, w, E, g, solved(times, g, min(0.5, np.sqrt(np.linalg.norm(g)))))
+
+
+def levenberg_marquardt(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray,
+                        times: Product) -> tuple:
+    """λ begins at a thousandth of G along g, and follows the gain.
+
+    Nielsen, Damping Parameter in Marquardt's Method (1999).
+    """
+    damping, growth = values[DAMPING]
+    if not damping:
+        damping, growth = max(1e-3 * (g @ times(g)) / (g @ g), np.finfo(float).tiny), 2.0
+    for _ in range(TRIES):
+        p = solved(times, g, 1e-6, damping)
+        reached, _ = run.at(values, w + p)
+        gain = (E - reached) / (0.5 * (p @ (damping * p - g)))
+        if gain > 0:
+            values[DAMPING][...] = damping * max(1 / 3, 1 - (2 * gain - 1) ** 3), 2.0
+            return p, reached
+        damping, growth = damping * growth, growth * 2
+    return 0 * w, E
+
+
+METHODS = {"gauss-newton": gauss_newton, "levenberg-marquardt": levenberg_marquardt, "newton-cg": newton_cg}
