@@ -29,7 +29,7 @@ f = XManFunctions
 # what lies in these packages is imported when it is asked for, so that `import xman` stays as quick as the course needs it
 LATER = {name: package for package, names in {
     "passes": "gradient tangent simplify rewrite EXACT STABLE ALGEBRA",
-    "matrices": "Jacobian Hessian outer_products inverse_outer_products becker_lecun diagonals",
+    "matrices": "Jacobian Hessian GaussNewton outer_products inverse_outer_products becker_lecun diagonals",
     "functions": "trace grad value_and_grad jvp vjp jacobian hessian hvp Dual derivative",
     "engines": "compile",
     "tape": "Tape",
