@@ -30,7 +30,7 @@ f = XManFunctions
 LATER = {name: package for package, names in {
     "autograd.translated": "translated COURSE",
     "passes": "gradient tangent simplify rewrite EXACT STABLE ALGEBRA",
-    "matrices": "Jacobian Hessian outer_products inverse_outer_products becker_lecun diagonals",
+    "matrices": "Jacobian Hessian GaussNewton outer_products inverse_outer_products becker_lecun diagonals",
     "functions": "trace grad value_and_grad jvp vjp jacobian hessian hvp Dual derivative",
     "engines": "compile",
     "tape": "Tape",

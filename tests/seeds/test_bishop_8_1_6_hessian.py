@@ -92,7 +92,7 @@ def test_8_1_6_its_work_is_of_order_w():
 
 
 def operations(of, monkeypatch):
-    """The slope of log operations on log weights, of one data point, and those of each line as it is evaluated."""
+    """The slope of log operations on log weights, of one data point; counted line by line as they are evaluated."""
     found = []
     for hidden in (10, 20, 40, 80):
         values, made = network(rows=1, hidden=hidden), [0]
