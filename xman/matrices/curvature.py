@@ -13,7 +13,8 @@ import numpy as np
 
 import ops
 from ops import f
-from ops.table import ELEMENTWISE, pullback
+from ops.derived import pullback
+from ops.table import ELEMENTWISE
 
 from ..errors import XManError
 from ..interpreters import backprop, eval
