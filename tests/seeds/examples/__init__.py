@@ -11,10 +11,10 @@ DOCUMENTS = "cohen", "reps", "ong_deisenroth", "bishop", "adams"
 
 COMMON = '''\
 import numpy as np
-from xman import (ALGEBRA, EXACT, STABLE, Dual, Hessian, Jacobian, Operation, Register, WengertList, XMan, backprop,
-                  check, cost, derivation, derivative, difference_errors, eval, expand, explain, f, forward, grad,
-                  gradient, hessian, hvp, inverse_outer_products, jacobian, jvp, outer_products, paths, simplify,
-                  source, tangent, trace)
+from xman import (ALGEBRA, EXACT, STABLE, Dual, GaussNewton, Hessian, Jacobian, Operation, Register, WengertList,
+                  XMan, backprop, check, cost, derivation, derivative, diagonals, difference_errors, eval, expand,
+                  explain, f, forward, grad, gradient, hessian, hvp, inverse_outer_products, jacobian, jvp,
+                  outer_products, partials, paths, picture, simplify, source, tangent, trace)
 
 def same(found, right):
     return np.allclose(found, right, rtol=1e-10, atol=1e-12)

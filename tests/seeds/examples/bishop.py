@@ -1,6 +1,6 @@
 """Chapter 8 of Bishop's book, section by section, figure by figure, exercise by exercise."""
 
-from . import bishop_8_1, bishop_8_2
+from . import bishop_8_1, bishop_8_1_6, bishop_8_2
 
 AUTHOR = "Bishop"
 TITLE = "Bishop, Deep Learning, chapter 8: Backpropagation"
@@ -19,6 +19,8 @@ v8 = mul(v6, v5)
 
 PRELUDE = '''\
 import ops
+from unittest import mock
+from xman.engines.flops import FLOPS
 from xman.models import MLP
 
 def sigma(a):
@@ -87,11 +89,24 @@ def given(rows=4, outputs=1):
     return {"X": random.normal(size=(rows, 2)), "T": random.dirichlet(np.ones(outputs + 1), rows)[:, 1:],
             "W1": random.normal(size=(2, 2)), "W2": random.normal(size=(2, outputs))}
 
-def each(of, values):   # ∇ and ∇∇ of each row's first score, or of "E" by W1 and W2 in one vector
-    for n in range(len(values["X"])):
-        at = {**values, "C": np.eye(len(values["X"]))[:, n:n + 1]}
+def each(of, values):   # ∇ and ∇∇ by W1 and W2 in one vector, of each score of each row
+    shape = len(values["X"]), values["W2"].shape[1]
+    for C in np.eye(np.prod(shape)).reshape(-1, *shape):
+        at = {**values, "C": C}
         slope = backprop(listed(of), eval(listed(of), at), **{of: 1.0})
         yield np.concatenate([slope[x].ravel() for x in WEIGHTS]), Hessian(listed(of), of, WEIGHTS)(at)
+
+def operations(of):   # how many are done, counted line by line as they are evaluated
+    made = []
+    def counting(op, value):
+        def counted(*args):
+            out = value(*args)
+            made.append(FLOPS[op](out, *args))
+            return out
+        return counted
+    with mock.patch.dict(ops.G, {op: counting(op, ops.G[op]) for op in FLOPS if op in ops.G}):
+        of()
+    return sum(made)
 
 # (8.43): how many operations a list is as one expression, nothing by name
 def written_out(steps):
@@ -128,4 +143,4 @@ X = {"x1": 0.7, "x2": 1.3}
 v = eval(BOTH, X)
 '''
 
-EXAMPLES = [*bishop_8_1.EXAMPLES, *bishop_8_2.EXAMPLES]
+EXAMPLES = [*bishop_8_1.EXAMPLES, *bishop_8_1_6.EXAMPLES, *bishop_8_2.EXAMPLES]

@@ -103,6 +103,10 @@ trace(f1, 0.7, 1.3)
     Example("(8.50) to (8.56)", "The primal variables", "test_8_50_to_8_56_the_primal_variables", '{name: v[name] for name in ("v1", "v2", "v3", "v4", "v5", "v6", "v7")}\n'),
     Example("Fig. 8.4, as a graph", "The trace's graph for Graphviz", "test_8_50_to_8_56_and_figure_8_4_the_evaluation_trace_is_the_list",
             "$ xman paths trace.wl --of v7 --wrt x1 --wrt x2 --dot\n"),
+    Example("Fig. 8.4, as a picture", "The parents of a node have arrows to it", "test_bishop_figures_8_4_and_8_5_the_parents_of_a_node_have_arrows_to_it", """\
+for name in (*TRACE.inputs, *(line[0] for line in TRACE)):
+    print(name, "←", *(arrow.low for arrow in picture(TRACE).arrows if arrow.high == name))
+"""),
     Example("(8.57)", "A tangent is the sum over the parents", "test_8_57_a_tangent_is_the_sum_over_the_parents", """\
 d = forward(TRACE, v, {"x1": 1.0, "x2": 0.5})
 d["v3"], sum(d[j] * Jacobian([TRACE[2]], "v3", [j])(v)[j] for j in ("v1", "v2"))
@@ -123,6 +127,8 @@ BOTH[7:]
 d = forward(BOTH, v, {"x1": 1.0})
 d["v7"], d["v8"]
 """),
+    Example("Fig. 8.5, as a picture", "v8 has the parents v5 and v6, and each node its value, tangent and adjoint", "test_bishop_figure_8_5_with_values_tangents_and_adjoints",
+            "$ xman explain trace.wl x1=0.7 x2=1.3 --of v8 --wrt x1 --dot\n"),
     Example("(8.65)", "The derivatives by x2 take a separate forward pass", "test_8_65_the_derivatives_by_x2_take_a_separate_forward_pass", """\
 d = forward(BOTH, v, {"x2": 1.0})
 d["v7"], d["v8"]

@@ -24,11 +24,11 @@ CHAIN = [("z1", "log", ("z0",)), ("z2", "sin", ("z1",)), ("z3", "exp", ("z2",)),
          ("z5", "tanh", ("z4",))]
 SLOPE = {"log": lambda z: 1 / z, "sin": np.cos, "exp": np.exp, "sqrt": lambda z: 0.5 / np.sqrt(z),
          "tanh": lambda z: 1 - np.tanh(z) ** 2}
-# the notes' tables as a student writes them, and their partials as rules of delta, the result and the arguments
+# the notes' tables as a student writes them; a rule is handed delta and the result too, and multiplies by itself
 G = {"add": lambda a, b: a + b, "square": lambda a: a * a, "mul": lambda a, b: a * b}
 PARTIALS = {"add": [lambda a, b: 1, lambda a, b: 1], "square": [lambda a: 2 * a],
             "mul": [lambda a, b: b, lambda a, b: a]}
-DG = {g: [lambda delta, out, *args, op=op: delta * op(*args) for op in ops] for g, ops in PARTIALS.items()}
+DG = partials(PARTIALS)
 
 class Triangle(XMan):
     h = f.param()
@@ -112,6 +112,10 @@ val
     Example("§1.3, DG", "An operator of k arguments has a list of k partial derivatives", "test_section_1_3_backprop_at_3_and_7", """\
 [rule(3, 7) for rule in PARTIALS["add"]], PARTIALS["square"][0](13), [rule(25, 5) for rule in PARTIALS["mul"]]
 backprop(CUBE, eval(CUBE, {"x": 5}, G), DG, f=1.0)
+"""),
+    Example("§1.3, DG", "Such a table serves numbers, and arrays entry by entry", "test_section_1_3_a_table_of_partials_of_the_arguments_serves_numbers_and_arrays_entry_by_entry", """\
+for x in (5.0, np.array([5.0, -1.0, 2.5])):
+    print(backprop(CUBE, eval(CUBE, {"x": x}, G), partials(PARTIALS), f=1.0)["x"], 3 * x ** 2)
 """),
     Example("§1.3, backprop", "The deltas at 3 and 7, by tables of your own and by those of xman", "test_section_1_3_backprop_at_3_and_7", """\
 values = eval(EQ_1, {"x1": 3, "x2": 7})
@@ -207,6 +211,19 @@ half = Triangle.area.definedAs
 type(half) is Operation, type(product) is Register, half.fun, product.definedAs.fun
 half.outputReg is Triangle.area, product.definedAs.args == (Triangle.h, Triangle.w)
 """),
+    Example("Fig. 1", "Each arrow of its picture is followed from object to object, by the attribute that is its label",
+            "test_cohen_figure_1_the_pointers_are_those_of_the_objects", """\
+m = Triangle().setup()
+half, product = m.area.definedAs, m.area.definedAs.args[0].definedAs
+objects = {"area": m.area, "area = half": half, "z1": half.args[0], "z1 = mul": product, "h": m.h, "w": m.w}
+for low, high, label, down, _ in picture(m).arrows:
+    start, end = (high, low) if down else (low, high)
+    name, _, place = label.partition("[")
+    found = getattr(objects[start], name)
+    print(f"{start}.{label} is {end}:", (found[int(place[:-1])] if place else found) is objects[end])
+"""),
+    Example("Fig. 1, as a picture", "Registers are blue, Operations green, and arrows are pointers",
+            "test_cohen_figure_1_registers_are_blue_operations_green_and_arrows_are_pointers", "$ xman show triangle.py:Triangle --dot\n"),
     Example("§1.6, h*w", "Overloading expands h*w to XManFunctions.mul(h, w)", "test_section_1_6_h_times_w_is_expanded_to_mul", """\
 h, w = f.input("h"), f.input("w")
 (h * w).definedAs.asStringTuple(), f.mul(h, w).definedAs.asStringTuple()

@@ -130,11 +130,31 @@ paths([("v", "mul", ("f", "g"))], "v", ["f", "g"]).edges
 print(*paths(H, "h", ["x", "y"], AT).edges, sep="\\n")
 """),
     Example("Fig. 2, as a picture", "The graph for Graphviz", "test_figure_2a_the_symbolic_computation_graph", "$ xman paths h.wl --wrt x --wrt y --dot\n"),
+    Example("Fig. 2a, as a picture", "A product's arrow has the other factor as its label, a sum's has 1",
+            "test_reps_figure_2a_has_the_other_factor_as_the_label_of_a_product_and_1_as_that_of_a_sum", """\
+drawn = picture(paths(H, "h", ["x", "y"]))
+[" = ".join(node.lines) for node in drawn.nodes]
+for arrow in drawn.arrows:
+    print(f"{arrow.low} → {arrow.high}: {arrow.label}")
+"""),
+    Example("Fig. 2b, as a picture", "The numbers at x = 3, y = 5", "test_reps_figure_2b_has_the_numbers_at_3_and_5", """\
+drawn = picture(paths(H, "h", ["x", "y"], AT))
+[" ".join(node.lines) for node in drawn.nodes]
+[f"{arrow.low} → {arrow.high}: {arrow.label}" for arrow in drawn.arrows if arrow.label != "1"]
+"""),
     Example("Fig. 3a", "∂h/∂x by the forward path problem", "test_figure_3a_the_forward_path_problem_from_x", 'paths(H, "h", "x", AT).forward()\n'),
     Example("Fig. 3b", "∂h/∂x by the backward path problem", "test_figure_3b_the_backward_path_problem_to_x", 'paths(H, "h", "x", AT).backward()\n'),
     Example("Fig. 3c", "∂h/∂y by the forward path problem", "test_figure_3c_the_forward_path_problem_from_y", 'paths(H, "h", "y", AT).forward()\n'),
     Example("Fig. 3d", "∂h/∂y by the backward path problem", "test_figure_3d_the_backward_path_problem_to_y", 'paths(H, "h", "y", AT).backward()\n'),
     Example("Fig. 3", "Both problems of both inputs on the command line", "test_figure_3a_the_forward_path_problem_from_x", "$ xman paths h.wl x=3 y=5 --wrt x\n"),
+    Example("Fig. 3, as a picture", "The sums stand in green at the nodes between the two, and the arrows beside the way are grey",
+            "test_reps_figure_3_the_sums_stand_in_green_at_the_nodes_between_the_two", """\
+for wrt, way in [("x", "forward"), ("x", "backward"), ("y", "forward"), ("y", "backward")]:
+    graph = paths(H, "h", wrt, AT)
+    drawn = picture(graph, getattr(graph, way)())
+    print(wrt, way, {node.key: node.note for node in drawn.nodes if node.note})
+    print("  beside the way:", [f"{arrow.low} → {arrow.high}" for arrow in drawn.arrows if arrow.kind == "off"])
+"""),
     Example("§4, linear time", "The work is linear in the graph, however many the paths", "test_section_4_the_work_is_linear_in_the_graph_however_many_the_paths", """\
 graph = paths([(f"x{k}", "add", (f"x{k - 1}", f"x{k - 1}")) for k in range(1, 51)], "x50", "x0", {"x0": 1.0})
 graph.count
@@ -149,6 +169,13 @@ graph.derivative, 1 * np.cos(0.4) + 1 * np.exp(0.4)
 graph = paths([("f", "sin", ("x",)), ("g", "exp", ("x",)), ("p", "mul", ("f", "g"))], "p", "x", {"x": 0.4})
 graph.forward()
 graph.derivative, np.exp(0.4) * np.cos(0.4) + np.sin(0.4) * np.exp(0.4)
+"""),
+    Example("Fig. 4, as a picture", "The induction step with ∂f/∂x and ∂g/∂x as symbols", "test_reps_figure_4_the_induction_step", """\
+for op in ("add", "mul"):
+    graph = paths([("f", "sin", ("x",)), ("g", "exp", ("x",)), ("p", op, ("f", "g"))], "p", "x")
+    label = lambda edge: f"∂{edge.target}/∂x" if edge.source == "x" else edge.label
+    notes = graph.solve(lambda x, y: f"{y}·{x}".removesuffix("·1"), lambda x, y: f"{x} + {y}", "1", label)
+    print({node.key: node.note for node in picture(graph, notes).nodes})
 """),
     Example("Ex. 4.1", "The polynomial's derivative, 2xy + 5y², is 30 + 125 = 155 at (3, 5)", "test_example_4_1_both_path_problems_solved_symbolically_give_2xy_plus_5y2",
             '2 * 3 * 5, 5 * 5**2, paths(H, "h", "x", AT).derivative\n', "The function is h(x, y); the example writes ∂h(y, x)/∂x throughout."),
@@ -231,6 +258,18 @@ graph.symbolic("forward") == graph.symbolic("backward") == printed
 graph = paths(NET, "Cost", "w14", GIVEN)
 graph.forward()["Cost"], graph.backward()["w14"], backprop(NET, V, Cost=1.0)["w14"]
 sum(delta(j) * V[w] for j, w in [(1, "w3"), (2, "w6"), (3, "w9")]) * V["h3"] * (1 - V["h3"]) * V["x1"]
+"""),
+    Example("Fig. 9, as a picture", "The labels on the path from w4 up to the Cost", "test_reps_figure_9_has_the_labels_of_its_path_from_w4_to_the_cost", """\
+graph = paths(NET, "Cost", "w4")
+labels = {(arrow.low, arrow.high): arrow.label for arrow in picture(graph).arrows}
+(path,) = graph.all()
+[labels[edge.source, edge.target] for edge in path.edges]
+"""),
+    Example("Fig. 9, as a picture", "One backward pass writes its adjoint at every weight", "test_reps_figure_9_one_backward_pass_writes_the_adjoint_of_every_weight", """\
+graph, deltas = paths(NET, "Cost", WEIGHTS, GIVEN), backprop(NET, V, Cost=1.0)
+notes = {node.key: node.note for node in picture(graph, graph.backward()).nodes}
+{w: notes[w] for w in WEIGHTS}
+all(notes[w] == f"{deltas[w]:.6g}" for w in WEIGHTS)
 """),
     Example("§6, the update", "The rule descends where it subtracts", "test_section_6_the_update_rule_descends_where_it_subtracts", """\
 slopes = backprop(NET, V, Cost=1.0)
