@@ -90,13 +90,10 @@ class Paths:
               label: Callable[[Edge], Any] = lambda edge: edge.value, start: str | None = None, back: bool = False) -> Solution:
         """The path problem of your own algebra: combine, over all paths, what extend makes of a path's labels (Reps §3).
 
-            graph.solve(operator.mul, operator.add, 1, lambda edge: 1)      # how many paths lead to each register
-            graph.solve(operator.add, min, 0, lambda edge: 1)               # the edges of the shortest of them
-            graph.solve(operator.mul, max, 1.0, lambda edge: abs(edge.value))
+            graph.solve(operator.add, min, 0, lambda edge: 1)     # the edges of the shortest path to each register
 
-        extend(x, y), combine(x, y): of two labels, or of what they were made of, where extend distributes over combine and x
-        is nearer to the start. one: the worth of the path without edges. label: that of an edge, which has source, target,
-        slope and value. start: one of wrt, or of `of` where back; may be left out where there is one alone.
+        extend(x, y), combine(x, y): of paths, x nearer to the start; extend distributes over combine. one: the path without
+        edges. label: that of an edge. start: one of wrt, or of `of` where back.
         """
         start = self._one(start, self.of if back else self.wrt, "of" if back else "wrt")
         return solve(self.edges, start, back, one, lambda edge, x: extend(x, label(edge)), combine)

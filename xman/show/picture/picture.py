@@ -49,7 +49,7 @@ def picture(of: XMan | Steps | Paths | Explanation, notes: Mapping[str, Any] | N
 
 def objects(model: XMan, notes: Mapping[str, Any]) -> Picture:
     """The Registers and the Operations that the model's registers lead to."""
-    every = list(evaluationOrder(*model.registers()))
+    every = list(evaluationOrder(*model.registers().values()))
     read = {id(a) for r in every for a in r.inputsTo()}
     results = [r for r in every if r.definedAs and id(r) not in read]
     steps = model.operationSequence(*results) if results else []
