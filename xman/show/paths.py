@@ -89,7 +89,6 @@ class Paths:
     def solve(self, extend: Callable[[Any, Any], Any], combine: Callable[[Any, Any], Any], one: Any,
               label: Callable[[Edge], Any] = lambda edge: edge.value, start: str | None = None, back: bool = False) -> Solution:
         """The path problem of your own algebra: combine, over all paths, what extend makes of a path's labels (Reps §3).
-
             graph.solve(operator.add, min, 0, lambda edge: 1)     # the edges of the shortest path to each register
 
         extend(x, y), combine(x, y): of paths, x nearer to the start; extend distributes over combine. one: the path without

@@ -53,7 +53,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, numbe
     seed: of the shuffle.  numbers: the labels are no classes, but numbers to be fitted.
     Raises DataError, with file and line, where a file is missing or not right, a label not among train's or no number.
     """
-    path = _installed(f"{source}.train") if source in INSTALLED else Path(source)
+    path = installed(f"{source}.train") if source in INSTALLED else Path(source)
     stem = path.with_suffix("") if path.suffix in PARTS else path
     three = [Path(f"{stem}{part}") for part in PARTS]
     if path.suffix in PARTS or (not path.exists() and all(map(Path.exists, three))):
@@ -81,7 +81,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, numbe
     return Dataset(*zip(inputs, y, strict=True), tuple(classes), alphabet)
 
 
-def _installed(name: str) -> Path:
+def installed(name: str) -> Path:
     """The path of a file that is installed as part of xman.datasets, or lies in data/ of a checkout."""
     try:
         path = Path(str(files("xman.datasets") / name))
