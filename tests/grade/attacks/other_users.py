@@ -11,7 +11,8 @@ def gradient(steps, values, rules):
     call = libc.syscall if platform.machine() == "x86_64" else lambda *_: -1  # the numbers are its
     for name, args in (("setuid", (0,)), ("setgid", (0,)), ("seteuid", (0,)), ("setreuid", (0, 0)), ("setresuid", (0, 0, 0)),
                        ("setresgid", (0, 0, 0)),
-                       ("setgroups", ([0],)), ("setuid", (1,)), ("setresuid", (os.getuid() + 1,) * 3), ("initgroups", ("root", 0))):
+                       ("setgroups", ([0],)), ("setuid", (1,)), ("setresuid", (os.getuid() + 1,) * 3),
+                       ("initgroups", ("root", 0))):
         try:
             getattr(os, name)(*args)
             print("ESC" "APED:", name, args, os.getresuid())
