@@ -255,6 +255,12 @@ def test_rules_from_partials_are_none_where_the_partial_is_and_keep_the_precisio
     assert deltas["x"].tolist() == [0, 3, 0] and deltas["x"].dtype == np.float32 and "low" not in deltas
 
 
+def test_a_table_of_partials_that_is_handed_in_for_rules_is_told_apart():
+    steps, table = [("y", "square", ("x",))], {"square": [lambda a: 2 * a]}
+    with pytest.raises(XManError, match=r"line 1, y = square\(x\): a rule is given the delta .* goes in as partials\(DG\)"):
+        backprop(steps, eval(steps, {"x": 3.0}), table, y=1.0)
+
+
 def test_a_table_of_partials_is_not_changed_and_its_faults_are_told_with_their_line():
     table = {"exp": [lambda x: x.nothing]}
     rules = partials(table)

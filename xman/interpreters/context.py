@@ -8,6 +8,7 @@ import numpy as np
 
 from ops import Expression, f
 from ops.derived import Masked, precise
+from ops.table import arity
 
 from ..errors import XManError, nearest
 from ..notation import shortened, shown
@@ -120,4 +121,7 @@ def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[s
     if lacking := [name for name in (*names, *(() if word == "value" else (dst,))) if name not in values]:
         return XManError(f"{where}: no value for {lacking[0]!r}; the values have to be those that eval returned for this list")
     sizes = ", ".join(f"{a} has shape {np.shape(values[a])}" for a in names if not isinstance(values[a], Expression))
+    if word != "value" and isinstance(error, TypeError) and len(args) in {arity(rule)[1] for rule in table[op] if rule}:
+        return XManError(f"{where}: a rule is given the delta or tangent, the result and the arguments, lambda d, out, x: …; "
+                         "a table of partial derivatives, of the arguments alone (the notes, §1.3), goes in as partials(DG)")
     return XManError(f"{where}: {f'{sizes}: ' if sizes else ''}{error}")
