@@ -24,7 +24,7 @@ REFUSED = re.compile(
     r"with (append|aweights|axis|axis[abc]|bias|casting|ddof|device|dtype|fweights|hermitian|initial|mean|method|mode|out|period|prepend|rcond|retstep|"
     r"rtol|to_begin|to_end|upper|where)= has no derivative|takes no where here|bitwise functions of whole|in whole numbers has|in-place write"
     r"|for a plain q|vectors of three|full rank|(vecdot|reciprocal) of (bool|u?int\d+)|lower triangle|mode='(linear_ramp|mean)'|one argument gives"
-    r"|no \.reduce here|order='K'|qr with mode=|for a whole order|(hermitian=True |with (full|cov|sorter|subok|weights|order|kind|like)= )has no derivative|full_matrices=False")
+    r"|no \.reduce here|order='K'|qr with mode=|for a whole order|(hermitian=True |with (full|cov|sorter|subok|weights|order|kind|like)= )has no derivative|full_matrices=False|positions are of an array with axes")
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 
 
@@ -34,7 +34,7 @@ def test_a_call_gives_what_numpy_gives_or_a_sentence(function):
     for args, options, only, found in compared(function, every=1 if ALL else 32):
         assert found in ("same", "both raise") or found.startswith("refused") and REFUSED.search(found), (args, options, only, found)
         seen[found[:7]] += 1
-    assert seen["same"] or not ALL
+    assert seen["same"] or not ALL or getattr(function, "nin", 0) > 2  # three arguments are not drawn: test_more_numpy_names
 
 
 def test_the_sweep_sees_what_differs():

@@ -199,6 +199,6 @@ def where(condition, x=None, y=None):
 
 def nonzero(x):
     if not x.ndim:
-        raise ValueError("np.nonzero takes an array with axes; write np.atleast_1d(x)")
+        refuse("positions are of an array with axes", "write np.atleast_1d(x)")
     places = f.not_equal(x, 0)
     return tuple(f.getitem(grid, places) for grid in np.indices(x.shape))

@@ -167,7 +167,12 @@ def insert(arr, obj, values, axis=None):
 
 def bincount(x, weights=None, minlength=0):
     blank = np.zeros(len(np.bincount(plain(x), minlength=minlength)), int if weights is None else float)
-    return f.scatterAdd(np.ones(x.shape, int) if weights is None else array(weights), blank, x)
+    return f.scatterAdd(np.ones(x.shape, int) if weights is None else array(weights), blank, cast(x, np.dtype(int)))
+
+
+def scaled_by_powers(x, i):
+    np.ldexp(1.0, np.zeros((), array(i).dtype))  # raises what NumPy does
+    return x * cast(2.0 ** array(i), array(x).dtype)
 
 
 def vander(x, N=None, increasing=False):
@@ -214,7 +219,7 @@ NAMES.update({
     np.imag:             lambda val: np.zeros(val.shape, val.dtype)[()],
     np.angle:            checked(np.angle, lambda z, deg=False: f.arctan2(0.0, real(z)) * (180.0 / math.pi if deg else 1.0)),
     np.i0:               lambda x: cast(f.besselI(0, real(x)), real(x).dtype),
-    np.ldexp:            lambda x, i: x * cast(2.0 ** array(i), array(x).dtype),
+    np.ldexp:            scaled_by_powers,
     np.real_if_close:    lambda a, tol=100: a,
     np.iscomplex:        lambda x: np.zeros(x.shape, bool)[()],
     np.isreal:           lambda x: np.ones(x.shape, bool)[()],
