@@ -68,11 +68,12 @@ class Masked(Expression):
     def __init__(self, value: Any): self.value = value
 
     def record(self, op, args):
-        if op == "mul" and not any(type(a) in (int, float) and math.isfinite(a) for a in args):
-            op, args = "scale", args if isinstance(args[0], Masked) else args[::-1]
-        elif op == "divide" and isinstance(args[0], Masked):
+        values = [a.value if type(a) is Masked else a for a in args]
+        if op == "mul" and not any([type(a) in (int, float) and math.isfinite(a) for a in args]):
+            op, values = "scale", values if type(args[0]) is Masked else values[::-1]
+        elif op == "divide" and type(args[0]) is Masked:
             op = "ratio"
-        return Masked(getattr(f, op)(*[a.value if isinstance(a, Masked) else a for a in args]))
+        return Masked(getattr(f, op)(*values))
 
 
 class Traced(Expression):
