@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = "ops", "xman"
 BESIDE_A_WORKER = "confine", "plain", "shapes"  # a worker of the grader imports what lies beside it
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-HEAVY = "scipy", "click", "matplotlib", "tqdm", "safetensors"
+HEAVY = "scipy", "click", "matplotlib", "tqdm", "safetensors", "pyarrow", "pandas", "sklearn", "onnx"
 
 # the parts of xman, each above those that it may import
 RANKS = [{"errors", "figures", "notation", "validity", "wengert", "register", "manager"},
@@ -30,10 +30,12 @@ RANKS = [{"errors", "figures", "notation", "validity", "wengert", "register", "m
          {"engines"},
          {"fused"},
          {"tape"},
-         {"show", "train", "sandbox", "submissions"},
+         {"show", "train", "sandbox", "submissions", "tables", "export"},
+         {"files"},
          {"grade"},
          {"course"},
          {"models"},
+         {"estimators"},
          {"cli"},
          {"__main__"}]
 RANK = {part: k for k, parts in enumerate(RANKS) for part in parts}

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ops
+from ops.table import Each
 from xman import Report, WengertList, XManError, backprop, check, eval, forward, partials, shapes
 
 EXP2 = [("z", "exp", ("x",)), ("y", "exp", ("z",))]
@@ -259,6 +260,14 @@ def test_a_table_of_partials_that_is_handed_in_for_rules_is_told_apart():
     steps, table = [("y", "square", ("x",))], {"square": [lambda a: 2 * a]}
     with pytest.raises(XManError, match=r"line 1, y = square\(x\): a rule is given the delta .* goes in as partials\(DG\)"):
         backprop(steps, eval(steps, {"x": 3.0}), table, y=1.0)
+
+
+def test_a_rule_that_fails_is_told_of_at_once_where_an_operator_takes_any_number_of_arguments():
+    def rule(d, out, *arrays):
+        raise TypeError("no such thing")
+
+    with pytest.raises(XManError, match=r"line 1, y = concat\(0, x\): .* no such thing"):
+        backprop([("y", "concat", (0, "x"))], {"x": np.ones(2), "y": np.ones(2)}, {"concat": Each(lambda i: rule, None)}, y=1.0)
 
 
 def test_a_table_of_partials_is_not_changed_and_its_faults_are_told_with_their_line():
