@@ -56,11 +56,6 @@ def zero_where_zero(x, result):
     return np.where(np.equal(x, 0), np.zeros_like(result), result)[()]
 
 
-def through_denominator(d, out, x, y):
-    """−d (x/y)/y; an infinite y sends back nothing: there the quotient has reached 0 and is flat."""
-    return f.where(f.isfinite(y), -(d * out) / y, 0.0)
-
-
 def through_base(d, out, x, y):
     """d y xʸ⁻¹, in every order finite at 0 where y is a whole number: no derivative of 0·x⁻¹ is taken."""
     if type(y) not in (int, float):
@@ -101,15 +96,15 @@ elementwise("subtract",   np.subtract,   lambda d, out, x, y: d,
 elementwise("mul",        np.multiply,   lambda d, out, x, y: d * y,
                                          lambda d, out, x, y: d * x)
 elementwise("divide",     np.divide,     lambda d, out, x, y: d / y,
-                                         through_denominator)
+                                         lambda d, out, x, y: -f.ratio(f.scale(out, d), y))  # flat where out is 0
 elementwise("power",      np.power,      through_base,
                                          lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))))
 elementwise("remainder",  np.remainder,  lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d * f.floor_divide(x, y))
-elementwise("ratio",      ratio,         lambda d, out, x, y: d / y,
-                                         lambda d, out, x, y: -f.ratio(f.scale(f.not_equal(x, 0), d * out), y))
+elementwise("ratio",      ratio,         lambda d, out, x, y: f.scale(f.isfinite(y), d / y),
+                                         lambda d, out, x, y: -f.ratio(f.scale(out, d), y))
 elementwise("scale",      scale,         lambda d, out, x, w: d * w,
-                                         lambda d, out, x, w: f.scale(f.not_equal(x, 0), d * x))
+                                         lambda d, out, x, w: f.scale(x, d))
 # ties of maximum and minimum give ½ each
 elementwise("maximum",    np.maximum,    lambda d, out, x, y: f.half(f.scale(x > y, d) + f.scale(x >= y, d)),
                                          lambda d, out, x, y: f.half(f.scale(y > x, d) + f.scale(y >= x, d)))
@@ -123,7 +118,7 @@ elementwise("clip",       clip,          lambda d, out, x, *to: d if all(b is No
                                          lambda d, out, x, lo=None, hi=None: f.scale(x > hi, d))
 
 elementwise("negative",   np.negative,   lambda d, out, x: -d)
-elementwise("reciprocal", reciprocal,    lambda d, out, x: through_denominator(d, out, 1.0, x))
+elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.scale(out, d), x))
 elementwise("square",     square,        lambda d, out, x: d * (2 * x))
 elementwise("half",       half,          lambda d, out, x: f.half(d))
 elementwise("alias",      alias,         lambda d, out, x: d)

@@ -74,18 +74,20 @@ class Masked(Expression):
     def __init__(self, value: Any, flow: Flow = None): self.value, self.flow = value, flow
 
     @staticmethod
-    def seed(value: Any, given: Any = None) -> Masked:
-        """A delta or a tangent to start from, which flows where it is not 0. given: what it was spread from."""
-        given = value if given is None else given
-        everywhere = not isinstance(given, Expression) and np.all(given)
+    def seed(value: Any, given: Any) -> Masked:
+        """A delta or a tangent to start from, which flows where `given`, what it was spread from, is a number other than 0.
+
+        What stands for a number flows everywhere: a list is written for directions without zeros.
+        """
+        everywhere = isinstance(given, Expression) or np.all(given)
         return Masked(value, None if everywhere else functools.cache(lambda: f.not_equal(value, 0.0)))
 
     def record(self, op, args):
         out = getattr(f, op)(*[a.value if type(a) is Masked else a for a in args])
-        flow = flow_of(op, args)
-        if flow and (op == "divide" or op == "mul" and not any([type(a) in (int, float) and math.isfinite(a) for a in args])):
-            out = f.where(flow(), out, 0.0)
-        return Masked(out, flow)
+        came = next(a.flow for a in args if type(a) is Masked)
+        if came and op in ("mul", "divide", "scale") and not any([type(a) in (int, float) and math.isfinite(a) for a in args]):
+            out = f.where(came(), out, 0.0)
+        return Masked(out, flow_of(op, args))
 
 
 def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, values: Iterable,

@@ -31,7 +31,7 @@ class Dual(ArrayLike):
         tangent = number(tangent, "the tangent of a Dual")
         below = max((x.level for x in (self.value, tangent) if isinstance(x, Expression)), default=0)
         self.level = (below + math.floor(below) + 1) / 2 if level is None else level  # halfway to the next traced call
-        self.flow = Masked.seed(tangent).flow
+        self.flow = Masked.seed(tangent, tangent).flow
         try:
             self.tangent = tangent if tangent.shape == self.value.shape else number_of(f.broadcast(tangent, self.value))
         except ValueError:
