@@ -19,10 +19,10 @@ import numpy as np
 
 from ..engines import Compiled, compile
 from ..errors import XManError
+from ..files import container as checkpoints
 from ..interpreters import eval
 from ..manager import XMan
 from ..passes import EXACT, STABLE, simplify
-from . import checkpoints
 from .evaluation import Diverged, feed, first_nan, judge, list_of, pair
 from .minibatches import Minibatches
 from .optimizers import Rule, optimizer_of, rates_of, training_list
