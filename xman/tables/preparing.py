@@ -53,8 +53,9 @@ class Prepared(NamedTuple):
             return ((found[:, None] - self.scale[0]) / self.scale[1]).astype(np.float32)
         places = ops.G["codes"](found, self.classes)
         if (unknown := np.flatnonzero(places == len(self.classes))).size:
-            raise TableError(f"{where}, row {unknown[0] + 1}, column {self.target.name!r}: found {str(found[unknown[0]])!r}, "
-                             f"which no training row has; the classes are {', '.join(self.classes[:12])}")
+            at = int(unknown[0])
+            raise TableError(f"{where}, row {at + 1}, column {self.target.name!r}: found {str(found[at])[:60]!r}, "
+                             f"which no training row has; the classes are {', '.join(self.classes[:12])[:400]}")
         return places
 
 
@@ -85,10 +86,10 @@ def prepared(table: Any, target: str | None = None, ignore: Collection[str] = ()
     part, y = (table, y) if rows is None else (table.take(rows), y[rows])
     scale = (0.0, 1.0) if classes else (float(y.mean()), float(y.std()))
     columns, arrays, found = [], [], []
-    taken = {*ops.G, *keyword.kwlist, *WORDS}
+    taken, there = {*ops.G, *keyword.kwlist, *WORDS}, dict(zip(names, part.columns, strict=True))
     for name in features:
-        chunks = part[name]
-        kind, spelling = kind_of(chunks, name, day_first)
+        chunks = there[name]
+        kind, spelling = kind_of(chunks, name, day_first, said)
         column = Column(name, register_of(name, taken), kind, spelling)
         array = cells(chunks, column, "the table")
         found.append((name, kind, *summary(array, kind)))
@@ -100,7 +101,7 @@ def prepared(table: Any, target: str | None = None, ignore: Collection[str] = ()
         columns.append(column)
         arrays.append(array)
     if not columns:
-        raise TableError(f"no column tells rows apart: {'; '.join(said)}")
+        raise TableError(f"no column tells rows apart: {'; '.join(said)[:1000]}")
     said += leaks(columns, arrays, y, target)
     steps, output = lines(columns, arrays, taken)
     shape = eval(steps, {c.register: x[:1] for c, x in zip(columns, arrays, strict=True)})[output].shape[1:]
