@@ -82,9 +82,9 @@ DEEP = "z = dot(a, " + "(" * 5000 + ")" * 5000 + ")"
     (CODE, "cannot be read"), (DEEP, "cannot be read"), ("z = (lambda: 0)()", "cannot be read"), ("import os", "cannot be read"),
     ("outputs = eval(a)", "'eval', which is not in the table"), ("outputs = add(a, nowhere)", "reads 'nowhere'"),
     ("z = exp(a)", "does not compute 'outputs'"), ("outputs = broadcast(a, (100000, 100000, 1))", "a literal that is too large"),
-    ("outputs = characters(a, 9999999999)", "a literal that is too large"), ("outputs = pad(a, 99999999)", "literal that is too large"),
+    ("outputs = characters(a, 9999999999)", "a literal that is too large"), ("outputs = pad(a, 99999999)", "is too large"),
     ("outputs = broadcast(a, (4000, 4000, 1))\nz = outer(outputs, outputs)", "would hold"),
-    ("z0 = concat(0, a, b)\n" + "".join(f"z{k} = concat(0, z{k - 1}, z{k - 1})\n" for k in range(1, 60)) + "outputs = exp(z59)", "would hold"),
+    ("z0 = exp(a)\n" + "".join(f"z{k} = concat(0, z{k - 1}, z{k - 1})\n" for k in range(1, 60)) + "outputs = exp(a)", "would hold"),
     ("z0 = broadcast(a, (4000, 1))\nz1 = mT(z0)\noutputs = add(z0, z1)\nz2 = outer(outputs, outputs)", "would hold"),
     ("outputs = power(a, 10000000000000000000000000000000)", "has the argument"), ("\n" * 200_000, "at most 100,000 lines"),
     ("outputs = array([1.0], 'object')", "cannot be read"), ("outputs = add(a, array([1.0], 'O'))", "cannot be read"),
@@ -110,4 +110,4 @@ def test_arrays_of_other_types_and_shapes_are_refused(path):
 def test_the_metadata_hold_what_the_file_is(path):
     with pytest.importorskip("safetensors").safe_open(str(written(path)), "numpy") as file:
         facts = json.loads(file.metadata()["xman"])
-    assert facts["list"] == FACTS["list"] and facts["columns"] == FACTS["columns"] and facts["versions"]["numpy"] == np.__version__
+    assert facts.items() >= FACTS.items() and facts["versions"]["numpy"] == np.__version__

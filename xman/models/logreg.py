@@ -7,7 +7,7 @@ import numpy as np
 
 from ..manager import XMan
 from ..register import XManFunctions as f
-from .parts import bias, glorot, outputs_and_loss, rows
+from .parts import bias, column, glorot, outputs_and_loss, rows
 
 
 class LogisticRegression(XMan):
@@ -30,4 +30,4 @@ class LogisticRegression(XMan):
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
         """The inputs of the list for rows X, (n, …) flattened to (n, features), and targets y."""
-        return {"X": rows(X), "y": y}
+        return {"X": rows(X), "y": column(y)}

@@ -48,4 +48,9 @@ def activation_called(name: str):
 
 def rows(X: Any) -> Any:
     """X (n, …) as rows (n, features); a sparse matrix has them already."""
-    return X.reshape(X.shape[0], -1) if isinstance(X, np.ndarray) and X.ndim != 2 else X
+    return X.reshape(-1, int(np.prod(X.shape[1:]))) if isinstance(X, np.ndarray) and X.ndim != 2 else X
+
+
+def column(y: Any) -> Any:
+    """Numbers (n,) as a column (n, 1), beside outputs (n, 1), with which they would spread to (n, n); others as they are."""
+    return y[:, None] if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind == "f" else y
