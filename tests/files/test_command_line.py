@@ -150,6 +150,7 @@ def test_titles_and_digits_are_saved_with_what_makes_numbers_of_them(run):
 
 
 @pytest.mark.skipif(not ALL, reason="a minute of training: XMAN_ALL_CASES=1")
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 @pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "diabetes", "digits"])
 def test_train_is_within_a_point_of_the_pipeline_of_scikit_learn(name, tmp_path):
     """The mean of five splits; the pipeline has the training and the validation rows."""
