@@ -141,6 +141,16 @@ def test_rows_without_a_header_and_with_missing_cells_are_predicted(run, iris, t
     assert run("predict", "iris.safetensors", "-", stdin=f"{names}\n0.2,1.4,3.5,5.1,x\n\n")[1].split() == ["target", "0"]
 
 
+@pytest.mark.parametrize("data", ["iris.csv", "digits", "d.csv"])
+def test_a_report_is_a_page_with_the_list_the_curves_and_the_worst_mistakes(run, iris, tmp_path, data):
+    datasets.load_diabetes(as_frame=True).frame.to_csv(tmp_path / "d.csv")
+    assert run("train", "mlp", "--data", data, "--epochs", "2", "--hidden", "4", "--quiet", "--report", "r.html")[0] == 0
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert page.count("<polyline") >= 2 and "h1 = relu(" in page
+    assert "Worst mistakes" in page and ("<rect" in page if data == "digits" else "<td>prediction" in page) and "digest" in page
+    assert "cannot be written" in run("train", "mlp", "--data", data, "--epochs", "0", "--quiet", "--report", "no/r.html")[2]
+
+
 def test_titles_and_digits_are_saved_with_what_makes_numbers_of_them(run):
     for data, model in (("digits", "logreg"), ("names", "lstm")):
         assert run("train", model, "--data", data, "--epochs", "1", "--quiet", "--save", "m.safetensors")[0] == 0

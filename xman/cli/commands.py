@@ -16,6 +16,7 @@ from .. import __version__
 from ..engines import ENGINES
 from ..errors import XManError, extra
 from ..files import trained
+from ..files.pages import write_page
 from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
 from ..models.bases import KINDS
@@ -161,6 +162,7 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of an MLP
 @click.option("--task", type=click.Choice(["classify", "regress"]), help="What the target is.  [default: by its looks]")
 @click.option("--day-first/--no-day-first", default=False, help="Whether 03/04/2024 is in April.")
 @click.option("--save", metavar="FILE.safetensors", help="Write the trained model, for xman predict and xman.load.")
+@click.option("--report", metavar="FILE.html", help="Write a page: the model, its list, its curves and its worst mistakes.")
 @click.option("--plot", metavar="FILE.png", help="Draw the learning curve.")
 @click.option("--engine", type=click.Choice(["auto", *ENGINES]), help="What runs the list.  [default: auto]")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True,
@@ -168,9 +170,9 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of an MLP
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
 def train(model: str, data: str, header: bool | None, target: str | None, ignore: tuple[str, ...], task: str | None,
-          day_first: bool, save: str | None, seed: int, max_len: int | None, hidden: tuple[int, ...], activation: str | None,
-          last: str | None, basis: str | None, loss: str | None, warm_up: int, threads: int, quiet: bool, as_json: bool,
-          **settings: Any) -> None:
+          day_first: bool, save: str | None, report: str | None, seed: int, max_len: int | None, hidden: tuple[int, ...],
+          activation: str | None, last: str | None, basis: str | None, loss: str | None, warm_up: int, threads: int,
+          quiet: bool, as_json: bool, **settings: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
     sets = learning(data, max_len=max_len, seed=seed, numbers=model == "basis", header=header, target=target, ignore=ignore,
                     task=task, day_first=day_first)
@@ -209,10 +211,16 @@ def train(model: str, data: str, header: bool | None, target: str | None, ignore
     X, y = sets.test
     off = None if sets.classes else sets.prepared.scale[1] * np.sqrt(np.mean(
         (predict(network, result.parameters, X)[:, 0] - y.ravel()) ** 2))
-    if save:
+    if save or report:
         told = {"model": model, "data": data, "digest": digest(data), "seed": seed, **said, **settings, "names": sets.names,
                 "best_epoch": result.best, "reason": result.reason, "history": result.history}
-        trained(network, result.parameters, sets.prepared, plain(told)).save(save)
+        made = trained(network, result.parameters, sets.prepared, plain(told))
+        if save:
+            made.save(save)
+        if report:
+            (mean, scale), outputs = sets.prepared.scale, predict(network, result.parameters, X)
+            truth = np.array(sets.classes, object)[y] if sets.classes else y.ravel() * scale + mean
+            write_page(report, made, outputs if sets.classes else outputs * scale + mean, truth, sets.cells, seconds)
     if as_json:
         print(json.dumps(plain({"model": model, "data": data, "seed": seed, **settings, "history": result.history,
                                 "best_epoch": result.best, "reason": result.reason, "seconds": seconds,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import XManError
-from ..tables import Column, Prepared, prepared, read
+from ..tables import Column, Prepared, inputs, prepared, read
 from ..tables.preparing import lines_of_titles
 from ..train import loaders
 from ..train.readers import read_lines
@@ -21,7 +21,7 @@ LIBSVM = ".svm", ".svmlight", ".libsvm"
 class Learning(NamedTuple):
     """What there is to learn from: as `xman.train.Dataset`, and how rows of numbers are made of what the source holds.
 
-    names: of all columns of a table."""
+    names: of all columns of a table. cells: those of the test part, by register."""
     train: tuple
     valid: tuple
     test: tuple
@@ -30,6 +30,7 @@ class Learning(NamedTuple):
     prepared: Prepared
     table: bool
     names: tuple[str, ...] = ()
+    cells: dict[str, Any] = {}
 
 
 def learning(source: str, *, max_len: int | None, seed: int, numbers: bool, header: bool | None, target: str | None,
@@ -49,7 +50,8 @@ def learning(source: str, *, max_len: int | None, seed: int, numbers: bool, head
         steps, output = [("z1", "divide", ("X", divisor)), ("z2", "astype", ("z1", ("float32",)))], "z2"
     goal = Column("label", "y", "category" if sets.classes else "number")
     made = Prepared(tuple(columns), WengertList(steps), output, goal, sets.classes, (0.0, 1.0), [], [], shape)
-    return Learning(*sets, made, table=False, names=("title", "label") if sets.alphabet else ())
+    return Learning(*sets, made, table=False, names=("title", "label") if sets.alphabet else (),
+                    cells={} if sets.alphabet or hasattr(sets.test[0], "tocsr") else {"X": sets.test[0]})
 
 
 def is_table(source: str) -> bool:
@@ -77,7 +79,7 @@ def of_table(table: Any, source: str, seed: int, task: str | None, target: str |
     data = prepared(table, target, ignore, task, training, day_first)
     X, y = data.features(table), data.targets(table)
     return Learning(*((X[part], y[part]) for part in parts), data.classes, None, data, True,
-                    tuple(table.column_names))
+                    tuple(table.column_names), inputs(data.columns, table.take(parts[2])))
 
 
 def findings(data: Prepared) -> str:

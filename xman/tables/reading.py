@@ -167,7 +167,7 @@ def opened(path: Path) -> Any:
     """The file, unpacked where it is a gzip."""
     with open(path, "rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path) if zipped else open(path, "rb")
+    return gzip.open(path) if zipped else arrow().OSFile(str(path))
 
 
 def formed(path: str | Path, head: bytes, header: bool | None = None, known: Known = ()) -> Form:
