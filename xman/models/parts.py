@@ -46,6 +46,17 @@ def activation_called(name: str):
     return getattr(f, name)
 
 
+def normalized(h: Register, axis: int) -> Register:
+    """h with mean 0 and variance 1 along axis (Ba, Kiros and Hinton 2016, eq. 3, without gain and bias)."""
+    h = h - f.mean(h, axis, True)
+    return h / f.sqrt(f.mean(f.square(h), axis, True) + 1e-5)
+
+
 def rows(X: Any) -> Any:
     """X (n, …) as rows (n, features); a sparse matrix has them already."""
     return X.reshape(X.shape[0], -1) if isinstance(X, np.ndarray) and X.ndim != 2 else X
+
+
+def targets(y: Any, like: Register) -> Any:
+    """The targets of a model of one output, like the parameter (…, 1), as a column (n, 1); others as they are."""
+    return y[:, None] if y is not None and np.shape(like.default)[-1] == 1 and np.ndim(y) == 1 else y
