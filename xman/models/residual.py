@@ -30,7 +30,9 @@ class ResidualMLP(XMan):
             raise XManError(f"dropout is the share that is left out, at least 0 and below 1, not {dropout!r}")
         random, act = np.random.default_rng(seed), activation_called(activation)
         self.dropout, self.hidden, self.running = dropout, hidden, []
-        self.X, self.y, self.training = f.input(), f.input(), f.input(default=dtype(0))
+        self.X, self.y = f.input(), f.input()
+        if normalization == "batch":
+            self.training = f.input(default=dtype(0))
         self.W0, self.b0 = glorot(random, features, hidden, dtype), bias(random, hidden, dtype)
         h = self.h0 = self.X @ self.W0 + self.b0
         for k in range(1, blocks + 1):
@@ -60,9 +62,11 @@ class ResidualMLP(XMan):
             statistics.append(running + self.training * (now - running))
         return (h - statistics[0]) / f.sqrt(statistics[1] + 1e-5)
 
-    def draw(self, random: np.random.Generator, rows: np.ndarray) -> dict[str, Any]:
+    def draw(self, random: Any, rows: np.ndarray) -> dict[str, Any]:
         """What a step of training is given beside the rows of these numbers: that it is one, and whom dropout spares."""
-        return {"training": self.training.default + 1}
+        keep, dtype, shape = 1 - self.dropout, self.W.default.dtype, (len(rows), self.hidden)
+        masks = {name: (random.random(shape) < keep).astype(dtype) / keep for name in vars(self) if name.startswith("mask")}
+        return masks | ({"training": dtype.type(1)} if self.running else {})
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
         """The inputs of the list for rows X, (n, …) flattened to (n, features), and targets y."""
