@@ -168,9 +168,14 @@ def mT(x):
     return np.swapaxes(x, -1, -2)
 
 
+def along(axis, x, *ends):
+    """The key of slice(*ends) along an axis of x."""
+    return (*(slice(None),) * np.lib.array_utils.normalize_axis_index(axis, np.ndim(x)), slice(*ends))
+
+
 def flip(x, axis=None):
     """x with its entries in reverse order along axis."""
-    return np.flip(x, axis)
+    return x[along(axis, x, None, None, -1)] if type(axis) is int else np.flip(x, axis)
 
 
 def roll(x, shift, axis=None):

@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from .expression import f
+from .linear_maps import along
 from .table import arity, elementwise, linear, operator
 
 
@@ -135,13 +136,13 @@ def through_cumprod(d, out, x, axis=None):
 
 def cumprod(x, axis=None):
     """The products of the entries of x up to each, along axis; of the flattened x for None."""
-    return np.cumprod(x, axis)
+    return np.asarray(x).cumprod(axis)
 
 
 def shift(x, axis, first=0.0):
     """x moved one place on along axis, `first` coming in at the start."""
-    moved = np.roll(x, 1, axis)
-    np.moveaxis(moved, axis, 0)[:1] = first
+    moved = np.empty_like(x)
+    moved[along(axis, x, 1, None)], moved[along(axis, x, 1)] = x[along(axis, x, -1)], first
     return moved
 
 

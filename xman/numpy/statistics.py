@@ -20,9 +20,8 @@ def reduction(op: str) -> Any:
     over = getattr(f, op)
 
     def reduced(a, axis=None, keepdims=False, **options):
-        if axis is None and not keepdims and not options:
-            return over(a)
-        return over(summed(op, a, **options), axis=whole_axis(axis), keepdims=bool(keepdims))
+        a = summed(op, a, **options) if options else a
+        return over(a, whole_axis(axis), True) if keepdims else over(a) if axis is None else over(a, whole_axis(axis))
     return reduced
 
 
