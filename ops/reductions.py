@@ -167,11 +167,14 @@ def reduction(op, value, rule):
 
     The adjoint spreads delta and out over x again and then applies the rule; the tangent applies it and then sums.
     """
+    def spread(d, x, axis, keepdims):
+        return d if axis is None or keepdims else f.broadcast(d, x, axis)
+
     def adjoint(d, out, x, axis=None, keepdims=False, *rest):
-        return rule(back(d, x, axis, keepdims), back(out, x, axis, keepdims), x, axis, *rest)
+        return rule(spread(d, x, axis, keepdims), spread(out, x, axis, keepdims), x, axis, *rest)
 
     def tangent(t, out, x, axis=None, keepdims=False, *rest):
-        return f.sum(rule(t, back(out, x, axis, keepdims), x, axis, *rest), axis, keepdims)
+        return f.sum(rule(t, spread(out, x, axis, keepdims), x, axis, *rest), axis, keepdims)
 
     literals = [None] * (arity(value)[1] - 1)
     operator(op, value, adjoint, *literals, tangents=[tangent, *literals])

@@ -31,7 +31,8 @@ def spread(op: str) -> Any:
         if ddof and correction is not None:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         less = ddof if correction is None else correction
-        return getattr(f, op)(summed(op, a, **options), axis=whole_axis(axis), keepdims=bool(keepdims), ddof=less)
+        a = summed(op, a, **options)
+        return getattr(f, op)(a, whole_axis(axis), bool(keepdims), less) if less else reduction(op)(a, axis, keepdims)
     return reduced
 
 
