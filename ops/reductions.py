@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from .expression import f
-from .linear_maps import along
+from .linear_maps import leading
 from .table import arity, elementwise, linear, operator
 
 
@@ -142,7 +142,8 @@ def cumprod(x, axis=None):
 def shift(x, axis, first=0.0):
     """x moved one place on along axis, `first` coming in at the start."""
     moved = np.empty_like(x)
-    moved[along(axis, x, 1, None)], moved[along(axis, x, 1)] = x[along(axis, x, -1)], first
+    lead = leading(x, axis)
+    moved[(*lead, slice(1, None))], moved[(*lead, slice(1))] = x[(*lead, slice(-1))], first
     return moved
 
 

@@ -77,9 +77,9 @@ def call(function: Any, args: tuple, options: dict) -> Any:
         refuse_function(function)
     names, least, defaults = parameters(function)
     if names and (options or len(args) > least):
-        given = dict(zip(names[least:], args[least:], strict=False)) | options if len(args) > least else options
-        args = *args[:least], *[given.pop(name) for name in names[len(args):least]]
-        options = {name: x for name, x in given.items() if x is not defaults.get(name, function)}
+        options |= zip(names[least:], args[least:], strict=False)
+        args = *args[:least], *[options.pop(name) for name in names[len(args):least]]
+        options = {name: x for name, x in options.items() if x is not defaults.get(name, function)}
     try:
         return NAMES[function](*args, **options)
     except TypeError as error:
