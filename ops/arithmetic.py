@@ -56,7 +56,7 @@ def safeProduct(x, y):
 
 
 def zero_where_zero(x, result, y=None):
-    total = np.add.reduce(result, axis=None)
+    total = np.vdot(result, result) if type(result) is np.ndarray else result
     if total == total:  # no NaN in it: nothing to mend
         return result
     zero = np.equal(x, 0) if y is None else np.isnan(result) & (np.equal(x, 0) | np.equal(y, 0))

@@ -155,7 +155,7 @@ def correlate(a, v):
 
 def reshape(x, shape):
     """x in another shape: a tuple, in which one −1 is worked out, or an array that has it."""
-    return np.reshape(x, shape_of(shape))
+    return np.asarray(x).reshape(shape_of(shape))
 
 
 def transpose(x, axes=None):
@@ -168,9 +168,14 @@ def mT(x):
     return np.swapaxes(x, -1, -2)
 
 
+def leading(x, axis):
+    """The key of all that stands before an axis of x."""
+    return (slice(None),) * np.lib.array_utils.normalize_axis_index(axis, x.ndim)
+
+
 def flip(x, axis=None):
     """x with its entries in reverse order along axis."""
-    return np.flip(x, axis)
+    return x[(*leading(x, axis), slice(None, None, -1))] if type(axis) is int else np.flip(x, axis)
 
 
 def roll(x, shift, axis=None):
