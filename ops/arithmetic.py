@@ -32,6 +32,12 @@ def where(c, x, y):
     return np.where(c, x, y)
 
 
+def share(x, y):
+    """1 where x > y, ½ where they are equal, and 0 elsewhere: the share of x in the maximum of the two."""
+    dtype = np.result_type(x, y)
+    return 0.5 * np.add(np.greater(x, y), np.greater_equal(x, y), dtype=dtype if dtype.kind == "f" else float)
+
+
 def clip(x, lo=None, hi=None):
     """x held between lo and hi (None: no bound). At the bounds the gradient passes."""
     return np.clip(x, lo, hi)
@@ -114,11 +120,10 @@ elementwise("scale",      scale,         lambda d, out, x, w: f.scale(d, w),
                                          lambda d, out, x, w: f.safeProduct(d, x))
 elementwise("safeProduct", safeProduct,  lambda d, out, x, y: f.safeProduct(d, y),
                                          lambda d, out, x, y: f.safeProduct(d, x))
-# ties of maximum and minimum give ½ each
-elementwise("maximum",    np.maximum,    lambda d, out, x, y: f.half(f.scale(x > y, d) + f.scale(x >= y, d)),
-                                         lambda d, out, x, y: f.half(f.scale(y > x, d) + f.scale(y >= x, d)))
-elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.half(f.scale(x < y, d) + f.scale(x <= y, d)),
-                                         lambda d, out, x, y: f.half(f.scale(y < x, d) + f.scale(y <= x, d)))
+elementwise("maximum",    np.maximum,    lambda d, out, x, y: f.scale(f.share(x, y), d),
+                                         lambda d, out, x, y: f.scale(f.share(y, x), d))
+elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.scale(f.share(y, x), d),
+                                         lambda d, out, x, y: f.scale(f.share(x, y), d))
 elementwise("where",      where,         None,
                                          lambda d, out, c, x, y: f.where(c, d, 0.0),
                                          lambda d, out, c, x, y: f.where(c, 0.0, d))
@@ -137,6 +142,7 @@ operator(   "sign",       np.sign,       None)
 # without derivative
 for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or"):
     operator(name, getattr(np, name), None, None)
+elementwise("share",      share,         None, None)
 operator("logical_not",  np.logical_not, None)
 operator("isnan",        np.isnan,       None)
 operator("isfinite",     np.isfinite,    None)

@@ -197,6 +197,7 @@ CASES: dict[str, list[tuple]] = {
     **{op: [(n(4),), (n(2, 3), 1), (n(2, 3), -1)] for op in ("argmax", "argsort")},
 }
 
+CASES["share"] = CASES["maximum"]
 CASES["det"].append((singular(),))
 CASES["cofactor"].append((singular(),))
 # the derivative of cofactorSlope goes by the inverse, so it has cases that are not singular; a standard deviation of 0 has a kink

@@ -296,6 +296,7 @@ ROWS = {
     # values without derivative
     **{op: (getattr(jnp, op), two(n, (at(1, 2), at(1, 3)))) for op in
        "equal not_equal less less_equal greater greater_equal logical_and logical_or".split()},
+    "share": (lambda x, y: jnp.heaviside(x - y, 0.5), two(n, (at(1, 2, 3), at(1, 3, 2)), ("3", 0.3))),
     **{op: (getattr(jnp, op), of(EDGE, "-", MASK)) for op in "logical_not isnan isfinite signbit".split()},
     "round": (jnp.round, one(n, ("3", 1), at(0.5, 1.5, -2.5), (100 * n(3), -1))),
     "argmax": (jnp.argmax, EXTREMES), "argsort": (jnp.argsort, of("3", "23", ("23", 0), ("23", -1), LINE)),

@@ -72,7 +72,7 @@ class Writer:
             return "call"  # NumPy may refuse the values
         if ufunc or op in REDUCED:
             return "into" if array else "number"
-        return "into" if array and (op in SPECIAL or op in MENDED or hasattr(self, f"write_{op}")) else "call"
+        return "into" if array and (op in SPECIAL or op in OWN or hasattr(self, f"write_{op}")) else "call"
 
     def written_over(self, op: str, args: tuple) -> list[str]:
         """The arguments that a line may write its result over: those that it has read by then."""
@@ -166,8 +166,8 @@ class Writer:
     def into(self, dst: str, op: str, args: tuple, written: list[str]) -> None:
         if write := getattr(self, "write_gemm" if op == GEMM else f"write_{op}", None):
             write(dst, args, written)
-        elif op in MENDED:
-            self.text.add(self.call(op, MENDED[op], *written, dst), 2)
+        elif op in OWN:
+            self.text.add(self.call(op, OWN[op], *written, dst), 2)
         elif op in REDUCED:
             axis, keepdims = (*args[1:], None, False)[:2] if len(args) < 3 else args[1:3]
             self.text.add(self.call(op, REDUCED[op], written[0], self.text.literal(axis), "None", dst, repr(bool(keepdims))), 2)
@@ -241,4 +241,9 @@ def mended(function: np.ufunc, both: bool = False) -> Any:
     return into
 
 
-MENDED = {"scale": mended(np.multiply), "ratio": mended(np.divide), "safeProduct": mended(np.multiply, True)}
+def share(x: Any, y: Any, out: np.ndarray) -> None:
+    np.greater(x, y, out)
+    np.multiply(np.add(out, np.greater_equal(x, y), out), 0.5, out)
+
+
+OWN = {"scale": mended(np.multiply), "ratio": mended(np.divide), "safeProduct": mended(np.multiply, True), "share": share}

@@ -122,7 +122,7 @@ def counted(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> l
     """The cost of each line that the registers in keep need."""
     keep = [name for name in keep if name in steps.inputs or any(name == dst for dst, _, _ in steps)]
     steps = simplify(steps, keep, {name: values[name] for name in steps.inputs})
-    values = eval(steps, values)
+    values = {x: np.asarray(v) if type(v) in (int, float) else v for x, v in eval(steps, values).items()}  # no literal
     if missing := [op for _, op, _ in steps if not operations(op)]:
         raise XManError(f"nothing says how many operations {missing[0]!r} takes; put it in the table: "
                         f"xman.engines.flops.FLOPS[{missing[0]!r}] = lambda out, *args: …")

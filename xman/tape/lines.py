@@ -16,6 +16,7 @@ from ..wengert import Line
 D, P, F = 1, 2, 4  # where the delta is 0 · where the partial is 0 · with D: and the other argument is finite
 
 ERF, LOW = "erf(x * 0.7071067811865476)", "minimum(x, 0.0)"
+SHARE, SHARE_OF_Y = "0.5 * (1.0 * (x > y) + (x >= y))", "0.5 * (1.0 * (y > x) + (y >= x))"
 
 #   row              value                                 ∂out/∂x                         ∂out/∂y
 ROWS: dict[str, tuple[str, str, str, int]] = {op: (*row, *("", "", 0)[len(row) - 1:]) for op, row in {
@@ -26,10 +27,8 @@ ROWS: dict[str, tuple[str, str, str, int]] = {op: (*row, *("", "", 0)[len(row) -
     "power":         ("x ** y",                            "where(y == 0.0, 0.0, y * x ** (y - 1.0))",
                       "where(out == 0.0, 0.0, out * log(where(x == 0.0, 1.0, x)))", D + P + D * 16),
     "powerOf2":      ("x * x",                             "2.0 * x", "", D),
-    "maximum":       ("maximum(x, y)",                     "0.5 * (1.0 * (x > y) + (x >= y))",
-                      "0.5 * (1.0 * (y > x) + (y >= x))", P * 17),
-    "minimum":       ("minimum(x, y)",                     "0.5 * (1.0 * (x < y) + (x <= y))",
-                      "0.5 * (1.0 * (y < x) + (y <= x))", P * 17),
+    "maximum":       ("maximum(x, y)",                     SHARE,                          SHARE_OF_Y, P * 17),
+    "minimum":       ("minimum(x, y)",                     SHARE_OF_Y,                     SHARE, P * 17),
     "abs":           ("abs(x)",                            "sign(x)"),
     "exp":           ("exp(x)",                            "out", "", D),
     "log":           ("log(x)",                            "1.0 / x", "", D),
@@ -89,6 +88,7 @@ ROWS: dict[str, tuple[str, str, str, int]] = {op: (*row, *("", "", 0)[len(row) -
     "isfinite":      ("1.0 * (x - x == 0.0)",),
     "stopGradient":  ("x",),
     "sign":          ("sign(x)",),
+    "share":         (SHARE,),
     "floor":         ("floor(x)",),
     "ceil":          ("ceil(x)",),
     "trunc":         ("trunc(x)",),

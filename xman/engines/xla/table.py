@@ -174,6 +174,7 @@ FUNCTIONS = {
     "expDifference": lambda x, y: jnp.where(jnp.equal(x, y) & jnp.isnan(e := jnp.exp(jnp.subtract(x, y))),
                                             jnp.not_equal(x, -np.inf), e),
     "ratio":      lambda x, y: zero_where_zero(x, jnp.divide(x, y)),
+    "share":      lambda x, y: jnp.where(jnp.equal(x, y), 0.5, jnp.greater(x, y)).astype(jnp.result_type(x, y)),
     "safeProduct": lambda x, y: jnp.where((x == 0) | (y == 0), 0, x * y),
     "astype":     lambda x, dtype: x.astype(dtype[0]),
     "einsum":     lambda subscripts, *arrays: jnp.einsum(subscripts_of(subscripts)[0], *arrays),
