@@ -31,7 +31,7 @@ RANKS = [{"errors", "figures", "notation", "validity", "wengert", "register", "m
          {"fused"},
          {"tape"},
          {"show", "train", "sandbox", "submissions", "tables", "export"},
-         {"files"},
+         {"files", "optimize"},
          {"grade"},
          {"course"},
          {"models"},

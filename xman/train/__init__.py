@@ -4,9 +4,7 @@ from .loaders import DataError, Dataset, load
 from .loop import fit
 from .optimizers import OPTIMIZERS, TrainingList, adagrad, adam, adamw, momentum, nesterov, rmsprop, sgd, training_list
 from .schedules import cosine, exponential, in_turn, product, step_decay, warm_up
-from .second_order.least_squares import least_squares
-from .second_order.minimize import minimize
 
 __all__ = ["DataError", "Dataset", "Diverged", "OPTIMIZERS", "Result", "TrainingError", "TrainingList", "adagrad", "adam",
-           "adamw", "cosine", "evaluate", "exponential", "fit", "in_turn", "least_squares", "load", "minimize", "momentum",
+           "adamw", "cosine", "evaluate", "exponential", "fit", "in_turn", "load", "momentum",
            "nesterov", "predict", "product", "rmsprop", "sgd", "step_decay", "training_list", "warm_up"]

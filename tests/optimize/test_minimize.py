@@ -8,8 +8,8 @@ from scipy.sparse import csr_matrix
 import xman
 from xman import XMan, XManError, f
 from xman.models import MLP, AdaptiveBasis, LogisticRegression
+from xman.optimize.minimize import WITH_GRADIENT, WITH_PRODUCTS, Problem
 from xman.train import Diverged, evaluate
-from xman.train.second_order.minimize import WITH_GRADIENT, WITH_PRODUCTS, Problem
 
 R = np.random.default_rng(3)
 X, LABELS = R.standard_normal((40, 4)), R.integers(0, 3, 40)

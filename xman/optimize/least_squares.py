@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engines import compile
-from ...errors import XManError, nearest
-from ...manager import XMan
-from ...matrices import Jacobian, packed, unpacked
-from ..evaluation import Result, feed, list_of, pair
-from ..progress import Progress
+from ..engines import compile
+from ..errors import XManError, nearest
+from ..manager import XMan
+from ..matrices import Jacobian, packed, unpacked
+from ..train.evaluation import Result, feed, list_of, pair
+from ..train.progress import Progress
 from .minimize import traced, unsound
 
 METHODS = "trf", "dogbox", "lm"

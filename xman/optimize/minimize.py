@@ -7,22 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from ...engines import compile
-from ...errors import XManError, nearest
-from ...functions.trace import parameters, trace, unused, varies
-from ...functions.trees import flatten, paths, unflatten
-from ...interpreters import eval
-from ...manager import XMan
-from ...matrices import Hessian, packed, unpacked
-from ...matrices.linear import LinearMap
-from ...passes import EXACT, STABLE, gradient, simplify
-from ...wengert import WengertList
-from ..evaluation import Diverged, Result, first_nan, judge
-from ..loop import Callback
-from ..objective import Objective
-from ..progress import Progress
-from ..run import score
-from . import refuse_changing
+from ..engines import compile
+from ..errors import XManError, nearest
+from ..functions.trace import parameters, trace, unused, varies
+from ..functions.trees import flatten, paths, unflatten
+from ..interpreters import eval
+from ..manager import XMan
+from ..matrices import Hessian, packed, unpacked
+from ..matrices.linear import LinearMap
+from ..passes import EXACT, STABLE, gradient, simplify
+from ..train.evaluation import Diverged, Result, first_nan, judge
+from ..train.loop import Callback
+from ..train.objective import Objective
+from ..train.progress import Progress
+from ..train.run import score
+from ..train.second_order import refuse_changing
+from ..wengert import WengertList
 
 WITH_GRADIENT, WITH_PRODUCTS = ("L-BFGS-B", "BFGS", "CG"), ("Newton-CG", "trust-ncg", "trust-krylov")
 STALLED = 10  # epochs in which the loss has not fallen
