@@ -34,6 +34,7 @@ LATER = {name: package for package, names in {
     "functions": "trace grad value_and_grad jvp vjp jacobian hessian hvp Dual derivative",
     "engines": "compile",
     "tape": "Tape",
+    "optimize": "minimize least_squares",
     "show": "explain derivation expand paths picture cost source difference_errors",
 }.items() for name in names.split()}
 

@@ -6,5 +6,5 @@ from .optimizers import OPTIMIZERS, TrainingList, adagrad, adam, adamw, momentum
 from .schedules import cosine, exponential, in_turn, product, step_decay, warm_up
 
 __all__ = ["DataError", "Dataset", "Diverged", "OPTIMIZERS", "Result", "TrainingError", "TrainingList", "adagrad", "adam",
-           "adamw", "cosine", "evaluate", "exponential", "fit", "in_turn", "load", "momentum", "nesterov", "predict", "product",
-           "rmsprop", "sgd", "step_decay", "training_list", "warm_up"]
+           "adamw", "cosine", "evaluate", "exponential", "fit", "in_turn", "load", "momentum",
+           "nesterov", "predict", "product", "rmsprop", "sgd", "step_decay", "training_list", "warm_up"]
