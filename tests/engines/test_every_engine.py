@@ -17,7 +17,7 @@ from xman.engines.program import MAY_SHARE
 
 sys.path.append(str(Path(__file__).parents[1] / "ops"))
 from every_call import DTYPES, OWN, cases, forget_own_operators, merged, own_operators
-from operator_cases import CASES
+from operator_cases import OF_NUMBERS as CASES
 from random_programs import program, sensitive
 
 # the tape says that it is for numbers alone, and hands on what is not; that is no failure of it

@@ -15,7 +15,7 @@ from xman.engines.xla import engine as with_jax
 from xman.models import LSTM, MLP, LogisticRegression
 
 sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("ops", "passes")]
-from operator_cases import CASES
+from operator_cases import OF_NUMBERS as CASES
 from random_lists import random_list
 
 jax = pytest.importorskip("jax", reason="the engine jax needs the package jax")

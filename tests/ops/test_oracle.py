@@ -11,6 +11,7 @@ import os
 
 import numpy as np
 import pytest
+from operator_cases import OF_STRINGS
 
 from ops import DG, TG, G
 from ops.table import OURS
@@ -363,7 +364,8 @@ def agree(ours, right, rtol, atol, dtype=float):
 
 
 def test_every_operator_has_an_oracle():
-    assert not OURS - ROWS.keys(), f"no row for {sorted(OURS - ROWS.keys())}"
+    # JAX has no strings; tests/ops/test_lookups.py has their values
+    assert not OURS - ROWS.keys() - OF_STRINGS, f"no row for {sorted(OURS - ROWS.keys())}"
 
 
 @pytest.mark.parametrize(("op", "k"), EVERY)

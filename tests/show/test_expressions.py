@@ -37,7 +37,8 @@ def test_the_text_evaluates_to_the_operators_value_bit_for_bit(op, args):
     names = {f"x{i}": a for i, a in enumerate(args) if isinstance(a, np.ndarray)}
     line = [f"x{i}" if isinstance(a, np.ndarray) else a for i, a in enumerate(args)]
     assert_same(evaluated(text(op, line), **names), ops.G[op](*args))
-    assert_same(evaluated(text(op, args)), ops.G[op](*args))  # all of it literal
+    if not any(isinstance(a, np.ndarray) and a.dtype.kind not in "biuf" for a in args):  # those are no literals
+        assert_same(evaluated(text(op, args)), ops.G[op](*args))  # all of it literal
 
 
 @pytest.mark.parametrize("op, args, source", [

@@ -61,7 +61,8 @@ def einsum(out: Any, subscripts: Any, *arrays: Any) -> int:
 FLOPS: dict[str, Count] = {
     **per_entry(1, *ELEMENTWISE & OURS),  # but for those that follow
     **per_entry(0, "alias", "stopGradient", "reshape", "transpose", "mT", "flip", "roll", "pad", "unpad", "concat", "part",
-                "stack", "shift", "diag", "diagBack", "column", "getitem", "take", "broadcast", "count", "oneHot", "astype"),
+                "stack", "shift", "diag", "diagBack", "column", "getitem", "take", "broadcast", "count", "oneHot", "astype",
+                "codes", "characters", "words", "days"),
     **per_entry(1, "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
                 "logical_not", "isnan", "isfinite", "signbit", "floor", "ceil", "trunc", "floor_divide", "round", "sign", "outer",
                 "cumsum", "cumprod"),

@@ -19,8 +19,8 @@ import numpy as np
 
 from ..engines import Compiled, compile
 from ..errors import XManError
+from ..files import container as checkpoints
 from ..interpreters import eval
-from . import checkpoints
 from .evaluation import Diverged, first_nan, judge, pair
 from .minibatches import Minibatches
 from .objective import Objective

@@ -1,0 +1,179 @@
+"""From columns to numbers by lines of the list: what is missing, categories, dates, text, and the scale of numbers."""
+from __future__ import annotations
+
+import keyword
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ops
+from ops.indexing import split_words
+
+from ..errors import nearest
+from ..interpreters import eval
+from ..notation import WORDS
+from ..wengert import WengertList, temporaries
+from .columns import Column, cells, inputs
+from .frames import TableError, of_frame
+from .kinds import COMMON, SAMPLE, kind_of, leaks, summary, target_cells, told_target, useless
+
+CHARACTERS = 20  # of a text that are read
+
+
+class Prepared(NamedTuple):
+    """The lines that make rows of numbers of a table, by what its training rows hold.
+
+    columns: those that the lines read. steps: the lines. output: the register of the rows, float32 (rows, features), or
+    (rows, characters, alphabet) of a single text. target: the column that is to be predicted, and classes: its labels, none
+    of numbers. scale: (mean, standard deviation) of the numbers. found: what each column holds, (name, kind, missing, what),
+    and said: what is worth a sentence. shape: that of a row of numbers.
+    """
+    columns: tuple[Column, ...]
+    steps: WengertList
+    output: str
+    target: Column
+    classes: tuple[str, ...]
+    scale: tuple[float, float]
+    found: list[tuple[str, str, int, str]]
+    said: list[str]
+    shape: tuple[int, ...]
+
+    def features(self, table: Any) -> np.ndarray:
+        """The rows of numbers, (rows, features), of a table or a frame."""
+        return eval(self.steps, inputs(self.columns, table))[self.output]
+
+    def targets(self, table: Any, where: str = "the table") -> np.ndarray:
+        """The classes by their place, int64 (rows,), or the numbers on their scale, float32 (rows, 1)."""
+        table = table if hasattr(table, "column_names") else of_frame(table)
+        found = target_cells(table, self.target, where)
+        if not self.classes:
+            return ((found[:, None] - self.scale[0]) / self.scale[1]).astype(np.float32)
+        places = ops.G["codes"](found, self.classes)
+        if (unknown := np.flatnonzero(places == len(self.classes))).size:
+            raise TableError(f"{where}, row {unknown[0] + 1}, column {self.target.name!r}: found {str(found[unknown[0]])!r}, "
+                             f"which no training row has; the classes are {', '.join(self.classes[:12])}")
+        return places
+
+
+def prepared(table: Any, target: str | None = None, ignore: Collection[str] = (), task: str | None = None,
+             rows: np.ndarray | None = None, day_first: bool = False) -> Prepared:
+    """What makes rows of numbers and targets of a table's columns.
+
+    table: of pyarrow, as `read` gives it. target: the column to predict (None: the last). ignore: columns to leave out. task:
+    "classify" or "regress" (None: by the target: words, truth values and few whole numbers are classes). rows: the training
+    rows, by number; means, deviations, categories and alphabets are theirs (None: all). day_first: 03/04/2024 is in April.
+    TableError for what cannot be learnt from.
+    """
+    table = table if hasattr(table, "column_names") else of_frame(table)
+    names = list(table.column_names)
+    for word, name in [("target", target)] * (target is not None) + [("ignore", name) for name in ignore]:
+        if name not in names:
+            raise TableError(f"--{word} {name}: there is no such column{nearest(name, names)}; there are {', '.join(names[:20])}")
+    if not table.num_rows:
+        raise TableError("the table has a header and no rows; wanted rows below it")
+    ignored = {*ignore, *([""] if "" in names[:1] and "" != target else [])}
+    target = next((name for name in reversed(names) if name not in ignored), "") if target is None else target
+    features = [name for name in names if name not in ignored and name != target]
+    if not features:
+        raise TableError(f"the table has no column beside {target!r}; wanted at least one to predict it from")
+    part = table if rows is None else table.take(rows)
+    said = ["the first column has no name and is taken for row numbers: left out"] * ("" in ignored - {*ignore})
+    goal, classes, scale = told_target(part[target], target, task, day_first, said)
+    columns, arrays, found = [], [], []
+    taken = {*ops.G, *keyword.kwlist, *WORDS}
+    for name in features:
+        chunks = part[name]
+        kind, spelling = kind_of(chunks, name, day_first)
+        column = Column(name, register_of(name, taken), kind, spelling)
+        array = cells(chunks, column, "the table")
+        found.append((name, kind, *summary(array, kind)))
+        if spelling.startswith("%d/") or spelling.startswith("%m/"):
+            said.append(f"{name!r}: dates are read as {spelling}; --day-first or --no-day-first says which")
+        if why := useless(array, kind):
+            said.append(f"{name!r} {why}: left out")
+            continue
+        columns.append(column)
+        arrays.append(array)
+    if not columns:
+        raise TableError(f"no column tells rows apart: {'; '.join(said)}")
+    said += leaks(columns, arrays, target_cells(part, goal, "the table"), target)
+    steps, output = lines(columns, arrays, taken)
+    shape = eval(steps, {c.register: x[:1] for c, x in zip(columns, arrays, strict=True)})[output].shape[1:]
+    found.append((target, "target", *summary(target_cells(part, goal, "the table"), goal.kind)))
+    return Prepared(tuple(columns), steps, output, goal, classes, scale, found, said, shape)
+
+
+# ---- lines --------------------------------------------------------------------------------------------------------------
+
+def register_of(name: str, taken: set[str]) -> str:
+    """A register's name for a column, like the column's own and not taken; it then is."""
+    plain = re.sub(r"[^0-9A-Za-z_]+", "_", name).strip("_")[:60] or "column"
+    plain = plain if plain[0].isalpha() else f"c{plain}"
+    while plain in taken:
+        plain += "_"
+    taken.add(plain)
+    return plain
+
+
+def lines(columns: Sequence[Column], arrays: Sequence[np.ndarray], taken: set[str]) -> tuple[WengertList, str]:
+    """The lines from columns to rows of numbers, the constants of these arrays in them, and the register of the rows."""
+    steps, parts, names = [], [], temporaries(taken)
+
+    def line(op: str, *args: Any) -> str:
+        steps.append((next(names), op, args))
+        return steps[-1][0]
+
+    numeric = [(c, np.asarray(ops.G["days"](x) if c.kind == "date" else x, float)) for c, x in zip(columns, arrays, strict=True)
+               if c.kind in ("number", "date")]
+    if numeric:
+        parts += numbers(line, [line("days", c.register) if c.kind == "date" else c.register for c, _ in numeric],
+                         np.stack([x for _, x in numeric], 1))
+    for column, array in zip(columns, arrays, strict=True):
+        if column.kind == "category":
+            most = sorted(word for word, _ in Counter(array.tolist()).most_common(COMMON))
+            place = line("codes", column.register, tuple(most))
+            parts.append(one_hot(line, place, np.arange(len(most) + 1)))
+        elif column.kind == "text":
+            parts.append(text(line, column.register, array, alone=len(columns) == 1))
+    joined = parts[0] if len(parts) == 1 else line("concat", 1, *parts)
+    rows = line("astype", joined, ("float32",))
+    return WengertList(steps), rows
+
+
+def numbers(line: Any, registers: list[str], X: np.ndarray) -> list[str]:
+    """Numbers on the scale of X, 0 where one is missing or infinite; and where that happens in X, a column that tells."""
+    known = np.isfinite(X)
+    count = np.maximum(known.sum(0), 1)
+    mean = np.where(known, X, 0.0).sum(0) / count
+    deviation = np.sqrt((np.where(known, X - mean, 0.0) ** 2).sum(0) / count)
+    deviation[~(deviation > 1e-12 * np.abs(mean))] = 1.0
+    stacked = line("stack", 1, *registers)
+    there = line("isfinite", stacked)
+    scaled = line("divide", line("subtract", stacked, mean), deviation)
+    parts = [line("where", there, scaled, 0.0)]
+    if (gaps := np.flatnonzero(~known.all(0))).size:
+        parts.append(line("logical_not", line("take", there, gaps, 1)))
+    return parts
+
+
+def one_hot(line: Any, places: str, values: np.ndarray) -> str:
+    """A column for each of the values, 1 where the place is that."""
+    return line("equal", line("getitem", places, Ellipsis, None), values)
+
+
+def text(line: Any, register: str, array: np.ndarray, alone: bool) -> str:
+    """The characters of short words, one-hot, each with its place; of longer texts how often the commonest words occur."""
+    some = array[:SAMPLE].tolist()
+    if sum(" " in cell for cell in some) > len(some) / 2:
+        counts = Counter(word for cell in array.tolist() for word in {*split_words(cell)})
+        return line("log1p", line("words", register, tuple(sorted(word for word, _ in counts.most_common(COMMON)))))
+    n = min(CHARACTERS, max(map(len, array.tolist())))
+    counts = Counter("".join(array.tolist()))
+    alphabet = np.array(sorted(ord(c) for c, _ in counts.most_common(COMMON)))
+    hot = one_hot(line, line("characters", register, n), alphabet)
+    return hot if alone else line("reshape", hot, (-1, n * len(alphabet)))
+
+
