@@ -1,0 +1,5 @@
+"""Lists for others to run: on the arrays of any library, as ONNX files, as StableHLO."""
+from .rows import on
+from .to_onnx import to_onnx
+
+__all__ = ["on", "to_onnx"]
