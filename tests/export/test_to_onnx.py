@@ -10,13 +10,12 @@ import pytest
 
 import ops
 import xman
-from xman import EXACT, STABLE, XManError, eval, simplify
+from xman import XManError, eval
 from xman.export import to_onnx
 from xman.models import LSTM, MLP
-from xman.train.optimizers import training_list
 
 sys.path.append(str(Path(__file__).parent))
-from lists_to_export import CASES, calls
+from lists_to_export import CASES, calls, merged, step_of
 
 pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
@@ -56,26 +55,11 @@ def assert_agree(found, want, rtol, atol):
         np.testing.assert_allclose(x, y, rtol, atol, err_msg=name)
 
 
-def every_call(dtype, every):
-    """One list of calls of every operator that ONNX has, and of their gradients; and the operators that are in it."""
-    steps, values, known = [], {}, set()
-    for op in set(CASES) - LACKING:
-        for lines, given in calls(op, dtype, every):
-            masks = op in ("getitem", "scatterAdd") and any(a.dtype.kind == "b" for a in given.values())
-            if masks or {line[1] for line in lines} & (LACKING | (ONLY_FLOAT32 if dtype == "float64" else set())):
-                continue
-            k = len(steps)
-            own = lambda a, k=k: f"{a}_{k}" if isinstance(a, str) else a
-            steps += [(own(dst), op, tuple(map(own, args))) for dst, op, args in lines]
-            values |= {own(x): a for x, a in given.items()}
-            known.add(op)
-    return steps, values, known
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_every_operator_and_its_gradient_gives_the_same_numbers_in_two_runtimes(dtype):
-    steps, values, known = every_call(dtype, 1 if ALL else 12)
-    assert known == set(CASES) - LACKING - (ONLY_FLOAT32 if dtype == "float64" else set())
+    lacking = LACKING | (ONLY_FLOAT32 if dtype == "float64" else set())
+    steps, values, known = merged(dtype, 1 if ALL else 12, lacking)
+    assert known == set(CASES) - lacking
     model, want = to_onnx(steps, values, outputs=[dst for dst, _, _ in steps]), eval(steps, values)
     for run in (in_runtime, in_reference):
         assert_agree(run(model, values), want, *((1e-6, 1e-7) if dtype == "float64" else (3e-4, 1e-4)))
@@ -86,17 +70,6 @@ def test_an_operator_that_onnx_lacks_is_named_with_its_line(op):
     ((name, op, args),), values = next(calls(op, "float64"))
     with pytest.raises(XManError, match=rf"^line 2, {name} = {op}\(.*: ONNX has no function for \w+; that cannot be written"):
         to_onnx([("first", "alias", (1.0,)), (name, op, args)], values)
-
-
-def step_of(model, optimizer, X, y, **options):
-    """The training list of a model, values for all its inputs, and its outputs."""
-    weights = [name for name, _ in model.namedRegisterItems() if model.isParam(name)]
-    steps = simplify(model.operationSequence(model.loss), ["loss"], rewrites=EXACT + STABLE)
-    training = training_list(steps, "loss", weights, optimizer, **options)
-    values = {**model.inputDict(), **model.feed(X, y)}
-    like = values[weights[0]].dtype.type
-    values |= {name: np.full_like(values[w], 0.01) for name, w in training.moments.items()} | {training.lr: like(0.1), training.t: like(3)}
-    return training, {x: values[x] for x in training.steps.inputs}, ["loss", *training.inplace.values()]
 
 
 @pytest.mark.parametrize(("model", "X", "y", "optimizer"), [

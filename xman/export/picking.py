@@ -47,6 +47,8 @@ def lengths(keys: Sequence, shape: Sequence[int]) -> list[int | None]:
 
 def within(key: slice, n: int) -> slice:
     """The slice with its ends where the axis ends: the standard leaves open what lies beyond."""
+    if not isinstance(n, int):
+        return key  # the length is not known yet
     low, high = (-n, n) if key.step is None or key.step > 0 else (-n - 1, n - 1)
     ends = [end if end is None else max(low, min(high, int(end))) for end in (key.start, key.stop)]
     return slice(*ends, key.step)

@@ -43,7 +43,7 @@ class Carried(Expression):
 
     def __array_function__(self, function, types, args, options):
         if function in (np.shape, np.ndim):
-            return function(np.broadcast_to(0, self.shape))
+            return self.shape if function is np.shape else self.ndim
         return super().__array_function__(function, types, args, options)
 
 
@@ -99,11 +99,13 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         if isinstance(a, (np.ndarray, np.generic, bool, int, float)):
             a = np.asarray(a, dtype)
             return xp.asarray(a.item() if a.ndim == 0 else a, dtype=getattr(xp, a.dtype.name))
+        if not hasattr(a, "dtype"):
+            return xp.asarray(a, dtype=getattr(xp, np.dtype(dtype or int).name))  # the length of an axis that is not known yet
         return a if dtype is None or dtype_of(a) == dtype else xp.astype(a, getattr(xp, np.dtype(dtype).name))
 
     def weak(a: Any) -> Any:
         """What counts when precisions are promoted: that of an array, the type of a plain number."""
-        return dtype_of(a) if hasattr(a, "dtype") else type(a)
+        return dtype_of(a) if hasattr(a, "dtype") else type(a) if isinstance(a, (bool, float)) else int
 
     def ufunc(op: str) -> Callable:
         def row(*args):
@@ -114,7 +116,7 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         return row
 
     def alike(*arrays: Any) -> list:
-        dtype = np.result_type(*[a if type(a) in (int, float) else weak(a) for a in arrays])
+        dtype = np.result_type(*[a if isinstance(a, (int, float)) else weak(a) for a in arrays])
         return [array(a, dtype) for a in arrays]
 
     def reduction(op: str, *, of_whole: bool = False) -> Callable:
@@ -136,7 +138,7 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         return along("cumulative_sum", array(x, np.cumsum(np.zeros(1, weak(x))).dtype), axis)
 
     def sizes(like):
-        return tuple(like if isinstance(like, (tuple, list)) else like.shape)
+        return tuple(like if isinstance(like, (tuple, list)) else getattr(like, "shape", ()))
 
     def broadcast(x, like, axis=()):
         x, shape = array(x), sizes(like)

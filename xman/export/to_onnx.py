@@ -41,6 +41,21 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     than by a shape; and for a file of 2 GB.
     """
     onnx = extra("onnx", "onnx", "an ONNX file")
+    steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
+    numbered = {line[0]: k for k, line in enumerate(steps, 1)}
+    lines = wanted(steps, outputs)
+    sizes = three_sizes(lines, values, rows) if rows else [0]
+    written = [write(lines, numbered, {x: np.resize(v, (n, *np.shape(v)[1:])) if x in rows else v for x, v in values.items()},
+                     outputs, constants) for n in sizes]
+    model = assembled(onnx, written, sizes, steps, outputs, rows)
+    if path is not None:
+        Path(path).write_bytes(model.SerializeToString())
+    return model
+
+
+def asked(steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None, constants: Iterable[str],
+          rows: Iterable[str]) -> tuple[WengertList, dict[str, Any], list[str], list[str], list[str]]:
+    """What was asked for, when it can be."""
     steps = checked(steps, ops.G)
     outputs = named(steps, steps.outputs if outputs is None else outputs, "outputs")
     if given := [x for x in outputs if x in steps.inputs]:
@@ -51,15 +66,7 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
         if name not in steps.inputs or name in constants and name in rows:
             raise XManError(f"{name!r} is not an input of the list that can be kept in the file, or have any number of rows")
     missing(steps, values)
-    numbered = {line[0]: k for k, line in enumerate(steps, 1)}
-    lines = wanted(steps, outputs)
-    sizes = three_sizes(lines, values, rows) if rows else [0]
-    written = [write(lines, numbered, {x: np.resize(v, (n, *np.shape(v)[1:])) if x in rows else v for x, v in values.items()},
-                     outputs, constants) for n in sizes]
-    model = assembled(onnx, written, sizes, steps, outputs, rows)
-    if path is not None:
-        Path(path).write_bytes(model.SerializeToString())
-    return model
+    return steps, values, outputs, constants, rows
 
 
 # ---- the nodes ------------------------------------------------------------------------------------------------------
