@@ -175,7 +175,7 @@ def test_the_assignment_of_the_page_for_instructors_is_one(source, points, tmp_p
     ('"square": [lambda x: 2 * x]', '"square": [lambda d, out, x: d * 2 * x]', "the partials of DG",
      "make_DG()['square'][0] takes two arguments more than square, which makes it a rule of (delta, out, …)"),
     ("deltas[z] * derivative(*inputs)", "derivative(deltas[z], values[z], *inputs)", "backprop: numbers among the arguments",
-     "was called with two arguments more than mul has, as a rule of (delta, out, …); it is a partial")], ids=["table", "backprop"])
+     "was called with two arguments more than mul has, as a rule of (delta, out, …)")], ids=["table", "backprop"])
 def test_in_wengert_rules_and_partials_are_told_apart(right, planted, title, words, tmp_path):
     assignment, source = assignment_of("wengert"), solution("wengert")
     assert source.count(right) == 1
