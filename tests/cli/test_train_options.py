@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from xman.train import OPTIMIZERS
+from xman.train.second_order import METHODS
 
 pytest.importorskip("click")
 
@@ -32,6 +33,23 @@ def test_each_optimizer_learns_digits(train, optimizer):
     code, out, err = train("--optimizer", optimizer, "--lr", "0.01")
     first, second = (row["loss"] for row in json.loads(out)["history"])
     assert (code, err) == (0, "") and second < first
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_of_second_order_learns_digits_without_a_rate(train, method):
+    code, out, err = train("--optimizer", method)
+    result = json.loads(out)
+    first, second = (row["loss"] for row in result["history"])
+    assert (code, err) == (0, "") and second < first < 2.3 and not {"lr", "batch_size"} & result.keys()
+
+
+@pytest.mark.parametrize("options, words", [
+    (["newton-cg", "--lr", "0.1"], "newton-cg takes all rows at once and finds the length of its steps itself: leave lr away"),
+    (["gauss-newton", "--batch-size", "32"], "leave batch_size away"), (["newton-cg", "--warm-up", "1"], "leave schedule away"),
+    (["gauss-newton", "--loss", "hinge"], "is no loss that Gauss–Newton knows to be convex: those are exp,")], ids=" ".join)
+def test_what_a_method_of_second_order_cannot_take_is_refused_in_a_sentence(train, options, words):
+    code, out, err = train("--optimizer", *options)
+    assert (code, out) == (2, "") and words in err and err.count("\n") == 1
 
 
 @pytest.mark.parametrize("options", [["--weight-decay", "0.5"], ["--clip", "0.01"], ["--clip-value", "1e-4"], ["--warm-up", "2"],

@@ -21,6 +21,7 @@ from ..models.bases import KINDS
 from ..show import picture
 from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
+from ..train.second_order import METHODS
 from ..wengert import WengertList
 from .drawing import DOT, SVG, draw
 from .sources import built_in, list_and_values, model_of, schedule_of
@@ -131,7 +132,8 @@ DEFAULTS = {"mlp": {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}, "logreg":
 @click.option("--data", default="digits", show_default=True, metavar="digits|names|FILE", help="What to learn.")
 @click.option("--epochs", type=click.IntRange(0), help="Passes over the data.")
 @click.option("--batch-size", type=click.IntRange(1), help="Rows of a minibatch.")
-@click.option("--optimizer", type=click.Choice(list(OPTIMIZERS)))
+@click.option("--optimizer", type=click.Choice([*OPTIMIZERS, *METHODS]),
+              help="The last three take all rows at once, and neither a rate nor a batch size.")
 @click.option("--lr", type=float, help="The learning rate.")
 @click.option("--schedule", metavar="cosine|step:EPOCHS:FACTOR|exponential:FACTOR",
               help="How the rate falls: to 0 over the epochs, by FACTOR every so many epochs, by FACTOR an epoch.")
@@ -158,7 +160,7 @@ DEFAULTS = {"mlp": {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}, "logreg":
 @AS_JSON
 def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[int, ...], activation: str | None,
           last: str | None, basis: str | None, loss: str | None, warm_up: int, threads: int, quiet: bool,
-          as_json: bool, **settings: Any) -> None:
+          as_json: bool, **given: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
     sets = load(data, max_len=max_len, seed=seed, numbers=model == "basis")
     if max_len and sets.alphabet is None:
@@ -173,8 +175,12 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
         network = model_of(model)
     else:
         raise XManError(f"there is no model {model!r}; there are {', '.join(DEFAULTS)}, and your own: path/to/model.py:Class")
-    settings = {**DEFAULTS.get(model, DEFAULTS["mlp"]), **{key: value for key, value in settings.items() if value is not None}}
-    batches = -(-sets.train[0].shape[0] // settings["batch_size"])
+    given = {key: value for key, value in given.items() if value is not None}
+    settings = {**DEFAULTS.get(model, DEFAULTS["mlp"]), **given}
+    if settings["optimizer"] in METHODS:  # they take all rows at once, and find the length of their steps
+        settings = {key: value for key, value in settings.items() if key in given or key not in ("lr", "batch_size")}
+    rows = sets.train[0].shape[0]
+    batches = -(-rows // settings.get("batch_size", rows))
     schedule = schedule_of(settings.get("schedule"), warm_up, settings["epochs"], batches)
     if not quiet and not as_json:
         steps = network.operationSequence(network.loss)
