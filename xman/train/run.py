@@ -23,7 +23,7 @@ from ..interpreters import eval
 from ..manager import XMan
 from ..passes import EXACT, STABLE, simplify
 from . import checkpoints
-from .evaluation import Diverged, feed, first_nan, judge, list_of, pair
+from .evaluation import Diverged, a_number_of_rows, feed, first_nan, judge, list_of, pair
 from .minibatches import Minibatches
 from .optimizers import Rule, optimizer_of, rates_of, training_list
 from .progress import CtrlC, Progress
@@ -64,8 +64,7 @@ class Run:
             validation = pair(validation, "validation")
             self.data += validation
             self.judge = judge(model, validation)
-        if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
-            raise XManError(f"batch_size is a number of rows, at least 1, not {batch_size!r}")
+        a_number_of_rows(batch_size)
         if not isinstance(seed, (int, np.integer)) or seed < 0:
             raise XManError(f"a seed is a whole number, at least 0, not {seed!r}")
         if schedule is not None and not callable(schedule):

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 import sys
 import unicodedata
 
@@ -18,7 +19,8 @@ def spelled(error: UnicodeError) -> tuple[str, int]:
 
 
 def spell_out() -> None:
-    """Print ∂y/∂x as dy/dx where the output has no ∂, instead of failing."""
+    """Print ∂y/∂x as dy/dx where a stream has no ∂, instead of failing; one in UTF-8, or that is no terminal or file, is left."""
     codecs.register_error("spelled", spelled)
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="spelled")
+        if isinstance(stream, io.TextIOWrapper) and (stream.errors == "strict" or codecs.lookup(stream.encoding).name != "utf-8"):
+            stream.reconfigure(errors="spelled")
