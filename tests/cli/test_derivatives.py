@@ -167,7 +167,7 @@ def test_a_terminal_of_another_encoding_gets_letters_for_what_it_has_not(xman, m
 def test_print_in_python_gets_them_too():
     program = "from xman import explain; print(explain([('y', 'sin', ('x',))], 'y', 'x', {'x': 0.0}))"
     ascii = os.environ | {"PYTHONIOENCODING": "ascii"}
-    assert b"dy/dy" in subprocess.run([sys.executable, "-c", program], env=ascii, capture_output=True, check=True).stdout
+    assert b"adjoint dy/d" in subprocess.run([sys.executable, "-c", program], env=ascii, capture_output=True, check=True).stdout
 
 
 def test_cost_line_by_line(xman):

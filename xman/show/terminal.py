@@ -1,6 +1,4 @@
-"""Letters for what a terminal that is not UTF-8 cannot show."""
-from __future__ import annotations
-
+"""Letters for what a terminal that is not UTF-8 cannot show: ∂y/∂x is dy/dx there."""
 import codecs
 import io
 import sys
@@ -11,7 +9,6 @@ SPELLED = {"∂": "d", "δ": "delta ", "Δ": "Delta ", "Σ": "sum ", "√": "sqr
 
 
 def spelled(error: UnicodeError) -> tuple[str, int]:
-    """Letters for what a terminal that is not UTF-8 cannot show: ∂y/∂x is dy/dx there."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     plain = (SPELLED.get(c) or unicodedata.normalize("NFKD", c) for c in error.object[error.start:error.end])
