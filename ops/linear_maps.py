@@ -196,7 +196,7 @@ def unpad(x, widths):
 
 def concat(axis, *arrays):
     """The arrays one after another along an axis that they have."""
-    return np.concatenate(arrays, axis)
+    return np.concatenate(arrays, axis) if arrays else axis_first("concat", axis)
 
 
 def part(x, i, axis, *arrays):
@@ -212,7 +212,13 @@ def alone(op, i, axis, t, arrays):
 
 def stack(axis, *arrays):
     """The arrays, of one shape, one after another along a new axis."""
-    return np.stack(arrays, axis)
+    return np.stack(arrays, axis) if arrays else axis_first("stack", axis)
+
+
+def axis_first(op, found):
+    """Raise TypeError where the arrays were given as NumPy takes them."""
+    raise TypeError(f"{op} takes an axis and then the arrays, {op}(0, a, b), and found {type(found).__name__} alone; "
+                    f"np.{'stack' if op == 'stack' else 'concatenate'}([a, b], axis) takes a list")
 
 
 def cumsum(x, axis=None):

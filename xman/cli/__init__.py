@@ -4,7 +4,7 @@ from __future__ import annotations
 import sys
 
 from ..errors import XManError, extra
-from .terminal import spell_out
+from ..show.terminal import spell_out
 
 
 def main() -> None:

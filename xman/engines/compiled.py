@@ -53,6 +53,8 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
     sizes and by what is installed; `step.why` says why. An engine that is not for a list, such as the tape for arrays, hands
     it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning, which an engine that auto
     chose for what it is not for leaves out, and `step.why` says it.
+    An operator is a function of its arguments alone: the first call runs it several times, and a program may leave one of two
+    equal lines out. What it prints, counts or draws is not a value of the list.
     Raises XManError for a list that is not valid, for names that it does not have and an engine that is not installed.
     """
     return Compiled(steps, outputs, engine, inplace)

@@ -66,6 +66,10 @@ class Dual(ArrayLike):
 
     __str__ = __repr__
 
+    def __reduce_ex__(self, protocol):
+        own = self.level % 1  # else its ε is that of one call of `derivative`
+        return (Dual, (self.value, self.tangent, self.level)) if own else super().__reduce_ex__(protocol)
+
     def matrix(self) -> np.ndarray:
         """[[v, t], [0, v]], whose sums and products are those of Duals (Ong and Deisenroth, Backpropagation, 2020).
 

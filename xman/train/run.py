@@ -21,7 +21,7 @@ from ..engines import Compiled, compile
 from ..errors import XManError
 from ..files import container as checkpoints
 from ..interpreters import eval
-from .evaluation import Diverged, first_nan, judge, pair
+from .evaluation import Diverged, a_number_of_rows, first_nan, judge, pair
 from .minibatches import Minibatches
 from .objective import Objective
 from .optimizers import Rule, optimizer_of, rates_of, training_list
@@ -62,8 +62,7 @@ class Run:
             validation = pair(validation, "validation")
             self.data += validation
             self.judge = judge(objective.model, validation)
-        if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
-            raise XManError(f"batch_size is a number of rows, at least 1, not {batch_size!r}")
+        a_number_of_rows(batch_size)
         if schedule is not None and not callable(schedule):
             raise XManError(f"a schedule is a function from the number of the step, 1, 2, …, to a factor, not {schedule!r}")
         self.minibatches = Minibatches(objective.X, objective.y, int(batch_size), int(seed))
