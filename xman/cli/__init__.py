@@ -12,7 +12,7 @@ def main() -> None:
     spell_out()
     try:
         click = extra("click", "grade" if sys.argv[1:2] == ["grade"] else "cli", "the command line")
-        from . import derivatives, grade, operators  # their commands join those of the group
+        from . import derivatives, grade, operators, predictions  # their commands join those of the group
         try:
             derivatives.xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)
         except click.ClickException as error:

@@ -15,21 +15,25 @@ import ops
 from .. import __version__
 from ..engines import ENGINES
 from ..errors import XManError, extra
+from ..files import trained
 from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
 from ..models.bases import KINDS
 from ..show import picture
-from ..train import Diverged, evaluate, fit, load, predict
+from ..train import Diverged, evaluate, fit, predict
 from ..train.optimizers import OPTIMIZERS
 from ..train.second_order import METHODS
 from ..wengert import WengertList
 from .drawing import DOT, SVG, draw
+from .learning import digest, findings, learning
 from .sources import built_in, list_and_values, model_of, schedule_of
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for a program to read.")
 OF = click.option("--of", metavar="REGISTER", help="The register meant; the last line's, or a model's loss, if not said.")
 VALUES = click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
 SOURCE = click.argument("source", metavar="LIST")
+HEADER = click.option("--header/--no-header", default=None,
+                      help="Whether the first line of a CSV file names the columns.  [default: by its looks]")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -125,6 +129,7 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
 ADAM = {"optimizer": "adam", "lr": 1e-2, "batch_size": 32}
 DEFAULTS = {"mlp": {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}, "logreg": {**ADAM, "epochs": 60},
             "lstm": {**ADAM, "epochs": 15}, "basis": {**ADAM, "epochs": 200}}
+TABLE = {"epochs": 200, "patience": 20}
 
 
 @xman.command()
@@ -152,17 +157,25 @@ DEFAULTS = {"mlp": {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}, "logreg":
 @click.option("--patience", type=click.IntRange(1), help="Stop after so many epochs without a better validation loss.")
 @click.option("--threshold", type=click.FloatRange(0), help="Stop when no parameter moves by more than this in an epoch.")
 @click.option("--checkpoint", metavar="FILE", help="Save after each epoch and on Ctrl-C; go on from it where it exists.")
+@HEADER
+@click.option("--target", metavar="COLUMN", help="The column of a table that is to be predicted.  [default: the last]")
+@click.option("--ignore", metavar="COLUMN", multiple=True, help="A column of a table to leave out; may be repeated.")
+@click.option("--task", type=click.Choice(["classify", "regress"]), help="What the target is.  [default: by its looks]")
+@click.option("--day-first/--no-day-first", default=False, help="Whether 03/04/2024 is in April.")
+@click.option("--save", metavar="FILE.safetensors", help="Write the trained model, for xman predict and xman.load.")
 @click.option("--plot", metavar="FILE.png", help="Draw the learning curve.")
 @click.option("--engine", type=click.Choice(["auto", *ENGINES]), help="What runs the list.  [default: auto]")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True,
               help="Of BLAS; more than one pays for large models alone.")
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
-def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[int, ...], activation: str | None,
-          last: str | None, basis: str | None, loss: str | None, warm_up: int, threads: int, quiet: bool,
-          as_json: bool, **given: Any) -> None:
+def train(model: str, data: str, header: bool | None, target: str | None, ignore: tuple[str, ...], task: str | None,
+          day_first: bool, save: str | None, seed: int, max_len: int | None, hidden: tuple[int, ...], activation: str | None,
+          last: str | None, basis: str | None, loss: str | None, warm_up: int, threads: int, quiet: bool, as_json: bool,
+          **given: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
-    sets = load(data, max_len=max_len, seed=seed, numbers=model == "basis")
+    sets = learning(data, max_len=max_len, seed=seed, numbers=model == "basis", header=header, target=target, ignore=ignore,
+                    task=task, day_first=day_first)
     if max_len and sets.alphabet is None:
         raise XManError(f"--max-len is for titles; {data} has none")
     shape = {"hidden": hidden, "activation": activation, "last": last, "basis": basis, "loss": loss}.items()
@@ -176,13 +189,14 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
     else:
         raise XManError(f"there is no model {model!r}; there are {', '.join(DEFAULTS)}, and your own: path/to/model.py:Class")
     given = {key: value for key, value in given.items() if value is not None}
-    settings = {**DEFAULTS.get(model, DEFAULTS["mlp"]), **given}
+    settings = DEFAULTS.get(model, DEFAULTS["mlp"]) | (TABLE if sets.table and model == "mlp" else {}) | given
     if settings["optimizer"] in METHODS:  # they take all rows at once, and find the length of their steps
         settings = {key: value for key, value in settings.items() if key in given or key not in ("lr", "batch_size")}
     rows = sets.train[0].shape[0]
     batches = -(-rows // settings.get("batch_size", rows))
     schedule = schedule_of(settings.get("schedule"), warm_up, settings["epochs"], batches)
     if not quiet and not as_json:
+        print(findings(sets.prepared), end="\n\n" if sets.table else "")
         steps = network.operationSequence(network.loss)
         long = f"{steps[:12]}\n…  {len(steps) - 18} more lines  …\n{steps[-6:]}"
         print(long if len(steps) > 40 else steps, flush=True)
@@ -198,7 +212,12 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
     seconds = time.perf_counter() - started
     test_loss, accuracy = evaluate(network, result.parameters, sets.test)
     X, y = sets.test
-    off = None if sets.classes else np.sqrt(np.mean((predict(network, result.parameters, X)[:, 0] - y) ** 2))
+    off = None if sets.classes else sets.prepared.scale[1] * np.sqrt(np.mean(
+        (predict(network, result.parameters, X)[:, 0] - y.ravel()) ** 2))
+    if save:
+        told = {"model": model, "data": data, "digest": digest(data), "seed": seed, **said, **settings, "names": sets.names,
+                "best_epoch": result.best, "reason": result.reason, "history": result.history}
+        trained(network, result.parameters, sets.prepared, plain(told)).save(save)
     if as_json:
         print(json.dumps(plain({"model": model, "data": data, "seed": seed, **settings, "history": result.history,
                                 "best_epoch": result.best, "reason": result.reason, "seconds": seconds,

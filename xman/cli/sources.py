@@ -116,6 +116,9 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
     if unfit := [key for key in said if key not in SHAPES[name]]:
         raise XManError(f"--{unfit[0]} is not for {name}, which takes {', '.join('--' + key for key in SHAPES[name])}")
     options = {**SHAPES[name], **said}
+    if name == "mlp" and getattr(data, "table", False):
+        options = {**options, "hidden": (100,), "loss": "softmaxCrossEntropy" if classes else "squaredError", **said}
+        classes = classes or 1
     hidden = options.pop("hidden", ())
     if name in ("lstm", "basis") and len(hidden) != 1:
         raise XManError(f"{name} has one hidden layer; found --hidden {' --hidden '.join(map(str, hidden))}")

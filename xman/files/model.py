@@ -13,7 +13,8 @@ from ..functions import trace
 from ..interpreters import eval
 from ..manager import XMan
 from ..passes import simplify
-from ..tables import Column, Prepared, inputs
+from ..tables import Column, Prepared, TableError, inputs
+from ..tables.kinds import target_cells
 from ..wengert import Line, WengertList, temporaries
 from . import container
 from .bounds import read_list
@@ -66,11 +67,21 @@ class Model(NamedTuple):
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
         """The outputs, when they are probabilities: of one number p that is 1 − p and p."""
-        if outputs.shape[-1] == 1 and len(self.classes) == 2:
-            outputs = np.concatenate([1 - outputs, outputs], -1)
-        if outputs.shape[-1] == 1 or not (np.all(outputs >= 0) and np.allclose(outputs.sum(-1), 1, atol=1e-4)):
-            raise XManError("the model's outputs are no probabilities: it was trained by another loss than softmaxCrossEntropy")
-        return outputs
+        if not self.gives_probabilities(outputs):
+            raise XManError("the model's outputs are no probabilities: " + (
+                "it was trained by another loss than softmaxCrossEntropy" if self.classes else "it predicts a number"))
+        return np.concatenate([1 - outputs, outputs], -1) if outputs.shape[-1] == 1 else outputs
+
+    def gives_probabilities(self, outputs: np.ndarray) -> bool:
+        """Whether the outputs are at least 0 and, of several classes, sum to 1."""
+        single = outputs.shape[-1] == 1 and len(self.classes) == 2
+        return bool(np.all(outputs >= 0) and (np.all(outputs <= 1) if single else np.allclose(outputs.sum(-1), 1, atol=1e-4)))
+
+    def truth(self, table: Any, where: str = "the table") -> np.ndarray:
+        """What stands in the table's column of the target: labels, or numbers. TableError where there is none."""
+        if self.target not in table.column_names:
+            raise TableError(f"{where} lacks the column {self.target!r}, which holds the truth")
+        return target_cells(table, Column(self.target, "", "category" if self.classes else "number"), where)
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file of safetensors, whole or not at all. XManError where it cannot be written."""

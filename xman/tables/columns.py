@@ -1,6 +1,7 @@
 """Columns: what a table's cells are, and the arrays that they enter a list as."""
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -64,7 +65,12 @@ def sizes(column: Column) -> tuple[int, ...]:
 
 
 def numeric(table: Any, shape: tuple[int, ...], where: str) -> Any:
-    """An array of numbers, or a sparse matrix, (rows, *shape)."""
+    """An array of numbers, or a sparse matrix, (rows, *shape); of a table its columns, of which a last one more is a target."""
+    if hasattr(table, "column_names"):
+        width = math.prod(shape)
+        names = table.column_names[:width] if len(table.column_names) in (width, width + 1) else table.column_names
+        table = np.stack([cells(table[name], Column(name, "", "number"), where) for name in names], 1)
+        table = table.reshape(-1, *shape) if len(names) == width else table
     found = table if hasattr(table, "tocsr") else np.asarray(table)
     if found.dtype.kind not in "biuf" or found.shape[1:] != shape:
         raise TableError(f"{where} is an array of {found.dtype} of shape {found.shape}; wanted numbers of shape (rows, "

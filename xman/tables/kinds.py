@@ -39,8 +39,9 @@ def kind_of(chunks: Any, name: str, day_first: bool) -> tuple[str, str]:
     return ("category" if different <= max(FEW, len(words) / 2) and different <= 50 * COMMON else "text"), ""
 
 
-def told_target(chunks: Any, name: str, task: str | None, day_first: bool, said: list[str]) -> tuple[Column, tuple, tuple]:
-    """The target as a column, its classes, and the scale of its numbers; `said` gets the sentence that says which task it is."""
+def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
+                said: list[str]) -> tuple[Column, tuple[str, ...], np.ndarray]:
+    """The target as a column, its classes, and its cells; `said` gets the sentence that says which task it is."""
     kind, spelling = kind_of(chunks, name, day_first)
     column = Column(name, "y", "category" if kind == "text" else kind, spelling)
     found = cells(chunks, column, "the table")
@@ -62,7 +63,7 @@ def told_target(chunks: Any, name: str, task: str | None, day_first: bool, said:
         if np.ptp(found) == 0:
             raise TableError(f"the target {name!r} is {found[0]:g} in every row: nothing can be learnt; --target names another")
         said.append(f"the task is to regress, since the target {name!r} is a number; --task classify makes classes of them")
-        return column, (), (float(found.mean()), float(found.std()))
+        return column, (), found
     counts = Counter(found.tolist())
     if len(counts) < 2:
         raise TableError(f"the target {name!r} is {str(found[0])!r} in every row, one class alone: there is nothing to learn; "
@@ -72,7 +73,7 @@ def told_target(chunks: Any, name: str, task: str | None, day_first: bool, said:
                          "--target names another column, --task regress fits numbers")
     said.append(f"the task is to classify, since the target {name!r}: {why}; " + (
         "--task regress fits them as numbers" if kind == "number" else f"{len(counts)} classes"))
-    return column, tuple(sorted(counts, key=lambda c: (float(c), c) if kind == "number" else c)), (0.0, 1.0)
+    return column, tuple(sorted(counts, key=float if kind == "number" else str)), found
 
 
 def target_cells(table: Any, target: Column, where: str) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,13 +59,13 @@ class Prepared(NamedTuple):
 
 
 def prepared(table: Any, target: str | None = None, ignore: Collection[str] = (), task: str | None = None,
-             rows: np.ndarray | None = None, day_first: bool = False) -> Prepared:
+             rows: np.ndarray | Callable[[np.ndarray], np.ndarray] | None = None, day_first: bool = False) -> Prepared:
     """What makes rows of numbers and targets of a table's columns.
 
-    table: of pyarrow, as `read` gives it. target: the column to predict (None: the last). ignore: columns to leave out. task:
-    "classify" or "regress" (None: by the target: words, truth values and few whole numbers are classes). rows: the training
-    rows, by number; means, deviations, categories and alphabets are theirs (None: all). day_first: 03/04/2024 is in April.
-    TableError for what cannot be learnt from.
+    table: of pyarrow, as `read` gives it, or a frame. target: the column to predict (None: the last). ignore: columns to leave
+    out. task: "classify" or "regress" (None: by the target: words, truth values and few whole numbers are classes). rows: the
+    training rows by number, or a function from the targets to them; means, deviations, categories and alphabets are theirs
+    (None: all). day_first: 03/04/2024 is in April. TableError for what cannot be learnt from.
     """
     table = table if hasattr(table, "column_names") else of_frame(table)
     names = list(table.column_names)
@@ -79,9 +79,11 @@ def prepared(table: Any, target: str | None = None, ignore: Collection[str] = ()
     features = [name for name in names if name not in ignored and name != target]
     if not features:
         raise TableError(f"the table has no column beside {target!r}; wanted at least one to predict it from")
-    part = table if rows is None else table.take(rows)
     said = ["the first column has no name and is taken for row numbers: left out"] * ("" in ignored - {*ignore})
-    goal, classes, scale = told_target(part[target], target, task, day_first, said)
+    goal, classes, y = told_target(table[target], target, task, day_first, said)
+    rows = rows(y) if callable(rows) else rows
+    part, y = (table, y) if rows is None else (table.take(rows), y[rows])
+    scale = (0.0, 1.0) if classes else (float(y.mean()), float(y.std()))
     columns, arrays, found = [], [], []
     taken = {*ops.G, *keyword.kwlist, *WORDS}
     for name in features:
@@ -99,10 +101,10 @@ def prepared(table: Any, target: str | None = None, ignore: Collection[str] = ()
         arrays.append(array)
     if not columns:
         raise TableError(f"no column tells rows apart: {'; '.join(said)}")
-    said += leaks(columns, arrays, target_cells(part, goal, "the table"), target)
+    said += leaks(columns, arrays, y, target)
     steps, output = lines(columns, arrays, taken)
     shape = eval(steps, {c.register: x[:1] for c, x in zip(columns, arrays, strict=True)})[output].shape[1:]
-    found.append((target, "target", *summary(target_cells(part, goal, "the table"), goal.kind)))
+    found.append((target, "target", *summary(y, goal.kind)))
     return Prepared(tuple(columns), steps, output, goal, classes, scale, found, said, shape)
 
 
@@ -120,12 +122,7 @@ def register_of(name: str, taken: set[str]) -> str:
 
 def lines(columns: Sequence[Column], arrays: Sequence[np.ndarray], taken: set[str]) -> tuple[WengertList, str]:
     """The lines from columns to rows of numbers, the constants of these arrays in them, and the register of the rows."""
-    steps, parts, names = [], [], temporaries(taken)
-
-    def line(op: str, *args: Any) -> str:
-        steps.append((next(names), op, args))
-        return steps[-1][0]
-
+    (steps, line), parts = writer(taken), []
     numeric = [(c, np.asarray(ops.G["days"](x) if c.kind == "date" else x, float)) for c, x in zip(columns, arrays, strict=True)
                if c.kind in ("number", "date")]
     if numeric:
@@ -141,6 +138,16 @@ def lines(columns: Sequence[Column], arrays: Sequence[np.ndarray], taken: set[st
     joined = parts[0] if len(parts) == 1 else line("concat", 1, *parts)
     rows = line("astype", joined, ("float32",))
     return WengertList(steps), rows
+
+
+def writer(taken: Collection[str]) -> tuple[list, Callable[..., str]]:
+    """A list that is to be written, and the function that writes a line of it and gives its register."""
+    steps, names = [], temporaries(taken)
+
+    def line(op: str, *args: Any) -> str:
+        steps.append((next(names), op, args))
+        return steps[-1][0]
+    return steps, line
 
 
 def numbers(line: Any, registers: list[str], X: np.ndarray) -> list[str]:
@@ -171,9 +178,19 @@ def text(line: Any, register: str, array: np.ndarray, alone: bool) -> str:
         counts = Counter(word for cell in array.tolist() for word in {*split_words(cell)})
         return line("log1p", line("words", register, tuple(sorted(word for word, _ in counts.most_common(COMMON)))))
     n = min(CHARACTERS, max(map(len, array.tolist())))
-    counts = Counter("".join(array.tolist()))
-    alphabet = np.array(sorted(ord(c) for c, _ in counts.most_common(COMMON)))
-    hot = one_hot(line, line("characters", register, n), alphabet)
+    counts = Counter("".join(cell[:n] for cell in array.tolist()))
+    alphabet = "".join(sorted(c for c, _ in counts.most_common(COMMON)))
+    hot = spelled_out(line, register, n, alphabet)
     return hot if alone else line("reshape", hot, (-1, n * len(alphabet)))
 
 
+def spelled_out(line: Any, register: str, n: int, alphabet: str) -> str:
+    """The first n characters of strings, one-hot over the alphabet, (rows, n, characters)."""
+    return one_hot(line, line("characters", register, n), np.array([ord(c) for c in alphabet]))
+
+
+def lines_of_titles(register: str, n: int, alphabet: str) -> tuple[WengertList, str]:
+    """The lines from titles to (rows, n, characters), as `xman.train.readers.encode` has them, and their register."""
+    steps, line = writer({register})
+    rows = line("astype", spelled_out(line, register, n, alphabet), ("float32",))
+    return WengertList(steps), rows

@@ -131,6 +131,16 @@ def of_csv(path: Path, header: bool | None, known: Known, rows: int | None, type
             form, block = form._replace(quoted=True), min(max(block, size * 4), 2 ** 30)
 
 
+def of_text(text: str, form: Form, types: dict[str, Any]) -> pyarrow.Table:
+    """The table of a few lines without a header, in the form of what came before them."""
+    csv = extra("pyarrow.csv", "tables", "a table")
+    try:
+        return csv.read_csv(io.BytesIO(text.encode()), csv.ReadOptions(column_names=form.names), csv.ParseOptions(
+            delimiter=form.delimiter), csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=types))
+    except arrow().ArrowInvalid as error:
+        raise TableError(f"standard input: {first_line(error)}") from None
+
+
 def misread(path: Path, form: Form, how: tuple, words: str) -> TableError:
     """The sentence for a file that cannot be read, with the number of the row, which one thread alone knows."""
     csv = extra("pyarrow.csv", "tables", "a table")
