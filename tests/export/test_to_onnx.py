@@ -135,6 +135,7 @@ REFUSED = {
     "a square of them": ("t = transpose(x)\nz = dot(x, t)\ns = trace(z)", {"x": x}, {"rows": ["x"]}, "line 3, .*number of rows"),
     "a recurrence over them": ("s = cumprod(x, 0)", {"x": x}, {"rows": ["x"]}, "line 1, .*depends on the number of rows"),
     "no rows": ("s = sum(x)", {"x": x[:0]}, {"rows": ["x"]}, "has to have one"),
+    "a number for rows": ("s = exp(x)", {"x": 3.0}, {"rows": ["x"]}, "has to have one; its shape is \\(\\)"),
     "large numbers": ("s = getitem(x, slice(0, 300000))", {"x": x}, {"rows": ["x"]}, "tried with more rows"),
     "a constant with rows": ("s = sum(x)", {"x": x}, {"rows": ["x"], "constants": ["x"]}, "cannot|can be kept"),
     "rows of what is computed": ("s = exp(x)\nt = sum(s)", {"x": x}, {"rows": ["s"]}, "is not an input"),

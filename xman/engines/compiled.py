@@ -18,7 +18,7 @@ from ..interpreters import eval
 from ..interpreters.context import missing, numbers
 from ..notation import apart, renamings, shortened
 from ..wengert import Steps, WengertList, checked, named
-from .program import Kind, Program, on_host, program_of, same
+from .program import Kind, Program, on_host, program_of, same, taken
 
 # an engine: the file that has its build(program) -> Built, and the package and the extra that it needs
 ENGINES = {"interpret": (".interpreted", "", ""), "numpy": (".with_numpy", "", ""), "numba": ("..fused.engine", "numba", "fast"),
@@ -47,6 +47,7 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
         >>> step = xman.compile(steps, ["loss"], inplace={"W": "W_next"})
         >>> step({"X": X, "y": y, "W": W})["loss"]
 
+    Arrays of any library that speaks DLPack are taken without a copy, and what comes back is NumPy's; of JAX's arrays JAX's.
     outputs: the registers that are wanted (None: the list's outputs). inplace: inputs, by name, whose own arrays are to be
     overwritten by a register of the same shape and precision; no other input is ever written to. engine: interpret (the
     reference), numpy, numba (the extra `fast`), jax (the extra `jax`), tape (lists of numbers), or auto, which chooses by
@@ -120,6 +121,7 @@ class Compiled:
     def _specialised(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by the program for values of these kinds: a new one if they are new."""
         values = numbers(values, self.steps.inputs)
+        values |= {x: taken(x, values[x]) for x in self.steps.inputs if x in values}
         missing(self.steps, values)
         self._look_at(values)
         here = {name: on_host(x) for name, x in values.items()}

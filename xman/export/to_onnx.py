@@ -22,6 +22,7 @@ from ..notation import shortened, shown
 from ..wengert import Line, Steps, WengertList, checked, named
 from .nodes import OPSET, Node, Nodes, beyond
 from .rows import on
+from .whole import write_whole
 
 LARGEST = 2 ** 31 - 2 ** 20  # bytes of a file: Protocol Buffers count in 31 bits
 MOST_ROWS = 100_000  # that are tried
@@ -44,12 +45,12 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
     numbered = {line[0]: k for k, line in enumerate(steps, 1)}
     lines = wanted(steps, outputs)
-    sizes = three_sizes(lines, values, rows) if rows else [0]
+    sizes = three_sizes(lines, values) if rows else [0]
     written = [write(lines, numbered, {x: np.resize(v, (n, *np.shape(v)[1:])) if x in rows else v for x, v in values.items()},
                      outputs, constants) for n in sizes]
     model = assembled(onnx, written, sizes, steps, outputs, rows)
     if path is not None:
-        Path(path).write_bytes(model.SerializeToString())
+        write_whole(path, model.SerializeToString())
     return model
 
 
@@ -66,6 +67,9 @@ def asked(steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None
         if name not in steps.inputs or name in constants and name in rows:
             raise XManError(f"{name!r} is not an input of the list that can be kept in the file, or have any number of rows")
     missing(steps, values)
+    for x in rows:
+        if not np.ndim(values[x]) or not np.size(values[x]):
+            raise XManError(f"{x} is an example of any number of rows and has to have one; its shape is {np.shape(values[x])}")
     return steps, values, outputs, constants, rows
 
 
@@ -108,11 +112,8 @@ def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, 
 
 # ---- the number of rows ---------------------------------------------------------------------------------------------
 
-def three_sizes(steps: Iterable[Line], values: Mapping[str, Any], rows: Iterable[str]) -> list[int]:
+def three_sizes(steps: Iterable[Line], values: Mapping[str, Any]) -> list[int]:
     """Numbers of rows that are greater than any whole number in the list, and the length of nothing else."""
-    for x in rows:
-        if not np.size(values[x]):
-            raise XManError(f"{x} is an example of any number of rows and has to have one; its shape is {np.shape(values[x])}")
     literals = [np.max(np.abs(a), initial=1) for _, _, args in steps for a in flattened(args)]
     taken = {n for x in eval(WengertList(steps), values).values() for n in np.shape(x)}
     first = int(max(literals, default=1)) + 1

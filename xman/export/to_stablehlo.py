@@ -16,6 +16,7 @@ from ..notation import shown
 from ..wengert import Steps
 from .rows import on
 from .to_onnx import asked
+from .whole import write_whole
 
 
 def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None, *,
@@ -54,7 +55,7 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
         shapes = {x: jax.ShapeDtypeStruct((n, *a.shape[1:]) if x in rows else a.shape, a.dtype) for x, a in arrays.items()}
         data = export.export(jax.jit(run))(shapes).serialize()
     if path is not None:
-        Path(path).write_bytes(data)
+        write_whole(path, data)
     return bytes(data)
 
 
