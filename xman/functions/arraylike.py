@@ -210,4 +210,5 @@ def number(x: Any, where: Callable[[], str]) -> Any:
         raise XManError(f"{where()} is an array of {x.dtype}, and only floats have derivatives; "
                         + ("differentiate by its real and imaginary parts" if x.dtype.kind == "c" else
                            "write x.astype(float), or choose other arguments with argnums"))
-    raise XManError(f"{where()} is of type {type(x).__name__}; wanted a float or an array of floats, as np.asarray(x, float) gives")
+    raise XManError(f"{where()} is of type {type(x).__name__}; wanted a float or an array of floats, "
+                    "as np.asarray(x, float) gives")

@@ -111,7 +111,8 @@ def called(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums:
             result, aux = pair(what, fn, result)
         ends, shape = flatten(result)
         outputs = [end if on(tape, end) else None for end in ends]
-        results = [constant_output(what, fn, end) if mine is None else mine.value for mine, end in zip(outputs, ends, strict=True)]
+        results = [constant_output(what, fn, end) if mine is None else mine.value
+                   for mine, end in zip(outputs, ends, strict=True)]
         aux = tree_map(lambda a: a.value if on(tape, a) else a, aux) if has_aux else None
         return Call(tape, unrooted(tape), inputs, structures, outputs, results, shape, aux)
 
