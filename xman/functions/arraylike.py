@@ -177,12 +177,6 @@ def plain_key(key: Any) -> Any:
     return np.asarray(key, None if key else int) if isinstance(key, list) else key
 
 
-def is_traced(x: Any) -> bool:
-    """Whether x is a traced value, or holds one in lists, tuples and dicts."""
-    return isinstance(x, ArrayLike) or isinstance(x, (list, tuple)) and any(map(is_traced, x)) or (
-        isinstance(x, dict) and is_traced(list(x.values())))
-
-
 def real(op: str, value: Any) -> Any:
     """What an operator gave as a value: an array or a NumPy number, or an Expression. Complex numbers are refused."""
     if isinstance(value, Expression):
@@ -216,5 +210,5 @@ def number(x: Any, where: Callable[[], str]) -> Any:
         raise XManError(f"{where()} is an array of {x.dtype}, and only floats have derivatives; "
                         + ("differentiate by its real and imaginary parts" if x.dtype.kind == "c" else
                            "write x.astype(float), or choose other arguments with argnums"))
-    raise XManError(f"{where()} is of type {type(x).__name__}; wanted a float or an array of floats, as np.asarray(x, float) "
-                    "gives")
+    raise XManError(f"{where()} is of type {type(x).__name__}; wanted a float or an array of floats, "
+                    "as np.asarray(x, float) gives")

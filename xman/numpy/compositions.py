@@ -103,6 +103,8 @@ def slogdet(a):
 def norm(x, ord=None, axis=None, keepdims=False):
     x, keep, axis = array(x), bool(keepdims), whole_axis(axis)
     x = x if x.dtype.kind == "f" else cast(x, float)
+    if ord is None and axis is None:
+        return reduction("norm")(x, None, keep)
     axes = x.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 1
     euclidean = ord is None if axes not in (1, 2) else ord in ((None, 2) if axes == 1 else (None, "fro", "f"))
     if euclidean and axis != () and (x.ndim or axis is None):

@@ -126,7 +126,8 @@ def sort(a, axis=-1, **how):
 
 
 def argsort(a, axis=-1, **how):
-    np.argsort(np.zeros(0), **how)  # raises what NumPy does
+    if how:
+        np.argsort(np.zeros(0), **how)  # raises what NumPy does
     return f.argsort(np.ravel(a), -1) if axis is None else f.argsort(a, operator.index(axis))
 
 
