@@ -5,6 +5,8 @@ import importlib
 import json
 import sys
 import time
+from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import click
@@ -45,13 +47,13 @@ def xman() -> None:
     """
 
 
-@xman.command()
-@SOURCE
-@VALUES
-@OF
-@AS_JSON
-@DOT
-@SVG
+def of_a_list(*options: Callable, name: str | None = None) -> Callable:
+    """The command of a list, the values of its inputs and a register, with these options."""
+    each = [*reversed(options), OF, VALUES, SOURCE, xman.command(name)]
+    return lambda function: reduce(lambda made, option: option(made), each, function)
+
+
+@of_a_list(AS_JSON, DOT, SVG)
 def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool,
          svg: str | None) -> None:
     """Print the list, with values the shapes too; or draw it, a model without --of and values as its objects."""
@@ -70,12 +72,8 @@ def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, do
         print(f"{text:<50} # {sizes[line[0]][0]} {sizes[line[0]][1]}" if sizes else text)
 
 
-@xman.command(name="eval")
-@SOURCE
-@VALUES
-@OF
-@AS_JSON
-@click.option("--all", "everything", is_flag=True, help="Print every register, not only the result.")
+@of_a_list(AS_JSON, click.option("--all", "everything", is_flag=True, help="Print every register, not only the result."),
+           name="eval")
 def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, everything: bool) -> None:
     """Evaluate the list: xman eval f.wl x1=3 x2=7."""
     steps, known = list_and_values(source, of, values)
@@ -84,12 +82,8 @@ def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, e
     tell({name: found(result, name) for name in names}, as_json)
 
 
-@xman.command()
-@SOURCE
-@VALUES
-@OF
-@AS_JSON
-@click.option("--wrt", multiple=True, metavar="REGISTER", help="Differentiate by this input only; may be repeated.")
+@of_a_list(AS_JSON, click.option("--wrt", multiple=True, metavar="REGISTER",
+                                 help="Differentiate by this input only; may be repeated."))
 def grad(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...]) -> None:
     """Differentiate the list by its inputs: xman grad f.wl x1=3 x2=7."""
     steps, known = list_and_values(source, of, values)
@@ -105,14 +99,11 @@ def grad(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wr
     tell({name: deltas.get(name, np.zeros(np.shape(result[name]))) for name in names}, as_json)
 
 
-@xman.command(name="check")
-@SOURCE
-@VALUES
-@OF
-@AS_JSON
-@click.option("--wrt", multiple=True, metavar="REGISTER", help="Check this input only; may be repeated.")
-@click.option("--sides", type=click.IntRange(1, 2), default=2, show_default=True, help="Sides of the difference quotient.")
-@click.option("--seed", default=0, show_default=True, help="Of the random directions where a register is large.")
+@of_a_list(AS_JSON, click.option("--wrt", multiple=True, metavar="REGISTER", help="Check this input only; may be repeated."),
+           click.option("--sides", type=click.IntRange(1, 2), default=2, show_default=True,
+                        help="Sides of the difference quotient."),
+           click.option("--seed", default=0, show_default=True, help="Of the random directions where a register is large."),
+           name="check")
 def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...], sides: int,
            seed: int) -> None:
     """Compare backprop with difference quotients, element by element. Exit status 1 where they differ."""

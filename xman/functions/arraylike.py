@@ -177,6 +177,12 @@ def plain_key(key: Any) -> Any:
     return np.asarray(key, None if key else int) if isinstance(key, list) else key
 
 
+def is_traced(x: Any) -> bool:
+    """Whether x is a traced value, or holds one in lists, tuples and dicts."""
+    return isinstance(x, ArrayLike) or isinstance(x, (list, tuple)) and any(map(is_traced, x)) or (
+        isinstance(x, dict) and is_traced(list(x.values())))
+
+
 def real(op: str, value: Any) -> Any:
     """What an operator gave as a value: an array or a NumPy number, or an Expression. Complex numbers are refused."""
     if isinstance(value, Expression):
