@@ -1,5 +1,6 @@
 """Facts about `xman export`."""
 
+import json
 import sys
 
 import numpy as np
@@ -66,6 +67,18 @@ def test_its_training_step_takes_the_weights_and_gives_the_next(xman):
         values |= {x: found[f"{x}_next"] for x in values if f"{x}_next" in found}
         losses.append(found["loss"])
     assert losses[-1] < losses[0]
+
+
+def test_a_file_of_onnx_is_a_list_for_all_commands(xman):
+    xman("export", "net.py:Net", "X=@X.npy", "--of", "outputs", "--rows", "X", "--to", "p.onnx")
+    status, out, _ = xman("show", "p.onnx")
+    assert status == 0 and out.splitlines()[0].startswith("z1 = dot(X, W1)")
+    status, out, err = xman("eval", "p.onnx", "X=@X.npy")
+    model = MLP([4, 3, 2], activation="relu")
+    want = eval(model.operationSequence(model.outputs), model.inputDict(X=X))["outputs"]
+    assert status == 0 and np.allclose(json.loads(out.partition(" = ")[2]), want, 1e-5)
+    (status, _, err), words = xman("eval", "net.onnx"), "net.onnx cannot be read: No such file or directory"
+    assert status == 2 and words in err
 
 
 @pytest.mark.parametrize(("words", "said"), [

@@ -43,7 +43,8 @@ HEADER = click.option("--header/--no-header", default=None,
 def xman() -> None:
     """Wengert lists: write, evaluate, differentiate, check and train.
 
-    LIST is a file of lines such as `z1 = mul(h, w)`, a .json file, - for standard input, or a model: path/to/model.py:Class.
+    LIST is a file of lines such as `z1 = mul(h, w)`, a .json file, - for standard input, an .onnx file, or a model:
+    path/to/model.py:Class.
     """
 
 

@@ -197,7 +197,7 @@ def assembled(onnx: Any, written: list[Written], sizes: list[int], steps: Wenger
             times, rest = sloping[node]
             whole = file.add("Mul", [count, file.constant(times)], f"{name}/times", doc)
             whole = file.add("Add", [whole, file.constant(rest)], f"{name}/plus", doc)
-            node.name = file.add("Cast", [whole], name, doc, to=node.dtype)
+            node.name = whole if node.dtype == int and not node.name else file.add("Cast", [whole], name, doc, to=node.dtype)
         elif node.op == "Constant":
             node.name = file.constant(node.example, node.name)
         else:
