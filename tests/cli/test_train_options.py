@@ -100,3 +100,30 @@ def test_no_schedule_is_none(text):
 def test_what_cannot_be_is_one_sentence_and_status_2(train, options, said):
     code, out, err = train(*options)
     assert (code, out) == (2, "") and re.fullmatch(r"xman: [^\n]*\n", err) and said in err, err
+
+
+def test_of_several_values_the_one_of_the_least_validation_loss_is_trained(train):
+    result = json.loads(train("--optimizer", "sgd,adam", "--lr", "1e-6,0.02", "--l2", "1e-4")[1])
+    assert len(result["trials"]) == 4 and (result["optimizer"], result["lr"]) == ("adam", 0.02)
+    least = min(result["trials"], key=lambda trial: trial["loss"])
+    assert least["settings"] == {"optimizer": "adam", "lr": 0.02}
+    assert min(row["validation_loss"] for row in result["history"]) == least["loss"]
+
+
+def test_folds_judge_on_the_training_rows(train):
+    result = json.loads(train("--folds", "3", "--class-weight", "balanced")[1])
+    assert [trial["settings"] for trial in result["trials"]] == [{"fold": 1}, {"fold": 2}, {"fold": 3}]
+    chosen = json.loads(train("--folds", "2", "--lr", "1e-6,0.02")[1])
+    assert len(chosen["trials"]) == 2 and chosen["lr"] == 0.02
+
+
+def test_several_values_are_for_no_checkpoint(train):
+    code, out, err = train("--lr", "0.1,0.2", "--checkpoint", "run.safetensors")
+    assert (code, out) == (2, "") and "--checkpoint is for one training, and --lr say several" in err
+
+
+@pytest.mark.parametrize("options, said", [(["--lr", "0.1,fast"], "'fast' is not a valid float"), (["--lr", "0.1,"], "''"),
+                                           (["--optimizer", "sgd,adm"], "'adam'")], ids=" ".join)
+def test_each_of_several_values_has_to_be_one(train, options, said):
+    code, out, err = train(*options)
+    assert (code, out) == (2, "") and said in err

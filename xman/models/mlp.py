@@ -1,7 +1,7 @@
 """The multilayer perceptron (Bishop, Deep Learning, §8.1.2 and 8.1.3; the course's)."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,13 @@ from .parts import activation_called, bias, glorot, outputs_and_loss, rows
 class MLP(XMan):
     """h1 = tanh(X·W1 + b1), h2 = tanh(h1·W2 + b2), …, outputs = softmax(h·Wn + bn).
 
-    sizes: the columns of X (n, sizes[0]), of each hidden layer and of the outputs. activation: tanh, relu or sigmoid.
-    last: an activation on the last layer too. loss: as `outputs_and_loss`. The course's is
-    MLP([p, h, k], activation="relu", last="relu", loss="crossEntropy").
+    sizes: the columns of X (n, sizes[0]), of each hidden layer and of the outputs. activation: the name of an entrywise
+    operator, as tanh, relu, sigmoid, gelu, or a function of your own. last: one on the last layer too. loss: as
+    `outputs_and_loss`. The course's is MLP([p, h, k], activation="relu", last="relu", loss="crossEntropy").
     """
 
-    def __init__(self, sizes: Sequence[int], *, activation: str = "tanh", last: str | None = None,
-                 loss: str = "softmaxCrossEntropy", seed: int = 0, dtype: type = np.float32):
+    def __init__(self, sizes: Sequence[int], *, activation: str | Callable = "tanh",
+                 last: str | Callable | None = None, loss: str = "softmaxCrossEntropy", seed: int = 0, dtype: type = np.float32):
         if len(sizes) < 2:
             raise XManError(f"the sizes of an MLP are those of its inputs, hidden layers and outputs, as in [64, 32, 10]; "
                             f"found {list(sizes)}")

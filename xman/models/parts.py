@@ -1,11 +1,15 @@
 """What the models have in common: how parameters begin, and how scores become outputs and a loss."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..errors import XManError
+import ops
+from ops.table import ELEMENTWISE, arity
+
+from ..errors import XManError, nearest
 from ..register import Register
 from ..register import XManFunctions as f
 
@@ -39,11 +43,15 @@ def outputs_and_loss(scores: Register, y: Register, loss: str) -> tuple[Register
     return outputs, f.mean(getattr(f, loss)(outputs if loss == "crossEntropy" else scores, y))
 
 
-def activation_called(name: str):
-    """The activation by its name. XManError for one that the models do not offer."""
-    if name not in ("tanh", "relu", "sigmoid"):
-        raise XManError(f"there is no activation {name!r}; the activations are tanh, relu, sigmoid")
-    return getattr(f, name)
+def activation_called(activation: str | Callable[[Register], Register]) -> Callable[[Register], Register]:
+    """The activation: an entrywise operator of one argument by its name, or a function of one's own. XManError for any other."""
+    if callable(activation):
+        return activation
+    known = [op for op in sorted(ELEMENTWISE) if arity(ops.G[op])[0] == 1]
+    if activation not in known:
+        raise XManError(f"there is no activation {activation!r}{nearest(str(activation), known)}; the activations are tanh, "
+                        "relu, sigmoid and each entrywise operator of one argument, as gelu, or a function of your own")
+    return getattr(f, activation)
 
 
 def normalized(h: Register, axis: int) -> Register:
