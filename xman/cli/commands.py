@@ -122,7 +122,7 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
 ADAM = {"optimizer": "adam", "lr": 1e-2, "batch_size": 32}
 DEFAULTS = {"mlp": {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}, "logreg": {**ADAM, "epochs": 60},
             "lstm": {**ADAM, "epochs": 15}, "basis": {**ADAM, "epochs": 200}}
-TABLE = {"epochs": 200, "patience": 20}
+TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of an MLP
 
 
 @xman.command()

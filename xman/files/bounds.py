@@ -11,7 +11,7 @@ import ops
 
 from ..errors import XManError
 from ..interpreters import eval
-from ..tables.columns import Column, sizes
+from ..tables.columns import DATES, NUMBERS, Column, sizes
 from ..wengert import WengertList, checked
 
 LINES, TEXT = 100_000, 2 ** 26  # of a list, and its characters
@@ -19,10 +19,12 @@ LARGEST = 2 ** 24               # a whole number among the literals, and the ent
 ENTRIES = 2 ** 27               # that the registers hold together for one row, beside the parameters
 
 
-def read_list(text: str, columns: Sequence[Column], values: Mapping[str, np.ndarray]) -> WengertList:
-    """The list that a file's text is. ValueError where it is none, or takes more than a model can need.
+def read_list(text: str, columns: Sequence[Column], values: Mapping[str, np.ndarray], output: str,
+              classes: int) -> WengertList:
+    """The list that a file's text is. ValueError where it is none, takes more than a model can need, or gives something else.
 
-    columns: the inputs that are columns. values: the arrays of the other inputs.
+    columns: the inputs that are columns. values: the arrays of the other inputs. output: the register of the predictions, of
+    which a row has one for each of so many classes, or a single number.
     """
     if not isinstance(text, str) or len(text) > TEXT or text.count("\n") > LINES:
         raise ValueError(f"its list is no text of at most {LINES:,} lines and {TEXT:,} characters")
@@ -49,13 +51,18 @@ def read_list(text: str, columns: Sequence[Column], values: Mapping[str, np.ndar
         spent += np.size(out)
         return out
 
-    if strange := [c for c in columns if c.kind not in BLANK or c.kind == "array" and not 0 < size(sizes(c)) < LARGEST]:
+    if strange := [c for c in columns if c.kind not in BLANK or (
+            not 0 < size(sizes(c)) < LARGEST if c.kind == "array" else c.spelling not in ("", *NUMBERS, *DATES))]:
         raise ValueError(f"its column {strange[0].name!r} is of the kind {strange[0].kind!r} {strange[0].spelling}")
     blank = {c.register: BLANK[c.kind](sizes(c)) for c in columns}
     try:
-        eval(steps, {**values, **blank}, {op: metered(op) for _, op, _ in steps})
+        found = eval(steps, {**values, **blank}, {op: metered(op) for _, op, _ in steps})
     except XManError as error:
         raise ValueError(f"its list does not run on one row: {error}") from None
+    if output not in found or output in blank:
+        raise ValueError(f"its list does not compute {output!r}")
+    if np.ndim(found[output]) != 2 or found[output].shape[0] != 1 or classes and found[output].shape[1] not in (1, classes):
+        raise ValueError(f"{output!r} of one row has shape {np.shape(found[output])}, and {classes} classes are named")
     return steps
 
 

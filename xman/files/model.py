@@ -98,10 +98,8 @@ def load(path: str | Path) -> Model:
     try:
         columns = tuple(Column(*map(str, column)) for column in facts["columns"])
         values = {name.removeprefix("values/"): x for name, x in arrays.items()}
-        steps = read_list(facts["list"], columns, values)
         output, classes, target = str(facts["output"]), tuple(map(str, facts["classes"])), str(facts["target"])
-        if output not in {dst for dst, _, _ in steps}:
-            raise ValueError(f"its list does not compute {output!r}")
+        steps = read_list(facts["list"], columns, values, output, len(classes))
         return Model(steps, values, columns, output, classes, target, dict(facts["settings"]))
     except (KeyError, TypeError, ValueError) as error:
         raise XManError(f"{path} is not a model of xman: {error}") from None

@@ -21,7 +21,7 @@ class Linear(XMan):
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
         """The inputs of the list for rows X, (n, …) flattened to (n, features), and targets y, of one output (n,) too."""
-        return {"X": rows(X), "y": targets(y, self.W)}
+        return {"X": rows(X), "y": targets(y, self.W.default.shape[1])}
 
 
 class LinearRegression(Linear):

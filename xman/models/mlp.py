@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import XManError
 from ..manager import XMan
 from ..register import XManFunctions as f
-from .parts import activation_called, bias, glorot, outputs_and_loss, rows
+from .parts import activation_called, bias, glorot, outputs_and_loss, rows, targets
 
 
 class MLP(XMan):
@@ -27,7 +27,7 @@ class MLP(XMan):
                             f"found {list(sizes)}")
         random, act = np.random.default_rng(seed), activation_called(activation)
         self.X, self.y = f.input(), f.input()
-        h = self.X
+        h, self.width = self.X, sizes[-1]
         for k, (before, after) in enumerate(zip(sizes, sizes[1:], strict=False), 1):
             W, b = glorot(random, before, after, dtype), bias(random, after, dtype)
             setattr(self, f"W{k}", W)
@@ -42,4 +42,4 @@ class MLP(XMan):
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
         """The inputs of the list for rows X, (n, …) flattened to (n, sizes[0]), and targets y."""
-        return {"X": rows(X), "y": y}
+        return {"X": rows(X), "y": targets(y, self.width)}

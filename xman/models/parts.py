@@ -62,9 +62,9 @@ def normalized(h: Register, axis: int) -> Register:
 
 def rows(X: Any) -> Any:
     """X (n, …) as rows (n, features); a sparse matrix has them already."""
-    return X.reshape(X.shape[0], -1) if isinstance(X, np.ndarray) and X.ndim != 2 else X
+    return X.reshape(-1, int(np.prod(X.shape[1:]))) if isinstance(X, np.ndarray) and X.ndim != 2 else X
 
 
-def targets(y: Any, like: Register) -> Any:
-    """The targets of a model of one output, like the parameter (…, 1), as a column (n, 1); others as they are."""
-    return y[:, None] if y is not None and np.shape(like.default)[-1] == 1 and np.ndim(y) == 1 else y
+def targets(y: Any, outputs: int) -> Any:
+    """The targets y (n,) of one output as a column (n, 1), beside which they would spread to (n, n); others as they are."""
+    return y[:, None] if outputs == 1 and np.ndim(y) == 1 else y

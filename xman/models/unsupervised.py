@@ -55,7 +55,7 @@ class MatrixFactorization(XMan):
         X, size = np.asarray(X), (len(self.U.default), len(self.V.default))
         if X.ndim != 2 or X.shape[1] != 2 or X.dtype.kind not in "iu" or (X < 0).any() or (X >= size).any():
             raise XManError(f"the places of a table of {size[0]} x {size[1]} are whole numbers (n, 2) within it, from 0")
-        return {"X": X, "y": targets(y, self.m)}
+        return {"X": X, "y": targets(y, 1)}
 
 
 class WordEmbeddings(XMan):

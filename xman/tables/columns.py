@@ -50,13 +50,11 @@ def inputs(columns: Sequence[Column], table: Any, where: str = "the table") -> d
         table = by_position(columns, table, where)
     elif not hasattr(table, "column_names"):
         table = of_frame(table)
-    found = {}
-    for column in columns:
-        if column.name not in table.column_names:
-            raise TableError(f"{where} lacks the column {column.name!r}{nearest(column.name, table.column_names)}; the model "
-                             f"was trained with {', '.join(repr(c.name) for c in columns[:12])}")
-        found[column.register] = cells(table[column.name], column, where)
-    return found
+    there = dict(zip(table.column_names, table.columns, strict=True))
+    if lacking := [column.name for column in columns if column.name not in there]:
+        raise TableError(f"{where} lacks the column {lacking[0]!r}{nearest(lacking[0], there)}; the model was trained with "
+                         f"{', '.join(repr(c.name) for c in columns[:12])}")
+    return {column.register: cells(there[column.name], column, where) for column in columns}
 
 
 def sizes(column: Column) -> tuple[int, ...]:
@@ -96,13 +94,14 @@ def cells(chunks: pyarrow.ChunkedArray, column: Column, where: str) -> np.ndarra
         return converted(chunks, column)
     except pa.ArrowException:
         pass
+    row, cell = 0, None
     for row, cell in enumerate(chunks.to_pylist(), 1):  # noqa: B007, what it ends with is wanted
         try:
             converted(pa.chunked_array([[cell]], chunks.type), column)
         except pa.ArrowException:
             break
     raise TableError(f"{where}, row {row}, column {column.name!r}: found {str(cell)[:60]!r}, wanted a {column.kind}"
-                     + (f" such as {column.spelling}" if column.spelling else ""))
+                     + (f" such as {column.spelling}" if column.spelling else "") + "; mend the cell, or leave it empty")
 
 
 def converted(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
@@ -124,6 +123,8 @@ def converted(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
     if types.is_boolean(chunks.type):
         chunks = pc.if_else(chunks, "True", "False")
     chunks = pc.fill_null(chunks.cast("string"), "")
+    if pc.any(pc.match_substring(chunks, "\0")).as_py():
+        raise TableError(f"the column {column.name!r} holds a NUL character, so this is no text; mend the file")
     if kind == "text":
         return chunks.to_numpy(zero_copy_only=False)
     coded = pc.dictionary_encode(pc.utf8_trim_whitespace(chunks)).combine_chunks()

@@ -1,6 +1,7 @@
 """What the columns of a table hold, and whether there is anything to learn from them."""
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -16,8 +17,8 @@ FEW = 20          # whole numbers, up to which they are classes
 SAMPLE = 10_000   # rows by which a kind is told
 
 
-def kind_of(chunks: Any, name: str, day_first: bool) -> tuple[str, str]:
-    """(kind, spelling) of a column, by its type and, of strings, by what they look like."""
+def kind_of(chunks: Any, name: str, day_first: bool, said: list[str]) -> tuple[str, str]:
+    """(kind, spelling) of a column, by its type and, of strings, by what they look like; `said` gets what is doubtful."""
     pa, pc = extra("pyarrow", "tables", "a table"), extra("pyarrow.compute", "tables", "a table")
     types, of = pa.types, chunks.type.value_type if pa.types.is_dictionary(chunks.type) else chunks.type
     if types.is_boolean(of) or types.is_dictionary(chunks.type):
@@ -35,6 +36,10 @@ def kind_of(chunks: Any, name: str, day_first: bool) -> tuple[str, str]:
         kind, spelling = spelled(words.to_pylist(), day_first)
     if kind:
         return kind, spelling
+    strange = [word for word in some if not re.fullmatch(r"[-+]?[\d.,]+([eE][-+]?\d+)?", word)]
+    if len(strange) < len(some) / 2:
+        said.append(f"{name!r} holds words among numbers, such as {strange[0][:40]!r}, and so counts as words: mend or empty "
+                    "those cells where it is a number")
     different = pc.count_distinct(words).as_py()
     return ("category" if different <= max(FEW, len(words) / 2) and different <= 50 * COMMON else "text"), ""
 
@@ -42,7 +47,7 @@ def kind_of(chunks: Any, name: str, day_first: bool) -> tuple[str, str]:
 def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
                 said: list[str]) -> tuple[Column, tuple[str, ...], np.ndarray]:
     """The target as a column, its classes, and its cells; `said` gets the sentence that says which task it is."""
-    kind, spelling = kind_of(chunks, name, day_first)
+    kind, spelling = kind_of(chunks, name, day_first, said)
     column = Column(name, "y", "category" if kind == "text" else kind, spelling)
     found = cells(chunks, column, "the table")
     if kind == "date":

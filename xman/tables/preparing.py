@@ -12,12 +12,12 @@ import numpy as np
 import ops
 from ops.indexing import split_words
 
-from ..errors import nearest
+from ..errors import extra, nearest
 from ..interpreters import eval
 from ..notation import WORDS
 from ..wengert import WengertList, temporaries
 from .columns import Column, cells, inputs
-from .frames import TableError, of_frame
+from .frames import TableError, first_line, of_frame
 from .kinds import COMMON, SAMPLE, kind_of, leaks, summary, target_cells, told_target, useless
 
 CHARACTERS = 20  # of a text that are read
@@ -45,29 +45,39 @@ class Prepared(NamedTuple):
         """The rows of numbers, (rows, features), of a table or a frame."""
         return eval(self.steps, inputs(self.columns, table))[self.output]
 
+    def pair(self, table: Any, y: Any = None) -> tuple[Any, np.ndarray]:
+        """(features, targets) of a table, a frame or an array, to train on. y: the targets, where they are no column of it."""
+        X = self.features(table)
+        return X, self.targets(table if y is None else {self.target.name: as_column(y, X.shape[0])})
+
     def targets(self, table: Any, where: str = "the table") -> np.ndarray:
         """The classes by their place, int64 (rows,), or the numbers on their scale, float32 (rows, 1)."""
-        table = table if hasattr(table, "column_names") else of_frame(table)
-        found = target_cells(table, self.target, where)
+        found = target_cells(table if hasattr(table, "column_names") else of_frame(table), self.target, where)
         if not self.classes:
             return ((found[:, None] - self.scale[0]) / self.scale[1]).astype(np.float32)
         places = ops.G["codes"](found, self.classes)
         if (unknown := np.flatnonzero(places == len(self.classes))).size:
-            raise TableError(f"{where}, row {unknown[0] + 1}, column {self.target.name!r}: found {str(found[unknown[0]])!r}, "
-                             f"which no training row has; the classes are {', '.join(self.classes[:12])}")
+            at = int(unknown[0])
+            raise TableError(f"{where}, row {at + 1}, column {self.target.name!r}: found {str(found[at])[:60]!r}, "
+                             f"which no training row has; the classes are {', '.join(self.classes[:12])[:400]}")
         return places
 
 
-def prepared(table: Any, target: str | None = None, ignore: Collection[str] = (), task: str | None = None,
+def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task: str | None = None,
              rows: np.ndarray | Callable[[np.ndarray], np.ndarray] | None = None, day_first: bool = False) -> Prepared:
     """What makes rows of numbers and targets of a table's columns.
 
-    table: of pyarrow, as `read` gives it, or a frame. target: the column to predict (None: the last). ignore: columns to leave
-    out. task: "classify" or "regress" (None: by the target: words, truth values and few whole numbers are classes). rows: the
-    training rows by number, or a function from the targets to them; means, deviations, categories and alphabets are theirs
-    (None: all). day_first: 03/04/2024 is in April. TableError for what cannot be learnt from.
+    table: of pyarrow, as `read` gives it, a frame, an array (rows, …) or a sparse matrix. target: the column to predict (None:
+    the last), or the targets themselves, one of each row. ignore: columns to leave out. task: "classify" or "regress" (None: by
+    the target: words, truth values and few whole numbers are classes). rows: the training rows by number, or a function from
+    the targets to them; means, deviations, categories and alphabets are theirs (None: all). day_first: 03/04/2024 is in April.
+    TableError for what cannot be learnt from.
     """
+    if isinstance(table, np.ndarray) or hasattr(table, "tocsr"):
+        return of_array(table, target, task)
     table = table if hasattr(table, "column_names") else of_frame(table)
+    if not isinstance(target, (str, type(None))):
+        table, target = table.append_column("target", as_column(target, table.num_rows)), "target"
     names = list(table.column_names)
     for word, name in [("target", target)] * (target is not None) + [("ignore", name) for name in ignore]:
         if name not in names:
@@ -85,10 +95,10 @@ def prepared(table: Any, target: str | None = None, ignore: Collection[str] = ()
     part, y = (table, y) if rows is None else (table.take(rows), y[rows])
     scale = (0.0, 1.0) if classes else (float(y.mean()), float(y.std()))
     columns, arrays, found = [], [], []
-    taken = {*ops.G, *keyword.kwlist, *WORDS}
+    taken, there = {*ops.G, *keyword.kwlist, *WORDS}, dict(zip(names, part.columns, strict=True))
     for name in features:
-        chunks = part[name]
-        kind, spelling = kind_of(chunks, name, day_first)
+        chunks = there[name]
+        kind, spelling = kind_of(chunks, name, day_first, said)
         column = Column(name, register_of(name, taken), kind, spelling)
         array = cells(chunks, column, "the table")
         found.append((name, kind, *summary(array, kind)))
@@ -100,12 +110,35 @@ def prepared(table: Any, target: str | None = None, ignore: Collection[str] = ()
         columns.append(column)
         arrays.append(array)
     if not columns:
-        raise TableError(f"no column tells rows apart: {'; '.join(said)}")
+        raise TableError(f"no column tells rows apart: {'; '.join(said)[:1000]}")
     said += leaks(columns, arrays, y, target)
     steps, output = lines(columns, arrays, taken)
     shape = eval(steps, {c.register: x[:1] for c, x in zip(columns, arrays, strict=True)})[output].shape[1:]
     found.append((target, "target", *summary(y, goal.kind)))
     return Prepared(tuple(columns), steps, output, goal, classes, scale, found, said, shape)
+
+
+def as_column(y: Any, rows: int) -> Any:
+    """Targets, one of each row, as a column. TableError for another number of them."""
+    pa = extra("pyarrow", "tables", "a table")
+    try:
+        found = pa.chunked_array(y if hasattr(y, "__arrow_c_stream__") else [pa.array(np.ravel(np.asarray(y)))])
+    except pa.ArrowException as error:
+        raise TableError(f"the targets are no column: {first_line(error)}") from None
+    if len(found) != rows:
+        raise TableError(f"there are {len(found)} targets for {rows} rows")
+    return found
+
+
+def of_array(X: Any, y: Any, task: str | None) -> Prepared:
+    """As `prepared`, of an array, whose columns are put on one scale, or of a sparse matrix, which is left as it is."""
+    said: list[str] = []
+    goal, classes, y = told_target(as_column(y, X.shape[0]), "target", task, False, said)
+    column = Column("X", "X", "array", "x".join(map(str, X.shape[1:])))
+    steps, output = (WengertList(), "X") if hasattr(X, "tocsr") else lines([column], [np.asarray(X, float)], {"X"})
+    shape = eval(steps, {"X": X[:1]})[output].shape[1:]
+    scale = (0.0, 1.0) if classes else (float(y.mean()), float(y.std()))
+    return Prepared((column,), steps, output, goal, classes, scale, [], said, shape)
 
 
 # ---- lines --------------------------------------------------------------------------------------------------------------
@@ -126,10 +159,13 @@ def lines(columns: Sequence[Column], arrays: Sequence[np.ndarray], taken: set[st
     numeric = [(c, np.asarray(ops.G["days"](x) if c.kind == "date" else x, float)) for c, x in zip(columns, arrays, strict=True)
                if c.kind in ("number", "date")]
     if numeric:
-        parts += numbers(line, [line("days", c.register) if c.kind == "date" else c.register for c, _ in numeric],
-                         np.stack([x for _, x in numeric], 1))
+        stacked = line("stack", 1, *(line("days", c.register) if c.kind == "date" else c.register for c, _ in numeric))
+        parts += numbers(line, stacked, np.stack([x for _, x in numeric], 1))
     for column, array in zip(columns, arrays, strict=True):
-        if column.kind == "category":
+        if column.kind == "array":
+            X = array.reshape(len(array), -1)
+            parts += numbers(line, column.register if array.ndim == 2 else line("reshape", column.register, (-1, X.shape[1])), X)
+        elif column.kind == "category":
             most = sorted(word for word, _ in Counter(array.tolist()).most_common(COMMON))
             place = line("codes", column.register, tuple(most))
             parts.append(one_hot(line, place, np.arange(len(most) + 1)))
@@ -150,14 +186,13 @@ def writer(taken: Collection[str]) -> tuple[list, Callable[..., str]]:
     return steps, line
 
 
-def numbers(line: Any, registers: list[str], X: np.ndarray) -> list[str]:
-    """Numbers on the scale of X, 0 where one is missing or infinite; and where that happens in X, a column that tells."""
+def numbers(line: Any, stacked: str, X: np.ndarray) -> list[str]:
+    """Numbers (rows, columns) on the scale of X, 0 where one is missing or infinite; where X has such, a column that tells."""
     known = np.isfinite(X)
     count = np.maximum(known.sum(0), 1)
     mean = np.where(known, X, 0.0).sum(0) / count
     deviation = np.sqrt((np.where(known, X - mean, 0.0) ** 2).sum(0) / count)
     deviation[~(deviation > 1e-12 * np.abs(mean))] = 1.0
-    stacked = line("stack", 1, *registers)
     there = line("isfinite", stacked)
     scaled = line("divide", line("subtract", stacked, mean), deviation)
     parts = [line("where", there, scaled, 0.0)]

@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -193,7 +194,7 @@ def formed(path: str | Path, head: bytes, header: bool | None = None, known: Kno
     if not header:
         numbered = [f"column{k}" for k in range(1, len(first) + 1)]
         first = next((list(names) for names in known if len(names) == len(first)), numbered)
-    if twice := [name for k, name in enumerate(first) if name and name in first[:k]]:
+    if twice := [name for name, n in Counter(first).items() if name and n > 1]:
         raise TableError(f"{path}: two columns are called {twice[0]!r}; rename one of them")
     first[1:] = [name or f"column{k}" for k, name in enumerate(first[1:], 2)]  # the index that pandas writes has no name
     # pyarrow reads on below the header's own lines, of which a quoted name can take several

@@ -2,14 +2,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import XManError
+from ..files import Model, trained
 from ..interpreters import eval
 from ..manager import XMan
 from ..passes import EXACT, STABLE, simplify
+from ..tables import Prepared
 from ..wengert import WengertList
 
 
@@ -19,12 +22,27 @@ class Result(NamedTuple):
     parameters: by name, those of the epoch with the least validation loss (training loss where there is no validation).
     history: a dict an epoch: epoch; loss, the mean over its rows as they were met; adjustment, the farthest that an entry of
     a parameter moved in it; seconds; and validation_loss and validation_accuracy where given.
-    best: the number of that epoch. reason: why the run ended, in words.
+    best: the number of that epoch. reason: why the run ended, in words. network: what was trained, and width: the shape of a
+    row of its data.
     """
     parameters: dict[str, np.ndarray]
     history: list[dict[str, float]]
     best: int
     reason: str
+    network: XMan | None = None
+    width: tuple[int, ...] = ()
+
+    def model(self, prepared: Prepared | None = None, **settings: Any) -> Model:
+        """The trained model, which predicts; of a table when `prepared` says how rows of numbers were made of it.
+
+        settings: what else is to be told of it, in JSON's terms. XManError where the network has no `outputs`.
+        """
+        told = {"best_epoch": self.best, "reason": self.reason, "history": self.history} | settings
+        return trained(self.network, self.parameters, prepared, told, np.zeros((1, *self.width)))
+
+    def save(self, path: str | Path, prepared: Prepared | None = None) -> None:
+        """Write the trained model to a file, for `xman.load` and `xman predict`."""
+        self.model(prepared).save(path)
 
 
 class TrainingError(XManError):

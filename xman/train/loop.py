@@ -90,11 +90,13 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
                 reason = f"interrupted in epoch {state.epoch}" + (f"; {checkpoint} has it all" if checkpoint else "")
         except XManError as error:
             stop = error if isinstance(error, Diverged) else TrainingError(str(error))
-            stop.result = Result(run.best_of(state), list(state.history), state.best_epoch, str(error))
+            stop.result = Result(run.best_of(state), list(state.history), state.best_epoch, str(error), model,
+                                 run.data[0].shape[1:])
             raise stop from error
     if plot:
         learning_curve(state.history, plot)
-    return Result(state.best or run.parameters(state.arrays), list(state.history), state.best_epoch, reason)
+    best = state.best or run.parameters(state.arrays)
+    return Result(best, list(state.history), state.best_epoch, reason, model, run.data[0].shape[1:])
 
 
 def ended(state: State, epochs: int, patience: int | None, threshold: float | None) -> str:
