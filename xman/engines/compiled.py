@@ -24,7 +24,7 @@ from .program import Kind, Program, on_host, program_of, same, taken
 ENGINES = {"interpret": (".interpreted", "", ""), "numpy": (".with_numpy", "", ""), "numba": ("..fused.engine", "numba", "fast"),
            "jax": (".xla.engine", "jax", "jax"), "tape": ("..tape.engine", "", "")}
 MANY_NUMBERS = 100  # lines, from which on a list of numbers is coded
-LONG, LOOPS = 1200, 400  # lines of a list, and of its loops, 20 ms each: more take Numba ten seconds and longer
+LONG, LOOPS = 1200, 1000  # lines of a list, and of its loops, 20 ms each: more take Numba twenty seconds and longer
 INLINED = {"sin": 12, "cos": 12, **dict.fromkeys(  # takes as long to compile as so many lines of a loop
     ("exp", "expm1", "log", "log1p", "logaddexp", "sigmoid", "softplus", "erf", "power"), 5)}
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
