@@ -44,6 +44,7 @@ def merged(dtype: str, every: int, without: set[str]) -> tuple[list, dict, set[s
     for op in set(CASES) - without:
         for lines, given in calls(op, dtype, every):
             masks = op in ("getitem", "scatterAdd") and any(a.dtype.kind == "b" for a in given.values())
+            masks |= ("U",) in lines[0][2][1:2]  # or signs that only NumPy gives
             if masks or {line[1] for line in lines} & without:
                 continue
             k = len(steps)

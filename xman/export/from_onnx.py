@@ -57,8 +57,7 @@ class Example(Symbol):
         args = [a.item() if type(a) is np.ndarray and not a.ndim and a.dtype in plain else a for a in args]
         examples = [a.value if isinstance(a, Example) else a for a in args]
         within_bounds(result_shape(op, examples))
-        with np.errstate(all="ignore"):
-            return self.writer.line(op, args, ops.G[op](*examples))
+        return self.writer.line(op, args, ops.G[op](*examples))
 
     def __array_function__(self, function, types, args, options):
         if function in (np.shape, np.ndim):
@@ -92,6 +91,7 @@ def result_shape(op: str, args: list) -> tuple[int, ...]:
     return np.broadcast_shapes(*shapes) if op in ELEMENTWISE or op in COMPARED else ()
 
 
+@np.errstate(all="ignore")
 def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None = None) -> Imported:
     """The list of a model of ONNX, as (steps, values, outputs): values has its weights, the inputs are the list's other inputs.
 

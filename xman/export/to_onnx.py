@@ -28,6 +28,7 @@ LARGEST = 2 ** 31 - 2 ** 20  # bytes of a file: Protocol Buffers count in 31 bit
 MOST_ROWS = 100_000  # that are tried
 
 
+@np.errstate(all="ignore")
 def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None, *, outputs: Iterable[str] | None = None,
             constants: Iterable[str] = (), rows: Iterable[str] = ()) -> Any:
     """The list as a model of ONNX, an onnx.ModelProto, of ordinary nodes alone, and written to the file path if there is one.
