@@ -49,7 +49,7 @@ def learning(source: str, *, max_len: int | None, seed: int, numbers: bool, head
         steps, output = [("z1", "divide", ("X", divisor)), ("z2", "astype", ("z1", ("float32",)))], "z2"
     goal = Column("label", "y", "category" if sets.classes else "number")
     made = Prepared(tuple(columns), WengertList(steps), output, goal, sets.classes, (0.0, 1.0), [], [], shape)
-    return Learning(*sets, made, table=False)
+    return Learning(*sets, made, table=False, names=("title", "label") if sets.alphabet else ())
 
 
 def is_table(source: str) -> bool:

@@ -1,6 +1,7 @@
 """xman predict and xman evaluate: a model's file and rows that it has not seen."""
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import re
@@ -36,8 +37,7 @@ def predict(model: str, source: str, proba: bool, out: str | None, header: bool 
     """Predict the rows of a table: FILE, or - for lines of CSV, each of which is answered at once."""
     read_model = load(model)
     try:
-        file = open(out, "w", encoding="utf-8", newline="") if out else sys.stdout
-        with file if out else click.utils.KeepOpenFile(file):
+        with open(out, "w", encoding="utf-8", newline="") if out else contextlib.nullcontext(sys.stdout) as file:
             pieces = of_lines(read_model, header) if source == "-" else of_file(read_model, source, header, bool(out))
             written(read_model, pieces, proba, file)
     except BrokenPipeError:
