@@ -181,7 +181,8 @@ FUNCTIONS = {
     "reshape":    lambda x, shape: jnp.reshape(x, shape_of(shape)),
     "concat":     lambda axis, *arrays: jnp.concatenate(arrays, axis),
     "stack":      lambda axis, *arrays: jnp.stack(arrays, axis),
-    "scatterAdd": lambda d, like, *keys: cast(jnp.zeros(like.shape, d.dtype).at[keys].add(d), like),
+    "scatterAdd": lambda d, like, *keys: cast(jnp.zeros(like.shape, d.dtype).at[keys].add(d) if keys and like.ndim
+                                              else jnp.reshape(d, like.shape), like),  # XLA dies of a scatter without an index
     "take":       lambda x, indices, axis=None: jnp.take(x, indices, axis, mode="wrap"),
     "std":        lambda x, axis=None, keepdims=False, ddof=0: jnp.sqrt(var(x, axis, keepdims, ddof)),
     "pinv":       lambda a: jnp.linalg.pinv(a, 1e-15),  # NumPy's bound on small singular values
