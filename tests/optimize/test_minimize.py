@@ -183,6 +183,17 @@ def test_what_cannot_be_is_refused(call, said):
     assert said in refusal(call)
 
 
+def no_further_than_three(x):
+    """NaN beyond 3, where long steps lead, and least at 2.9."""
+    return np.sum(-np.log(3 - x) - 10 * x)
+
+
+@each_method
+def test_where_the_loss_is_not_finite_a_method_turns_back(method):
+    result = minimize(no_further_than_three, start=np.array([-40.0, 2.0]), method=method, tolerance=1e-6)
+    np.testing.assert_allclose(result.parameters, 2.9, rtol=1e-6)
+
+
 def test_a_loss_that_is_nan_where_it_begins_is_told():
     assert "the first register with a NaN" in refusal(minimize, lambda x: np.sum(np.log(x)), start=-np.ones(2), error=Diverged)
     assert "cannot be made smaller" in refusal(least_squares, lambda x: np.log(x), start=-np.ones(2), error=Diverged)

@@ -1,6 +1,7 @@
 """SciPy's methods on a model or a function, whose values and derivatives are one list, compiled."""
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -85,28 +86,34 @@ class Problem:
             self.products = compile(moving, self.images.values(), engine) if moving else None
         self.evaluated = compile(both, dict.fromkeys([of, *self.slopes, *kept]), engine)
         self.w: np.ndarray | None = None
-        self.found: dict[str, Any] = {}
+        # a line search gives up where it meets NaN or 1e65: what is above `far` is as high as that, and flat
+        self.far = sys.float_info.max
+        self.far = 100 * (1 + abs(self.at(self.start).loss))
 
-    def at(self, w: np.ndarray) -> dict[str, Any]:
-        """What is known at w: SciPy asks for the value, the gradient and the products one by one."""
+    def at(self, w: np.ndarray) -> Problem:
+        """The problem with what is known at w: SciPy asks for the value, the gradient and the products one by one."""
         if self.w is None or not np.array_equal(w, self.w):
             self.w, self.here = w.copy(), self.named(w)
             self.found = self.evaluated(self.values | self.here)
-        return self.found
+            self.loss, self.slope = float(self.found[self.of]), packed(self.found, self.slopes).astype(float)
+            self.sound = bool(-np.inf < self.loss <= self.far and np.isfinite(self.slope).all())
+            if not self.sound:
+                self.loss, self.slope = self.far, 0 * self.slope
+        return self
 
     def named(self, w: np.ndarray) -> dict[str, np.ndarray]:
         """The parameters by name, in their shapes and precisions."""
         return {name: x.astype(self.values[name].dtype) for name, x in unpacked(w, self.values, self.wrt).items()}
 
     def value(self, w: np.ndarray) -> float:
-        return float(self.at(w)[self.of])
+        return self.at(w).loss
 
     def gradient(self, w: np.ndarray) -> np.ndarray:
-        return packed(self.at(w), self.slopes).astype(float)
+        return self.at(w).slope.copy()
 
     def product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        known, vectors = self.at(w), self.named(v)
-        values = self.values | self.here | known | {dot: vectors[name] for name, dot in self.dots.items()}
+        vectors = self.named(v)
+        values = self.values | self.at(w).here | self.found | {dot: vectors[name] for name, dot in self.dots.items()}
         found = self.products(values) if self.products else {}
         return packed({name: found[self.images[name]] if name in self.images else 0 * x for name, x in vectors.items()},
                       self.wrt).astype(float)
@@ -128,7 +135,7 @@ class Descent:
 
         problem, options = self.problem, {"maxiter": epochs}
         slope = problem.gradient(problem.start)
-        if not (np.isfinite(slope).all() and np.isfinite(problem.value(problem.start))):
+        if not problem.at(problem.start).sound:
                 raise unsound(problem.steps, problem.values)
         options |= {"L-BFGS-B": {"ftol": 0.0, "gtol": 0.0, "maxfun": 100 * epochs}, "Newton-CG": {"xtol": 0.0}}.get(
             method, {"gtol": 0.0})
