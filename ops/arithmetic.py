@@ -55,25 +55,18 @@ def ratio(x, y):
     return zero_where_zero(x, np.divide(x, y))
 
 
-@np.errstate(all="ignore")
-def safeProduct(x, y):
-    """x·y, and 0 where one is 0, even if the other is infinite or NaN: for derivatives of scale, ratio and itself."""
-    return zero_where_zero(x, np.multiply(x, y), y)
-
-
-def zero_where_zero(x, result, y=None):
+def zero_where_zero(x, result):
     total = np.vdot(result, result) if type(result) is np.ndarray else result
     if total == total:  # no NaN in it: nothing to mend
         return result
-    zero = np.equal(x, 0) if y is None else np.isnan(result) & (np.equal(x, 0) | np.equal(y, 0))
-    return np.where(zero, np.zeros_like(result), result)[()]
+    return np.where(np.equal(x, 0), np.zeros_like(result), result)[()]
 
 
 def through_base(d, out, x, y):
     """d y xʸ⁻¹, in every order finite at 0 where y is a whole number: no derivative of 0·x⁻¹ is taken."""
     if type(y) not in (int, float):
-        return f.scale(f.safeProduct(d, y), x ** (y - 1))
-    return f.broadcast(0.0, out) if y == 0 else d if y == 1 else f.scale(d * y, x ** (y - 1))
+        return d * f.scale(y, x ** (y - 1))
+    return f.broadcast(0.0, out) if y == 0 else d if y == 1 else d * y * x ** (y - 1)
 
 
 def argmax(x, axis=None):
@@ -108,18 +101,16 @@ elementwise("subtract",   np.subtract,   lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d)
 elementwise("mul",        np.multiply,   lambda d, out, x, y: d * y,
                                          lambda d, out, x, y: d * x)
-elementwise("divide",     np.divide,     lambda d, out, x, y: f.ratio(d, y),
-                                         lambda d, out, x, y: -f.ratio(f.safeProduct(d, out), y))
+elementwise("divide",     np.divide,     lambda d, out, x, y: d / y,
+                                         lambda d, out, x, y: -f.ratio(f.scale(out, d), y))  # flat where out is 0
 elementwise("power",      np.power,      through_base,
-                                         lambda d, out, x, y: f.scale(f.scale(d, out), f.log(f.where(f.equal(x, 0), 1.0, x))))
+                                         lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))))
 elementwise("remainder",  np.remainder,  lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d * f.floor_divide(x, y))
-elementwise("ratio",      ratio,         lambda d, out, x, y: f.ratio(d, y),
-                                         lambda d, out, x, y: -f.ratio(f.safeProduct(d, out), y))
-elementwise("scale",      scale,         lambda d, out, x, w: f.scale(d, w),
-                                         lambda d, out, x, w: f.safeProduct(d, x))
-elementwise("safeProduct", safeProduct,  lambda d, out, x, y: f.safeProduct(d, y),
-                                         lambda d, out, x, y: f.safeProduct(d, x))
+elementwise("ratio",      ratio,         lambda d, out, x, y: f.scale(f.isfinite(y), d / y),
+                                         lambda d, out, x, y: -f.ratio(f.scale(out, d), y))
+elementwise("scale",      scale,         lambda d, out, x, w: d * w,
+                                         lambda d, out, x, w: f.scale(x, d))
 elementwise("maximum",    np.maximum,    lambda d, out, x, y: f.scale(f.share(x, y), d),
                                          lambda d, out, x, y: f.scale(f.share(y, x), d))
 elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.scale(f.share(y, x), d),
@@ -132,7 +123,7 @@ elementwise("clip",       clip,          lambda d, out, x, *to: d if all(b is No
                                          lambda d, out, x, lo=None, hi=None: f.scale(x > hi, d))
 
 elementwise("negative",   np.negative,   lambda d, out, x: -d)
-elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.safeProduct(d, out), x))
+elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.scale(out, d), x))
 elementwise("square",     square,        lambda d, out, x: d * (2 * x))
 elementwise("half",       half,          lambda d, out, x: f.half(d))
 elementwise("alias",      alias,         lambda d, out, x: d)

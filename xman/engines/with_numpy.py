@@ -228,13 +228,12 @@ def gemm(dtype: np.dtype) -> Any:
     return blas.sgemm if dtype == np.float32 else blas.dgemm
 
 
-def mended(function: np.ufunc, both: bool = False) -> Any:
-    """The function into an array, 0 wherever x is 0, and for both where y is 0, too."""
+def mended(function: np.ufunc) -> Any:
+    """The function into an array, 0 wherever x is 0."""
     def into(x: Any, y: Any, out: np.ndarray) -> None:
         total = np.add.reduce(function(x, y, out), None)
         if total != total:  # a NaN, perhaps of 0·∞
-            zero = np.equal(x, 0)
-            np.copyto(out, 0, where=np.isnan(out) & (zero | np.equal(y, 0)) if both else zero)
+            np.copyto(out, 0, where=np.equal(x, 0))
     return into
 
 
@@ -243,4 +242,4 @@ def share(x: Any, y: Any, out: np.ndarray) -> None:
     np.multiply(np.add(out, np.greater_equal(x, y), out), 0.5, out)
 
 
-OWN = {"scale": mended(np.multiply), "ratio": mended(np.divide), "safeProduct": mended(np.multiply, True), "share": share}
+OWN = {"scale": mended(np.multiply), "ratio": mended(np.divide), "share": share}

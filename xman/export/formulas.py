@@ -32,10 +32,6 @@ def ratio(x, y):
     return x / y if number(x) and x else f.where(f.equal(x, 0), 0, x / y)
 
 
-def safe_product(x, y):
-    return f.where(f.logical_or(f.equal(x, 0), f.equal(y, 0)), 0, x * y)
-
-
 def clip(x, lo=None, hi=None):
     x = x if lo is None else f.maximum(x, lo)
     return x if hi is None else f.minimum(x, hi)
@@ -197,7 +193,7 @@ def hinge(z, y):
 FORMULAS = {
     **{op: G[op] for op in "alias column count elu gelu half leakyRelu logSigmoid reciprocal relu silu softplus square "
                            "stopGradient unpad".split()},  # these are written in the language
-    "scale": scale, "ratio": ratio, "safeProduct": safe_product, "clip": clip, "expDifference": exp_difference,
+    "scale": scale, "ratio": ratio, "clip": clip, "expDifference": exp_difference,
     "exp2":     lambda x: f.power(2.0, x),
     "cbrt":     lambda x: f.sign(x) * f.power(f.abs(x), 1.0 / 3.0),
     "log1p": log1p, "expm1": expm1, "hypot": hypot, "arctan2": arctan2, "logaddexp": logaddexp,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG, Expression, f
-from ops.derived import Traced
+from ops.derived import Masked, Traced, bare
 
 from ..errors import XManError
 from .arraylike import ArrayLike, number, real
@@ -31,6 +31,7 @@ class Dual(ArrayLike):
         tangent = number(tangent, lambda: "the tangent of a Dual")
         below = max((x.level for x in (self.value, tangent) if isinstance(x, Expression)), default=0)
         self.level = (below + math.floor(below) + 1) / 2 if level is None else level  # halfway to the next traced call
+        self.flow = Masked.seed(tangent, tangent).flow
         try:
             self.tangent = tangent if tangent.shape == self.value.shape else number_of(f.broadcast(tangent, self.value))
         except ValueError:
@@ -55,8 +56,12 @@ class Dual(ArrayLike):
             out = real(op, getattr(f, op)(*values))
             if out.dtype.kind != "f":
                 return out
-            parts = [rule(a.tangent, out, *values) for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule]
-            return Dual(out, sum(parts[1:], parts[0]) if parts else 0.0, self.level)
+            parts = [rule(Masked(a.tangent, a.flow), out, *values)
+                     for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule]
+            part = sum(parts[1:], parts[0]) if parts else 0.0
+            result = Dual(out, bare(part), self.level)
+            result.flow = part.flow if isinstance(part, Masked) else result.flow
+            return result
 
     def __format__(self, spec: str) -> str:
         parts = (x if isinstance(x, ArrayLike) or x.ndim else x.item() for x in (self.value, self.tangent))

@@ -175,7 +175,6 @@ FUNCTIONS = {
                                             jnp.not_equal(x, -np.inf), e),
     "ratio":      lambda x, y: zero_where_zero(x, jnp.divide(x, y)),
     "share":      lambda x, y: jnp.where(jnp.equal(x, y), 0.5, jnp.greater(x, y)).astype(jnp.result_type(x, y)),
-    "safeProduct": lambda x, y: jnp.where((x == 0) | (y == 0), 0, x * y),
     "astype":     lambda x, dtype: x.astype(dtype[0]),
     "einsum":     lambda subscripts, *arrays: jnp.einsum(subscripts_of(subscripts)[0], *arrays),
     "reshape":    lambda x, shape: jnp.reshape(x, shape_of(shape)),
