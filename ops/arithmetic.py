@@ -32,6 +32,12 @@ def where(c, x, y):
     return np.where(c, x, y)
 
 
+def share(x, y):
+    """1 where x > y, ½ where they are equal, and 0 elsewhere: the share of x in the maximum of the two."""
+    dtype = np.result_type(x, y)
+    return 0.5 * np.add(np.greater(x, y), np.greater_equal(x, y), dtype=dtype if dtype.kind == "f" else float)
+
+
 def clip(x, lo=None, hi=None):
     """x held between lo and hi (None: no bound). At the bounds the gradient passes."""
     return np.clip(x, lo, hi)
@@ -49,25 +55,18 @@ def ratio(x, y):
     return zero_where_zero(x, np.divide(x, y))
 
 
-@np.errstate(all="ignore")
-def safeProduct(x, y):
-    """x·y, and 0 where one is 0, even if the other is infinite or NaN: for derivatives of scale, ratio and itself."""
-    return zero_where_zero(x, np.multiply(x, y), y)
-
-
-def zero_where_zero(x, result, y=None):
-    total = np.add.reduce(result, axis=None)
+def zero_where_zero(x, result):
+    total = np.vdot(result, result) if type(result) is np.ndarray else result
     if total == total:  # no NaN in it: nothing to mend
         return result
-    zero = np.equal(x, 0) if y is None else np.isnan(result) & (np.equal(x, 0) | np.equal(y, 0))
-    return np.where(zero, np.zeros_like(result), result)[()]
+    return np.where(np.equal(x, 0), np.zeros_like(result), result)[()]
 
 
 def through_base(d, out, x, y):
     """d y xʸ⁻¹, in every order finite at 0 where y is a whole number: no derivative of 0·x⁻¹ is taken."""
     if type(y) not in (int, float):
-        return f.scale(f.safeProduct(d, y), x ** (y - 1))
-    return f.broadcast(0.0, out) if y == 0 else d if y == 1 else f.scale(d * y, x ** (y - 1))
+        return d * f.scale(y, x ** (y - 1))
+    return f.broadcast(0.0, out) if y == 0 else d if y == 1 else d * y * x ** (y - 1)
 
 
 def argmax(x, axis=None):
@@ -102,23 +101,20 @@ elementwise("subtract",   np.subtract,   lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d)
 elementwise("mul",        np.multiply,   lambda d, out, x, y: d * y,
                                          lambda d, out, x, y: d * x)
-elementwise("divide",     np.divide,     lambda d, out, x, y: f.ratio(d, y),
-                                         lambda d, out, x, y: -f.ratio(f.safeProduct(d, out), y))
+elementwise("divide",     np.divide,     lambda d, out, x, y: d / y,
+                                         lambda d, out, x, y: -f.ratio(f.scale(out, d), y))  # flat where out is 0
 elementwise("power",      np.power,      through_base,
-                                         lambda d, out, x, y: f.scale(f.scale(d, out), f.log(f.where(f.equal(x, 0), 1.0, x))))
+                                         lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))))
 elementwise("remainder",  np.remainder,  lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d * f.floor_divide(x, y))
-elementwise("ratio",      ratio,         lambda d, out, x, y: f.ratio(d, y),
-                                         lambda d, out, x, y: -f.ratio(f.safeProduct(d, out), y))
-elementwise("scale",      scale,         lambda d, out, x, w: f.scale(d, w),
-                                         lambda d, out, x, w: f.safeProduct(d, x))
-elementwise("safeProduct", safeProduct,  lambda d, out, x, y: f.safeProduct(d, y),
-                                         lambda d, out, x, y: f.safeProduct(d, x))
-# ties of maximum and minimum give ½ each
-elementwise("maximum",    np.maximum,    lambda d, out, x, y: f.half(f.scale(x > y, d) + f.scale(x >= y, d)),
-                                         lambda d, out, x, y: f.half(f.scale(y > x, d) + f.scale(y >= x, d)))
-elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.half(f.scale(x < y, d) + f.scale(x <= y, d)),
-                                         lambda d, out, x, y: f.half(f.scale(y < x, d) + f.scale(y <= x, d)))
+elementwise("ratio",      ratio,         lambda d, out, x, y: f.scale(f.isfinite(y), d / y),
+                                         lambda d, out, x, y: -f.ratio(f.scale(out, d), y))
+elementwise("scale",      scale,         lambda d, out, x, w: d * w,
+                                         lambda d, out, x, w: f.scale(x, d))
+elementwise("maximum",    np.maximum,    lambda d, out, x, y: f.scale(f.share(x, y), d),
+                                         lambda d, out, x, y: f.scale(f.share(y, x), d))
+elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.scale(f.share(y, x), d),
+                                         lambda d, out, x, y: f.scale(f.share(x, y), d))
 elementwise("where",      where,         None,
                                          lambda d, out, c, x, y: f.where(c, d, 0.0),
                                          lambda d, out, c, x, y: f.where(c, 0.0, d))
@@ -127,7 +123,7 @@ elementwise("clip",       clip,          lambda d, out, x, *to: d if all(b is No
                                          lambda d, out, x, lo=None, hi=None: f.scale(x > hi, d))
 
 elementwise("negative",   np.negative,   lambda d, out, x: -d)
-elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.safeProduct(d, out), x))
+elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.scale(out, d), x))
 elementwise("square",     square,        lambda d, out, x: d * (2 * x))
 elementwise("half",       half,          lambda d, out, x: f.half(d))
 elementwise("alias",      alias,         lambda d, out, x: d)
@@ -137,6 +133,7 @@ operator(   "sign",       np.sign,       None)
 # without derivative
 for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or"):
     operator(name, getattr(np, name), None, None)
+elementwise("share",      share,         None, None)
 operator("logical_not",  np.logical_not, None)
 operator("isnan",        np.isnan,       None)
 operator("isfinite",     np.isfinite,    None)

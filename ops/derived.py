@@ -1,6 +1,7 @@
 """The rules that follow from others: back along a tape of what a value, or an adjoint rule, does."""
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -54,7 +55,7 @@ def precise(part: Any, x: Any, a: str = "an argument") -> Any:
     if part is None:
         raise TypeError(f"the rule for {a} returned None; does it lack a return?")
     if isinstance(part, Masked):
-        return Masked(precise(part.value, x))
+        return Masked(precise(part.value, x), part.flow)
     dtype = getattr(x, "dtype", None)
     if dtype is None or not isinstance(part, (np.ndarray, np.floating)) or part.dtype is dtype:
         return part
@@ -62,18 +63,118 @@ def precise(part: Any, x: Any, a: str = "an argument") -> Any:
 
 
 class Masked(Expression):
-    """A delta that may have come through a `where`: where it is 0, its products and quotients in a rule are 0."""
+    """A delta or a tangent, and where it flows: a function of no arguments, None for everywhere.
+
+    What a `where`, an index or a seed of 0 keeps out flows nowhere: it stays 0, whatever it meets. All other zeros are
+    numbers, of which 0·∞ is NaN, so that both modes and all orders of them multiply the same numbers.
+    """
 
     level = math.inf
-    def __init__(self, value: Any): self.value = value
+
+    def __init__(self, value: Any, flow: Flow = None): self.value, self.flow = value, flow
+
+    @staticmethod
+    def seed(value: Any, given: Any) -> Masked:
+        """A delta or a tangent to start from, which flows where `given`, what it was spread from, is a number other than 0.
+
+        What stands for a number flows everywhere: a list is written for directions without zeros.
+        """
+        everywhere = isinstance(given, Expression) or np.all(given)
+        return Masked(value, None if everywhere else functools.cache(lambda: f.not_equal(value, 0.0)))
 
     def record(self, op, args):
-        values = [a.value if type(a) is Masked else a for a in args]
-        if op == "mul" and not any([type(a) in (int, float) and math.isfinite(a) for a in args]):
-            op, values = "scale", values if type(args[0]) is Masked else values[::-1]
-        elif op == "divide" and type(args[0]) is Masked:
-            op = "ratio"
-        return Masked(getattr(f, op)(*values))
+        out = getattr(f, op)(*[a.value if type(a) is Masked else a for a in args])
+        came = next(a.flow for a in args if type(a) is Masked)
+        if came and op in ("mul", "divide", "scale") and not any([type(a) in (int, float) and math.isfinite(a) for a in args]):
+            out = f.where(came(), out, 0.0)
+        return Masked(out, flow_of(op, args))
+
+
+def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, values: Iterable,
+           ends: Iterable | None = None) -> Any:
+    """walk(seeds), a way through the lines; the same with masked seeds where what it found at one of the ends is NaN.
+
+    given: what was spread to the seeds. values: those of the lines; what stands for numbers cannot be looked at, and is
+    masked wherever something may be kept out.
+    """
+    masked = {name: Masked.seed(d, given[name]) for name, d in seeds.items()}
+    numbers = not any(isinstance(x, Expression) for x in (*values, *seeds.values()))
+    if numbers or not masks(lines, masked.values()):
+        found = walk(dict(seeds))
+        if not numbers or not any([unclear(found[x]) for x in ends or found if x in found]):
+            return found
+    return {name: bare(x) for name, x in walk(masked).items()}
+
+
+def unclear(x: Any) -> bool:
+    """Whether x has a NaN among its entries, or infinities of both signs."""
+    total = x if isinstance(x, float) else np.add.reduce(x, axis=None)
+    return total != total
+
+
+def bare(x: Any) -> Any:
+    """The delta or the tangent without where it flows."""
+    return x.value if isinstance(x, Masked) else x
+
+
+def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
+    """Whether something may be kept out, by one of the lines or by the seeds, where a slope may be infinite."""
+    lines = [*lines]
+    ops = {op for _, op, _ in lines}
+    return "where" in ops or not TAME.issuperset(ops) and (
+        not SELECTING.isdisjoint(ops) or any(d.flow for d in seeds)
+        or any(op == "reciprocal" or op == "divide" and type(args[1]) not in (int, float) for _, op, args in lines))
+
+
+SELECTING = {"maximum", "minimum", "clip", "relu", "max", "min", "getitem", "take", "part", "concat", "stack", "pad", "unpad",
+             "diag", "diagBack", "scatterAdd", "shift", "scale", "ratio"}
+Flow = Callable[[], Any] | None
+SAME = {"mul", "divide", "scale", "ratio", "negative", "half", "astype"}  # linear in the delta, entry by entry
+MOVED = {"broadcast", "unbroadcast", "reshape", "transpose", "mT", "flip", "roll", "getitem", "take", "part", "unpad", "sum",
+         "mean", "cumsum", "trace", "diag"}  # linear, with no zeros of their own
+FILLED = {"scatterAdd", "pad", "diagBack", "einsumBack", "concat", "stack", "shift"}  # with zeros among what is moved
+TAME = MOVED | FILLED | set((  # of finite arguments they have finite slopes
+    "add subtract mul negative square half alias abs astype maximum minimum clip relu leakyRelu elu softplus sigmoid "
+    "logSigmoid silu gelu tanh sin cos arctan arcsinh erf erfc dot dotLeft dotRight outer einsum softmax logSoftmax "
+    "logsumexp logaddexp max min norm squaredNorm frobeniusNorm crossEntropy softmaxCrossEntropy sigmoidCrossEntropy "
+    "squaredError hinge centered var std stopGradient oneHot equal not_equal less less_equal greater greater_equal "
+    "logical_and logical_or logical_not isnan isfinite sign count ties argmax argsort").split())
+
+
+def flow_of(op: str, args: Sequence) -> Flow:
+    """Where op(*args) flows, some of which are Masked; what is not moved entry by entry flows if any of it does."""
+    flows = [a.flow for a in args if type(a) is Masked]
+    if op == "where":
+        flows = [a.flow if type(a) is Masked else nowhere if type(a) is float and a == 0 else None for a in args[1:]]
+        return functools.cache(lambda: chosen(args[0], *flows)) if flows != [None, None] else None
+    if op == "scale" and type(args[0]) is not Masked:  # 0 where that is 0
+        return functools.cache(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
+    if op in FILLED or op in MOVED and flows[0]:
+        return functools.cache(lambda: f.not_equal(getattr(f, op)(*[shares(a) if type(a) is Masked else a for a in args]), 0.0))
+    if None in flows or op in ("add", "subtract") and len(flows) < 2:
+        return None
+    if op in ("add", "subtract"):
+        return flows[0] if flows[0] is flows[1] else functools.cache(lambda: f.logical_or(flows[0](), flows[1]()))
+    return flows[0] if op in SAME else functools.cache(
+        lambda: f.not_equal(f.sum(shares(next(a for a in args if type(a) is Masked))), 0.0))
+
+
+def nowhere() -> bool: return False
+
+
+def chosen(c: Any, x: Flow, y: Flow) -> Any:
+    """Where it flows that is x where c holds, and y elsewhere."""
+    if y is nowhere:
+        return f.logical_and(c, x()) if x else c
+    if x is nowhere:
+        return f.logical_and(f.logical_not(c), y()) if y else f.logical_not(c)
+    return f.where(c, x() if x else True, y() if y else True)
+
+
+def shares(a: Masked) -> Any:
+    """1 where it flows, else 0, in its shape."""
+    one = f.broadcast(1.0, a.value)
+    return f.where(a.flow(), one, 0.0) if a.flow else one
 
 
 class Traced(Expression):

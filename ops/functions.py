@@ -1,12 +1,19 @@
 """The elementary and special functions, entry by entry. SciPy is imported when the first of its functions runs."""
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
 
 from .expression import f
 from .table import elementwise
+
+
+@functools.cache
+def scipys(name: str):
+    from scipy import special
+    return getattr(special, name)
 
 
 def scipy_special(name: str, doc: str, arguments: int = 1):
@@ -16,10 +23,9 @@ def scipy_special(name: str, doc: str, arguments: int = 1):
     def three(a, b, x): return computed(a, b, x)
 
     def computed(*args):
-        from scipy import special
         dtype = getattr(args[-1], "dtype", np.dtype(float))
         real = dtype.type if dtype.kind == "f" else float  # of an order, a plain number
-        return getattr(special, name)(*(a if hasattr(a, "dtype") else real(a) for a in args))
+        return scipys(name)(*[a if hasattr(a, "dtype") else real(a) for a in args])
 
     value = (one, two, three)[arguments - 1]
     value.__doc__ = doc
@@ -81,34 +87,34 @@ ROOT_TWO_PI, LOG_ROOT_TWO_PI = math.sqrt(2.0 * math.pi), math.log(2.0 * math.pi)
 
 # ratio and scale, not / and *, where a derivative can be infinite: what where() leaves out must send back 0 and not NaN
 #            op         value                      rule
-elementwise("exp",      np.exp,                    lambda d, out, x: f.scale(d, out))
-elementwise("expm1",    np.expm1,                  lambda d, out, x: f.scale(d, out + 1.0))
-elementwise("exp2",     np.exp2,                   lambda d, out, x: f.scale(d, out * LN2))
-elementwise("log",      np.log,                    lambda d, out, x: f.ratio(d, x))
-elementwise("log1p",    np.log1p,                  lambda d, out, x: f.ratio(d, 1.0 + x))
-elementwise("log2",     np.log2,                   lambda d, out, x: f.ratio(d, x * LN2))
-elementwise("log10",    np.log10,                  lambda d, out, x: f.ratio(d, x * LN10))
-elementwise("sqrt",     np.sqrt,                   lambda d, out, x: f.ratio(d, 2.0 * f.abs(out)))   # sqrt′(±0) = +∞
-elementwise("cbrt",     np.cbrt,                   lambda d, out, x: f.ratio(d, 3.0 * out * out))
+elementwise("exp",      np.exp,                    lambda d, out, x: d * out)
+elementwise("expm1",    np.expm1,                  lambda d, out, x: d * (out + 1.0))
+elementwise("exp2",     np.exp2,                   lambda d, out, x: d * (out * LN2))
+elementwise("log",      np.log,                    lambda d, out, x: d / x)
+elementwise("log1p",    np.log1p,                  lambda d, out, x: d / (1.0 + x))
+elementwise("log2",     np.log2,                   lambda d, out, x: d / (x * LN2))
+elementwise("log10",    np.log10,                  lambda d, out, x: d / (x * LN10))
+elementwise("sqrt",     np.sqrt,                   lambda d, out, x: d / (2.0 * f.abs(out)))   # sqrt′(±0) = +∞
+elementwise("cbrt",     np.cbrt,                   lambda d, out, x: d / (3.0 * out * out))
 elementwise("sin",      np.sin,                    lambda d, out, x: d * f.cos(x))
 elementwise("cos",      np.cos,                    lambda d, out, x: -d * f.sin(x))
-elementwise("tan",      np.tan,                    lambda d, out, x: f.scale(d, 1.0 + out * out))
-elementwise("arcsin",   np.arcsin,                 lambda d, out, x: f.ratio(d, f.sqrt(1.0 - x * x)))
-elementwise("arccos",   np.arccos,                 lambda d, out, x: -f.ratio(d, f.sqrt(1.0 - x * x)))
+elementwise("tan",      np.tan,                    lambda d, out, x: d * (1.0 + out * out))
+elementwise("arcsin",   np.arcsin,                 lambda d, out, x: d / f.sqrt(1.0 - x * x))
+elementwise("arccos",   np.arccos,                 lambda d, out, x: -d / f.sqrt(1.0 - x * x))
 elementwise("arctan",   np.arctan,                 lambda d, out, x: d / (1.0 + x * x))
-elementwise("sinh",     np.sinh,                   lambda d, out, x: f.scale(d, f.cosh(x)))
-elementwise("cosh",     np.cosh,                   lambda d, out, x: f.scale(d, f.sinh(x)))
+elementwise("sinh",     np.sinh,                   lambda d, out, x: d * f.cosh(x))
+elementwise("cosh",     np.cosh,                   lambda d, out, x: d * f.sinh(x))
 elementwise("tanh",     np.tanh,                   lambda d, out, x: d * (1.0 - out * out))
 elementwise("arcsinh",  np.arcsinh,                lambda d, out, x: d / f.hypot(x, 1.0))
-elementwise("arccosh",  np.arccosh,                lambda d, out, x: f.ratio(d, f.sqrt((x - 1.0) * (x + 1.0))))
-elementwise("arctanh",  np.arctanh,                lambda d, out, x: f.ratio(d, (1.0 - x) * (1.0 + x)))
+elementwise("arccosh",  np.arccosh,                lambda d, out, x: d / f.sqrt((x - 1.0) * (x + 1.0)))
+elementwise("arctanh",  np.arctanh,                lambda d, out, x: d / ((1.0 - x) * (1.0 + x)))
 elementwise("erf",      scipy_special("erf", "2/√π ∫₀ˣ exp(−t²) dt."), lambda d, out, x: d * (TWO_OVER_ROOT_PI * f.exp(-x * x)))
-elementwise("gammaln",  scipy_special("gammaln", "log |Γ(x)|."), lambda d, out, x: f.scale(d, f.digamma(x)))
-elementwise("digamma",  scipy_special("digamma", "The derivative of log Γ(x)."), lambda d, out, x: f.scale(d, f.polygamma(1, x)))
+elementwise("gammaln",  scipy_special("gammaln", "log |Γ(x)|."), lambda d, out, x: d * f.digamma(x))
+elementwise("digamma",  scipy_special("digamma", "The derivative of log Γ(x)."), lambda d, out, x: d * f.polygamma(1, x))
 elementwise("polygamma", polygamma,                without("polygamma", "n"),
-                                                   lambda d, out, n, x: f.scale(d, f.polygamma(n + 1, x)))
-elementwise("arctan2",  np.arctan2,                lambda d, out, y, x: f.ratio(d * x, x * x + y * y),
-                                                   lambda d, out, y, x: -f.ratio(d * y, x * x + y * y))
+                                                   lambda d, out, n, x: d * f.polygamma(n + 1, x))
+elementwise("arctan2",  np.arctan2,                lambda d, out, y, x: d * f.ratio(x, x * x + y * y),
+                                                   lambda d, out, y, x: -d * f.ratio(y, x * x + y * y))
 elementwise("hypot",    np.hypot,                  lambda d, out, x, y: d * f.ratio(x, out),   # at 0 the gradient is 0
                                                    lambda d, out, x, y: d * f.ratio(y, out))
 
@@ -119,7 +125,7 @@ def bessel(op: str, name: str, doc: str, slope) -> None:
     """A row for a function of order v: slope gives its derivative from those of the orders v − 1 and v + 1."""
     def rule(d, out, v, x):
         below, above = (getattr(f, op)(v + k, x) for k in (-1, 1))
-        return f.scale(d, slope(below, above, out, x))
+        return d * slope(below, above, out, x)
 
     elementwise(op, scipy_special(name, doc, 2), without(op, "v"), rule)
 
@@ -137,21 +143,21 @@ BETAINC = scipy_special("betainc", "∫₀ˣ t^(a−1) (1 − t)^(b−1) dt / Β
 
 #            op           value      rule per argument
 elementwise("erfc",       ERFC,      lambda d, out, x: d * (-TWO_OVER_ROOT_PI * f.exp(-x * x)))
-elementwise("erfinv",     ERFINV,    lambda d, out, x: f.scale(d, f.exp(out * out) / TWO_OVER_ROOT_PI))
-elementwise("ndtri",      NDTRI,     lambda d, out, p: f.scale(d, ROOT_TWO_PI * f.exp(f.half(out * out))))
+elementwise("erfinv",     ERFINV,    lambda d, out, x: d * (f.exp(out * out) / TWO_OVER_ROOT_PI))
+elementwise("ndtri",      NDTRI,     lambda d, out, p: d * (ROOT_TWO_PI * f.exp(f.half(out * out))))
 elementwise("logNdtr",    LOG_NDTR,  lambda d, out, x: d * mills(x, out))
-elementwise("Gamma",      GAMMA,     lambda d, out, x: f.scale(d, out * f.digamma(x)))
-elementwise("Beta",       BETA,      lambda d, out, a, b: f.scale(d, out * rise(a, b)),
-                                     lambda d, out, a, b: f.scale(d, out * rise(b, a)))
-elementwise("betaln",     BETALN,    lambda d, out, a, b: f.scale(d, rise(a, b)),
-                                     lambda d, out, a, b: f.scale(d, rise(b, a)))
+elementwise("Gamma",      GAMMA,     lambda d, out, x: d * (out * f.digamma(x)))
+elementwise("Beta",       BETA,      lambda d, out, a, b: d * (out * rise(a, b)),
+                                     lambda d, out, a, b: d * (out * rise(b, a)))
+elementwise("betaln",     BETALN,    lambda d, out, a, b: d * rise(a, b),
+                                     lambda d, out, a, b: d * rise(b, a))
 elementwise("gammainc",   GAMMAINC,  without("gammainc", "a"),
-                                     lambda d, out, a, x: f.scale(d, gamma_density(a, x)))
+                                     lambda d, out, a, x: d * gamma_density(a, x))
 elementwise("gammaincc",  GAMMAINCC, without("gammaincc", "a"),
-                                     lambda d, out, a, x: -f.scale(d, gamma_density(a, x)))
+                                     lambda d, out, a, x: -d * gamma_density(a, x))
 elementwise("betainc",    BETAINC,   without("betainc", "a"),
                                      without("betainc", "b"),
-                                     lambda d, out, a, b, x: f.scale(d, beta_density(a, b, x)))
+                                     lambda d, out, a, b, x: d * beta_density(a, b, x))
 
 # Abramowitz and Stegun 9.1.27 and 9.6.26
 #       op          SciPy's  value                                its derivative by x

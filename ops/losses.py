@@ -110,10 +110,10 @@ def through_softmaxCrossEntropy(d, out, z, y):
 
 
 #           op                     value                 rule for the prediction, rule for the target
-operator(   "crossEntropy",        crossEntropy,         lambda d, out, p, y: -f.ratio(d * f.oneHot(y, p), p),
+operator(   "crossEntropy",        crossEntropy,         lambda d, out, p, y: -d * f.ratio(f.oneHot(y, p), p),
                                                          lambda d, out, p, y: f.unbroadcast(-d * f.log(p), y),
-            tangents=[lambda t, out, p, y: -f.sum(f.ratio(t * f.oneHot(y, p), p), -1, True),
-                      lambda t, out, p, y: -f.sum(f.scale(t, f.log(p)), -1, True)])
+            tangents=[lambda t, out, p, y: -f.sum(t * f.ratio(f.oneHot(y, p), p), -1, True),
+                      lambda t, out, p, y: -f.sum(t * f.log(p), -1, True)])
 operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmaxCrossEntropy,
                                                          lambda d, out, z, y: f.unbroadcast(-d * f.logSoftmax(z), y),
             tangents=[lambda t, out, z, y: f.sum(t * through_softmaxCrossEntropy(1.0, out, z, y), -1, True),

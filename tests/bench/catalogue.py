@@ -112,4 +112,6 @@ ROWS = {
                                 second_order.ROWS["network"], DOUBLE),
     **{f"second-order-{kind}": Row(f"the same with four of Adams' {kind} bases", second_order.ROWS[kind], DOUBLE)
        for kind in ("polynomial", "rbf", "tanh")},
+    "digits": Row("softmax regression on digits until the gradient is 1e-4: SciPy's methods by xman.minimize, and scikit-learn",
+                  second_order.digits, DOUBLE),
 }

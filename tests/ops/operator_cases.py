@@ -86,7 +86,7 @@ INDEX = np.array([0, 1, 1, 0])
 STRINGS = np.array(["a", "", "c d", "a"])
 CASES: dict[str, list[tuple]] = {
     # arithmetic
-    **{op: two(n) for op in ("add", "subtract", "mul", "maximum", "minimum", "scale", "safeProduct")},
+    **{op: two(n) for op in ("add", "subtract", "mul", "maximum", "minimum", "scale")},
     **{op: two(n, p) for op in ("divide", "ratio")},
     "power": two(p, n) + [(n(2, 3), 2), (n(3), 3.0), (n(3), 0), (n(3), 1), (p(3), -0.5), (2.0, n(3))],
     **{op: one(n) for op in ("negative", "reciprocal", "square", "half", "alias", "abs", "sign")},
@@ -203,6 +203,7 @@ CASES: dict[str, list[tuple]] = {
     "days": [(np.array(["2024-01-31", None, "1969-12-31T12:00"], object),), (np.array(["2000-03-01", "NaT"], "datetime64[D]"),)],
 }
 
+CASES["share"] = CASES["maximum"]
 OF_STRINGS = {"codes", "characters", "words", "days"}
 OF_NUMBERS = {op: of for op, of in CASES.items() if op not in OF_STRINGS}  # whose arrays can be literals, of any precision
 CASES["det"].append((singular(),))

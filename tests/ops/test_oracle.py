@@ -189,7 +189,6 @@ ROWS = {
     "power": (jnp.power, two(p, ("3", 2), ("3", 3.0), ("3", -2), ("3", 0), (2.0, "3"), (at(0, 0, 2), 2), (at(0, 0), at(1, 2)),
                              (WEAK[3:], "2"))),
     "ratio": (zero_where_zero(jnp.divide), two(n, (WEAK, EDGE))), "scale": (zero_where_zero(jnp.multiply), two(n, (WEAK, EDGE))),
-    "safeProduct": (lambda x, y: jnp.where((x == 0) | (y == 0), 0.0, x * y), two(n, (WEAK, EDGE), (EDGE, WEAK))),
     "where": (jnp.where, of((MASK, "23 23"), (MASK[0], "3 23"), (MASK, "3 -"), (MASK[:, :1], "3", 0.0), (np.array(True), "3 21"),
                             (ints(0, 2, 0), "3 3"), (at(0, 1), "2 2"))),
     "clip": (jnp.clip, of(("23", -0.7, 0.9), ("23", None, 0.5), ("23", -0.5), ("23", np.array(-0.5), p(3)), ("-", -0.5, 0.5),
@@ -297,6 +296,7 @@ ROWS = {
     # values without derivative
     **{op: (getattr(jnp, op), two(n, (at(1, 2), at(1, 3)))) for op in
        "equal not_equal less less_equal greater greater_equal logical_and logical_or".split()},
+    "share": (lambda x, y: jnp.heaviside(x - y, 0.5), two(n, (at(1, 2, 3), at(1, 3, 2)), ("3", 0.3))),
     **{op: (getattr(jnp, op), of(EDGE, "-", MASK)) for op in "logical_not isnan isfinite signbit".split()},
     "round": (jnp.round, one(n, ("3", 1), at(0.5, 1.5, -2.5), (100 * n(3), -1))),
     "argmax": (jnp.argmax, EXTREMES), "argsort": (jnp.argsort, of("3", "23", ("23", 0), ("23", -1), LINE)),

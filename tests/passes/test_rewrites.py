@@ -37,7 +37,6 @@ FOUND = {
         ("unbroadcast(unbroadcast(a, b), b)", "z = unbroadcast(A, x)\nr = unbroadcast(z, x)"),
         ("scale(a, b)", "r = scale(2.0, x)"),
         ("ratio(a, b)", "r = ratio(2.0, x)"),
-        ("safeProduct(a, b)", "r = safeProduct(x, 2.0)"),
         ("scale with shapes known", "r = scale(n, 1.0)"),
         ("unbroadcast with shapes known", "r = unbroadcast(A, x)"),
         ("broadcast with shapes known", "r = broadcast(x, y)"),
@@ -49,7 +48,6 @@ FOUND = {
         ("dotRight with shapes known", "r = dotRight(D, A, B)"),
         *((f"{op} with shapes known", f"z = broadcast(n, x)\nr = {op}({args})") for op, args in [
             ("add", "x, z"), ("subtract", "z, x"), ("mul", "z, x"), ("divide", "x, z"), ("scale", "z, x"), ("ratio", "z, x"),
-            ("safeProduct", "z, x"),
             ("where", "x, z, y"), ("maximum", "x, z"), ("minimum", "z, x")])],
     "STABLE": [
         ("crossEntropy(softmax(a), b)", "p = softmax(A)\nr = crossEntropy(p, k)"),
@@ -92,7 +90,6 @@ FOUND = {
         ("mean(a)", "r = mean(n)"),
         ("scale(a, b)", "r = scale(x, y)"),
         ("ratio(a, b)", "r = ratio(x, y)"),
-        ("safeProduct(a, b)", "r = safeProduct(x, y)"),
         ("add(a, add(b, x))", "s = add(x, 3.0)\nr = add(2.0, s)"),
         ("mul(a, mul(b, x))", "p = mul(0.1, x)\nr = mul(3.0, p)"),
         ("mul(mul(a, b), x)", "p = mul(0.1, x)\nr = mul(p, y)"),

@@ -9,10 +9,14 @@ import pytest
 import ops
 from ops import f
 from xman import WengertList, XManError
-from xman.show.expressions import expression, inlined, mathematical, text
+from xman.show.expressions import expression, inlined, mathematical
 
 CASES = runpy.run_path(Path(__file__).parents[1] / "ops" / "operator_cases.py")["CASES"]
 EACH_CASE = [pytest.param(op, args, id=f"{op}-{k}") for op, cases in CASES.items() for k, args in enumerate(cases)]
+
+
+def text(op, args):
+    return ast.unparse(expression(op, args))
 
 
 def evaluated(source, **values):

@@ -97,3 +97,15 @@ def test_a_result_without_a_table_predicts_rows_as_it_was_given_them(tmp_path):
 def test_what_is_no_table_is_a_sentence(call, words):
     with pytest.raises(TableError, match=words):
         call()
+
+
+def test_columns_may_have_the_names_of_registers_and_operators(tmp_path):
+    names = "X y W1 z1 outputs class days prediction deviations fed_X scores Σ 1st a_b".split() + ["a b"]
+    table = {name: R.normal(size=50) for name in names} | {"goal": R.normal(size=50)}
+    data = tables.prepared(table, "goal")
+    features, targets = data.pair(table)
+    result = fit(MLP([15, 4, 1], loss="squaredError"), (features, targets), epochs=1, progress=False)
+    result.save(tmp_path / "m.safetensors", data)
+    W1, b1, W2, b2 = (result.parameters[name] for name in ("W1", "b1", "W2", "b2"))
+    wanted = (np.tanh(features @ W1 + b1) @ W2 + b2)[:, 0] * data.scale[1] + data.scale[0]
+    assert np.allclose(xman.load(tmp_path / "m.safetensors").predict(dict(reversed(table.items()))), wanted, rtol=1e-4, atol=1e-4)

@@ -1,8 +1,9 @@
 """The table of what a line costs in operations, by operator and shapes.
 
-One operation is + − × ÷, a comparison, or one of the functions that a processor's library has (exp, sin, tanh, a power …)
-of one entry, as Griewank and Walther, Evaluating Derivatives, §2.2, count elemental functions. An operator made of several
-counts them all. Rearranging, indexing and copying are none. Matrices: Golub and Van Loan, Matrix Computations.
+One operation is + − × ÷, a comparison, whichever of its three outcomes, or one of the functions of one argument that a
+processor's library has (exp, sin, tanh, xᶜ …) of one entry, as Griewank and Walther, Evaluating Derivatives, §2.2, count
+elemental functions. An operator made of several counts them all: x^y is exp(y log x), and takes as long. Rearranging,
+indexing and copying are none. Matrices: Golub and Van Loan, Matrix Computations.
 """
 from __future__ import annotations
 
@@ -36,6 +37,11 @@ def cubic(n3: float, *names: str) -> dict[str, Count]:
 def summed(out: Any, x: Any, *_: Any) -> int:
     """One for each entry of x, where there is anything to add."""
     return np.size(x) if np.size(x) > np.size(out) else 0
+
+
+def power(out: Any, x: Any, y: Any) -> int:
+    """One an entry where the exponent is a literal; three, those of exp(y log x), where it is a register."""
+    return np.size(out) * (1 if type(y) in (int, float) else 3)
 
 
 def product(out: Any, a: Any, b: Any) -> int:
@@ -74,6 +80,7 @@ FLOPS: dict[str, Count] = {
     **per_input(7, "softmaxCrossEntropy"),
     **per_input(8, "hinge"),
     "dot": product,
+    "power": power,
     "dotLeft": lambda out, d, a, b: product(d, a, b),
     "dotRight": lambda out, d, a, b: product(d, a, b),
     "einsum": einsum,

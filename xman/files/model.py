@@ -125,7 +125,8 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
         shape = prepared.shape
     fed = feeding(network, own, np.zeros((2, *shape), np.float32))
     direct = {dst.removeprefix("fed_"): rows for dst, op, args in fed if op == "alias" and args == ("X",)}
-    taken = {*names.values(), *registers(own)} - direct.keys()
+    ends = [name + "_" * (name in registers(own)) for name in ("deviations", "prediction")] if scale else []
+    taken = {*names.values(), *registers(own), *ends} - direct.keys()
     ours = {*registers(before), *(column.register for column in columns)}
     fresh = temporaries(taken | ours | {*registers(fed)})
     new = {name: next(fresh) for name in registers(before) + [c.register for c in columns] if name in taken}
@@ -134,8 +135,8 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
     steps = [*renamed(before, new), *renamed(renamed(indirect, inside), new)]
     steps += renamed(own, {x: new.get(rows, rows) for x in direct})
     if scale:
-        steps += [("deviations", "mul", (output, scale[1])), ("prediction", "add", ("deviations", scale[0]))]
-        output = "prediction"
+        steps += [(ends[0], "mul", (output, scale[1])), (ends[1], "add", (ends[0], scale[0]))]
+        output = ends[1]
     steps = renumbered(simplify(WengertList(steps), [output]))
     columns = tuple(c._replace(register=new.get(c.register, c.register)) for c in columns)
     values = {name: known[name] for name in steps.inputs if name in known}

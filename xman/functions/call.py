@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG
-from ops.derived import ROOTS, Masked, back, squared, values_on
+from ops.derived import ROOTS, back, looked, squared, values_on
 
 from ..errors import XManError
 from ..interpreters.context import own
@@ -35,27 +35,34 @@ class Call:
 
     points = property(lambda self: [x.value for x in self.inputs])
 
-    @np.errstate(all="ignore")
     def pulled(self, deltas: Sequence[Any]) -> list:
         """Σ delta · ∂output/∂input for each input."""
         seeds: dict[int, Any] = {}
         for end, x, d in zip(self.outputs, self.results, deltas, strict=True):
             if end is not None and x.dtype.kind == "f":
                 seeds[id(end)] = seeds[id(end)] + d if id(end) in seeds else d
-        if any(op == "where" for _, op, _ in self.lines):
-            seeds = {end: Masked(d) for end, d in seeds.items()}
+        return self.looked(self.back, seeds)
+
+    def pushed(self, tangents: Sequence[Any]) -> list:
+        """Σ ∂output/∂input · tangent for each output."""
+        return self.looked(self.along, {id(x): t for x, t in zip(self.inputs, tangents, strict=True)})
+
+    def looked(self, walk: Callable, seeds: dict[int, Any]) -> list:
+        """The derivatives, as `ops.derived.looked` finds them."""
+        return [*map(number_of, looked(walk, seeds, seeds, self.lines, (*self.points, *self.results)).values())]
+
+    @np.errstate(all="ignore")
+    def back(self, seeds: dict[int, Any]) -> dict:
         lines, held = reversed(self.lines), set()
         try:
             found = back(self.tape, lines, seeds)
         except Exception as error:
             raise self.failure(error, self.lines[length_hint(lines)]) from error
-        return [number_of(own(found[id(x)], x.value, held, ())) if id(x) in found else zeros(x.value)
-                for x in self.inputs]
+        return {id(x): number_of(own(found[id(x)], x.value, held, ())) if id(x) in found else zeros(x.value) for x in self.inputs}
 
     @np.errstate(all="ignore")
-    def pushed(self, tangents: Sequence[Any]) -> list:
-        """Σ ∂output/∂input · tangent for each output."""
-        found, held = {id(x): t for x, t in zip(self.inputs, tangents, strict=True)}, set()
+    def along(self, found: dict[int, Any]) -> dict:
+        held: set[int] = set()
         for line in self.lines:
             out, op, args = line
             try:
@@ -66,8 +73,8 @@ class Call:
                 raise self.failure(error, line) from error
             if parts:
                 found[id(out)] = sum(parts[1:], parts[0])
-        return [number_of(found[id(end)]) if id(end) in found else zeros(x)
-                for end, x in zip(self.outputs, self.results, strict=True)]
+        return {k: number_of(found[id(end)]) if id(end) in found else zeros(x)
+                for k, (end, x) in enumerate(zip(self.outputs, self.results, strict=True))}
 
     def failure(self, error: Exception, line: tuple) -> XManError:
         """The error that a rule raised, as a sentence with its operator and the shapes of its arguments."""
@@ -97,20 +104,23 @@ def called(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums:
     for i in argnums:
         flat, structure = flatten(args[i])
         structures.append(structure)
-        leaves += [number(leaf, f"argument {i} of {name_of(fn)}" + ("" if structure is LEAF else f", in {structure},"))
-                   for leaf in flat]
-    leaves = [leaf.copy() for leaf in leaves]
+        where = lambda i=i, structure=structure: f"argument {i} of {name_of(fn)}" + (
+            "" if structure is LEAF else f", in {structure},")
+        leaves += [number(leaf, where) for leaf in flat]
+    leaves = [leaf.copy() if type(leaf) is np.ndarray else leaf for leaf in leaves]
     with Tape() as tape:
         inputs = [Tracer(leaf, tape) for leaf in leaves]
         args, rest = list(args), iter(inputs)
         for i, structure in zip(argnums, structures, strict=True):
             args[i] = unflatten(structure, rest)
         result = outcome(fn, args, options)
-        result, aux = pair(what, fn, result) if has_aux else (result, None)
+        if has_aux:
+            result, aux = pair(what, fn, result)
         ends, shape = flatten(result)
         outputs = [end if on(tape, end) else None for end in ends]
-        results = [end.value if on(tape, end) else constant_output(what, fn, end) for end in ends]
-        aux = tree_map(lambda a: a.value if on(tape, a) else a, aux)
+        results = [constant_output(what, fn, end) if mine is None else mine.value
+                   for mine, end in zip(outputs, ends, strict=True)]
+        aux = tree_map(lambda a: a.value if on(tape, a) else a, aux) if has_aux else None
         return Call(tape, unrooted(tape), inputs, structures, outputs, results, shape, aux)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG, Expression, f
-from ops.derived import Traced
+from ops.derived import Masked, Traced, bare
 
 from ..errors import XManError
 from .arraylike import ArrayLike, number, real
@@ -27,10 +27,11 @@ class Dual(ArrayLike):
     """
 
     def __init__(self, value: Any, tangent: Any = 0.0, level: float | None = None):
-        self.value = number(value, "the value of a Dual")
-        tangent = number(tangent, "the tangent of a Dual")
+        self.value = number(value, lambda: "the value of a Dual")
+        tangent = number(tangent, lambda: "the tangent of a Dual")
         below = max((x.level for x in (self.value, tangent) if isinstance(x, Expression)), default=0)
         self.level = (below + math.floor(below) + 1) / 2 if level is None else level  # halfway to the next traced call
+        self.flow = Masked.seed(tangent, tangent).flow
         try:
             self.tangent = tangent if tangent.shape == self.value.shape else number_of(f.broadcast(tangent, self.value))
         except ValueError:
@@ -55,8 +56,12 @@ class Dual(ArrayLike):
             out = real(op, getattr(f, op)(*values))
             if out.dtype.kind != "f":
                 return out
-            parts = [rule(a.tangent, out, *values) for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule]
-            return Dual(out, sum(parts[1:], parts[0]) if parts else 0.0, self.level)
+            parts = [rule(Masked(a.tangent, a.flow), out, *values)
+                     for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule]
+            part = sum(parts[1:], parts[0]) if parts else 0.0
+            result = Dual(out, bare(part), self.level)
+            result.flow = part.flow if isinstance(part, Masked) else result.flow
+            return result
 
     def __format__(self, spec: str) -> str:
         parts = (x if isinstance(x, ArrayLike) or x.ndim else x.item() for x in (self.value, self.tangent))
@@ -65,6 +70,10 @@ class Dual(ArrayLike):
     def __repr__(self) -> str: return format(self)
 
     __str__ = __repr__
+
+    def __reduce_ex__(self, protocol):
+        own = self.level % 1  # else its ε is that of one call of `derivative`
+        return (Dual, (self.value, self.tangent, self.level)) if own else super().__reduce_ex__(protocol)
 
     def matrix(self) -> np.ndarray:
         """[[v, t], [0, v]], whose sums and products are those of Duals (Ong and Deisenroth, Backpropagation, 2020).
@@ -119,7 +128,7 @@ def derivative(fn: Callable, order: int = 1) -> Callable:
         raise XManError(f"the order of a derivative is a whole number from 0, not {order!r}")
 
     def slope(x):
-        x = number(x, "the point of a derivative")
+        x = number(x, lambda: "the point of a derivative")
         if x.shape:
             raise XManError(f"a derivative is taken at one number, not at an array of shape {x.shape}; use jvp, grad or jacobian")
         level = next(Traced.levels)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.derived import Masked, squares
+from ops.derived import looked, squares
 
 from ..wengert import Steps, checked
 from .context import depends, failure, own, seeds, varies
@@ -25,21 +25,21 @@ def backprop(steps: Steps, values: Mapping[str, Any], DG: Mapping[str, Sequence]
     none. Raises XManError for a list that is not valid, a rule that is missing, and a rule that fails, with its line.
     """
     steps = checked(steps, DG)
-    deltas = seeds(deltas, values, "delta")
     active = values if wrt is None else depends(steps, wrt, values)
     square = {} if wrt is None else squares(steps, DG, wrt)
-    held = set(map(id, deltas.values()))
-    behind = any(op == "where" for _, op, _ in steps)
-    try:
-        for dst, op, args in reversed(steps):
-            if dst in deltas:
-                d, out = Masked(deltas[dst]) if behind else deltas[dst], values[dst]
-                op, args = square.get(dst, (op, args))
-                inputs = [values[a] if isinstance(a, str) else a for a in args]
-                for a, x, rule in zip(args, inputs, DG[op], strict=False):
-                    if rule and isinstance(a, str) and a in active and varies(x, a, steps):
-                        part = own(rule(d, out, *inputs), x, held, (out, *inputs), a)
-                        deltas[a] = deltas[a] + part if a in deltas else part
-    except Exception as error:
-        raise failure(error, steps, (dst, op, args), values, DG, "adjoint rule") from error
-    return deltas
+    def walk(deltas):
+        held = set(map(id, deltas.values()))
+        try:
+            for dst, op, args in reversed(steps):
+                if dst in deltas:
+                    d, out = deltas[dst], values[dst]
+                    op, args = square.get(dst, (op, args))
+                    inputs = [values[a] if isinstance(a, str) else a for a in args]
+                    for a, x, rule in zip(args, inputs, DG[op], strict=False):
+                        if rule and isinstance(a, str) and a in active and varies(x, a, steps):
+                            part = own(rule(d, out, *inputs), x, held, (out, *inputs), a)
+                            deltas[a] = deltas[a] + part if a in deltas else part
+        except Exception as error:
+            raise failure(error, steps, (dst, op, args), values, DG, "adjoint rule") from error
+        return deltas
+    return looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(), steps.inputs if wrt is None else wrt)

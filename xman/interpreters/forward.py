@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.derived import squares
+from ops.derived import looked, squares
 
 from ..wengert import Steps, checked
 from .context import failure, own, seeds
@@ -23,18 +23,19 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
     not depend on those given. Raises XManError as `backprop` does.
     """
     steps = checked(steps, TG)
-    tangents = seeds(tangents, values, "tangent")
     square = squares(steps, TG)
-    held = set(map(id, tangents.values()))
-    try:
-        for dst, op, args in steps:
-            op, args = square.get(dst, (op, args))
-            if any(isinstance(a, str) and a in tangents for a in args):
-                out, inputs = values[dst], [values[a] if isinstance(a, str) else a for a in args]
-                for a, rule in zip(args, TG[op], strict=False):
-                    if rule and isinstance(a, str) and a in tangents:
-                        part = own(rule(tangents[a], out, *inputs), out, held, (out, *inputs), a)
-                        tangents[dst] = tangents[dst] + part if dst in tangents else part
-    except Exception as error:
-        raise failure(error, steps, (dst, op, args), values, TG, "tangent rule") from error
-    return tangents
+    def walk(tangents):
+        held = set(map(id, tangents.values()))
+        try:
+            for dst, op, args in steps:
+                op, args = square.get(dst, (op, args))
+                if any(isinstance(a, str) and a in tangents for a in args):
+                    out, inputs = values[dst], [values[a] if isinstance(a, str) else a for a in args]
+                    for a, rule in zip(args, TG[op], strict=False):
+                        if rule and isinstance(a, str) and a in tangents:
+                            part = own(rule(tangents[a], out, *inputs), out, held, (out, *inputs), a)
+                            tangents[dst] = tangents[dst] + part if dst in tangents else part
+        except Exception as error:
+            raise failure(error, steps, (dst, op, args), values, TG, "tangent rule") from error
+        return tangents
+    return looked(walk, seeds(tangents, values, "tangent"), tangents, steps, values.values(), steps.outputs)

@@ -12,7 +12,7 @@ from ops.table import MANY, arity
 
 from ..errors import XManError
 
-COMMUTATIVE = {"add", "mul", "safeProduct"}
+COMMUTATIVE = {"add", "mul"}
 
 
 class Rewrite(NamedTuple):

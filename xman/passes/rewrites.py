@@ -126,7 +126,6 @@ EXACT = (
     rewrite(lambda x, y: f.unbroadcast(f.unbroadcast(x, y), y), lambda x, y: f.unbroadcast(x, y)),
     rewrite(lambda c, y: f.scale(c, y),                   lambda c, y: c * y,           given=number),
     rewrite(lambda c, y: f.ratio(c, y),                   lambda c, y: c / y,           given=number),
-    rewrite(lambda c, y: f.safeProduct(c, y),             lambda c, y: c * y,           given=number),
     #       operator                                      becomes where shapes are known
     shaped("scale",                                       scale_of_number),
     shaped("unbroadcast",                                 unbroadcast),
@@ -137,8 +136,8 @@ EXACT = (
     shaped("count",                                       entries),
     shaped("dotLeft",                                     dot_left),
     shaped("dotRight",                                    dot_right),
-    *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "safeProduct", "where", "maximum",
-                                          "minimum")),
+    *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "where", "maximum",
+                                          "minimum", "share")),
 )
 
 
@@ -220,7 +219,6 @@ ALGEBRA = (
     rewrite(lambda x: f.mean(x),                          lambda x: x,                          ZERO, is_number),
     rewrite(lambda x, y: f.scale(x, y),                   lambda x, y: x * y,                   ZERO, always),
     rewrite(lambda x, y: f.ratio(x, y),                   lambda x, y: x / y,                   ZERO),
-    rewrite(lambda x, y: f.safeProduct(x, y),             lambda x, y: x * y,                   ZERO),
     rewrite(lambda a, b, x: a + (b + x),                  lambda a, b, x: (a + b) + x,          ROUNDING, numbers),
     rewrite(lambda a, b, x: a * (b * x),                  lambda a, b, x: (a * b) * x,          ROUNDING, numbers),
     rewrite(lambda a, x, y: (a * x) * y,                  lambda a, x, y: a * (x * y),          ROUNDING, number),

@@ -25,8 +25,8 @@ from ..interpreters import backprop, eval
 from ..interpreters.context import depends, missing, number
 from ..notation import shortened, shown
 from ..wengert import Steps, WengertList, checked, named
-from .lines import ROWS, D, Unwritten, Writer
-from .loops import CHUNK, KINDS, SENDS, arranged, loops, machine_code, reach, source
+from .lines import ROWS, Unwritten, Writer
+from .loops import CHUNK, SENDS, arranged, loops, machine_code, reach, source
 
 HINT = "without the package numba it runs in NumPy, and many times slower: pip install 'xman[fast]'"
 WIDTH, WIDER = 8, 64  # rows of a batch at once, as many numbers as a line of the cache has; without Numba
@@ -140,6 +140,7 @@ class Recorded:
     """
 
     def __init__(self, steps: WengertList, outputs: tuple[str, ...]):
+        self.interpreted = Interpreted(steps, outputs, "")
         writer = Writer(steps.inputs)
         writer.write(wanted(steps, outputs))
         found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
@@ -160,8 +161,7 @@ class Recorded:
         reached[self.outputs[:1]] = True
         (machine_code(reach) if self.jit else reach)(reached, to, also, first)
         to, also = (np.where(reached[first:], slots, lines).astype(np.uint32) for slots in (to, also))
-        bits = KINDS[codes] | np.uint8(D * 17 * any(op == "where" for _, op, _ in steps))  # as backprop does
-        self.arrays = codes[starts[:-1]], starts, a, b, c, to, also, bits, np.uint64(first) if self.jit else first
+        self.arrays = codes[starts[:-1]], starts, a, b, c, to, also, np.uint64(first) if self.jit else first
         sizes = np.diff(starts.astype(int))
         self.long = bool(2 * sizes[sizes >= LONG].sum() > len(codes))  # most lines stand in long runs
         self._pool: dict[tuple[int, bool], list] = {}
@@ -175,6 +175,10 @@ class Recorded:
     def gradient(self, X: np.ndarray) -> tuple[Any, np.ndarray]:
         """The first output, and its derivatives in the shape of X."""
         found, slopes = self._run(X, True)
+        if (unclear := np.isnan(slopes)).any():  # backprop looks at these again
+            rows = () if X.ndim == 1 else (slice(None), unclear.any(0))
+            again = self.interpreted.gradient(X[rows])[1]
+            slopes[rows] = np.where(unclear[rows], again, slopes[rows])
         return found[0], slopes
 
     def _run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:

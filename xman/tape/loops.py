@@ -19,13 +19,12 @@ import numpy as np
 from ops import G
 
 from . import lanes
-from .lines import CODE, ROWS, D, F, P
+from .lines import CODE, ROWS
 
 CHUNK = 64  # lines
 SHARED = list(ROWS).index("ratio")  # rows from here on share one loop, which spares the compiler seconds
 READS = np.array([[bool(re.search(rf"\b{name}\b", " ".join(row[:3]))) for row in ROWS.values()] for name in ("y", "z", "out")])
-SENDS = np.array([[dx > "", dy > ""] for _, dx, dy, _ in ROWS.values()]).T
-KINDS = np.array([kind for *_, kind in ROWS.values()], np.uint8)
+SENDS = np.array([[dx > "", dy > ""] for _, dx, dy in ROWS.values()]).T
 
 HELPERS = """
 @inline
@@ -46,15 +45,9 @@ def expDifference(x, y):
     if x == y:
         return 0.0 if x == -inf else 1.0
     return exp(x - y)
-
-@inline
-def mended(delta, partial, other, kind):
-    if kind & 1 and delta == 0.0 and (kind & 4 == 0 or other - other == 0.0) or kind & 2 and partial == 0.0:
-        return 0.0
-    return delta * partial
 """
 LOOP = """
-def loop(v, d, p, q, X, Y, Z, O, E, codes, starts, a, b, c, to, also, bits, first):
+def loop(v, d, p, q, X, Y, Z, O, E, codes, starts, a, b, c, to, also, first):
 """
 FORWARD = f"""{LOOP}    found = v[first:]
     for t in range(len(codes)):
@@ -63,13 +56,8 @@ FORWARD = f"""{LOOP}    found = v[first:]
 BACK = f"""{LOOP}    own = d[first:]
     for k in range(len(to) - 1, -1, -1):
         delta = own[k]
-        one, two = delta * p[k], delta * q[k]
-        both = one + two
-        if both != both:
-            one = mended(delta, p[k], v[b[k]], bits[k])
-            two = mended(delta, q[k], v[a[k]], bits[k] >> 4)
-        d[to[k]] += one
-        d[also[k]] += two
+        d[to[k]] += delta * p[k]
+        d[also[k]] += delta * q[k]
 """
 CHUNKS = """
 @inline
@@ -92,14 +80,9 @@ def far(X, n):
     return count
 
 @inline
-def scatter(d, E, p, other, kind, to, start, m):
-    if kind:
-        for i in range(m * W):
-            part = E[i] * p[i]
-            p[i] = mended(E[i], p[i], other[i], kind) if part != part else part
-    else:
-        for i in range(m * W):
-            p[i] *= E[i]
+def scatter(d, E, p, to, start, m):
+    for i in range(m * W):
+        p[i] *= E[i]
     for i in range(m):
         add(d, to[start + i] * W, p, i * W)
 
@@ -123,9 +106,9 @@ OWN = """            back(E, d, place, m)
                 back(O, v, place, m)
 """
 SCATTER = """            if SENDS[0, code]:
-                scatter(d, E, p, Y, bits[start] & 15, to, start, m)
+                scatter(d, E, p, to, start, m)
             if SENDS[1, code]:
-                scatter(d, E, q, X, bits[start] >> 4, also, start, m)
+                scatter(d, E, q, also, start, m)
 """
 
 
@@ -199,7 +182,7 @@ def functions() -> list[tuple]:
 
 
 @np.errstate(all="ignore")
-def forward_in_numpy(v, d, p, q, X, Y, Z, O, E, codes, starts, a, b, c, to, also, bits, first):
+def forward_in_numpy(v, d, p, q, X, Y, Z, O, E, codes, starts, a, b, c, to, also, first):
     for code, start, stop in zip(codes.tolist(), starts.tolist(), starts[1:].tolist(), strict=False):
         value, *partials = functions()[code]
         k = slice(start, stop)
@@ -211,16 +194,12 @@ def forward_in_numpy(v, d, p, q, X, Y, Z, O, E, codes, starts, a, b, c, to, also
 
 
 @np.errstate(all="ignore")
-def back_in_numpy(v, d, p, q, X, Y, Z, O, E, codes, starts, a, b, c, to, also, bits, first):
+def back_in_numpy(v, d, p, q, X, Y, Z, O, E, codes, starts, a, b, c, to, also, first):
     for start, stop in zip(starts[-2::-1].tolist(), starts[:0:-1].tolist(), strict=True):
-        k, kind = slice(start, stop), bits[start]
+        k = slice(start, stop)
         delta = d[first + start:first + stop].copy()  # a line may send to itself
-        for partial, place, other, bit in (p[k], to[k], v[b[k]], kind), (q[k], also[k], v[a[k]], kind >> 4):
-            part = delta * partial
-            if bit and np.isnan(part).any():
-                zero = (delta == 0) & ((bit & F == 0) | np.isfinite(other)) & (bit & D > 0) | (partial == 0) & (bit & P > 0)
-                part = np.where(zero, 0.0, part)
-            np.add.at(d, place, part)
+        for partial, place in (p[k], to[k]), (q[k], also[k]):
+            np.add.at(d, place, delta * partial)
 
 
 # ---- the order of the lines --------------------------------------------------------------------------------------------

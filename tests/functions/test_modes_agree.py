@@ -1,0 +1,91 @@
+"""The law of the modes: reverse and forward, and all orders of them, give one number at a point, or none of them a finite one.
+
+The functions are random compositions, the points those where something is infinite, flat or tied. XMAN_ALL_CASES=1 tries more.
+"""
+
+import itertools
+import os
+
+import numpy as np
+
+from xman import backprop, derivative, eval, forward, grad, gradient, jvp, tangent, trace
+
+ALL = bool(os.environ.get("XMAN_ALL_CASES"))
+MODES = {"reverse": grad, "forward": lambda h: lambda x: jvp(h, (x,), (np.ones_like(x),))[1], "dual": derivative}
+UNARY = {
+    "exp": lambda n, x: n.exp(x), "log": lambda n, x: n.log(x), "sqrt": lambda n, x: n.sqrt(x), "cbrt": lambda n, x: n.cbrt(x),
+    "square": lambda n, x: x * x, "x^3": lambda n, x: x ** 3, "x^.5": lambda n, x: x ** .5, "x^-1": lambda n, x: x ** -1,
+    "1/x": lambda n, x: 1 / x, "-x": lambda n, x: -x, "tanh": lambda n, x: n.tanh(x), "sin": lambda n, x: n.sin(x),
+    "arctan": lambda n, x: n.arctan(x), "log1p": lambda n, x: n.log1p(x), "expm1": lambda n, x: n.expm1(x), "cosh": lambda n, x: n.cosh(x),
+    "1+x": lambda n, x: 1 + x, "1-x": lambda n, x: 1 - x, "2x": lambda n, x: 2 * x, "abs": lambda n, x: abs(x),
+    "relu": lambda n, x: n.maximum(x, 0), "clip": lambda n, x: n.clip(x, -1, 1), "arcsin": lambda n, x: n.arcsin(x),
+    "x>0": lambda n, x: n.where(x > 0, x, 0.0), "sqrt x>0": lambda n, x: n.where(x > 0, n.sqrt(x), x),
+    "first": lambda n, x: n.sqrt(n.stack([x, 0 * x + 0.0]))[0], "max of two": lambda n, x: n.max(n.stack([n.log(x), 1 + x]))}
+BINARY = {"x+y": lambda n, x, y: x + y, "x-y": lambda n, x, y: x - y, "xy": lambda n, x, y: x * y, "x/y": lambda n, x, y: x / y,
+          "max": lambda n, x, y: n.maximum(x, y), "min": lambda n, x, y: n.minimum(x, y), "x^y": lambda n, x, y: n.power(x, y),
+          "where": lambda n, x, y: n.where(x > y, x, y)}
+POINTS = (0.0, -0.0, 1.0, -1.0, 1000.0, -1000.0, 1e30, -1e30, 1e-30, -1e-30)  # whose ninth powers are floats, too
+ORDERS = [*((m,) for m in MODES), *itertools.product(("reverse", "forward"), repeat=2), ("dual", "dual")]
+
+
+def drawn(rng):
+    """A random function of a module of NumPy's names and a number, with its name."""
+    if rng.random() < .3:
+        (b, outer), (u, one), (v, two) = (list(t.items())[rng.integers(len(t))] for t in (BINARY, UNARY, UNARY))
+        return f"{b} of {u} and {v}", lambda n, x: outer(n, one(n, x), two(n, x))
+    names = [list(UNARY)[k] for k in rng.integers(len(UNARY), size=rng.integers(2, 4))]
+
+    def chain(n, x):
+        for name in names:
+            x = UNARY[name](n, x)
+        return x
+    return " then ".join(names), chain
+
+
+def differentiated(function, modes):
+    for mode in modes:
+        function = MODES[mode](function)
+    return function
+
+
+def same(numbers, noise=0.0):
+    """Whether they are one number, but for rounding and noise, or none is finite."""
+    finite = [float(x) for x in numbers if np.isfinite(x)]
+    return not finite or len(finite) == len(numbers) and np.ptp(finite) <= 1e-9 * max(1e-290, noise, *map(abs, finite))
+
+
+def cases(seed, count):
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        yield *drawn(rng), np.float64(POINTS[rng.integers(len(POINTS))])
+
+
+@np.errstate(all="ignore")
+def test_the_modes_and_their_orders_give_one_number_or_none_that_is_finite():
+    apart = []
+    for name, function, x in cases(11, 20_000 if ALL else 250):
+        h = lambda x: function(np, x)  # noqa: B023
+        noise = abs(h(x))
+        for order in (1, 2):
+            noise = np.nan_to_num(noise / abs(x), posinf=0.0) if x else 0.0  # what rounding x, of its size, makes of what is differentiated
+            found = {modes: differentiated(h, modes)(x) for modes in ORDERS if len(modes) == order}
+            if not same(found.values(), noise):
+                apart.append((name, x, *map(float, found.values())))
+            noise = np.fmax(noise, abs(next(iter(found.values()))))
+    assert not apart, f"{len(apart)}: {apart[:20]}"
+
+
+@np.errstate(all="ignore")
+def test_the_lists_of_derivatives_give_what_the_interpreters_and_the_functions_do():
+    apart = []
+    for name, function, x in cases(12, 5_000 if ALL else 60):
+        steps = trace(lambda x: function(np, x), 1.0)  # noqa: B023
+        if not steps or (of := steps[-1][0]) == (z := steps.inputs[0]):
+            continue
+        values = eval(steps, {z: x})
+        found = {"backprop": backprop(steps, values, **{of: 1.0}).get(z, 0.0), "forward": forward(steps, values, {z: 1.0}).get(of, 0.0),
+                 "gradient": eval(gradient(steps, of, [z]), {z: x})[f"d{of}_d{z}"], "grad": grad(lambda x: function(np, x))(x),  # noqa: B023
+                 "tangent": eval(tangent(steps, [z]), {z: x, f"{z}_dot": 1.0}).get(f"{of}_dot", 0.0)}
+        if not same(found.values(), np.nan_to_num(abs(values[of] / x), posinf=0.0) if x else 0.0):
+            apart.append((name, x, found))
+    assert not apart, f"{len(apart)}: {apart[:20]}"
