@@ -40,8 +40,10 @@ class Objective:
         fed = feed(model, self.X[:1], self.y[:1])
         self.inputs = model.inputDict(**fed)
         self.draw = getattr(model, "draw", None)
-        if self.draw and (drawn := [x for x in self._drawn(np.arange(1), 0) if model.isInput(x) and x not in self.inputs]):
-            raise XManError(f"{drawn[0]!r} is drawn, and has no value for evaluation; write f.input(default=…)")
+        drawn = self._drawn(np.arange(1), 0) if self.draw else {}
+        if lacking := [x for x in drawn if model.isInput(x) and x not in self.inputs]:
+            raise XManError(f"{lacking[0]!r} is drawn, and has no value for evaluation; write f.input(default=…)")
+        self.draw = self.draw if drawn else None  # of a model that could and does not
         self.names = [name for name in steps.inputs if model.isParam(name)]
         if unset := [name for name in self.names if name not in self.inputs]:
             raise XManError(f"the parameter {unset[0]!r} has no value to begin with; write f.param(default=…)")
