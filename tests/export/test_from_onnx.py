@@ -153,6 +153,8 @@ HOSTILE = {
     "a range": (model_of(node("Range", ["a", "b", "c"], "y"), inputs=[], constants=[("a", 0), ("b", 10 ** 15), ("c", 1)]), "entries"),
     "zeros": (model_of(node("ConstantOfShape", ["s"], "y"), inputs=[], constants=[("s", [10 ** 6, 10 ** 6])]), "entries"),
     "a rim": (model_of(node("Pad", ["x", "s"], "y"), inputs=[big], constants=[("s", [10 ** 12, 0])]), "entries"),
+    "doubling": (model_of(*[node("Concat", [f"x{k}" if k else "x"] * 2, f"x{k + 1}" if k < 59 else "y", axis=0) for k in range(60)],
+                          inputs=[big]), "201,326,592 entries is more"),
     "a depth": (model_of(node("OneHot", ["k", "d", "v"], "y"), inputs=[("k", INT, (3,))], constants=[
         ("d", 10 ** 12), ("v", [0.0, 1.0])]), "entries"),
     "a bad shape": (model_of(node("MatMul", ["x", "x"], "y"), inputs=[big], outputs=["y"]).SerializeToString()[:-9], "damaged|cannot"),
