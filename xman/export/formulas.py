@@ -65,7 +65,8 @@ def hypot(x, y):
 def arctan2(y, x):
     turn = f.where(f.signbit(y), -math.pi, math.pi)
     straight = f.where(f.signbit(x), turn, f.where(f.signbit(y), -0.0, 0.0))
-    slope = f.arctan(y / f.where(f.equal(x, 0), 1.0, x)) + f.where(f.less(x, 0), turn, 0.0)
+    quotient = f.where(f.equal(f.abs(y), f.abs(x)), f.sign(y) * f.sign(x), y / f.where(f.equal(x, 0), 1.0, x))  # of ∞ too
+    slope = f.arctan(quotient) + f.where(f.less(x, 0), turn, 0.0)
     return f.where(f.equal(y, 0), straight, f.where(f.equal(x, 0), f.half(turn), slope))
 
 
