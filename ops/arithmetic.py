@@ -32,6 +32,12 @@ def where(c, x, y):
     return np.where(c, x, y)
 
 
+def share(x, y):
+    """1 where x > y, ½ where they are equal, and 0 elsewhere: the share of x in the maximum of the two."""
+    dtype = np.result_type(x, y)
+    return 0.5 * np.add(np.greater(x, y), np.greater_equal(x, y), dtype=dtype if dtype.kind == "f" else float)
+
+
 def clip(x, lo=None, hi=None):
     """x held between lo and hi (None: no bound). At the bounds the gradient passes."""
     return np.clip(x, lo, hi)
@@ -50,7 +56,7 @@ def ratio(x, y):
 
 
 def zero_where_zero(x, result):
-    total = np.add.reduce(result, axis=None)
+    total = np.vdot(result, result) if type(result) is np.ndarray else result
     if total == total:  # no NaN in it: nothing to mend
         return result
     return np.where(np.equal(x, 0), np.zeros_like(result), result)[()]
@@ -105,11 +111,10 @@ elementwise("ratio",      ratio,         lambda d, out, x, y: f.scale(f.isfinite
                                          lambda d, out, x, y: -f.ratio(f.scale(out, d), y))
 elementwise("scale",      scale,         lambda d, out, x, w: d * w,
                                          lambda d, out, x, w: f.scale(x, d))
-# ties of maximum and minimum give ½ each
-elementwise("maximum",    np.maximum,    lambda d, out, x, y: f.half(f.scale(x > y, d) + f.scale(x >= y, d)),
-                                         lambda d, out, x, y: f.half(f.scale(y > x, d) + f.scale(y >= x, d)))
-elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.half(f.scale(x < y, d) + f.scale(x <= y, d)),
-                                         lambda d, out, x, y: f.half(f.scale(y < x, d) + f.scale(y <= x, d)))
+elementwise("maximum",    np.maximum,    lambda d, out, x, y: f.scale(f.share(x, y), d),
+                                         lambda d, out, x, y: f.scale(f.share(y, x), d))
+elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.scale(f.share(y, x), d),
+                                         lambda d, out, x, y: f.scale(f.share(x, y), d))
 elementwise("where",      where,         None,
                                          lambda d, out, c, x, y: f.where(c, d, 0.0),
                                          lambda d, out, c, x, y: f.where(c, 0.0, d))
@@ -128,6 +133,7 @@ operator(   "sign",       np.sign,       None)
 # without derivative
 for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or"):
     operator(name, getattr(np, name), None, None)
+elementwise("share",      share,         None, None)
 operator("logical_not",  np.logical_not, None)
 operator("isnan",        np.isnan,       None)
 operator("isfinite",     np.isfinite,    None)

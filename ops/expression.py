@@ -44,7 +44,8 @@ class Expression:
                         "use where(condition, x, y)")
 
     def __array__(self, *_, **__):
-        raise TypeError(f"{self!r} has no numbers before it is evaluated and cannot become an array")
+        raise TypeError(f"{self!r} has no numbers before it is evaluated and cannot become an array; "
+                        "write np.stack([…]) in the place of a list that holds it")
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         if method != "__call__" or options:

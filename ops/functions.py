@@ -1,12 +1,19 @@
 """The elementary and special functions, entry by entry. SciPy is imported when the first of its functions runs."""
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
 
 from .expression import f
 from .table import elementwise
+
+
+@functools.cache
+def scipys(name: str):
+    from scipy import special
+    return getattr(special, name)
 
 
 def scipy_special(name: str, doc: str, arguments: int = 1):
@@ -16,10 +23,9 @@ def scipy_special(name: str, doc: str, arguments: int = 1):
     def three(a, b, x): return computed(a, b, x)
 
     def computed(*args):
-        from scipy import special
         dtype = getattr(args[-1], "dtype", np.dtype(float))
         real = dtype.type if dtype.kind == "f" else float  # of an order, a plain number
-        return getattr(special, name)(*(a if hasattr(a, "dtype") else real(a) for a in args))
+        return scipys(name)(*[a if hasattr(a, "dtype") else real(a) for a in args])
 
     value = (one, two, three)[arguments - 1]
     value.__doc__ = doc

@@ -1,11 +1,16 @@
-"""r[...] and its adjoint: the scatter-add. A key is a literal (int, slice, None, ..., array) or itself a register."""
+"""Looking up: r[...] and its adjoint, the scatter-add; and what strings and dates are as numbers, which have no derivative.
+
+A key is a literal (int, slice, None, ..., array) or itself a register.
+"""
 from __future__ import annotations
+
+import re
 
 import numpy as np
 
 from .expression import f
 from .linear_maps import cast
-from .table import Each, linear
+from .table import Each, linear, operator
 
 
 def getitem(x, *keys):
@@ -35,6 +40,52 @@ def through_take(d, out, x, indices, axis=None):
     return f.scatterAdd(d, x, *before, indices, *(slice(None),) * (-1 - axis))
 
 
+# ---- columns of a table ----------------------------------------------------------------------------------------------
+
+def codes(x, categories):
+    """The place of each entry of x in the tuple categories; their number where it is not there. None counts as ""."""
+    place = {category: k for k, category in enumerate(categories)}
+    place.setdefault(None, place.get("", len(place)))
+    found = [place.get(entry, len(categories)) for entry in np.ravel(x).tolist()]
+    return np.array(found, np.int64).reshape(np.shape(x))
+
+
+def characters(x, n):
+    """The code points of the first n characters of each string, along a new last axis; 0 past a string's end."""
+    x = np.asarray(np.where(np.equal(x, None), "", x) if np.asarray(x).dtype == object else x)
+    points = np.ascontiguousarray(x.astype(f"=U{n}")).view(np.uint32)
+    return points.reshape(*x.shape, n).astype(np.int64)
+
+
+def words(x, vocabulary):
+    """How often each word of the tuple vocabulary stands in each string, along a new last axis, whatever the case."""
+    place = {word: k for k, word in enumerate(vocabulary)}
+    counts = np.zeros((np.size(x), len(vocabulary)))
+    for row, text in enumerate(np.ravel(x).tolist()):
+        for word in split_words(text or ""):
+            if word in place:
+                counts[row, place[word]] += 1.0
+    return counts.reshape(*np.shape(x), len(vocabulary))
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a text, in small letters: letters, digits and apostrophes in a row."""
+    return re.findall(r"\w+(?:'\w+)*", text.lower())
+
+
+def days(x):
+    """Days since 1970, with their parts, of dates: datetime64, or strings such as 2024-01-31 or 2024-01-31T12:30. None is NaN."""
+    dates = np.asarray(x)
+    if dates.dtype.kind != "M":
+        dates = dates.astype(object).astype("datetime64[ms]")
+    return np.where(np.isnat(dates), np.nan, dates.astype("datetime64[ms]").astype(np.int64) / 86_400_000.0)
+
+
 linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)))
 linear("scatterAdd", scatterAdd, Each(lambda i: None, lambda u, out, d, like, *keys: f.getitem(u, *keys), None))
 linear("take",       take,       through_take, None, None)
+
+operator("codes",      codes,      None, None)
+operator("characters", characters, None, None)
+operator("words",      words,      None, None)
+operator("days",       days,       None)

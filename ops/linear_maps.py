@@ -155,7 +155,7 @@ def correlate(a, v):
 
 def reshape(x, shape):
     """x in another shape: a tuple, in which one −1 is worked out, or an array that has it."""
-    return np.reshape(x, shape_of(shape))
+    return np.asarray(x).reshape(shape_of(shape))
 
 
 def transpose(x, axes=None):
@@ -168,9 +168,14 @@ def mT(x):
     return np.swapaxes(x, -1, -2)
 
 
+def leading(x, axis):
+    """The key of all that stands before an axis of x."""
+    return (slice(None),) * np.lib.array_utils.normalize_axis_index(axis, x.ndim)
+
+
 def flip(x, axis=None):
     """x with its entries in reverse order along axis."""
-    return np.flip(x, axis)
+    return x[(*leading(x, axis), slice(None, None, -1))] if type(axis) is int else np.flip(x, axis)
 
 
 def roll(x, shift, axis=None):
@@ -191,7 +196,7 @@ def unpad(x, widths):
 
 def concat(axis, *arrays):
     """The arrays one after another along an axis that they have."""
-    return np.concatenate(arrays, axis)
+    return np.concatenate(arrays, axis) if arrays else axis_first("concat", axis)
 
 
 def part(x, i, axis, *arrays):
@@ -207,7 +212,13 @@ def alone(op, i, axis, t, arrays):
 
 def stack(axis, *arrays):
     """The arrays, of one shape, one after another along a new axis."""
-    return np.stack(arrays, axis)
+    return np.stack(arrays, axis) if arrays else axis_first("stack", axis)
+
+
+def axis_first(op, found):
+    """Raise TypeError where the arrays were given as NumPy takes them."""
+    raise TypeError(f"{op} takes an axis and then the arrays, {op}(0, a, b), and found {type(found).__name__} alone; "
+                    f"np.{'stack' if op == 'stack' else 'concatenate'}([a, b], axis) takes a list")
 
 
 def cumsum(x, axis=None):

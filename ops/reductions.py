@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from .expression import f
+from .linear_maps import leading
 from .table import arity, elementwise, linear, operator
 
 
@@ -135,13 +136,14 @@ def through_cumprod(d, out, x, axis=None):
 
 def cumprod(x, axis=None):
     """The products of the entries of x up to each, along axis; of the flattened x for None."""
-    return np.cumprod(x, axis)
+    return np.asarray(x).cumprod(axis)
 
 
 def shift(x, axis, first=0.0):
     """x moved one place on along axis, `first` coming in at the start."""
-    moved = np.roll(x, 1, axis)
-    np.moveaxis(moved, axis, 0)[:1] = first
+    moved = np.empty_like(x)
+    lead = leading(x, axis)
+    moved[(*lead, slice(1, None))], moved[(*lead, slice(1))] = x[(*lead, slice(-1))], first
     return moved
 
 
@@ -166,11 +168,14 @@ def reduction(op, value, rule):
 
     The adjoint spreads delta and out over x again and then applies the rule; the tangent applies it and then sums.
     """
+    def spread(d, x, axis, keepdims):
+        return d if axis is None or keepdims else f.broadcast(d, x, axis)
+
     def adjoint(d, out, x, axis=None, keepdims=False, *rest):
-        return rule(back(d, x, axis, keepdims), back(out, x, axis, keepdims), x, axis, *rest)
+        return rule(spread(d, x, axis, keepdims), spread(out, x, axis, keepdims), x, axis, *rest)
 
     def tangent(t, out, x, axis=None, keepdims=False, *rest):
-        return f.sum(rule(t, back(out, x, axis, keepdims), x, axis, *rest), axis, keepdims)
+        return f.sum(rule(t, spread(out, x, axis, keepdims), x, axis, *rest), axis, keepdims)
 
     literals = [None] * (arity(value)[1] - 1)
     operator(op, value, adjoint, *literals, tangents=[tangent, *literals])

@@ -74,6 +74,12 @@ def test_the_methods_of_second_order_descend_from_the_same_starts_and_are_counte
     assert [(line["iterations"], line["ms"], line["reached"]) for line in lines.values()] == [(3, 300, 2), (3, 300, 1)]
 
 
+def test_on_digits_all_methods_come_to_the_loss_of_scikit_learn():
+    pytest.importorskip("sklearn")
+    losses = [line["loss × 1000"] for line in second_order.on_digits(1).values()]
+    assert len(losses) == 6 and max(losses) < 1.001 * min(losses)
+
+
 # how it judges
 
 

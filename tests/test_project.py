@@ -30,8 +30,10 @@ RANKS = [{"errors", "figures", "notation", "validity", "wengert", "register", "m
          {"engines"},
          {"fused"},
          {"tape"},
-         {"show", "train", "sandbox", "submissions", "tables", "export"},
+         {"tables"},
          {"files"},
+         {"show", "train", "sandbox", "submissions", "export"},
+         {"optimize"},
          {"grade"},
          {"course"},
          {"models"},
@@ -89,7 +91,7 @@ def part(module):
 
 def test_relative_imports_are_seen_by_these_tests():
     found = {module for module, _ in imports(ROOT / "xman" / "train" / "run.py")}
-    assert {"numpy", "xman.manager", "xman.interpreters.eval", "xman.engines", "xman.train.checkpoints"} <= found
+    assert {"numpy", "xman.errors", "xman.interpreters.eval", "xman.engines", "xman.files.container"} <= found
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.relative_to(ROOT).parts[0] == "ops"], ids=name_of)
@@ -194,6 +196,7 @@ def test_every_third_party_package_that_is_imported_is_required_or_in_an_extra(s
     wanted = {top(module) for path in FILES for module, _ in imports(path) if third_party(module)}
     named = {top(module) for path in FILES for module in re.findall(r'extra\("([\w.]+)"', path.read_text("utf-8"))}
     listed = setup["options"]["install_requires"] + "".join(setup["options.extras_require"].values())
+    listed = listed.replace("scikit-learn", "sklearn")  # what is installed under another name than it is imported by
     assert wanted | named <= set(re.findall(r"(?m)^[\w-]+", listed))
 
 

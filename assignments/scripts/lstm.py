@@ -63,7 +63,7 @@ def compiled(model, steps, parts, params):
     values = first_values(model)
     training = training_list(steps, "loss", [name for name in values if model.isParam(name)])
     values[training.lr] = np.float32(params["init_lr"])
-    step = compile(training.steps, ["loss"], inplace=training.inplace)
+    step = compile(training.steps, ["loss"], "numpy", training.inplace)
     for epoch in range(params["epochs"]):
         for X, y in minibatches(parts[0], params["batch_size"], seed=epoch):
             step({**values, **model.feed(X, y)})

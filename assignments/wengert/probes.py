@@ -11,8 +11,30 @@ def value(module, g, *args):
 
 
 def partial(module, g, i, *args):
-    """The derivative of g with respect to its argument i, from the submission's table."""
-    return module.make_DG()[g][i](*args)
+    """The derivative of g with respect to its argument i, from the submission's table. TypeError for a rule in its place."""
+    entry = module.make_DG()[g][i]
+    if needed(entry) == len(args) + 2:
+        raise TypeError(f"make_DG()[{g!r}][{i}] takes two arguments more than {g}, which makes it a rule of (delta, out, …), as "
+                        "xman's own DG has them; wanted is the partial, of the arguments alone: backprop multiplies by delta")
+    return entry(*args)
+
+
+def needed(function):
+    """How many arguments a function of Python needs; 0 for others."""
+    code = getattr(function, "__code__", None)
+    return code.co_argcount - len(function.__defaults__ or ()) if code else 0
+
+
+def backprop(module, steps, values, DG, f):
+    """What the submission's backprop gives back. TypeError where it calls a partial as a rule."""
+    def told(g, i, entry):
+        def partial(*args):
+            if len(args) == len(DG[g]) + 2:
+                raise TypeError(f"DG[{g!r}][{i}] was called with two arguments more than {g} has, as a rule of (delta, out, …); "
+                                "it is a partial, of the arguments alone: multiply what it gives by delta")
+            return entry(*args)
+        return partial
+    return module.backprop(steps, values, {g: [told(g, i, entry) for i, entry in enumerate(DG[g])] for g in DG}, f)
 
 
 def called(module, name, *args):

@@ -19,6 +19,7 @@ from .rows import (
     scalar,
     second_order,
     startup,
+    tables,
     training,
 )
 from .rows.training import Training
@@ -106,8 +107,11 @@ ROWS = {
     "interpret-hvp": interpreted(derivatives.hvp, "float32"),
     "interpret-hessian": interpreted(derivatives.hessian, "float64"),
     "interpret-function": interpreted(derivatives.function, "float64"),
+    "table": interpreted(tables.million, "float64"),
     "second-order-network": Row("1→8→1 tanh network on a noisy sine: within 50 % of the least loss, medians over starts",
                                 second_order.ROWS["network"], DOUBLE),
     **{f"second-order-{kind}": Row(f"the same with four of Adams' {kind} bases", second_order.ROWS[kind], DOUBLE)
        for kind in ("polynomial", "rbf", "tanh")},
+    "digits": Row("softmax regression on digits until the gradient is 1e-4: SciPy's methods by xman.minimize, and scikit-learn",
+                  second_order.digits, DOUBLE),
 }

@@ -216,9 +216,9 @@ def test_train_fits_a_basis_to_numbers_and_tells_how_far_it_is_off(xman, tmp_pat
 @pytest.mark.parametrize("words, message", [
     (("--data", "names"), "found label 'Swedish', wanted a number"), (("--basis", "polynomial"), "x^θ needs x > 0"),
     (("--hidden", "3", "--hidden", "4"), "basis has one hidden layer"), (("--loss", "hinge"), "--loss is not for basis"),
-    (("--data", "titles.tsv"), "a basis is of rows of numbers; these data are titles")])
+    (("--data", "titles.txt"), "a basis is of rows of numbers; these data are titles")])
 def test_train_refuses_a_basis_what_it_cannot_fit(xman, tmp_path, words, message):
-    (tmp_path / "titles.tsv").write_text("".join(f"title {k}\t{k}\n" for k in range(20)))
+    (tmp_path / "titles.txt").write_text("".join(f"title {k}\t{k}\n" for k in range(20)))
     code, out, err = xman("train", "basis", *words, "--quiet")
     assert (code, out) == (2, "") and message in err
 
@@ -291,8 +291,8 @@ def command(case):
     (["check", "f.wl", *VALUES, "--wrt", "q"], "names 'q', which the list does not have"),
     (["show", "model.py", "--of", "q"], "no register 'q'"),
     (["show", "model.py:Soft"], "did you mean 'Softmax'"),
-    (["show", "two.py"], "A, B"),
-    (["show", "none.py"], "none.py has no model"),
+    (["show", "two.py"], "two.py has several models; its subclasses of XMan are A, B: write two.py:A"),
+    (["show", "none.py"], "none.py has no model; its subclasses of XMan are none: write none.py:Class"),
     (["show", "absent.py:Model"], "absent.py cannot be read"),
     (["show", "syntax.py:Model"], "syntax.py: line 2: SyntaxError"),
     (["show", "raises.py:Model"], "raises.py: line 3: ZeroDivisionError"),

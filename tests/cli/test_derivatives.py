@@ -1,6 +1,8 @@
 """Facts about the commands that write derivatives and show how they come about."""
 
 import io
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -160,6 +162,12 @@ def test_a_terminal_of_another_encoding_gets_letters_for_what_it_has_not(xman, m
     terminal.flush()
     text = terminal.buffer.getvalue().decode(encoding)
     assert "\ufffd" not in text and ("dy/dx1" in text or "∂y/∂x1" in text or words[0] not in ("derivation", "source"))
+
+
+def test_print_in_python_gets_them_too():
+    program = "from xman import explain; print(explain([('y', 'sin', ('x',))], 'y', 'x', {'x': 0.0}))"
+    ascii = os.environ | {"PYTHONIOENCODING": "ascii"}
+    assert b"adjoint dy/d" in subprocess.run([sys.executable, "-c", program], env=ascii, capture_output=True, check=True).stdout
 
 
 def test_cost_line_by_line(xman):

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from xman.train import OPTIMIZERS
+from xman.train.second_order import METHODS
 
 pytest.importorskip("click")
 
@@ -32,6 +33,23 @@ def test_each_optimizer_learns_digits(train, optimizer):
     code, out, err = train("--optimizer", optimizer, "--lr", "0.01")
     first, second = (row["loss"] for row in json.loads(out)["history"])
     assert (code, err) == (0, "") and second < first
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_of_second_order_learns_digits_without_a_rate(train, method):
+    code, out, err = train("--optimizer", method)
+    result = json.loads(out)
+    first, second = (row["loss"] for row in result["history"])
+    assert (code, err) == (0, "") and second < first < 2.3 and not {"lr", "batch_size"} & result.keys()
+
+
+@pytest.mark.parametrize("options, words", [
+    (["newton-cg", "--lr", "0.1"], "newton-cg takes all rows at once and finds the length of its steps itself: leave lr away"),
+    (["gauss-newton", "--batch-size", "32"], "leave batch_size away"), (["newton-cg", "--warm-up", "1"], "leave schedule away"),
+    (["gauss-newton", "--loss", "hinge"], "is no loss that Gauss–Newton knows to be convex: those are exp,")], ids=" ".join)
+def test_what_a_method_of_second_order_cannot_take_is_refused_in_a_sentence(train, options, words):
+    code, out, err = train("--optimizer", *options)
+    assert (code, out) == (2, "") and words in err and err.count("\n") == 1
 
 
 @pytest.mark.parametrize("options", [["--weight-decay", "0.5"], ["--clip", "0.01"], ["--clip-value", "1e-4"], ["--warm-up", "2"],
@@ -82,3 +100,30 @@ def test_no_schedule_is_none(text):
 def test_what_cannot_be_is_one_sentence_and_status_2(train, options, said):
     code, out, err = train(*options)
     assert (code, out) == (2, "") and re.fullmatch(r"xman: [^\n]*\n", err) and said in err, err
+
+
+def test_of_several_values_the_one_of_the_least_validation_loss_is_trained(train):
+    result = json.loads(train("--optimizer", "sgd,adam", "--lr", "1e-6,0.02", "--l2", "1e-4")[1])
+    assert len(result["trials"]) == 4 and (result["optimizer"], result["lr"]) == ("adam", 0.02)
+    least = min(result["trials"], key=lambda trial: trial["loss"])
+    assert least["settings"] == {"optimizer": "adam", "lr": 0.02}
+    assert min(row["validation_loss"] for row in result["history"]) == least["loss"]
+
+
+def test_folds_judge_on_the_training_rows(train):
+    result = json.loads(train("--folds", "3", "--class-weight", "balanced")[1])
+    assert [trial["settings"] for trial in result["trials"]] == [{"fold": 1}, {"fold": 2}, {"fold": 3}]
+    chosen = json.loads(train("--folds", "2", "--lr", "1e-6,0.02")[1])
+    assert len(chosen["trials"]) == 2 and chosen["lr"] == 0.02
+
+
+def test_several_values_are_for_no_checkpoint(train):
+    code, out, err = train("--lr", "0.1,0.2", "--checkpoint", "run.safetensors")
+    assert (code, out) == (2, "") and "--checkpoint is for one training, and --lr say several" in err
+
+
+@pytest.mark.parametrize("options, said", [(["--lr", "0.1,fast"], "'fast' is not a valid float"), (["--lr", "0.1,"], "''"),
+                                           (["--optimizer", "sgd,adm"], "'adam'")], ids=" ".join)
+def test_each_of_several_values_has_to_be_one(train, options, said):
+    code, out, err = train(*options)
+    assert (code, out) == (2, "") and said in err

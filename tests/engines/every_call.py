@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from operator_cases import CASES
+from operator_cases import OF_NUMBERS as CASES
 
 import ops
 from ops import elementwise, linear, operator

@@ -357,3 +357,37 @@ def test_a_cache_that_others_can_write_to_is_not_read(tmp_path):
     environment = {**os.environ, "XMAN_CACHE": str(tmp_path / "cache")}
     done = subprocess.run([sys.executable, "-c", PROCESS], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "[4.0, 4.0, 4.0] True\n" and not list((tmp_path / "cache").iterdir())
+
+
+# arrays of other libraries
+
+
+class Elsewhere:
+    """An array of another library, with DLPack and nothing else."""
+
+    def __init__(self, array, device=(1, 0)): self.array, self.device = array, device
+    def __dlpack_device__(self): return self.device
+
+    def __dlpack__(self, **options):
+        if self.device != (1, 0):
+            raise BufferError("it lies on a GPU")
+        return self.array.__dlpack__(**options)
+
+
+@pytest.mark.parametrize("engine", ["interpret", "numpy"])
+def test_arrays_by_dlpack_are_taken_and_overwritten_in_their_own_memory_and_numpys_come_back(engine):
+    values = inputs()
+    want = eval(LAYER, values)
+    W, b = values["W"], values["b"]
+    step = xman.compile(LAYER, ["loss", "h"], engine, inplace={"W": "W_next", "b": "b_next"})
+    got = step({x: Elsewhere(v) for x, v in values.items()})
+    assert {x: type(v) for x, v in got.items()} == {"loss": np.float64, "h": np.ndarray}
+    np.testing.assert_allclose(got["h"], want["h"])
+    np.testing.assert_allclose(W, want["W_next"])
+    want = eval(LAYER, {**values, "W": W, "b": b})
+    assert step({**values, "X": Elsewhere(values["X"])})["loss"] == pytest.approx(want["loss"])
+
+
+def test_an_array_by_dlpack_that_lies_on_another_device_is_refused_with_what_to_do():
+    message = refusal(xman.compile(LAYER, ["loss"], "numpy"), {**inputs(), "X": Elsewhere(np.ones((5, 3)), (2, 0))})
+    assert "'X'" in message and "copy it to the host's memory" in message

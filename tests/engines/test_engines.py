@@ -16,7 +16,7 @@ from xman.models import LSTM, MLP, AdaptiveBasis, LogisticRegression
 
 sys.path.append(str(Path(__file__).parents[1] / "ops"))
 sys.path.append(str(Path(__file__).parents[1] / "passes"))
-from operator_cases import CASES
+from operator_cases import OF_NUMBERS as CASES
 from random_lists import random_list
 
 needs_numba = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="the engine numba needs numba")

@@ -15,7 +15,7 @@ from xman.engines.xla import engine as with_jax
 from xman.models import LSTM, MLP, LogisticRegression
 
 sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("ops", "passes")]
-from operator_cases import CASES
+from operator_cases import OF_NUMBERS as CASES
 from random_lists import random_list
 
 jax = pytest.importorskip("jax", reason="the engine jax needs the package jax")
@@ -299,3 +299,10 @@ def test_no_text_of_a_literal_is_executed(monkeypatch):
             steps = WengertList([("y", op, ("x", arg))])
             with_jax.build(Program(steps, dict.fromkeys("xy", kind_of(np.ones(3))), ("y",), {}, steps))
     assert __import__("builtins").executed == []
+
+
+def test_the_gradient_of_a_number_that_is_indexed_does_not_end_the_process():
+    """XLA died of a scatter without an index."""
+    steps = gradient([("y", "getitem", ("x",)), ("l", "reshape", ("y", (-1,))), ("e", "getitem", ("l", 0))], "e", ["x"])
+    step = xman.compile(steps, ["de_dx"], engine="jax")
+    assert step({"x": np.array(1.5)})["de_dx"] == 1.0 and step.engine == "jax"

@@ -8,6 +8,8 @@ import numpy as np
 from scipy import special
 from scipy.sparse import csr_array
 
+from ops import f
+
 kept = []
 sparse = csr_array(np.eye(3))
 rng = np.random.default_rng(0)
@@ -77,6 +79,14 @@ def sums_a_list(x):
 
 def exponentiates_a_list(x):
     return np.exp([x[0], x[1]]).sum()
+
+
+def multiplies_by_a_list(x):
+    return (x * [x[0], x[1], 1.0]).sum()
+
+
+def gives_a_list_second(x):
+    return f.dot(np.eye(2), [x[0], x[1]]).sum()
 
 
 def stacks_lists_of_lists(x):
@@ -181,6 +191,8 @@ MISTAKES = [
     (sums_a_list,                "return np.sum([x[0]",      "list of traced values", "np.stack"),
     (exponentiates_a_list,       "return np.exp([x[0]",      "list of traced values", "give it np.array([…]) of import xman.numpy as np"),
     (stacks_lists_of_lists,      "return np.stack([[x[0]",   "list of traced values", "give it np.array([…]) of import xman.numpy as np"),
+    (multiplies_by_a_list,       "return (x * [x[0]",        "list of traced values", "give it np.array([…]) of import xman.numpy as np"),
+    (gives_a_list_second,        "return f.dot(np.eye(2)",   "list of traced values", "give it np.array([…]) of import xman.numpy as np"),
     (makes_a_float64,            "return np.float64(x[0])",  "float64() would turn", "leave it an array"),
     (takes_the_sine_of_math,     "return math.sin(x[0])",    "math.sin would turn", "write np.sin"),
     (makes_a_float,              "return float(x[0])",       "float() would turn", "leave it an array"),

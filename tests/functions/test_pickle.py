@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import xman
-from xman import XMan, XManError, XManFunctions, grad
+from xman import Dual, XMan, XManError, XManFunctions, grad
 from xman.functions import derivative, hessian, jacobian, value_and_grad, vjp
 from xman.models import MLP
 
@@ -91,6 +91,14 @@ def test_so_do_dual_numbers_and_a_pull_whose_function_is_not_asked_again(through
     assert through(derivative(cube, 2))(3.0) == 18.0
     pull = vjp(lambda x: np.cumsum(x * x), POINTS[0])[1]
     np.testing.assert_array_equal(through(pull)(POINTS[1])[0], pull(POINTS[1])[0])
+
+
+@each_way
+def test_a_dual_number_goes_through_alone_but_not_out_of_the_derivative_whose_epsilon_it_has(through):
+    x = through(Dual(Dual(3.0, 1.0), Dual(1.0, 0.0)) ** 3)
+    assert repr(x) == "Dual(Dual(27.0, 27.0), Dual(27.0, 18.0))" and repr(x * Dual(1.0, 0.0)) == repr(x)
+    with pytest.raises(XManError, match="a traced value cannot be pickled"):
+        derivative(pickle.dumps)(1.0)
 
 
 def test_a_derivative_has_the_name_the_signature_and_the_docstring_of_a_function():

@@ -169,3 +169,20 @@ def test_the_assignment_of_the_page_for_instructors_is_one(source, points, tmp_p
     (tmp_path / "squares" / "grading.py").write_text(code)
     (tmp_path / "squares.py").write_text(source)
     assert grade(load(tmp_path / "squares"), one(tmp_path / "squares.py"), sandbox(), "a term")["points"] == points
+
+
+@pytest.mark.parametrize(("right", "planted", "title", "words"), [
+    ('"square": [lambda x: 2 * x]', '"square": [lambda d, out, x: d * 2 * x]', "the partials of DG",
+     "make_DG()['square'][0] takes two arguments more than square, which makes it a rule of (delta, out, …)"),
+    ("deltas[z] * derivative(*inputs)", "derivative(deltas[z], values[z], *inputs)", "backprop: numbers among the arguments",
+     "was called with two arguments more than mul has, as a rule of (delta, out, …)")], ids=["table", "backprop"])
+def test_in_wengert_rules_and_partials_are_told_apart(right, planted, title, words, tmp_path):
+    assignment, source = assignment_of("wengert"), solution("wengert")
+    assert source.count(right) == 1
+    write("wengert", source.replace(right, planted), tmp_path)
+    part, = (part for task in assignment.tasks for part in task.parts if part.title == title)
+    with Session(sandbox(), tmp_path, assignment.module, assignment.packages, assignment.limits, assignment.probes) as session:
+        session.load(1)
+        found = [judged_case(part, case, extra, session, seed_of("a term", assignment.module, title, case))
+                 for case, extra in part.named_cases()]
+    assert [words in case["feedback"]["came_back"] for case in found if case["credit"] < 1] == [True]

@@ -106,7 +106,7 @@ def test_a_wide_character_takes_two_columns_and_a_combining_one_none():
 
 def test_colour_is_only_where_it_is_asked_for_and_changes_nothing_else():
     for made in [*CLASS, hostile("\x1b[31m")]:
-        assert "\x1b" not in terminal.table(made) + terminal.one_line(made)
+        assert "\x1b" not in terminal.table(made)
         assert re.sub("\x1b\\[[0-9]+m", "", terminal.table(made, colour=True)) == terminal.table(made)
     assert "\x1b" not in terminal.class_table(CLASS)
     assert re.sub("\x1b\\[[0-9]+m", "", terminal.class_table(CLASS, colour=True)) == terminal.class_table(CLASS)
@@ -142,11 +142,6 @@ def test_the_class_table_has_a_line_for_each_submission_and_the_mean():
     assert f"mean {number(statistics.mean(made['points'] for made in CLASS))}" in lines[-1]
     assert all(terminal.columns(line) <= 100 for line in lines)
     assert "THE GRADER FAILED" in lines[12]
-
-
-def test_one_line_is_one_line():
-    assert len(terminal.one_line(hostile("a\nb\rc\u2028d")).splitlines()) == 1
-    assert "no file wengert.py" in terminal.one_line(CLASS[5])
 
 
 def test_no_submissions_are_a_class_too():

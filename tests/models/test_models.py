@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from xman import XManError, backprop, check, eval
+import ops
+from xman import XManError, backprop, check, eval, f
 from xman.models import LSTM, MLP, LogisticRegression
 
 LOSSES = ["crossEntropy", "softmaxCrossEntropy", "sigmoidCrossEntropy", "squaredError", "hinge"]
@@ -278,12 +279,22 @@ def test_an_lstm_that_reads_no_step_is_refused(steps):
 
 @pytest.mark.parametrize("call", [lambda **o: MLP([4, 5, 3], **o), lambda **o: MLP([4, 3], **o)], ids=["hidden", "none hidden"])
 def test_an_unknown_activation_is_refused_with_those_that_there_are(call):
-    assert refusal(call, activation="relo") == "there is no activation 'relo'; the activations are tanh, relu, sigmoid"
+    said = refusal(call, activation="relo")
+    assert said.startswith("there is no activation 'relo'; did you mean 'relu'?; the activations are tanh, relu, sigmoid and")
+
+
+@pytest.mark.parametrize("activation", ["gelu", "leakyRelu", "sin", lambda h: h * f.sigmoid(1.7 * h)])
+def test_an_activation_is_any_entrywise_operator_or_a_function_of_ones_own(activation):
+    model = mlp(activation=activation)
+    values, _ = run(model, ROWS, LABELS)
+    entrywise = activation if callable(activation) else ops.G[activation]
+    np.testing.assert_allclose(values["h1"], entrywise(ROWS @ values["W1"] + values["b1"]), rtol=1e-5, atol=1e-6)
+    assert_checked(model, ROWS)
 
 
 @pytest.mark.parametrize("call", [mlp, lstm])
 def test_an_unknown_last_activation_is_refused_with_those_that_there_are(call):
-    assert "'softmax'; the activations are tanh, relu, sigmoid" in refusal(call, last="softmax")
+    assert "'softmax'; the activations are tanh, relu, sigmoid and" in refusal(call, last="softmax")
 
 
 @pytest.mark.parametrize("call", [logreg, mlp, lstm])

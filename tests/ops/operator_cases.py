@@ -83,6 +83,7 @@ def labelled(domain, targets):
 LABELS = np.array([0, 2, 1, 1])
 INDEX = np.array([0, 1, 1, 0])
 
+STRINGS = np.array(["a", "", "c d", "a"])
 CASES: dict[str, list[tuple]] = {
     # arithmetic
     **{op: two(n) for op in ("add", "subtract", "mul", "maximum", "minimum", "scale")},
@@ -195,8 +196,16 @@ CASES: dict[str, list[tuple]] = {
     "detSign": [(square(3, 3),), (-square(2, 3, 3),)],
     "round": [(n(3),), (n(2, 3), 1)],
     **{op: [(n(4),), (n(2, 3), 1), (n(2, 3), -1)] for op in ("argmax", "argsort")},
+    # columns of a table
+    "codes": [(STRINGS, ("b", "a")), (STRINGS.astype(object), ("", "a")), (np.array([[1.0, 2.0]]), (2.0, 3.0)), (STRINGS[:0], ())],
+    "characters": [(STRINGS, 2), (np.array([["é", None]], object), 3), (STRINGS[:0], 1)],
+    "words": [(STRINGS, ("a", "c")), (np.array(["A rose is a rose", None], object), ("rose", "a", "is"))],
+    "days": [(np.array(["2024-01-31", None, "1969-12-31T12:00"], object),), (np.array(["2000-03-01", "NaT"], "datetime64[D]"),)],
 }
 
+CASES["share"] = CASES["maximum"]
+OF_STRINGS = {"codes", "characters", "words", "days"}
+OF_NUMBERS = {op: of for op, of in CASES.items() if op not in OF_STRINGS}  # whose arrays can be literals, of any precision
 CASES["det"].append((singular(),))
 CASES["cofactor"].append((singular(),))
 # the derivative of cofactorSlope goes by the inverse, so it has cases that are not singular; a standard deviation of 0 has a kink

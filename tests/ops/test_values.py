@@ -37,3 +37,9 @@ def test_the_slope_of_arccosh_does_not_cancel_near_1():
     from xman import backprop, eval
     steps, e = [("y", "arccosh", ("x",))], 2.0 ** -40
     assert np.isclose(backprop(steps, eval(steps, {"x": 1 + e}), y=1.0)["x"], 1 / np.sqrt(2 * e + e * e), rtol=1e-15)
+
+
+@pytest.mark.parametrize("op", ["stack", "concat"])
+def test_arrays_given_as_numpy_takes_them_are_told_the_order(op):
+    with pytest.raises(TypeError, match=rf"{op} takes an axis and then the arrays, {op}\(0, a, b\), and found list alone"):
+        getattr(f, op)([np.ones(2), np.ones(2)])

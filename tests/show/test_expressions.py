@@ -9,10 +9,14 @@ import pytest
 import ops
 from ops import f
 from xman import WengertList, XManError
-from xman.show.expressions import expression, inlined, mathematical, text
+from xman.show.expressions import expression, inlined, mathematical
 
 CASES = runpy.run_path(Path(__file__).parents[1] / "ops" / "operator_cases.py")["CASES"]
 EACH_CASE = [pytest.param(op, args, id=f"{op}-{k}") for op, cases in CASES.items() for k, args in enumerate(cases)]
+
+
+def text(op, args):
+    return ast.unparse(expression(op, args))
 
 
 def evaluated(source, **values):
@@ -37,7 +41,8 @@ def test_the_text_evaluates_to_the_operators_value_bit_for_bit(op, args):
     names = {f"x{i}": a for i, a in enumerate(args) if isinstance(a, np.ndarray)}
     line = [f"x{i}" if isinstance(a, np.ndarray) else a for i, a in enumerate(args)]
     assert_same(evaluated(text(op, line), **names), ops.G[op](*args))
-    assert_same(evaluated(text(op, args)), ops.G[op](*args))  # all of it literal
+    if not any(isinstance(a, np.ndarray) and a.dtype.kind not in "biuf" for a in args):  # those are no literals
+        assert_same(evaluated(text(op, args)), ops.G[op](*args))  # all of it literal
 
 
 @pytest.mark.parametrize("op, args, source", [

@@ -14,9 +14,9 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from xman import XManError
+from xman.files.container import restore, save
 from xman.models import MLP, LogisticRegression
 from xman.train import OPTIMIZERS, fit
-from xman.train.checkpoints import restore, save
 
 safetensors = pytest.importorskip("safetensors.numpy")
 pytest.importorskip("click")
@@ -152,7 +152,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(path, monk
         save(path, {"w": np.arange(4)}, {"k": 2})
     assert path.read_bytes() == old and os.listdir(path.parent) == [path.name]
     if isinstance(error, OSError):
-        assert str(caught.value) == (f"the checkpoint {path} could not be written: No space left on device; "
+        assert str(caught.value) == (f"{path} could not be written: No space left on device; "
                                      "what stood there is unchanged")
 
 
@@ -182,7 +182,7 @@ def test_a_folder_that_is_missing_is_told_before_the_first_step_and_not_made(tmp
 
 
 def test_two_processes_that_write_one_checkpoint_leave_it_whole_at_every_moment(path):
-    code = ("import sys, numpy as np; from xman.train.checkpoints import save\n"
+    code = ("import sys, numpy as np; from xman.files.container import save\n"
             "for k in range(40): save(sys.argv[1], {'w': np.full(50_000, k)}, {'k': k})")
     writers = [subprocess.Popen([sys.executable, "-c", code, str(path)]) for _ in range(2)]
     wait_for(path, writers[0])

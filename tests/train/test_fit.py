@@ -189,12 +189,26 @@ def test_a_sparse_matrix_of_any_kind_trains_as_the_dense_one(kind):
     assert sparse.history[-1]["validation_accuracy"] == dense.history[-1]["validation_accuracy"]
 
 
+@pytest.mark.parametrize("size", [0, -1, 1.5])
+def test_a_batch_that_has_no_rows_is_refused(size):
+    with pytest.raises(XManError, match="batch_size is a number of rows, at least 1, not"):
+        evaluate(small(), small().inputDict(), DATA, batch_size=size)
+
+
+@pytest.mark.parametrize("model", [None, MLP, {}])
+def test_a_model_that_is_none_is_refused(model):
+    with pytest.raises(XManError, match="the model is an XMan, not a"):
+        evaluate(model, {}, DATA)
+
+
 @pytest.mark.parametrize("judged", [lambda p: evaluate(small(), p, DATA), lambda p: predict(small(), p, X)])
 @pytest.mark.parametrize(("change", "words"), [
     (lambda p: {**p, "W9": p["W1"]}, "the model has no register 'W9'"),
     (lambda p: {**p, "outputs": p["W1"]}, "'outputs' is computed by the model and no parameter"),
     (lambda p: {name: w for name, w in p.items() if name != "W1"}, "the parameters lack 'W1'"),
-    (lambda p: {}, "the parameters lack 'W1', 'b1'")], ids=["unknown", "computed", "one missing", "none"])
+    (lambda p: {}, "the parameters lack 'W1', 'b1'"),
+    (lambda p: None, "the parameters are a dict by name, such as fit(…).parameters, not a NoneType")],
+    ids=["unknown", "computed", "one missing", "none", "None"])
 def test_parameters_that_are_not_the_models_are_refused(judged, change, words):
     with pytest.raises(XManError, match=re.escape(words)):
         judged(change(small().inputDict()))

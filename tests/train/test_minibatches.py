@@ -26,20 +26,21 @@ def test_the_minibatches_are_the_rows_in_the_order_that_the_seed_and_the_epoch_d
     for epoch in (1, 2):
         order = np.random.default_rng([3, epoch]).permutation(30) if size < 30 else np.arange(30)
         for first in (0, 1, minibatches.count - 1):
-            found = [(rows_of(a).copy(), b.copy()) for a, b in minibatches.epoch(epoch, first)]
+            found = [(rows_of(a).copy(), b.copy(), numbers) for a, b, numbers in minibatches.epoch(epoch, first)]
             wanted = [order[k:k + size] for k in range(first * size, 30, size)]
             assert len(found) == len(wanted)
-            for (a, b), some in zip(found, wanted, strict=True):
-                assert a.dtype.isnative and np.array_equal(a, rows_of(x)[some]) and np.array_equal(b, LABELS[some])
+            for (a, b, numbers), some in zip(found, wanted, strict=True):
+                assert a.dtype.isnative and np.array_equal(numbers, some)
+                assert np.array_equal(a, rows_of(x)[some]) and np.array_equal(b, LABELS[some])
 
 
 @pytest.mark.parametrize("size", [1, 8, 29])
 def test_minibatches_are_views_of_one_buffer_in_one_piece(size):
     minibatches = Minibatches(X, LABELS, size, seed=0)
-    owners = {id(a.base) for epoch in (1, 2) for a, _ in minibatches.epoch(epoch)}
-    assert len(owners) == 1 and all(a.flags.c_contiguous and a.dtype == X.dtype for a, _ in minibatches.epoch(3))
+    owners = {id(a.base) for epoch in (1, 2) for a, _, _ in minibatches.epoch(epoch)}
+    assert len(owners) == 1 and all(a.flags.c_contiguous and a.dtype == X.dtype for a, _, _ in minibatches.epoch(3))
 
 
 def test_a_minibatch_of_all_rows_is_the_data():
-    [(a, b)] = Minibatches(X, LABELS, 30, seed=0).epoch(1)
+    [(a, b, _)] = Minibatches(X, LABELS, 30, seed=0).epoch(1)
     assert a is X and b is LABELS

@@ -10,9 +10,9 @@ from scipy.sparse import csr_matrix
 
 import xman.train.run
 from xman import XMan, XManError, compile, f
+from xman.files.container import restore, save
 from xman.models import LSTM, MLP, LogisticRegression
 from xman.train import OPTIMIZERS, Diverged, evaluate, fit
-from xman.train.checkpoints import restore, save
 from xman.train.progress import CtrlC
 
 LABELS = np.arange(30) % 3

@@ -1,10 +1,11 @@
-"""The command line: `commands` and `derivatives` run lists, `operators` lists what they are made of, `grade` is a course's."""
+"""The command line: `commands` and `derivatives` run lists, `export` writes them for others, `operators` lists what they are
+made of, `grade` is a course's."""
 from __future__ import annotations
 
 import sys
 
 from ..errors import XManError, extra
-from .terminal import spell_out
+from ..show.terminal import spell_out
 
 
 def main() -> None:
@@ -12,7 +13,7 @@ def main() -> None:
     spell_out()
     try:
         click = extra("click", "grade" if sys.argv[1:2] == ["grade"] else "cli", "the command line")
-        from . import derivatives, grade, operators  # their commands join those of the group
+        from . import derivatives, export, grade, operators, predictions  # their commands join those of the group
         try:
             derivatives.xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)
         except click.ClickException as error:

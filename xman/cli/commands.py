@@ -5,6 +5,8 @@ import importlib
 import json
 import sys
 import time
+from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import click
@@ -15,20 +17,27 @@ import ops
 from .. import __version__
 from ..engines import ENGINES
 from ..errors import XManError, extra
+from ..files import trained
+from ..files.pages import write_page
 from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
 from ..models.bases import KINDS
 from ..show import picture
-from ..train import Diverged, evaluate, fit, load, predict
+from ..train import Diverged, evaluate, fit, predict
 from ..train.optimizers import OPTIMIZERS
+from ..train.second_order import METHODS
 from ..wengert import WengertList
 from .drawing import DOT, SVG, draw
+from .learning import digest, findings, learning
+from .searching import Several, tried
 from .sources import built_in, list_and_values, model_of, schedule_of
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for a program to read.")
 OF = click.option("--of", metavar="REGISTER", help="The register meant; the last line's, or a model's loss, if not said.")
 VALUES = click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
 SOURCE = click.argument("source", metavar="LIST")
+HEADER = click.option("--header/--no-header", default=None,
+                      help="Whether the first line of a CSV file names the columns.  [default: by its looks]")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -36,17 +45,18 @@ SOURCE = click.argument("source", metavar="LIST")
 def xman() -> None:
     """Wengert lists: write, evaluate, differentiate, check and train.
 
-    LIST is a file of lines such as `z1 = mul(h, w)`, a .json file, - for standard input, or a model: path/to/model.py:Class.
+    LIST is a file of lines such as `z1 = mul(h, w)`, a .json file, - for standard input, an .onnx file, or a model:
+    path/to/model.py:Class.
     """
 
 
-@xman.command()
-@SOURCE
-@VALUES
-@OF
-@AS_JSON
-@DOT
-@SVG
+def of_a_list(*options: Callable, name: str | None = None) -> Callable:
+    """The command of a list, the values of its inputs and a register, with these options."""
+    each = [*reversed(options), OF, VALUES, SOURCE, xman.command(name)]
+    return lambda function: reduce(lambda made, option: option(made), each, function)
+
+
+@of_a_list(AS_JSON, DOT, SVG)
 def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool,
          svg: str | None) -> None:
     """Print the list, with values the shapes too; or draw it, a model without --of and values as its objects."""
@@ -65,12 +75,8 @@ def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, do
         print(f"{text:<50} # {sizes[line[0]][0]} {sizes[line[0]][1]}" if sizes else text)
 
 
-@xman.command(name="eval")
-@SOURCE
-@VALUES
-@OF
-@AS_JSON
-@click.option("--all", "everything", is_flag=True, help="Print every register, not only the result.")
+@of_a_list(AS_JSON, click.option("--all", "everything", is_flag=True, help="Print every register, not only the result."),
+           name="eval")
 def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, everything: bool) -> None:
     """Evaluate the list: xman eval f.wl x1=3 x2=7."""
     steps, known = list_and_values(source, of, values)
@@ -79,12 +85,8 @@ def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, e
     tell({name: found(result, name) for name in names}, as_json)
 
 
-@xman.command()
-@SOURCE
-@VALUES
-@OF
-@AS_JSON
-@click.option("--wrt", multiple=True, metavar="REGISTER", help="Differentiate by this input only; may be repeated.")
+@of_a_list(AS_JSON, click.option("--wrt", multiple=True, metavar="REGISTER",
+                                 help="Differentiate by this input only; may be repeated."))
 def grad(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...]) -> None:
     """Differentiate the list by its inputs: xman grad f.wl x1=3 x2=7."""
     steps, known = list_and_values(source, of, values)
@@ -100,14 +102,11 @@ def grad(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wr
     tell({name: deltas.get(name, np.zeros(np.shape(result[name]))) for name in names}, as_json)
 
 
-@xman.command(name="check")
-@SOURCE
-@VALUES
-@OF
-@AS_JSON
-@click.option("--wrt", multiple=True, metavar="REGISTER", help="Check this input only; may be repeated.")
-@click.option("--sides", type=click.IntRange(1, 2), default=2, show_default=True, help="Sides of the difference quotient.")
-@click.option("--seed", default=0, show_default=True, help="Of the random directions where a register is large.")
+@of_a_list(AS_JSON, click.option("--wrt", multiple=True, metavar="REGISTER", help="Check this input only; may be repeated."),
+           click.option("--sides", type=click.IntRange(1, 2), default=2, show_default=True,
+                        help="Sides of the difference quotient."),
+           click.option("--seed", default=0, show_default=True, help="Of the random directions where a register is large."),
+           name="check")
 def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...], sides: int,
            seed: int) -> None:
     """Compare backprop with difference quotients, element by element. Exit status 1 where they differ."""
@@ -124,43 +123,59 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
 ADAM = {"optimizer": "adam", "lr": 1e-2, "batch_size": 32}
 DEFAULTS = {"mlp": {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}, "logreg": {**ADAM, "epochs": 60},
             "lstm": {**ADAM, "epochs": 15}, "basis": {**ADAM, "epochs": 200}}
+TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of an MLP
 
 
 @xman.command()
 @click.argument("model", metavar="mlp|logreg|lstm|basis|path/to/model.py:Class|…:'Class(64, 10)'")
 @click.option("--data", default="digits", show_default=True, metavar="digits|names|FILE", help="What to learn.")
 @click.option("--epochs", type=click.IntRange(0), help="Passes over the data.")
-@click.option("--batch-size", type=click.IntRange(1), help="Rows of a minibatch.")
-@click.option("--optimizer", type=click.Choice(list(OPTIMIZERS)))
-@click.option("--lr", type=float, help="The learning rate.")
+@click.option("--batch-size", type=Several(click.IntRange(1)), help="Rows of a minibatch.")
+@click.option("--optimizer", type=Several(click.Choice([*OPTIMIZERS, *METHODS])),
+              help="The last three take all rows at once, and neither a rate nor a batch size.")
+@click.option("--lr", type=Several(float), help="The learning rate; of several, 0.1,0.01, that of the least validation loss.")
 @click.option("--schedule", metavar="cosine|step:EPOCHS:FACTOR|exponential:FACTOR",
               help="How the rate falls: to 0 over the epochs, by FACTOR every so many epochs, by FACTOR an epoch.")
 @click.option("--warm-up", type=click.IntRange(0), default=0, help="Epochs in which the rate rises to what it is.")
-@click.option("--weight-decay", type=float, help="The part of a parameter that is added to its gradient, or taken off by adamw.")
-@click.option("--clip", type=float, help="The largest norm of the gradient.")
-@click.option("--clip-value", type=float, help="The largest entry of the gradient.")
+@click.option("--weight-decay", type=Several(float),
+              help="The part of a parameter that is added to its gradient, or taken off by adamw.")
+@click.option("--l1", type=Several(float), help="The sum of the weights' sizes in the loss, times this.")
+@click.option("--l2", type=Several(float), help="Half the sum of the weights' squares in the loss, times this.")
+@click.option("--class-weight", type=click.Choice(["balanced"]), help="Each class counts the same.")
+@click.option("--folds", type=click.IntRange(2), help="Cross-validate on so many folds of the training rows first.")
+@click.option("--clip", type=Several(float), help="The largest norm of the gradient.")
+@click.option("--clip-value", type=Several(float), help="The largest entry of the gradient.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
               help="Of the parameters, the order of the rows, and a file's split.")
 @click.option("--hidden", type=click.IntRange(1), multiple=True, help="Size of a hidden layer; repeat it for more layers.")
-@click.option("--activation", type=click.Choice(["tanh", "relu", "sigmoid"]))
-@click.option("--last", type=click.Choice(["tanh", "relu", "sigmoid"]), help="An activation on the last layer too.")
+@click.option("--activation", metavar="OPERATOR", help="Of the hidden layers: tanh, relu, sigmoid, gelu and others of xman ops.")
+@click.option("--last", metavar="OPERATOR", help="An activation on the last layer too.")
 @click.option("--basis", type=click.Choice(KINDS), help="x^θ, exp(−(x − θ)²/θ′) or tanh(x θ + θ′).")
 @click.option("--loss", help="crossEntropy, softmaxCrossEntropy, sigmoidCrossEntropy, squaredError or hinge.")
 @click.option("--max-len", type=click.IntRange(1), help="Characters of a title that are read.")
 @click.option("--patience", type=click.IntRange(1), help="Stop after so many epochs without a better validation loss.")
 @click.option("--threshold", type=click.FloatRange(0), help="Stop when no parameter moves by more than this in an epoch.")
 @click.option("--checkpoint", metavar="FILE", help="Save after each epoch and on Ctrl-C; go on from it where it exists.")
+@HEADER
+@click.option("--target", metavar="COLUMN", help="The column of a table that is to be predicted.  [default: the last]")
+@click.option("--ignore", metavar="COLUMN", multiple=True, help="A column of a table to leave out; may be repeated.")
+@click.option("--task", type=click.Choice(["classify", "regress"]), help="What the target is.  [default: by its looks]")
+@click.option("--day-first/--no-day-first", default=False, help="Whether 03/04/2024 is in April.")
+@click.option("--save", metavar="FILE.safetensors", help="Write the trained model, for xman predict and xman.load.")
+@click.option("--report", metavar="FILE.html", help="Write a page: the model, its list, its curves and its worst mistakes.")
 @click.option("--plot", metavar="FILE.png", help="Draw the learning curve.")
 @click.option("--engine", type=click.Choice(["auto", *ENGINES]), help="What runs the list.  [default: auto]")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True,
               help="Of BLAS; more than one pays for large models alone.")
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
-def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[int, ...], activation: str | None,
-          last: str | None, basis: str | None, loss: str | None, warm_up: int, threads: int, quiet: bool,
-          as_json: bool, **settings: Any) -> None:
+def train(model: str, data: str, header: bool | None, target: str | None, ignore: tuple[str, ...], task: str | None,
+          day_first: bool, save: str | None, report: str | None, seed: int, max_len: int | None, hidden: tuple[int, ...],
+          activation: str | None, last: str | None, basis: str | None, loss: str | None, warm_up: int, folds: int | None,
+          threads: int, quiet: bool, as_json: bool, **given: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
-    sets = load(data, max_len=max_len, seed=seed, numbers=model == "basis")
+    sets = learning(data, max_len=max_len, seed=seed, numbers=model == "basis", header=header, target=target, ignore=ignore,
+                    task=task, day_first=day_first)
     if max_len and sets.alphabet is None:
         raise XManError(f"--max-len is for titles; {data} has none")
     shape = {"hidden": hidden, "activation": activation, "last": last, "basis": basis, "loss": loss}.items()
@@ -173,10 +188,20 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
         network = model_of(model)
     else:
         raise XManError(f"there is no model {model!r}; there are {', '.join(DEFAULTS)}, and your own: path/to/model.py:Class")
-    settings = {**DEFAULTS.get(model, DEFAULTS["mlp"]), **{key: value for key, value in settings.items() if value is not None}}
-    batches = -(-sets.train[0].shape[0] // settings["batch_size"])
-    schedule = schedule_of(settings.get("schedule"), warm_up, settings["epochs"], batches)
+    given = {key: value for key, value in given.items() if value is not None}
+    default = DEFAULTS.get(model, DEFAULTS["mlp"]) | (TABLE if sets.table and model == "mlp" else {})
+    rows = sets.train[0].shape[0]
+
+    def settings_of(given: dict[str, Any]) -> dict[str, Any]:
+        """What `fit` is given beside the data."""
+        settings = default | given
+        if settings["optimizer"] in METHODS:  # they take all rows at once, and find the length of their steps
+            settings = {key: value for key, value in settings.items() if key in given or key not in ("lr", "batch_size")}
+        batches = -(-rows // settings.get("batch_size", rows))
+        return settings | {"schedule": schedule_of(settings.get("schedule"), warm_up, settings["epochs"], batches), "seed": seed}
+
     if not quiet and not as_json:
+        print(findings(sets.prepared), end="\n\n" if sets.table else "")
         steps = network.operationSequence(network.loss)
         long = f"{steps[:12]}\n…  {len(steps) - 18} more lines  …\n{steps[-6:]}"
         print(long if len(steps) > 40 else steps, flush=True)
@@ -184,20 +209,35 @@ def train(model: str, data: str, seed: int, max_len: int | None, hidden: tuple[i
     try:
         importlib.import_module("scipy.linalg.blas")  # a library that is loaded later would not hear of the limit
         with extra("threadpoolctl", "cli", "--threads").threadpool_limits(threads):
-            result = fit(network, sets.train, validation=sets.valid, seed=seed, progress=not quiet,
-                         **settings | {"schedule": schedule})
+            given, trials, choice = tried(network, sets.train, sets.valid, given, folds, settings_of, not quiet)
+            result = fit(network, sets.train, validation=sets.valid, progress=not quiet, **settings_of(given))
     except Diverged as error:
         print(f"xman: {error}", file=sys.stderr)
         sys.exit(1)
     seconds = time.perf_counter() - started
+    settings = {key: x for key, x in (settings_of(given) | given).items() if key != "schedule" or key in given}
     test_loss, accuracy = evaluate(network, result.parameters, sets.test)
     X, y = sets.test
-    off = None if sets.classes else np.sqrt(np.mean((predict(network, result.parameters, X)[:, 0] - y) ** 2))
+    off = None if sets.classes else sets.prepared.scale[1] * np.sqrt(np.mean(
+        (predict(network, result.parameters, X)[:, 0] - y.ravel()) ** 2))
+    if save or report:
+        told = {"model": model, "data": data, "digest": digest(data), "seed": seed, **said, **settings, "names": sets.names,
+                "best_epoch": result.best, "reason": result.reason, "history": result.history}
+        made = trained(network, result.parameters, sets.prepared, plain(told))
+        if save:
+            made.save(save)
+        if report:
+            (mean, scale), outputs = sets.prepared.scale, predict(network, result.parameters, X)
+            truth = np.array(sets.classes, object)[y] if sets.classes else y.ravel() * scale + mean
+            write_page(report, made, outputs if sets.classes else outputs * scale + mean, truth, sets.cells, seconds)
     if as_json:
-        print(json.dumps(plain({"model": model, "data": data, "seed": seed, **settings, "history": result.history,
+        print(json.dumps(plain({"model": model, "data": data, **settings, "history": result.history,
+                                **({"trials": [trial._replace(result=None)._asdict() for trial in trials]} if trials else {}),
                                 "best_epoch": result.best, "reason": result.reason, "seconds": seconds,
                                 "test_loss": test_loss, "test_accuracy": accuracy, "test_error": off, "test_rows": X.shape[0]})))
     else:
+        if trials:
+            print(choice)
         size = sum(np.size(w) for w in result.parameters.values())
         print(f"{result.reason}; {size:,} parameters, those of epoch {result.best}, in {seconds:.1f} s")
         print(f"test loss {test_loss:.4f}" + ("" if accuracy is None else f", accuracy {accuracy:.2%}")

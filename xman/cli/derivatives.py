@@ -12,7 +12,7 @@ from ..passes import gradient as gradient_list
 from ..passes import tangent as tangent_list
 from ..passes.differentiate import ending
 from ..wengert import WengertList
-from .commands import OF, SOURCE, VALUES, xman
+from .commands import OF, SOURCE, VALUES, of_a_list, xman
 from .drawing import DOT, SVG, draw
 from .sources import list_and_values
 
@@ -31,15 +31,8 @@ def read(source: str, values: tuple[str, ...], of: str | None, stable: bool = Fa
     return simplify(steps, [of], known or None, EXACT + STABLE) if stable else steps, known, of
 
 
-@xman.command()
-@SOURCE
-@VALUES
-@OF
-@WRT
-@STABLY
-@BRIEF
-@click.option("--raw", is_flag=True, help="As the rules write it, not simplified.")
-@click.option("--forward", is_flag=True, help="Tangents, in forward mode, in place of adjoints.")
+@of_a_list(WRT, STABLY, BRIEF, click.option("--raw", is_flag=True, help="As the rules write it, not simplified."),
+           click.option("--forward", is_flag=True, help="Tangents, in forward mode, in place of adjoints."))
 def gradient(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], stable: bool, algebra: bool, raw: bool,
              forward: bool) -> None:
     """Print the list of the gradient; with values for the inputs, the shorter one for such shapes."""
@@ -68,14 +61,8 @@ def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str,
     print(pictures.source(steps, of, wrt, known or None, EXACT + ALGEBRA * algebra, name), end="")
 
 
-@xman.command()
-@SOURCE
-@VALUES
-@OF
-@click.option("--wrt", multiple=True, metavar="REGISTER", help="The input of the tangents; a table each, if repeated.")
-@click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimals.")
-@DOT
-@SVG
+@of_a_list(click.option("--wrt", multiple=True, metavar="REGISTER", help="The input of the tangents; a table each, if repeated."),
+           click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimals."), DOT, SVG)
 def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], digits: int, dot: bool,
             svg: str | None) -> None:
     """Print values, tangents and adjoints side by side: xman explain f.wl x1=3 x2=7 --wrt x1."""
@@ -99,15 +86,9 @@ def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -
     print("\n\n".join(str(pictures.derivation(steps, of, x, brief)) for x in wrt or inputs(steps)[:1]))
 
 
-@xman.command()
-@SOURCE
-@VALUES
-@OF
-@FIRST
-@DOT
-@SVG
-@click.option("--along", type=click.Choice(["forward", "backward"]), help="The sums over paths one way.")
-@click.option("--symbolic", is_flag=True, help="The derivative as a formula in the inputs.")
+@of_a_list(FIRST, DOT, SVG,
+           click.option("--along", type=click.Choice(["forward", "backward"]), help="The sums over paths one way."),
+           click.option("--symbolic", is_flag=True, help="The derivative as a formula in the inputs."))
 def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], dot: bool, svg: str | None,
           along: str | None, symbolic: bool) -> None:
     """Print the computation graph, and the derivative as the sum over its paths, forwards and backwards."""
@@ -122,12 +103,7 @@ def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, 
         print(getattr(graph, along)() if along else graph)
 
 
-@xman.command()
-@SOURCE
-@VALUES
-@OF
-@WRT
-@click.option("--lines", is_flag=True, help="Line by line.")
+@of_a_list(WRT, click.option("--lines", is_flag=True, help="Line by line."))
 def cost(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], lines: bool) -> None:
     """Count the operations and the bytes of the list, its tangent and its adjoint, and time them."""
     steps, known, of = read(source, values, of)
@@ -135,12 +111,7 @@ def cost(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, .
     print(found.evaluation if lines else found)
 
 
-@xman.command()
-@SOURCE
-@VALUES
-@OF
-@WRT
-@click.option("--plot", metavar="FILE.png", help="Draw it, both axes logarithmic.")
+@of_a_list(WRT, click.option("--plot", metavar="FILE.png", help="Draw it, both axes logarithmic."))
 def differences(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], plot: str | None) -> None:
     """The error of one- and two-sided difference quotients against their step."""
     steps, known, of = read(source, values, of)

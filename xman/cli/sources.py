@@ -16,6 +16,7 @@ import numpy as np
 import ops
 
 from ..errors import XManError, nearest
+from ..export import from_onnx
 from ..manager import XMan
 from ..models import LSTM, MLP, AdaptiveBasis, LogisticRegression
 from ..notation import shortened
@@ -28,8 +29,11 @@ def list_and_values(source: str, of: str | None, values: tuple[str, ...]) -> tup
     """The list that source names, and the values that it brings and those that are said.
 
     source: a file of text or (.json) of JSON, "-" for standard input, or a model path/to/model.py:Class, whose register
-    `of` (loss, if it is not said) is to be computed. Of a file `of` cuts nothing.
+    `of` (loss, if it is not said) is to be computed. Of a file `of` cuts nothing. A model of ONNX brings its weights.
     """
+    if source.endswith(".onnx"):
+        steps, known, _ = from_onnx(source)
+        return steps, {**known, **assignments(values, steps)}
     if source.partition(":")[0].endswith(".py"):
         model = model_of(source)
         name = of or "loss"
@@ -74,8 +78,9 @@ def model_of(source: str) -> XMan:
                      if inspect.isclass(c) and issubclass(c, XMan) and c.__module__ == spec.name}
             name = name or (next(iter(found)) if len(found) == 1 else "")
             if name not in found:
-                raise XManError(f"{path} has no model {name!r}{nearest(name, found)}; its subclasses of XMan are "
-                                f"{', '.join(found) or 'none'}: write {path}:{next(iter(found), 'Class')}")
+                wrong = f"no model {name!r}{nearest(name, found)}" if name else "several models" if found else "no model"
+                raise XManError(f"{path} has {wrong}; its subclasses of XMan are {', '.join(found) or 'none'}: write "
+                                f"{path}:{next(iter(found), 'Class')}")
             return found[name](*args, **named).setup()
     except XManError:
         raise
@@ -115,6 +120,9 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
     if unfit := [key for key in said if key not in SHAPES[name]]:
         raise XManError(f"--{unfit[0]} is not for {name}, which takes {', '.join('--' + key for key in SHAPES[name])}")
     options = {**SHAPES[name], **said}
+    if name == "mlp" and getattr(data, "table", False):
+        options = {**options, "hidden": (100,), "loss": "softmaxCrossEntropy" if classes else "squaredError", **said}
+        classes = classes or 1
     hidden = options.pop("hidden", ())
     if name in ("lstm", "basis") and len(hidden) != 1:
         raise XManError(f"{name} has one hidden layer; found --hidden {' --hidden '.join(map(str, hidden))}")

@@ -18,13 +18,15 @@ from ..interpreters import eval
 from ..interpreters.context import missing, numbers
 from ..notation import apart, renamings, shortened
 from ..wengert import Steps, WengertList, checked, named
-from .program import Kind, Program, on_host, program_of, same
+from .program import Kind, Program, on_host, program_of, same, taken
 
 # an engine: the file that has its build(program) -> Built, and the package and the extra that it needs
 ENGINES = {"interpret": (".interpreted", "", ""), "numpy": (".with_numpy", "", ""), "numba": ("..fused.engine", "numba", "fast"),
            "jax": (".xla.engine", "jax", "jax"), "tape": ("..tape.engine", "", "")}
 MANY_NUMBERS = 100  # lines, from which on a list of numbers is coded
-LONG, LOOPS = 1200, 1000  # lines of a list, and of its loops: more take Numba ten seconds and longer
+LONG, LOOPS = 1200, 1000  # lines of a list, and of its loops, 20 ms each: more take Numba twenty seconds and longer
+INLINED = {"sin": 12, "cos": 12, **dict.fromkeys(  # takes as long to compile as so many lines of a loop
+    ("exp", "expm1", "log", "log1p", "logaddexp", "sigmoid", "softplus", "erf", "power"), 5)}
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
 FUSES = "numba is installed, and fuses what is computed entry by entry"
 
@@ -47,12 +49,15 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
         >>> step = xman.compile(steps, ["loss"], inplace={"W": "W_next"})
         >>> step({"X": X, "y": y, "W": W})["loss"]
 
+    Arrays of any library that speaks DLPack are taken without a copy, and what comes back is NumPy's; of JAX's arrays JAX's.
     outputs: the registers that are wanted (None: the list's outputs). inplace: inputs, by name, whose own arrays are to be
     overwritten by a register of the same shape and precision; no other input is ever written to. engine: interpret (the
     reference), numpy, numba (the extra `fast`), jax (the extra `jax`), tape (lists of numbers), or auto, which chooses by
     sizes and by what is installed; `step.why` says why. An engine that is not for a list, such as the tape for arrays, hands
     it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning, which an engine that auto
     chose for what it is not for leaves out, and `step.why` says it.
+    An operator is a function of its arguments alone: the first call runs it several times, and a program may leave one of two
+    equal lines out. What it prints, counts or draws is not a value of the list.
     Raises XManError for a list that is not valid, for names that it does not have and an engine that is not installed.
     """
     return Compiled(steps, outputs, engine, inplace)
@@ -118,6 +123,7 @@ class Compiled:
     def _specialised(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by the program for values of these kinds: a new one if they are new."""
         values = numbers(values, self.steps.inputs)
+        values |= {x: taken(x, values[x]) for x in self.steps.inputs if x in values}
         missing(self.steps, values)
         self._look_at(values)
         here = {name: on_host(x) for name, x in values.items()}
@@ -194,7 +200,8 @@ class Compiled:
         for y, x in program.inplace.items():
             check_update(x, y, program.kinds.get(x), program.kinds.get(y))
         built = build(program)
-        if self.why == FUSES and (lines := built.source.count("\n")) > LOOPS:
+        lines = built.source.count("\n")
+        if self.why == FUSES and lines + sum(INLINED.get(op, 0) for _, op, _ in program.steps) > LOOPS:
             raise XManError(f"Numba would take long to compile {lines:,} lines of loops")
         return built
 

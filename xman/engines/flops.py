@@ -1,8 +1,9 @@
 """The table of what a line costs in operations, by operator and shapes.
 
-One operation is + − × ÷, a comparison, or one of the functions that a processor's library has (exp, sin, tanh, a power …)
-of one entry, as Griewank and Walther, Evaluating Derivatives, §2.2, count elemental functions. An operator made of several
-counts them all. Rearranging, indexing and copying are none. Matrices: Golub and Van Loan, Matrix Computations.
+One operation is + − × ÷, a comparison, whichever of its three outcomes, or one of the functions of one argument that a
+processor's library has (exp, sin, tanh, xᶜ …) of one entry, as Griewank and Walther, Evaluating Derivatives, §2.2, count
+elemental functions. An operator made of several counts them all: x^y is exp(y log x), and takes as long. Rearranging,
+indexing and copying are none. Matrices: Golub and Van Loan, Matrix Computations.
 """
 from __future__ import annotations
 
@@ -38,6 +39,11 @@ def summed(out: Any, x: Any, *_: Any) -> int:
     return np.size(x) if np.size(x) > np.size(out) else 0
 
 
+def power(out: Any, x: Any, y: Any) -> int:
+    """One an entry where the exponent is a literal; three, those of exp(y log x), where it is a register."""
+    return np.size(out) * (1 if type(y) in (int, float) else 3)
+
+
 def product(out: Any, a: Any, b: Any) -> int:
     """2nmk of (n, k) by (k, m), vectors and batches too; of a sparse a two for each entry that is stored and each column."""
     return 2 * a.nnz * prod(b.shape[1:]) if hasattr(a, "nnz") else 2 * np.size(out) * prod(np.shape(a)[-1:])
@@ -55,7 +61,8 @@ def einsum(out: Any, subscripts: Any, *arrays: Any) -> int:
 FLOPS: dict[str, Count] = {
     **per_entry(1, *ELEMENTWISE & OURS),  # but for those that follow
     **per_entry(0, "alias", "stopGradient", "reshape", "transpose", "mT", "flip", "roll", "pad", "unpad", "concat", "part",
-                "stack", "shift", "diag", "diagBack", "column", "getitem", "take", "broadcast", "count", "oneHot", "astype"),
+                "stack", "shift", "diag", "diagBack", "column", "getitem", "take", "broadcast", "count", "oneHot", "astype",
+                "codes", "characters", "words", "days"),
     **per_entry(1, "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
                 "logical_not", "isnan", "isfinite", "signbit", "floor", "ceil", "trunc", "floor_divide", "round", "sign", "outer",
                 "cumsum", "cumprod"),
@@ -73,6 +80,7 @@ FLOPS: dict[str, Count] = {
     **per_input(7, "softmaxCrossEntropy"),
     **per_input(8, "hinge"),
     "dot": product,
+    "power": power,
     "dotLeft": lambda out, d, a, b: product(d, a, b),
     "dotRight": lambda out, d, a, b: product(d, a, b),
     "einsum": einsum,

@@ -10,6 +10,7 @@ import numpy as np
 import ops
 from ops.table import MANY
 
+from ..errors import XManError
 from ..interpreters import eval
 from ..passes import EXACT, simplify
 from ..wengert import Line, WengertList
@@ -94,6 +95,17 @@ def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str
 def on_host(x: Any) -> Any:
     """An array of JAX as one of NumPy; all else as it is."""
     return np.asarray(x) if hasattr(x, "addressable_shards") else x
+
+
+def taken(name: str, x: Any) -> Any:
+    """An array of another library, by DLPack, as one of NumPy in the same memory; those of JAX, and all else, as they are."""
+    if not hasattr(x, "__dlpack__") or isinstance(x, np.ndarray) or hasattr(x, "addressable_shards"):
+        return x
+    try:
+        return np.from_dlpack(x)
+    except (BufferError, TypeError, RuntimeError, ValueError) as error:
+        raise XManError(f"the value of {name!r} is an array of {type(x).__module__.partition('.')[0]} that NumPy cannot read: "
+                        f"{error}; copy it to the host's memory") from None
 
 
 def same(one: Kind | None, other: Kind | None) -> bool:

@@ -51,6 +51,10 @@ class Text:
             self.objects[name] = value
         return self.names[word, id(value)]
 
+    def call(self, word: str, function: Any, *args: str) -> str:
+        """A call of a function: the args stand in the text as they are."""
+        return f"{self.object(word, function)}({', '.join(args)})"
+
     def literal(self, a: Any) -> str:
         """A register's name as it is; a literal as Python that evaluates to it, of the same type."""
         if isinstance(a, str):

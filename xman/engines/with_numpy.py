@@ -72,7 +72,7 @@ class Writer:
             return "call"  # NumPy may refuse the values
         if ufunc or op in REDUCED:
             return "into" if array else "number"
-        return "into" if array and (op in SPECIAL or op in MENDED or hasattr(self, f"write_{op}")) else "call"
+        return "into" if array and (op in SPECIAL or op in OWN or hasattr(self, f"write_{op}")) else "call"
 
     def written_over(self, op: str, args: tuple) -> list[str]:
         """The arguments that a line may write its result over: those that it has read by then."""
@@ -101,11 +101,11 @@ class Writer:
         text.add(f"{results} = {{{', '.join(f'{name!r}: {self.result(name)}' for name in self.outputs)}}}")
         late = {y: text.free(f"new_{x}") for y, x in inplace.items() if y not in self.over}
         for y, new in late.items():
-            text.add(f"{new} = {self.call('array', np.array, y)}")
+            text.add(f"{new} = {self.text.call('array', np.array, y)}")
         for y, new in late.items():
-            text.add(self.call("copyto", np.copyto, inplace[y], new))
+            text.add(self.text.call("copyto", np.copyto, inplace[y], new))
         if self.places:
-            text.add(self.call("give_back", spaces.append, space))
+            text.add(self.text.call("give_back", spaces.append, space))
         text.add(f"return {results}")
         return text.function(step)
 
@@ -115,37 +115,33 @@ class Writer:
         return tuple(memory[start:start + self.kinds[x].bytes].view(self.kinds[x].dtype).reshape(self.kinds[x].shape)
                      for x, start in self.places.items())
 
-    def call(self, word: str, function: Any, *args: Any) -> str:
-        """A call: strings among args stand in the text as they are."""
-        return f"{self.text.object(word, function)}({', '.join(args)})"
-
     def result(self, name: str) -> str:
         """An output, as an array that nobody else has."""
         kind = self.kinds.get(name)
         own = kind and (not kind.array or kind.shape and self.hows.get(name) == "into" and name not in self.over)
-        return name if own else self.call("own", own_array, name)
+        return name if own else self.text.call("own", own_array, name)
 
     def write(self, dst: str, op: str, args: tuple) -> None:
         how, written = self.hows[dst], [self.text.literal(a) for a in args]
         if how == "view":
             self.text.add(f"{dst} = {self.view(op, args, written)}", 2)
         elif how == "call":
-            self.text.add(f"{dst} = {self.call(op, ops.G[op], *written)}", 2)
+            self.text.add(f"{dst} = {self.text.call(op, ops.G[op], *written)}", 2)
             if dst in self.kinds and self.kinds[dst].array:  # it may depend on the values
                 self.text.add(f"if {dst}.shape != {self.kinds[dst].shape}: return None", 2)
         elif how == "number" and op in INFIX and any(isinstance(a, str) for a in args):
             self.text.add(f"{dst} = {written[0]} {INFIX[op]} {written[1]}", 2)
         elif how == "number" and op in REDUCED:
-            self.text.add(f"{dst} = {self.call(op, REDUCED[op], written[0], 'None')}", 2)
+            self.text.add(f"{dst} = {self.text.call(op, REDUCED[op], written[0], 'None')}", 2)
         elif how == "number":
-            self.text.add(f"{dst} = {self.call(op, ops.G[op], *written)}", 2)
+            self.text.add(f"{dst} = {self.text.call(op, ops.G[op], *written)}", 2)
         else:
             if dst in self.over:
                 self.text.add(f"{dst} = {self.over[dst]}", 2)
             elif dst in self.outputs:
                 kind = self.kinds[dst]
                 dtype = self.text.object(kind.dtype.name, kind.dtype)
-                self.text.add(f"{dst} = {self.call('empty', np.empty, repr(kind.shape), dtype)}", 2)
+                self.text.add(f"{dst} = {self.text.call('empty', np.empty, repr(kind.shape), dtype)}", 2)
             self.into(dst, op, args, written)
 
     def view(self, op: str, args: tuple, written: list[str]) -> str:
@@ -166,46 +162,47 @@ class Writer:
     def into(self, dst: str, op: str, args: tuple, written: list[str]) -> None:
         if write := getattr(self, "write_gemm" if op == GEMM else f"write_{op}", None):
             write(dst, args, written)
-        elif op in MENDED:
-            self.text.add(self.call(op, MENDED[op], *written, dst), 2)
+        elif op in OWN:
+            self.text.add(self.text.call(op, OWN[op], *written, dst), 2)
         elif op in REDUCED:
             axis, keepdims = (*args[1:], None, False)[:2] if len(args) < 3 else args[1:3]
-            self.text.add(self.call(op, REDUCED[op], written[0], self.text.literal(axis), "None", dst, repr(bool(keepdims))), 2)
+            axis, keepdims = self.text.literal(axis), repr(bool(keepdims))
+            self.text.add(self.text.call(op, REDUCED[op], written[0], axis, "None", dst, keepdims), 2)
         else:
             out = f"out={dst}" if op in ("maximum", "minimum") else dst  # NumPy wants these two with the word
-            self.text.add(self.call(op, ufunc(op), *written, out), 2)
+            self.text.add(self.text.call(op, ufunc(op), *written, out), 2)
 
     def write_gemm(self, dst: str, args: tuple, _: list[str]) -> None:
         alpha, s, a, ta, b, tb, c = args
         at_one_place = self.over.get(dst) == c or dst in self.places and self.places.get(c) == self.places[dst]
         if c and not at_one_place:
-            self.text.add(self.call("copyto", np.copyto, dst, c), 2)
+            self.text.add(self.text.call("copyto", np.copyto, dst, c), 2)
         factor = f"{alpha!r} * {s}" if s else repr(alpha)  # rows are columns to BLAS: dstᵀ = bᵀ aᵀ
-        self.text.add(self.call("gemm", gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T", "1.0" if c else "0.0",
+        self.text.add(self.text.call("gemm", gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T", "1.0" if c else "0.0",
                                 f"{dst}.T", repr(int(tb)), repr(int(ta)), "True"), 2)
 
     def write_dot(self, dst: str, _: tuple, written: list[str]) -> None:
-        self.text.add(self.call("matmul", np.matmul, *written, dst), 2)
+        self.text.add(self.text.call("matmul", np.matmul, *written, dst), 2)
 
     def write_where(self, dst: str, _: tuple, written: list[str]) -> None:
         c, x, y = written
-        self.text.add(self.call("copyto", np.copyto, dst, y), 2)
-        self.text.add(self.call("copyto", np.copyto, dst, x, "'same_kind'", c), 2)
+        self.text.add(self.text.call("copyto", np.copyto, dst, y), 2)
+        self.text.add(self.text.call("copyto", np.copyto, dst, x, "'same_kind'", c), 2)
 
     def write_broadcast(self, dst: str, args: tuple, written: list[str]) -> None:
-        x = written[0] if args[2:] in ((), ((),)) else self.call("expand_dims", np.expand_dims, written[0], written[2])
-        self.text.add(self.call("copyto", np.copyto, dst, x, "'unsafe'"), 2)
+        x = written[0] if args[2:] in ((), ((),)) else self.text.call("expand_dims", np.expand_dims, written[0], written[2])
+        self.text.add(self.text.call("copyto", np.copyto, dst, x, "'unsafe'"), 2)
 
     def write_astype(self, dst: str, _: tuple, written: list[str]) -> None:
-        self.text.add(self.call("copyto", np.copyto, dst, written[0], "'unsafe'"), 2)
+        self.text.add(self.text.call("copyto", np.copyto, dst, written[0], "'unsafe'"), 2)
 
     def write_concat(self, dst: str, _: tuple, written: list[str]) -> None:
         axis, *arrays = written
-        self.text.add(self.call("concatenate", np.concatenate, f"({', '.join(arrays)},)", axis, dst), 2)
+        self.text.add(self.text.call("concatenate", np.concatenate, f"({', '.join(arrays)},)", axis, dst), 2)
 
     def write_stack(self, dst: str, _: tuple, written: list[str]) -> None:
         axis, *arrays = written
-        self.text.add(self.call("stack", np.stack, f"({', '.join(arrays)},)", axis, dst), 2)
+        self.text.add(self.text.call("stack", np.stack, f"({', '.join(arrays)},)", axis, dst), 2)
 
     # ---- the plan ---------------------------------------------------------------------------------------------------
 
@@ -240,4 +237,9 @@ def mended(function: np.ufunc) -> Any:
     return into
 
 
-MENDED = {"scale": mended(np.multiply), "ratio": mended(np.divide)}
+def share(x: Any, y: Any, out: np.ndarray) -> None:
+    np.greater(x, y, out)
+    np.multiply(np.add(out, np.greater_equal(x, y), out), 0.5, out)
+
+
+OWN = {"scale": mended(np.multiply), "ratio": mended(np.divide), "share": share}

@@ -137,7 +137,7 @@ class ArrayLike(Expression):
     conj = conjugate
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        return universal(ufunc, method, [np.asarray(x) if isinstance(x, (list, tuple)) else x for x in inputs], options)
+        return universal(ufunc, method, [np.asarray(x) if issubclass(type(x), (list, tuple)) else x for x in inputs], options)
 
     def __array_function__(self, function, types, args, options):
         return call(function, args, options)
@@ -177,6 +177,12 @@ def plain_key(key: Any) -> Any:
     return np.asarray(key, None if key else int) if isinstance(key, list) else key
 
 
+def is_traced(x: Any) -> bool:
+    """Whether x is a traced value, or holds one in lists, tuples and dicts."""
+    return isinstance(x, ArrayLike) or isinstance(x, (list, tuple)) and any(map(is_traced, x)) or (
+        isinstance(x, dict) and is_traced(list(x.values())))
+
+
 def real(op: str, value: Any) -> Any:
     """What an operator gave as a value: an array or a NumPy number, or an Expression. Complex numbers are refused."""
     if isinstance(value, Expression):
@@ -195,21 +201,20 @@ def plain(x: Any) -> Any:
     return x
 
 
-def number(x: Any, what: str) -> Any:
+def number(x: Any, where: Callable[[], str]) -> Any:
     """x as a differentiable value: an array or a NumPy number of floats, or an ArrayLike of floats.
 
-    Python's int counts as float64. XManError for integers, booleans and everything else; `what` names it there.
+    Python's int counts as float64. XManError for integers, booleans and everything else; `where` names it there.
     """
-    if isinstance(x, ArrayLike) and x.dtype.kind == "f":
-        return x
+    if type(x) is float or issubclass(type(x), (int, np.integer)) and type(x) is not bool:
+        return np.float64(x)
     if type(x) in (np.ndarray, np.memmap) and x.dtype.kind == "f":
         return np.asarray(x)[()]
-    if isinstance(x, (float, np.floating)):
-        return np.float64(x) if type(x) is float else x
-    if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
-        return np.float64(x)
+    if issubclass(type(x), (float, np.floating)) or isinstance(x, ArrayLike) and x.dtype.kind == "f":
+        return x
     if isinstance(x, (np.ndarray, np.generic, ArrayLike)) and x.dtype.kind in "biuc":
-        raise XManError(f"{what} is an array of {x.dtype}, and only floats have derivatives; "
+        raise XManError(f"{where()} is an array of {x.dtype}, and only floats have derivatives; "
                         + ("differentiate by its real and imaginary parts" if x.dtype.kind == "c" else
                            "write x.astype(float), or choose other arguments with argnums"))
-    raise XManError(f"{what} is of type {type(x).__name__}; wanted a float or an array of floats, as np.asarray(x, float) gives")
+    raise XManError(f"{where()} is of type {type(x).__name__}; wanted a float or an array of floats, "
+                    "as np.asarray(x, float) gives")

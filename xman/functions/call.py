@@ -104,20 +104,23 @@ def called(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums:
     for i in argnums:
         flat, structure = flatten(args[i])
         structures.append(structure)
-        leaves += [number(leaf, f"argument {i} of {name_of(fn)}" + ("" if structure is LEAF else f", in {structure},"))
-                   for leaf in flat]
-    leaves = [leaf.copy() for leaf in leaves]
+        where = lambda i=i, structure=structure: f"argument {i} of {name_of(fn)}" + (
+            "" if structure is LEAF else f", in {structure},")
+        leaves += [number(leaf, where) for leaf in flat]
+    leaves = [leaf.copy() if type(leaf) is np.ndarray else leaf for leaf in leaves]
     with Tape() as tape:
         inputs = [Tracer(leaf, tape) for leaf in leaves]
         args, rest = list(args), iter(inputs)
         for i, structure in zip(argnums, structures, strict=True):
             args[i] = unflatten(structure, rest)
         result = outcome(fn, args, options)
-        result, aux = pair(what, fn, result) if has_aux else (result, None)
+        if has_aux:
+            result, aux = pair(what, fn, result)
         ends, shape = flatten(result)
         outputs = [end if on(tape, end) else None for end in ends]
-        results = [end.value if on(tape, end) else constant_output(what, fn, end) for end in ends]
-        aux = tree_map(lambda a: a.value if on(tape, a) else a, aux)
+        results = [constant_output(what, fn, end) if mine is None else mine.value
+                   for mine, end in zip(outputs, ends, strict=True)]
+        aux = tree_map(lambda a: a.value if on(tape, a) else a, aux) if has_aux else None
         return Call(tape, unrooted(tape), inputs, structures, outputs, results, shape, aux)
 
 

@@ -50,10 +50,8 @@ def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
     dtype = options.pop("dtype", None)
     if options:
         refuse_function(ufunc, f"takes no {', '.join(options)} here")
-    name = SAME.get(ufunc.__name__, ufunc.__name__)
-    op = NAMES.get(ufunc) or SPECIAL.get(ufunc.__name__) or getattr(f, name, None) or refuse_function(ufunc)
-    if dtype is None and (G.get(name) is ufunc or
-                          all(type(x) is float or getattr(x, "dtype", int) == FLOAT for x in inputs)):
+    op, same = operator_of(ufunc)
+    if dtype is None and (same or all([type(x) is float or getattr(x, "dtype", int) == FLOAT for x in inputs])):
         return op(*inputs)
     n, outputs = len(inputs), (None,) * ufunc.nout
     forced = {} if dtype is None else {"signature": (*(None,) * n, *(np.dtype(dtype) for _ in outputs))}
@@ -65,15 +63,23 @@ def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
     return result
 
 
+@functools.cache
+def operator_of(ufunc: np.ufunc) -> tuple[Callable, bool]:
+    """(what does the same, whether that is the operator whose value the ufunc is)."""
+    name = SAME.get(ufunc.__name__, ufunc.__name__)
+    op = NAMES.get(ufunc) or SPECIAL.get(ufunc.__name__) or getattr(f, name, None) or refuse_function(ufunc)
+    return op, G.get(name) is ufunc
+
+
 def call(function: Any, args: tuple, options: dict) -> Any:
     """NumPy's function of those arguments."""
     if function not in NAMES:
         refuse_function(function)
     names, least, defaults = parameters(function)
     if names and (options or len(args) > least):
-        given = dict(zip(names, args, strict=False)) | options
-        args = tuple([given.pop(name) for name in names[:least]])
-        options = {name: x for name, x in given.items() if x is not defaults.get(name, function)}
+        options |= zip(names[least:], args[least:], strict=False)
+        args = *args[:least], *[options.pop(name) for name in names[len(args):least]]
+        options = {name: x for name, x in options.items() if x is not defaults.get(name, function)}
     try:
         return NAMES[function](*args, **options)
     except TypeError as error:

@@ -27,8 +27,8 @@ class Dual(ArrayLike):
     """
 
     def __init__(self, value: Any, tangent: Any = 0.0, level: float | None = None):
-        self.value = number(value, "the value of a Dual")
-        tangent = number(tangent, "the tangent of a Dual")
+        self.value = number(value, lambda: "the value of a Dual")
+        tangent = number(tangent, lambda: "the tangent of a Dual")
         below = max((x.level for x in (self.value, tangent) if isinstance(x, Expression)), default=0)
         self.level = (below + math.floor(below) + 1) / 2 if level is None else level  # halfway to the next traced call
         self.flow = Masked.seed(tangent, tangent).flow
@@ -70,6 +70,10 @@ class Dual(ArrayLike):
     def __repr__(self) -> str: return format(self)
 
     __str__ = __repr__
+
+    def __reduce_ex__(self, protocol):
+        own = self.level % 1  # else its ε is that of one call of `derivative`
+        return (Dual, (self.value, self.tangent, self.level)) if own else super().__reduce_ex__(protocol)
 
     def matrix(self) -> np.ndarray:
         """[[v, t], [0, v]], whose sums and products are those of Duals (Ong and Deisenroth, Backpropagation, 2020).
@@ -124,7 +128,7 @@ def derivative(fn: Callable, order: int = 1) -> Callable:
         raise XManError(f"the order of a derivative is a whole number from 0, not {order!r}")
 
     def slope(x):
-        x = number(x, "the point of a derivative")
+        x = number(x, lambda: "the point of a derivative")
         if x.shape:
             raise XManError(f"a derivative is taken at one number, not at an array of shape {x.shape}; use jvp, grad or jacobian")
         level = next(Traced.levels)

@@ -89,13 +89,13 @@ CONVERSIONS = [
     (r"\b(?:asarray|array|asanyarray|ascontiguousarray)\(", "a traced value is an array already, and a plain copy of it would "
                        "lose its derivative", "leave the conversion out, or import xman.numpy as np"),
     (r"\b([rc])_\[", "np.{0}_ takes plain numbers", "import xman.numpy as np, or write np.concatenate"),
-    (r"(?<!np)\.(dot|clip|take)\(", "the method .{0} of a plain array takes plain numbers", "write np.{0}(array, …)"),
+    (r"(?<!\bnp)(?<!\bf)\.(dot|clip|take)\(", "the method .{0} of a plain array takes plain numbers", "write np.{0}(array, …)"),
     (r"^[rb]?[\"'].*% ", "% writes plain numbers into a text", "write f'{{x:.3f}}'"),
     (r"\bnp\.full\(", "np.full copies a plain number", "write x * np.ones(shape), or import xman.numpy as np"),
     (r"\b(float|int|complex|float32|float64)\(",
                        "{0}() would turn a traced value into a plain number, and its derivative would be lost",
                        "leave it an array; np.floor and np.round give whole numbers"),
-    (r"\bnp\.(?:sum|mean|max|min|prod|std|var|linalg\.norm)\(|\b\w+\(\s*\[",
+    (r"\bnp\.(?:sum|mean|max|min|prod|std|var|linalg\.norm)\(|(?:^|[(,=+*/@-])\s*\[",
                        "NumPy would turn this list of traced values into plain numbers",
                        "give it np.array([…]) of import xman.numpy as np, or np.stack([…])"),
 ]

@@ -21,7 +21,6 @@ class Tape(list):
     """
 
     def __init__(self, exact: bool = True):
-        super().__init__()
         self.level, self.exact, self.open = next(Traced.levels), exact, True
 
     def __enter__(self) -> Tape: return self
@@ -92,7 +91,7 @@ def kept(a: Any) -> Any:
 
 def on(tape: Tape, x: Any) -> bool:
     """Whether x is a tracer of this tape. XManError for one of a tape that is closed."""
-    return isinstance(x, Tracer) and x.alive() is tape
+    return isinstance(x, Tracer) and (x.tape is tape or x.alive() is tape)
 
 
 def listed(tape: Tape, names: dict[int, str], ends: Iterable[Tracer],

@@ -31,7 +31,7 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) 
     (gradient, auxiliary). Raises XManError for a result of another shape, for arguments that are not floats, and for a line
     of fn that cannot be traced (Cohen, Automatic Reverse-Mode Differentiation, §1.3).
     """
-    both = value_and_grad(fn, argnums, has_aux)
+    both = value_and_grad(fn, argnums, has_aux).run
 
     def gradient(*args, **options):
         value, slope = both(*args, **options)

@@ -70,6 +70,8 @@ def rebuilt(tree: Any, parts: list) -> Any:
 
 def flatten(tree: Any) -> tuple[list, Any]:
     """(leaves, structure) of the tree, the leaves from left to right."""
+    if is_leaf(type(tree)):
+        return [tree], LEAF
     leaves: list = []
     try:
         structure = tree_map(lambda leaf: leaves.append(leaf) or LEAF, tree)
@@ -81,7 +83,7 @@ def flatten(tree: Any) -> tuple[list, Any]:
 def unflatten(structure: Any, leaves: Iterable) -> Any:
     """The tree of that structure with those leaves."""
     source = iter(leaves)
-    return tree_map(lambda _: next(source), structure)
+    return next(source) if structure is LEAF else tree_map(lambda _: next(source), structure)
 
 
 def tree_map(change: Callable[[Any], Any], tree: Any) -> Any:

@@ -54,7 +54,7 @@ class Writer:
         guard(text, program, program.original.inputs, overwritten)
         for x in program.original.inputs:
             if layout.is_array(x) and x not in overwritten:
-                text.add(f"if not {x}.flags.c_contiguous: {x} = {self.call('contiguous', np.ascontiguousarray, x)}")
+                text.add(f"if not {x}.flags.c_contiguous: {x} = {self.text.call('contiguous', np.ascontiguousarray, x)}")
         for s in dict.fromkeys(args[1] for _, op, args in layout.lines if op == GEMM and args[1]):
             text.add(f"if {s} == 0: return None")  # BLAS would not look at the matrices
         parts = [part if isinstance(part, tuple) else self.kernels.kernel(part) for part in self.parts()]
@@ -62,7 +62,7 @@ class Writer:
         for x in self.outputs:
             if x in layout.arrays:
                 dtype = text.object(self.kinds[x].dtype.name, self.kinds[x].dtype)
-                text.add(f"{x} = {self.call('empty', np.empty, repr(self.kinds[x].shape), dtype)}")
+                text.add(f"{x} = {self.text.call('empty', np.empty, repr(self.kinds[x].shape), dtype)}")
         for y, x in layout.over.items():
             text.add(f"{y} = {x}")
         for part in parts:
@@ -74,7 +74,7 @@ class Writer:
         text.add(f"{results} = {{{', '.join(f'{x!r}: {self.result(x)}' for x in self.outputs)}}}")
         for y, x in program.inplace.items():
             if y not in layout.over:
-                text.add(self.call("copyto", np.copyto, x, self.in_python(y)))
+                text.add(self.text.call("copyto", np.copyto, x, self.in_python(y)))
         self.leave(results, 1)
         text.objects |= {text.free(name): kernel for name, kernel in self.kernels.compiled().items()}
         return text.function(step)
@@ -114,7 +114,7 @@ class Writer:
             text.add(f"{', '.join([*memories, *views])}, = {text.free('memory')}")
 
     def leave(self, what: str, depth: int) -> None:
-        self.text.add(self.call("give_back", self.give_back, self.text.free("memory")), depth)
+        self.text.add(self.text.call("give_back", self.give_back, self.text.free("memory")), depth)
         self.text.add(f"return {what}", depth)
 
     # ---- calls and results ------------------------------------------------------------------------------------------
@@ -124,9 +124,9 @@ class Writer:
         value = self.text.free("value") if dst in self.kinds else dst
         written = [self.in_python(a) if isinstance(a, str) else self.text.literal(a) for a in args]
         self.text.add(f"with {self.text.object('errstate', np.errstate)}(all='ignore'):")
-        self.text.add(f"{value} = {self.call(op, ops.G[op], *written)}", 2)
+        self.text.add(f"{value} = {self.text.call(op, ops.G[op], *written)}", 2)
         if dst in self.kinds:
-            self.text.add(f"if not {self.call('put', put, value, dst)}:")
+            self.text.add(f"if not {self.text.call('put', put, value, dst)}:")
             self.leave("None", 2)
 
     def in_python(self, x: str) -> str:
@@ -143,10 +143,7 @@ class Writer:
         kind = self.kinds.get(x)
         if kind and (not kind.array or kind.shape and x in self.layout.arrays):
             return self.in_python(x)
-        return self.call("own", own_array, self.in_python(x))
-
-    def call(self, word: str, function: Any, *args: str) -> str:
-        return f"{self.text.object(word, function)}({', '.join(args)})"
+        return self.text.call("own", own_array, self.in_python(x))
 
     def plan(self) -> Plan:
         """What the program is made of."""

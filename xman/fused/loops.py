@@ -16,6 +16,7 @@ EXPRESSIONS = {
     "abs": "{abs}({0})", "alias": "{0}", "broadcast": "{0}", "astype": "{0}",
     "maximum": "{0} if {0} >= {1} or {0} != {0} else {1}", "minimum": "{0} if {0} <= {1} or {0} != {0} else {1}",
     "scale": "{T}(0) if {0} == {T}(0) else {0} * {1}", "ratio": "{T}(0) if {0} == {T}(0) else {0} / {1}",
+    "share": "{T}(0.5) * ({T}({0} > {1}) + {T}({0} >= {1}))",
     "sign": "{0} if {0} != {0} else {T}({0} > {T}(0)) - {T}({0} < {T}(0))",
     "equal": "{0} == {1}", "not_equal": "{0} != {1}", "less": "{0} < {1}", "less_equal": "{0} <= {1}",
     "greater": "{0} > {1}", "greater_equal": "{0} >= {1}", "isnan": "{0} != {0}", "isfinite": "{0} * {T}(0) == {T}(0)",

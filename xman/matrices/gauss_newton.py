@@ -90,8 +90,8 @@ class GaussNewton:
                 elif op in CONVEX and mine == [0] or squared(op, args, mine):
                     found[args[0]] = None
                 else:
-                    raise XManError(f"{shown(line)}: this is no loss that Gauss–Newton knows to be convex, "
-                                    f"{', '.join(sorted(CONVEX))}, nor a sum of them; take the Hessian")
+                    raise XManError(f"{shown(line)}: this is no loss that Gauss–Newton knows to be convex: those "
+                                    f"are {', '.join(sorted(CONVEX))}, and their sums; take the Hessian, or newton-cg")
         if self.of in self.wrt or not found:
             raise XManError(f"{self.of!r} has no part with a curvature that depends on {', '.join(self.wrt)}")
         return tuple(found)

@@ -1,7 +1,13 @@
 """Models, each an XMan subclass that reads like the notes."""
 from .bases import AdaptiveBasis
-from .logreg import LogisticRegression
-from .lstm import LSTM
+from .convolution import ConvolutionalNetwork
+from .linear import LinearRegression, LogisticRegression, PoissonRegression
 from .mlp import MLP
+from .recurrent import GRU, LSTM, RNN
+from .residual import ResidualMLP
+from .transformer import Transformer
+from .unsupervised import Autoencoder, GaussianMixture, MatrixFactorization, WordEmbeddings
 
-__all__ = ["AdaptiveBasis", "LSTM", "LogisticRegression", "MLP"]
+__all__ = ["AdaptiveBasis", "Autoencoder", "ConvolutionalNetwork", "GRU", "GaussianMixture", "LSTM", "LinearRegression",
+           "LogisticRegression", "MLP", "MatrixFactorization", "PoissonRegression", "RNN", "ResidualMLP", "Transformer",
+           "WordEmbeddings"]

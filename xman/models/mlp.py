@@ -1,7 +1,7 @@
 """The multilayer perceptron (Bishop, Deep Learning, §8.1.2 and 8.1.3; the course's)."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,25 +9,25 @@ import numpy as np
 from ..errors import XManError
 from ..manager import XMan
 from ..register import XManFunctions as f
-from .parts import activation_called, bias, glorot, outputs_and_loss, rows
+from .parts import activation_called, bias, glorot, outputs_and_loss, rows, targets
 
 
 class MLP(XMan):
     """h1 = tanh(X·W1 + b1), h2 = tanh(h1·W2 + b2), …, outputs = softmax(h·Wn + bn).
 
-    sizes: the columns of X (n, sizes[0]), of each hidden layer and of the outputs. activation: tanh, relu or sigmoid.
-    last: an activation on the last layer too. loss: as `outputs_and_loss`. The course's is
-    MLP([p, h, k], activation="relu", last="relu", loss="crossEntropy").
+    sizes: the columns of X (n, sizes[0]), of each hidden layer and of the outputs. activation: the name of an entrywise
+    operator, as tanh, relu, sigmoid, gelu, or a function of your own. last: one on the last layer too. loss: as
+    `outputs_and_loss`. The course's is MLP([p, h, k], activation="relu", last="relu", loss="crossEntropy").
     """
 
-    def __init__(self, sizes: Sequence[int], *, activation: str = "tanh", last: str | None = None,
-                 loss: str = "softmaxCrossEntropy", seed: int = 0, dtype: type = np.float32):
+    def __init__(self, sizes: Sequence[int], *, activation: str | Callable = "tanh",
+                 last: str | Callable | None = None, loss: str = "softmaxCrossEntropy", seed: int = 0, dtype: type = np.float32):
         if len(sizes) < 2:
             raise XManError(f"the sizes of an MLP are those of its inputs, hidden layers and outputs, as in [64, 32, 10]; "
                             f"found {list(sizes)}")
         random, act = np.random.default_rng(seed), activation_called(activation)
         self.X, self.y = f.input(), f.input()
-        h = self.X
+        h, self.width = self.X, sizes[-1]
         for k, (before, after) in enumerate(zip(sizes, sizes[1:], strict=False), 1):
             W, b = glorot(random, before, after, dtype), bias(random, after, dtype)
             setattr(self, f"W{k}", W)
@@ -42,4 +42,4 @@ class MLP(XMan):
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
         """The inputs of the list for rows X, (n, …) flattened to (n, sizes[0]), and targets y."""
-        return {"X": rows(X), "y": y}
+        return {"X": rows(X), "y": targets(y, self.width)}

@@ -1,11 +1,15 @@
 """What the models have in common: how parameters begin, and how scores become outputs and a loss."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..errors import XManError
+import ops
+from ops.table import ELEMENTWISE, arity
+
+from ..errors import XManError, nearest
 from ..register import Register
 from ..register import XManFunctions as f
 
@@ -39,13 +43,28 @@ def outputs_and_loss(scores: Register, y: Register, loss: str) -> tuple[Register
     return outputs, f.mean(getattr(f, loss)(outputs if loss == "crossEntropy" else scores, y))
 
 
-def activation_called(name: str):
-    """The activation by its name. XManError for one that the models do not offer."""
-    if name not in ("tanh", "relu", "sigmoid"):
-        raise XManError(f"there is no activation {name!r}; the activations are tanh, relu, sigmoid")
-    return getattr(f, name)
+def activation_called(activation: str | Callable[[Register], Register]) -> Callable[[Register], Register]:
+    """The activation: an entrywise operator of one argument by its name, or a function of one's own. XManError for any other."""
+    if callable(activation):
+        return activation
+    known = [op for op in sorted(ELEMENTWISE) if arity(ops.G[op])[0] == 1]
+    if activation not in known:
+        raise XManError(f"there is no activation {activation!r}{nearest(str(activation), known)}; the activations are tanh, "
+                        "relu, sigmoid and each entrywise operator of one argument, as gelu, or a function of your own")
+    return getattr(f, activation)
+
+
+def normalized(h: Register, axis: int) -> Register:
+    """h with mean 0 and variance 1 along axis (Ba, Kiros and Hinton 2016, eq. 3, without gain and bias)."""
+    h = h - f.mean(h, axis, True)
+    return h / f.sqrt(f.mean(f.square(h), axis, True) + 1e-5)
 
 
 def rows(X: Any) -> Any:
     """X (n, …) as rows (n, features); a sparse matrix has them already."""
-    return X.reshape(X.shape[0], -1) if isinstance(X, np.ndarray) and X.ndim != 2 else X
+    return X.reshape(-1, int(np.prod(X.shape[1:]))) if isinstance(X, np.ndarray) and X.ndim != 2 else X
+
+
+def targets(y: Any, outputs: int) -> Any:
+    """The targets y (n,) of one output as a column (n, 1), beside which they would spread to (n, n); others as they are."""
+    return y[:, None] if outputs == 1 and np.ndim(y) == 1 else y

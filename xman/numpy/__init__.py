@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 
-from ..functions.arraylike import ArrayLike
+from ..functions.arraylike import ArrayLike, is_traced
 from ..functions.dispatch import call, cast
 from ..functions.refusals import refuse
 
@@ -23,15 +23,10 @@ def __getattr__(name: str) -> Any:
     return getattr(numpy, name)
 
 
-def traced(x: Any) -> bool:
-    """Whether x is a traced value, or a list that holds one."""
-    return isinstance(x, ArrayLike) or isinstance(x, (list, tuple)) and any(map(traced, x))
-
-
 def made(function: Callable) -> Callable:
     """NumPy's function that makes an array of a list, of one with traced values in it too."""
     def array(a: Any, dtype: Any = None, *, ndmin: int = 0, **options: Any) -> Any:
-        if not traced(a):
+        if not is_traced(a):
             return function(a, dtype, **options | ({"ndmin": ndmin} if ndmin else {}))
         x = a if isinstance(a, ArrayLike) else numpy.stack([array(part) for part in a])
         x = numpy.reshape(x, (1,) * (ndmin - x.ndim) + x.shape)
@@ -44,12 +39,12 @@ array, asarray, asanyarray, ascontiguousarray, asfortranarray = map(made, (
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
-    return numpy.broadcast_to(array(fill_value, dtype), shape) if traced(fill_value) else numpy.full(
+    return numpy.broadcast_to(array(fill_value, dtype), shape) if is_traced(fill_value) else numpy.full(
         shape, fill_value, dtype, **options)
 
 
 def full_like(a: Any, fill_value: Any, **options: Any) -> Any:
-    return call(numpy.full_like, (a, array(fill_value)), options) if traced(fill_value) else numpy.full_like(
+    return call(numpy.full_like, (a, array(fill_value)), options) if is_traced(fill_value) else numpy.full_like(
         a, fill_value, **options)
 
 
@@ -61,7 +56,7 @@ class Joined:
 
     def __getitem__(self, key: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
-        if not any(map(traced, parts)):
+        if not is_traced(parts):
             return self.plain[key]
         if isinstance(parts[0], str):
             refuse("the letters of np.r_ and np.c_ have no operator here", "write np.concatenate or np.stack")

@@ -136,6 +136,6 @@ def take_along_axis(arr, indices, axis=-1):
 
 def along(a, indices, axis):
     """a at the indices along an axis, at its own place along the others."""
-    key: list = list(np.ogrid[tuple(slice(n) for n in a.shape)])
+    key: list = list(np.ogrid[tuple(slice(n) for n in a.shape)]) if a.ndim > 1 else [None]
     key[axis] = indices
     return f.getitem(a, *key)

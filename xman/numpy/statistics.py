@@ -20,9 +20,8 @@ def reduction(op: str) -> Any:
     over = getattr(f, op)
 
     def reduced(a, axis=None, keepdims=False, **options):
-        if axis is None and not keepdims and not options:
-            return over(a)
-        return over(summed(op, a, **options), axis=whole_axis(axis), keepdims=bool(keepdims))
+        a = summed(op, a, **options) if options else a
+        return over(a, whole_axis(axis), True) if keepdims else over(a) if axis is None else over(a, whole_axis(axis))
     return reduced
 
 
@@ -32,7 +31,8 @@ def spread(op: str) -> Any:
         if ddof and correction is not None:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         less = ddof if correction is None else correction
-        return getattr(f, op)(summed(op, a, **options), axis=whole_axis(axis), keepdims=bool(keepdims), ddof=less)
+        a = summed(op, a, **options)
+        return getattr(f, op)(a, whole_axis(axis), bool(keepdims), less) if less else reduction(op)(a, axis, keepdims)
     return reduced
 
 
@@ -126,7 +126,8 @@ def sort(a, axis=-1, **how):
 
 
 def argsort(a, axis=-1, **how):
-    np.argsort(np.zeros(0), **how)  # raises what NumPy does
+    if how:
+        np.argsort(np.zeros(0), **how)  # raises what NumPy does
     return f.argsort(np.ravel(a), -1) if axis is None else f.argsort(a, operator.index(axis))
 
 

@@ -143,7 +143,7 @@ EXACT = (
     shaped("dotLeft",                                     dot_left),
     shaped("dotRight",                                    dot_right),
     *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "where", "maximum",
-                                          "minimum")),
+                                          "minimum", "share")),
 )
 
 

@@ -10,13 +10,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..functions.arraylike import ArrayLike
-
-
-def is_traced(x: Any) -> bool:
-    """Whether x is a traced value, or holds one in lists, tuples and dicts."""
-    return isinstance(x, ArrayLike) or isinstance(x, (list, tuple)) and any(map(is_traced, x)) or (
-        isinstance(x, dict) and is_traced(list(x.values())))
+from ..functions.arraylike import is_traced
 
 
 def both(theirs: Callable, ours: Callable) -> Callable:

@@ -7,6 +7,9 @@ from .paths import Paths, paths
 from .picture import Picture, picture
 from .polynomial import expand
 from .source import source
+from .terminal import spell_out
+
+spell_out()
 
 __all__ = ["Cost", "Derivation", "Errors", "Explanation", "Paths", "Picture", "cost", "derivation", "difference_errors", "expand",
            "explain", "paths", "picture", "source"]

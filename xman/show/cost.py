@@ -30,10 +30,8 @@ class LineCost(NamedTuple):
     read: int
     written: int
 
-    @property
-    def intensity(self) -> float:
-        """Operations a byte: below about ten, memory and not arithmetic sets the pace."""
-        return ratio(self.flops, self.read + self.written)
+    intensity = property(lambda self: ratio(self.flops, self.read + self.written),
+                         doc="Operations a byte: below about ten, memory and not arithmetic sets the pace.")
 
 
 class Work(NamedTuple):
@@ -59,10 +57,7 @@ class Cost(NamedTuple):
     tangent: Work
     adjoint: Work
 
-    @property
-    def lines(self) -> list[LineCost]:
-        """The list itself, line by line."""
-        return self.evaluation.lines
+    lines = property(lambda self: self.evaluation.lines, doc="The list itself, line by line.")
 
     @property
     def ratios(self) -> tuple[float, float]:
@@ -71,8 +66,8 @@ class Cost(NamedTuple):
 
     def __str__(self) -> str:
         base, timed = self.evaluation, self.evaluation.seconds is not None
-        rows = [f"{'':<14}{'lines':>8}{'operations':>15}{'bytes read':>15}{'written':>15}{'ratio':>8}"
-                + f"{'microseconds':>14}{'ratio':>8}" * timed]
+        titles = f"{'':<14}{'lines':>8}{'operations':>15}{'bytes read':>15}{'written':>15}{'ratio':>8}"
+        rows = [titles + f"{'microseconds':>14}{'ratio':>8}" * timed]
         for name, work in zip(("list", "with tangents", "with adjoints"), self, strict=True):
             rows.append(f"{name:<14}{len(work.lines):>8,}{work.flops:>15,}{work.read:>15,}{work.written:>15,}"
                         f"{ratio(work.flops, base.flops):>8.2f}"
@@ -122,7 +117,7 @@ def counted(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> l
     """The cost of each line that the registers in keep need."""
     keep = [name for name in keep if name in steps.inputs or any(name == dst for dst, _, _ in steps)]
     steps = simplify(steps, keep, {name: values[name] for name in steps.inputs})
-    values = eval(steps, values)
+    values = {x: np.asarray(v) if type(v) in (int, float) else v for x, v in eval(steps, values).items()}  # no literal
     if missing := [op for _, op, _ in steps if not operations(op)]:
         raise XManError(f"nothing says how many operations {missing[0]!r} takes; put it in the table: "
                         f"xman.engines.flops.FLOPS[{missing[0]!r}] = lambda out, *args: …")

@@ -12,7 +12,7 @@ from ..errors import XManError
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
 from ..wengert import Steps, checked, named
-from .expressions import mathematical, text
+from .expressions import expression, mathematical
 
 WHOLE = 6  # an array with more entries is summed up
 
@@ -38,7 +38,7 @@ class Explanation(list):
         of = self.of if np.ndim(next(row.value for row in self if row.register == self.of)) == 0 else f"Σ{self.of}"
         table = [["register", "definition", "value", f"tangent {self.along}", f"adjoint ∂{of}/∂"]]
         for register, op, args, *numbers in self:
-            defined = mathematical(text(op, args)) if op else ""
+            defined = mathematical(expression(op, args)) if op else ""
             table.append([register, defined, *(shown(x, self.digits) for x in numbers)])
         columns = [k for k in range(5) if k != 3 or self.along]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]

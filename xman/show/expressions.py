@@ -22,6 +22,13 @@ from ..wengert import Steps
 INFIX = {"add": ast.Add, "subtract": ast.Sub, "mul": ast.Mult, "divide": ast.Div, "power": ast.Pow, "dot": ast.MatMult}
 COMPARED = {"equal": ast.Eq, "not_equal": ast.NotEq, "less": ast.Lt, "less_equal": ast.LtE,
             "greater": ast.Gt, "greater_equal": ast.GtE}
+UNARY = {"negative":   lambda x: ast.UnaryOp(ast.USub(), x),
+         "half":       lambda x: ast.BinOp(node(0.5), ast.Mult(), x),
+         "square":     lambda x: ast.BinOp(x, ast.Pow(), node(2)),
+         "reciprocal": lambda x: ast.BinOp(node(1.0), ast.Div(), x),
+         "alias":      lambda x: x,
+         "transpose":  lambda x: ast.Attribute(x, "T", LOAD),
+         "mT":         lambda x: ast.Attribute(x, "mT", LOAD)}
 
 # operators that are functions of NumPy, arguments and all, besides those whose value is a ufunc
 NUMPY = {op: op for op in ("sum", "mean", "max", "min", "prod", "where", "transpose", "outer", "cumsum", "cumprod", "flip",
@@ -46,29 +53,12 @@ def expression(op: str, args: Sequence[Any]) -> ast.expr:
             return ast.BinOp(x, INFIX[op](), y)
         case _, [x, y] if op in COMPARED:
             return ast.Compare(x, [COMPARED[op]()], [y])
-        case "negative", [x]:
-            return ast.UnaryOp(ast.USub(), x)
-        case "half", [x]:
-            return ast.BinOp(node(0.5), ast.Mult(), x)
-        case "square", [x]:
-            return ast.BinOp(x, ast.Pow(), node(2))
-        case "reciprocal", [x]:
-            return ast.BinOp(node(1.0), ast.Div(), x)
-        case "alias", [x]:
-            return x
-        case "transpose", [x]:
-            return ast.Attribute(x, "T", LOAD)
-        case "mT", [x]:
-            return ast.Attribute(x, "mT", LOAD)
+        case _, [x] if op in UNARY:
+            return UNARY[op](x)
         case "getitem", [x, *_]:
             keys = [key(a) for a in args[1:]]
             return ast.Subscript(x, keys[0] if len(keys) == 1 and not isinstance(args[1], tuple) else tupled(keys), LOAD)
     return call(op, args)
-
-
-def text(op: str, args: Sequence[Any]) -> str:
-    """`expression` as text."""
-    return ast.unparse(expression(op, args))
 
 
 def formula(op: str, args: Sequence[Any]) -> ast.expr:
@@ -163,6 +153,8 @@ def node(a: Any) -> ast.expr:
         return a
     if isinstance(a, str):
         return ast.Name(a, LOAD)
+    if isinstance(a, list):
+        return ast.List([node(part) for part in a], LOAD)
     if isinstance(a, tuple):
         return tupled(ast.Constant(part) if isinstance(part, str) else node(part) for part in a)
     if isinstance(a, slice):
@@ -171,7 +163,7 @@ def node(a: Any) -> ast.expr:
         return called(f"np.{a.dtype.name}", [a.item()])
     if isinstance(a, np.ndarray):
         usual = a.size and np.array(a.tolist()).dtype == a.dtype
-        e = called("np.array", [listed(a.tolist())], {} if usual else {"dtype": ast.Constant(a.dtype.name)})
+        e = called("np.array", [node(a.tolist())], {} if usual else {"dtype": ast.Constant(a.dtype.name)})
         return e if a.size or a.ndim < 2 else called("np.reshape", [e, a.shape])
     if isinstance(a, float) and a != a:
         return ast.Attribute(ast.Name("np", LOAD), "nan", LOAD)
@@ -180,7 +172,3 @@ def node(a: Any) -> ast.expr:
     if a == np.inf:
         return ast.Attribute(ast.Name("np", LOAD), "inf", LOAD)
     return ast.Constant(a)
-
-
-def listed(a: Any) -> ast.expr:
-    return ast.List([listed(part) for part in a], LOAD) if isinstance(a, list) else node(a)

@@ -30,15 +30,8 @@ class Edge(NamedTuple):
     slope: ast.expr
     value: Any
 
-    @property
-    def label(self) -> str:
-        """The partial derivative, in the registers of the list."""
-        return mathematical(self.slope)
-
-    @property
-    def number(self) -> str:
-        """The value in brief, nothing where there is none."""
-        return "" if self.value is None else compact(self.value)
+    label = property(lambda self: mathematical(self.slope), doc="The partial derivative, in the registers of the list.")
+    number = property(lambda self: "" if self.value is None else compact(self.value), doc="The value in brief, if there is one.")
 
     def __repr__(self) -> str:
         return f"<{self.source} → {self.target}: {self.label}{self.number and ' = '}{self.number}>"

@@ -60,10 +60,7 @@ class Path(NamedTuple):
     text: str
     value: Any
 
-    @property
-    def nodes(self) -> str:
-        """x → z4 → h."""
-        return " → ".join([*(edge.source for edge in self.edges[:1]), *(edge.target for edge in self.edges)])
+    nodes = property(lambda self: " → ".join([*(edge.source for edge in self.edges[:1]), *(edge.target for edge in self.edges)]))
 
 
 class Paths:

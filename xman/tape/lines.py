@@ -13,6 +13,7 @@ from ops import G
 from ..wengert import Line
 
 ERF, LOW = "erf(x * 0.7071067811865476)", "minimum(x, 0.0)"
+SHARE, SHARE_OF_Y = "0.5 * (1.0 * (x > y) + (x >= y))", "0.5 * (1.0 * (y > x) + (y >= x))"
 
 #   row              value                                 ∂out/∂x                         ∂out/∂y
 ROWS: dict[str, tuple[str, str, str]] = {op: (*row, "", "")[:3] for op, row in {
@@ -23,10 +24,8 @@ ROWS: dict[str, tuple[str, str, str]] = {op: (*row, "", "")[:3] for op, row in {
     "power":         ("x ** y",                            "where(y == 0.0, 0.0, y * x ** (y - 1.0))",
                       "where(out == 0.0, 0.0, out * log(where(x == 0.0, 1.0, x)))"),
     "powerOf2":      ("x * x",                             "2.0 * x"),
-    "maximum":       ("maximum(x, y)",                     "0.5 * (1.0 * (x > y) + (x >= y))",
-                      "0.5 * (1.0 * (y > x) + (y >= x))"),
-    "minimum":       ("minimum(x, y)",                     "0.5 * (1.0 * (x < y) + (x <= y))",
-                      "0.5 * (1.0 * (y < x) + (y <= x))"),
+    "maximum":       ("maximum(x, y)",                     SHARE,                          SHARE_OF_Y),
+    "minimum":       ("minimum(x, y)",                     SHARE_OF_Y,                     SHARE),
     "abs":           ("abs(x)",                            "sign(x)"),
     "exp":           ("exp(x)",                            "out"),
     "log":           ("log(x)",                            "1.0 / x"),
@@ -85,6 +84,7 @@ ROWS: dict[str, tuple[str, str, str]] = {op: (*row, "", "")[:3] for op, row in {
     "isfinite":      ("1.0 * (x - x == 0.0)",),
     "stopGradient":  ("x",),
     "sign":          ("sign(x)",),
+    "share":         (SHARE,),
     "floor":         ("floor(x)",),
     "ceil":          ("ceil(x)",),
     "trunc":         ("trunc(x)",),

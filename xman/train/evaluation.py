@@ -1,15 +1,18 @@
 """Judging: the loss and the accuracy of a model on rows, its outputs, and what is wrong with data or values."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import XManError
+from ..files import Model, trained
 from ..interpreters import eval
 from ..manager import XMan
 from ..passes import EXACT, STABLE, simplify
+from ..tables import Prepared
 from ..wengert import WengertList
 
 
@@ -19,12 +22,27 @@ class Result(NamedTuple):
     parameters: by name, those of the epoch with the least validation loss (training loss where there is no validation).
     history: a dict an epoch: epoch; loss, the mean over its rows as they were met; adjustment, the farthest that an entry of
     a parameter moved in it; seconds; and validation_loss and validation_accuracy where given.
-    best: the number of that epoch. reason: why the run ended, in words.
+    best: the number of that epoch. reason: why the run ended, in words. network: what was trained, and width: the shape of a
+    row of its data.
     """
     parameters: dict[str, np.ndarray]
     history: list[dict[str, float]]
     best: int
     reason: str
+    network: XMan | None = None
+    width: tuple[int, ...] = ()
+
+    def model(self, prepared: Prepared | None = None, **settings: Any) -> Model:
+        """The trained model, which predicts; of a table when `prepared` says how rows of numbers were made of it.
+
+        settings: what else is to be told of it, in JSON's terms. XManError where the network has no `outputs`.
+        """
+        told = {"best_epoch": self.best, "reason": self.reason, "history": self.history} | settings
+        return trained(self.network, self.parameters, prepared, told, np.zeros((1, *self.width)))
+
+    def save(self, path: str | Path, prepared: Prepared | None = None) -> None:
+        """Write the trained model to a file, for `xman.load` and `xman predict`."""
+        self.model(prepared).save(path)
 
 
 class TrainingError(XManError):
@@ -49,6 +67,8 @@ def evaluate(model: XMan, parameters: dict[str, np.ndarray], data: tuple, batch_
 
 def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndarray]) -> None:
     """Raise XManError unless the parameters are all those of the list, and what else they name is of the model."""
+    if not isinstance(parameters, Mapping):
+        raise XManError(f"the parameters are a dict by name, such as fit(…).parameters, not a {type(parameters).__name__}")
     if computed := [name for name in parameters if model.isOpOutput(name)]:  # which refuses a name that the model does not have
         raise XManError(f"{computed[0]!r} is computed by the model and no parameter")
     if lacking := [name for name in steps.inputs if model.isParam(name) and name not in parameters]:
@@ -58,7 +78,8 @@ def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndar
 def judge(model: XMan, data: tuple, batch_size: int = 1024) -> Callable[[dict[str, np.ndarray]], tuple[float, float | None]]:
     """`evaluate` for one model and its data, as a function of the parameters: all that does not change is found once."""
     X, y = pair(data, "data")
-    names, steps = model.names(), list_of(model, "loss", "outputs")
+    a_number_of_rows(batch_size)
+    steps, names = list_of(model, "loss", "outputs"), model.names()
     loss_name, outputs_name = names[id(model.loss)], names[id(model.outputs)] if hasattr(model, "outputs") else None
     steps = simplify(steps, filter(None, (loss_name, outputs_name)), rewrites=EXACT + STABLE)
     inputs, classes, batches = model.inputDict(), classes_of(y), range(0, X.shape[0], batch_size)
@@ -110,6 +131,8 @@ def feed(model: XMan, X: Any, y: Any) -> dict[str, Any]:
 
 def list_of(model: XMan, *names: str) -> WengertList:
     """The list of the named registers, those after the first where the model has them."""
+    if not isinstance(model, XMan):
+        raise XManError(f"the model is an XMan, not a {type(model).__name__}")
     if not hasattr(model, names[0]):
         raise XManError(f"the model has no register {names[0]!r}; training needs `loss`, a number, and prediction `outputs`")
     return model.operationSequence(*(getattr(model, name) for name in reversed(names) if hasattr(model, name)))
@@ -133,6 +156,12 @@ def pair(data: tuple, word: str) -> tuple[Any, np.ndarray]:
                 place = [part[place[0]] for part in (X.tocoo().row, X.tocoo().col)]
             raise XManError(f"{word}: {name} holds NaN or infinity, at {tuple(map(int, place))}")
     return X, y
+
+
+def a_number_of_rows(batch_size: int) -> None:
+    """XManError for a batch_size that is none."""
+    if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
+        raise XManError(f"batch_size is a number of rows, at least 1, not {batch_size!r}")
 
 
 def first_nan(steps: WengertList, values: dict[str, Any]) -> str:

@@ -63,7 +63,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, numbe
         paths, parts = _mnist(path, seed)
     else:
         inputs, labels = _read(path, numbers)
-        paths, parts = [path] * 3, _split(path, inputs, labels, [7, 8], seed)
+        paths, parts = [path] * 3, split(path, inputs, labels, [7, 8], seed)
 
     inputs = [x for x, _ in parts]
     alphabet = None
@@ -110,15 +110,15 @@ def _read(path: Path, numbers: bool) -> tuple[np.ndarray | csr_matrix, np.ndarra
 
 def _mnist(path: Path, seed: int) -> tuple[list[Path], list[tuple[np.ndarray, np.ndarray]]]:
     """The files and the parts of a pair of IDX files and, where it is there, the t10k pair beside it."""
-    inputs, labels = _pair(path)
+    inputs, labels = images(path)
     other = path.with_name(path.name.replace("train", "t10k"))
     if other == path or not other.exists():
-        return [path] * 3, _split(path, inputs, labels, [7, 8], seed)
-    train, valid = _split(path, inputs, labels, [9], seed)
-    return [path, path, other], [train, valid, _pair(other)]
+        return [path] * 3, split(path, inputs, labels, [7, 8], seed)
+    train, valid = split(path, inputs, labels, [9], seed)
+    return [path, path, other], [train, valid, images(other)]
 
 
-def _pair(path: Path) -> tuple[np.ndarray, np.ndarray]:
+def images(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """The images of an IDX file, flat, (rows, pixels) float32 in [0, 1], and the labels of the file beside it."""
     beside = path.with_name(path.name.replace("images", "labels").replace("idx3", "idx1"))
     if beside == path or "idx3" not in path.name:
@@ -129,7 +129,7 @@ def _pair(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return images.reshape(len(images), -1) / np.float32(255), labels.astype(str).astype(object)
 
 
-def _split(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int], seed: int) -> list:
+def split(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int], seed: int) -> list:
     """Shuffled inputs and labels cut at the given tenths of the rows; the first piece has a row of every class."""
     rows = len(labels)
     order = np.random.default_rng(seed).permutation(rows)

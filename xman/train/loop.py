@@ -2,11 +2,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from ..errors import XManError
 from ..manager import XMan
 from .evaluation import Diverged, Result, TrainingError
+from .objective import Objective
 from .optimizers import Rule
 from .plot import check_plot, learning_curve
 from .progress import CtrlC, Progress
@@ -14,17 +19,23 @@ from .run import Run, State
 from .schedules import Schedule
 from .second_order import METHODS, SecondOrder
 
+Callback = Callable[[dict[str, float], dict[str, np.ndarray]], str | None]
+
 
 def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: int = 10, batch_size: int | None = None,
         optimizer: str | Rule = "sgd", lr: float | dict[str, float] | None = None, schedule: Schedule | None = None,
-        weight_decay: float | None = None, clip: float | None = None, clip_value: float | None = None, seed: int = 0,
-        patience: int | None = None, threshold: float | None = None, checkpoint: str | Path | None = None,
+        weight_decay: float | None = None, clip: float | None = None, clip_value: float | None = None,
+        l1: float | dict[str, float] | None = None, l2: float | dict[str, float] | None = None, sample_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None, seed: int = 0, patience: int | None = None,
+        threshold: float | None = None, callbacks: Iterable[Callback] = (), checkpoint: str | Path | None = None,
         plot: str | Path | None = None, engine: str = "auto", progress: bool = True) -> Result:
     """Train the parameters of model on data and return the best; the model itself is not changed.
 
     model: an XMan with a register `loss`, a number; `outputs` (n, classes), where it has one, gives the accuracy. Its
     method feed(X, y) turns rows and targets into inputs by name; without one they are its inputs X and y. What feed is
-    given is overwritten by the next minibatches.
+    given is overwritten by the next minibatches. Its method draw(random, rows) gives the inputs that are drawn, as noise is, by
+    name for rows of these numbers (`xman.train.minibatches.Draws`); evaluation takes their defaults. Inputs that a step updates
+    it lists as `running`, those named x by its register x_next, and the result has them among its parameters.
     data, validation: pairs (X, y), of n rows each. epochs: passes over the data, each in an order drawn from `seed`, in
     minibatches of batch_size rows (None: 32). optimizer, weight_decay, clip, clip_value: as `training_list` has them; a rule
     may have other settings, functools.partial(adam, beta1=0.8), or be your own. "gauss-newton", "levenberg-marquardt" and
@@ -32,8 +43,13 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     lr: the learning rate (None: 0.1), or a dict with that of each parameter by its name, where 0 holds one as it is (Adams,
     Computing Gradients with Backpropagation, after eq. 16). schedule: a function from the number of the step, 1, 2, …, to a
     factor of lr, as `xman.train.schedules` makes them.
+    l1, l2: l1 Σ|w| + ½ l2 Σw² is added to the loss, of all parameters but those that are only added (biases), or by name in a
+    dict. sample_weight: of each row (n,), and class_weight, of each class in a dict, or "balanced", n over the classes and the
+    rows of the class: a mean over rows in the loss becomes Σ w v / Σ w. Validation and accuracy have neither.
     patience: stop after so many epochs without a better validation loss. threshold: stop when no parameter moved by more than
     that from the beginning of an epoch to its end (Reps §6), which the history has as its adjustment.
+    callbacks: functions (row, parameters), called after each epoch with its row of the history, to which they may add, and
+    copies of the parameters; what one returns, a sentence, ends the run.
     checkpoint: a file, written after each epoch and on Ctrl-C; where it exists the run goes on from it, with the same engine
     to the same bits as without a break. plot: a PNG of the learning curve. engine: as `compile` has them; auto takes numpy
     where an epoch has fewer than 400 minibatches. progress: a bar on a terminal, a line an epoch elsewhere.
@@ -43,12 +59,14 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     for name, value, least in (("epochs", epochs, 0), ("patience", patience, 1), ("threshold", threshold, 0.0)):
         if value is not None and not value >= least:
             raise XManError(f"{name} is at least {least}, not {value!r}")
+    callbacks = list(callbacks)
     if plot:
         check_plot(plot)
     if checkpoint and not (folder := Path(checkpoint).parent).is_dir():
         raise XManError(f"the checkpoint {checkpoint} could not be written: there is no folder {folder}; make it first")
     kind = SecondOrder if isinstance(optimizer, str) and optimizer in METHODS else Run
-    run = kind(model, data, validation, batch_size, seed, engine, optimizer, lr, schedule, weight_decay=weight_decay, clip=clip,
+    objective = Objective(model, data, seed, sample_weight, class_weight, l1, l2)
+    run = kind(objective, validation, batch_size, seed, engine, optimizer, lr, schedule, weight_decay=weight_decay, clip=clip,
                clip_value=clip_value)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
     reason = ended(state, epochs, patience, threshold)
@@ -62,20 +80,23 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
                     now = time.perf_counter()
                     state = run.epoch_done(state, now - started, ctrl_c)
                     started = now
+                    said = [call(state.history[-1], run.parameters(state.arrays)) for call in callbacks]
                     shown.line(state.history[-1])
                     run.save(checkpoint, state)
-                    reason = ended(state, epochs, patience, threshold) or run.over
+                    reason = ended(state, epochs, patience, threshold) or run.over or next(filter(None, said), "")
             except KeyboardInterrupt:
                 run.check(state, ctrl_c)
                 run.save(checkpoint, state)
                 reason = f"interrupted in epoch {state.epoch}" + (f"; {checkpoint} has it all" if checkpoint else "")
         except XManError as error:
             stop = error if isinstance(error, Diverged) else TrainingError(str(error))
-            stop.result = Result(run.kept(state), list(state.history), state.best_epoch, str(error))
+            stop.result = Result(run.best_of(state), list(state.history), state.best_epoch, str(error), model,
+                                 run.data[0].shape[1:])
             raise stop from error
     if plot:
         learning_curve(state.history, plot)
-    return Result(state.best or run.parameters(state.arrays), list(state.history), state.best_epoch, reason)
+    best = state.best or run.parameters(state.arrays)
+    return Result(best, list(state.history), state.best_epoch, reason, model, run.data[0].shape[1:])
 
 
 def ended(state: State, epochs: int, patience: int | None, threshold: float | None) -> str:

@@ -168,7 +168,8 @@ class TrainingList(NamedTuple):
 
 
 def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[str, float], optimizer: str | Rule = "sgd", *,
-                  weight_decay: float | None = None, clip: float | None = None, clip_value: float | None = None) -> TrainingList:
+                  weight_decay: float | None = None, clip: float | None = None, clip_value: float | None = None,
+                  running: Mapping[str, str] | None = None) -> TrainingList:
     """One list for a step of training: the lines of steps, those of the gradient of loss, and those of the optimizer.
 
         >>> training = training_list([("z1", "mul", ("w", "x")), ("loss", "square", ("z1",))], "loss", ["w"], "momentum")
@@ -184,7 +185,8 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
     other settings is functools.partial(adam, beta1=0.8). clip_value: entries of the gradient are held between ± clip_value.
     clip: then the gradients of all parameters together are shortened to this norm where it is larger (Pascanu, Mikolov and
     Bengio 2013, Algorithm 1). weight_decay: then weight_decay·w is added to the gradient of w; of adamw, which does it
-    beside the gradient, it is the setting decay, and None leaves that as it is. The loss is without it.
+    beside the gradient, it is the setting decay, and None leaves that as it is. The loss is without it. running: inputs of
+    steps that a step updates without a gradient, each with the register of its next value.
     A name that steps has already gets a _ at its end. Raises XManError for names that steps does not have, a rule that is
     none, and settings that cannot be.
     """
@@ -209,6 +211,7 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
         new = optimizer(old[0], d[w], *old[1:], t=t, lr=lr if factor == 1 else factor * lr, **settings)
         moments.update((moment.name, w) for moment in old[1:])
         inplace.update((before.name, step.output(after, f"{before.name}_next")) for before, after in zip(old, new, strict=True))
+    inplace |= running or {}
     keep = dict.fromkeys([*wanted, loss, *(f"d{loss}_d{w}" for w in factors), *inplace.values()])
     return TrainingList(simplify(step.steps(), keep), inplace, moments, lr.name, t.name)
 

@@ -19,12 +19,11 @@ import numpy as np
 
 from ..engines import Compiled, compile
 from ..errors import XManError
+from ..files import container as checkpoints
 from ..interpreters import eval
-from ..manager import XMan
-from ..passes import EXACT, STABLE, simplify
-from . import checkpoints
-from .evaluation import Diverged, feed, first_nan, judge, list_of, pair
+from .evaluation import Diverged, a_number_of_rows, first_nan, judge, pair
 from .minibatches import Minibatches
+from .objective import Objective
 from .optimizers import Rule, optimizer_of, rates_of, training_list
 from .progress import CtrlC, Progress
 from .schedules import Schedule
@@ -54,38 +53,27 @@ class State:
 class Run:
     """What does not change during a run: the list and its programs, the data, the settings."""
 
-    def __init__(self, model: XMan, data: tuple, validation: tuple | None, batch_size: int | None, seed: int, engine: str,
+    def __init__(self, objective: Objective, validation: tuple | None, batch_size: int | None, seed: int, engine: str,
                  optimizer: str | Rule, lr: float | dict[str, float] | None, schedule: Schedule | None, **options: float | None):
-        self.model, (X, y) = model, pair(data, "data")
+        self.objective, self.judge, self.over = objective, None, ""
         batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
-        self.data = [X, y]
-        self.judge, self.over = None, ""
+        self.data = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
         if validation is not None:
             validation = pair(validation, "validation")
             self.data += validation
-            self.judge = judge(model, validation)
-        if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
-            raise XManError(f"batch_size is a number of rows, at least 1, not {batch_size!r}")
-        if not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise XManError(f"a seed is a whole number, at least 0, not {seed!r}")
+            self.judge = judge(objective.model, validation)
+        a_number_of_rows(batch_size)
         if schedule is not None and not callable(schedule):
             raise XManError(f"a schedule is a function from the number of the step, 1, 2, …, to a factor, not {schedule!r}")
-        self.minibatches = Minibatches(X, y, int(batch_size), int(seed))
+        self.minibatches = Minibatches(objective.X, objective.y, int(batch_size), int(seed))
         self.rows, self.batches = self.minibatches.rows, self.minibatches.count
-        steps = list_of(model, "loss")
-        self.inputs = model.inputDict(**feed(model, X[:1], y[:1]))
-        self.names = [name for name in steps.inputs if model.isParam(name)]
-        if unset := [name for name in self.names if name not in self.inputs]:
-            raise XManError(f"the parameter {unset[0]!r} has no value to begin with; write f.param(default=…)")
-        if not self.names:
-            raise XManError("the loss depends on no parameter: there is nothing to train")
+        self.inputs, self.names, self.loss = objective.inputs, objective.names, objective.loss
+        self.kept = (*self.names, *objective.running)  # what evaluation needs
         self.optimizer, self.rates = optimizer_of(optimizer), rates_of(lr, self.names)
         self.schedule, self.engine = schedule, engine
-        self.loss = steps[-1][0]
-        steps = simplify(steps, [self.loss], rewrites=EXACT + STABLE)
         self.lr, factors = (1.0, self.rates) if isinstance(lr, dict) else (float(lr), dict.fromkeys(self.names, 1.0))
-        moving = {w: factor for w, factor in factors.items() if w in steps.inputs}
-        self.training = training_list(steps, self.loss, moving, optimizer, **options)
+        moving = {w: factor for w, factor in factors.items() if w in objective.steps.inputs}
+        self.training = training_list(objective.steps, self.loss, moving, optimizer, running=objective.running, **options)
         self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict) else self.lr,
                          "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows}
         self.settings |= {key: value if value is None else float(value) for key, value in options.items()}
@@ -101,26 +89,25 @@ class Run:
 
     def start(self) -> State:
         arrays = {w: np.array(self.inputs[w], None if np.asarray(self.inputs[w]).dtype.kind == "f" else float, order="C")
-                  for w in self.names}
+                  for w in self.kept}
         arrays |= {m: np.zeros_like(arrays[w]) for m, w in self.training.moments.items()}
         return State(arrays, {name: a.copy() for name, a in arrays.items()})
 
     def parameters(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Copies of the parameters among the arrays."""
-        return {w: arrays[w].copy() for w in self.names}
+        """Copies of the parameters among the arrays, and of what is running."""
+        return {w: arrays[w].copy() for w in self.kept}
 
     def epoch(self, state: State, ctrl_c: CtrlC, shown: Progress) -> None:
         """Take the steps of the epoch that are left."""
-        values, training, model, schedule = self.values, self.training, self.model, self.schedule
-        given = model.feed if hasattr(model, "feed") else None
+        values, training, given, schedule = self.values, self.training, self.objective.given, self.schedule
         values.update(state.arrays)
         if state.batch == 0:
             for name, a in state.arrays.items():
                 np.copyto(state.begun[name], a)
         rate = self.rate(1) if schedule is None else None
-        for X, y in self.minibatches.epoch(state.epoch, state.batch):
+        for X, y, some in self.minibatches.epoch(state.epoch, state.batch):
             rows = len(y)
-            values.update(given(X, y) if given else {"X": X, "y": y})
+            values.update(given(X, y, some, state.epoch))
             values[training.lr] = rate if schedule is None else self.rate(state.t + 1)
             values[training.t] = self.number(state.t + 1)
             program = self.programs.get(rows) or self.program(rows, values)
@@ -173,7 +160,7 @@ class Run:
             raise self.diverged(state, state.batch - 1, ctrl_c)
 
     def finite(self, arrays: dict[str, Any]) -> bool:
-        return all(np.isfinite(arrays[w]).all() for w in self.names)
+        return all(np.isfinite(arrays[w]).all() for w in self.kept)
 
     def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
         """The error that names the first register that was NaN, in the epoch's first step that was not sound.
@@ -185,11 +172,12 @@ class Run:
         values = self.values | {name: a.copy() for name, a in state.begun.items()}
         first, t, state.batch = "Ctrl-C ended the search for the register", state.t - state.batch, latest
         with contextlib.suppress(KeyboardInterrupt):
-            for batch, (X, y) in enumerate(self.minibatches.epoch(state.epoch)):
+            for batch, (X, y, some) in enumerate(self.minibatches.epoch(state.epoch)):
                 if ctrl_c.waiting:
                     break
                 t += 1
-                values |= {**feed(self.model, X, y), self.training.lr: self.rate(t), self.training.t: self.number(t)}
+                values |= {**self.objective.given(X, y, some, state.epoch), self.training.lr: self.rate(t),
+                           self.training.t: self.number(t)}
                 values |= given if batch == latest else {}
                 before = {name: values[name].copy() for name in state.arrays}
                 loss = self.step(self.programs.get(len(y)) or self.program(len(y), values), values)
@@ -213,7 +201,7 @@ class Run:
             if not np.isfinite(found[dst]).all():
                 if dst.startswith(before := f"d{self.loss}_d") and (name := dst.removeprefix(before)) in found:
                     return f"the first delta that is not finite is that of {name!r}"
-                if name := next((w for w in self.names if self.training.inplace.get(w) == dst), None):
+                if name := next((w for w in self.kept if self.training.inplace.get(w) == dst), None):
                     return f"the first register to leave the range of its precision is {name!r}"
         return ""
 
@@ -226,7 +214,7 @@ class Run:
         row = {"epoch": state.epoch, "loss": state.loss / self.rows, "adjustment": max(moved), "seconds": seconds}
         if self.judge:
             try:
-                row["validation_loss"], accuracy = self.judge({w: state.arrays[w] for w in self.names})
+                row["validation_loss"], accuracy = self.judge({w: state.arrays[w] for w in self.kept})
             except Diverged as error:
                 raise Diverged(f"epoch {state.epoch}, validation: {error}") from None
             if accuracy is not None:
@@ -236,14 +224,14 @@ class Run:
             best = {"best": self.parameters(state.arrays), "best_epoch": state.epoch}
         return replace(state, epoch=state.epoch + 1, batch=0, loss=0.0, history=(*state.history, row), **best)
 
-    def kept(self, state: State) -> dict[str, np.ndarray]:
+    def best_of(self, state: State) -> dict[str, np.ndarray]:
         """The parameters to hand out of a run that went wrong: the best, but for those whose own loss nobody has seen."""
         unseen = not self.judge and state.batch == 0 and state.best_epoch == state.epoch - 1
         return (self.sound if unseen else state.best) or self.parameters(self.start().arrays)
 
     def save(self, path: str | Path | None, state: State) -> None:
         if path:
-            arrays = {f"{'parameters' if n in self.names else 'moments'}/{n}": a for n, a in state.arrays.items()}
+            arrays = {f"{'parameters' if n in self.kept else 'moments'}/{n}": a for n, a in state.arrays.items()}
             arrays |= {f"begun/{n}": a for n, a in state.begun.items() if state.batch}
             arrays |= {f"best/{n}": w for n, w in state.best.items()}
             facts = {key: value for key, value in vars(state).items() if key not in ("arrays", "begun", "best")}
@@ -278,9 +266,9 @@ class Run:
         state = self.start()
         try:
             for name, a in state.arrays.items():
-                a[...] = arrays[f"{'parameters' if name in self.names else 'moments'}/{name}"]
+                a[...] = arrays[f"{'parameters' if name in self.kept else 'moments'}/{name}"]
                 state.begun[name][...] = arrays[f"begun/{name}"] if facts["state"]["batch"] else a
-            best = {n: arrays[f"best/{n}"] for n in self.names if f"best/{n}" in arrays}
+            best = {n: arrays[f"best/{n}"] for n in self.kept if f"best/{n}" in arrays}
             state = State(state.arrays, state.begun, best=best, **facts["state"])
             factors = facts["factors"]
         except (KeyError, TypeError, ValueError) as error:

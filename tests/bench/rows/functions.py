@@ -142,6 +142,19 @@ def functions(np: Any, special: Any) -> Iterator[tuple[str, Callable, tuple]]:
     def tree(p):
         return p["a"]["x"] * p["b"][0] + np.sum(p["c"] * p["a"]["y"]) - np.sum(p["b"][1]) ** 2
 
+    def product_of_entries(A):
+        return np.sum(np.prod(A, axis=1))
+
+    def norm(v):
+        return np.linalg.norm(v)
+
+    def rearrangements(x):
+        y = np.concatenate([np.repeat(x, 3), np.tile(x, 2), np.sort(x)])
+        return np.sum(y * y) + np.trace(np.outer(x, x))
+
+    def standardised(A):
+        return np.sum(((A - np.mean(A, axis=0)) / np.std(A, axis=0)) ** 3)
+
     x = WAVE[:10]
     weights = {"a": {"x": 2.0, "y": x}, "b": [3.0, x], "c": x}
     for function, point in (
@@ -150,7 +163,7 @@ def functions(np: Any, special: Any) -> Iterator[tuple[str, Callable, tuple]]:
             (matrix_products, MATRIX), (trapezoids, x), (runge_kutta, WAVE[:2]), (convolution, WAVE[:5]),
             (indices_in_a_loop, WAVE), (branches, x), (norms_and_einsum, x[:8]), (logsumexp_by_hand, x),
             (black_scholes, (100.0, 110.0, 1.0, 0.2, 0.05)), (likelihood_of_a_gaussian, MATRIX), (polynomial, x),
-            (tree, weights)):
+            (tree, weights), (product_of_entries, MATRIX), (norm, x), (rearrangements, x), (standardised, DATA)):
         yield function.__name__.replace("_", " "), function, point
 
 

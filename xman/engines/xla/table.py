@@ -174,12 +174,14 @@ FUNCTIONS = {
     "expDifference": lambda x, y: jnp.where(jnp.equal(x, y) & jnp.isnan(e := jnp.exp(jnp.subtract(x, y))),
                                             jnp.not_equal(x, -np.inf), e),
     "ratio":      lambda x, y: zero_where_zero(x, jnp.divide(x, y)),
+    "share":      lambda x, y: jnp.where(jnp.equal(x, y), 0.5, jnp.greater(x, y)).astype(jnp.result_type(x, y)),
     "astype":     lambda x, dtype: x.astype(dtype[0]),
     "einsum":     lambda subscripts, *arrays: jnp.einsum(subscripts_of(subscripts)[0], *arrays),
     "reshape":    lambda x, shape: jnp.reshape(x, shape_of(shape)),
     "concat":     lambda axis, *arrays: jnp.concatenate(arrays, axis),
     "stack":      lambda axis, *arrays: jnp.stack(arrays, axis),
-    "scatterAdd": lambda d, like, *keys: cast(jnp.zeros(like.shape, d.dtype).at[keys].add(d), like),
+    "scatterAdd": lambda d, like, *keys: cast(jnp.zeros(like.shape, d.dtype).at[keys].add(d) if keys and like.ndim
+                                              else jnp.reshape(d, like.shape), like),  # XLA dies of a scatter without an index
     "take":       lambda x, indices, axis=None: jnp.take(x, indices, axis, mode="wrap"),
     "std":        lambda x, axis=None, keepdims=False, ddof=0: jnp.sqrt(var(x, axis, keepdims, ddof)),
     "pinv":       lambda a: jnp.linalg.pinv(a, 1e-15),  # NumPy's bound on small singular values

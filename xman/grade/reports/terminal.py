@@ -41,14 +41,6 @@ def table(record: dict, colour: bool = False, width: int | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def one_line(record: dict) -> str:
-    """Name, points, seconds, and in a few words what went wrong."""
-    record = harmless(record)
-    remarks = [sentence(*found) for found in troubles(record)] + ["the grader failed"] * any(grader_errors(record))
-    return "  ".join(filter(None, (_one(record["submission"]), f"{number(record['points'])} of {number(record['of'])}",
-                                   f"{record['seconds']:.1f} s", "; ".join(remarks))))
-
-
 def class_table(records: list[dict], colour: bool = False, width: int | None = None) -> str:
     """One line per submission: name, points, points of each task, seconds, trouble; then the mean and the median."""
     width = width or _terminal()

@@ -13,7 +13,7 @@ from ...notation import written
 from ...register import Register, evaluationOrder
 from ...wengert import Line, Steps, checked
 from ..explain import Explanation, shown
-from ..expressions import mathematical, text
+from ..expressions import expression, mathematical
 from ..graph import between, compact
 from ..paths import Paths
 from .drawing import Arrow, Node, Picture
@@ -72,7 +72,7 @@ def objects(model: XMan, notes: Mapping[str, Any]) -> Picture:
 def drawn(rows: Sequence[Line], extra: Mapping[str, Sequence[str]], notes: Mapping[str, Any],
           arrows: Sequence[Arrow] | None = None) -> Picture:
     """A node for each row (register, op or None, args), with the extra lines; an arrow from each argument."""
-    defined = {name: [mathematical(text(op, args))] if op else [] for name, op, args in rows}
+    defined = {name: [mathematical(expression(op, args))] if op else [] for name, op, args in rows}
     nodes = [Node(name, cut(name, *defined[name], *extra.get(name, ())), "register", *cut(*said(notes, name)))
              for name, _, _ in rows]
     found = [Arrow(a, name) for name, _, args in rows for a in args if isinstance(a, str)]

@@ -17,10 +17,10 @@ import numpy as np
 from ...engines import compile
 from ...errors import XManError
 from ...interpreters import eval
-from ...manager import XMan
 from ...matrices import GaussNewton, Hessian, packed, unpacked
 from ...passes import simplify
-from ..evaluation import Diverged, pair
+from ..evaluation import Diverged
+from ..objective import Objective
 from ..progress import CtrlC
 from ..run import Run, State
 
@@ -32,14 +32,14 @@ TRIES = 30  # halvings of a step, or growths of λ, before it counts as none
 class SecondOrder(Run):
     """A run of one step an epoch, with all rows; the history has the loss that the step came to."""
 
-    def __init__(self, model: XMan, data: tuple, validation: tuple | None, batch_size: None, seed: int,
+    def __init__(self, objective: Objective, validation: tuple | None, batch_size: None, seed: int,
                  engine: str, optimizer: str, lr: None, schedule: None, **options: None):
         for name, value in {"batch_size": batch_size, "lr": lr, "schedule": schedule, **options}.items():
             if value is not None:
                 raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps "
                                 f"itself: leave {name} away, or take an optimizer of first order")
-        rows = pair(data, "data")[0].shape[0]
-        super().__init__(model, data, validation, rows, seed, engine, "sgd", 1.0, None)
+        refuse_changing(objective, optimizer)
+        super().__init__(objective, validation, objective.rows, seed, engine, "sgd", 1.0, None)
         self.settings["optimizer"], self.method = optimizer, METHODS[optimizer]
         self.wrt = [w for w in self.names if w in self.training.inplace]
         self.slopes = [f"d{self.loss}_d{w}" for w in self.wrt]
@@ -99,6 +99,13 @@ class SecondOrder(Run):
         """The error that names the first register that is NaN where the loss is."""
         first = self.first_unsound(eval(self.training.steps, self.values)) or "the loss is not finite"
         return Diverged(f"epoch {state.epoch}: {first}; look at the data, and at where the parameters begin")
+
+
+def refuse_changing(objective: Objective, method: str) -> None:
+    """Raise XManError where the loss is another at each step."""
+    if objective.draw or objective.running:
+        raise XManError(f"{method} needs a loss that stays the same, and this model "
+                        f"{'draws inputs' if objective.draw else 'has running inputs'}: take an optimizer of first order")
 
 
 class Bent(Exception):

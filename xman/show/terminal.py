@@ -1,7 +1,6 @@
-"""Letters for what a terminal that is not UTF-8 cannot show."""
-from __future__ import annotations
-
+"""Letters for what a terminal that is not UTF-8 cannot show: ∂y/∂x is dy/dx there."""
 import codecs
+import io
 import sys
 import unicodedata
 
@@ -10,7 +9,6 @@ SPELLED = {"∂": "d", "δ": "delta ", "Δ": "Delta ", "Σ": "sum ", "√": "sqr
 
 
 def spelled(error: UnicodeError) -> tuple[str, int]:
-    """Letters for what a terminal that is not UTF-8 cannot show: ∂y/∂x is dy/dx there."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     plain = (SPELLED.get(c) or unicodedata.normalize("NFKD", c) for c in error.object[error.start:error.end])
@@ -18,7 +16,8 @@ def spelled(error: UnicodeError) -> tuple[str, int]:
 
 
 def spell_out() -> None:
-    """Print ∂y/∂x as dy/dx where the output has no ∂, instead of failing."""
+    """Print ∂y/∂x as dy/dx where a stream has no ∂, instead of failing; one in UTF-8, or that is no terminal or file, is left."""
     codecs.register_error("spelled", spelled)
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="spelled")
+        if isinstance(stream, io.TextIOWrapper) and (stream.errors == "strict" or codecs.lookup(stream.encoding).name != "utf-8"):
+            stream.reconfigure(errors="spelled")

@@ -1,0 +1,160 @@
+"""Estimators of scikit-learn: its own checks, and what people do with estimators."""
+
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_digits, load_iris
+from sklearn.linear_model import LogisticRegression as Theirs
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from xman import XManError
+from xman.estimators import XManClassifier, XManRegressor
+from xman.models import MLP, LogisticRegression
+
+LINEAR = {"model": (), "engine": "interpret"}
+IRIS = load_iris(return_X_y=True)
+SLOW = [{}, {"model": (8,), "optimizer": "trust-krylov"}, {"model": (8,), "optimizer": "adam", "lr": 0.02, "batch_size": 100}]
+
+
+@parametrize_with_checks([XManClassifier(**LINEAR), XManRegressor(**LINEAR)])
+def test_every_check_of_the_installed_scikit_learn_passes(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.skipif(not os.environ.get("XMAN_ALL_CASES"), reason="minutes; XMAN_ALL_CASES=1 runs it")
+@pytest.mark.parametrize("settings", [LINEAR, *SLOW], ids=str)
+def test_every_check_passes_of_networks_too_and_none_is_skipped(settings):
+    code = ("import warnings; warnings.simplefilter('ignore')\n"
+            "from sklearn.utils.estimator_checks import check_estimator\n"
+            "from xman.estimators import XManClassifier, XManRegressor\n"
+            f"print({{x['status'] for kind in (XManClassifier, XManRegressor) for x in check_estimator(kind(**{settings}))}})")
+    environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout == "{'passed'}\n", done.stderr
+
+
+def test_without_hidden_layers_they_are_scikit_learns_linear_models():
+    X, y = StandardScaler().fit_transform(IRIS[0]), IRIS[1]
+    ours = XManClassifier((), l2=0.1, optimizer="trust-krylov", tolerance=1e-9).fit(X, y)
+    theirs = Theirs(C=1 / (0.1 * len(y)), tol=1e-9, max_iter=1000).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
+    X, y = load_diabetes(return_X_y=True)
+    ours = XManRegressor((), l2=0.01, optimizer="trust-krylov", tolerance=1e-8).fit(X, y)  # half the mean square
+    np.testing.assert_allclose(ours.predict(X), Ridge(alpha=0.01 * len(y)).fit(X, y).predict(X), rtol=1e-6)
+
+
+def test_in_pipelines_and_grids_they_learn_iris():
+    pipeline = make_pipeline(StandardScaler(), XManClassifier((8,), epochs=60, random_state=0))
+    assert cross_val_score(pipeline, *IRIS, cv=3).mean() > 0.93
+    grid = GridSearchCV(pipeline, {"xmanclassifier__l2": [1e-3, 10.0], "xmanclassifier__model": [(), (4,)]}, cv=2).fit(*IRIS)
+    assert grid.best_params_["xmanclassifier__l2"] == 1e-3 and grid.score(*IRIS) > 0.93
+
+
+def test_string_labels_feature_names_and_sparse_rows():
+    pandas = pytest.importorskip("pandas")
+    names = np.array(["setosa", "versicolor", "virginica"])
+    frame = pandas.DataFrame(IRIS[0], columns=list("abcd"))
+    settings = {"model": (), "l2": 0.1, "optimizer": "trust-krylov", "tolerance": 1e-8}
+    fitted = XManClassifier(**settings).fit(frame, names[IRIS[1]])
+    assert list(fitted.feature_names_in_) == list("abcd") and list(fitted.classes_) == list(names)
+    assert fitted.score(frame, names[IRIS[1]]) > 0.95
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted.predict(frame[list("dcba")])
+    sparse = XManClassifier(**settings).fit(csr_array(IRIS[0]), names[IRIS[1]])
+    np.testing.assert_allclose(sparse.predict_proba(csr_array(IRIS[0])), fitted.predict_proba(frame), rtol=1e-6)
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "L-BFGS-B"])
+def test_steps_on_parts_learn_digits_go_on_after_a_pickle_and_take_weights(optimizer):
+    X, y = load_digits(return_X_y=True)
+    X, y = X.astype(np.float32) / 16, y
+    model = XManClassifier((), optimizer=optimizer, lr=0.02, random_state=0)
+    for k in range(0, 1500, 50):
+        model = pickle.loads(pickle.dumps(model)) if k == 700 else model
+        model.partial_fit(X[k:k + 50], y[k:k + 50], classes=range(10) if k == 0 else None)
+    assert model.score(X[1500:], y[1500:]) > 0.8 and model.parameters_["W1"].dtype == np.float32
+    half = y[:50] < 5
+    all_of_it = clone(model).partial_fit(X[:50], y[:50], range(10), sample_weight=half * 50 / half.sum())
+    some = clone(model).partial_fit(X[:50][half], y[:50][half], range(10))
+    np.testing.assert_allclose(all_of_it.parameters_["W1"], some.parameters_["W1"], atol=1e-6)
+
+
+def test_a_step_goes_on_from_where_fit_came_to():
+    fitted = XManRegressor((), random_state=0, lr=1e-9).fit(*load_diabetes(return_X_y=True))
+    before = fitted.parameters_["W1"]
+    fitted.partial_fit(*load_diabetes(return_X_y=True))
+    assert 0 < np.abs(fitted.parameters_["W1"] - before).max() < 1e-8
+
+
+def test_one_seed_gives_the_same_bits_and_another_does_not():
+    one, same, other = (XManClassifier((4,), optimizer="adam", epochs=3, random_state=seed).fit(*IRIS).predict_proba(IRIS[0])
+                        for seed in (1, 1, 2))
+    assert np.array_equal(one, same) and not np.array_equal(one, other)
+
+
+class Sigmoid(LogisticRegression):
+    """One output for two classes."""
+
+    def __init__(self, features, outputs, seed=0):
+        super().__init__(features, 1, loss="sigmoidCrossEntropy", seed=seed, dtype=np.float64)
+
+    def feed(self, X, y):
+        return {"X": X, "y": None if y is None else np.reshape(y, (-1, 1)) * 1.0}
+
+
+@pytest.mark.parametrize("model", [LogisticRegression, LogisticRegression(4, 2), MLP([4, 3, 2]), Sigmoid,
+                                   lambda features, outputs: MLP([features, 5, outputs], activation="tanh")], ids=range(5))
+def test_any_model_can_be_an_estimator(model):
+    X, y = IRIS[0][:100], np.array(["no", "yes"])[IRIS[1][:100]]
+    fitted = clone(XManClassifier(model, random_state=0)).fit(X, y)
+    assert fitted.score(X, y) == 1 and fitted.predict_proba(X).shape == (100, 2)
+    assert pickle.loads(pickle.dumps(fitted)).score(X, y) == 1 if model is LogisticRegression else True
+
+
+def test_weights_of_classes_move_the_border():
+    X, y = IRIS[0][50:], IRIS[1][50:]
+    found = [np.sum(XManClassifier((), class_weight=w).fit(X, y).predict(X) == 2) for w in (None, {2: 50.0}, "balanced")]
+    assert found[0] == found[2] < found[1]
+
+
+@pytest.mark.parametrize("settings, said", [
+    ({"model": "mlp"}, "model is a tuple of the sizes of hidden layers"),
+    ({"optimizer": "lbfgs"}, "there is no optimizer 'lbfgs'"),
+    ({"model": lambda features, outputs: 3}, "gave a int; it has to be an XMan"), ({"l2": -1}, "l2 is a number of at least 0")])
+def test_settings_that_cannot_be_are_refused_when_it_is_fitted(settings, said):
+    with pytest.raises(XManError) as caught:
+        XManClassifier(**settings).fit(*IRIS)
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_what_comes_later_has_to_fit_what_came_first():
+    with pytest.raises(XManError, match="y has the class 3; the classes are 0, 1, 2"):
+        XManClassifier(()).partial_fit(*IRIS).partial_fit(IRIS[0], IRIS[1] + 1)
+    with pytest.raises(XManError, match="y has 2 targets a row, and the first rows had 1"):
+        XManRegressor(()).partial_fit(*IRIS).partial_fit(IRIS[0], IRIS[0][:, :2])
+
+
+def test_without_scikit_learn_the_error_names_the_extra():
+    code = ("import sys; sys.modules['sklearn'] = None; import xman.estimators\n"
+            "try: xman.estimators.XManClassifier\nexcept ValueError as error: print(error)")
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said == "XManClassifier, an estimator of scikit-learn, needs the package sklearn: pip install 'xman[sklearn]'\n"
+
+
+def test_a_name_that_is_not_there_is_told_with_the_nearest():
+    import xman.estimators
+    with pytest.raises(AttributeError, match="did you mean 'XManClassifier'"):
+        getattr(xman.estimators, "XmanClassifier")  # noqa: B009

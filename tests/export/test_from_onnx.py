@@ -1,0 +1,194 @@
+"""Facts about ONNX files that become lists: what was exported comes back, what others write is read, hostile files are refused."""
+
+import os
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xman import WengertList, XManError, eval
+from xman.export import from_onnx, to_onnx
+from xman.export.meanings import MEANINGS
+from xman.models import MLP
+
+sys.path.append(str(Path(__file__).parent))
+from lists_to_export import CASES, merged, step_of
+from test_to_onnx import LACKING, ROWS, assert_agree
+
+onnx = pytest.importorskip("onnx")
+helper, numpy_helper, FLOAT, INT = onnx.helper, onnx.numpy_helper, onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
+ALL = bool(os.environ.get("XMAN_ALL_CASES"))
+R = np.random.default_rng(9)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_every_operator_and_its_gradient_comes_back(dtype):
+    steps, values, _ = merged(dtype, 1 if ALL else 16, LACKING)
+    outputs = [dst for dst, _, _ in steps]
+    read, want = from_onnx(to_onnx(steps, values, outputs=outputs).SerializeToString()), eval(steps, values)
+    found = eval(read.steps, {**read.values, **values})
+    assert set(read.outputs) == set(outputs) and len(CASES) - len(LACKING) == 132
+    assert_agree({x: found[x] for x in outputs}, want, *((1e-6, 1e-7) if dtype == "float64" else (3e-4, 1e-4)))
+
+
+def test_a_training_step_for_any_number_of_rows_comes_back_as_one(tmp_path):
+    X, y = R.standard_normal((9, 8), np.float32), R.integers(0, 3, 9)
+    training, values, outputs = step_of(MLP([8, 6, 3], activation="relu"), "adam", X, y, clip=1.0)
+    to_onnx(training.steps, values, tmp_path / "step.onnx", outputs=outputs, rows=["X", "y"])
+    steps, constants, names = from_onnx(tmp_path / "step.onnx")
+    assert set(names) == set(outputs) and not constants and set(steps.inputs) == set(training.steps.inputs)
+    assert str(WengertList.from_text(str(steps))) == str(steps)
+    for n in (1, 2, 50):
+        batch = values | {"X": np.resize(X, (n, 8)), "y": np.resize(y, n)}
+        found, want = eval(steps, batch), eval(training.steps, batch)
+        assert_agree({x: found[x] for x in outputs}, want, 2e-6, 1e-6)
+
+
+@pytest.mark.parametrize("what", ["a mean", "a variance", "a reshape", "two inputs", "slices", "an index", "sorted", "flat"])
+def test_a_list_for_any_number_of_rows_comes_back_as_one(what):
+    text, rows = ROWS[what]
+    steps = WengertList.from_text(text)
+    values = {"x": R.standard_normal((4, 3)), "v": R.standard_normal((4, 3)), "w": np.ones(3), "k": np.array([1, 0, 1])}
+    values = {x: values[x] for x in steps.inputs}
+    outputs = [dst for dst, _, _ in steps]
+    try:
+        read = from_onnx(to_onnx(steps, values, outputs=outputs, rows=[*rows]))
+    except XManError as error:
+        assert what == "sorted" and "read the model for one number of rows, with sizes=" in str(error)
+        return
+    for n in (2, 30):
+        given = values | {x: R.standard_normal((n, 3)) for x in rows}
+        found = eval(read.steps, given)
+        assert_agree({x: found[x] for x in outputs}, eval(steps, given), 1e-9, 1e-12)
+
+
+@pytest.mark.skipif(not ALL, reason="a thousand models")
+@pytest.mark.filterwarnings("ignore")
+def test_of_the_cases_of_onnx_itself_all_are_right_or_refused_in_a_sentence():
+    from onnx.backend.test.case.node import collect_testcases
+    right, array = 0, lambda a: numpy_helper.to_array(a) if isinstance(a, onnx.TensorProto) else a
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cases = [case for case in collect_testcases(None) if {node.op_type for node in case.model.graph.node} <= set(MEANINGS)]
+    for case in cases:
+        try:
+            steps, values, outputs = from_onnx(case.model)
+        except XManError as error:
+            assert "\n" not in str(error) and len(str(error)) < 400
+            continue
+        (inputs, want), = case.data_sets
+        named = {x.name: np.asarray(array(a)) for x, a in zip(case.model.graph.input, inputs, strict=False)}
+        given = {r: a for x, a in named.items() for r in steps.inputs if r in (x, f"x_{x}", x.rstrip("_"), f"{x}_")}
+        found = eval(steps, {**values, **given})
+        assert_agree({x: found[x] for x in outputs}, dict(zip(outputs, map(array, want), strict=True)), 1e-4, 1e-5)
+        right += 1
+    assert right > 600
+
+
+def model_of(*nodes, inputs=(("x", FLOAT, ("n", 4)),), constants=(), outputs=("y",), opset=17, domains=()):
+    """A model as other tools write them."""
+    graph = helper.make_graph([*nodes], "g", [helper.make_tensor_value_info(*given) for given in inputs],
+                              [helper.make_tensor_value_info(y, FLOAT, []) for y in outputs],
+                              [numpy_helper.from_array(np.asarray(a), name) for name, a in constants])
+    return helper.make_model(graph, ir_version=8,
+                             opset_imports=[helper.make_opsetid(name, opset) for name in ("", *domains)])
+
+
+def node(op, inputs, output, **attributes):
+    return helper.make_node(op, inputs, [output], **attributes)
+
+
+def test_a_perceptron_as_other_tools_write_it_becomes_a_short_list_with_gradients():
+    from xman import gradient
+    W, b = R.standard_normal((2, 3, 4), np.float32), R.standard_normal((2, 3), np.float32)
+    V = R.standard_normal((3, 3), np.float32)
+    model = model_of(node("Gemm", ["x", "fc1.weight", "fc1.bias"], "/fc1/Gemm_output_0", transB=1),
+                     node("Relu", ["/fc1/Gemm_output_0"], "/Relu_output_0"),
+                     node("MatMul", ["/Relu_output_0", "out"], "logits"), node("Add", ["logits", "shift"], "l2"),
+                     node("Softmax", ["l2"], "y", axis=1),
+                     constants=[("fc1.weight", W[0]), ("fc1.bias", b[0]), ("out", V), ("shift", np.float32(0.5))])
+    steps, values, outputs = from_onnx(model)
+    assert str(steps).splitlines()[-5:] == ["fc1_Gemm_output_0 = add(z2, fc1_bias)".replace("fc1_G", "_fc1_G"),
+                                            "_Relu_output_0 = relu(_fc1_Gemm_output_0)", "logits = dot(_Relu_output_0, out)",
+                                            "l2 = add(logits, 0.5)", "y = softmax(l2, 1)"]
+    x = R.standard_normal((5, 4), np.float32)
+    h = np.maximum(x @ W[0].T + b[0], 0) @ V + np.float32(0.5)
+    np.testing.assert_allclose(eval(steps, {**values, "x": x})["y"], np.exp(h) / np.exp(h).sum(1, keepdims=True), 1e-4)
+    steps = gradient([*steps, ("s", "getitem", ("y", slice(None), 0)), ("loss", "sum", ("s",))], "loss", ["fc1_weight"])
+    assert eval(steps, {**values, "x": x})["dloss_dfc1_weight"].shape == (3, 4)
+
+
+def test_shapes_that_are_computed_from_the_number_of_rows_are_understood():
+    model = model_of(node("Shape", ["x"], "s"), node("Gather", ["s", "zero"], "n"), node("Unsqueeze", ["n", "axes"], "n1"),
+                     node("Concat", ["n1", "two"], "target", axis=0), node("Reshape", ["x", "target"], "r"),
+                     node("ReduceMean", ["r"], "m", axes=[2], keepdims=0), node("Flatten", ["m"], "y"),
+                     constants=[("zero", 0), ("axes", [0]), ("two", [2, 2])])
+    steps, values, outputs = from_onnx(model)
+    for n in (1, 7):
+        x = R.standard_normal((n, 4), np.float32)
+        np.testing.assert_allclose(eval(steps, {**values, "x": x})["y"], x.reshape(n, 2, 2).mean(2), 1e-5)
+
+
+def test_names_that_no_register_can_have_are_changed_and_stay_apart():
+    model = model_of(node("Exp", ["a.b"], "a/b"), node("Neg", ["a/b"], "a b"), node("Abs", ["a b"], "lambda"),
+                     node("Sqrt", ["lambda"], "__import__('os').system('true')"), inputs=[("a.b", FLOAT, (2,))],
+                     outputs=["__import__('os').system('true')"])
+    steps, values, (y,) = from_onnx(model)
+    assert WengertList.from_text(str(steps)) == steps and y.isidentifier() and len({*steps.inputs, *(d for d, _, _ in steps)}) == 5
+
+
+big, sub = ("x", FLOAT, (3,)), helper.make_graph([], "none", [], [])
+HOSTILE = {
+    "no model": (b"\x00\xffnothing", "no model of ONNX, or is damaged"), "nothing": (b"", "no model of ONNX"),
+    "no such file": ("/nowhere/at/all.onnx".replace("/nowhere", "nowhere"), "cannot be read: No such file"),
+    "an operator": (model_of(node("Conv", ["x", "x"], "y")), "the node Conv that gives 'y': that operator is not among the"),
+    "another domain": (model_of(node("Abs", ["x"], "y", domain="evil"), domains=["evil"]), "of evil is not among"),
+    "a branch": (model_of(node("If", ["x"], "y", then_branch=sub, else_branch=sub)), "the node If"),
+    "much memory": (model_of(node("Expand", ["x", "s"], "y"), inputs=[big], constants=[("s", [2 ** 40, 3])]), "entries is more than"),
+    "much by a product": (model_of(node("Mul", ["x", "w"], "y"), inputs=[("x", FLOAT, (100_000, 1)), ("w", FLOAT, (1, 100_000))]),
+                          "10,000,000,000 entries is more"),
+    "a large input": (model_of(node("Abs", ["x"], "y"), inputs=[("x", FLOAT, (10 ** 6, 10 ** 6))]), "entries is more than"),
+    "a range": (model_of(node("Range", ["a", "b", "c"], "y"), inputs=[], constants=[("a", 0), ("b", 10 ** 15), ("c", 1)]), "entries"),
+    "zeros": (model_of(node("ConstantOfShape", ["s"], "y"), inputs=[], constants=[("s", [10 ** 6, 10 ** 6])]), "entries"),
+    "a rim": (model_of(node("Pad", ["x", "s"], "y"), inputs=[big], constants=[("s", [10 ** 12, 0])]), "entries"),
+    "doubling": (model_of(*[node("Concat", [f"x{k}" if k else "x"] * 2, f"x{k + 1}" if k < 59 else "y", axis=0) for k in range(60)],
+                          inputs=[big]), "201,326,592 entries is more"),
+    "a depth": (model_of(node("OneHot", ["k", "d", "v"], "y"), inputs=[("k", INT, (3,))], constants=[
+        ("d", 10 ** 12), ("v", [0.0, 1.0])]), "entries"),
+    "a bad shape": (model_of(node("MatMul", ["x", "x"], "y"), inputs=[big], outputs=["y"]).SerializeToString()[:-9], "damaged|cannot"),
+    "shapes that do not fit": (model_of(node("MatMul", ["x", "x"], "y"), inputs=[("x", FLOAT, (3, 4))]), "the node MatMul .* cannot be read"),
+    "an unknown attribute": (model_of(node("Abs", ["x"], "y", colour="red")), "node Abs|no model"),
+    "two open lengths": (model_of(node("Abs", ["x"], "y"), inputs=[("x", FLOAT, ("n", "m"))]), "2 lengths open, n, m: .*sizes={'m': 10}"),
+    "a string": (model_of(node("Identity", ["x"], "y"), inputs=[("x", onnx.TensorProto.STRING, (2,))]), "no array of numbers"),
+    "an old version": (model_of(node("Softmax", ["x"], "y"), opset=11), "opset 11, and LogSoftmax, Softmax have changed"),
+    "rows in a table": (model_of(node("Shape", ["x"], "s"), node("Gather", ["s", "zero"], "n"), node("Range", ["zero", "n", "one"], "r"),
+                                 node("Cast", ["r"], "c", to=FLOAT), node("Add", ["x", "c"], "y"), inputs=[("x", FLOAT, ("n",))],
+                                 constants=[("zero", 0), ("one", 1)]), "one number of rows, with sizes="),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_file_that_is_damaged_or_hostile_is_refused_in_a_sentence(what):
+    source, words = HOSTILE[what]
+    with pytest.raises(XManError, match=words) as caught:
+        from_onnx(source)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
+
+
+def test_an_array_in_another_file_is_not_opened(tmp_path):
+    (tmp_path / "secret").write_bytes(np.ones(4, np.float32).tobytes())
+    model = model_of(node("Add", ["x", "w"], "y"), constants=[("w", np.ones(4, np.float32))])
+    tensor = model.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value=str(tmp_path / "secret"))
+    with pytest.raises(XManError, match="in (other files|another file), which|no model of ONNX"):
+        from_onnx(model)
+
+
+def test_a_chain_of_ten_thousand_nodes_is_read():
+    nodes = [node("Neg", [f"x{k}" if k else "x"], f"x{k + 1}" if k < 9_999 else "y") for k in range(10_000)]
+    steps, _, _ = from_onnx(model_of(*nodes, inputs=[big]))
+    assert len(steps) == 10_000

@@ -1,0 +1,198 @@
+"""From a file to predictions on the command line; XMAN_ALL_CASES=1 adds scikit-learn's data sets beside its own pipelines."""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("click")
+pytest.importorskip("sklearn")
+
+from sklearn import datasets
+
+from xman.cli import main
+from xman.cli.commands import ADAM, TABLE
+from xman.cli.learning import learning
+from xman.cli.sources import built_in
+from xman.train import fit, predict
+
+ROOT = Path(__file__).parents[2]
+ALL = bool(os.environ.get("XMAN_ALL_CASES"))
+# what an installation of .[cli,tables] brings, as far as prediction reads it, and the libraries beside it
+INSTALLED = "numpy", "numpy.libs", "scipy", "scipy.libs", "pyarrow", "safetensors", "click", "tqdm", "threadpoolctl.py"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """run(*words, stdin="") -> (status, output, errors), in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XMAN_ENGINE", "numpy")
+
+    def run(*words, stdin=""):
+        monkeypatch.setattr(sys, "argv", ["xman", *map(str, words)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        with pytest.raises(SystemExit) as end:
+            main()
+        return end.value.code, *capsys.readouterr()
+    return run
+
+
+@pytest.fixture
+def iris(run, tmp_path):
+    datasets.load_iris(as_frame=True).frame.to_csv(tmp_path / "iris.csv")
+    assert run("train", "mlp", "--data", "iris.csv", "--quiet", "--epochs", "80", "--save", "iris.safetensors")[0] == 0
+    return (tmp_path / "iris.csv").read_text().splitlines()
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """The environment of an installation that has what `.[cli,tables]` brings and nothing else."""
+    links = tmp_path_factory.mktemp("installed")
+    there = Path(np.__file__).parents[1]
+    for name in INSTALLED:
+        if (there / name).exists():
+            (links / name).symlink_to(there / name)
+    for name in ("xman", "ops"):
+        (links / name).symlink_to(ROOT / name)
+    return {**os.environ, "PYTHONPATH": str(links), "OPENBLAS_NUM_THREADS": "1"}
+
+
+def outside(bare, *words, **options):
+    return subprocess.run([sys.executable, "-S", "-m", "xman", *words], env=bare, capture_output=True, text=True, **options)
+
+
+def test_train_prints_what_the_columns_hold_and_which_task_it_is(run, iris):
+    code, out, _ = run("train", "mlp", "--data", "iris.csv", "--epochs", "1")
+    assert code == 0 and "sepal length (cm)  number  0        4.3 … 7.9" in out
+    assert "The first column has no name and is taken for row numbers: left out." in out and "The task is to classify" in out
+
+
+def test_a_bare_installation_predicts_what_was_trained_elsewhere(iris, bare, tmp_path):
+    found = outside(bare, "predict", "iris.safetensors", "iris.csv", cwd=tmp_path)
+    assert found.returncode == 0 and found.stderr == ""
+    lines = found.stdout.splitlines()
+    assert lines[0] == "target" and np.mean([x == row[-1] for x, row in zip(lines[1:], iris[1:], strict=True)]) > 0.93
+    alone = subprocess.run([sys.executable, "-S", "-c", "import sklearn"], env=bare, capture_output=True, text=True)
+    assert "No module named 'sklearn'" in alone.stderr
+
+
+def test_each_line_is_answered_before_the_next_is_read(iris, bare, tmp_path):
+    words = [sys.executable, "-S", "-m", "xman", "predict", "iris.safetensors", "-"]
+    with subprocess.Popen(words, env=bare, cwd=tmp_path, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        answers = []
+        for row in (f"{iris[0]}\n{iris[1]}", iris[60], iris[150]):
+            server.stdin.write(row + "\n")
+            server.stdin.flush()
+            answers += [server.stdout.readline().strip() for _ in range(2 if not answers else 1)]
+        server.stdin.close()
+        assert answers == ["target", "0", "1", "2"] and server.wait(60) == 0
+
+
+def test_probabilities_go_to_a_file_with_a_column_a_class(run, iris, tmp_path):
+    assert run("predict", "iris.safetensors", "iris.csv", "--proba", "--out", "p.csv") == (0, "", "")
+    rows = list(csv.reader((tmp_path / "p.csv").read_text().splitlines()))
+    assert rows[0] == ["0", "1", "2"] and len(rows) == 151 and all(abs(sum(map(float, row)) - 1) < 1e-5 for row in rows[1:])
+
+
+def test_evaluate_tells_what_scikit_learn_tells(run, iris):
+    metrics = pytest.importorskip("sklearn.metrics")
+    report = json.loads(run("evaluate", "iris.safetensors", "iris.csv", "--json")[1])
+    truth = [row.rsplit(",", 1)[1] for row in iris[1:]]
+    found = run("predict", "iris.safetensors", "iris.csv")[1].split()[1:]
+    precision, recall, f1, rows = metrics.precision_recall_fscore_support(truth, found)
+    for k, row in enumerate(report["classes"]):
+        assert np.allclose([row["precision"], row["recall"], row["f1"], row["rows"]], [precision[k], recall[k], f1[k], rows[k]])
+    assert report["confusion"] == metrics.confusion_matrix(truth, found).tolist()
+    assert report["accuracy"] == metrics.accuracy_score(truth, found) and 0 <= report["calibration_error"] < 0.2
+    assert "confusion: each row a class" in run("evaluate", "iris.safetensors", "iris.csv")[1]
+
+
+def test_numbers_are_fitted_and_judged_on_their_own_scale(run, tmp_path):
+    frame = datasets.load_diabetes(as_frame=True).frame
+    frame.to_csv(tmp_path / "d.csv")
+    code, out, _ = run("train", "mlp", "--data", "d.csv", "--json", "--save", "d.safetensors")
+    report = json.loads(run("evaluate", "d.safetensors", "d.csv", "--json")[1])
+    assert code == 0 and 40 < json.loads(out)["test_error"] < 70 and 0.4 < report["r2"] < 0.8 and 40 < report["rmse"] < 60
+    assert "no probabilities: it predicts a number" in run("predict", "d.safetensors", "d.csv", "--proba")[2]
+
+
+NAMES = "sepal length (cm),sepal width (cm),petal length (cm),petal width (cm)"
+
+
+@pytest.mark.parametrize("rows, words", [
+    ("a,b\n1,2\n", "lacks the column 'sepal length (cm)'"), ("1,2\n", "lacks the column"), ("", "the file is empty"),
+    (f"{NAMES}\n1,2,3,4\n1,x,3,4\n", "column 'sepal width (cm)': found 'x'")], ids=range(4))
+def test_rows_that_are_not_like_those_of_training_are_refused_in_a_sentence(run, iris, tmp_path, rows, words):
+    (tmp_path / "new.csv").write_text(rows)
+    code, _, err = run("predict", "iris.safetensors", "new.csv")
+    assert code == 2 and words in err and err.count("\n") == 1
+
+
+def test_rows_without_a_header_and_with_missing_cells_are_predicted(run, iris, tmp_path):
+    (tmp_path / "new.csv").write_text("5.1,3.5,1.4,0.2\n,3.5,,0.2\n")
+    assert run("predict", "iris.safetensors", "new.csv")[1].split() == ["target", "0", "0"]
+    names = ",".join(NAMES.split(",")[::-1]) + ",more"
+    assert run("predict", "iris.safetensors", "-", stdin=f"{names}\n0.2,1.4,3.5,5.1,x\n\n")[1].split() == ["target", "0"]
+
+
+@pytest.mark.parametrize("data", ["iris.csv", "digits", "d.csv"])
+def test_a_report_is_a_page_with_the_list_the_curves_and_the_worst_mistakes(run, iris, tmp_path, data):
+    datasets.load_diabetes(as_frame=True).frame.to_csv(tmp_path / "d.csv")
+    assert run("train", "mlp", "--data", data, "--epochs", "2", "--hidden", "4", "--quiet", "--report", "r.html")[0] == 0
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert page.count("<polyline") >= 2 and "h1 = relu(" in page
+    assert "Worst mistakes" in page and ("<rect" in page if data == "digits" else "<td>prediction" in page) and "digest" in page
+    assert "cannot be written" in run("train", "mlp", "--data", data, "--epochs", "0", "--quiet", "--report", "no/r.html")[2]
+
+
+def test_titles_and_digits_are_saved_with_what_makes_numbers_of_them(run):
+    for data, model in (("digits", "logreg"), ("names", "lstm")):
+        assert run("train", model, "--data", data, "--epochs", "1", "--quiet", "--save", "m.safetensors")[0] == 0
+        source = ROOT / "data" / f"{data}.test"
+        code, out, err = run("predict", "m.safetensors", source)
+        assert (code, err) == (0, "") and len(out.splitlines()) > 300
+
+
+@pytest.mark.skipif(not ALL, reason="a minute of training: XMAN_ALL_CASES=1")
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+@pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "diabetes", "digits"])
+def test_train_is_within_a_point_of_the_pipeline_of_scikit_learn(name, tmp_path):
+    """The mean of five splits; the pipeline has the training and the validation rows."""
+    from sklearn.neural_network import MLPClassifier, MLPRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    getattr(datasets, f"load_{name}")(as_frame=True).frame.to_csv(tmp_path / "x.csv")
+    own, theirs = [], []
+    for seed in range(5):
+        sets = learning(str(tmp_path / "x.csv"), max_len=None, seed=seed, numbers=False, header=None, target=None, ignore=(),
+                        task=None, day_first=False)
+        network = built_in("mlp", sets, seed, {})
+        result = fit(network, sets.train, validation=sets.valid, seed=seed, progress=False, engine="numpy", **ADAM | TABLE)
+        X, y = (np.concatenate(parts) for parts in zip(sets.train, sets.valid, strict=True))
+        kind = MLPClassifier if sets.classes else MLPRegressor
+        pipeline = make_pipeline(StandardScaler(), kind(random_state=seed, max_iter=1000))
+        pipeline.fit(X, y if sets.classes else y.ravel())
+        found, truth = predict(network, result.parameters, sets.test[0]), sets.test[1].ravel()
+        own.append(np.mean(found.argmax(1) == truth) if sets.classes else 1 - np.mean((found[:, 0] - truth) ** 2) / truth.var())
+        theirs.append(pipeline.score(sets.test[0], truth))
+    print(f"{name}: {np.mean(own):.4f} beside {np.mean(theirs):.4f}")
+    assert np.mean(own) >= np.mean(theirs) - 0.01
+
+
+@pytest.mark.skipif(not ALL, reason="a million rows: XMAN_ALL_CASES=1")
+def test_predict_takes_the_same_memory_for_a_hundred_times_the_rows(iris, bare, tmp_path):
+    code = ("import resource, sys; sys.argv = ['xman', 'predict', 'iris.safetensors', sys.argv[1], '--out', 'p.csv']\n"
+            "from xman.cli import main\ntry: main()\n"
+            "except SystemExit: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)")
+    peaks = []
+    for times in (100, 10_000):
+        (tmp_path / "many.csv").write_text("\n".join([iris[0], *iris[1:] * times, ""]))
+        words = [sys.executable, "-S", "-c", code, "many.csv"]
+        peaks.append(int(subprocess.run(words, env=bare, cwd=tmp_path, capture_output=True, text=True, check=True).stdout))
+    assert peaks[1] < peaks[0] + 100_000  # KiB

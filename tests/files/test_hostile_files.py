@@ -1,0 +1,113 @@
+"""A file that anybody may have written: it is refused in a sentence, nothing in it runs, and it cannot take the memory."""
+import json
+import time
+
+import numpy as np
+import pytest
+
+import xman
+from xman import XManError
+from xman.files import container
+
+safetensors = pytest.importorskip("safetensors.numpy")
+
+ARRAYS = {"values/W": np.ones((2, 3), np.float32)}
+FACTS = {"kind": "model", "list": "X = stack(1, a, b)\nz = dot(X, W)\noutputs = softmax(z)", "output": "outputs", "target": "y",
+         "columns": [["a", "a", "number", ""], ["b", "b", "number", ""]], "classes": ["x", "y", "z"], "settings": {}}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.safetensors"
+
+
+def written(path, arrays=ARRAYS, **changes):
+    container.save(path, arrays, FACTS | changes)
+    return path
+
+
+def refusal(path):
+    started = time.perf_counter()
+    with pytest.raises(XManError) as caught:
+        xman.load(path)
+    assert "\n" not in str(caught.value) and str(path) in str(caught.value) and time.perf_counter() - started < 20
+    return str(caught.value)
+
+
+def test_the_file_that_the_others_are_made_of_is_read(path):
+    model = xman.load(written(path))
+    assert model.outputs({"a": [1.0, 2.0], "b": [0.0, 1.0]}).shape == (2, 3)
+
+
+def test_a_file_that_is_cut_anywhere_is_refused(path):
+    content = written(path).read_bytes()
+    for k in [*range(0, len(content), 97), len(content) - 1]:
+        path.write_bytes(content[:k])
+        refusal(path)
+
+
+def test_a_file_of_which_any_byte_is_altered_is_refused_or_is_the_same(path):
+    content, random = written(path).read_bytes(), np.random.default_rng(0)
+    same = xman.load(path)
+    for k in random.integers(0, len(content), 60):
+        path.write_bytes(content[:k] + bytes([content[k] ^ (1 << int(random.integers(8)))]) + content[k + 1:])
+        try:
+            model = xman.load(path)
+        except XManError:
+            continue
+        assert str(model.steps) == str(same.steps) and model[2:] == same[2:]  # white space of the header
+
+
+def test_a_file_of_a_later_version_says_so(path, monkeypatch):
+    monkeypatch.setattr(container, "FORMAT", container.FORMAT + 1)
+    written(path)
+    monkeypatch.undo()
+    assert "is of a later version of xman" in refusal(path) and "update xman" in refusal(path)
+
+
+def test_a_checkpoint_and_a_file_of_others_are_no_models(path):
+    container.save(path, ARRAYS, {"settings": {}})
+    assert "is a checkpoint and no model" in refusal(path)
+    path.write_bytes(safetensors.save(ARRAYS, {"format": "pt"}))
+    assert "no checkpoint or model of xman" in refusal(path)
+    path.unlink()
+    assert "there is no file" in refusal(path)
+
+
+CODE = "z = __import__('os').system('touch RAN')"
+DEEP = "z = dot(a, " + "(" * 5000 + ")" * 5000 + ")"
+
+
+@pytest.mark.parametrize("text, words", [
+    (CODE, "cannot be read"), (DEEP, "cannot be read"), ("z = (lambda: 0)()", "cannot be read"), ("import os", "cannot be read"),
+    ("outputs = eval(a)", "'eval', which is not in the table"), ("outputs = add(a, nowhere)", "reads 'nowhere'"),
+    ("z = exp(a)", "does not compute 'outputs'"), ("outputs = broadcast(a, (100000, 100000, 1))", "a literal that is too large"),
+    ("outputs = characters(a, 9999999999)", "a literal that is too large"), ("outputs = pad(a, 99999999)", "is too large"),
+    ("outputs = broadcast(a, (4000, 4000, 1))\nz = outer(outputs, outputs)", "would hold"),
+    ("z0 = exp(a)\n" + "".join(f"z{k} = concat(0, z{k - 1}, z{k - 1})\n" for k in range(1, 60)), "would hold"),
+    ("z0 = broadcast(a, (4000, 1))\nz1 = mT(z0)\noutputs = add(z0, z1)\nz2 = outer(outputs, outputs)", "would hold"),
+    ("outputs = power(a, 10000000000000000000000000000000)", "has the argument"), ("\n" * 200_000, "at most 100,000 lines"),
+    ("outputs = array([1.0], 'object')", "cannot be read"), ("outputs = add(a, array([1.0], 'O'))", "cannot be read"),
+], ids=range(17))
+def test_a_list_that_is_none_or_takes_too_much_is_refused(path, tmp_path, monkeypatch, text, words):
+    monkeypatch.chdir(tmp_path)
+    assert words in refusal(written(path, list=text)) and not (tmp_path / "RAN").exists()
+
+
+@pytest.mark.parametrize("change", [
+    {"list": None}, {"list": 3}, {"columns": 3}, {"columns": [["a"]]}, {"columns": [["a", "a", "pickle", ""]]}, {"classes": 1},
+    {"columns": [["a", "a", "array", "999999x999999"]]}, {"output": ["a"]}, {"settings": 4}, {"columns": []},
+    {"columns": [["a", "a", "array", ""]]}, {"columns": [["a", "a", "number", "%("], ["b", "b", "number", ""]]}], ids=str)
+def test_facts_that_are_none_are_refused(path, change):
+    refusal(written(path, **change))
+
+
+def test_arrays_of_other_types_and_shapes_are_refused(path):
+    for W in (np.ones((2, 0), np.float32), np.ones((3, 2)), np.ones(2), np.ones((2, 4))):
+        assert "row" in refusal(written(path, {"values/W": W}))
+
+
+def test_the_metadata_hold_what_the_file_is(path):
+    with pytest.importorskip("safetensors").safe_open(str(written(path)), "numpy") as file:
+        facts = json.loads(file.metadata()["xman"])
+    assert facts.items() >= FACTS.items() and facts["versions"]["numpy"] == np.__version__

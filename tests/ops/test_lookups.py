@@ -1,0 +1,58 @@
+"""The rows that read strings and dates: their values against Python's own."""
+import datetime
+
+import numpy as np
+import pytest
+
+import ops
+from ops import G
+from xman import compile, eval
+
+
+@pytest.mark.parametrize("kind", [str, object, np.dtypes.StringDType()])
+def test_codes_are_the_places_of_categories_and_what_is_not_there_is_one_more(kind):
+    x = np.array(["b", "a", "", "B", "b"], kind)
+    assert G["codes"](x, ("a", "b")).tolist() == [1, 0, 2, 2, 1] and G["codes"](x, ("", "b")).tolist() == [1, 2, 0, 2, 1]
+
+
+def test_a_missing_cell_is_an_empty_one():
+    x = np.array([None, "a"], object)
+    assert G["codes"](x, ("a", "")).tolist() == [1, 0] and G["codes"](x, ("a",)).tolist() == [1, 0]
+    assert G["characters"](x, 2).tolist() == [[0, 0], [97, 0]] and G["words"](x, ("a",)).tolist() == [[0], [1]]
+    assert np.isnan(G["days"](np.array([None], object))).all()
+
+
+def test_characters_are_code_points_beyond_the_first_plane_too():
+    strings = ["Ærø", "", "𝔘nix", "a" * 50]
+    wanted = [[ord(c) for c in s[:5]] + [0] * (5 - len(s[:5])) for s in strings]
+    assert G["characters"](np.array(strings), 5).tolist() == wanted == G["characters"](np.array(strings, object), 5).tolist()
+    assert G["characters"](np.zeros((0,), object), 3).shape == (0, 3) and G["characters"](np.zeros((2, 1), "U1"), 3).shape == (2, 1, 3)
+
+
+def test_words_are_counted_whatever_their_case():
+    x = np.array(["Don't stop, DON'T!", "nothing", "stop-stop"], object)
+    assert G["words"](x, ("don't", "stop")).tolist() == [[2, 1], [0, 0], [0, 2]]
+
+
+def test_days_are_those_since_1970():
+    random = np.random.default_rng(0)
+    for second in random.integers(-4 * 10 ** 9, 4 * 10 ** 9, 50).tolist():
+        date = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=second)
+        for x in (np.array([date.isoformat()], object), np.array([date.isoformat()]), np.array([date], "datetime64[s]")):
+            assert G["days"](x)[0] == second / 86400
+    assert G["days"](np.array(["2024-01-31", ""])).tolist()[0] == 19753.0
+
+
+@pytest.mark.parametrize("engine", ["interpret", "numpy", "numba", "jax", "tape", "auto"])
+def test_every_engine_runs_a_list_that_begins_with_strings(engine):
+    steps = [("c", "codes", ("colour", ("blue", "red"))), ("k", "getitem", ("c", slice(None), None)),
+             ("one", "equal", ("k", np.array([0, 1, 2]))), ("day", "days", ("sold",)), ("t", "stack", (1, "day", "size")),
+             ("text", "characters", ("name", 3)), ("w", "words", ("name", ("a",))), ("all", "concat", (1, "one", "t", "text", "w")),
+             ("x", "astype", ("all", ("float32",))), ("z", "dot", ("x", "W")), ("p", "softmax", ("z",))]
+    values = {"colour": np.array(["red", "green", ""], object), "sold": np.array(["2024-01-31", "1970-01-02", None], object),
+              "name": np.array(["a", "b a", ""]), "size": np.array([1.0, 2.0, 3.0]), "W": np.linspace(-1, 1, 18).reshape(9, 2) / 1e4}
+    program, wanted = compile(steps, ["p", "c"], engine), eval(steps, values)
+    for _ in range(2):
+        found = program(values)
+        assert np.allclose(found["p"], wanted["p"], equal_nan=True) and found["c"].tolist() == [1, 2, 2]
+    assert {"codes", "characters", "words", "days"} <= ops.G.keys()

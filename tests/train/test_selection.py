@@ -1,0 +1,111 @@
+"""Cross-validation and searches: which rows are seen, what is chosen, what is refused."""
+
+import numpy as np
+import pytest
+
+from xman import XManError
+from xman.models import MLP, LogisticRegression
+from xman.train import cross_validate, evaluate, fit, search
+
+R = np.random.default_rng(2)
+LABELS = np.repeat([0, 1, 2], [30, 12, 6])
+X = np.eye(3, 4)[LABELS] * 2 + 0.4 * R.standard_normal((48, 4))
+DATA = X, LABELS
+QUICK = {"epochs": 3, "batch_size": 16, "progress": False}
+
+
+def model(classes=3):
+    return LogisticRegression(4, classes, dtype=np.float64)
+
+
+def refusal(call, *args, **named):
+    with pytest.raises(XManError) as caught:
+        call(*args, **named)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def seen(data, folds, **settings):
+    """For each fold the first columns of the rows that it trains on, without repetition."""
+    network, rows = model(), []
+
+    def feed(X, y):
+        rows.append(X[:, 0].copy())
+        return LogisticRegression.feed(network, X, y)
+
+    network.feed, found = feed, []
+    for _ in cross_validate(network, data, folds, **{**QUICK, "epochs": 1, **settings}):
+        found = rows
+    ends = [k for k, part in enumerate(found) if len(part) == 1 and k] + [len(found)]  # a fold begins with a look at one row
+    return [np.concatenate(found[a + 1:b]) for a, b in zip([0, *ends], ends, strict=False)]
+
+
+@pytest.mark.parametrize("folds", [2, 3, 6])
+def test_each_fold_trains_on_the_rows_that_it_is_not_judged_on(folds):
+    for rows in seen(DATA, folds):  # the last of them are those that it is judged on
+        assert sorted(rows) == sorted(X[:, 0])
+    tests = [set(rows[-(48 // folds):]) for rows in seen(DATA, folds)]
+    assert set().union(*tests) == set(X[:, 0]) and sum(map(len, tests)) == 48
+
+
+def test_each_fold_has_its_share_of_each_class():
+    place = {x: label for x, label in zip(X[:, 0], LABELS, strict=True)}
+    for rows in seen(DATA, 6):
+        assert np.bincount([place[x] for x in rows[-8:]], minlength=3).tolist() == [5, 2, 1]
+
+
+def test_a_fold_is_what_fit_and_evaluate_come_to():
+    trials = cross_validate(model(), DATA, 4, seed=3, **QUICK)
+    order = np.random.default_rng(3).permutation(48)
+    some = np.sort(order[np.argsort(LABELS[order], kind="stable")][0::4])
+    kept = np.setdiff1d(np.arange(48), some)
+    result = fit(model(), (X[kept], LABELS[kept]), seed=3, **QUICK)
+    assert trials[0][:3] == ({"fold": 1}, *evaluate(model(), result.parameters, (X[some], LABELS[some])))
+    assert len({trial.loss for trial in trials}) == 4
+
+
+def test_weights_go_with_their_rows():
+    weights = np.where(LABELS == 2, 0.0, 1.0 + np.arange(48))
+    alone = cross_validate(model(), DATA, 3, sample_weight=weights, **QUICK)[1]
+    order = np.random.default_rng(0).permutation(48)
+    kept = np.setdiff1d(order, order[np.argsort(LABELS[order], kind="stable")][1::3])
+    same = fit(model(), (X[kept], LABELS[kept]), sample_weight=weights[kept], **QUICK)
+    assert np.array_equal(alone.result.parameters["W"], same.parameters["W"])
+
+
+def test_a_search_tries_every_combination_and_sorts_them_by_the_loss(capsys):
+    trials = search(model(), DATA, {"lr": [1e-6, 0.5], "optimizer": ["sgd", "adam"]}, validation=DATA,
+                    **QUICK | {"progress": True})
+    assert sorted((t.settings["lr"], t.settings["optimizer"]) for t in trials) == [
+        (1e-6, "adam"), (1e-6, "sgd"), (0.5, "adam"), (0.5, "sgd")]
+    losses = [trial.loss for trial in trials]
+    assert losses == sorted(losses) and trials[0].settings["lr"] == 0.5
+    for trial in trials:
+        assert trial.loss == min(row["validation_loss"] for row in trial.result.history)
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 4 and said[0].startswith("lr 1e-06  optimizer sgd  validation 0.7366  acc")
+
+
+def test_without_validation_the_loss_is_the_mean_over_folds():
+    trials = search(model(), DATA, {"l2": [0.0, 5.0]}, folds=3, **QUICK)
+    folds = cross_validate(model(), DATA, 3, l2=0.0, **QUICK)
+    assert trials[0].settings == {"l2": 0.0} and trials[0].loss == pytest.approx(np.mean([fold.loss for fold in folds]))
+    assert trials[0].accuracy == pytest.approx(np.mean([fold.accuracy for fold in folds]))
+
+
+def test_what_makes_models_is_given_the_combination():
+    trials = search(lambda hidden, lr: MLP([4, hidden, 3]), DATA, {"hidden": [2, 7], "lr": [0.1]}, validation=DATA, **QUICK)
+    assert {t.settings["hidden"]: t.result.parameters["W1"].shape for t in trials} == {2: (4, 2), 7: (4, 7)}
+
+
+def test_a_trial_that_diverges_is_the_last():
+    trials = search(MLP([4, 3, 3], activation="relu", loss="squaredError"), DATA, {"lr": [1e30, 0.01]}, validation=DATA, **QUICK)
+    assert trials[0].settings == {"lr": 0.01} and trials[1].loss == np.inf and "a learning rate below" in trials[1].result.reason
+
+
+@pytest.mark.parametrize("call, said", [
+    (lambda: cross_validate(model(), DATA, 1), "folds is a whole number from 2 to the number of rows, 48, not 1"),
+    (lambda: cross_validate(model(), DATA, 49), "not 49"),
+    *[(lambda grid=grid: search(model(), DATA, grid), "the grid is a dict") for grid in ({}, {"lr": 0.1}, {"lr": []})]])
+def test_what_cannot_be_searched_is_refused(call, said):
+    assert said in refusal(call)

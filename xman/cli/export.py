@@ -1,0 +1,70 @@
+"""The command that writes lists for others to run."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from ..errors import XManError
+from ..export import to_onnx, to_stablehlo
+from ..interpreters import shapes
+from ..passes import EXACT, STABLE, gradient, simplify
+from ..train.optimizers import OPTIMIZERS, training_list
+from ..wengert import WengertList
+from .commands import SOURCE, VALUES, xman
+from .derivatives import inputs
+from .sources import list_and_values
+
+FORMATS = {".onnx": to_onnx, ".stablehlo": to_stablehlo}
+
+
+@xman.command()
+@SOURCE
+@VALUES
+@click.option("--to", "path", required=True, metavar="FILE.onnx|FILE.stablehlo", help="The file; its ending says the format.")
+@click.option("--of", metavar="REGISTER", help="The register that is computed; the last line's, or a model's loss, if not said.")
+@click.option("--wrt", multiple=True, metavar="REGISTER", help="Its gradient by this input too; may be repeated.")
+@click.option("--step", "optimizer", type=click.Choice(list(OPTIMIZERS)), help="A training step by this optimizer; --wrt are the "
+              "parameters, those of a model if not said.")
+@click.option("--rows", multiple=True, metavar="REGISTER", help="An input with any number of rows; may be repeated.")
+@click.option("--constant", multiple=True, metavar="REGISTER", help="An input whose value goes into the file; may be repeated. "
+              "Of a model it is what it brings, but for a training step.")
+def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt: tuple[str, ...], optimizer: str | None,
+           rows: tuple[str, ...], constant: tuple[str, ...]) -> None:
+    """Write the list, its gradient or a training step for ONNX, or JAX: xman export f.wl x1=3 x2=7 --to f.onnx.
+
+    The values are examples; they say the shapes.
+    """
+    if Path(path).suffix not in FORMATS:
+        raise XManError(f"--to {path}: the ending says the format; there are {', '.join(FORMATS)}")
+    steps, known = list_and_values(source, of, values)
+    of = of or ("loss" if ".py" in source else steps[-1][0])
+    said = {word.partition("=")[0] for word in values}
+    brought = [x for x in steps.inputs if x in known and x not in said]
+    steps, outputs = simplify(steps, [of], rewrites=EXACT + STABLE), [of]
+    if optimizer:
+        steps, known, outputs = step_of(steps, known, of, wrt or tuple(brought) or inputs(steps), optimizer)
+    elif wrt:
+        outputs = [of, *(f"d{of}_d{x}" for x in wrt)]
+        steps = simplify(gradient(steps, of, wrt), outputs)
+    constants = constant or ([] if optimizer else [x for x in brought if x in steps.inputs and x not in wrt])
+    FORMATS[Path(path).suffix](steps, known, path, outputs=outputs, constants=constants, rows=rows)
+    found = shapes(steps, known)
+    for word, names in ("takes", [x for x in steps.inputs if x not in constants]), ("gives", outputs):
+        print(f"{path} {word} " + ", ".join(f"{x} {described(found[x], x in rows)}" for x in names))
+
+
+def step_of(steps: WengertList, known: dict[str, Any], of: str, wrt: tuple[str, ...],
+            optimizer: str) -> tuple[WengertList, dict[str, Any], list[str]]:
+    """The list of the step, examples for all its inputs, and its outputs."""
+    training = training_list(steps, of, wrt, optimizer)
+    moments = {name: np.zeros_like(np.asarray(known[w])) for name, w in training.moments.items() if w in known}
+    real = np.result_type(*(np.asarray(known[w]) for w in wrt if w in known), np.float32).type
+    return training.steps, {**known, **moments, training.lr: real(0.001), training.t: real(1)}, [of, *training.inplace.values()]
+
+
+def described(found: tuple[tuple, np.dtype], any_rows: bool) -> str:
+    shape, dtype = found
+    return f"({', '.join(['rows', *map(str, shape[1:])] if any_rows else map(str, shape))}) {dtype}"

@@ -1,0 +1,23 @@
+"""Estimators of scikit-learn over any model: XManClassifier and XManRegressor, made when they are asked for.
+
+    from xman.estimators import XManClassifier
+    make_pipeline(StandardScaler(), XManClassifier((64, 32))).fit(X, y).predict(X)
+"""
+from typing import Any
+
+from ..errors import nearest
+from .estimator import Classifier, Regressor, estimator
+
+__all__ = ["XManClassifier", "XManRegressor"]
+KINDS = {"XManClassifier": ("ClassifierMixin", Classifier), "XManRegressor": ("RegressorMixin", Regressor)}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in KINDS:
+        raise AttributeError(f"module 'xman.estimators' has no attribute {name!r}{nearest(name, KINDS)}")
+    globals()[name] = made = estimator(name, *KINDS[name])
+    return made
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *KINDS})

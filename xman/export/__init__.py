@@ -1,0 +1,7 @@
+"""Lists for others to run: on the arrays of any library, as ONNX files, as StableHLO; and ONNX files as lists."""
+from .from_onnx import from_onnx
+from .rows import on
+from .to_onnx import to_onnx
+from .to_stablehlo import to_stablehlo
+
+__all__ = ["from_onnx", "on", "to_onnx", "to_stablehlo"]

@@ -1,0 +1,70 @@
+"""One list for any number of rows, from the lists that a file is for three of them."""
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ..errors import XManError
+from ..wengert import Line
+
+
+def general(read: list[Any], sizes: list[int]) -> list[Line]:
+    """The lines for any number of rows n. What differs between those for three is a shape, for which a register has it or −1
+    stands, or a number a·n + b, which is counted. XManError for the line of anything else."""
+    one, lines, seen = read[0], [], list(read[0].known_inputs)
+    fresh = (name for k in itertools.count(1) if (name := f"rows{k}") not in one.shapes)
+    rows = next((x, k) for x in seen for k, n in enumerate(one.shapes[x]) if n != read[1].shapes[x][k])
+    for (dst, op, args), *others in itertools.zip_longest(*(each.lines for each in read), fillvalue=("", "", ())):
+        if any(op != other[1] or len(args) != len(other[2]) for other in others):
+            raise only_one_number(dst)
+        found = []
+        for several in zip(args, *(other[2] for other in others), strict=True):
+            a = several[0]
+            if not all(equal(a, b) for b in several):
+                if isinstance(a, tuple):
+                    like = next((x for x in seen if tuple(each.shapes[x] for each in read) == several), None)
+                    a = shape(op, several, like)
+                else:
+                    a = counted(several, sizes, rows, one.dtypes[dst], fresh, lines)
+                if a is None:
+                    raise only_one_number(dst)
+            found.append(a)
+        lines.append((dst, op, tuple(found)))
+        seen.append(dst)
+    return lines
+
+
+def shape(op: str, several: tuple, like: str | None) -> Any:
+    """The argument in the place of a shape, None where there is none."""
+    differing = [k for k, lengths in enumerate(zip(*several, strict=False)) if len({*lengths}) > 1]
+    if op == "reshape" and len(differing) == 1:
+        return tuple(-1 if k in differing else n for k, n in enumerate(several[0]))
+    return like
+
+
+def counted(several: tuple, sizes: list[int], rows: tuple, dtype: np.dtype, fresh: Any, lines: list[Line]) -> str | None:
+    """The register in the place of a number, whose lines are written; None where it is not a·n + b of whole numbers."""
+    if not all(isinstance(b, (int, float)) for b in several):
+        return None
+    a = (several[1] - several[0]) / (sizes[1] - sizes[0])
+    b = several[0] - a * sizes[0]
+    if a != int(a) or b != int(b) or a * sizes[2] + b != several[2]:
+        return None
+    count, product, total, cast = (next(fresh) for _ in range(4))
+    lines += [(count, "count", rows), (product, "mul", (count, int(a))), (total, "add", (product, int(b))),
+              (cast, "astype", (total, (dtype.name if dtype.kind == "f" else "int64",)))]
+    return cast
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Whether two arguments are the same."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind == "f")
+    return a == b or a != a and b != b
+
+
+def only_one_number(dst: str) -> XManError:
+    return XManError(f"{dst} depends on the number of rows in a way that a list cannot say; read the model for one number of "
+                     "rows, with sizes={…: 32}")

@@ -1,0 +1,227 @@
+"""Operators in terms of others: what the array API has no function for, in the language, for arrays whose shapes are known.
+
+What depends on the number of rows is written so that it could be any: no table is as long as a batch.
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ops import G, f
+from ops.reductions import count
+
+from ..engines.lowered import log_softmax, softmax
+from . import rearranged as to
+
+
+def number(x):
+    """Whether x is a plain number."""
+    return type(x) in (int, float)
+
+
+# ---- entry by entry -------------------------------------------------------------------------------------------------
+
+def scale(x, w):
+    if number(x) and x:
+        return x * w
+    return f.where(x, w, 0) if np.dtype(getattr(x, "dtype", float)).kind == "b" else f.where(f.equal(x, 0), 0, x * w)
+
+
+def ratio(x, y):
+    return x / y if number(x) and x else f.where(f.equal(x, 0), 0, x / y)
+
+
+def clip(x, lo=None, hi=None):
+    x = x if lo is None else f.maximum(x, lo)
+    return x if hi is None else f.minimum(x, hi)
+
+
+def exp_difference(x, y):
+    return f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y))
+
+
+def log1p(x):
+    """As exact for small x as for great (Kahan; Goldberg 1991, theorem 4)."""
+    u = 1.0 + x
+    small = f.logical_and(f.not_equal(u, 1.0), f.less(u, math.inf))
+    return f.where(f.equal(u, 1.0), x, f.log(u) * f.where(small, x / f.where(small, u - 1.0, 1.0), 1.0))
+
+
+def expm1(x):
+    """The same for the exponential (Higham 2002, §1.14.1)."""
+    u = f.exp(x)
+    small = f.logical_and(f.not_equal(u, 1.0), f.less(f.abs(x), 1.0))
+    return f.where(f.equal(u, 1.0), x, f.where(small, (u - 1.0) * (x / f.log(f.where(small, u, 2.0))), u - 1.0))
+
+
+def hypot(x, y):
+    x, y = f.abs(x), f.abs(y)
+    most, least = f.maximum(x, y), f.minimum(x, y)
+    quotient = f.where(f.equal(least, most), 1.0, f.ratio(least, most))  # of two infinities too
+    return most * f.sqrt(1.0 + quotient * quotient)
+
+
+def arctan2(y, x):
+    turn = f.where(f.signbit(y), -math.pi, math.pi)
+    straight = f.where(f.signbit(x), turn, f.where(f.signbit(y), -0.0, 0.0))
+    quotient = f.where(f.equal(f.abs(y), f.abs(x)), f.sign(y) * f.sign(x), y / f.where(f.equal(x, 0), 1.0, x))  # of ∞ too
+    slope = f.arctan(quotient) + f.where(f.less(x, 0), turn, 0.0)
+    return f.where(f.equal(y, 0), straight, f.where(f.equal(x, 0), f.half(turn), slope))
+
+
+def logaddexp(x, y):
+    most, least = f.maximum(x, y), f.minimum(x, y)
+    return most + f.log1p(f.exp(f.where(f.equal(x, y), 0.0, least - most)))
+
+
+# ---- reductions -----------------------------------------------------------------------------------------------------
+
+def mean(x, axis=None, keepdims=False):
+    return f.sum(x, axis, keepdims) / (count(x, axis) or math.nan)
+
+
+def centered(x, axis=None):
+    same = f.equal(f.max(x, axis, True), f.min(x, axis, True))
+    return f.where(same, 0.0, x - mean(x, axis, True))
+
+
+def var(x, axis=None, keepdims=False, ddof=0):
+    return f.sum(f.square(centered(x, axis)), axis, keepdims) / (max(count(x, axis) - ddof, 0) or math.nan)
+
+
+def logsumexp(x, axis=None, keepdims=False):
+    if not count(x, axis):
+        return f.log(f.sum(f.exp(x), axis, keepdims))
+    top = f.max(x, axis, True)
+    top = f.where(f.isfinite(top), top, 0.0)
+    result = f.log(f.sum(f.exp(x - top), axis, True)) + top
+    return result if keepdims else f.sum(result, axis)
+
+
+def ties(x, out, axis=None):
+    equal = f.logical_or(f.equal(x, out), f.logical_and(f.isnan(x), f.isnan(out)))
+    dtype = (np.dtype(x.dtype).name,)
+    shared = f.astype(equal, dtype)
+    return f.astype(shared / f.maximum(f.sum(shared, axis, True), 1), dtype)
+
+
+def shift(x, axis, first=0.0):
+    """One place on along axis."""
+    return moved(x, axis, 1, first)
+
+
+def moved(x, axis, places, first):
+    whole = (slice(None),) * (axis % x.ndim)
+    border = x[(*whole, slice(0, places))]
+    return f.concat(axis, f.broadcast(f.astype(first, (np.dtype(x.dtype).name,)), border), x[(*whole, slice(None, -places))])
+
+
+def scan(x, a, axis):
+    """The recurrence by doubling: after k rounds each entry knows of the 2ᵏ before it (Hillis and Steele 1986)."""
+    places, n = 1, x.shape[axis]
+    while places < n:
+        x, a, places = x + a * moved(x, axis, places, 0.0), a * moved(a, axis, places, 0.0), 2 * places
+    return x
+
+
+def cumprod(x, axis=None):
+    x, axis, places = (f.reshape(x, (-1,)), 0, 1) if axis is None else (x, axis, 1)
+    while places < x.shape[axis]:
+        x, places = x * moved(x, axis, places, 1.0), 2 * places
+    return x
+
+
+# ---- matrices -------------------------------------------------------------------------------------------------------
+
+def decomposed(a):
+    u, v = f.leftVectors(a), f.rightVectors(a)
+    return u, f.svdvals(a), v, (f.detSign(u) * f.detSign(v))[..., None, None]
+
+
+def cofactor(a):
+    u, s, v, sign = decomposed(a)
+    others = f.prod(f.where(np.eye(s.shape[-1], dtype=bool), 1.0, s[..., None, :]), -1)
+    return sign * ((u * others[..., None, :]) @ f.mT(v))
+
+
+def cofactor_slope(t, a):
+    u, s, v, sign = decomposed(a)
+    one = np.eye(s.shape[-1], dtype=bool)
+    pairs = f.prod(f.where(~one[:, None] & ~one, s[..., None, None, :], 1.0), -1)
+    pairs, m = f.where(one, 0.0, pairs), f.mT(u) @ t @ v
+    on_diagonal = f.sum(pairs * f.sum(f.where(one, m, 0.0), -2, True), -1, True)
+    return sign * (u @ (f.where(one, on_diagonal, 0.0) - pairs * f.mT(m)) @ f.mT(v))
+
+
+def inverse_gaps(w):
+    gap = w[..., None, :] - w[..., :, None]
+    least = w.shape[-1] * float(np.finfo(w.dtype).eps) * f.max(f.abs(w), -1, True)[..., None]
+    apart = f.greater(f.abs(gap), least)
+    return f.where(apart, 1.0 / f.where(apart, gap, 1.0), 0.0)
+
+
+def lower_half(x):
+    lower = np.tri(*x.shape[-2:])
+    return f.where(lower, x, 0) - f.half(f.where(lower * lower.T, x, 0))
+
+
+# ---- losses ---------------------------------------------------------------------------------------------------------
+
+def one_hot(y, like):
+    y = np.asarray(y) if not hasattr(y, "dtype") else y
+    dtype, shape = (np.dtype(getattr(like, "dtype", float)).name,), np.shape(like)
+    if y.dtype.kind == "f" or np.shape(y) == shape:
+        return y if y.dtype.kind == "f" else f.astype(y, dtype)
+    y = f.reshape(y, (*shape[:-1], 1))
+    return f.astype(y if shape[-1] == 1 else f.equal(y, np.arange(shape[-1])), dtype)
+
+
+def over_classes(y, x):
+    return -f.sum(f.scale(y, x), -1, True)
+
+
+def sigmoid_cross_entropy(z, y):
+    y = f.oneHot(y, z)
+    return f.scale(y, f.softplus(-z)) + f.scale(1 - y, f.softplus(z))
+
+
+def hinge(z, y):
+    y = f.oneHot(y, z)
+    return f.sum((1 - y) * f.maximum(1.0 + z + over_classes(y, z), 0), -1, True)
+
+
+FORMULAS = {
+    **{op: G[op] for op in "alias column count elu gelu half leakyRelu logSigmoid reciprocal relu silu softplus square "
+                           "stopGradient unpad".split()},  # these are written in the language
+    "scale": scale, "ratio": ratio, "clip": clip, "expDifference": exp_difference,
+    "exp2":     lambda x: f.power(2.0, x),
+    "cbrt":     lambda x: f.sign(x) * f.power(f.abs(x), 1.0 / 3.0),
+    "log1p": log1p, "expm1": expm1, "hypot": hypot, "arctan2": arctan2, "logaddexp": logaddexp,
+    "log2":     lambda x: f.log(x) * (1.0 / math.log(2.0)),
+    "log10":    lambda x: f.log(x) * (1.0 / math.log(10.0)),
+    "trunc":    lambda x: f.where(f.less(x, 0), f.ceil(x), f.floor(x)),
+    "floor_divide": lambda x, y: f.round((x - f.remainder(x, y)) / y),
+    "signbit":  lambda x: f.logical_or(f.less(x, 0), f.logical_and(f.equal(x, 0), f.less(1.0 / x, 0))),
+    "sigmoid":  lambda x: 1.0 / (1.0 + f.exp(-x)),
+    "mean": mean, "centered": centered, "var": var, "logsumexp": logsumexp, "ties": ties, "shift": shift, "scan": scan,
+    "cumprod": cumprod,
+    "std":      lambda x, axis=None, keepdims=False, ddof=0: f.sqrt(var(x, axis, keepdims, ddof)),
+    "squaredNorm": lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims),
+    "norm":     lambda x, axis=None, keepdims=False: f.sqrt(f.sum(x * x, axis, keepdims)),
+    "frobeniusNorm": lambda x: f.sqrt(f.sum(x * x)),
+    "softmax":  lambda x, axis=-1: softmax(x, axis),
+    "logSoftmax": lambda x, axis=-1: log_softmax(x, axis),
+    "unbroadcast": to.unbroadcast, "dotLeft": to.dot_left, "dotRight": to.dot_right, "mT": to.exchanged, "flip": to.flip,
+    "roll": to.roll, "pad": to.pad, "part": to.part, "diag": to.diag, "diagBack": to.diag_back, "correlate": to.correlate,
+    "outer":    lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)),
+    "convolve": lambda a, v: f.correlate(f.pad(a, v.shape[0] - 1), f.flip(v)),
+    "trace":    lambda x: f.sum(f.diag(x)),
+    "einsum": to.einsum, "einsumBack": to.einsum_back,
+    "detSign":  lambda a: f.sign(f.det(a)),
+    "cofactor": cofactor, "cofactorSlope": cofactor_slope, "inverseGaps": inverse_gaps, "lowerHalf": lower_half,
+    "oneHot": one_hot, "sigmoidCrossEntropy": sigmoid_cross_entropy, "hinge": hinge,
+    "crossEntropy": lambda p, y: over_classes(f.oneHot(y, p), f.log(p)),
+    "softmaxCrossEntropy": lambda z, y: over_classes(f.oneHot(y, z), f.logSoftmax(z)),
+    "squaredError": lambda x, v: 0.5 * f.square(x - f.oneHot(v, x)),
+}

@@ -1,0 +1,263 @@
+"""From an ONNX file to a list: each node a formula of the language on symbols that know an example of their value.
+
+What the file computes from shapes is computed here. A file for any number of rows is read for three of them: where the lists
+differ there is a number of rows, which the list takes from its inputs again.
+"""
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ops
+from ops.linear_maps import einsum_parts, shape_of
+from ops.table import ELEMENTWISE
+
+from ..engines.folded import wanted
+from ..engines.xla.table import COMPARED
+from ..errors import XManError, extra
+from ..notation import shortened
+from ..passes.writer import Symbol, Writer, Written
+from ..register import literal
+from ..validity import refuse_name
+from ..wengert import Line, WengertList
+from .any_rows import general
+from .meanings import MEANINGS, MOST, numeric, within_bounds
+
+CHANGED = {"Softmax", "LogSoftmax"}  # in what they mean; others take other arguments, and are refused where they do
+
+
+class Imported(NamedTuple):
+    """A list that was read from a file, the values that the file has for it, and the registers that the file gives."""
+    steps: WengertList
+    values: dict[str, np.ndarray]
+    outputs: tuple[str, ...]
+
+
+class Example(Symbol):
+    """A register, and what it is for inputs of the shapes that the file says."""
+
+    constant = False  # whether the file has its value
+
+    def __init__(self, writer: Writer, name: str | None, value: Any):
+        super().__init__(writer, name)
+        self.value = value
+
+    shape = property(lambda self: np.shape(self.value))
+    ndim = property(lambda self: np.ndim(self.value))
+    dtype = property(lambda self: np.asarray(self.value).dtype)
+
+    def record(self, op, args):
+        joined = args if op in ELEMENTWISE or op in COMPARED else ()  # a number takes the precision of the others
+        plain = {np.dtype(float), np.dtype(int), np.dtype(bool), *(a.dtype for a in joined if isinstance(a, Example))}
+        args = [a.item() if type(a) is np.ndarray and not a.ndim and a.dtype in plain else a for a in args]
+        examples = [a.value if isinstance(a, Example) else a for a in args]
+        within_bounds(result_shape(op, examples))
+        return self.writer.line(op, args, ops.G[op](*examples))
+
+    def __array_function__(self, function, types, args, options):
+        if function in (np.shape, np.ndim):
+            return function(self.value)
+        return super().__array_function__(function, types, args, options)
+
+
+class Lines(Writer):
+    """The lines of examples."""
+
+    def line(self, op: str, args: Iterable[Any], value: Any, name: str | None = None) -> Example:
+        out = Example(self, name, value)
+        self.lines.append(Written(out, op, tuple(a if isinstance(a, Example) else literal(a, op) for a in args), None))
+        return out
+
+
+def result_shape(op: str, args: list) -> tuple[int, ...]:
+    """The shape of what grows beyond its arguments."""
+    shapes = [np.shape(a) for a in args]
+    if op == "broadcast":
+        return shape_of(args[1])
+    if op == "dot" and min(map(len, shapes)) > 1:
+        return *np.broadcast_shapes(shapes[0][:-2], shapes[1][:-2]), shapes[0][-2], shapes[1][-1]
+    if op == "einsum":
+        return tuple({c: n for part, shape in zip(einsum_parts(args[0])[0], shapes[1:], strict=True)
+                      for c, n in zip(part[::-1], shape[::-1], strict=False)}.values())
+    if op == "concat":
+        return (sum(map(math.prod, shapes[1:])),)
+    if op == "take":
+        return *shapes[1], *(n for k, n in enumerate(shapes[0]) if k != args[2])
+    return np.broadcast_shapes(*shapes) if op in ELEMENTWISE or op in COMPARED else ()
+
+
+@np.errstate(all="ignore")
+def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None = None) -> Imported:
+    """The list of a model of ONNX, as (steps, values, outputs): values has its weights, the inputs are the list's other inputs.
+
+        >>> steps, values, outputs = from_onnx("model.onnx")
+        >>> eval(steps, {**values, "X": X})[outputs[0]]
+
+    source: a file, its bytes, or a ModelProto. sizes: a number for each length that the model leaves open, by name; one that is
+    not said stays open, the number of rows. Registers are called as in the file where that is an identifier. Nothing in the
+    file is executed. Raises XManError with the node for an operator that is not known, for subgraphs and data in other files,
+    for a file that is damaged, and for arrays of more than 2²⁷ entries.
+    """
+    onnx = extra("onnx", "onnx", "reading ONNX")
+    graph = opened(onnx, source)
+    given = dict(sizes or {})
+    lengths = dict.fromkeys(d.dim_param or f"an axis of {x.name}" for x in inputs(graph) for d in x.type.tensor_type.shape.dim
+                            if not d.HasField("dim_value"))
+    free = [name for name in lengths if name not in given]
+    if len(free) > 1:
+        raise XManError(f"the model leaves {len(free)} lengths open, {', '.join(free)}: say all but one of them, as in "
+                        f"sizes={{{free[1]!r}: 10}}")
+    tried = free_sizes(graph) if free else [0]
+    read = [Reading(onnx, graph, {**given, **dict.fromkeys(free, n)}, bool(free)) for n in tried]
+    return read[0].imported(wanted(WengertList(general(read, tried) if free else read[0].lines), read[0].results))
+
+
+def opened(onnx: Any, source: Any) -> Any:
+    """The graph of a model that is whole, in one file, and of a known version."""
+    try:
+        if isinstance(source, (str, Path)):
+            source = Path(source).read_bytes()
+        model = onnx.ModelProto.FromString(source) if isinstance(source, bytes) else source
+        onnx.checker.check_model(model)
+    except OSError as error:
+        raise XManError(f"{source} cannot be read: {error.strerror}") from None
+    except Exception as error:  # of Protocol Buffers and of the checker
+        raise XManError(f"this is no model of ONNX, or is damaged: {shortened(str(error).strip())}") from None
+    if any(t.data_location == onnx.TensorProto.EXTERNAL for t in model.graph.initializer):
+        raise XManError("the model has its arrays in other files, which are not opened; save it as one file")
+    version = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
+    if version < 13 and any(node.op_type in CHANGED or version < 7 for node in model.graph.node):
+        raise XManError(f"the model is of opset {version}, and {', '.join(sorted(CHANGED))} have changed since; "
+                        "onnx.version_converter makes it one of opset 13")
+    return model.graph
+
+
+def inputs(graph: Any) -> list:
+    """The inputs that have no value in the file."""
+    valued = {t.name for t in graph.initializer}
+    return [x for x in graph.input if x.name not in valued]
+
+
+def free_sizes(graph: Any) -> list[int]:
+    """Three lengths that nothing else in the file has."""
+    shapes = [*([d.dim_value for d in x.type.tensor_type.shape.dim] for x in graph.input), *(t.dims for t in graph.initializer)]
+    taken = {n for shape in shapes for n in shape}
+    return [n for n in range(11, 11 + len(taken) + 3) if n not in taken][:3]
+
+
+class Reading:
+    """The graph as a list, for given lengths."""
+
+    def __init__(self, onnx: Any, graph: Any, sizes: Mapping[str, int], free: bool):
+        self.writer, self.free = Lines(), free
+        self.known: dict[str, Any] = {"": None}
+        self.values: dict[str, np.ndarray] = {}
+        self.taken: set[str] = set()
+        for t in graph.initializer:
+            a = array(onnx, t)
+            self.known[t.name] = a
+            if a.ndim and a.dtype.kind == "f":  # a weight; other constants are literals
+                self.known[t.name] = self.register(t.name, a)
+                self.known[t.name].constant = True
+                self.values[self.known[t.name].name] = a
+        for x in inputs(graph):
+            kind = x.type.tensor_type
+            if not kind.elem_type or kind.elem_type == onnx.TensorProto.STRING:
+                raise XManError(f"the input {x.name!r} is no array of numbers")
+            dtype = numeric(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type))
+            shape = tuple(d.dim_value if d.HasField("dim_value") else int(sizes[d.dim_param or f"an axis of {x.name}"])
+                          for d in kind.shape.dim)
+            within_bounds(shape)
+            self.known[x.name] = self.register(x.name, np.zeros(shape, dtype))
+        self.known_inputs = [a.name for a in self.known.values() if isinstance(a, Example)]
+        for node in graph.node:
+            self.follow(onnx, node)
+        self.results = [self.result(out.name) for out in graph.output]
+        self.lines = [line for line, _ in self.writer.named(self.taken)]
+        registers = [*filter(lambda a: isinstance(a, Example), self.known.values()), *(line.out for line in self.writer.lines)]
+        self.shapes = {a.name: a.shape for a in registers}
+        self.dtypes = {a.name: a.dtype for a in registers}
+
+    def name(self, called: str) -> str:
+        """A register's name that is as in the file, or like it."""
+        name = re.sub(r"\W", "_", called, flags=re.ASCII) or "x"
+        try:
+            refuse_name(name)
+        except XManError:
+            name = f"x_{name}"
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    def register(self, called: str, value: np.ndarray) -> Example:
+        return Example(self.writer, self.name(called), value)
+
+    def follow(self, onnx: Any, node: Any) -> None:
+        """The lines of a node."""
+        where = f"the node {node.op_type} that gives {shortened(node.output[0])}"
+        if node.domain not in ("", "ai.onnx") or node.op_type not in MEANINGS:
+            of = f" of {node.domain}" if node.domain else ""
+            raise XManError(f"{where}: that operator{of} is not among the {len(MEANINGS)} of ONNX that are read")
+        before = len(self.writer.lines)
+        folded = [self.known[x].size for x in node.input if isinstance(self.known.get(x), np.ndarray)]
+        if node.op_type != "Concat" and math.prod(folded) > MOST:
+            raise XManError(f"{where}: it combines constants of {' and '.join(map(str, folded))} entries; they are too many")
+        try:
+            named = {a.name: value(onnx, a) for a in node.attribute}
+            if node.op_type in ("Split", "TopK"):
+                named["parts"] = len(node.output)
+            args = [self.known[x] for x in node.input]
+            real = self.free and node.op_type == "Cast" and named["to"].kind == "f"
+            if real and type(args[0]) is np.ndarray and not args[0].ndim:
+                args[0] = self.writer.line("alias", [args[0].item()], args[0])  # a number of rows, perhaps: it stays in the list
+            results = MEANINGS[node.op_type](*args, **named)
+        except XManError as error:
+            raise XManError(f"{where}: {error}") from None
+        except Exception as error:  # whatever it is, the node is not what its operator takes
+            raise XManError(f"{where} cannot be read: {type(error).__name__}, {shortened(str(error))}") from error
+        results = results if isinstance(results, list) else [results]
+        if len(results) < sum(map(bool, node.output)):
+            raise XManError(f"{where}: of its results the first {len(results)} are read")
+        fresh = {id(line.out) for line in self.writer.lines[before:]}
+        for called, out in zip(node.output, results, strict=False):
+            if isinstance(out, Example) and out.name is None and id(out) in fresh:
+                out.name = self.name(called)
+            self.known[called] = out if isinstance(out, Example) else np.asarray(out)
+
+    def result(self, called: str) -> str:
+        """The register of an output, one of its own."""
+        out = self.known[called]
+        if isinstance(out, Example) and any(line.out is out for line in self.writer.lines):
+            return out.name
+        return self.writer.line("alias", [out], getattr(out, "value", out), self.name(called)).name
+
+    def imported(self, lines: list[Line]) -> Imported:
+        steps = WengertList(lines)
+        return Imported(steps, {x: self.values[x] for x in steps.inputs if x in self.values}, tuple(self.results))
+
+
+def array(onnx: Any, tensor: Any) -> np.ndarray:
+    if tensor.data_location == onnx.TensorProto.EXTERNAL:
+        raise XManError(f"the array {tensor.name!r} is in another file, which is not opened")
+    within_bounds(tensor.dims)
+    a = onnx.numpy_helper.to_array(tensor)
+    numeric(a.dtype)
+    return a
+
+
+def value(onnx: Any, attribute: Any) -> Any:
+    """An attribute as Python has it."""
+    found = onnx.helper.get_attribute_value(attribute)
+    if isinstance(found, bytes):
+        return found.decode()
+    if attribute.name == "to":
+        return numeric(onnx.helper.tensor_dtype_to_np_dtype(found))
+    if attribute.type in (attribute.GRAPH, attribute.GRAPHS):
+        raise XManError("it has a graph inside, and a list has no branches")
+    return array(onnx, found) if attribute.type == attribute.TENSOR else found

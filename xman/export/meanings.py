@@ -1,0 +1,272 @@
+"""The operators of ONNX that are read, each as a formula in the language: of arrays known to the file it is computed at once."""
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ops import Expression, f
+
+from ..errors import XManError
+
+MOST = 2 ** 27  # entries of an array
+
+
+def within_bounds(shape: Iterable[int]) -> tuple[int, ...]:
+    """The shape, if there are not too many entries."""
+    if (n := math.prod(shape)) > MOST:
+        raise XManError(f"an array of {n:,} entries is more than the {MOST:,} that are read")
+    return tuple(shape)
+
+
+def known(a: Any, what: str) -> np.ndarray:
+    """What has to be in the file."""
+    if getattr(a, "constant", False):
+        return a.value
+    if isinstance(a, Expression):
+        raise XManError(f"its {what} come from the model's inputs, and in a list they are literals")
+    return np.asarray(a)
+
+
+def whole(a: Any, what: str = "axes") -> tuple[int, ...] | None:
+    return None if a is None else tuple(np.ravel(known(a, what)).tolist())
+
+
+def dtype_of(x: Any) -> np.dtype:
+    return np.asarray(x).dtype if not isinstance(x, Expression) else np.dtype(x.dtype)
+
+
+def named(dtype: Any) -> tuple[str]:
+    return (numeric(dtype).name,)
+
+
+def numeric(dtype: Any) -> np.dtype:
+    """The dtype, if it is one of NumPy's for numbers."""
+    if (dtype := np.dtype(dtype)).kind not in "biuf" or dtype.isbuiltin != 1:
+        raise XManError(f"there are no arrays of {dtype} here")
+    return dtype
+
+
+def divide(x, y):
+    if dtype_of(x).kind == "f":
+        return x / y
+    return f.astype(f.trunc(f.divide(x, y)), named(dtype_of(x)))
+
+
+def mod(x, y, fmod=0):
+    r = f.remainder(x, y)
+    return f.where(f.logical_and(f.not_equal(r, 0), f.not_equal(f.less(x, 0), f.less(y, 0))), r - y, r) if fmod else r
+
+
+def reduction(op: str):
+    def reduce(x, axes=None, *, keepdims=1, noop_with_empty_axes=0, **old):
+        axes = whole(old.pop("axes", axes))
+        if not axes and noop_with_empty_axes:
+            return f.alias(x)
+        return getattr(f, op)(x, axes or None, bool(keepdims))
+    return reduce
+
+
+def over(before, op: str, after=lambda x: x):
+    """A reduction of what `before` makes of x."""
+    return lambda x, *axes, **named: after(reduction(op)(before(x), *axes, **named))
+
+
+def gemm(a, b, c=None, alpha=1.0, beta=1.0, transA=0, transB=0):
+    product = f.dot(f.transpose(a) if transA else a, f.transpose(b) if transB else b)
+    product = product if alpha == 1 else alpha * product
+    return product if c is None else product + (c if beta == 1 else beta * c)
+
+
+def reshape(x, shape, allowzero=0):
+    shape = whole(shape, "lengths")
+    return f.reshape(x, tuple(np.shape(x)[k] if n == 0 and not allowzero else n for k, n in enumerate(shape)))
+
+
+def squeeze(x, axes=None):
+    drop = {k for k, n in enumerate(np.shape(x)) if n == 1} if axes is None else {k % np.ndim(x) for k in whole(axes)}
+    return f.getitem(x, *(0 if k in drop else slice(None) for k in range(np.ndim(x))))
+
+
+def unsqueeze(x, axes):
+    new = {k % (np.ndim(x) + len(whole(axes))) for k in whole(axes)}
+    return f.getitem(x, *(None if k in new else slice(None) for k in range(np.ndim(x) + len(new))))
+
+
+def cut(x, starts, ends, axes=None, steps=None):
+    starts, ends = whole(starts, "ends"), whole(ends, "ends")
+    keys = [slice(None)] * np.ndim(x)
+    for a, i, j, step in zip(whole(axes) or range(len(starts)), starts, ends, whole(steps) or [1] * len(starts), strict=True):
+        n = np.shape(x)[a]
+        keys[a] = slice(None if i == 0 and step > 0 or i >= n and step < 0 else i, None if j >= n or j < -n else j, step)
+    return f.getitem(x, *keys)
+
+
+def split(x, sizes=None, *, axis=0, parts, num_outputs=0):
+    n = np.shape(x)[axis]
+    sizes = whole(sizes, "parts") or [-(-n // parts)] * (parts - 1) + [n - -(-n // parts) * (parts - 1)]
+    ends = np.cumsum([0, *sizes]).tolist()
+    return [f.getitem(x, *(slice(None),) * (axis % np.ndim(x)), slice(i, j)) for i, j in zip(ends, ends[1:], strict=False)]
+
+
+def expand(x, shape):
+    shape = np.broadcast_shapes(np.shape(x), whole(shape, "lengths"))
+    return f.alias(x) if shape == np.shape(x) else f.broadcast(x, shape)
+
+
+def pad(x, pads, fill=None, axes=None, mode="constant"):
+    if mode != "constant":
+        raise XManError(f"its mode {mode!r} is not read, only 'constant'")
+    pads, axes = whole(pads, "widths"), whole(axes) or range(np.ndim(x))
+    widths = [(0, 0)] * np.ndim(x)
+    for a, before, after in zip(axes, pads, pads[len(pads) // 2:], strict=False):
+        widths[a] = before, after
+    if min(pads, default=0) < 0:
+        raise XManError("a rim of less than nothing is not read")
+    within_bounds(n + sum(width) for n, width in zip(np.shape(x), widths, strict=True))
+    padded, fill = f.pad(x, tuple(widths)), 0 if fill is None else known(fill, "rims").item()
+    return padded if fill == 0 else f.where(np.pad(np.zeros(np.shape(x), bool), widths, constant_values=True), fill, padded)
+
+
+def top(x, k, *, axis=-1, largest=1, sorted=1, parts=2):
+    order = f.argsort(-x if largest else x, axis)
+    if (n := int(known(k, "numbers").item())) != np.shape(x)[axis]:
+        order = f.getitem(order, *(slice(None),) * (axis % np.ndim(x)), slice(0, n))
+    values = f.max(x, axis, True) if n == 1 and largest else f.getitem(x, *along(order, x, axis))
+    return [values, order]
+
+
+def along(indices, x, axis):
+    """The keys that take indices along axis."""
+    axis, places = axis % np.ndim(x), [np.arange(n) for n in np.shape(indices)]
+    grid = np.ix_(*places)
+    return tuple(indices if k == axis else grid[k] for k in range(np.ndim(x)))
+
+
+def scatter(x, indices, updates, axis=0, reduction="none"):
+    if reduction != "add":
+        raise XManError(f"only reduction='add' is read, and here it is {reduction!r}")
+    keys = (indices,) if np.ndim(x) == 1 else along(indices, x, axis)
+    return x + f.scatterAdd(updates, x, *keys)
+
+
+def cast(x, to, saturate=1):
+    return f.astype(x, named(to))
+
+
+def cumsum(x, axis, exclusive=0, reverse=0):
+    axis = int(known(axis, "axes").item())
+    y = f.cumsum(f.flip(x, axis) if reverse else x, axis)
+    y = f.shift(y, axis) if exclusive else y
+    return f.flip(y, axis) if reverse else y
+
+
+def index_of(op):
+    def find(x, axis=0, keepdims=1, select_last_index=0):
+        if select_last_index:
+            raise XManError("of equal entries the first is taken")
+        return (unsqueeze if keepdims else lambda y, _: y)(f.argmax(x if op == "max" else -x, axis), axis)
+    return find
+
+
+def one_hot(indices, depth, values, axis=-1):
+    if axis != -1:
+        raise XManError("only the last axis is read")
+    off, on = known(values, "values").tolist()
+    depth = int(known(depth, "depths").item())
+    within_bounds((*np.shape(indices), depth))
+    return f.where(f.equal(f.remainder(unsqueeze(indices, -1), depth), np.arange(depth)), float(on), float(off))
+
+
+def batch_norm(x, scale, bias, mean, var, epsilon=1e-5, momentum=0.9, training_mode=0):
+    if training_mode:
+        raise XManError("only its form for predictions is read")
+    spread = lambda a: f.reshape(a, (-1, *(1,) * (np.ndim(x) - 2)))
+    return (x - spread(mean)) / f.sqrt(spread(var) + epsilon) * spread(scale) + spread(bias)
+
+
+def layer_norm(x, scale, bias=None, axis=-1, epsilon=1e-5, stash_type=1):
+    axes = tuple(range(axis % np.ndim(x), np.ndim(x)))
+    d = x - f.mean(x, axes, True)
+    deviation = 1.0 / f.sqrt(f.mean(d * d, axes, True) + epsilon)
+    y = d * deviation * scale
+    return [y if bias is None else y + bias, f.mean(x, axes, True), deviation]
+
+
+def dropout(x, ratio=None, training=None, seed=0):
+    if training is not None and known(training, "modes"):
+        raise XManError("only its form for predictions is read")
+    return [f.alias(x), np.ones(np.shape(x), bool)]
+
+
+def power(x, y):
+    return f.power(x, y if dtype_of(x) == dtype_of(y) else f.astype(y, named(dtype_of(x)))) if dtype_of(x).kind == "f" else (
+        f.astype(f.power(x, y), named(dtype_of(x))))
+
+
+def constant(**value):
+    (kind, a), = value.items()
+    return a if kind == "value" else np.array(a, np.float32 if "float" in kind else int)
+
+
+def gelu(x, approximate="none"):
+    return f.gelu(x) if approximate == "none" else 0.5 * x * (1.0 + f.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
+
+
+def flatten(x, axis=1):
+    axis = axis % np.ndim(x) if axis != np.ndim(x) else axis
+    return f.reshape(x, (-1, math.prod(np.shape(x)[axis:])))
+
+
+def clip(x, lo=None, hi=None):
+    return f.clip(x, *(None if a is None else known(a, "bounds").item() for a in (lo, hi)))
+
+
+def span(*ends):
+    start, limit, step = (known(a, "ends").item() for a in ends)
+    within_bounds([max(0, math.ceil((limit - start) / step))])
+    return np.arange(start, limit, step).astype(dtype_of(ends[0]))
+
+
+ZERO = np.zeros(1, np.float32)
+
+
+def variadic(combine):
+    return lambda *xs: functools.reduce(combine, xs)
+
+
+MEANINGS = {
+    **{op: getattr(f, op.lower()) for op in "Abs Ceil Cos Cosh Det Erf Exp Floor Log Relu Round Sigmoid Sign Sin Sinh Softplus "
+       "Sqrt Tan Tanh Reciprocal Equal Less Greater IsNaN Where".split()},
+    "Acos": f.arccos, "Acosh": f.arccosh, "Asin": f.arcsin, "Asinh": f.arcsinh, "Atan": f.arctan, "Atanh": f.arctanh,
+    "Neg": f.negative, "Not": f.logical_not, "And": f.logical_and, "Or": f.logical_or, "Xor": f.not_equal, "Identity": f.alias,
+    "LessOrEqual": f.less_equal, "GreaterOrEqual": f.greater_equal, "Add": f.add, "Sub": f.subtract, "Mul": f.mul, "Div": divide,
+    "Pow": power, "Mod": mod, "MatMul": f.dot, "Gemm": gemm, "Max": variadic(f.maximum), "Min": variadic(f.minimum),
+    "Sum": variadic(operator.add), "Mean": lambda *xs: functools.reduce(operator.add, xs) / len(xs),
+    "Clip": clip, "LeakyRelu": lambda x, alpha=0.01: f.leakyRelu(x, alpha), "Elu": lambda x, alpha=1.0: f.elu(x, alpha),
+    "Selu": lambda x, alpha=1.67326319217681884765625, gamma=1.05070102214813232421875: gamma * f.elu(x, alpha),
+    "HardSigmoid": lambda x, alpha=0.2, beta=0.5: f.clip(alpha * x + beta, 0.0, 1.0),
+    "HardSwish": lambda x: x * f.clip(x / 6.0 + 0.5, 0.0, 1.0), "Softsign": lambda x: x / (1.0 + f.abs(x)), "Gelu": gelu,
+    "PRelu": lambda x, slope: f.where(f.greater(x, 0), x, slope * x), "Mish": lambda x: x * f.tanh(f.softplus(x)),
+    "Softmax": lambda x, axis=-1: f.softmax(x, axis), "LogSoftmax": lambda x, axis=-1: f.logSoftmax(x, axis),
+    "Dropout": dropout, "BatchNormalization": batch_norm, "LayerNormalization": layer_norm,
+    **{f"Reduce{op}": reduction(op.lower()) for op in ("Sum", "Max", "Min", "Mean", "Prod")},
+    "ReduceL1": over(f.abs, "sum"), "ReduceL2": reduction("norm"), "ReduceSumSquare": reduction("squaredNorm"),
+    "ReduceLogSum": over(lambda x: x, "sum", f.log), "ReduceLogSumExp": reduction("logsumexp"),
+    "Constant": constant, "Cast": cast, "CastLike": lambda x, like, saturate=1: f.astype(x, named(dtype_of(like))),
+    "Shape": lambda x, start=0, end=None: np.array(np.shape(x)[start:end], int),
+    "Size": lambda x: np.array(math.prod(np.shape(x))),
+    "ConstantOfShape": lambda shape, value=ZERO: np.broadcast_to(value, within_bounds(whole(shape, "lengths"))),
+    "Range": span,
+    "Reshape": reshape, "Flatten": flatten, "Squeeze": squeeze, "Unsqueeze": unsqueeze, "Expand": expand, "Slice": cut,
+    "Split": split,
+    "Transpose": lambda x, perm=None: f.transpose(x, *([tuple(perm)] if perm else [])), "Pad": pad,
+    "Concat": lambda *xs, axis: f.concat(axis, *xs), "Gather": lambda x, k, axis=0: f.take(x, k, axis), "TopK": top,
+    "GatherElements": lambda x, k, axis=0: f.getitem(x, *along(k, x, axis)), "ScatterElements": scatter, "CumSum": cumsum,
+    "ArgMax": index_of("max"), "ArgMin": index_of("min"), "OneHot": one_hot,
+    "Einsum": lambda *arrays, equation: f.einsum((equation,), *arrays),
+}

@@ -1,0 +1,206 @@
+"""The values of the rows on the arrays of any library: the table G once more, from a namespace of the array API.
+
+`primitive` has what the standard has, cast as NumPy casts. FORMULAS, and operators of one's own, are written in the language
+and run on `Carried` arrays, whose operators are the table's.
+"""
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import ops
+from ops import Expression, G
+
+from ..errors import XManError
+from .formulas import FORMULAS
+from .picking import picked, scattered
+
+# operators that are a ufunc of NumPy and a function of the standard, under another name where one is said
+UFUNCS = {**{op: op for op in """add subtract divide floor_divide remainder maximum minimum abs negative sign floor ceil trunc exp
+    expm1 log log1p log2 log10 sqrt sin cos tan sinh cosh tanh hypot logaddexp isnan isfinite signbit equal not_equal less
+    less_equal greater greater_equal logical_and logical_or logical_not""".split()},
+    "mul": "multiply", "power": "pow", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2",
+    "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh"}
+
+
+class Carried(Expression):
+    """An array of another library, whose operators are those of the table."""
+
+    __slots__ = "table", "value"
+    def __init__(self, value: Any, table: dict[str, Callable]): self.value, self.table = value, table
+    shape = property(lambda self: tuple(self.value.shape))
+    ndim = property(lambda self: len(self.value.shape))
+    dtype = property(lambda self: dtype_of(self.value))
+
+    def constant(self, a): return carried(self.table["astype"](a, (a.dtype.name,)), self.table)
+    def astype(self, dtype): return self.record("astype", (self, (np.dtype(dtype).name,)))
+
+    def record(self, op, args):
+        return carried(self.table[op](*[a.value if isinstance(a, Carried) else a for a in args]), self.table)
+
+    def __array_function__(self, function, types, args, options):
+        if function in (np.shape, np.ndim):
+            return self.shape if function is np.shape else self.ndim
+        return super().__array_function__(function, types, args, options)
+
+
+def carried(a: Any, table: dict[str, Callable]) -> Any:
+    """An array carried; a literal as it is."""
+    return Carried(a, table) if hasattr(a, "shape") and not isinstance(a, (np.generic, Carried)) else a
+
+
+def dtype_of(a: Any) -> np.dtype:
+    """The dtype of an array of any library, as NumPy's."""
+    return a.dtype if isinstance(a.dtype, np.dtype) else np.dtype(str(a.dtype).rpartition(".")[2])
+
+
+def on(xp: Any, /, **own: Callable) -> dict[str, Callable]:
+    """The table of values on the arrays of xp, for `eval` in the place of its own.
+
+        >>> import array_api_strict as xp
+        >>> xman.eval(steps, {"x": xp.asarray([1.0, 2.0])}, xman.export.on(xp))
+
+    xp: a namespace of the Python array API standard, 2023.12 or later (array_api_strict, cupy, jax.numpy, numpy; torch by
+    array_api_compat). own: rows that it has beyond the standard, of its arrays and literals, by operator. Results have the
+    shape and the precision that NumPy's have; labels and indices are not looked at. Gradients are lists, and evaluated as such.
+    An operator that xp cannot do is in the table too: it raises XManError when it is called.
+    """
+    table: dict[str, Callable] = {}
+    known = primitive(xp, table) | own
+    for op in G:
+        formula = FORMULAS.get(op) or (G[op] if op not in ops.table.OURS else None)
+        table[op] = known.get(op) or (through(formula, table) if formula else lacking(op, xp))
+    return table
+
+
+def through(formula: Callable, table: dict[str, Callable]) -> Callable:
+    """A formula of the language as a function of arrays."""
+    @functools.wraps(formula)
+    def row(*args):
+        result = formula(*[carried(a, table) for a in args])
+        return result.value if isinstance(result, Carried) else result
+    return row
+
+
+def lacking(op: str, xp: Any) -> Callable:
+    def row(*args):
+        raise XManError(f"{getattr(xp, '__name__', xp)} has no function for {op}")
+    return row
+
+
+def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
+    """The rows that are a function of xp, on its arrays and on literals."""
+
+    def array(a: Any, dtype: Any = None) -> Any:
+        """a as an array of xp, in that precision if one is said."""
+        if isinstance(a, (np.ndarray, np.generic, bool, int, float)):
+            a = np.asarray(a, dtype)
+            return xp.asarray(a.item() if a.ndim == 0 else a, dtype=getattr(xp, a.dtype.name))
+        if not hasattr(a, "dtype"):
+            return xp.asarray(a, dtype=getattr(xp, np.dtype(dtype or int).name))  # the length of an axis that is not known yet
+        return a if dtype is None or dtype_of(a) == dtype else xp.astype(a, getattr(xp, np.dtype(dtype).name))
+
+    def weak(a: Any) -> Any:
+        """What counts when precisions are promoted: that of an array, the type of a plain number."""
+        return dtype_of(a) if hasattr(a, "dtype") else type(a) if isinstance(a, (bool, float)) else int
+
+    def ufunc(op: str) -> Callable:
+        def row(*args):
+            args = args if any(hasattr(a, "dtype") for a in args) else [*map(np.asarray, args)]
+            *wanted, _ = G[op].resolve_dtypes((*map(weak, args), None))
+            return function(*[array(a, bool if op.startswith("logical") else to) for a, to in zip(args, wanted, strict=True)])
+        function = getattr(xp, UFUNCS[op])
+        return row
+
+    def alike(*arrays: Any) -> list:
+        dtype = np.result_type(*[a if isinstance(a, (int, float)) else weak(a) for a in arrays])
+        return [array(a, dtype) for a in arrays]
+
+    def reduction(op: str, *, of_whole: bool = False) -> Callable:
+        def row(x, axis=None, keepdims=False):
+            x = array(x)
+            small = dtype_of(x).kind in "biu" and (of_whole or dtype_of(x).kind == "b")
+            return x if axis == () else getattr(xp, op)(array(x, G[op](np.zeros(1, dtype_of(x))).dtype if small else None),
+                                                        axis=axis, keepdims=keepdims)
+        return row
+
+    def flat(x: Any, axis: int | None) -> tuple[Any, int]:
+        return (xp.reshape(array(x), (-1,)), 0) if axis is None else (array(x), axis)
+
+    def along(function: str, x: Any, axis: int | None, **named: Any) -> Any:
+        x, axis = flat(x, axis)
+        return getattr(xp, function)(x, axis=axis, **named)
+
+    def cumsum(x, axis=None):
+        return along("cumulative_sum", array(x, np.cumsum(np.zeros(1, weak(x))).dtype), axis)
+
+    def sizes(like):
+        return tuple(like if isinstance(like, (tuple, list)) else getattr(like, "shape", ()))
+
+    def broadcast(x, like, axis=()):
+        x, shape = array(x), sizes(like)
+        if axis != ():
+            missing = {a % (x.ndim + np.size(axis)) for a in np.atleast_1d(axis)}
+            x = x[tuple(None if k in missing else slice(None) for k in range(x.ndim + len(missing)))]
+        x = array(x, dtype_of(like) if hasattr(like, "dtype") and dtype_of(like).kind == "f" else None)
+        x = xp.reshape(x, tuple(x.shape)[max(0, x.ndim - len(shape)):]) if x.ndim > len(shape) else x
+        return x if tuple(x.shape) == shape else xp.broadcast_to(x, shape)
+
+    def reshape(x, shape):
+        x, shape = array(x), sizes(shape)
+        return x if tuple(x.shape) == shape else xp.reshape(x, shape)
+
+    def transpose(x, axes=None):
+        axes = range(x.ndim)[::-1] if axes is None else axes
+        return xp.permute_dims(array(x), tuple(a % x.ndim for a in axes))
+
+    def take(x, indices, axis=None):
+        (x, axis), indices = flat(x, axis), array(indices)
+        axis %= x.ndim
+        shape = *tuple(x.shape)[:axis], *tuple(indices.shape), *tuple(x.shape)[axis + 1:]
+        return xp.reshape(xp.take(x, xp.reshape(indices, (-1,)), axis=axis), shape)
+
+    def linalg(name: str, part: int | None = None, **named: Any) -> Callable:
+        def row(a, *more):
+            a, *more = [array(b, np.result_type(weak(b), np.float32)) for b in alike(a, *more)]
+            result = getattr(xp.linalg, name)(a, *more, **named)
+            return result if part is None else result[part]
+        return row
+
+    def symmetric(a):
+        return table["half"](table["add"](a, table["mT"](a)))
+
+    def eigenvectors(a, signs=("L",)):
+        if signs != ("L",):
+            raise XManError(f"eigenvectors is computed with the signs ('L',) alone here, not {signs}")
+        return linalg("eigh", 1)(symmetric(a))
+
+    matrices = {
+        "inv": linalg("inv"), "det": linalg("det"), "detSign": linalg("slogdet", 0), "logabsdet": linalg("slogdet", 1),
+        "pinv": linalg("pinv"), "solve": linalg("solve"), "eigenvectors": eigenvectors,
+        "cholesky": lambda a: linalg("cholesky")(symmetric(a)), "eigvalsh": lambda a: linalg("eigvalsh")(symmetric(a)),
+        "svdvals": linalg("svdvals"), "leftVectors": linalg("svd", 0, full_matrices=False),
+        "rightVectors": lambda a: xp.matrix_transpose(linalg("svd", 2, full_matrices=False)(a)),
+        "orthonormal": linalg("qr", 0), "upper": linalg("qr", 1),
+    }
+    return {
+        **(matrices if hasattr(xp, "linalg") else {}),
+        **{op: ufunc(op) for op in UFUNCS if hasattr(xp, UFUNCS[op])},
+        "dot": lambda a, b: xp.matmul(*alike(a, b)),
+        "sum": reduction("sum", of_whole=True), "prod": reduction("prod", of_whole=True),
+        "max": reduction("max"), "min": reduction("min"),
+        "where": lambda c, x, y: xp.where(array(c, bool), *alike(x, y)),
+        "astype": lambda x, dtype: array(array(x), np.dtype(dtype[0])),
+        "argmax": lambda x, axis=None: along("argmax", x, axis),
+        "argsort": lambda x, axis=-1: along("argsort", x, axis, stable=True),
+        "round": lambda x, decimals=0: table["divide"](xp.round(table["mul"](x, 10.0 ** decimals)), 10.0 ** decimals)
+                 if decimals and dtype_of(x).kind == "f" else xp.round(array(x)),
+        "concat": lambda axis, *arrays: xp.concat(alike(*arrays), axis=axis),
+        "stack": lambda axis, *arrays: xp.stack(alike(*arrays), axis=axis),
+        "cumsum": cumsum, "broadcast": broadcast, "reshape": reshape, "transpose": transpose, "take": take,
+        "getitem": lambda x, *keys: picked(xp, table, array(x), keys),
+        "scatterAdd": lambda d, like, *keys: scattered(xp, table, array(d), like, keys),
+    }

@@ -1,0 +1,100 @@
+"""The list of a file that anybody may have written: read with care, and held within bounds before it is run."""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import ops
+
+from ..errors import XManError
+from ..interpreters import eval
+from ..tables.columns import DATES, NUMBERS, Column, sizes
+from ..wengert import WengertList, checked
+
+LINES, TEXT = 100_000, 2 ** 26  # of a list, and its characters
+LARGEST = 2 ** 24               # a whole number among the literals, and the entries that a shape makes
+ENTRIES = 2 ** 27               # that the registers hold together for one row, beside the parameters
+
+
+def read_list(text: str, columns: Sequence[Column], values: Mapping[str, np.ndarray], output: str,
+              classes: int) -> WengertList:
+    """The list that a file's text is. ValueError where it is none, takes more than a model can need, or gives something else.
+
+    columns: the inputs that are columns. values: the arrays of the other inputs. output: the register of the predictions, of
+    which a row has one for each of so many classes, or a single number.
+    """
+    if not isinstance(text, str) or len(text) > TEXT or text.count("\n") > LINES:
+        raise ValueError(f"its list is no text of at most {LINES:,} lines and {TEXT:,} characters")
+    steps = checked(WengertList.from_text(text), ops.G)
+    if strange := [name for name in steps.inputs if name not in values and name not in {c.register for c in columns}]:
+        raise ValueError(f"its list reads {strange[0]!r}, which is no column and has no value")
+    for k, (_, op, args) in enumerate(steps, 1):
+        if op not in ops.table.OURS:
+            raise ValueError(f"line {k} calls {op!r}, an operator of somebody's own")
+        for a in args:
+            if not isinstance(a, (str, np.ndarray)) and size(a) > LARGEST:
+                raise ValueError(f"line {k} has a literal that is too large: {str(a)[:60]}")
+    spent = sum(x.size for x in values.values())
+
+    def metered(op: str) -> Any:
+        def value(*args):
+            if (most := spent + entries(op, args)) > ENTRIES + sum(x.size for x in values.values()):
+                raise ValueError(f"it would hold {most:,} numbers for one row")
+            return counted(ops.G[op](*args))
+        return value
+
+    def counted(out: Any) -> Any:
+        nonlocal spent
+        spent += np.size(out)
+        return out
+
+    if strange := [c for c in columns if c.kind not in BLANK or (
+            not 0 < size(sizes(c)) < LARGEST if c.kind == "array" else c.spelling not in ("", *NUMBERS, *DATES))]:
+        raise ValueError(f"its column {strange[0].name!r} is of the kind {strange[0].kind!r} {strange[0].spelling}")
+    blank = {c.register: BLANK[c.kind](sizes(c)) for c in columns}
+    try:
+        found = eval(steps, {**values, **blank}, {op: metered(op) for _, op, _ in steps})
+    except XManError as error:
+        raise ValueError(f"its list does not run on one row: {error}") from None
+    if output not in found or output in blank:
+        raise ValueError(f"its list does not compute {output!r}")
+    if np.ndim(found[output]) != 2 or found[output].shape[0] != 1 or classes and found[output].shape[1] not in (1, classes):
+        raise ValueError(f"{output!r} of one row has shape {np.shape(found[output])}, and {classes} classes are named")
+    return steps
+
+
+def size(a: Any) -> int:
+    """What a literal may come to: a whole number, or the entries of a shape."""
+    if isinstance(a, tuple):
+        return math.prod(max(1, size(part)) for part in a)
+    if isinstance(a, slice):
+        return max(size(part) for part in (a.start, a.stop, a.step))
+    return abs(a) if isinstance(a, int) else 0
+
+
+def entries(op: str, args: tuple) -> int:
+    """At most how many entries the result of an operator has, before it is computed."""
+    arrays = [a for a in args if hasattr(a, "shape")]
+    total = sum(np.size(a) for a in arrays)
+    if op in ops.table.ELEMENTWISE:
+        return math.prod(np.broadcast_shapes(*(np.shape(a) for a in arrays)))
+    if op in ("dot", "dotLeft", "dotRight") and len(arrays) == 2 and all(a.ndim == 2 for a in arrays):
+        return arrays[0].shape[0] * arrays[1].shape[1]
+    if op in MULTIPLYING:
+        return math.prod(max(1, np.size(a)) for a in arrays)
+    if op in ("diag", "diagBack"):
+        return max(total, np.size(args[0]) ** 2)
+    widths = [max(1, size(a)) for a in args if not hasattr(a, "shape")]
+    return max(total, 1) * (math.prod(widths) if op in WIDENING else 1)
+
+
+MULTIPLYING = {"outer", "einsum", "einsumBack", "dot", "dotLeft", "dotRight", "take", "getitem", "equal", "not_equal", "less",
+               "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "convolve", "correlate", "broadcast",
+               "scatterAdd", "sylvester", "inverseGaps"}
+WIDENING = {"pad", "unpad", "characters", "broadcast", "words"}
+BLANK = {"number": lambda shape: np.zeros(1), "category": lambda shape: np.array([""], object),
+         "text": lambda shape: np.array([""], object), "date": lambda shape: np.array(["2000-01-01"], "datetime64[ms]"),
+         "array": lambda shape: np.zeros((1, *shape), np.float32)}

@@ -1,0 +1,169 @@
+"""A trained model: one list from raw columns to predictions, with its arrays; read and run without the code that made it."""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import XManError
+from ..functions import trace
+from ..interpreters import eval
+from ..manager import XMan
+from ..passes import simplify
+from ..tables import Column, Prepared, TableError, inputs
+from ..tables.kinds import target_cells
+from ..wengert import Line, WengertList, temporaries
+from . import container
+from .bounds import read_list
+
+BATCH = 4096  # rows that are evaluated together
+
+
+class Model(NamedTuple):
+    """A list, what it reads and what it gives.
+
+    steps: the list. values: the arrays of its inputs that are no columns: the parameters. columns: of the table that it reads,
+    in the order of training. output: the register of the predictions: (rows, classes), or (rows, 1) of a number. classes:
+    the labels in the order of the output's columns. target: the name of what is predicted. settings: what else is told of
+    how it came about, in JSON's terms: nothing depends on it.
+    """
+    steps: WengertList
+    values: dict[str, np.ndarray]
+    columns: tuple[Column, ...]
+    output: str
+    classes: tuple[str, ...]
+    target: str
+    settings: dict[str, Any]
+
+    def outputs(self, table: Any, where: str = "the table") -> np.ndarray:
+        """The outputs for the rows of a table, a frame, an array or a sparse matrix, (rows, …), in the order of the rows."""
+        found = inputs(self.columns, table, where)
+        rows = next(iter(found.values())).shape[0]
+        if rows <= BATCH:
+            return self.batch(found)
+        return np.concatenate([self.batch({name: x[k:k + BATCH] for name, x in found.items()}) for k in range(0, rows, BATCH)])
+
+    def batch(self, values: Mapping[str, Any]) -> np.ndarray:
+        """The outputs for the columns by their registers, all rows at once."""
+        return eval(self.steps, {**self.values, **values})[self.output]
+
+    def predict(self, table: Any, where: str = "the table") -> np.ndarray:
+        """The label of each row, (rows,), or of a number that number. TableError for a table that is not like training's."""
+        return self.labels(self.outputs(table, where))
+
+    def predict_proba(self, table: Any, where: str = "the table") -> np.ndarray:
+        """The probability of each class, (rows, classes). XManError where the outputs are no probabilities."""
+        return self.probabilities(self.outputs(table, where))
+
+    def labels(self, outputs: np.ndarray) -> np.ndarray:
+        """What the outputs say: the class with the greatest, or the number."""
+        if outputs.shape[-1] == 1:
+            found = outputs[..., 0]
+            return found if not self.classes else np.array(self.classes, object)[(found > 0.5).astype(int)]
+        return np.array(self.classes, object)[outputs.argmax(-1)] if self.classes else outputs.argmax(-1)
+
+    def probabilities(self, outputs: np.ndarray) -> np.ndarray:
+        """The outputs, when they are probabilities: of one number p that is 1 − p and p."""
+        if not self.gives_probabilities(outputs):
+            raise XManError("the model's outputs are no probabilities: " + (
+                "it was trained by another loss than softmaxCrossEntropy" if self.classes else "it predicts a number"))
+        return np.concatenate([1 - outputs, outputs], -1) if outputs.shape[-1] == 1 else outputs
+
+    def gives_probabilities(self, outputs: np.ndarray) -> bool:
+        """Whether the outputs are at least 0 and, of several classes, sum to 1."""
+        single = outputs.shape[-1] == 1 and len(self.classes) == 2
+        return bool(np.all(outputs >= 0) and (np.all(outputs <= 1) if single else np.allclose(outputs.sum(-1), 1, atol=1e-4)))
+
+    def truth(self, table: Any, where: str = "the table") -> np.ndarray:
+        """What stands in the table's column of the target: labels, or numbers. TableError where there is none."""
+        if self.target not in table.column_names:
+            raise TableError(f"{where} lacks the column {self.target!r}, which holds the truth")
+        return target_cells(table, Column(self.target, "", "category" if self.classes else "number"), where)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file of safetensors, whole or not at all. XManError where it cannot be written."""
+        container.save(path, {f"values/{name}": x for name, x in self.values.items()}, {
+            "kind": "model", "list": str(self.steps), "columns": [list(column) for column in self.columns], "output": self.output,
+            "classes": list(self.classes), "target": self.target, "settings": self.settings})
+
+
+def load(path: str | Path) -> Model:
+    """The model that a file holds. XManError where it is cut, altered, of a later version or none; nothing in it is run."""
+    arrays, facts = container.restore(path)
+    if facts.get("kind") != "model":
+        raise XManError(f"{path} is a checkpoint and no model: train on from it, or write a model with --save")
+    try:
+        columns = tuple(Column(*map(str, column)) for column in facts["columns"])
+        values = {name.removeprefix("values/"): x for name, x in arrays.items()}
+        output, classes, target = str(facts["output"]), tuple(map(str, facts["classes"])), str(facts["target"])
+        steps = read_list(facts["list"], columns, values, output, len(classes))
+        return Model(steps, values, columns, output, classes, target, dict(facts["settings"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise XManError(f"{path} is not a model of xman: {error}") from None
+
+
+def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepared | None = None,
+            settings: Mapping[str, Any] | None = None, example: Any = None, target: str = "y") -> Model:
+    """The model that a network with these parameters is, on the columns of a table, or on its own X.
+
+    prepared: of the table that it was trained on; without it example, an array like X, says what feed does.
+    """
+    if not hasattr(network, "outputs"):
+        raise XManError("the model has no register 'outputs', so there is nothing that it predicts; set one")
+    names, own = network.names(), network.operationSequence(network.outputs)
+    output = names[id(network.outputs)]
+    known = {name: np.asarray(x) for name, x in {**network.inputDict(), **parameters}.items() if name in own.inputs}
+    shape = np.shape(example)[1:]
+    columns = (Column("X", "X", "array", "x".join(map(str, shape))),)
+    before, rows, classes, scale = WengertList(), "X", (), None
+    if prepared is not None:
+        columns, before, rows, classes, target = *prepared[:3], prepared.classes, prepared.target.name
+        scale = None if classes else prepared.scale
+        shape = prepared.shape
+    fed = feeding(network, own, np.zeros((2, *shape), np.float32))
+    direct = {dst.removeprefix("fed_"): rows for dst, op, args in fed if op == "alias" and args == ("X",)}
+    ends = [name + "_" * (name in registers(own)) for name in ("deviations", "prediction")] if scale else []
+    taken = {*names.values(), *registers(own), *ends} - direct.keys()
+    ours = {*registers(before), *(column.register for column in columns)}
+    fresh = temporaries(taken | ours | {*registers(fed)})
+    new = {name: next(fresh) for name in registers(before) + [c.register for c in columns] if name in taken}
+    indirect = [line for line in fed if line[0].removeprefix("fed_") not in direct]
+    inside = {name: name[4:] if name.startswith("fed_") else next(fresh) for name in registers(fed)} | {"X": rows}
+    steps = [*renamed(before, new), *renamed(renamed(indirect, inside), new)]
+    steps += renamed(own, {x: new.get(rows, rows) for x in direct})
+    if scale:
+        steps += [(ends[0], "mul", (output, scale[1])), (ends[1], "add", (ends[0], scale[0]))]
+        output = ends[1]
+    steps = renumbered(simplify(WengertList(steps), [output]))
+    columns = tuple(c._replace(register=new.get(c.register, c.register)) for c in columns)
+    values = {name: known[name] for name in steps.inputs if name in known}
+    return Model(steps, values, columns, output, classes, target, dict(settings or {}))
+
+
+def feeding(network: XMan, own: WengertList, example: np.ndarray) -> WengertList:
+    """The lines from X to the inputs of the network's own list, fed_ before their names, that its feed writes."""
+    feed = network.feed if hasattr(network, "feed") else lambda X, y: {"X": X}
+
+    def fed(X: Any) -> dict[str, Any]:
+        return {name: x for name, x in feed(X, None).items() if name in own.inputs}
+    return trace(fed, example)
+
+
+def registers(steps: WengertList) -> list[str]:
+    """All registers of a list."""
+    return [*steps.inputs, *(dst for dst, _, _ in steps)]
+
+
+def renumbered(steps: WengertList) -> WengertList:
+    """The list with its temporaries as z1, z2, … in the order of evaluation."""
+    computed = [dst for dst, _, _ in steps if re.fullmatch("z[0-9]+", dst)]
+    return WengertList(renamed(steps, dict(zip(computed, temporaries({*registers(steps)} - {*computed}), strict=False))))
+
+
+def renamed(steps: Iterable[Line], new: Mapping[str, str]) -> list[Line]:
+    """The lines with other names for the registers in `new`."""
+    name = lambda a: new.get(a, a) if isinstance(a, str) else a
+    return [(name(dst), op, tuple(map(name, args))) for dst, op, args in steps]

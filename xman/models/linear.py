@@ -1,0 +1,65 @@
+"""Generalised linear models: X·W + b, a link and the loss that belongs to it (Cohen's notes, §1.2; McCullagh and Nelder 1989)."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..manager import XMan
+from ..register import XManFunctions as f
+from .parts import bias, glorot, outputs_and_loss, rows, targets
+
+
+class Linear(XMan):
+    """scores = X·W + b of rows X (n, features), dense or SciPy-sparse; scores, outputs and targets y are (n, outputs)."""
+
+    def __init__(self, features: int, outputs: int, *, seed: int = 0, dtype: type = np.float32):
+        random = np.random.default_rng(seed)
+        self.X, self.y = f.input(), f.input()
+        self.W, self.b = glorot(random, features, outputs, dtype), bias(random, outputs, dtype)
+        self.scores = self.X @ self.W + self.b
+
+    def feed(self, X: Any, y: Any) -> dict[str, Any]:
+        """The inputs of the list for rows X, (n, …) flattened to (n, features), and targets y, of one output (n,) too."""
+        return {"X": rows(X), "y": targets(y, self.W.default.shape[1])}
+
+
+class LinearRegression(Linear):
+    """outputs = X·W + b, loss = mean ½(outputs − y)² + ½ ridge Σ W²; a ridge above 0 makes it ridge regression.
+
+    The loss is a mean over the rows and targets, so ridge is what others call α or λ divided by their number.
+    """
+
+    def __init__(self, features: int, outputs: int = 1, *, ridge: float = 0.0, **options: Any):
+        super().__init__(features, outputs, **options)
+        self.outputs, self.loss = outputs_and_loss(self.scores, self.y, "squaredError")
+        if ridge:
+            self.loss = self.loss + ridge * f.half(f.squaredNorm(self.W))
+        self.setup()
+
+
+class PoissonRegression(Linear):
+    """outputs = exp(X·W + b), the rates of the counts y; loss = mean(outputs − y·scores), −log p(y) up to log y!."""
+
+    def __init__(self, features: int, outputs: int = 1, **options: Any):
+        super().__init__(features, outputs, **options)
+        self.outputs = f.exp(self.scores)
+        self.loss = f.mean(self.outputs - self.y * self.scores)
+        self.setup()
+
+
+class LogisticRegression(Linear):
+    """f(X, y, W) = mean crossEntropy(softmax(X·W + b), y) + penalty · frobeniusNorm(W): softmax regression.
+
+    classes: the columns of the outputs (n, classes). Of one it is the regression of a class 1 against a class 0, with the loss
+    sigmoidCrossEntropy. loss: as `outputs_and_loss`; penalty: the weight of the norm, which the notes set to 1 and is left out
+    at 0.
+    """
+
+    def __init__(self, features: int, classes: int, *, loss: str | None = None, penalty: float = 0.0, **options: Any):
+        super().__init__(features, classes, **options)
+        loss = loss or ("softmaxCrossEntropy" if classes > 1 else "sigmoidCrossEntropy")
+        self.outputs, self.loss = outputs_and_loss(self.scores, self.y, loss)
+        if penalty:
+            self.loss = self.loss + penalty * f.frobeniusNorm(self.W)
+        self.setup()

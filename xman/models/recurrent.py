@@ -1,0 +1,107 @@
+"""Recurrent networks, unrolled and many-to-one: the simple one, the GRU and the LSTM."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import XManError
+from ..manager import XMan
+from ..register import Register
+from ..register import XManFunctions as f
+from .parts import activation_called, bias, glorot, outputs_and_loss
+
+
+class Sequences(XMan):
+    """Reads `steps` inputs X1, X2, … (n, features) and gives outputs (n, classes) from the last hidden state h (n, hidden).
+
+    A subclass says in `cell` what one step does; for each letter g of its `gates` there are parameters Wg (features, hidden),
+    Ug (hidden, hidden) and bg (1, hidden). Its `states`, h among them, begin as zeros (1, hidden), which serve every batch
+    size. last: the activation before the softmax (None: none). loss: as `outputs_and_loss`.
+    """
+
+    gates, states = "", "h"
+
+    def __init__(self, features: int, hidden: int, classes: int, *, steps: int = 10, last: str | None = "relu",
+                 loss: str = "crossEntropy", seed: int = 0, dtype: type = np.float32):
+        if not isinstance(steps, int) or steps < 1:
+            raise XManError(f"the steps of an {type(self).__name__} are a whole number, at least one, not {steps!r}")
+        random = np.random.default_rng(seed)
+        self.y = f.input()
+        state = {name: f.input(default=np.zeros((1, hidden), dtype)) for name in self.states}
+        for name, register in state.items():
+            setattr(self, f"{name}0", register)
+        for gate in self.gates:
+            setattr(self, f"W{gate}", glorot(random, features, hidden, dtype))
+            setattr(self, f"U{gate}", glorot(random, hidden, hidden, dtype))
+            setattr(self, f"b{gate}", bias(random, hidden, dtype))
+        self.W2, self.b2 = glorot(random, hidden, classes, dtype), bias(random, classes, dtype)
+        self.steps = steps
+        for t in range(1, steps + 1):
+            X = f.input()
+            state = dict(zip(self.states, self.cell(X, *state.values()), strict=True))
+            for name, register in {"X": X, **state}.items():
+                setattr(self, f"{name}{t}", register)
+        scores = state["h"] @ self.W2 + self.b2
+        self.scores = activation_called(last)(scores) if last else scores
+        self.outputs, self.loss = outputs_and_loss(self.scores, self.y, loss)
+        self.setup()
+
+    def gate(self, letter: str, X: Register, h: Register) -> Register:
+        """h·U + X·W + b with the parameters of that gate."""
+        return h @ getattr(self, f"U{letter}") + X @ getattr(self, f"W{letter}") + getattr(self, f"b{letter}")
+
+    def cell(self, X: Register, *state: Register) -> tuple[Register, ...]:
+        """The states after a step that reads X."""
+        raise NotImplementedError
+
+    def feed(self, X: Any, y: Any) -> dict[str, Any]:
+        """The inputs of the list for sequences X (n, steps, features) and targets y. XManError for other shapes."""
+        if np.ndim(X) != 3 or X.shape[1] != self.steps:
+            raise XManError(f"this {type(self).__name__} reads sequences (n, {self.steps}, features), not an array of shape "
+                            f"{np.shape(X)}")
+        return {**{f"X{t}": X[:, t - 1] for t in range(1, self.steps + 1)}, "y": y}
+
+
+class RNN(Sequences):
+    """h = tanh(h·Uh + X·Wh + bh) (Elman 1990); all else as `Sequences`."""
+
+    gates = "h"
+
+    def cell(self, X: Register, h: Register) -> tuple[Register]:
+        return f.tanh(self.gate("h", X, h)),
+
+
+class GRU(Sequences):
+    """The gated recurrent unit (Cho et al. 2014, eqs. 5 to 8); all else as `Sequences`.
+
+        r = sigmoid(h·Ur + X·Wr + br)           what is looked at
+        z = sigmoid(h·Uz + X·Wz + bz)           what is kept
+        g = tanh((r*h)·Ug + X·Wg + bg)          what is new
+        h = z*h + (1 − z)*g
+    """
+
+    gates = "rzg"
+
+    def cell(self, X: Register, h: Register) -> tuple[Register]:
+        r, z = f.sigmoid(self.gate("r", X, h)), f.sigmoid(self.gate("z", X, h))
+        g = f.tanh(self.gate("g", X, r * h))
+        return z * h + (1 - z) * g,
+
+
+class LSTM(Sequences):
+    """The course's long short-term memory (Hochreiter and Schmidhuber 1997, with forget gates); all else as `Sequences`.
+
+        i = sigmoid(h·Ui + X·Wi + bi)           what comes in
+        f = sigmoid(h·Uf + X·Wf + bf)           what is kept
+        o = sigmoid(h·Uo + X·Wo + bo)           what goes out
+        g = tanh(   h·Uc + X·Wc + bc)           what is new
+        c = i*g + f*c,   h = o*tanh(c),   and at the end outputs = softmax(relu(h·W2 + b2))
+    """
+
+    gates, states = "ifoc", "hc"
+
+    def cell(self, X: Register, h: Register, c: Register) -> tuple[Register, Register]:
+        i, keep, o = (f.sigmoid(self.gate(letter, X, h)) for letter in "ifo")
+        c = i * f.tanh(self.gate("c", X, h)) + keep * c
+        return o * f.tanh(c), c

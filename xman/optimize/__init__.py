@@ -1,0 +1,5 @@
+"""SciPy's optimizers on models and functions, whose values and derivatives are compiled lists."""
+from .least_squares import least_squares
+from .minimize import minimize
+
+__all__ = ["least_squares", "minimize"]

@@ -1,0 +1,75 @@
+"""SciPy's least squares on a model or a function, with the Jacobian of the list."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..engines import compile
+from ..errors import XManError, nearest
+from ..manager import XMan
+from ..matrices import Jacobian, packed, unpacked
+from ..train.evaluation import Result, feed, list_of, pair
+from ..train.progress import Progress
+from .minimize import traced, unsound
+
+METHODS = "trf", "dogbox", "lm"
+
+
+def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "trf", epochs: int = 1000,
+                  tolerance: float = 1e-8, engine: str = "numpy", progress: bool = True) -> Result:
+    """Make ½ Σ r² small, r the residuals of a model or a function, by scipy.optimize.least_squares with their Jacobian.
+
+    what: an XMan whose register `residuals` they are, or else its `outputs` less y, with data a pair (X, y); or a function
+    fn(parameters, *data) of arrays to an array, traced at `start` as `minimize` does. method: trf, dogbox, or lm, which wants
+    as many residuals as parameters at least. tolerance: of SciPy's three rules. The result is as that of `fit`; an epoch is a
+    step, and its loss is ½ Σ r². Raises XManError for what does not fit, and Diverged where a residual is NaN at the beginning.
+    """
+    from scipy import optimize
+
+    if method not in METHODS:
+        raise XManError(f"there is no method {method!r}{nearest(str(method), METHODS)}; there are {', '.join(METHODS)}")
+    target: Any = 0.0
+    if isinstance(what, XMan):
+        X, y = pair(data, "data")
+        steps = list_of(what, of := "residuals" if hasattr(what, "residuals") else "outputs")
+        target, of = y if of == "outputs" else target, what.names()[id(getattr(what, of))]
+        values, wrt, back = what.inputDict(**feed(what, X, y)), [name for name in steps.inputs if what.isParam(name)], dict
+    else:
+        steps, wrt, values, back = traced(what, start, data)
+        of = steps[-1][0]
+    values |= {w: np.asarray(values[w], float) for w in wrt}
+    jacobian, program, history, begun = Jacobian(steps, of, wrt), compile(steps, [of], engine), [], time.perf_counter()
+
+    def at(w: np.ndarray) -> dict[str, Any]:
+        return values | unpacked(w, values, wrt)
+
+    def residuals(w: np.ndarray) -> np.ndarray:
+        found = np.asarray(program(at(w))[of], float)
+        if np.size(target) not in (1, found.size):
+            raise XManError(f"the outputs have shape {found.shape} and y {np.shape(target)}; least squares needs as many targets")
+        return found.ravel() - np.ravel(target)
+
+    def slopes(w: np.ndarray) -> np.ndarray:
+        nonlocal begun
+        found, now = jacobian(at(w)), time.perf_counter()
+        history.append({"epoch": len(history), "loss": 0.5 * float(np.sum(residuals(w) ** 2)), "seconds": now - begun})
+        if len(history) > 1:  # the first is where it begins
+            shown.step()
+            shown.line(history[-1])
+        begun = now
+        return np.hstack([np.reshape(found[x], (-1, np.size(values[x]))) for x in wrt])
+
+    with np.errstate(all="ignore"), Progress(progress, total=epochs, done=0) as shown:
+        w = packed(values, wrt)
+        if not np.isfinite(residuals(w)).all():
+            raise unsound(steps, values)
+        try:
+            found = optimize.least_squares(residuals, w, slopes, method=method, ftol=tolerance, xtol=tolerance, gtol=tolerance,
+                                           max_nfev=epochs)
+            w, reason = found.x, found.message
+        except KeyboardInterrupt:
+            reason = f"interrupted in epoch {len(history)}"
+    return Result(back(unpacked(w, values, wrt)), history[1:], len(history) - 1, reason)

@@ -1,0 +1,207 @@
+"""SciPy's methods on a model or a function, whose values and derivatives are one list, compiled."""
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..engines import compile
+from ..errors import XManError, nearest
+from ..functions.trace import parameters, trace, unused, varies
+from ..functions.trees import flatten, paths, unflatten
+from ..interpreters import eval
+from ..manager import XMan
+from ..matrices import Hessian, packed, unpacked
+from ..matrices.linear import LinearMap
+from ..passes import EXACT, STABLE, gradient, simplify
+from ..train.evaluation import Diverged, Result, first_nan, judge
+from ..train.loop import Callback
+from ..train.objective import Objective
+from ..train.progress import Progress
+from ..train.run import score
+from ..train.second_order import refuse_changing
+from ..wengert import WengertList
+
+WITH_GRADIENT, WITH_PRODUCTS = ("L-BFGS-B", "BFGS", "CG"), ("Newton-CG", "trust-ncg", "trust-krylov")
+STALLED = 10  # epochs in which the loss has not fallen
+
+
+def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "L-BFGS-B", epochs: int = 1000,
+             tolerance: float = 1e-5, validation: tuple | None = None, l1: float | dict[str, float] | None = None,
+             l2: float | dict[str, float] | None = None, sample_weight: Any = None,
+             class_weight: dict[Any, float] | str | None = None, callbacks: Iterable[Callback] = (), engine: str = "auto",
+             progress: bool = True) -> Result:
+    """Make a model's loss, or a function, as small as it gets, by scipy.optimize.minimize; the result is as that of `fit`.
+
+    what: an XMan as `fit` takes it, with data a pair (X, y); or a function fn(parameters, *data) of arrays to a number, of
+    which the path is taken that it goes at `start`: the parameters to begin with, an array, a number or a tree of them.
+    method: L-BFGS-B, BFGS or CG, which take the gradient; Newton-CG, trust-ncg or trust-krylov, which take products with the
+    Hessian too. It ends where no entry of the gradient is larger than tolerance, or after so many epochs, its iterations.
+    The history has the loss of each epoch and the largest entry of its gradient. engine: auto is numpy. Other arguments are as
+    for `fit`. Raises XManError for what does not fit, and Diverged where the loss or its gradient is NaN at the beginning.
+    """
+    if method not in (methods := (*WITH_GRADIENT, *WITH_PRODUCTS)):
+        raise XManError(f"there is no method {method!r}{nearest(str(method), methods)}; there are {', '.join(methods)}")
+    judged = judge(what, validation) if validation is not None else None
+    if isinstance(what, XMan):
+        objective = Objective(what, data, 0, sample_weight, class_weight, l1, l2)
+        refuse_changing(objective, method)
+        steps, of, wrt, back = objective.steps, objective.loss, objective.names, dict
+        values = objective.inputs | objective.given(objective.X, objective.y, np.arange(objective.rows), 0)
+    else:
+        for name, value in {"validation": validation, "l1": l1, "l2": l2, "sample_weight": sample_weight,
+                            "class_weight": class_weight}.items():
+            if value is not None:
+                raise XManError(f"{name} is for models; write it into the function")
+        steps, wrt, values, back = traced(what, start, data)
+        of = steps[-1][0]
+    return Descent(Problem(steps, of, wrt, values, method in WITH_PRODUCTS, engine), back, tolerance, judged,
+                   callbacks).run(method, epochs, progress)
+
+
+class Problem:
+    """A loss as a function of one vector w, all parameters one after the other, with its gradient and its Hessian's products.
+
+    The list is split where it begins to depend on the vector that the Hessian is multiplied by: what stands before it is the
+    value, the gradient, and what all products at a point have in common.
+    """
+
+    def __init__(self, steps: WengertList, of: str, wrt: list[str], values: dict[str, Any], products: bool, engine: str):
+        self.of, self.wrt, self.steps = of, wrt, steps
+        self.values = values | {w: np.array(values[w], None if np.asarray(values[w]).dtype.kind == "f" else float) for w in wrt}
+        self.start, self.slopes = packed(self.values, wrt).astype(float), [f"d{of}_d{w}" for w in wrt]
+        if (shape := np.shape(eval(steps, self.values)[of])) != ():
+            raise XManError(f"{of!r} has shape {shape}; what is made small has to be one number: write f.mean(…), np.mean(…)")
+        both, self.dots, kept = gradient(steps, of, wrt), {}, []
+        engine = "numpy" if engine == "auto" else engine
+        if products:
+            hessian = Hessian(steps, of, wrt)
+            self.dots, self.images = hessian.dots, hessian.images
+            likes = self.values | {dot: self.values[w] for w, dot in self.dots.items()}
+            both, moving = LinearMap(hessian.steps, self.dots.values(), [of, *self.slopes, *self.images.values()]).split(likes)
+            kept = [name for name in moving.inputs if name not in likes]
+            self.products = compile(moving, self.images.values(), engine) if moving else None
+        self.evaluated = compile(both, dict.fromkeys([of, *self.slopes, *kept]), engine)
+        self.w: np.ndarray | None = None
+        # a line search gives up where it meets NaN or 1e65: what is above `far` is as high as that, and flat
+        self.far = sys.float_info.max
+        self.far = 100 * (1 + abs(self.at(self.start).loss))
+
+    def at(self, w: np.ndarray) -> Problem:
+        """The problem with what is known at w: SciPy asks for the value, the gradient and the products one by one."""
+        if self.w is None or not np.array_equal(w, self.w):
+            self.w, self.here = w.copy(), self.named(w)
+            self.found = self.evaluated(self.values | self.here)
+            self.loss, self.slope = float(self.found[self.of]), packed(self.found, self.slopes).astype(float)
+            self.sound = bool(-np.inf < self.loss <= self.far and np.isfinite(self.slope).all())
+            if not self.sound:
+                self.loss, self.slope = self.far, 0 * self.slope
+        return self
+
+    def named(self, w: np.ndarray) -> dict[str, np.ndarray]:
+        """The parameters by name, in their shapes and precisions."""
+        return {name: x.astype(self.values[name].dtype) for name, x in unpacked(w, self.values, self.wrt).items()}
+
+    def value(self, w: np.ndarray) -> float:
+        return self.at(w).loss
+
+    def gradient(self, w: np.ndarray) -> np.ndarray:
+        return self.at(w).slope.copy()
+
+    def product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        vectors = self.named(v)
+        values = self.values | self.at(w).here | self.found | {dot: vectors[name] for name, dot in self.dots.items()}
+        found = self.products(values) if self.products else {}
+        return packed({name: found[self.images[name]] if name in self.images else 0 * x for name, x in vectors.items()},
+                      self.wrt).astype(float)
+
+
+class Descent:
+    """A run of one of SciPy's methods: what its iterations came to."""
+
+    def __init__(self, problem: Problem, back: Callable[[dict], Any], tolerance: float,
+                 judged: Callable | None = None, callbacks: Iterable[Callback] = ()):
+        self.problem, self.back, self.tolerance, self.judged = problem, back, tolerance, judged
+        self.callbacks, self.history, self.best, self.reason = list(callbacks), [], 0, ""
+        self.parameters = back(problem.named(problem.start))
+
+    @np.errstate(all="ignore")
+    def run(self, method: str, epochs: int, progress: bool) -> Result:
+        """The result of the method. Raises Diverged where there is nothing to descend from."""
+        from scipy import optimize
+
+        problem, options = self.problem, {"maxiter": epochs}
+        slope = problem.gradient(problem.start)
+        if not problem.at(problem.start).sound:
+                raise unsound(problem.steps, problem.values)
+        options |= {"L-BFGS-B": {"ftol": 0.0, "gtol": 0.0, "maxfun": 100 * epochs}, "Newton-CG": {"xtol": 0.0}}.get(
+            method, {"gtol": 0.0})
+        self.begun = time.perf_counter()
+        with Progress(progress, total=epochs, done=0) as self.shown:
+            try:
+                if not epochs or not self.over(slope):
+                    found = optimize.minimize(problem.value, problem.start, jac=problem.gradient, method=method, options=options,
+                                              hessp=problem.product if method in WITH_PRODUCTS else None, callback=self.seen)
+                    self.reason = self.reason or f"all {epochs} epochs done" * (found.nit >= epochs) or found.message
+            except KeyboardInterrupt:
+                self.reason = f"interrupted in epoch {len(self.history) + 1}"
+        return Result(self.parameters, self.history, self.best, self.reason)
+
+    def over(self, slope: np.ndarray) -> bool:
+        """Whether the gradient is small enough."""
+        if np.abs(slope).max(initial=0.0) <= self.tolerance:
+            self.reason = f"no entry of the gradient is larger than {self.tolerance:g}"
+        return bool(self.reason)
+
+    def seen(self, intermediate_result: Any) -> None:
+        """An iteration is done."""
+        w = intermediate_result.x
+        loss, slope, here = self.problem.value(w), self.problem.gradient(w), self.back(self.problem.named(w))
+        row = {"epoch": len(self.history) + 1, "loss": loss, "gradient": float(np.abs(slope).max()),
+               "seconds": time.perf_counter() - self.begun}
+        if self.judged:
+            row["validation_loss"], accuracy = self.judged(here)
+            row |= {} if accuracy is None else {"validation_accuracy": accuracy}
+        if not self.history or score(row) < min(map(score, self.history)):
+            self.parameters, self.best = here, row["epoch"]
+        self.history.append(row)
+        said = [call(row, here) for call in self.callbacks]
+        self.shown.step()
+        self.shown.line(row)
+        self.begun = time.perf_counter()
+        if len(self.history) > STALLED and not loss < self.history[-1 - STALLED]["loss"]:
+            self.reason = "the loss is as small as its precision lets it become here: no step makes it smaller"
+        self.reason = next(filter(None, said), self.reason)
+        if self.over(slope):
+            raise StopIteration
+
+
+def unsound(steps: WengertList, values: dict[str, Any]) -> Diverged:
+    """The error for a value or a derivative that is not finite where the parameters begin."""
+    first = first_nan(steps, eval(steps, values)) or "it or its derivative is not finite"
+    return Diverged(f"the loss cannot be made smaller from where the parameters begin: {first}")
+
+
+def traced(fn: Callable, start: Any, data: tuple) -> tuple[WengertList, list[str], dict[str, Any], Callable[[dict], Any]]:
+    """The list of fn(start, *data), the names of start's leaves in it, all values, and what makes a tree of leaves by name."""
+    if start is None:
+        raise XManError("a function is made small from somewhere: say start=…, its parameters to begin with")
+    leaves, structure = flatten(start)
+    start = unflatten(structure, [np.asarray(leaf, None if getattr(leaf, "dtype", np.dtype(int)).kind == "f" else float)
+                                  for leaf in leaves])
+    steps, values, own = trace(fn, start, *data), {}, []
+    for k, (name, example) in enumerate(zip(parameters(fn, 1 + len(data)), (start, *data), strict=True)):
+        parts, shape = flatten(example)
+        for leaf, path in zip(parts, paths(shape, name), strict=True):
+            if varies(leaf):
+                values[path := unused(path, values)] = leaf
+                own += [path] * (k == 0)
+    if len(steps.outputs) != 1:
+        raise XManError(f"the function returns {len(steps.outputs)} arrays, {', '.join(steps.outputs)}; it has to return one")
+    steps = simplify(steps, [steps[-1][0]], rewrites=EXACT + STABLE)
+    if not (wrt := [name for name in own if name in steps.inputs]):
+        raise XManError("the function does not depend on its parameters")
+    return steps, wrt, values, lambda found: unflatten(structure, [found.get(name, values[name]) for name in own])

@@ -1,0 +1,177 @@
+"""Columns: what a table's cells are, and the arrays that they enter a list as."""
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..errors import extra, nearest
+from .frames import TableError, of_frame
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class Column(NamedTuple):
+    """A column of a table, and the input of the list that it enters as.
+
+    kind: "number" (floats, NaN where missing), "category" or "text" (strings, "" where missing), "date" (datetime64), or
+    "array", which is a whole array of numbers (rows, …). spelling: how numbers or dates are written where they are strings,
+    "1.234,5", "1,234.5", "%d.%m.%Y"; of an array its shape without the rows, "8x8".
+    """
+    name: str
+    register: str
+    kind: str
+    spelling: str = ""
+
+
+# how a number looks: as it is spelled, and what has to be changed for Python to read it
+NUMBERS = {"1,5": (r"[-+]?(\d+(,\d*)?|,\d+)([eE][-+]?\d+)?", ((",", "."),)),
+           "1.234,5": (r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?|[-+]?\d*(,\d*)?", ((".", ""), (",", "."))),
+           "1,234.5": (r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?|[-+]?\d*(\.\d*)?", ((",", ""),)),
+           "1 234,5": (r"[-+]?\d{1,3}([  ]\d{3})+(,\d*)?|[-+]?\d*(,\d*)?", ((" ", ""), (" ", ""), (",", ".")))}
+DIGITS = {"%Y": r"\d{4}", "%m": r"\d{1,2}", "%d": r"\d{1,2}"}
+DATES = {form: re.sub("%.", lambda part: DIGITS[part[0]], form.replace(".", r"\."))
+         for form in ("%Y-%m-%d", "%d-%m-%Y", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y.%m.%d")}
+
+
+def inputs(columns: Sequence[Column], table: Any, where: str = "the table") -> dict[str, np.ndarray]:
+    """The arrays, by register, with which a list reads these columns of a table, in whatever order they stand there.
+
+    table: of pyarrow, as `read` gives it, a frame, or an array of as many columns. TableError for a column that the table
+    lacks, and a cell that is not of its column's kind.
+    """
+    if len(columns) == 1 and columns[0].kind == "array":
+        return {columns[0].register: numeric(table, sizes(columns[0]), where)}
+    if isinstance(table, (np.ndarray, list)) or hasattr(table, "tocsr"):
+        table = by_position(columns, table, where)
+    elif not hasattr(table, "column_names"):
+        table = of_frame(table)
+    there = dict(zip(table.column_names, table.columns, strict=True))
+    if lacking := [column.name for column in columns if column.name not in there]:
+        raise TableError(f"{where} lacks the column {lacking[0]!r}{nearest(lacking[0], there)}; the model was trained with "
+                         f"{', '.join(repr(c.name) for c in columns[:12])}")
+    return {column.register: cells(there[column.name], column, where) for column in columns}
+
+
+def sizes(column: Column) -> tuple[int, ...]:
+    """The shape of an array without its rows."""
+    return tuple(int(n) for n in column.spelling.split("x") if n.isdecimal())
+
+
+def numeric(table: Any, shape: tuple[int, ...], where: str) -> Any:
+    """An array of numbers, or a sparse matrix, (rows, *shape); of a table its columns, of which a last one more is a target."""
+    if hasattr(table, "column_names"):
+        width = math.prod(shape)
+        names = table.column_names[:width] if len(table.column_names) in (width, width + 1) else table.column_names
+        table = np.stack([cells(table[name], Column(name, "", "number"), where) for name in names], 1)
+        table = table.reshape(-1, *shape) if len(names) == width else table
+    found = table if hasattr(table, "tocsr") else np.asarray(table)
+    if found.dtype.kind not in "biuf" or found.shape[1:] != shape:
+        raise TableError(f"{where} is an array of {found.dtype} of shape {found.shape}; wanted numbers of shape (rows, "
+                         f"{', '.join(map(str, shape))})")
+    return found.tocsr() if hasattr(found, "tocsr") else found
+
+
+def by_position(columns: Sequence[Column], table: Any, where: str) -> Any:
+    """A table of an array (rows, columns), whose columns stand as in training."""
+    found = np.asarray(table.toarray() if hasattr(table, "toarray") else table, object if isinstance(table, list) else None)
+    if found.ndim != 2 or found.shape[1] != len(columns):
+        raise TableError(f"{where} has shape {found.shape}; wanted {len(columns)} columns: "
+                         f"{', '.join(repr(c.name) for c in columns[:12])}")
+    names = [column.name for column in columns]
+    return extra("pyarrow", "tables", "a table").table({name: list(x) if x.dtype == object else x
+                                                        for name, x in zip(names, found.T, strict=True)})
+
+
+def cells(chunks: pyarrow.ChunkedArray, column: Column, where: str) -> np.ndarray:
+    """The cells of a column as its kind has them. TableError names the first that is not of it."""
+    pa = extra("pyarrow", "tables", "a table")
+    try:
+        return converted(chunks, column)
+    except pa.ArrowException:
+        pass
+    row, cell = 0, None
+    for row, cell in enumerate(chunks.to_pylist(), 1):  # noqa: B007, what it ends with is wanted
+        try:
+            converted(pa.chunked_array([[cell]], chunks.type), column)
+        except pa.ArrowException:
+            break
+    raise TableError(f"{where}, row {row}, column {column.name!r}: found {str(cell)[:60]!r}, wanted a {column.kind}"
+                     + (f" such as {column.spelling}" if column.spelling else "") + "; mend the cell, or leave it empty")
+
+
+def converted(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
+    pc, pa = extra("pyarrow.compute", "tables", "a table"), extra("pyarrow", "tables", "a table")
+    kind, types = column.kind, pa.types
+    if types.is_null(chunks.type):
+        chunks = chunks.cast("string")
+    elif types.is_dictionary(chunks.type):
+        chunks = chunks.cast(chunks.type.value_type)
+    textual = types.is_string(chunks.type) or types.is_large_string(chunks.type) or types.is_string_view(chunks.type)
+    if kind == "number":
+        if textual:
+            chunks = plain_numbers(chunks, column.spelling)
+        return chunks.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+    if kind == "date":
+        if textual:
+            chunks = as_dates(chunks, column.spelling)
+        return chunks.cast(pa.timestamp("ms"), safe=False).to_numpy(zero_copy_only=False).astype("datetime64[ms]")
+    if types.is_boolean(chunks.type):
+        chunks = pc.if_else(chunks, "True", "False")
+    chunks = pc.fill_null(chunks.cast("string"), "")
+    if pc.any(pc.match_substring(chunks, "\0")).as_py():
+        raise TableError(f"the column {column.name!r} holds a NUL character, so this is no text; mend the file")
+    if kind == "text":
+        return chunks.to_numpy(zero_copy_only=False)
+    coded = pc.dictionary_encode(pc.utf8_trim_whitespace(chunks)).combine_chunks()
+    words = np.array([truth(word) for word in coded.dictionary.to_pylist()], object)
+    return words[coded.indices.to_numpy(zero_copy_only=False)] if len(words) else np.empty(len(chunks), object)
+
+
+def truth(word: str) -> str:
+    """True and False in one spelling; every other word as it is."""
+    return word.capitalize() if word.lower() in ("true", "false") else word
+
+
+def plain_numbers(chunks: Any, spelling: str) -> Any:
+    """Strings that write numbers, as Python reads them."""
+    pc = extra("pyarrow.compute", "tables", "a table")
+    chunks = pc.utf8_trim_whitespace(chunks.cast("string"))
+    for old, new in NUMBERS[spelling][1] if spelling else ():
+        chunks = pc.replace_substring(chunks, old, new)
+    return pc.if_else(pc.equal(chunks, ""), None, chunks)
+
+
+def as_dates(chunks: Any, spelling: str) -> Any:
+    pc = extra("pyarrow.compute", "tables", "a table")
+    chunks = pc.utf8_trim_whitespace(chunks.cast("string"))
+    return pc.strptime(chunks, spelling, "s") if spelling else chunks
+
+
+def spelled(words: Iterable[str], day_first: bool = False) -> tuple[str, str]:
+    """("number" or "date", its spelling) of strings that all write one; ("", "") of others."""
+    words = [word for word in words if word]
+    for spelling, (pattern, _) in NUMBERS.items():
+        if words and all(re.fullmatch(pattern, word) for word in words):
+            return "number", spelling
+    fit = [form for form, pattern in DATES.items() if words and all(re.fullmatch(pattern, word) for word in words)]
+    for form in sorted(fit, key=lambda form: form.startswith("%d") != day_first):
+        if all(map(dated(form), words)):
+            return "date", form
+    return "", ""
+
+
+def dated(form: str) -> Any:
+    """Whether a word is a date of that form."""
+    from datetime import datetime
+
+    def fits(word: str) -> bool:
+        try:
+            return bool(datetime.strptime(word, form))
+        except ValueError:
+            return False
+    return fits

@@ -1,0 +1,141 @@
+"""What the columns of a table hold, and whether there is anything to learn from them."""
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import extra
+from .columns import Column, cells, spelled
+from .frames import TableError
+
+COMMON = 100      # categories of a column, and words of a text, that get a place of their own
+FEW = 20          # whole numbers, up to which they are classes
+SAMPLE = 10_000   # rows by which a kind is told
+
+
+def kind_of(chunks: Any, name: str, day_first: bool, said: list[str]) -> tuple[str, str]:
+    """(kind, spelling) of a column, by its type and, of strings, by what they look like; `said` gets what is doubtful."""
+    pa, pc = extra("pyarrow", "tables", "a table"), extra("pyarrow.compute", "tables", "a table")
+    types, of = pa.types, chunks.type.value_type if pa.types.is_dictionary(chunks.type) else chunks.type
+    if types.is_boolean(of) or types.is_dictionary(chunks.type):
+        return "category", ""
+    if types.is_integer(of) or types.is_floating(of) or types.is_decimal(of) or types.is_null(of):
+        return "number", ""
+    if types.is_date(of) or types.is_timestamp(of):
+        return "date", ""
+    if not (types.is_string(of) or types.is_large_string(of) or types.is_string_view(of) or types.is_time(of)):
+        raise TableError(f"the column {name!r} holds {of}, which xman does not read; leave it out with --ignore {name}")
+    words = pc.utf8_trim_whitespace(chunks.cast("string").drop_null())
+    some = [word for word in words.slice(0, SAMPLE).to_pylist() if word]
+    kind, spelling = spelled(some, day_first)
+    if kind == "date" and "/" in spelling and len(words) > SAMPLE:  # all of them decide which is the day
+        kind, spelling = spelled(words.to_pylist(), day_first)
+    if kind:
+        return kind, spelling
+    strange = [word for word in some if not re.fullmatch(r"[-+]?[\d.,]+([eE][-+]?\d+)?", word)]
+    if len(strange) < len(some) / 2:
+        said.append(f"{name!r} holds words among numbers, such as {strange[0][:40]!r}, and so counts as words: mend or empty "
+                    "those cells where it is a number")
+    different = pc.count_distinct(words).as_py()
+    return ("category" if different <= max(FEW, len(words) / 2) and different <= 50 * COMMON else "text"), ""
+
+
+def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
+                said: list[str]) -> tuple[Column, tuple[str, ...], np.ndarray]:
+    """The target as a column, its classes, and its cells; `said` gets the sentence that says which task it is."""
+    kind, spelling = kind_of(chunks, name, day_first, said)
+    column = Column(name, "y", "category" if kind == "text" else kind, spelling)
+    found = cells(chunks, column, "the table")
+    if kind == "date":
+        raise TableError(f"the target {name!r} holds dates; --target names the column to predict")
+    why = "it holds words"
+    if kind == "number":
+        known = found[np.isfinite(found)]
+        values = np.unique(known[:SAMPLE])
+        few = len(values) <= FEW and bool((known == np.rint(known)).all())
+        why = f"it holds {len(values)} whole numbers" if few else "it holds numbers"
+        if task == "classify" or task is None and few:
+            column = column._replace(kind="category")
+        task = task or ("classify" if few else "regress")
+    elif task == "regress":
+        raise TableError(f"--task regress: the target {name!r} holds {str(found[0])!r}, no numbers; --target names another")
+    found = target_cells({name: chunks}, column, "the table")
+    if task == "regress":
+        if np.ptp(found) == 0:
+            raise TableError(f"the target {name!r} is {found[0]:g} in every row: nothing can be learnt; --target names another")
+        said.append(f"the task is to regress, since the target {name!r} is a number; --task classify makes classes of them")
+        return column, (), found
+    counts = Counter(found.tolist())
+    if len(counts) < 2:
+        raise TableError(f"the target {name!r} is {str(found[0])!r} in every row, one class alone: there is nothing to learn; "
+                         "--target names another column")
+    if len(counts) > max(FEW, len(found) / 2):
+        raise TableError(f"the target {name!r} has {len(counts):,} classes in {len(found):,} rows, too many to learn; "
+                         "--target names another column, --task regress fits numbers")
+    said.append(f"the task is to classify, since the target {name!r}: {why}; " + (
+        "--task regress fits them as numbers" if kind == "number" else f"{len(counts)} classes"))
+    return column, tuple(sorted(counts, key=float if kind == "number" else str)), found
+
+
+def target_cells(table: Any, target: Column, where: str) -> np.ndarray:
+    """The targets: numbers, or labels as strings, of which none is missing."""
+    chunks = table[target.name]
+    if target.kind == "category" and number_like(chunks):
+        numbers = cells(chunks, target._replace(kind="number"), where)
+        missing = ~np.isfinite(numbers)
+        words, place = np.unique(np.where(missing, 0.0, numbers), return_inverse=True)
+        found = np.array([str(int(x)) if x == int(x) else repr(x) for x in words.tolist()], object)[place]
+    else:
+        found = cells(chunks, target, where)
+        missing = ~np.isfinite(found) if target.kind == "number" else found == ""
+    if missing.any():
+        raise TableError(f"{where}: the target {target.name!r} is missing in {int(missing.sum()):,} rows, the first of them row "
+                         f"{int(missing.argmax()) + 1}; leave those rows out")
+    return found
+
+
+def number_like(chunks: Any) -> bool:
+    types = extra("pyarrow", "tables", "a table").types
+    return types.is_integer(chunks.type) or types.is_floating(chunks.type) or types.is_decimal(chunks.type)
+
+
+def summary(array: np.ndarray, kind: str) -> tuple[int, str]:
+    """How many cells are missing, and the range of the others or the commonest of them."""
+    if kind in ("number", "date"):
+        known = array[np.isfinite(array) if kind == "number" else ~np.isnat(array)]
+        ends = [] if not len(known) else [known.min(), known.max()]
+        form = "{:g}".format if kind == "number" else lambda date: str(date)[:10]
+        return len(array) - len(known), " … ".join(map(form, ends))
+    known = array[array != ""]
+    counts = Counter(known[:SAMPLE * 10].tolist()).most_common(3)
+    return len(array) - len(known), ", ".join(f"{word[:24]} ({n})" for word, n in counts)
+
+
+def useless(array: np.ndarray, kind: str) -> str:
+    """Why a column tells no rows apart, or nothing where it does."""
+    missing = ~np.isfinite(array) if kind == "number" else np.isnat(array) if kind == "date" else array == ""
+    if missing.all():
+        return "is missing in every training row"
+    if not missing.any() and bool((array == array[0]).all()):
+        return f"is {str(array[0])[:40]} in every training row"
+    return ""
+
+
+def leaks(columns: Sequence[Column], arrays: Sequence[np.ndarray], y: np.ndarray, target: str) -> list[str]:
+    """A sentence for each column that is the target under another name."""
+    said, some = [], slice(0, SAMPLE)
+    y_values, y_places = np.unique(y[some], return_inverse=True)
+    for column, array in zip(columns, arrays, strict=True):
+        if column.kind == "text" or len(y_values) < 2:
+            continue
+        values, places = np.unique(array[some], return_inverse=True)
+        pairs = len(np.unique(places * len(y_values) + y_places))
+        same = len(values) == len(y_values) == pairs and len(values) < len(places)
+        if same or column.kind == "number" and y.dtype.kind == "f" and np.array_equal(array, y):
+            said.append(f"{column.name!r} tells the target {target!r} row by row: if it is not known when predictions are made, "
+                        f"leave it out with --ignore {column.name!r}")
+    return said

@@ -1,0 +1,231 @@
+"""From columns to numbers by lines of the list: what is missing, categories, dates, text, and the scale of numbers."""
+from __future__ import annotations
+
+import keyword
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ops
+from ops.indexing import split_words
+
+from ..errors import extra, nearest
+from ..interpreters import eval
+from ..notation import WORDS
+from ..wengert import WengertList, temporaries
+from .columns import Column, cells, inputs
+from .frames import TableError, first_line, of_frame
+from .kinds import COMMON, SAMPLE, kind_of, leaks, summary, target_cells, told_target, useless
+
+CHARACTERS = 20  # of a text that are read
+
+
+class Prepared(NamedTuple):
+    """The lines that make rows of numbers of a table, by what its training rows hold.
+
+    columns: those that the lines read. steps: the lines. output: the register of the rows, float32 (rows, features), or
+    (rows, characters, alphabet) of a single text. target: the column that is to be predicted, and classes: its labels, none
+    of numbers. scale: (mean, standard deviation) of the numbers. found: what each column holds, (name, kind, missing, what),
+    and said: what is worth a sentence. shape: that of a row of numbers.
+    """
+    columns: tuple[Column, ...]
+    steps: WengertList
+    output: str
+    target: Column
+    classes: tuple[str, ...]
+    scale: tuple[float, float]
+    found: list[tuple[str, str, int, str]]
+    said: list[str]
+    shape: tuple[int, ...]
+
+    def features(self, table: Any) -> np.ndarray:
+        """The rows of numbers, (rows, features), of a table or a frame."""
+        return eval(self.steps, inputs(self.columns, table))[self.output]
+
+    def pair(self, table: Any, y: Any = None) -> tuple[Any, np.ndarray]:
+        """(features, targets) of a table, a frame or an array, to train on. y: the targets, where they are no column of it."""
+        X = self.features(table)
+        return X, self.targets(table if y is None else {self.target.name: as_column(y, X.shape[0])})
+
+    def targets(self, table: Any, where: str = "the table") -> np.ndarray:
+        """The classes by their place, int64 (rows,), or the numbers on their scale, float32 (rows, 1)."""
+        found = target_cells(table if hasattr(table, "column_names") else of_frame(table), self.target, where)
+        if not self.classes:
+            return ((found[:, None] - self.scale[0]) / self.scale[1]).astype(np.float32)
+        places = ops.G["codes"](found, self.classes)
+        if (unknown := np.flatnonzero(places == len(self.classes))).size:
+            at = int(unknown[0])
+            raise TableError(f"{where}, row {at + 1}, column {self.target.name!r}: found {str(found[at])[:60]!r}, "
+                             f"which no training row has; the classes are {', '.join(self.classes[:12])[:400]}")
+        return places
+
+
+def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task: str | None = None,
+             rows: np.ndarray | Callable[[np.ndarray], np.ndarray] | None = None, day_first: bool = False) -> Prepared:
+    """What makes rows of numbers and targets of a table's columns.
+
+    table: of pyarrow, as `read` gives it, a frame, an array (rows, …) or a sparse matrix. target: the column to predict (None:
+    the last), or the targets themselves, one of each row. ignore: columns to leave out. task: "classify" or "regress" (None: by
+    the target: words, truth values and few whole numbers are classes). rows: the training rows by number, or a function from
+    the targets to them; means, deviations, categories and alphabets are theirs (None: all). day_first: 03/04/2024 is in April.
+    TableError for what cannot be learnt from.
+    """
+    if isinstance(table, np.ndarray) or hasattr(table, "tocsr"):
+        return of_array(table, target, task)
+    table = table if hasattr(table, "column_names") else of_frame(table)
+    if not isinstance(target, (str, type(None))):
+        table, target = table.append_column("target", as_column(target, table.num_rows)), "target"
+    names = list(table.column_names)
+    for word, name in [("target", target)] * (target is not None) + [("ignore", name) for name in ignore]:
+        if name not in names:
+            raise TableError(f"--{word} {name}: there is no such column{nearest(name, names)}; there are {', '.join(names[:20])}")
+    if not table.num_rows:
+        raise TableError("the table has a header and no rows; wanted rows below it")
+    ignored = {*ignore, *([""] if "" in names[:1] and "" != target else [])}
+    target = next((name for name in reversed(names) if name not in ignored), "") if target is None else target
+    features = [name for name in names if name not in ignored and name != target]
+    if not features:
+        raise TableError(f"the table has no column beside {target!r}; wanted at least one to predict it from")
+    said = ["the first column has no name and is taken for row numbers: left out"] * ("" in ignored - {*ignore})
+    goal, classes, y = told_target(table[target], target, task, day_first, said)
+    rows = rows(y) if callable(rows) else rows
+    part, y = (table, y) if rows is None else (table.take(rows), y[rows])
+    scale = (0.0, 1.0) if classes else (float(y.mean()), float(y.std()))
+    columns, arrays, found = [], [], []
+    taken, there = {*ops.G, *keyword.kwlist, *WORDS}, dict(zip(names, part.columns, strict=True))
+    for name in features:
+        chunks = there[name]
+        kind, spelling = kind_of(chunks, name, day_first, said)
+        column = Column(name, register_of(name, taken), kind, spelling)
+        array = cells(chunks, column, "the table")
+        found.append((name, kind, *summary(array, kind)))
+        if spelling.startswith("%d/") or spelling.startswith("%m/"):
+            said.append(f"{name!r}: dates are read as {spelling}; --day-first or --no-day-first says which")
+        if why := useless(array, kind):
+            said.append(f"{name!r} {why}: left out")
+            continue
+        columns.append(column)
+        arrays.append(array)
+    if not columns:
+        raise TableError(f"no column tells rows apart: {'; '.join(said)[:1000]}")
+    said += leaks(columns, arrays, y, target)
+    steps, output = lines(columns, arrays, taken)
+    shape = eval(steps, {c.register: x[:1] for c, x in zip(columns, arrays, strict=True)})[output].shape[1:]
+    found.append((target, "target", *summary(y, goal.kind)))
+    return Prepared(tuple(columns), steps, output, goal, classes, scale, found, said, shape)
+
+
+def as_column(y: Any, rows: int) -> Any:
+    """Targets, one of each row, as a column. TableError for another number of them."""
+    pa = extra("pyarrow", "tables", "a table")
+    try:
+        found = pa.chunked_array(y if hasattr(y, "__arrow_c_stream__") else [pa.array(np.ravel(np.asarray(y)))])
+    except pa.ArrowException as error:
+        raise TableError(f"the targets are no column: {first_line(error)}") from None
+    if len(found) != rows:
+        raise TableError(f"there are {len(found)} targets for {rows} rows")
+    return found
+
+
+def of_array(X: Any, y: Any, task: str | None) -> Prepared:
+    """As `prepared`, of an array, whose columns are put on one scale, or of a sparse matrix, which is left as it is."""
+    said: list[str] = []
+    goal, classes, y = told_target(as_column(y, X.shape[0]), "target", task, False, said)
+    column = Column("X", "X", "array", "x".join(map(str, X.shape[1:])))
+    steps, output = (WengertList(), "X") if hasattr(X, "tocsr") else lines([column], [np.asarray(X, float)], {"X"})
+    shape = eval(steps, {"X": X[:1]})[output].shape[1:]
+    scale = (0.0, 1.0) if classes else (float(y.mean()), float(y.std()))
+    return Prepared((column,), steps, output, goal, classes, scale, [], said, shape)
+
+
+# ---- lines --------------------------------------------------------------------------------------------------------------
+
+def register_of(name: str, taken: set[str]) -> str:
+    """A register's name for a column, like the column's own and not taken; it then is."""
+    plain = re.sub(r"[^0-9A-Za-z_]+", "_", name).strip("_")[:60] or "column"
+    plain = plain if plain[0].isalpha() else f"c{plain}"
+    while plain in taken:
+        plain += "_"
+    taken.add(plain)
+    return plain
+
+
+def lines(columns: Sequence[Column], arrays: Sequence[np.ndarray], taken: set[str]) -> tuple[WengertList, str]:
+    """The lines from columns to rows of numbers, the constants of these arrays in them, and the register of the rows."""
+    (steps, line), parts = writer(taken), []
+    numeric = [(c, np.asarray(ops.G["days"](x) if c.kind == "date" else x, float)) for c, x in zip(columns, arrays, strict=True)
+               if c.kind in ("number", "date")]
+    if numeric:
+        stacked = line("stack", 1, *(line("days", c.register) if c.kind == "date" else c.register for c, _ in numeric))
+        parts += numbers(line, stacked, np.stack([x for _, x in numeric], 1))
+    for column, array in zip(columns, arrays, strict=True):
+        if column.kind == "array":
+            X = array.reshape(len(array), -1)
+            parts += numbers(line, column.register if array.ndim == 2 else line("reshape", column.register, (-1, X.shape[1])), X)
+        elif column.kind == "category":
+            most = sorted(word for word, _ in Counter(array.tolist()).most_common(COMMON))
+            place = line("codes", column.register, tuple(most))
+            parts.append(one_hot(line, place, np.arange(len(most) + 1)))
+        elif column.kind == "text":
+            parts.append(text(line, column.register, array, alone=len(columns) == 1))
+    joined = parts[0] if len(parts) == 1 else line("concat", 1, *parts)
+    rows = line("astype", joined, ("float32",))
+    return WengertList(steps), rows
+
+
+def writer(taken: Collection[str]) -> tuple[list, Callable[..., str]]:
+    """A list that is to be written, and the function that writes a line of it and gives its register."""
+    steps, names = [], temporaries(taken)
+
+    def line(op: str, *args: Any) -> str:
+        steps.append((next(names), op, args))
+        return steps[-1][0]
+    return steps, line
+
+
+def numbers(line: Any, stacked: str, X: np.ndarray) -> list[str]:
+    """Numbers (rows, columns) on the scale of X, 0 where one is missing or infinite; where X has such, a column that tells."""
+    known = np.isfinite(X)
+    count = np.maximum(known.sum(0), 1)
+    mean = np.where(known, X, 0.0).sum(0) / count
+    deviation = np.sqrt((np.where(known, X - mean, 0.0) ** 2).sum(0) / count)
+    deviation[~(deviation > 1e-12 * np.abs(mean))] = 1.0
+    there = line("isfinite", stacked)
+    scaled = line("divide", line("subtract", stacked, mean), deviation)
+    parts = [line("where", there, scaled, 0.0)]
+    if (gaps := np.flatnonzero(~known.all(0))).size:
+        parts.append(line("logical_not", line("take", there, gaps, 1)))
+    return parts
+
+
+def one_hot(line: Any, places: str, values: np.ndarray) -> str:
+    """A column for each of the values, 1 where the place is that."""
+    return line("equal", line("getitem", places, Ellipsis, None), values)
+
+
+def text(line: Any, register: str, array: np.ndarray, alone: bool) -> str:
+    """The characters of short words, one-hot, each with its place; of longer texts how often the commonest words occur."""
+    some = array[:SAMPLE].tolist()
+    if sum(" " in cell for cell in some) > len(some) / 2:
+        counts = Counter(word for cell in array.tolist() for word in {*split_words(cell)})
+        return line("log1p", line("words", register, tuple(sorted(word for word, _ in counts.most_common(COMMON)))))
+    n = min(CHARACTERS, max(map(len, array.tolist())))
+    counts = Counter("".join(cell[:n] for cell in array.tolist()))
+    alphabet = "".join(sorted(c for c, _ in counts.most_common(COMMON)))
+    hot = spelled_out(line, register, n, alphabet)
+    return hot if alone else line("reshape", hot, (-1, n * len(alphabet)))
+
+
+def spelled_out(line: Any, register: str, n: int, alphabet: str) -> str:
+    """The first n characters of strings, one-hot over the alphabet, (rows, n, characters)."""
+    return one_hot(line, line("characters", register, n), np.array([ord(c) for c in alphabet]))
+
+
+def lines_of_titles(register: str, n: int, alphabet: str) -> tuple[WengertList, str]:
+    """The lines from titles to (rows, n, characters), as `xman.train.readers.encode` has them, and their register."""
+    steps, line = writer({register})
+    rows = line("astype", spelled_out(line, register, n, alphabet), ("float32",))
+    return WengertList(steps), rows

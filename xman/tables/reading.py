@@ -1,0 +1,240 @@
+"""Files and frames to tables of pyarrow: CSV as people write it, Parquet, Feather, folders of them, pandas and polars."""
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import extra
+from .frames import TableError, arrow, first_line, of_frame, unnamed_apart
+
+if TYPE_CHECKING:
+    import pyarrow
+
+HEAD = 2 ** 18  # bytes by which a CSV file is known
+DELIMITERS = "\t;|,"  # in the order of how seldom they stand in a cell
+NULLS = ["", *(word for known in ("NA", "N/A", "NaN", "null", "none", "#N/A", "-nan", "nil") for word in
+               dict.fromkeys((known, known.lower(), known.upper(), known.capitalize()))), "?", "-", "."]
+PARQUET, FEATHER, CSV = (".parquet", ".pq"), (".feather", ".arrow", ".ipc"), (".csv", ".tsv", ".tab", ".txt", ".data")
+Known = Sequence[Sequence[str]]
+
+
+class Form(NamedTuple):
+    """How a CSV file is written. names: of its columns. header: the lines above the rows."""
+    delimiter: str
+    encoding: str
+    names: list[str]
+    header: int
+    quoted: bool
+
+
+def read(source: Any, header: bool | None = None, known: Known = ()) -> pyarrow.Table:
+    """The table that source holds.
+
+    source: the path of a CSV or TSV file (also .gz; the delimiter, the encoding and the header are recognised), of a Parquet
+    or Feather file, or of a folder of such files; or a frame of pandas or polars, a table of pyarrow, a dict of columns.
+    header: whether the first line of a CSV file names the columns (None: by its looks). known: the names of
+    the columns that are wanted, and of all columns of the file they once stood in: a line with all of the first is a header, and
+    without one the columns go by the names of which there are as many. TableError: file, line, and what to do.
+    """
+    pa = arrow()
+    if not isinstance(source, (str, Path)):
+        return of_frame(source)
+    parts = [part for file in files_of(Path(source)) for part in batches(file, header, known)]
+    return pa.concat_tables(parts, promote_options="permissive") if len(parts) > 1 else parts[0]
+
+
+def files_of(path: Path) -> list[Path]:
+    """The file, or those of the folder that hold a table, by name."""
+    if not path.is_dir():
+        return [path]
+    files = [file for file in sorted(path.iterdir()) if kind_of(file) and not file.name.startswith((".", "_"))]
+    if not files:
+        raise TableError(f"{path}: the folder holds no table; wanted files such as part-1.csv or part-1.parquet")
+    return files
+
+
+def kind_of(path: Path) -> str:
+    """What the name of a file says that it holds: "parquet", "feather", "csv", or nothing."""
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+    last = suffixes[-1] if suffixes else ""
+    return "parquet" if last in PARQUET else "feather" if last in FEATHER else "csv" if last in CSV else ""
+
+
+def batches(path: str | Path, header: bool | None = None, known: Known = (), rows: int | None = None,
+            types: dict[str, Any] | None = None) -> Iterator[pyarrow.Table]:
+    """The table of one file in pieces of about `rows` rows, one after another (None: all at once).
+
+    types: those of columns of CSV that are known; without them they are found. Raises TableError as `read` does.
+    """
+    pa, path = arrow(), Path(path)
+    try:
+        kind = kind_of(path)
+        if kind == "parquet":
+            file = extra("pyarrow.parquet", "tables", "a table").ParquetFile(path)
+            pieces = file.iter_batches(rows) if rows else [file.read()]
+        elif kind == "feather":
+            pieces = feather(path, rows)
+        else:
+            pieces = of_csv(path, header, known, rows, types)
+        for piece in pieces:
+            yield unnamed_apart(pa.Table.from_batches([piece]) if isinstance(piece, pa.RecordBatch) else piece)
+    except (OSError, EOFError, pa.ArrowException) as error:
+        raise TableError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or first_line(error)}") from None
+
+
+def feather(path: Path, rows: int | None) -> Iterator[Any]:
+    pa = arrow()
+    with pa.memory_map(str(path)) as file:
+        if not rows:
+            yield extra("pyarrow.feather", "tables", "a table").read_table(file)
+            return
+        reader = extra("pyarrow.ipc", "tables", "a table").open_file(file)
+        for k in range(reader.num_record_batches):
+            yield reader.get_batch(k)
+
+
+# ---- CSV ------------------------------------------------------------------------------------------------------------
+
+def of_csv(path: Path, header: bool | None, known: Known, rows: int | None, types: dict[str, Any] | None) -> Iterator[Any]:
+    """The pieces of a CSV file. What its head did not show, a quoted newline or another encoding, is seen by reading again."""
+    csv, size = extra("pyarrow.csv", "tables", "a table"), path.stat().st_size
+    with opened(path) as file:
+        form = formed(path, file.read(HEAD), header, known)
+    block = 2 ** 20
+    while True:
+        options = csv.ReadOptions(column_names=form.names, skip_rows=form.header, encoding=form.encoding, block_size=block)
+        how = (options, csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=form.quoted),
+               csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=types or {}))
+        begun = False
+        try:
+            with opened(path) as file:
+                if rows is None:
+                    table = csv.read_csv(file, *how)
+                    if "binary" in map(str, table.schema.types) and form.encoding == "utf8":
+                        form = form._replace(encoding="cp1252")
+                        continue
+                    yield table
+                else:
+                    for piece in csv.open_csv(file, *how):
+                        begun = True
+                        yield piece
+            return
+        except (arrow().ArrowInvalid, UnicodeDecodeError) as error:
+            words = first_line(error)
+            if begun or "straddling" not in words and form.quoted:
+                raise misread(path, form, how, words) from None
+            form, block = form._replace(quoted=True), min(max(block, size * 4), 2 ** 30)
+
+
+def of_text(text: str, form: Form, types: dict[str, Any]) -> pyarrow.Table:
+    """The table of a few lines without a header, in the form of what came before them."""
+    csv = extra("pyarrow.csv", "tables", "a table")
+    try:
+        return csv.read_csv(io.BytesIO(text.encode()), csv.ReadOptions(column_names=form.names), csv.ParseOptions(
+            delimiter=form.delimiter), csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=types))
+    except arrow().ArrowInvalid as error:
+        raise TableError(f"standard input: {first_line(error)}") from None
+
+
+def misread(path: Path, form: Form, how: tuple, words: str) -> TableError:
+    """The sentence for a file that cannot be read, with the number of the row, which one thread alone knows."""
+    csv = extra("pyarrow.csv", "tables", "a table")
+    how[0].use_threads = False
+    try:
+        with opened(path) as file:
+            csv.read_csv(file, *how)
+    except arrow().ArrowInvalid as error:
+        words = first_line(error)
+    if match := re.search(r"(?:Row #([0-9]+): )?Expected ([0-9]+) columns, got ([0-9]+): (.*)", words):
+        row, wanted, found, text = match.groups()
+        where = f", row {int(row)}" if row else ""
+        return TableError(f"{path}{where}: found {found} cells, wanted {wanted} as in the first line: {text[:60]!r}; put a cell "
+                          f"that holds {form.delimiter!r} in quotes, or mend the row")
+    if match := re.search(r"column #([0-9]+): (?:Row #([0-9]+): )?CSV conversion error to (\w+): invalid value '(.*)'", words):
+        column, row, _, text = match.groups()
+        where = f", row {int(row)}" if row else ""
+        return TableError(f"{path}{where}, column {form.names[int(column)]!r}: found {text[:60]!r}, wanted a number")
+    return TableError(f"{path}: {words}")
+
+
+def opened(path: Path) -> Any:
+    """The file, unpacked where it is a gzip."""
+    with open(path, "rb") as file:
+        zipped = file.read(2) == b"\x1f\x8b"
+    return gzip.open(path) if zipped else arrow().OSFile(str(path))
+
+
+def formed(path: str | Path, head: bytes, header: bool | None = None, known: Known = ()) -> Form:
+    """How a CSV file is written, by its first bytes. TableError where it is none."""
+    encoding = "utf16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf8"
+    if encoding == "utf8":
+        if (nul := head.find(b"\0")) >= 0:
+            line = head[:nul].count(b"\n") + 1
+            raise TableError(f"{path}, line {line}: found a NUL byte, so this is no text; wanted CSV, or a file whose name ends "
+                             "with .parquet or .feather")
+        try:
+            head.decode("utf8")
+        except UnicodeDecodeError as error:
+            encoding = "utf8" if error.start > len(head) - 4 else "cp1252"
+    text = head.decode("utf-8-sig" if encoding == "utf8" else encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip():
+        raise TableError(f"{path}: the file is empty; wanted a header and rows")
+    whole = len(head) < HEAD
+    delimiter = max(DELIMITERS, key=lambda d: agreeing(records(text, d, whole)))
+    rows = records(text, delimiter, whole)
+    first = [cell.strip() for cell in rows[0]]
+    if header is None:
+        header = set(known[0]) <= {*first} if known else is_header(first, rows[1:])
+    if not header:
+        numbered = [f"column{k}" for k in range(1, len(first) + 1)]
+        first = next((list(names) for names in known if len(names) == len(first)), numbered)
+    if twice := [name for name, n in Counter(first).items() if name and n > 1]:
+        raise TableError(f"{path}: two columns are called {twice[0]!r}; rename one of them")
+    first[1:] = [name or f"column{k}" for k, name in enumerate(first[1:], 2)]  # the index that pandas writes has no name
+    # pyarrow reads on below the header's own lines, of which a quoted name can take several
+    above = text[:len(text) - len(text.lstrip("\n"))].count("\n")
+    return Form(delimiter, encoding, first, above + 1 + sum(name.count("\n") for name in rows[0]) if header else 0, '"' in text)
+
+
+def records(text: str, delimiter: str, whole: bool, most: int = 100) -> list[list[str]]:
+    """The first records of the text that are not blank; of one that is cut off, none."""
+    csv.field_size_limit(2 ** 31 - 1)
+    rows = []
+    for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+        if row:
+            rows.append(row)
+        if len(rows) > most:
+            break
+    else:
+        rows = rows if whole or len(rows) < 2 else rows[:-1]
+    return rows
+
+
+def agreeing(rows: list[list[str]]) -> tuple[float, bool]:
+    """How many of the records have as many cells as the first, more than one; as a share."""
+    cells = len(rows[0])
+    return (sum(len(row) == cells for row in rows) / len(rows) if cells > 1 else 0.0), cells > 1
+
+
+def is_header(first: list[str], rows: list[list[str]]) -> bool:
+    """Whether the first record names the columns: 0, 1, 2, … as pandas does, or words above numbers or other words."""
+    digits = [int(cell) for cell in first if cell.isdecimal() and len(cell) < 9]
+    if digits == [*range(len(digits))] and len(digits) > 2 - (first[0] == ""):
+        return True
+    columns = [[row[k].strip() for row in rows if k < len(row) and row[k].strip() not in NULLS] for k in range(len(first))]
+    words = [cell not in NULLS and not number(cell) for cell in first]
+    if any(word and column and all(map(number, column)) for word, column in zip(words, columns, strict=True)):
+        return True
+    return all(word or not cell for word, cell in zip(words, first, strict=True)) and any(words) and not any(
+        cell in column for cell, column in zip(first, columns, strict=True))
+
+
+def number(text: str) -> bool:
+    """Whether the text writes a number, as people do."""
+    return re.fullmatch(r"\s*[-+]?(\d[\d.,]*|[.,]\d+|inf|nan)([eE][-+]?\d+)?%?\s*", text, re.IGNORECASE) is not None

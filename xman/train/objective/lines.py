@@ -1,0 +1,94 @@
+"""Weights and penalties as lines: passes from the list of a loss to that of another."""
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...errors import XManError, nearest
+from ...interpreters import eval
+from ...interpreters.context import depends
+from ...notation import shown
+from ...wengert import WengertList
+
+LINEAR = "add", "subtract", "negative", "half", "alias"
+
+
+def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Iterable[str],
+             average: float) -> tuple[WengertList, str]:
+    """The list whose loss has Σ w v in place of each sum, and Σ w v / Σ w of each mean, over rows; and the input w, (n,).
+
+    inputs: values of all inputs for one row. rows: those of them that belong to rows. average: the mean weight of all rows, by
+    which a mean is divided, so that in minibatches it is right on the average. What the loss adds that does not depend on
+    rows, a penalty, has no weight. XManError with the line where the loss is no such sum.
+    """
+    values, moving, fresh = eval(steps, inputs), depends(steps, rows := {*rows}, dict.fromkeys(rows)), namer(steps)
+    wanted, over = {loss}, {}
+    for line in reversed(steps):
+        dst, op, args = line
+        if dst not in wanted or dst not in moving:
+            continue
+        mine = [a for a in args if isinstance(a, str) and a in moving]
+        if op in ("mean", "sum") and len(args) == 1 and np.shape(values[args[0]])[:1] == (1,):
+            over[dst] = np.ndim(values[args[0]])
+        elif op in LINEAR or op == "mul" and len(mine) == 1 or op == "divide" and mine == [args[0]]:
+            wanted.update(mine)
+        else:
+            raise XManError(f"{shown(line)}: weights are for a loss that is a mean or a sum over the rows, or several added up")
+    if not over:
+        raise XManError(f"{loss!r} depends on no rows, which could have weights")
+    w = fresh("sample_weight")
+    shaped = {axes: fresh(f"{w}_{axes}") for axes in {*over.values()} - {1}}
+    lines = [(name, "reshape", (w, (-1, *[1] * (axes - 1)))) for axes, name in shaped.items()]
+    for dst, op, args in steps:
+        if dst in over:
+            part, whole = fresh(f"{dst}_rows"), fresh(f"{dst}_weighted") if op == "mean" else dst
+            lines += [(part, "mul", (args[0], shaped.get(over[dst], w))), (whole, op, (part,))]
+            lines += [(dst, "divide", (whole, average))] if op == "mean" else []
+        else:
+            lines.append((dst, op, args))
+    return WengertList(lines), w
+
+
+def penalised(steps: WengertList, loss: str, l1: Mapping[str, float], l2: Mapping[str, float]) -> tuple[WengertList, str]:
+    """The list with l1 Σ|w| + ½ l2 Σw² of each parameter w named added to its loss, and the name of that sum."""
+    lines, total, fresh = list(steps), loss, namer(steps)
+    half_l2 = {w: factor / 2 for w, factor in l2.items()}
+    for word, factors, op in ("l1", l1, "abs"), ("l2", half_l2, "square"):
+        for w, factor in factors.items():
+            part, whole, term, after = map(fresh, (f"{op}_{w}", f"{op}_sum_{w}", f"{word}_{w}", f"{loss}_{word}_{w}"))
+            lines += [(part, op, (w,)), (whole, "sum", (part,)), (term, "mul", (factor, whole)),
+                      (after, "add", (total, term))]
+            total = after
+    return WengertList(lines), total
+
+
+def factors_of(word: str, penalty: float | Mapping[str, float] | None, steps: WengertList, names: Collection[str]) -> dict:
+    """The factor of each parameter's penalty: as it is said by name, or one number for all but those that are only added.
+
+    XManError where it is neither.
+    """
+    if isinstance(penalty, Mapping):
+        if strange := [name for name in penalty if name not in names]:
+            raise XManError(f"{word} has a penalty for {strange[0]!r}, which is no parameter of the loss"
+                            f"{nearest(str(strange[0]), names)}; there are {', '.join(names)}")
+        factors = dict(penalty)
+    else:
+        read = {a for _, op, args in steps if op not in ("add", "subtract") for a in args if isinstance(a, str)}
+        factors = dict.fromkeys([name for name in names if name in read] or names, 0.0 if penalty is None else penalty)
+    if not all(isinstance(x, (int, float, np.number)) and 0 <= x < np.inf for x in factors.values()):
+        raise XManError(f"{word} is a number of at least 0, or a dict of them by parameter, not {penalty!r}")
+    return {name: float(x) for name, x in factors.items() if x}
+
+
+def namer(steps: WengertList) -> Callable[[str], str]:
+    """A function that gives a name as many _ at its end as it takes that no register has it, and none was given it before."""
+    taken = {*steps.inputs, *(dst for dst, _, _ in steps)}
+
+    def fresh(name: str) -> str:
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        return name
+    return fresh
