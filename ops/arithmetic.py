@@ -107,7 +107,7 @@ elementwise("power",      np.power,      through_base,
                                          lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))))
 elementwise("remainder",  np.remainder,  lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d * f.floor_divide(x, y))
-elementwise("ratio",      ratio,         lambda d, out, x, y: f.scale(f.isfinite(y), d / y),
+elementwise("ratio",      ratio,         lambda d, out, x, y: f.scale(f.not_equal(1.0 / y, 0.0), d / y),
                                          lambda d, out, x, y: -f.ratio(f.scale(out, d), y))
 elementwise("scale",      scale,         lambda d, out, x, w: d * w,
                                          lambda d, out, x, w: f.scale(x, d))

@@ -71,7 +71,8 @@ class Masked(Expression):
 
     level = math.inf
 
-    def __init__(self, value: Any, flow: Flow = None): self.value, self.flow = value, flow
+    def __init__(self, value: Any, flow: Flow = None, came: Flow = None):
+        self.value, self.flow, self.came = value, flow, came or flow  # came: before a scale
 
     @staticmethod
     def seed(value: Any, given: Any) -> Masked:
@@ -84,10 +85,12 @@ class Masked(Expression):
 
     def record(self, op, args):
         out = getattr(f, op)(*[a.value if type(a) is Masked else a for a in args])
-        came = next(a.flow for a in args if type(a) is Masked)
-        if came and op in ("mul", "divide", "scale") and not any([type(a) in (int, float) and math.isfinite(a) for a in args]):
+        came = next(a.came if op == "ratio" else a.flow for a in args if type(a) is Masked)
+        if came not in (None, everywhere) and op in ("mul", "divide", "scale", "ratio") and not any(
+                [type(a) in (int, float) and math.isfinite(a) for a in args]):
             out = f.where(came(), out, 0.0)
-        return Masked(out, flow_of(op, args))
+        flow = flow_of(op, args)
+        return Masked(out, flow, (came or everywhere) if op == "scale" else flow)
 
 
 def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, values: Iterable,
@@ -148,6 +151,9 @@ def flow_of(op: str, args: Sequence) -> Flow:
         return functools.cache(lambda: chosen(args[0], *flows)) if flows != [None, None] else None
     if op == "scale" and type(args[0]) is not Masked:  # 0 where that is 0
         return functools.cache(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
+    if op == "ratio" and type(args[0]) is Masked:  # of scale(out, d) in a quotient, which is flat where what divides is infinite
+        came = None if args[0].came is everywhere else args[0].came
+        return functools.cache(lambda: chosen(f.not_equal(1.0 / args[1], 0.0), came, nowhere))
     if op in FILLED or op in MOVED and flows[0]:
         return functools.cache(lambda: f.not_equal(getattr(f, op)(*[shares(a) if type(a) is Masked else a for a in args]), 0.0))
     if None in flows or op in ("add", "subtract") and len(flows) < 2:
@@ -159,6 +165,7 @@ def flow_of(op: str, args: Sequence) -> Flow:
 
 
 def nowhere() -> bool: return False
+def everywhere() -> bool: return True
 
 
 def chosen(c: Any, x: Flow, y: Flow) -> Any:

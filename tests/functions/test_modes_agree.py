@@ -7,6 +7,7 @@ import itertools
 import os
 
 import numpy as np
+import pytest
 
 from xman import backprop, derivative, eval, forward, grad, gradient, jvp, tangent, trace
 
@@ -89,3 +90,27 @@ def test_the_lists_of_derivatives_give_what_the_interpreters_and_the_functions_d
         if not same(found.values(), np.nan_to_num(abs(values[of] / x), posinf=0.0) if x else 0.0):
             apart.append((name, x, found))
     assert not apart, f"{len(apart)}: {apart[:20]}"
+
+
+RIGHT = {  # functions that are masked on the way, where they are and what they are there in the first and second order
+    "x / (1 + exp(x))": (lambda x: x / (1 + np.exp(x)), 0.0, 0.5, -0.5), "clip": (lambda x: np.clip(x, -1, 1) / np.exp(x), 0.0, 1.0, -2.0),
+    "index": (lambda x: np.sqrt(np.stack([x, 0 * x]))[0], 4.0, 0.25, -1 / 32), "sum of a slice": (
+        lambda x: np.sum(np.log(np.stack([x - 2, x]))[1:]), 2.0, 0.5, -0.25), "take": (
+        lambda x: np.take(np.log(np.stack([x - 2, x])), 1), 2.0, 0.5, -0.25), "mask": (
+        lambda x: np.sum(np.log(np.stack([x - 2, x]))[np.array([False, True])]), 2.0, 0.5, -0.25), "concatenate": (
+        lambda x: np.sum(np.sqrt(np.concatenate([np.stack([x]), np.zeros(1)]))), 4.0, 0.25, -1 / 32), "overflow": (
+        lambda x: 1 / (1 + np.exp(-x)), -1000.0, 0.0, 0.0), "of what is x": (
+        lambda x: np.where(x > 9, np.log(-x), x / (2 + np.exp(x))), 0.0, 1 / 3, -2 / 9)}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+@np.errstate(all="ignore")
+def test_a_masked_derivative_is_right_in_every_order_of_modes_and_in_lists(name):
+    function, x, *right = RIGHT[name]
+    for modes in ORDERS:
+        assert differentiated(function, modes)(x) == pytest.approx(right[len(modes) - 1], rel=1e-12, abs=1e-300), modes
+    steps = trace(function, x)
+    first = gradient(steps, of := steps[-1][0], [z := steps.inputs[0]])
+    for twice, end in ((gradient(first, f"d{of}_d{z}", [z]), f"dd{of}_d{z}_d{z}"), (tangent(first, [z]), f"d{of}_d{z}_dot")):
+        found = eval(twice, {z: x, f"{z}_dot": 1.0})
+        assert [found[f"d{of}_d{z}"], found.get(end, 0.0)] == pytest.approx(right, rel=1e-12, abs=1e-300)
