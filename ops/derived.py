@@ -119,11 +119,10 @@ def bare(x: Any) -> Any:
 
 def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
     """Whether something may be kept out, by one of the lines or by the seeds, where a slope may be infinite."""
-    lines = [*lines]
-    ops = {op for _, op, _ in lines}
-    return "where" in ops or not TAME.issuperset(ops) and (
-        not SELECTING.isdisjoint(ops) or any(d.flow for d in seeds)
-        or any(op == "reciprocal" or op == "divide" and type(args[1]) not in (int, float) for _, op, args in lines))
+    ops = [op for _, op, _ in lines]
+    wild = [op for op in ops if op not in TAME]
+    return "where" in ops or bool(wild) and (not SELECTING.isdisjoint(ops) or any(d.flow for d in seeds) or
+                                             len(wild) > 1 and not {"divide", "reciprocal"}.isdisjoint(wild))
 
 
 SELECTING = {"maximum", "minimum", "clip", "relu", "max", "min", "getitem", "take", "part", "concat", "stack", "pad", "unpad",

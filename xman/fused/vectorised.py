@@ -188,7 +188,7 @@ def expm1(x):
 def tanh(x):
     """2.6 and 2.6 ulp: with e = expm1(2|x|), e/(e + 2)."""
     a = magnitude(x)
-    n, q = reduced(below(a + a, (x.format.digits + 3) * math.log(2)))
+    n, q = reduced(below(a + a, (x.format.digits + 6) * math.log(2)))
     e = q * two(n) + (two(n) - 1.0)
     return signed(e / (e + 2.0), x)
 

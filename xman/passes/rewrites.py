@@ -23,6 +23,11 @@ def numbers(w, a, b, *rest): return number(w, a) and number(w, b, *rest)
 def always(*_): return True  # for a row that may meet conditions: a mask
 
 
+def condition(w, c):
+    """What is known to be whole numbers, or truth values of the shape of what it chooses."""
+    return w.whole(c) and w.value(c) is not None and np.asarray(w.value(c)).dtype == bool
+
+
 def number(w, c, *rest):
     """A literal other than 0, whose product with anything is what it is."""
     return isinstance(c, (int, float)) and not isinstance(c, bool) and c != 0 and np.isfinite(c) and floats(w, *rest)
@@ -124,6 +129,7 @@ EXACT = (
     rewrite(lambda x: f.mT(f.mT(x)),                      lambda x: x),
     rewrite(lambda x, a: f.flip(f.flip(x, a), a),         lambda x, a: x),
     rewrite(lambda x, y: f.unbroadcast(f.unbroadcast(x, y), y), lambda x, y: f.unbroadcast(x, y)),
+    rewrite(lambda c: f.not_equal(f.where(c, 1.0, 0.0), 0.0), lambda c: c,              given=condition),
     rewrite(lambda c, y: f.scale(c, y),                   lambda c, y: c * y,           given=number),
     rewrite(lambda c, y: f.ratio(c, y),                   lambda c, y: c / y,           given=number),
     #       operator                                      becomes where shapes are known
