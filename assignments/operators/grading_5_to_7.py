@@ -2,6 +2,7 @@
 import numpy as np
 
 from xman.grade import Wrong, expect, expect_that, given, scale
+from xman.grade.compare import listing
 from xman.grade.lists import deltas_of, read_list, values_of
 from xman.wengert import WengertList
 
@@ -229,17 +230,12 @@ def operators_in_lists(student, rng, name):
     values, right = dict(inputs), values_of(steps, inputs, "your list")
     for z, g, args in steps:
         values[z] = getattr(student, reference.G[g].__name__)(*(values[a] if isinstance(a, str) else a for a in args))
-        expect(values[z], right[z], f"the value of {line_of(z, g, args)}", look)
+        expect(values[z], right[z], f"the value of {listing([(z, g, args)])}", look)
     deltas, wanted = {"loss": 1.0}, {"loss": 1.0}
     for z, g, args in reversed(steps):
         inner = [right[a] if isinstance(a, str) else a for a in args]
         for a, rule in zip(args, reference.DG[g], strict=False):
             if z in wanted and rule and isinstance(a, str):
                 sent, part = getattr(student, rule.__name__)(deltas[z], right[z], *inner), rule(wanted[z], right[z], *inner)
-                expect(sent, part, f"what {line_of(z, g, args)} sends back to {a}", look)
+                expect(sent, part, f"what {listing([(z, g, args)])} sends back to {a}", look)
                 deltas[a], wanted[a] = deltas.get(a, 0.0) + sent, wanted.get(a, 0.0) + part
-
-
-def line_of(z, g, args):
-    """A line as the notes write it: z1 = dot(X, W)."""
-    return f"{z} = {g}({', '.join(map(str, args))})"
