@@ -89,15 +89,13 @@ def once(student, rng, kind):
     x, slope, calls = float(rng.uniform(-2, 2)), float(rng.uniform(0.5, 3) * rng.choice([-1, 1])), []
     box = boxed(lambda v: calls.append(float(v)) or np.sin(v), lambda v: slope)
     inside = "Dual(*box(x.value, x.tangent), x.tag)"
-    asked = f"derivative(lambda x: {inside}, a)"
-    if kind == "a constant":
-        asked = f"[derivative(lambda x: [{inside}, 7.0][1], a), derivative(lambda x: x, a)]"
-    looks = {"a box": "The box gives (f(v), f′(v)·w): what should v and w be, and what is read off at the end?",
-             "a constant": "f may give a number that is no Dual: it is a constant."}
-    with given(look=looks[kind]):
-        got = student.compute(asked, a=x, box=box)
-        want, what = (slope, "f′(x)") if kind == "a box" else ([0.0, 1.0], "the slopes of 7 and of x")
-        expect(got, want, what, looks[kind])
+    asked, want, what, look = {
+        "a box": (f"derivative(lambda x: {inside}, a)", slope, "f′(x)",
+                  "The box gives (f(v), f′(v)·w): what should v and w be, and what is read off at the end?"),
+        "a constant": (f"[derivative(lambda x: [{inside}, 7.0][1], a), derivative(lambda x: x, a)]", [0.0, 1.0],
+                       "the slopes of 7 and of x", "f may give a number that is no Dual: it is a constant.")}[kind]
+    with given(look=look):
+        expect(student.compute(asked, a=x, box=box), want, what, look)
     expect_that(calls == [x], "one call of f, at a Dual of value x", f"calls at {calls}", "Forward mode needs no second point.")
 
 
