@@ -49,7 +49,7 @@ FOUND = {
         ("dotRight with shapes known", "r = dotRight(D, A, B)"),
         *((f"{op} with shapes known", f"z = broadcast(n, x)\nr = {op}({args})") for op, args in [
             ("add", "x, z"), ("subtract", "z, x"), ("mul", "z, x"), ("divide", "x, z"), ("scale", "z, x"), ("ratio", "z, x"),
-            ("where", "x, z, y"), ("maximum", "x, z"), ("minimum", "z, x")])],
+            ("where", "x, z, y"), ("maximum", "x, z"), ("minimum", "z, x"), ("share", "x, z")])],
     "STABLE": [
         ("crossEntropy(softmax(a), b)", "p = softmax(A)\nr = crossEntropy(p, k)"),
         ("exp(logSoftmax(a, b))", "p = logSoftmax(A)\nr = exp(p)"),
