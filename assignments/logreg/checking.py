@@ -22,34 +22,34 @@ class Surface:
         if len(self.asked) >= 500:
             raise ValueError("the loss was asked for 500 times; there are 8 elements")
         self.asked.append({name: np.array(parameters[name], float) for name in self.parameters})
-        return float(sum(np.sum(self.weights[name] * np.sin(2 * x) + x ** 3) for name, x in self.asked[-1].items()))
+        return self.loss(self.asked[-1])
+
+    def loss(self, parameters):
+        return float(sum(np.sum(self.weights[name] * np.sin(2 * x) + x ** 3) for name, x in parameters.items()))
 
 
 @checking.part("central differences of every element", points=5, cases=[("ε = 0.1", 0.1), ("ε = 1e-5", 1e-5)])
 def central_differences(student, rng, name, epsilon):
-    surface, own = Surface(rng), Surface(rng)
-    own.weights = surface.weights
+    surface = Surface(rng)
     got = student.difference_quotients(surface, surface.parameters, epsilon)
-    expect(got, reference.difference_quotients(lambda p: own({**p}), surface.parameters, epsilon), "the quotients",
+    expect(got, reference.difference_quotients(surface.loss, surface.parameters, epsilon), "the quotients",
            "Bishop (8.25): a step of ε up, a step of ε down, all other elements where they were.", tolerance=1e-7)
 
 
 @checking.part("two evaluations for each element", points=2)
 def two_evaluations(student, rng):
-    surface, own = Surface(rng), Surface(rng)
-    own.weights = surface.weights
+    surface = Surface(rng)
     got = student.difference_quotients(surface, surface.parameters, 1e-3)
     most = max((sum(int(np.sum(np.abs(at[name] - start) > 1e-9)) for name, start in surface.parameters.items())
                 for at in surface.asked), default=0)
     expect_that(most <= 1, "one element moved at a time", f"{most} were at once",
                 "Put an element back, or better, do not change the parameters at all.")
-    expect(got, reference.difference_quotients(own, surface.parameters, 1e-3), "the quotients",
+    expect(got, reference.difference_quotients(surface.loss, surface.parameters, 1e-3), "the quotients",
            "Evaluations are counted where the quotients are right: see the part above.", tolerance=1e-7)
     credit = scale(len(surface.asked), none=32, full=16) * (len(surface.asked) >= 16)
     if credit < 1:
         raise Wrong("2 evaluations for each of 8 elements", f"{len(surface.asked)} evaluations",
                     "Does the quotient need the loss at the point itself?", credit=credit)
-    return credit
 
 
 def drawn_places(rng, shapes, many):

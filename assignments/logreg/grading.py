@@ -23,14 +23,15 @@ NUMBERS = [("z1", "sin", ("a",)), ("f", "mul", ("z1", "c")), ("g", "add", ("f", 
 
 # ---- 1: the model ---------------------------------------------------------------------------------------------------
 
-def of_model(student, rng, name, features=5, classes=4, penalty=0.0, cut=False):
-    """(the list of a register of a fresh model, its last register). cut: what follows from scores, which are given then."""
+def of_model(student, rng, name, given, features=5, classes=4, penalty=0.0, cut=False):
+    """(the list of a register of a fresh model, its values, its last register). cut: what follows from scores, given then."""
     lines, _, _ = parts_of(student.register(name, features, classes, int(rng.integers(2 ** 31)), penalty))
     steps = read_list(lines, LEAVES, MODEL | {"stopGradient"}, most=100, what=f"the list of {name}")
     if cut and "scores" not in [dst for dst, _, _ in steps]:
         raise Wrong(f"the list of {name} goes through a register called scores", "; ".join(str(steps).splitlines()),
                     f"Set self.scores, and compute {name} from it.")
-    return from_given(steps, steps[-1][0], ["scores"]) if cut else steps, steps[-1][0]
+    steps = from_given(steps, steps[-1][0], ["scores"]) if cut else steps
+    return steps, values_of(steps, given, f"the list of {name}"), steps[-1][0]
 
 
 def drawn(rng, n=6, features=5, classes=4, spread=2.0):
@@ -85,9 +86,8 @@ def parts_of(came):
 
 @model.part("scores and their adjoints", points=6, cases=[("one row", 1), ("six rows", 6)])
 def scores(student, rng, name, n):
-    steps, last = of_model(student, rng, "scores")
     given, delta = drawn(rng, n), rng.normal(size=(n, 4))
-    values = values_of(steps, given, "the list of scores")
+    steps, values, last = of_model(student, rng, "scores", given)
     expect(values[last], given["X"] @ given["W"] + given["b"], "scores", "scores = X·W + b, b added to each row.")
     deltas = deltas_of(steps, values, last, ["W", "b"], "the list of scores", delta)
     expect(deltas["W"], given["X"].T @ delta, "the delta of W for a random delta of scores")
@@ -96,9 +96,8 @@ def scores(student, rng, name, n):
 
 @model.part("outputs are probabilities", points=5, cases=[("one row", 1), ("six rows", 6)])
 def outputs(student, rng, name, n):
-    steps, last = of_model(student, rng, "outputs", cut=True)
     given = drawn(rng, n)
-    values = values_of(steps, given, "the list of outputs")
+    _, values, last = of_model(student, rng, "outputs", given, cut=True)
     expect_probabilities(values[last], (n, 4), "outputs for random scores")
     expect(values[last], np.exp(log_probabilities(given["scores"])), "outputs for random scores")
 
@@ -115,8 +114,7 @@ def large_scores(student, rng):
 
 
 def judge_loss(student, rng, given, what, look=None):
-    steps, last = of_model(student, rng, "loss", cut=True)
-    values = values_of(steps, given, "the list of loss")
+    steps, values, last = of_model(student, rng, "loss", given, cut=True)
     n, logs = len(given["y"]), log_probabilities(given["scores"])
     expect_that(np.shape(values[last]) == (), f"{what}: one number", f"an array of shape {np.shape(values[last])}",
                 "Each row has a loss; the loss of a batch is their mean.")
@@ -129,11 +127,9 @@ def judge_loss(student, rng, given, what, look=None):
 
 @model.part("the penalty", points=4, cases=[("0.3", 0.3), ("2", 2.0)])
 def penalty(student, rng, name, weight):
-    given = drawn(rng)
-    losses = []
+    given, losses = drawn(rng), []
     for p in (0.0, weight):
-        steps, last = of_model(student, rng, "loss", penalty=p, cut=True)
-        values = values_of(steps, given, "the list of loss")
+        steps, values, last = of_model(student, rng, "loss", given, penalty=p, cut=True)
         losses.append(values[last])
         expect_that(np.shape(losses[-1]) == (), "the loss: one number", f"an array of shape {np.shape(losses[-1])}")
         expect_that(np.isfinite(losses[-1]), "a loss that is a finite number", losses[-1],
@@ -147,9 +143,8 @@ def penalty(student, rng, name, weight):
 
 @model.part("the work: lines and operations", points=2)
 def lines_and_operations(student, rng):
-    steps, last = of_model(student, rng, "loss", features=64, classes=10)
     given = drawn(rng, 50, 64, 10)
-    values = values_of(steps, given, "the list of loss")
+    steps, values, last = of_model(student, rng, "loss", given, features=64, classes=10)
     right = values_of(WengertList(LOSS), given)
     expect(values[last], right["loss"], "the loss", "Operations are counted where the loss is right: see the parts above.")
     lines, flops = work(steps, values)
@@ -159,7 +154,6 @@ def lines_and_operations(student, rng):
         raise Wrong("a loss of at most 9 lines, with little more than the operations that it takes",
                     f"{lines} lines, {flops / least:.2f} times the operations", "Is something computed twice? "
                     "print(model.operationSequence(model.loss)): each line is one operator.", credit=credit)
-    return credit
 
 
 # ---- 2: loss, gradient and accuracy ---------------------------------------------------------------------------------
@@ -180,9 +174,11 @@ def value_and_gradient(student, rng, case):
 def not_read(student, rng):
     values = {**drawn(rng), "V": rng.normal(size=(2, 3)), "h": 1.5}
     steps = [*LOSS, ("total", "add", ("loss", "offset"))]
-    _, gradient = pair(student.value_and_gradient(steps, {**values, "offset": 1e18}, ["W", "V", "h"]))
+    got = student.value_and_gradient(steps, {**values, "offset": 1e18}, ["W", "V", "h"])
+    expect_that(isinstance(got, (tuple, list)) and len(got) == 2, "two things: the value, and the gradient", got,
+                "return value, gradient")
     want = reference.value_and_gradient(LOSS, values, ["W"])[1]
-    expect(gradient, {**want, "V": np.zeros((2, 3)), "h": 0.0}, "the gradient", "The list does not read V.")
+    expect(got[1], {**want, "V": np.zeros((2, 3)), "h": 0.0}, "the gradient", "The list does not read V.")
 
 
 @judging.part("predict gives the outputs", points=3, cases=[("one row", 1), ("nine rows", 9)])
@@ -215,10 +211,3 @@ def accuracy(student, rng, name, n):
         y[:2] = p[0].argmax(), p[1].argmin()  # one is right, one wrong
         expect(student.accuracy(p, y), float((p.argmax(axis=1) == y).mean()), "the accuracy",
                "The most probable class of each row, compared with its own; then the share of those that are equal.")
-
-
-def pair(got):
-    """What value_and_gradient returned, if it is two things."""
-    expect_that(isinstance(got, (tuple, list)) and len(got) == 2, "two things: the value, and the gradient", got,
-                "return value, gradient")
-    return got

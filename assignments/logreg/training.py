@@ -120,7 +120,6 @@ def trained_on_digits(student, rng):
         raise Wrong("an accuracy of 80 % or more of rows that were not trained on, after 6 passes over the data",
                     f"{reached:.1%} after {data.seen / 400:g} passes", "Does the loss that value_and_gradient returns fall from "
                     "epoch to epoch? Print it.", credit=credit)
-    return credit
 
 
 @descent.part("settings that go far in eight epochs", points=4)
@@ -136,4 +135,3 @@ def far_in_eight_epochs(student, rng):
         raise Wrong("an accuracy of 88 % after eight epochs over 400 rows, with minibatches and a descent that are right",
                     f"{reached:.1%}", "How many steps are that in all? Is each too short to arrive, or so long that the loss "
                     "jumps about?", credit=credit)
-    return credit

@@ -2,13 +2,6 @@
 from xman import XMan, f
 
 
-def listed(module, parameters, steps):
-    """The list of the submission's LSTM, and the defaults of its first states."""
-    model = module.LSTM(parameters, steps)
-    return {"steps": list(model.operationSequence(model.outputs, model.loss)),
-            "defaults": {name: value for name, value in model.inputDict().items() if name in ("h0", "c0")}}
-
-
 def stepped(module, names):
     """The list of one step of the submission's cell, for inputs x, h, c and parameters of these names; its results are h1, c1."""
     model = XMan()

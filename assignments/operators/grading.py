@@ -5,7 +5,7 @@ from xman.grade import expect, given
 
 from . import grading_5_to_7
 from .answers import array, call_of, expect_kept, expect_rule, expect_value, far, lengths
-from .public.checks import assignment, broadcasting, entries, products, sums
+from .public.checks import ARGUMENTS, assignment, broadcasting, entries, products, sums
 from .solution import operators as reference
 
 __all__ = ["assignment", "grading_5_to_7"]
@@ -19,6 +19,11 @@ def shapes_of(rng, kind):
     return [tuple(letters[c] for c in part if c in letters) for part in kind.split("to")]
 
 
+@broadcasting.part("unbroadcast: three axes", points=2, hidden=True, cases=[
+    "(k, n, m) to (n, 1)", "(k, n, m) to (k, 1, m)", "(k, n, m) to (1, n, 1)", "(k, 1, m) to (1, m)"])
+@broadcasting.part("unbroadcast", points=8, cases=[
+    "(n, m) to (n, m)", "(n, m) to (m,)", "(n, m) to (1, m)", "(n, m) to (n, 1)", "(n, m) to (1, 1)", "(n, m) to (1,)",
+    "(n, m) to ()", "(m,) to (1,)"])
 def undone(student, rng, kind):
     shape, original = shapes_of(rng, kind)
     d = array(rng, *shape)
@@ -26,21 +31,8 @@ def undone(student, rng, kind):
             "been stretched. Sum over both sorts, and leave the result in the first shape.")
     with given(call_of("unbroadcast", ["d", "shape"], (d, original))):
         expect(student.unbroadcast(d, original), reference.unbroadcast(d, original), "the sum over what broadcasting added", look)
-
-
-@broadcasting.part("unbroadcast", points=8, cases=[
-    "(n, m) to (n, m)", "(n, m) to (m,)", "(n, m) to (1, m)", "(n, m) to (n, 1)", "(n, m) to (1, 1)", "(n, m) to (1,)",
-    "(n, m) to ()", "(m,) to (1,)"])
-def unbroadcast_of_matrices(student, rng, kind):
-    undone(student, rng, kind)
     if kind == "(n, m) to (n, m)":  # as it is, as long as that is not all that it can do
         undone(student, rng, "(n, m) to (m,)")
-
-
-@broadcasting.part("unbroadcast: three axes", points=2, hidden=True, cases=[
-    "(k, n, m) to (n, 1)", "(k, n, m) to (k, 1, m)", "(k, n, m) to (1, n, 1)", "(k, 1, m) to (1, m)"])
-def unbroadcast_of_three_axes(student, rng, kind):
-    undone(student, rng, kind)
 
 
 # ---- task 2: entry by entry ------------------------------------------------------------------------------------------
@@ -118,16 +110,11 @@ def look_at_product(a, b):
     return "Write one entry of out as a sum and differentiate it: which entries of delta meet which entries of the other factor?"
 
 
-@products.part("dot: the rule for a", points=5, cases=KINDS)
-def rule_for_a(student, rng, kind):
+@products.part("dot: the rule for b", points=5, cases=[(kind, "dot_b") for kind in KINDS])
+@products.part("dot: the rule for a", points=5, cases=[(kind, "dot_a") for kind in KINDS])
+def rules_of_products(student, rng, kind, rule):
     for a, b in (factors(rng, kind), factors(rng, kind, far)):
-        expect_rule(rng, student, "dot_a", (a, b), look_at_product(a, b))
-
-
-@products.part("dot: the rule for b", points=5, cases=KINDS)
-def rule_for_b(student, rng, kind):
-    for a, b in (factors(rng, kind), factors(rng, kind, far)):
-        expect_rule(rng, student, "dot_b", (a, b), look_at_product(a, b))
+        expect_rule(rng, student, rule, (a, b), look_at_product(a, b))
 
 
 @products.part("dot: square matrices, rows and columns", points=2, hidden=True, cases=["dot_a", "dot_b"])
@@ -140,28 +127,24 @@ def square_matrices(student, rng, rule):
 # ---- task 4: sums ----------------------------------------------------------------------------------------------------
 
 AXES = {"of all": None, "over 0": 0, "over 1": 1, "over -1": -1}
-SUMS = [(f"{op} {kind}", op, axis) for op in ("total", "mean") for kind, axis in AXES.items()]
+SUMS = [*((f"{op} {kind}", op, axis) for op in ("total", "mean") for kind, axis in AXES.items()),
+        ("frobeniusNorm", "frobeniusNorm")]
 SPREAD = {"total": "Every entry of x is in the sum once: each gets the delta of the sum that it went into.",
           "mean": "As for the sum, and how much does one of n entries move their mean?",
           "frobeniusNorm": "The derivative of √s is 1/(2√s), and s is a sum of squares; √s is out."}
 
 
-@sums.part("sums: values", points=3, cases=[*SUMS, ("frobeniusNorm", "frobeniusNorm", None)])
-def values_of_sums(student, rng, name, op, axis):
-    x = array(rng, *lengths(rng))
-    args = (x,) if op == "frobeniusNorm" else (x, axis)
-    expect_value(student, op, args, "The axis that is summed over goes: (n, m) over 0 gives (m,), over all a number.")
+@sums.part("sums: values", points=3, cases=SUMS)
+def values_of_sums(student, rng, name, op, *axis):
+    look = "The axis that is summed over goes: (n, m) over 0 gives (m,), over all a number."
+    expect_value(student, op, (array(rng, *lengths(rng)), *axis), look)
 
 
-@sums.part("sums: rules", points=9, cases=[*SUMS, ("frobeniusNorm", "frobeniusNorm", None)])
-def rules_of_sums(student, rng, name, op, axis):
-    shape = lengths(rng)
+@sums.part("sums: rules", points=9, cases=SUMS)
+def rules_of_sums(student, rng, name, op, *axis):
+    shape, back = lengths(rng), " delta lacks the axis that was summed over; with the axis back, of length 1, it broadcasts."
     for x in (array(rng, *shape), *far(rng, op, shape)):
-        if op == "frobeniusNorm":
-            expect_rule(rng, student, "frobeniusNorm_A", (x,), SPREAD[op])
-        else:
-            back = " delta lacks the axis that was summed over; with the axis back, of length 1, it broadcasts."
-            expect_rule(rng, student, f"{op}_x", (x, axis), SPREAD[op] + (back if axis in (1, -1) else ""))
+        expect_rule(rng, student, f"{op}_{ARGUMENTS[op][0]}", (x, *axis), SPREAD[op] + (back if name[-1] == "1" else ""))
 
 
 @sums.part("sums: three axes, and the norm of zeros", points=2, hidden=True, cases=["total", "mean", "frobeniusNorm"])

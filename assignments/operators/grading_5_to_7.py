@@ -2,6 +2,7 @@
 import numpy as np
 
 from xman.grade import Wrong, expect, expect_that, given, scale
+from xman.grade.compare import listing
 from xman.grade.lists import deltas_of, read_list, values_of
 from xman.wengert import WengertList
 
@@ -131,7 +132,8 @@ BUGS = {
 
 def planted(rng, kind):
     """(value, rules, args, the numbers of the wrong rules)."""
-    x, y = array(rng, 3, 3), 0.25 * array(rng, 3, 3)
+    x, y, factor, hole = array(rng, 3, 3), 0.25 * array(rng, 3, 3), np.ones((3, 3)), np.zeros((3, 3))
+    factor.flat[rng.integers(1, 9)], hole.flat[rng.integers(9)] = 1.05, np.nan
 
     def value(x, y):
         return np.sin(x) * y
@@ -141,23 +143,15 @@ def planted(rng, kind):
 
     def by_y(d, out, x, y):
         return d * np.sin(x)
-    if kind == "a wrong sign":
-        return value, [by_x, lambda *args: -by_y(*args)], (x, y), [1]
-    if kind == "a transposed result":
-        return value, [lambda *args: by_x(*args).T, by_y], (x, y), [0]
-    if kind == "one entry of many":
-        factor = np.ones((3, 3))
-        factor.flat[rng.integers(1, 9)] = 1.05
-        return value, [by_x, lambda *args: factor * by_y(*args)], (np.abs(x), y), [1]
-    if kind == "a shape that broadcasts":
-        return np.add, [lambda d, out, x, y: d, lambda d, out, x, y: d.sum(0)], (x, y[:1]), [1]
-    if kind == "not a number":
-        hole = np.zeros((3, 3))
-        hole.flat[rng.integers(9)] = np.nan
-        return value, [lambda *args: by_x(*args) + hole, by_y], (x, y), [0]
-    if kind == "an argument without a rule":
-        return (lambda x, axis: np.sum(x * x, axis), [lambda d, out, x, axis: np.expand_dims(d, axis) * x, None], (x, 1), [0])
-    return value, [by_x, by_y], (x, y), []
+    return {
+        "all are right": (value, [by_x, by_y], (x, y), []),
+        "a wrong sign": (value, [by_x, lambda *args: -by_y(*args)], (x, y), [1]),
+        "a transposed result": (value, [lambda *args: by_x(*args).T, by_y], (x, y), [0]),
+        "one entry of many": (value, [by_x, lambda *args: factor * by_y(*args)], (np.abs(x), y), [1]),
+        "a shape that broadcasts": (np.add, [lambda d, out, x, y: d, lambda d, out, x, y: d.sum(0)], (x, y[:1]), [1]),
+        "not a number": (value, [lambda *args: by_x(*args) + hole, by_y], (x, y), [0]),
+        "an argument without a rule": (lambda x, axis: np.sum(x * x, axis),
+                                       [lambda d, out, x, axis: np.expand_dims(d, axis) * x, None], (x, 1), [0])}[kind]
 
 
 @checking.part("wrong_rules: which rule is wrong?", points=7, cases=list(BUGS))
@@ -229,17 +223,12 @@ def operators_in_lists(student, rng, name):
     values, right = dict(inputs), values_of(steps, inputs, "your list")
     for z, g, args in steps:
         values[z] = getattr(student, reference.G[g].__name__)(*(values[a] if isinstance(a, str) else a for a in args))
-        expect(values[z], right[z], f"the value of {line_of(z, g, args)}", look)
+        expect(values[z], right[z], f"the value of {listing([(z, g, args)])}", look)
     deltas, wanted = {"loss": 1.0}, {"loss": 1.0}
     for z, g, args in reversed(steps):
         inner = [right[a] if isinstance(a, str) else a for a in args]
         for a, rule in zip(args, reference.DG[g], strict=False):
             if z in wanted and rule and isinstance(a, str):
                 sent, part = getattr(student, rule.__name__)(deltas[z], right[z], *inner), rule(wanted[z], right[z], *inner)
-                expect(sent, part, f"what {line_of(z, g, args)} sends back to {a}", look)
+                expect(sent, part, f"what {listing([(z, g, args)])} sends back to {a}", look)
                 deltas[a], wanted[a] = deltas.get(a, 0.0) + sent, wanted.get(a, 0.0) + part
-
-
-def line_of(z, g, args):
-    """A line as the notes write it: z1 = dot(X, W)."""
-    return f"{z} = {g}({', '.join(map(str, args))})"

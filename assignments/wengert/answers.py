@@ -2,8 +2,10 @@
 import re
 
 from xman.grade import Wrong, expect, expect_mapping, expect_that, given
+from xman.grade.compare import listing
+from xman.wengert import WengertList
 
-from .lists import DG, G, leaves, text
+from .lists import DG, G
 from .solution import wengert as reference
 
 
@@ -18,7 +20,7 @@ def evaluated(student, steps, inputs, values, table=G, look=None, tables="make_G
         for name in inputs:
             expect(got[name], values[name], f"the value of the input {name}", "The inputs are in the result too, unchanged.")
         for line in steps:
-            expect(got[line[0]], values[line[0]], f"the value of {line[0]}, from the line {text(line)}",
+            expect(got[line[0]], values[line[0]], f"the value of {line[0]}, from the line {listing([line])}",
                    look or "All lines before it are right. Which values do its arguments have, and which function is called?")
 
 
@@ -39,9 +41,9 @@ def expect_deltas(got, steps, deltas, f, look=None):
     backwards = [f, *(z for z, _, _ in reversed(steps)), *deltas]
     for name in [name for name in dict.fromkeys(backwards) if name in deltas]:
         users = [line for line in steps for a in line[2] if a == name]
-        where = "; ".join(dict.fromkeys(map(text, users[:4])))
+        where = listing(dict.fromkeys(users[:4]))
         lost = users and type(got[name]) in (int, float) and got[name] == 0 and deltas[name] != 0
-        hint = look or ("Is the list stepped through in reverse?" if lost and name not in leaves(steps) else
+        hint = look or ("Is the list stepped through in reverse?" if lost and name not in WengertList(steps).inputs else
                         f"What is the derivative of {f} with respect to {f} itself?" if name == f else
                         f"No line reads {name}." if not users else
                         f"{name} is read once, in {where}: what does that line send back to it?" if len(users) == 1 else

@@ -2,10 +2,11 @@
 import math
 
 from xman.grade import Wrong, expect, expect_that, given, scale
+from xman.grade.compare import listing
 
 from . import grading_4_and_5
 from .answers import counted, differentiated, evaluated, expect_deltas, expect_kept
-from .lists import ARITY, DG, DOCUMENTS, G, number, random_list, somewhere, text
+from .lists import ARITY, DG, DOCUMENTS, G, number, random_list, somewhere
 from .probes import steps_of
 from .public.checks import assignment, chain, evaluation, propagation, tables
 from .solution import wengert as reference
@@ -101,8 +102,8 @@ def eval_once(student, rng):
                     credit=scale(len(calls) / len(steps), none=3, full=1) if len(calls) > len(steps) else 0)
     for line, (g, args) in zip(steps, calls, strict=True):
         right = line[1], tuple(values[a] for a in line[2])
-        expect_that((g, args) == right, f"the line {text(line)} next, at the values of its arguments", f"a call of {g} at {args}",
-                    "Step through the list in its order.")
+        expect_that((g, args) == right, f"the line {listing([line])} next, at the values of its arguments",
+                    f"a call of {g} at {args}", "Step through the list in its order.")
 
 
 @evaluation.part("eval: the arguments stay as they are", points=1, cases=["steps", "values", "G"])

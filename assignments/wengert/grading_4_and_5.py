@@ -8,46 +8,41 @@ from .solution import wengert as reference
 
 # ---- task 4: descend -------------------------------------------------------------------------------------------------
 
-TAKES = "evaluate takes the inputs, and differentiate takes what evaluate returned: the values of all registers."
-
-
 @descent.part("descend: the inputs after the updates", points=6,
               cases=[("one update", [1]), ("seven updates", [7]), ("no update", [2, 0])])
 def updates(student, rng, name, numbers):
     for n in numbers:
-        updated(student, rng, n)
+        evaluate, differentiate, start, _ = bowl(rng)
+        (got, _), (want, _) = descended(student, evaluate, differentiate, start, ["x", "y"], "loss", 0.1, n)
+        expect_mapping(got, want, "the inputs after the updates")
+        for x in "ct":
+            expect(got[x], want[x], f"{x}, which is not in wrt", "Only the names in wrt are moved.")
+        for x in "xy":
+            expect(got[x], want[x], f"{x} after the updates",
+                   "The new value is the old one minus rate times its delta, for all names in wrt from the same deltas.")
 
 
-def updated(student, rng, n):
-    evaluate, differentiate, start, _ = bowl(rng)
-    want, _ = reference.descend(evaluate, differentiate, start, ["x", "y"], "loss", 0.1, n)
-    with given(None, failed=TAKES):
-        got, _ = pair(student.descend(evaluate, differentiate, start, ["x", "y"], "loss", 0.1, n))
-    expect_mapping(got, want, "the inputs after the updates")
-    for name in "ct":
-        expect(got[name], want[name], f"{name}, which is not in wrt", "Only the names in wrt are moved.")
-    for name in "xy":
-        expect(got[name], want[name], f"{name} after the updates",
-               "The new value is the old one minus rate times its delta, for all names in wrt from the same deltas.")
+def descended(student, *arguments):
+    """What the submission's descend gives, and the reference's."""
+    takes = "evaluate takes the inputs, and differentiate takes what evaluate returned: the values of all registers."
+    with given(None, failed=takes):
+        got = pair(student.descend(*arguments))
+    return got, reference.descend(*arguments)
 
 
 @descent.part("descend: the losses", points=4)
 def losses(student, rng):
     evaluate, differentiate, start, _ = bowl(rng)
-    _, want = reference.descend(evaluate, differentiate, start, ["x"], "loss", 0.1, 5)
-    with given(None, failed=TAKES):
-        _, got = pair(student.descend(evaluate, differentiate, start, ["x"], "loss", 0.1, 5))
+    (_, got), (_, want) = descended(student, evaluate, differentiate, start, ["x"], "loss", 0.1, 5)
     expect(got, want, "the losses", "The loss before each update: as many as there are updates, the first at the start.")
 
 
 @descent.part("descend: the house", points=3)
 def house(student, rng):
     start = {"h": 5.0, "w": 10.0, "targetArea": number(rng, 150, 250), "targetHeight": 8.0, "heightFactor": 100.0}
-    arguments = (lambda inputs: reference.eval(reference.HOUSE, inputs, G),
-                 lambda values: reference.backprop(reference.HOUSE, values, DG, "loss"), start, ["h", "w"], "loss", 0.001, 20)
-    want, _ = reference.descend(*arguments)
-    with given(None, failed=TAKES):
-        got, _ = pair(student.descend(*arguments))
+    (got, _), (want, _) = descended(
+        student, lambda inputs: reference.eval(reference.HOUSE, inputs, G),
+        lambda values: reference.backprop(reference.HOUSE, values, DG, "loss"), start, ["h", "w"], "loss", 0.001, 20)
     expect(got, want, "the house after 20 updates",
            "Print the losses: do they go down? Does it move h and w, and nothing else?", tolerance=1e-7)
 
@@ -55,10 +50,8 @@ def house(student, rng):
 @descent.part("descend: one evaluation and one gradient for each update", points=3)
 def once_each(student, rng):
     evaluate, differentiate, start, calls = bowl(rng)
-    with given(None, failed=TAKES):
-        got, _ = pair(student.descend(evaluate, differentiate, start, ["x", "y"], "loss", 0.1, 6))
-    calls = list(calls)  # without the reference's
-    want, _ = reference.descend(evaluate, differentiate, start, ["x", "y"], "loss", 0.1, 6)
+    (got, _), (want, _) = descended(student, evaluate, differentiate, start, ["x", "y"], "loss", 0.1, 6)
+    calls = calls[:-12]  # without the reference's
     expect(got, want, "the inputs after 6 updates", "The work counts where the result is right.")
     at = start
     for name, values in calls:

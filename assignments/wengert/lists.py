@@ -1,4 +1,6 @@
 """What is graded with: the lists of the documents, random ones, lists with a fault, and a loss to descend on."""
+from xman.wengert import WengertList
+
 from .solution import wengert as reference
 
 G, DG = reference.make_G(), reference.make_DG()
@@ -16,21 +18,9 @@ def number(rng, low, high):
     return round(float(rng.uniform(low, high)), 3)
 
 
-def text(line):
-    """A line as the notes write it: z1 = add(x1, x1)."""
-    z, g, args = line
-    return f"{z} = {g}({', '.join(map(str, args))})"
-
-
-def leaves(steps):
-    """The names that a list reads and does not assign, in the order of their use."""
-    assigned = {z for z, _, _ in steps}
-    return list(dict.fromkeys(a for _, _, args in steps for a in args if isinstance(a, str) and a not in assigned))
-
-
 def somewhere(rng, steps):
     """Inputs for a list, positive and of moderate size."""
-    return {name: number(rng, 0.5, 2.0) for name in leaves(steps)}
+    return {name: number(rng, 0.5, 2.0) for name in WengertList(steps).inputs}
 
 
 def random_list(rng, lines, literals=False):
@@ -79,24 +69,18 @@ def planted(rng, steps, kind):
     steps = list(steps)
     k = int(rng.integers(3, len(steps) - 1))
     z, g, args = steps[k]
-    if kind == "an unknown operator":
-        culprit = str(rng.choice(["plus", "cube", "times", "arctan"]))
-        steps[k] = z, culprit, args
-    elif kind == "a wrong number of arguments":
-        culprit = g
-        steps[k] = z, g, ((*args, args[0]) if rng.integers(2) else args[1:])
-    elif kind == "a tuple of one without its comma":
-        culprit = "tuple"
-        steps[k] = z, "half", "u"
-    elif kind == "an unknown register":
-        culprit = str(rng.choice(["y", "X1", "z", "loss"]))
-        steps[k] = z, g, (culprit, *args[1:])
-    elif kind == "a register used too early":
-        culprit = str(rng.choice([z for z, _, _ in steps[k:]]))
-        steps[k] = z, "add", ("x1", culprit)
+    before, after = ([z for z, _, _ in some] for some in (steps[:k], steps[k:]))
+    culprit = str(rng.choice({
+        "an unknown operator": ["plus", "cube", "times", "arctan"], "a wrong number of arguments": [g],
+        "a tuple of one without its comma": ["tuple"], "an unknown register": ["y", "X1", "z", "loss"],
+        "a register used too early": after, "a register assigned twice": before, "an input assigned": ["x2"]}[kind]))
+    faulty = {"an unknown operator": (z, culprit, args), "an unknown register": (z, g, (culprit, *args[1:])),
+              "a wrong number of arguments": (z, g, (*args, args[0]) if rng.integers(2) else args[1:]),
+              "a tuple of one without its comma": (z, "half", "u"), "a register used too early": (z, "add", ("x1", culprit))}
+    if kind in faulty:
+        steps[k] = faulty[kind]
     else:
-        culprit = "x2" if kind == "an input assigned" else str(rng.choice([z for z, _, _ in steps[:k]]))
-        steps.insert(k, (culprit, "add", tuple(str(a) for a in rng.choice(["x1", "x3", *(z for z, _, _ in steps[:k])], 2))))
+        steps.insert(k, (culprit, "add", tuple(str(a) for a in rng.choice(["x1", "x3", *before], 2))))
     return steps, k + 1, culprit
 
 

@@ -26,7 +26,7 @@ from xman.models import MLP, LogisticRegression
 
 LINEAR = {"model": (), "engine": "interpret"}
 IRIS = load_iris(return_X_y=True)
-SLOW = [{}, {"model": (8,), "optimizer": "trust-krylov"}, {"model": (8,), "optimizer": "adam", "lr": 0.02, "batch_size": 100}]
+SLOW = [{}, {"model": (8,), "optimizer": "adam", "lr": 0.02, "batch_size": 100}]
 
 
 @parametrize_with_checks([XManClassifier(**LINEAR), XManRegressor(**LINEAR)])

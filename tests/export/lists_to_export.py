@@ -10,7 +10,7 @@ from xman import EXACT, STABLE, XManError, eval, gradient, simplify
 from xman.train.optimizers import training_list
 
 sys.path.append(str(Path(__file__).parents[1] / "ops"))
-from operator_cases import CASES
+from operator_cases import OF_NUMBERS as CASES
 
 
 def in_precision(a, dtype):

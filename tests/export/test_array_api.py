@@ -36,7 +36,7 @@ def assert_on(xp, steps, values, rtol, atol):
     assert_agree(arrays, eval(steps, values), rtol, atol)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"] if ALL else ["float64"])
 def test_every_operator_and_its_gradient_on_arrays_that_allow_nothing_but_the_standard(dtype):
     xp = pytest.importorskip("array_api_strict")
     steps, values, known = merged(dtype, 1 if ALL else 12, LACKING)
@@ -70,7 +70,7 @@ EDGES = np.array([-np.inf, -1e300, -800.0, -2.5, -1.0, -1e-9, -0.0, 0.0, 1e-300,
 
 
 @pytest.mark.parametrize("op", ["expm1", "log1p", "log2", "log10", "trunc", "signbit", "exp2", "cbrt", "sigmoid", "softplus",
-                                "hypot", "arctan2", "logaddexp", "expDifference", "scale", "ratio", "safeProduct"])
+                                "hypot", "arctan2", "logaddexp", "expDifference", "scale", "ratio", "share"])
 def test_a_formula_in_the_place_of_a_function_is_right_at_its_edges_too(op):
     import ops
     two = ops.table.arity(ops.G[op])[0] == 2

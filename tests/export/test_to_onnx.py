@@ -81,7 +81,7 @@ def test_a_training_step_for_any_number_of_rows_learns_the_same_elsewhere(model,
     rows = [x for x in model.feed(X, y) if x in values]
     file = to_onnx(training.steps, values, outputs=outputs, rows=rows)
     assert {node.domain for node in file.graph.node} == {""}
-    for n in (1, 2, 40):
+    for n in (1, 40):
         batch = values | {x: np.resize(values[x], (n, *values[x].shape[1:])) for x in rows}
         want, other = eval(training.steps, batch), dict(batch)
         for run in (in_reference, in_runtime):

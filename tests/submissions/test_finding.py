@@ -25,7 +25,7 @@ CODE = b"def eval(steps):\n    return steps\n"
 def zipped(name="wengert.py"):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(name, CODE)
+        archive.writestr(zipfile.ZipInfo(name), CODE)  # of one date, as bytes are names of tests
     return file.getvalue()
 
 

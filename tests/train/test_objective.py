@@ -107,7 +107,7 @@ class Product(XMan):
     ({"class_weight": "even"}, None, "class_weight is 'balanced' or a dict"), ({"class_weight": {0: -1}}, None, "at least 0"),
     ({"sample_weight": TIMES}, Product(), "loss = mul(z3, z6): weights are for a loss that is a mean or a sum"),
     ({"l2": -1}, None, "l2 is a number of at least 0"), ({"l1": "much"}, None, "l1 is a number of at least 0"),
-    ({"l1": {"V": 1.0}}, None, "l1 has a penalty for 'V', which is no parameter of the loss; there are W, b")], ids=str)
+    ({"l1": {"V": 1.0}}, None, "l1 has a penalty for 'V', which is no parameter of the loss; there are W, b")])
 def test_weights_and_penalties_that_cannot_be_are_refused(settings, model, said):
     assert said in refusal(train, model or softmax_regression(), (X, LABELS if model is None else NUMBERS), **settings)
 

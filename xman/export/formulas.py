@@ -32,6 +32,11 @@ def ratio(x, y):
     return x / y if number(x) and x else f.where(f.equal(x, 0), 0, x / y)
 
 
+def share(x, y):
+    dtype = (np.dtype((x if hasattr(x, "dtype") else y).dtype).name,)
+    return f.half(f.astype(f.greater(x, y), dtype) + f.astype(f.greater_equal(x, y), dtype))
+
+
 def clip(x, lo=None, hi=None):
     x = x if lo is None else f.maximum(x, lo)
     return x if hi is None else f.minimum(x, hi)
@@ -194,7 +199,7 @@ def hinge(z, y):
 FORMULAS = {
     **{op: G[op] for op in "alias column count elu gelu half leakyRelu logSigmoid reciprocal relu silu softplus square "
                            "stopGradient unpad".split()},  # these are written in the language
-    "scale": scale, "ratio": ratio, "clip": clip, "expDifference": exp_difference,
+    "share": share, "scale": scale, "ratio": ratio, "clip": clip, "expDifference": exp_difference,
     "exp2":     lambda x: f.power(2.0, x),
     "cbrt":     lambda x: f.sign(x) * f.power(f.abs(x), 1.0 / 3.0),
     "log1p": log1p, "expm1": expm1, "hypot": hypot, "arctan2": arctan2, "logaddexp": logaddexp,

@@ -9,12 +9,6 @@ from xman.grade.lists import MODEL, expect_deltas, loss_of, read_list, values_of
 OPERATORS = MODEL | {"stopGradient"}  # that one is let in, to be told what it does to the deltas
 
 
-def sizes_of(name, sizes):
-    """The shape of a parameter, by its name: Wi (features, hidden), Ui (hidden, hidden), bi (1, hidden)."""
-    features, hidden, *_ = sizes
-    return {"W": (features, hidden), "U": (hidden, hidden), "b": (1, hidden)}[name[0]]
-
-
 def asked(make, words):
     """Decorate a part of (what make(student, rng, *case) gives, rng, name, *case): told are the words, a format of name and case,
     and the values of all that the list may read."""

@@ -8,9 +8,10 @@ from xman.grade.lists import alike, work
 from ..probes import stepped
 from ..public.checks import step
 from ..solution import lstm as reference
-from .lists import Listed, asked, sizes_of
+from .lists import Listed, asked
 
 ROWS, FEATURES, HIDDEN = 4, 3, 5
+SHAPES = {"W": (FEATURES, HIDDEN), "U": (HIDDEN, HIDDEN), "b": (1, HIDDEN)}  # of Wi, Ui, bi and so on
 FIRST = [("in the midst", ROWS), ("the first one, from states (1, hidden)", 1)]
 GIVEN = "cell(x, h, c, p): {0}"
 
@@ -38,7 +39,7 @@ class Stepped(Listed):
     """One step of the student's cell, for a random x, random states and random parameters."""
 
     def __init__(self, student, rng, state_rows=ROWS):
-        p = {name: rng.normal(0, 0.8, sizes_of(name, (FEATURES, HIDDEN))) for name in reference.WEIGHTS}
+        p = {name: rng.normal(0, 0.8, SHAPES[name[0]]) for name in reference.WEIGHTS}
         inputs = {"x": rng.normal(size=(ROWS, FEATURES)), "h": rng.normal(size=(state_rows, HIDDEN)),
                   "c": rng.normal(size=(state_rows, HIDDEN)), **p}
         super().__init__(student.stepped(reference.WEIGHTS), inputs, "the list of one step")

@@ -5,7 +5,6 @@ import numpy as np
 
 from xman.grade import Wrong, expect, expect_mapping, expect_that
 
-from ..probes import listed
 from ..public.checks import through_time
 from ..solution import lstm as reference
 
@@ -14,7 +13,8 @@ from ..solution import lstm as reference
 def an_lstm(steps):
     """The list of the reference's LSTM, and the names of its parameters."""
     parameters = reference.start(np.random.default_rng(0), 2, 3, 2)
-    return listed(reference, parameters, steps)["steps"], list(parameters)
+    model = reference.LSTM(parameters, steps)
+    return list(model.operationSequence(model.outputs, model.loss)), list(parameters)
 
 
 READ_TWICE = [("z1", "mul", ("w", "w")), ("z2", "sum", ("z1", 1)), ("z3", "mul", ("w", 2.0)), ("z4", "dot", ("z3", "v")),
@@ -54,20 +54,17 @@ def shown(line):
 
 @through_time.part("the deltas' norm is limited", points=5, cases=[("longer", 3.0), ("shorter", 0.5), ("far longer", 1e6)])
 def the_norm(student, rng, kind, length):
-    for size in (length, 2.0):
-        limited(student, rng, float(rng.uniform(1, 5)), size)
-
-
-def limited(student, rng, most, length):
-    """Wrong unless deltas of that norm, in units of `most`, come back as they should."""
-    deltas = {name: rng.normal(size=shape) for name, shape in [("W", (4, 3)), ("b", (1, 3)), ("U", (3, 3))]}
-    norm = np.sqrt(sum(np.sum(d ** 2) for d in deltas.values()))
-    deltas = {name: d * (length * most / norm) for name, d in deltas.items()}
-    found = student.clipped(deltas, most)
-    expect_mapping(found, deltas, "the deltas")
+    """Of deltas of that norm in units of the limit, and then of twice the limit."""
     look = "the norm of all arrays together: the root of the sum of all squares; one factor for all, so that the direction stays"
-    for name, d in reference.clipped(deltas, most).items():
-        expect(found[name], d, f"delta of {name}", look="these are short enough: they stay as they are" if length < 1 else look)
+    for size in (length, 2.0):
+        most = float(rng.uniform(1, 5))
+        deltas = {name: rng.normal(size=shape) for name, shape in [("W", (4, 3)), ("b", (1, 3)), ("U", (3, 3))]}
+        norm = np.sqrt(sum(np.sum(d ** 2) for d in deltas.values()))
+        deltas = {name: d * (size * most / norm) for name, d in deltas.items()}
+        found = student.clipped(deltas, most)
+        expect_mapping(found, deltas, "the deltas")
+        for name, d in reference.clipped(deltas, most).items():
+            expect(found[name], d, f"delta of {name}", look="these are short enough: they stay as they are" if size < 1 else look)
 
 
 @through_time.part("deltas of zeros, and deltas that stay as they are", points=2, hidden=True, cases=["zeros", "as they are"])

@@ -5,11 +5,10 @@ from collections import Counter
 import numpy as np
 
 import ops
-from xman import WengertList, backprop, eval
+from xman import backprop, eval
 from xman.grade import Wrong, expect, expect_mapping, expect_that, scale, told
 from xman.grade.assignment import data_set
 
-from ..probes import listed
 from ..public.checks import training
 from ..solution import lstm as reference
 
@@ -65,10 +64,9 @@ class Course:
         expect_mapping(found["best"], self.start, "the parameters that train gives back")
         return found["best"], found["start"]
 
-    def after(self, w, epoch, rate):
-        """w after the batches of that epoch (1, 2, …)."""
-        first = (epoch - 1) * self.batches_an_epoch
-        for batch in range(first, first + self.batches_an_epoch):
+    def after(self, w, epoch, rate, epochs=1):
+        """w after the batches of that epoch (1, 2, …), or of so many from that one on."""
+        for batch in range((epoch - 1) * self.batches_an_epoch, (epoch - 1 + epochs) * self.batches_an_epoch):
             w = {name: v - rate * (self.slope[name] * v + self.push[batch]) for name, v in w.items()}
         return w
 
@@ -78,31 +76,20 @@ class Course:
 def a_step(student, rng, kind, epochs):
     course = Course(rng, list(range(epochs, -1, -1)))
     best, _ = course.train(student, 0.25)
-    want = course.start
-    for epoch in range(1, epochs + 1):
-        want = course.after(want, epoch, 0.25)
-    for name, w in want.items():
+    for name, w in course.after(course.start, 1, 0.25, epochs).items():
         expect(best[name], w, f"{name} after {kind} of 3 batches each, where each epoch is better than the one before",
                look="w ← w − α·gradient for each batch, in the order that batches() gave; α is its only factor")
 
 
+@training.part("a loss that is NaN is a step back too", points=2, hidden=True,
+               cases=[("once", [5, np.nan, 3, 2]), ("at last", [5, 4, 3, np.nan])])
 @training.part("back to the best, with half the rate", points=5,
                cases=[("back once", [5, 4, 6, 3, 2]), ("back twice", [5, 4, 6, 7, 3]), ("no better than", [5, 4, 4, 3, 2]),
                       ("back to the beginning", [1, 2, 3, 0.5])])
 @told("train with the validation losses {1}: at the start, and after each epoch")
-def back(student, rng, kind, losses):
-    way_back(student, Course(rng, losses))
-
-
-@training.part("a loss that is NaN is a step back too", points=2, hidden=True,
-               cases=[("once", [5, np.nan, 3, 2]), ("at last", [5, 4, 3, np.nan])])
-@told("train with the validation losses {1}: at the start, and after each epoch")
-def not_a_number(student, rng, kind, losses):
-    way_back(student, Course(rng, losses))
-
-
-def way_back(student, course):
+def way_back(student, rng, kind, losses):
     """Wrong unless each epoch begins where it should; with the rate that it should; and the best comes back."""
+    course = Course(rng, losses)
     found, _ = course.train(student, 0.25)
     best, least, rate, w = course.start, course.losses[0], 0.25, course.start
     judged = dict(reversed(course.judged))  # of several at one time the first
@@ -135,10 +122,9 @@ def about_epoch(course, epoch):
 def passes(student, rng):
     """Counted: a gradient for each batch, batches() once an epoch, a validation loss before the first and after each epoch."""
     course = Course(rng, [5, 4, 3, 2, 1])
-    want = start = {name: w.copy() for name, w in course.start.items()}
+    start = {name: w.copy() for name, w in course.start.items()}
+    want = course.after(start, 1, 0.25, epochs=4)
     best, after = course.train(student, 0.25)
-    for epoch in range(1, 5):
-        want = course.after(want, epoch, 0.25)
     expect({name: best[name] for name in want}, want, "the parameters",
            "Passes are counted where the steps are right: see the parts above.")
     expect(after, start, "start", look="w -= … changes the array itself; w = w - … makes a new one")
@@ -193,8 +179,8 @@ def learned(student, rng):
     course = Course(rng, [0] * 8, batches=10)
     course.start = reference.start(rng, len(alphabet), 5, classes)
     batches = [some for _ in range(8) for some in np.split(rng.permutation(300), 10)]
-    model = listed(reference, course.start, steps)
-    lines, states = WengertList(model["steps"]), {name: model["defaults"][name] for name in ("h0", "c0")}
+    model = reference.LSTM(course.start, steps)
+    lines, states = model.operationSequence(model.outputs, model.loss), {name: model.inputDict()[name] for name in ("h0", "c0")}
 
     def gradient(parameters, batch):
         course.noted(parameters, batch)

@@ -72,12 +72,16 @@ class Course:
             raise ValueError(f"some are numbers of rows, an array of at least one and at most {self.rows} whole numbers")
         return some
 
-    def expect_descent(self, best, rate=0.1):
+    def after(self, steps, rate):
+        """The parameters after a step for each of these minibatches, numbers of rows."""
+        at = self.start
+        for some in steps:
+            at = {name: w - rate * (self.slope[name] * w + self.push[some].mean()) for name, w in at.items()}
+        return at
+
+    def expect_descent(self, best):
         """Wrong unless these are the parameters that the steps lead to for which gradients were asked, all of them."""
-        want = self.start
-        for some in self.steps:
-            want = {name: w - rate * (self.slope[name] * w + self.push[some].mean()) for name, w in want.items()}
-        for name, w in want.items():
+        for name, w in self.after(self.steps, 0.1).items():
             expect(best[name], w, name, look="this counts where the steps are right: see the parts above")
 
     def train(self, student, rate=0.1):
@@ -94,10 +98,7 @@ class Course:
 def a_step(student, rng, kind, epochs):
     course = Course(rng, 5, 5, list(range(epochs, 0, -1)))
     best, _ = course.train(student, rate=0.25)
-    want = course.start
-    for _ in range(epochs):
-        want = {name: w - 0.25 * (course.slope[name] * w + course.push.mean()) for name, w in want.items()}
-    for name, w in want.items():
+    for name, w in course.after(epochs * [range(5)], 0.25).items():
         expect_that(not np.array_equal(best[name], course.start[name]), f"{name} after {kind}", "the parameters as they began",
                     "the best are chosen among those after each epoch")
         expect(best[name], w, f"{name} after {kind}, each of one step w ← w − α·gradient",
@@ -122,22 +123,14 @@ def minibatches(student, rng, kind, rows, size):
            look="they come in the order that shuffle(rows) gave for the epoch")
 
 
+@training.part("a loss that is NaN is never the best", points=2, hidden=True,
+               cases=[("at first", [np.nan, 3, 2, 4]), ("later", [3, 2, np.nan, 4])])
 @training.part("the parameters of the best epoch", points=5,
                cases=[("in the middle", [5, 3, 1, 4, 2]), ("the first", [1, 2, 3, 4, 5]), ("the last", [5, 4, 3, 2, 1])])
 @told("train with the validation losses {1} after its epochs")
 def the_best_epoch(student, rng, kind, losses):
-    best_of(student, Course(rng, 6, 2, losses), int(np.argmin(losses)) + 1)
-
-
-@training.part("a loss that is NaN is never the best", points=2, hidden=True,
-               cases=[("at first", [np.nan, 3, 2, 4]), ("later", [3, 2, np.nan, 4])])
-@told("train with the validation losses {1} after its epochs")
-def not_a_number(student, rng, kind, losses):
-    best_of(student, Course(rng, 6, 2, losses), int(np.nanargmin(losses)) + 1)
-
-
-def best_of(student, course, epoch):
     """Wrong unless the parameters come back that validation_loss was asked about after that epoch."""
+    course, epoch = Course(rng, 6, 2, losses), int(np.nanargmin(losses)) + 1
     best, _ = course.train(student)
     judged = dict(reversed(course.judged))  # of several at one time the first
     expect_that(epoch in judged, "validation_loss is asked after each epoch", f"it was asked after the epochs {sorted(judged)}")

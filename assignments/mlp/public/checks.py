@@ -17,7 +17,6 @@ PARAMETERS = {"W1": W1, "b1": np.array([[0.05, -0.05]]), "W2": np.array([[1.0, -
 INPUTS = {"X": np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]), "y": np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])}
 
 
-
 @reading.check("two lines")
 def two_lines(student, rng):
     titles, labels = student.read(["odjibwa\tSwedish\n", "100%25 %C3%A9t%C3%A9\tFrench"])

@@ -27,6 +27,10 @@ FAR = {"x + y": (8.98e307, 8.98e307), "x + c": (8.98e307, 8.98e307), "c + x": (8
        "log(x)": (1e-300, 0.0), "sqrt(x)": (1e-322, 0.0), "tanh(x)": (0.1, 0.0)}
 
 
+@duals.part("quotients", 5, cases=[(expression, QUOTIENTS) for expression in ("x / y", "x / c", "c / x")])
+@duals.part("products", 5, cases=[(expression, PRODUCTS) for expression in ("x * y", "x * c", "c * x", "x * x")])
+@duals.part("sums and differences", 5,
+            cases=[(expression, SUMS) for expression in ("x + y", "x + c", "c + x", "x - y", "x - c", "c - x", "-x")])
 def operator(student, rng, expression, look, tolerance=1e-13):
     """expression of the Duals x and y and the number c, against what it should be, also far out."""
     for at in (rng.uniform(0.5, 2.0, 2), FAR[expression] * rng.uniform(1, 1.000003, 2)):
@@ -37,21 +41,6 @@ def operator(student, rng, expression, look, tolerance=1e-13):
         _, value, tangent, _ = compute(reference, expression, **values)
         with given(look=look):
             expect_dual(student.compute(expression, **values), value, tangent, expression, look, tolerance)
-
-
-@duals.part("sums and differences", 5, cases=["x + y", "x + c", "c + x", "x - y", "x - c", "c - x", "-x"])
-def sums(student, rng, expression):
-    operator(student, rng, expression, SUMS)
-
-
-@duals.part("products", 5, cases=["x * y", "x * c", "c * x", "x * x"])
-def multiplication(student, rng, expression):
-    operator(student, rng, expression, PRODUCTS)
-
-
-@duals.part("quotients", 5, cases=["x / y", "x / c", "c / x"])
-def division(student, rng, expression):
-    operator(student, rng, expression, QUOTIENTS)
 
 
 @duals.part("powers", 6, cases=["x ** n", "x ** 0", "c ** x", "x ** y"])
@@ -100,15 +89,13 @@ def once(student, rng, kind):
     x, slope, calls = float(rng.uniform(-2, 2)), float(rng.uniform(0.5, 3) * rng.choice([-1, 1])), []
     box = boxed(lambda v: calls.append(float(v)) or np.sin(v), lambda v: slope)
     inside = "Dual(*box(x.value, x.tangent), x.tag)"
-    asked = f"derivative(lambda x: {inside}, a)"
-    if kind == "a constant":
-        asked = f"[derivative(lambda x: [{inside}, 7.0][1], a), derivative(lambda x: x, a)]"
-    looks = {"a box": "The box gives (f(v), f′(v)·w): what should v and w be, and what is read off at the end?",
-             "a constant": "f may give a number that is no Dual: it is a constant."}
-    with given(look=looks[kind]):
-        got = student.compute(asked, a=x, box=box)
-        want, what = (slope, "f′(x)") if kind == "a box" else ([0.0, 1.0], "the slopes of 7 and of x")
-        expect(got, want, what, looks[kind])
+    asked, want, what, look = {
+        "a box": (f"derivative(lambda x: {inside}, a)", slope, "f′(x)",
+                  "The box gives (f(v), f′(v)·w): what should v and w be, and what is read off at the end?"),
+        "a constant": (f"[derivative(lambda x: [{inside}, 7.0][1], a), derivative(lambda x: x, a)]", [0.0, 1.0],
+                       "the slopes of 7 and of x", "f may give a number that is no Dual: it is a constant.")}[kind]
+    with given(look=look):
+        expect(student.compute(asked, a=x, box=box), want, what, look)
     expect_that(calls == [x], "one call of f, at a Dual of value x", f"calls at {calls}", "Forward mode needs no second point.")
 
 

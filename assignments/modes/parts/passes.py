@@ -37,8 +37,7 @@ ZERO = "A register that a pass does not mention has the derivative 0."
 
 def about(steps, values, of, wrt):
     """What is wrong inside was asked about this list."""
-    inputs = {dst for dst in values} - {dst for dst, _, _ in steps}
-    return given(steps, ZERO, of=of, wrt=wrt, at={x: values[x] for x in sorted(inputs)})
+    return given(steps, ZERO, of=of, wrt=wrt, at={x: values[x] for x in sorted(set(values) - {dst for dst, _, _ in steps})})
 
 
 @jacobians.part("columns, by forward mode", 6, cases=[("2 × 4", 4, 2), ("3 × 3", 3, 3), ("5 × 2", 2, 5)])
@@ -114,50 +113,39 @@ def expect_product(student, rng, steps, of, wrt):
         expect_count(tools, "forward", 1, "That is a pass for each column of H. H v is the gradient's derivative along v.")
 
 
-@hessians.part("H v in one pass", 10, cases=["(8.49)", "a random list", "many inputs"])
-def product(student, rng, name):
+@hessians.part("H v of a constant gradient, or for some inputs", 5, hidden=True, cases=["no curvature", ("some inputs", 3, 2)])
+@hessians.part("H v in one pass", 10, cases=["(8.49)", ("a random list", 4, 4), ("many inputs", 12, 12)])
+def product(student, rng, name, inputs=0, wanted=0):
+    """wanted: of so many of the inputs, the last ones."""
     if name == "(8.49)":
         expect_product(student, rng, BISHOP, str(rng.choice(["f1", "f2"])), ["x2", "x1"])
-    else:
-        wrt = [f"x{k + 1}" for k in range(4 if name == "a random list" else 12)]
-        expect_product(student, rng, random_loss(rng, wrt, len(wrt) + 6), "f", wrt)
-
-
-@hessians.part("H v of a constant gradient, or for some inputs", 5, hidden=True, cases=["no curvature", "some inputs"])
-def corners(student, rng, name):
-    wrt = ["x1", "x2", "x3"]
-    if name == "no curvature":
-        c = float(rng.uniform(1, 3))
-        steps = [("a", "sin", ("x1",)), ("b", "mul", (c, "x2")), ("f", "add", ("a", "b"))]
+    elif name == "no curvature":
+        steps = [("a", "sin", ("x1",)), ("b", "mul", (float(rng.uniform(1, 3)), "x2")), ("f", "add", ("a", "b"))]
         expect_product(student, rng, steps, "f", ["x1", "x2"])
     else:
-        expect_product(student, rng, random_loss(rng, wrt, 9), "f", wrt[1:])
+        wrt = [f"x{k + 1}" for k in range(inputs)]
+        expect_product(student, rng, random_loss(rng, wrt, inputs + 6), "f", wrt[-wanted:])
 
 
 # ---- 5: outer products -----------------------------------------------------------------------------------------------
 
-def examples(rng, *shape):
-    return rng.standard_normal(shape)
-
-
 @products.part("a sum of squares (8.40)", 4)
 def squares(student, rng):
-    A = examples(rng, 7, 4)
+    A = rng.standard_normal((7, 4))
     expect(student.outer_products(A), reference.outer_products(A), "the matrix (8.40)",
            "For each example a column ∇a_n times a row ∇a_nᵀ; row n of A is ∇a_n.")
 
 
 @products.part("a logistic output (8.41)", 4)
 def logistic(student, rng):
-    A = examples(rng, 6, 4)
-    y = 1 / (1 + np.exp(-examples(rng, 6)))
+    A, y = rng.standard_normal((6, 4)), 1 / (1 + np.exp(-rng.standard_normal(6)))
     expect(student.outer_products_logistic(A, y), reference.outer_products_logistic(A, y), "the matrix (8.41)",
            "Each example has a weight, and its own: does it multiply the row of its example, or a column?")
 
 
 @products.part("a softmax", 4)
 def softmax(student, rng):
-    J, p = examples(rng, 5, 3, 4), np.exp(examples(rng, 5, 3))
+    J, p = rng.standard_normal((5, 3, 4)), np.exp(rng.standard_normal((5, 3)))
     p /= p.sum(1, keepdims=True)
     expect(student.outer_products_softmax(J, p), reference.outer_products_softmax(J, p), "the matrix",
            "Between J_nᵀ and J_n stands the matrix (8.34), which has entries beside its diagonal too.")
@@ -165,8 +153,8 @@ def softmax(student, rng):
 
 @products.part("the matrix (8.41) times a vector, in one pass of each mode", 4)
 def products_times(student, rng):
-    A, v, passes = examples(rng, 6, 9), examples(rng, 9), Tools([])
-    y = 1 / (1 + np.exp(-examples(rng, 6)))
+    A, v, passes = rng.standard_normal((6, 9)), rng.standard_normal(9), Tools([])
+    y = 1 / (1 + np.exp(-rng.standard_normal(6)))
 
     def push(v):
         passes.count("push")

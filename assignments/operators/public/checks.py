@@ -14,8 +14,6 @@ together = assignment.task(7, "all together")
 
 X = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
 P, Y = np.array([[0.2, 0.5, 0.3], [0.6, 0.3, 0.1]]), np.array([[0.0, 1.0, 0.0], [0.5, 0.0, 0.5]])
-
-
 ARGUMENTS = {"add": ["x", "y"], "mul": ["x", "y"], "square": ["x"], "relu": ["x"], "tanh": ["x"], "dot": ["a", "b"],
              "total": ["x", "axis"], "mean": ["x", "axis"], "frobeniusNorm": ["A"], "softmax": ["x"], "crossEntropy": ["p", "y"]}
 

@@ -158,5 +158,3 @@ def too_early(student, rng):
     expect_that("z1" in str(got[1]), "a sentence that names z1", got[1])
     others = {"z2", "add", "x2"} & set(re.findall(r"\w+", str(got[1])))
     expect_that(not others, "a sentence that names nothing else of the line, as nothing else is at fault", got[1])
-
-
