@@ -47,7 +47,7 @@ def activation_called(activation: str | Callable[[Register], Register]) -> Calla
     """The activation: an entrywise operator of one argument by its name, or a function of one's own. XManError for any other."""
     if callable(activation):
         return activation
-    known = [op for op in sorted(ELEMENTWISE) if arity(ops.G[op])[0] == 1]
+    known = [op for op in sorted(ELEMENTWISE & ops.G.keys()) if arity(ops.G[op])[0] == 1]
     if activation not in known:
         raise XManError(f"there is no activation {activation!r}{nearest(str(activation), known)}; the activations are tanh, "
                         "relu, sigmoid and each entrywise operator of one argument, as gelu, or a function of your own")
