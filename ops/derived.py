@@ -153,7 +153,8 @@ def flow_of(op: str, args: Sequence) -> Flow:
         return functools.cache(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
     if op == "ratio" and type(args[0]) is Masked:  # of scale(out, d) in a quotient, which is flat where what divides is infinite
         came = None if args[0].came is everywhere else args[0].came
-        return functools.cache(lambda: chosen(f.not_equal(1.0 / args[1], 0.0), came, nowhere))
+        x, y = args[0].value, args[1]
+        return functools.cache(lambda: chosen(f.logical_or(f.not_equal(x, 0.0), f.not_equal(1.0 / y, 0.0)), came, nowhere))
     if op in FILLED or op in MOVED and flows[0]:
         return functools.cache(lambda: f.not_equal(getattr(f, op)(*[shares(a) if type(a) is Masked else a for a in args]), 0.0))
     if None in flows or op in ("add", "subtract") and len(flows) < 2:
