@@ -15,7 +15,7 @@ from .parts import activation_called, bias, glorot, outputs_and_loss
 class Sequences(XMan):
     """Reads `steps` inputs X1, X2, … (n, features) and gives outputs (n, classes) from the last hidden state h (n, hidden).
 
-    A subclass says in `cell` what one step does; for each letter g of its `gates` there are parameters Wg (features, hidden),
+    A subclass says in `cell(X, h, …)` which states a step comes to; for each letter g of its `gates` there are parameters Wg (features, hidden),
     Ug (hidden, hidden) and bg (1, hidden). Its `states`, h among them, begin as zeros (1, hidden), which serve every batch
     size. last: the activation before the softmax (None: none). loss: as `outputs_and_loss`.
     """
@@ -50,10 +50,6 @@ class Sequences(XMan):
     def gate(self, letter: str, X: Register, h: Register) -> Register:
         """h·U + X·W + b with the parameters of that gate."""
         return h @ getattr(self, f"U{letter}") + X @ getattr(self, f"W{letter}") + getattr(self, f"b{letter}")
-
-    def cell(self, X: Register, *state: Register) -> tuple[Register, ...]:
-        """The states after a step that reads X."""
-        raise NotImplementedError
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
         """The inputs of the list for sequences X (n, steps, features) and targets y. XManError for other shapes."""
