@@ -15,8 +15,8 @@ from .parts import activation_called, bias, glorot, outputs_and_loss
 class Sequences(XMan):
     """Reads `steps` inputs X1, X2, … (n, features) and gives outputs (n, classes) from the last hidden state h (n, hidden).
 
-    A subclass says in `cell(X, h, …)` which states a step comes to; for each letter g of its `gates` there are parameters Wg (features, hidden),
-    Ug (hidden, hidden) and bg (1, hidden). Its `states`, h among them, begin as zeros (1, hidden), which serve every batch
+    A subclass says in `cell(X, h, …)` which states a step comes to; for each letter g of its `gates` there are parameters
+    Wg (features, hidden), Ug (hidden, hidden) and bg (1, hidden). Its `states`, h among them, begin as zeros (1, hidden), which serve every batch
     size. last: the activation before the softmax (None: none). loss: as `outputs_and_loss`.
     """
 
@@ -65,6 +65,7 @@ class RNN(Sequences):
     gates = "h"
 
     def cell(self, X: Register, h: Register) -> tuple[Register]:
+        """The state after a step that reads X."""
         return f.tanh(self.gate("h", X, h)),
 
 
@@ -80,6 +81,7 @@ class GRU(Sequences):
     gates = "rzg"
 
     def cell(self, X: Register, h: Register) -> tuple[Register]:
+        """The state after a step that reads X."""
         r, z = f.sigmoid(self.gate("r", X, h)), f.sigmoid(self.gate("z", X, h))
         g = f.tanh(self.gate("g", X, r * h))
         return z * h + (1 - z) * g,
@@ -98,6 +100,7 @@ class LSTM(Sequences):
     gates, states = "ifoc", "hc"
 
     def cell(self, X: Register, h: Register, c: Register) -> tuple[Register, Register]:
+        """The states after a step that reads X."""
         i, keep, o = (f.sigmoid(self.gate(letter, X, h)) for letter in "ifo")
         c = i * f.tanh(self.gate("c", X, h)) + keep * c
         return o * f.tanh(c), c
