@@ -16,8 +16,8 @@ class Sequences(XMan):
     """Reads `steps` inputs X1, X2, … (n, features) and gives outputs (n, classes) from the last hidden state h (n, hidden).
 
     A subclass says in `cell(X, h, …)` which states a step comes to; for each letter g of its `gates` there are parameters
-    Wg (features, hidden), Ug (hidden, hidden) and bg (1, hidden). Its `states`, h among them, begin as zeros (1, hidden), which serve every batch
-    size. last: the activation before the softmax (None: none). loss: as `outputs_and_loss`.
+    Wg (features, hidden), Ug (hidden, hidden) and bg (1, hidden). Its `states`, h among them, begin as zeros (1, hidden),
+    which serve every batch size. last: the activation before the softmax (None: none). loss: as `outputs_and_loss`.
     """
 
     gates, states = "", "h"
