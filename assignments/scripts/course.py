@@ -5,6 +5,8 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
+from numbers import Integral, Real
+from pathlib import Path
 
 import numpy as np
 
@@ -40,10 +42,13 @@ def settings(params: dict) -> dict:
     if strange := [name for name in full if name not in DEFAULTS]:
         raise XManError(f"there is no parameter {strange[0]!r}; there are {', '.join(DEFAULTS)}")
     for name in ("max_len", "num_hid", "batch_size", "epochs"):
-        if not full[name] >= 1:
-            raise XManError(f"{name} is at least 1, not {full[name]!r}")
-    if not 0 < full["init_lr"] < np.inf:
+        if not (isinstance(full[name], Integral) and full[name] >= 1):
+            raise XManError(f"{name} is a whole number, at least 1, not {full[name]!r}")
+    if not (isinstance(full["init_lr"], Real) and 0 < full["init_lr"] < np.inf):
         raise XManError(f"init_lr is a number above 0, not {full['init_lr']!r}")
+    for name in ("output_file", "train_loss_file"):  # said before the training, not after it
+        if not (folder := Path(full[name]).parent).is_dir():
+            raise XManError(f"{name} is {full[name]}, and there is no folder {folder}")
     return full
 
 

@@ -93,18 +93,25 @@ def test_from_another_folder_the_list_the_epochs_and_three_ways_are_printed(titl
 
 
 @pytest.mark.parametrize("words, said", [
-    (["--dataset", "no/such"], "no/such: cannot be read"), (["--epochs", "0"], "epochs is at least 1, not 0"),
+    (["--dataset", "no/such"], "no/such: cannot be read"), (["--epochs", "0"], "epochs is a whole number, at least 1, not 0"),
     (["--init_lr", "nan"], "init_lr is a number above 0, not nan"), (["--batch_size", "x"], "invalid int value: 'x'"),
     (["--hidden", "3"], "unrecognized arguments"), (["--dataset", "other"], "found label 'New', which never occurs in train"),
-    (["--dataset", "one"], "has one class alone, 'Place'"), (["--output_file", "no/file", "--dataset", "tiny"], "no/file")])
+    (["--dataset", "one"], "has one class alone, 'Place'"),
+    (["--output_file", "no/file"], "output_file is no/file, and there is no folder no"),
+    (["--dataset", "half"], "half.valid: cannot be read")])
 def test_a_mistake_is_one_sentence_and_status_2(titles, tmp_path, words, said):
     for part in ("train", "valid", "test"):
         (tmp_path / f"other.{part}").write_text(ROWS + "New\tNew\n" * (part == "test"), "utf-8")
         (tmp_path / f"one.{part}").write_text("A\tPlace\nB\tPlace\n", "utf-8")
+    (tmp_path / "half.train").write_text(ROWS, "utf-8")
     done = subprocess.run([sys.executable, SCRIPTS / "mlp.py", *words], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
 
 
-def test_a_dictionary_with_an_unknown_key_is_refused(script):
-    with pytest.raises(XManError, match="there is no parameter 'epoch'; there are max_len"):
-        script("mlp").main({"epoch": 3})
+@pytest.mark.parametrize("params, said", [
+    ({"epoch": 3}, "there is no parameter 'epoch'; there are max_len"),
+    ({"epochs": "3"}, "epochs is a whole number, at least 1, not '3'"),
+    ({"batch_size": 8.0}, "batch_size is a whole number"), ({"init_lr": None}, "init_lr is a number above 0, not None")])
+def test_a_dictionary_with_an_unknown_key_or_a_value_that_cannot_be_is_refused(script, params, said):
+    with pytest.raises(XManError, match=said):
+        script("mlp").main(params)

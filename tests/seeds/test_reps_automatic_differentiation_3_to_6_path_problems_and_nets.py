@@ -1,5 +1,7 @@
 """Reps, Automatic Differentiation and Backpropagation (CS701), §3 to 6: computation graphs, path problems, neural nets."""
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,33 @@ def test_figure_2b_the_computation_graph_at_3_and_5():
 def test_combine_is_not_idempotent_1_plus_1_is_2():
     assert [path.value for path in paths([("y", "add", ("x", "x"))], "y", "x", {"x": 7.0}).all()] == [1, 1]
     assert paths([("y", "add", ("x", "x"))], "y", "x", {"x": 7.0}).derivative == 2
+
+
+# extend and combine of other path problems
+
+
+@pytest.mark.parametrize("wrt, number", [("x", 2), ("y", 3)])
+def test_the_paths_are_counted_where_each_edge_is_1(wrt, number):
+    graph = paths(H, "h", wrt)
+    assert graph.solve(operator.mul, operator.add, 1, lambda edge: 1)["h"] == graph.count == len(graph.all()) == number
+
+
+@pytest.mark.parametrize("back, start, end", [(False, "y", "h"), (True, "h", "y")])
+@pytest.mark.parametrize("best", [min, max])
+def test_the_shortest_and_the_longest_path_where_extend_is_plus(best, back, start, end):
+    graph = paths(H, "h", "y")
+    assert graph.solve(operator.add, best, 0, lambda edge: 1, start, back)[end] == best(len(path.edges) for path in graph.all())
+
+
+def test_intervals_bound_the_derivative_over_a_range_of_the_inputs():
+    """The labels of h grow with x and y, so that those at two corners are the ends of an interval each."""
+    low, high = (paths(H, "h", "x", {"x": x, "y": y}) for x, y in [(3.0, 5.0), (3.5, 5.5)])
+    top = {edge[:2]: edge.value for edge in high.edges}
+    bounds = low.solve(lambda a, b: (a[0] * b[0], a[1] * b[1]), lambda a, b: (a[0] + b[0], a[1] + b[1]), (1.0, 1.0),
+                       lambda edge: (edge.value, top[edge[:2]]))["h"]
+    assert bounds == (155.0, 2 * 3.5 * 5.5 + 5 * 5.5 ** 2)  # of 2xy + 5y²
+    for x, y in np.random.default_rng(3).uniform((3.0, 5.0), (3.5, 5.5), (20, 2)):
+        assert bounds[0] <= paths(H, "h", "x", {"x": x, "y": y}).derivative <= bounds[1]
 
 
 # §4 Computing partial derivatives using a computation graph

@@ -313,38 +313,10 @@ def test_a_line_on_arrays_beside_the_paths_does_not_hold_a_formula_back():
 # extend and combine of one's own
 
 
-def test_paths_are_counted_by_multiplying_and_adding_ones():
-    graph = paths(network(), "cost", "w4")
-    assert graph.solve(operator.mul, operator.add, 1, lambda edge: 1)["cost"] == graph.count
-
-
-@pytest.mark.parametrize("back, start, end", [(False, "x", "h"), (True, "h", "x")])
-def test_the_shortest_and_the_longest_of_the_paths(back, start, end):
-    lengths = [len(path.edges) for path in paths(REPS_3, "h", "x").all()]
-    for best in (min, max):
-        assert paths(REPS_3, "h", "x").solve(operator.add, best, 0, lambda edge: 1, start, back)[end] == best(lengths)
-
-
 def test_the_derivative_is_the_problem_of_products_and_sums():
     graph = paths(REPS_3, "h", ["x", "y"], POINT)
     for x in ("x", "y"):
         assert graph.solve(operator.mul, operator.add, 1.0, start=x) == graph.forward(x)
-
-
-def test_intervals_bound_the_derivative_over_a_range_of_the_inputs():
-    def times(a, b):
-        ends = [x * y for x in a for y in b]
-        return min(ends), max(ends)
-
-    ends = [paths(REPS_3, "h", "x", {"x": x, "y": y}) for x in (3.0, 3.5) for y in (5.0, 5.5)]  # its labels are monotone
-    label = {(e.source, e.target): [e.value] for e in ends[0].edges}
-    for graph in ends[1:]:
-        for e in graph.edges:
-            label[e.source, e.target].append(e.value)
-    low, high = ends[0].solve(times, lambda a, b: (a[0] + b[0], a[1] + b[1]), (1.0, 1.0),
-                              lambda e: (min(label[e.source, e.target]), max(label[e.source, e.target])))["h"]
-    inside = paths(REPS_3, "h", "x", {"x": 3.2, "y": 5.3}).derivative
-    assert low <= min(graph.derivative for graph in ends) <= inside <= max(graph.derivative for graph in ends) <= high
 
 
 def test_a_start_that_is_not_among_wrt_is_refused():

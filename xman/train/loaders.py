@@ -56,7 +56,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, numbe
     path = installed(f"{source}.train") if source in INSTALLED else Path(source)
     stem = path.with_suffix("") if path.suffix in PARTS else path
     three = [Path(f"{stem}{part}") for part in PARTS]
-    if path.suffix in PARTS or (not path.exists() and all(map(Path.exists, three))):
+    if path.suffix in PARTS or (not path.exists() and any(map(Path.exists, three))):
         paths = three
         parts = [_read(part, numbers) for part in paths]
     elif re.search("idx[0-9]-ubyte", path.name):

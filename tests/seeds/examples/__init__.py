@@ -12,8 +12,8 @@ DOCUMENTS = "cohen", "reps", "ong_deisenroth", "bishop", "adams"
 COMMON = '''\
 import numpy as np
 from xman import (ALGEBRA, EXACT, STABLE, Dual, GaussNewton, Hessian, Jacobian, Operation, Register, WengertList,
-                  XMan, backprop, check, cost, derivation, derivative, diagonals, difference_errors, eval, expand,
-                  explain, f, forward, grad, gradient, hessian, hvp, inverse_outer_products, jacobian, jvp,
+                  XMan, backprop, becker_lecun, check, cost, derivation, derivative, diagonals, difference_errors, eval,
+                  expand, explain, f, forward, grad, gradient, hessian, hvp, inverse_outer_products, jacobian, jvp,
                   outer_products, partials, paths, picture, simplify, source, tangent, trace)
 
 def same(found, right):

@@ -32,10 +32,11 @@ for hidden in (10, 100, 1000):
     Example("§8.1.6", "The exact Hessian is of order W² for each data point, and a product with it of order W",
             "test_8_1_6_the_exact_hessian_is_of_order_w_squared_for_each_point_and_a_product_with_it_of_order_w", """\
 H = Hessian(listed("E"), "E", WEIGHTS)
+X, T = np.ones((1, 2)), np.zeros((1, 1))
 for hidden in (10, 20, 40, 80):
-    values = {"W1": np.ones((2, hidden)), "W2": np.ones((hidden, 1)), "X": np.ones((1, 2)), "T": 0.0}
-    W, matrix, diagonal = 3 * hidden, operations(lambda: H(values)), operations(lambda: H.diagonal(values))
-    product = operations(lambda: H.times(values, {}))
+    values = {"W1": np.ones((2, hidden)), "W2": np.ones((hidden, 1)), "X": X, "T": T}
+    W, matrix, diagonal = 3 * hidden, operations(H, values), operations(H.diagonal, values)
+    product = operations(lambda given: H.times(given, {"W1": values["W1"]}), values)
     print(f"W = {W}: H {matrix / W**2:.1f} W², diagonal {diagonal / W**2:.1f} W², H v {product / W:.1f} W")
 """),
     Example("§8.1.6", "The diagonal of Becker and LeCun is exact where no two units meet again, and not elsewhere",
@@ -44,7 +45,15 @@ values = given(outputs=3)
 squares, softmax = (diagonals(listed(E), values, E, WEIGHTS) for E in ("E", "E_softmax"))
 [same(squares.approximate[w], squares.exact[w]) for w in WEIGHTS]
 [same(softmax.approximate[w], softmax.exact[w]) for w in WEIGHTS]
-softmax.exact["W1"], softmax.approximate["W1"]
+softmax.exact["W1"], softmax.approximate["W1"], softmax.difference["W1"]
+"""),
+    Example("§8.1.6", "The diagonal of Becker and LeCun is of order W for each data point",
+            "test_8_1_6_the_diagonal_of_becker_and_lecun_is_of_order_w", """\
+X, T = np.ones((1, 2)), np.zeros((1, 1))
+for hidden in (10, 20, 40, 80):
+    values = {"W1": np.ones((2, hidden)), "W2": np.ones((hidden, 1)), "X": X, "T": T}
+    made = operations(lambda given: becker_lecun(listed("E"), given, "E", WEIGHTS), values)
+    print(f"W = {3 * hidden}: {made / (3 * hidden):.1f} W")
 """),
     Example("§8.1.6", "The diagonal leaves significant terms out", "test_8_1_6_the_diagonal_leaves_significant_terms_out", """\
 H, diagonal = Hessian(listed("E"), "E", WEIGHTS)(given()), Hessian(listed("E"), "E", WEIGHTS).diagonal(given())

@@ -118,6 +118,22 @@ np.exp(np.sin(Dual(0.7, 1.0))).tangent, np.exp(np.sin(0.7)) * np.cos(0.7)
             "test_figure_3a_the_forward_path_problem_from_x", """\
 paths(H, "h", "x", AT).solve(operator.mul, operator.add, 1)
 """),
+    Example("§3, extend and combine", "With labels 1, × and + count the paths", "test_the_paths_are_counted_where_each_edge_is_1", """\
+paths(H, "h", "y").solve(operator.mul, operator.add, 1, lambda edge: 1)
+"""),
+    Example("§3, extend and combine", "With labels 1, extend + and combine min it is the shortest path, in edges",
+            "test_the_shortest_and_the_longest_path_where_extend_is_plus", """\
+paths(H, "h", "y").solve(operator.add, min, 0, lambda edge: 1)
+paths(H, "h", "y").solve(operator.add, max, 0, lambda edge: 1)
+"""),
+    Example("§3, extend and combine", "With intervals for labels it bounds ∂h/∂x for all x in [3, 3.5] and y in [5, 5.5]",
+            "test_intervals_bound_the_derivative_over_a_range_of_the_inputs", """\
+low, high = (paths(H, "h", "x", at) for at in [{"x": 3.0, "y": 5.0}, {"x": 3.5, "y": 5.5}])
+top = {edge[:2]: edge.value for edge in high.edges}      # the labels of h grow with x and y
+times, plus = (lambda a, b: (a[0] * b[0], a[1] * b[1])), (lambda a, b: (a[0] + b[0], a[1] + b[1]))
+low.solve(times, plus, (1.0, 1.0), lambda edge: (edge.value, top[edge[:2]]))["h"]
+paths(H, "h", "x", {"x": 3.2, "y": 5.3}).derivative
+"""),
     Example("§3, idempotence", "Combine is not idempotent: 1 + 1 is 2", "test_combine_is_not_idempotent_1_plus_1_is_2", """\
 paths([("y", "add", ("x", "x"))], "y", "x", {"x": 7.0})
 """),
