@@ -73,7 +73,7 @@ def test_the_doctor_says_what_holds_and_its_status_says_whether_all_does(xman):
     (["gradescope", "modes", "--out", "autograder"], "autograder.zip"),
     (["run", "modes", ".", "--jobs", "0"], "1<=x<=64")])
 def test_a_mistake_gets_its_sentence(xman, words, said, monkeypatch):
-    from xman.sandbox import box
+    from xman.grade.sandbox import box
     if said == "--unsafe":
         monkeypatch.setenv("PATH", "")
         monkeypatch.setattr(box, "_here", box._here.__wrapped__)

@@ -5,7 +5,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from xman.fused import cache, jitted
+from xman.engines.numba import cache, jitted
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import xman
 from ops import f, operator
 from ops.table import DG, TG, G
 from xman import WengertList, XManError, eval
-from xman.engines.compiled import REMEMBERED
+from xman.engines.door import REMEMBERED
 
 LAYER = WengertList([("z1", "dot", ("X", "W")), ("z2", "add", ("z1", "b")), ("h", "tanh", ("z2",)), ("loss", "mean", ("h",)),
                      ("W_next", "subtract", ("W", "loss")), ("b_next", "mul", ("b", 0.5))])

@@ -11,7 +11,7 @@ import pytest
 import ops
 import xman
 from xman import WengertList, eval, gradient
-from xman.fused import cache, jitted
+from xman.engines.numba import cache, jitted
 from xman.models import LSTM, MLP, AdaptiveBasis, LogisticRegression
 
 sys.path.append(str(Path(__file__).parents[1] / "ops"))

@@ -10,7 +10,7 @@ import ops
 import xman
 from ops import elementwise, operator
 from xman import WengertList, XManError, eval, gradient
-from xman.engines.compiled import ENGINES, LONG, MANY_NUMBERS, chosen
+from xman.engines.door import ENGINES, LONG, MANY_NUMBERS, chosen
 
 pytestmark = pytest.mark.usefixtures("in_python")
 LINES = WengertList([("a", "exp", ("x",)), ("w_next", "add", ("w", "a")), ("y", "sum", ("a",))])
@@ -33,7 +33,7 @@ def broken(monkeypatch, *engines, when="build"):
         def run(values):
             values["w"][:2] = 7.0
             raise KeyError("compiled at last, and wrongly")
-        return importlib.import_module("xman.engines.compiled").Built(run, "", "")
+        return importlib.import_module("xman.engines.door").Built(run, "", "")
 
     for engine in engines:
         file = importlib.import_module(ENGINES[engine][0], "xman.engines")

@@ -10,8 +10,8 @@ import pytest
 import ops
 import xman
 from xman import WengertList, XManError, gradient
+from xman.engines.jax import engine as with_jax
 from xman.engines.program import Program, kind_of, program_of
-from xman.engines.xla import engine as with_jax
 from xman.models import LSTM, MLP, LogisticRegression
 
 sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("ops", "passes")]

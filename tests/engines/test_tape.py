@@ -10,8 +10,8 @@ import ops
 from ops import operator
 from xman import WengertList, XManError, backprop, eval
 from xman.engines import compile
-from xman.tape.engine import Interpreted, Recorded, Tape
-from xman.tape.lines import PLAIN
+from xman.engines.tape.engine import Interpreted, Recorded, Tape
+from xman.engines.tape.lines import PLAIN
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 710.0, np.inf, -np.inf, np.nan])
 SLOPES = np.array([1.0, -2.0, 0.0, np.inf])

@@ -14,8 +14,8 @@ import ops
 
 numba = pytest.importorskip("numba", reason="the extra fast, with numba, is not installed")
 
-from xman.fused import vectorised  # noqa: E402
-from xman.fused.vectorised import VECTORISED  # noqa: E402
+from xman.engines.numba import vectorised  # noqa: E402
+from xman.engines.numba.vectorised import VECTORISED  # noqa: E402
 
 LONG = np.longdouble
 kinds = pytest.mark.parametrize("kind", ["float32", "float64"])
@@ -203,7 +203,7 @@ def test_a_loop_that_calls_several_and_adds_up_is_vectorised(kind):
 KERNEL = """
 import numba
 import numpy as np
-from xman.fused.vectorised import VECTORISED
+from xman.engines.numba.vectorised import VECTORISED
 tanh = VECTORISED["tanh"]["float32"]
 @numba.njit(cache=True)
 def kernel(x, out):

@@ -12,8 +12,8 @@ numba = pytest.importorskip("numba", reason="the extra fast, with numba, is not 
 from test_vectorised import computed, fused_or_not, kinds, longer, numbers, right, units  # noqa: E402
 
 import ops  # noqa: E402
-from xman.fused import vectorised  # noqa: E402
-from xman.fused.vectorised_powers import VECTORISED  # noqa: E402
+from xman.engines.numba import vectorised  # noqa: E402
+from xman.engines.numba.vectorised_powers import VECTORISED  # noqa: E402
 
 NEW = [op for op in VECTORISED if op not in vectorised.VECTORISED]
 UNARY = [op for op in NEW if op != "power"]

@@ -9,7 +9,7 @@ from xman.grade import Wrong
 from xman.grade.compare import Failed
 from xman.grade.judge import judged_case
 from xman.grade.record import seed_of
-from xman.sandbox.inside import plain
+from xman.grade.sandbox.inside import plain
 
 
 class Inside:

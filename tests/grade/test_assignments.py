@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from xman.course.handout import starter, traces, write_handout
 from xman.grade import judge, load, load_checks
+from xman.grade.handout.handout import starter, traces, write_handout
 from xman.grade.judge import judged_case
 from xman.grade.record import seed_of
 from xman.grade.run import grade
+from xman.grade.sandbox import Sandbox
 from xman.grade.session import Session
-from xman.sandbox import Sandbox
-from xman.submissions import one
+from xman.grade.submissions import one
 
 ROOT = Path(__file__).parents[2] / "assignments"
 NAMES = sorted(path.parent.name for path in ROOT.glob("*/grading.py"))

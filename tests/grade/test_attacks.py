@@ -24,8 +24,8 @@ from xman.errors import XManError
 from xman.grade import load
 from xman.grade.reports import autolab, gradescope, pages, terminal, write_all
 from xman.grade.run import grade
-from xman.sandbox import Sandbox
-from xman.submissions import one
+from xman.grade.sandbox import Sandbox
+from xman.grade.submissions import one
 
 HERE = Path(__file__).parent
 ATTACKS = {path.stem: path for path in sorted((HERE / "attacks").glob("*.py")) if path.stem != "archives"}

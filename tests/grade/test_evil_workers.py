@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xman.grade import Failed
+from xman.grade.sandbox import Limits
+from xman.grade.sandbox.inside import plain
+from xman.grade.sandbox.worker import Worker
 from xman.grade.session import ANSWER, ENTRIES, ITEMS, NODES, Session, modest
-from xman.sandbox import Limits
-from xman.sandbox.inside import plain
-from xman.sandbox.worker import Worker
 
 MIB = 300  # by which the grader may grow
 

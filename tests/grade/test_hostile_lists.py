@@ -17,7 +17,7 @@ import pytest
 import ops
 from xman.grade import Failed, Wrong, load
 from xman.grade.lists import ENTRIES, MODEL, deltas_of, read_list, values_of
-from xman.sandbox.inside import plain
+from xman.grade.sandbox.inside import plain
 
 ROOT = Path(__file__).parents[2] / "assignments"
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))

@@ -10,7 +10,7 @@ import pytest
 
 from xman.grade import Assignment, Wrong, check, expect, judge
 from xman.grade.record import seed_of
-from xman.sandbox import Sandbox
+from xman.grade.sandbox import Sandbox
 
 SQUARES = "def square(x): return x * x\n"
 HALVES = "def half(x): return x / 2\n"

@@ -15,9 +15,9 @@ from inside import cases_of
 from xman.grade import judge, load
 from xman.grade.assignment import of_xman
 from xman.grade.run import grade
-from xman.sandbox import Sandbox
-from xman.sandbox.inside.shapes import shapes
-from xman.submissions import one
+from xman.grade.sandbox import Sandbox
+from xman.grade.sandbox.inside.shapes import shapes
+from xman.grade.submissions import one
 
 ROOT = Path(__file__).parents[2] / "assignments"
 

@@ -18,9 +18,9 @@ from xman.errors import XManError
 from xman.grade import Assignment, load, room
 from xman.grade.record import case_record
 from xman.grade.run import grade_all
-from xman.sandbox import Sandbox
-from xman.submissions import find
-from xman.submissions.scratch import sweep
+from xman.grade.sandbox import Sandbox
+from xman.grade.submissions import find
+from xman.grade.submissions.scratch import sweep
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are no rooms here")
 

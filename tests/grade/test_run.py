@@ -18,10 +18,10 @@ from xman.errors import XManError
 from xman.grade import folder_of, load
 from xman.grade.run import grade as grade_one
 from xman.grade.run import grade_all, locked
-from xman.sandbox import Sandbox
-from xman.submissions import find
-from xman.submissions import submission as submission_module
-from xman.submissions.scratch import PREFIX, scratch
+from xman.grade.sandbox import Sandbox
+from xman.grade.submissions import find
+from xman.grade.submissions import submission as submission_module
+from xman.grade.submissions.scratch import PREFIX, scratch
 
 CHECKS = """
 from xman.grade import Assignment, expect

@@ -38,7 +38,7 @@ def assignment_of(name: str, assignments: Path | None) -> Any:
 @click.option("--out", type=PATH, required=True, metavar="DIR", help="A new folder.")
 def handout(name: str, assignments: Path | None, out: Path) -> None:
     """Write what the students get: the starter, their checks, the data; no trace of the solution."""
-    from ..course import write_handout
+    from ..grade.handout import write_handout
     write_handout(assignment_of(name, assignments), out)
     print(f"{out}: {', '.join(sorted(path.name for path in out.iterdir()))}")
 
@@ -70,8 +70,8 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     from ..grade.reports import autolab as line
     from ..grade.reports import gradescope as results
     from ..grade.run import grade_all
-    from ..sandbox import Sandbox
-    from ..submissions import find, one
+    from ..grade.sandbox import Sandbox
+    from ..grade.submissions import find, one
     assignment = assignment_of(name, assignments)
     if (gradescope or autolab) and len(submissions) != 1:
         raise XManError(f"--gradescope and --autolab are for one submission; here are {len(submissions)}")
@@ -111,7 +111,7 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
 @click.option("--out", type=PATH, default="autograder.zip", show_default=True, metavar="FILE")
 def gradescope(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
     """Write the autograder that is uploaded to Gradescope."""
-    from ..course import gradescope as write
+    from ..grade.handout import gradescope as write
     from ..grade.run import secret
     write(assignment_of(name, assignments), out, secret(term))
     print(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
@@ -124,7 +124,7 @@ def gradescope(name: str, assignments: Path | None, term: str | None, out: Path)
 @click.option("--out", type=PATH, required=True, metavar="DIR", help="A folder for Makefile and autograde.tar.")
 def autolab(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
     """Write the Makefile and the tar file that are uploaded to Autolab."""
-    from ..course import autolab as write
+    from ..grade.handout import autolab as write
     from ..grade.run import secret
     write(assignment_of(name, assignments), out, secret(term))
     print(f"{out}: {', '.join(sorted(path.name for path in out.iterdir()))}")
@@ -135,8 +135,8 @@ def autolab(name: str, assignments: Path | None, term: str | None, out: Path) ->
 @click.option("--json", "as_json", is_flag=True)
 def doctor(unsafe: bool, as_json: bool) -> None:
     """Try the sandbox of this machine from inside: what holds, and what to install where it does not."""
-    from ..sandbox import Sandbox
-    from ..sandbox import doctor as findings
+    from ..grade.sandbox import Sandbox
+    from ..grade.sandbox import doctor as findings
     found = findings(unsafe)
     if as_json:
         print(json.dumps([finding._asdict() for finding in found], indent=1))

@@ -18,7 +18,7 @@ from ops.linear_maps import einsum_parts, shape_of
 from ops.table import ELEMENTWISE
 
 from ..engines.folded import wanted
-from ..engines.xla.table import COMPARED
+from ..engines.jax.table import COMPARED
 from ..errors import XManError, extra
 from ..notation import shortened
 from ..passes.writer import Symbol, Writer, Written

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..engines.folded import wanted
-from ..engines.xla.engine import wide
-from ..engines.xla.table import CALLED, FUNCTIONS, MODULES
+from ..engines.jax.engine import wide
+from ..engines.jax.table import CALLED, FUNCTIONS, MODULES
 from ..errors import XManError, extra
 from ..interpreters import eval
 from ..notation import shown

@@ -25,8 +25,8 @@ from typing import Any
 import ops
 
 from ..errors import XManError, nearest
-from ..sandbox import Limits
-from ..sandbox.inside.shapes import shapes
+from .sandbox import Limits
+from .sandbox.inside.shapes import shapes
 
 PACKAGES = "numpy", "scipy", "xman"
 

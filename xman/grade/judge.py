@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import XManError
-from ..sandbox import Sandbox
-from ..submissions import harmless
-from ..submissions.scratch import scratch
 from .assignment import Assignment, Part, load_checks, of_xman
 from .compare import Failed, Wrong, scale
 from .record import Record, case_record, seed_of, submission_record, unjudged
 from .reports.terminal import table
 from .room import IN_HIDDEN, Event, Room, in_turn, told
+from .sandbox import Sandbox
 from .session import Session, Student
+from .submissions import harmless
+from .submissions.scratch import scratch
 
 BORROWED = 150  # nodes of syntax in functions that are alike by chance
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..sandbox import Sandbox
 from .assignment import Assignment, Part, Task
+from .sandbox import Sandbox
 
 Record = dict[str, Any]
 

@@ -16,15 +16,15 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from ..errors import XManError
-from ..sandbox import Sandbox
-from ..submissions import Submission, harmless
-from ..submissions.scratch import sweep
 from .assignment import Assignment
 from .judge import judge, judged_task
 from .record import Record, submission_record, unjudged, versions
 from .reports import write_all
 from .reports.files import atomically
 from .room import Room, rooms
+from .sandbox import Sandbox
+from .submissions import Submission, harmless
+from .submissions.scratch import sweep
 
 REPORTS_EVERY = 10.0  # seconds
 SECRET = 12           # characters

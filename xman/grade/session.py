@@ -24,12 +24,12 @@ from typing import IO, Any
 
 import numpy as np
 
-from ..sandbox import Limits, Sandbox
-from ..sandbox.inside import plain
-from ..sandbox.worker import signal_of
-from ..submissions import harmless
-from ..submissions.scratch import scratch
 from .compare import Failed, shown
+from .sandbox import Limits, Sandbox
+from .sandbox.inside import plain
+from .sandbox.worker import signal_of
+from .submissions import harmless
+from .submissions.scratch import scratch
 
 ANSWER = 8 << 20        # bytes of one answer
 NODES = 200_000         # lists and objects in it: a pair of brackets takes fifty times as much memory as text

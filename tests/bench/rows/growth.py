@@ -98,7 +98,7 @@ def engine(name: str, length: int) -> dict[str, float]:
 
 
 def tape(length: int) -> dict[str, float]:
-    from xman.tape.engine import Tape
+    from xman.engines.tape.engine import Tape
 
     lines, values, last = problem(length)
     values = {x: float(value[0]) for x, value in values.items()}

@@ -56,7 +56,7 @@ def functions(module) -> dict:
 
 
 def xman_tape(work: Scalars):
-    from xman.tape.engine import Tape
+    from xman.engines.tape.engine import Tape
 
     lines, values = random_lines(work.operations), inputs()
     tape = Tape(lines, lines[-1][0], list(values))

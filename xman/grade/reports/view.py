@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...submissions.harmless import harmless as harmless_text
+from ..submissions.harmless import harmless as harmless_text
 
 FIELDS = ("given", "Given"), ("came_back", "Came back"), ("expected", "Expected"), ("look", "Look at next")
 GRADER_FAILED = "The grader itself failed here, not your program. Please tell your instructor."

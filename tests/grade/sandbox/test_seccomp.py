@@ -1,0 +1,64 @@
+"""The filter of system calls, as a program and in the worker."""
+
+import platform
+import sys
+
+import pytest
+
+from xman.grade.sandbox import seccomp
+
+CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine())
+SCRIPT = """
+import ctypes, errno
+libc = ctypes.CDLL(None, use_errno=True)
+for call in settings["calls"]:
+    result = eval(call)
+    print(call, "done" if result != -1 else errno.errorcode[ctypes.get_errno()], sep=": ")
+"""
+CALLS = ["libc.ptrace(0, 0, 0, 0)", "libc.process_vm_readv(1, None, 0, None, 0, 0)", "libc.personality(0xffffffff)",
+         "libc.unshare(0x10000000)", "libc.unshare(0x20000)", "libc.setns(0, 0)", "libc.chroot(b'/tmp')",
+         "libc.mount(b'none', b'/tmp', b'tmpfs', 0, 0)", "libc.shmget(0, 4096, 0o1600)", "libc.msgget(0, 0o1600)",
+         "libc.semget(0, 1, 0o1600)", "libc.memfd_create(b'x', 0)", "libc.setxattr(b'/tmp', b'user.x', b'y', 1, 0)",
+         "libc.socket(1, 1, 0)", "libc.socket(2, 1, 0)", "libc.socket(16, 3, 0)",
+         "libc.socketpair(1, 1, 0, (ctypes.c_int * 2)())",
+         "libc.splice(0, None, 1, None, 1, 0)", "libc.inotify_init1(0)", "libc.ioctl(0, 0x5412, b'x')",
+         "libc.ioctl(0, ctypes.c_ulong(0x100005412), b'x')"]
+
+
+@pytest.fixture
+def filtered(box):
+    if box.filter is None:
+        pytest.skip("pyseccomp or libseccomp is missing")
+    return box
+
+
+def test_what_no_submission_needs_is_refused(filtered, say):
+    assert dict(line.split(": ") for line in say(filtered, SCRIPT, calls=CALLS)) == dict.fromkeys(CALLS, "EPERM")
+
+
+def test_calls_newer_than_the_filter_do_not_exist(filtered, say):
+    calls = [f"libc.syscall({number}, 0, 0, 0, 0, 0, 0)" for number in (435, 452, 467, 599)]
+    assert [line.split(": ")[1] for line in say(filtered, SCRIPT, calls=calls)] == ["ENOSYS"] * 4
+
+
+@pytest.mark.skipif(CLONE is None, reason="the number of clone is not known here")
+def test_a_process_in_new_namespaces_is_refused_and_one_without_is_not(filtered, say):
+    calls = [f"libc.syscall({CLONE}, {flag | 17}, 0, 0, 0, 0)" for flag in (0x20000, 0x10000000, 0x20000000, 0x40000000)]
+    assert [line.split(": ")[1] for line in say(filtered, SCRIPT, calls=calls)] == ["EPERM"] * 4
+    assert say(filtered, "if os.fork() == 0: os._exit(0)\nprint(os.wait()[1])") == ["0"]
+
+
+def test_where_processes_cannot_be_counted_there_are_none_but_threads(filtered, say, monkeypatch):
+    monkeypatch.setattr(filtered, "filter", seccomp.program(forks=False))
+    assert say(filtered, """
+        import threading
+        print(error(os.fork))
+        thread = threading.Thread(target=print, args=("thread",))
+        thread.start()
+        thread.join()
+    """) == ["OSError", "thread"]
+
+
+def test_without_the_package_there_is_no_filter(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyseccomp", None)
+    assert seccomp.program.__wrapped__() is None

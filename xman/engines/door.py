@@ -1,0 +1,294 @@
+"""compile: from a list to a function of its inputs, specialised for the shapes it meets."""
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ops
+
+from ..errors import XManError, nearest
+from ..interpreters import eval
+from ..interpreters.context import missing, numbers
+from ..notation import apart, renamings, shortened
+from ..wengert import Steps, WengertList, checked, named
+from .program import Kind, Program, on_host, program_of, same, taken
+
+# an engine: the file that has its build(program) -> Built, and the package and the extra that it needs
+ENGINES = {"interpret": (".interpret", "", ""), "numpy": (".numpy", "", ""), "numba": (".numba.engine", "numba", "fast"),
+           "jax": (".jax.engine", "jax", "jax"), "tape": (".tape.engine", "", "")}
+MANY_NUMBERS = 100  # lines, from which on a list of numbers is coded
+LONG, LOOPS = 1200, 1000  # lines of a list, and of its loops, 20 ms each: more take Numba twenty seconds and longer
+INLINED = {"sin": 12, "cos": 12, **dict.fromkeys(  # takes as long to compile as so many lines of a loop
+    ("exp", "expm1", "log", "log1p", "logaddexp", "sigmoid", "softplus", "erf", "power"), 5)}
+REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
+FUSES = "numba is installed, and fuses what is computed entry by entry"
+
+
+class Built(NamedTuple):
+    """What an engine makes of a program.
+
+    run: from the values to the outputs by name, or None where the values are not of the program's kinds; it then has
+    written nothing. source: the text it was made from. plan: what it is made of, to be printed.
+    """
+    run: Callable[[Mapping[str, Any]], dict[str, Any] | None]
+    source: str
+    plan: Any
+
+
+def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "auto",
+            inplace: Mapping[str, str] | None = None) -> Compiled:
+    """The list as a function: step(values) gives the outputs by name, as eval would.
+
+        >>> step = xman.compile(steps, ["loss"], inplace={"W": "W_next"})
+        >>> step({"X": X, "y": y, "W": W})["loss"]
+
+    Arrays of any library that speaks DLPack are taken without a copy, and what comes back is NumPy's; of JAX's arrays JAX's.
+    outputs: the registers that are wanted (None: the list's outputs). inplace: inputs, by name, whose own arrays are to be
+    overwritten by a register of the same shape and precision; no other input is ever written to. engine: interpret (the
+    reference), numpy, numba (the extra `fast`), jax (the extra `jax`), tape (lists of numbers), or auto, which chooses by
+    sizes and by what is installed; `step.why` says why. An engine that is not for a list, such as the tape for arrays, hands
+    it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning, which an engine that auto
+    chose for what it is not for leaves out, and `step.why` says it.
+    An operator is a function of its arguments alone: the first call runs it several times, and a program may leave one of two
+    equal lines out. What it prints, counts or draws is not a value of the list.
+    Raises XManError for a list that is not valid, for names that it does not have and an engine that is not installed.
+    """
+    return Compiled(steps, outputs, engine, inplace)
+
+
+class Compiled:
+    """A list as a function of its inputs; made by `compile`.
+
+    It is specialised at the first call for the shapes and types of the values, again when they change, and remembers the
+    last programs. Several threads may call it at once. engine: the name of the one that runs. why: why that one.
+    """
+
+    def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str, inplace: Mapping[str, str] | None):
+        steps, renamed = apart(exact(checked(steps)))
+        for said in renamings(renamed):
+            warnings.warn(f"in the program that compile makes, {said}", stacklevel=3)
+        self.steps = checked(steps, ops.G)
+        if engine not in ("auto", *ENGINES):
+            raise XManError(f"there is no engine {engine!r}{nearest(str(engine), ENGINES)}; there are auto, {', '.join(ENGINES)}")
+        if not self.steps:
+            raise XManError("the list is empty: there is nothing to compile")
+        self.inplace = overwritten(self.steps, inplace)
+        wanted = self.steps.outputs if outputs is None else outputs
+        self.outputs = tuple(str.__str__(x) for x in named(self.steps, wanted, "outputs"))
+        self.asked = engine
+        self.engine, self.why = engine, f"{engine} was asked for"
+        self._programs: dict[tuple, tuple[Built, str, str]] = {}  # with the engine, and why that one
+        self._latest: Built | None = None
+        self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []  # the inputs that were looked at, and their owners
+        self._lock = threading.Lock()
+        self._warned = False
+
+    def __reduce__(self) -> tuple:
+        return Compiled, (self.steps, self.outputs, self.asked, self.inplace)  # compiled anew where it is loaded
+
+    def __call__(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The outputs by name, arrays of their own. Raises XManError as eval does."""
+        built = self._latest
+        try:
+            if built and (not self.inplace or self._seen(values)) and (result := built.run(values)) is not None:
+                return result
+        except TimeoutError:
+            raise  # of a clock
+        except Exception:  # a value is missing or an operator fails: what follows says which
+            pass
+        return self._specialised(values)
+
+    @property
+    def source(self) -> str:
+        """The text of the program that ran last."""
+        return self._built().source
+
+    @property
+    def plan(self) -> Any:
+        """What the program that ran last is made of: buffers, their sizes, groups of lines and operations."""
+        return self._built().plan
+
+    def _built(self) -> Built:
+        if self._latest is None:
+            raise XManError("a list is compiled for the shapes of its values: call it once, then it has a source and a plan")
+        return self._latest
+
+    def _specialised(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The outputs, by the program for values of these kinds: a new one if they are new."""
+        values = numbers(values, self.steps.inputs)
+        values |= {x: taken(x, values[x]) for x in self.steps.inputs if x in values}
+        missing(self.steps, values)
+        self._look_at(values)
+        here = {name: on_host(x) for name, x in values.items()}
+        key = tuple(signature(values[x]) for x in self.steps.inputs)
+        with self._lock:
+            if key not in self._programs:
+                return self._first(key, values, here)
+            built, self.engine, self.why = self._programs[key]
+            self._latest = built
+        try:
+            return self._run(built, self.engine, values, here)
+        except Exception:
+            eval(self.steps, here)  # raises the sentence
+            raise
+
+    def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
+        """The outputs, by a new program: of the first engine that can build it, and run it once, which may compile it."""
+        self.engine, self.why = self._choice(values, here)
+        before, failed = {x: here[x].copy() for x in self.inplace}, ""
+        while True:
+            try:
+                built = self._build(here)
+                result = self._run(built, self.engine, values, here)
+                break
+            except TimeoutError:
+                raise
+            except Exception as error:
+                for x, old in before.items():
+                    here[x][...] = old
+                eval(self.steps, here)  # raises the sentence, where the values are at fault
+                if self.engine == "interpret":
+                    raise
+                knows = isinstance(error, XManError)  # the engine says itself that it is not for this list
+                reason = str(error) if knows else f"{type(error).__name__}, {shortened(str(error))}"
+                quiet = knows and self.asked == "auto" and os.environ.get("XMAN_ENGINE", "auto") == "auto"  # nobody asked for it
+                failed = failed or ("" if quiet else f"the engine {self.engine} cannot build this list: {reason}")
+                after = "interpret" if self.engine == "numpy" else "numpy"
+                self.engine, self.why = after, f"{self.why}; {self.engine} gave way to {after}: {reason}"
+        self._programs[key] = built, self.engine, self.why
+        for old in list(self._programs)[:-REMEMBERED]:
+            del self._programs[old]
+        self._latest = built
+        if failed and not self._warned:
+            self._warned = True
+            warnings.warn(f"{failed}; it runs on {self.engine} instead", RuntimeWarning, stacklevel=4)
+        return result
+
+    def _run(self, built: Built, engine: str, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
+        result = built.run(values if engine == "jax" else here)
+        if result is None:
+            return importlib.import_module(".interpret", __package__).build(self._as_written()).run(here)
+        return result
+
+    def _choice(self, values: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, str]:
+        """The engine to begin with, and why that one."""
+        engine, why = self.asked, f"{self.asked} was asked for"
+        if engine == "auto":
+            engine, why = chosen(self.steps, not self.inplace and not any(np.ndim(values[x]) for x in self.steps.inputs))
+            if any(here[x] is not values[x] for x in self.steps.inputs):
+                engine, why = "jax", "there are arrays of JAX among the values"
+        _, package, extra = ENGINES[engine]
+        if package and importlib.util.find_spec(package) is None:
+            raise XManError(f"the engine {engine} needs the package {package}: pip install 'xman[{extra}]'")
+        return engine, why
+
+    def _build(self, values: Mapping[str, Any]) -> Built:
+        build = importlib.import_module(ENGINES[self.engine][0], __package__).build
+        if self.engine in ("interpret", "tape"):
+            return build(self._as_written())
+        try:
+            program = program_of(self.steps, values, self.outputs, self.inplace)
+        except XManError as error:  # of a list that eval runs
+            raise RuntimeError(str(error)) from error
+        for y, x in program.inplace.items():
+            check_update(x, y, program.kinds.get(x), program.kinds.get(y))
+        built = build(program)
+        lines = built.source.count("\n")
+        if self.why == FUSES and lines + sum(INLINED.get(op, 0) for _, op, _ in program.steps) > LOOPS:
+            raise XManError(f"Numba would take long to compile {lines:,} lines of loops")
+        return built
+
+    def _as_written(self) -> Program:
+        return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
+
+    def _look_at(self, values: Mapping[str, Any]) -> None:
+        """Raise XManError unless the arrays to be overwritten can be, and share memory with no other input."""
+        for x in self.inplace:
+            if on_host(values[x]) is not values[x]:
+                raise XManError(f"inplace: {x} is an array of JAX, which cannot be overwritten; leave inplace out, ask for "
+                                f"{self.inplace[x]} among the outputs, and pass it as {x} at the next call")
+            if not isinstance(values[x], np.ndarray) or not values[x].flags.writeable:
+                found = "a read-only one" if isinstance(values[x], np.ndarray) else shortened(values[x])
+                raise XManError(f"inplace: {x} is to be overwritten and has to be an array that can be written to, not {found}")
+            for other in self.steps.inputs:
+                if other != x and isinstance(values[other], np.ndarray) and np.may_share_memory(values[x], values[other]):
+                    raise XManError(f"inplace: {x} is to be overwritten and shares memory with {other}; give one of them a copy")
+        over = [values[x] for x in self.inplace]
+        known = []
+        for name in self.steps.inputs if self.inplace else ():
+            if isinstance(values[name], np.ndarray):
+                owner = values[name].base
+                apart = isinstance(owner, np.ndarray) and not any(np.may_share_memory(owner, w) for w in over)
+                known.append((name, values[name], owner if apart else None))
+        self._known = known  # at once: another thread may be looking
+
+    def _seen(self, values: Mapping[str, Any]) -> bool:
+        """Whether the arrays are those that were looked at last, or other parts of what those were parts of."""
+        for name, array, owner in self._known:
+            x = values[name]
+            if x is not array and (owner is None or x.base is not owner):
+                return False
+        return True
+
+
+def exact(steps: WengertList) -> WengertList:
+    """The list with its names as plain strings: a class of one's own may print itself as anything."""
+    if all(type(a) is str for dst, op, args in steps for a in (dst, op, *args) if isinstance(a, str)):
+        return steps
+    name = lambda a: str.__str__(a) if isinstance(a, str) else a
+    return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
+
+
+def chosen(steps: WengertList, numbers_alone: bool) -> tuple[str, str]:
+    """The engine for a list, and why that one. The variable XMAN_ENGINE of the environment decides where it is set."""
+    if (asked := os.environ.get("XMAN_ENGINE", "auto")) != "auto":
+        if asked not in ENGINES:
+            raise XManError(f"XMAN_ENGINE is {asked!r}; there are auto, {', '.join(ENGINES)}")
+        return asked, f"XMAN_ENGINE is {asked}"
+    if importlib.util.find_spec("numba") is None:
+        return "numpy", "numba is not installed; with it, pip install 'xman[fast]', small arrays take a third of the time or less"
+    if numbers_alone and len(steps) >= MANY_NUMBERS:
+        return "tape", f"all inputs are numbers, and {len(steps):,} lines are many: a coded tape runs them in one loop"
+    if len(steps) > LONG:
+        return "numpy", f"{len(steps):,} lines are more than {LONG:,}, and Numba would take long to compile them"
+    return "numba", FUSES
+
+
+def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[str, str]:
+    """inplace, when it leads from inputs of the list to registers of it. XManError otherwise."""
+    if inplace is None:
+        return {}
+    if not isinstance(inplace, Mapping):
+        raise XManError(f"inplace is a dictionary from inputs to the registers that overwrite them, {{'W': 'W_next'}}, not "
+                        f"{shortened(inplace)}")
+    if strange := [x for x in named(steps, inplace, "inplace") if x not in steps.inputs]:
+        raise XManError(f"inplace names {strange[0]!r}, which is computed; only an input can be overwritten")
+    if strange := [y for y in named(steps, inplace.values(), "inplace") if y in steps.inputs]:
+        raise XManError(f"inplace: {strange[0]!r} is an input; what overwrites one is computed")
+    if len(set(inplace.values())) < len(inplace):
+        raise XManError("inplace: a register overwrites one input; give each of them its own")
+    return dict(inplace)
+
+
+def check_update(x: str, y: str, old: Kind | None, new: Kind | None) -> None:
+    """Raise XManError unless y can overwrite x."""
+    if not old or not old.array or not same(old, new):
+        raise XManError(f"inplace: {y} is {described(new)}, and cannot overwrite {x}, {described(old)}")
+
+
+def signature(x: Any) -> tuple:
+    """What a program depends on: the type of a value, its shape and its precision."""
+    if issubclass(type(x), np.ndarray):  # a traced value is one for isinstance
+        return type(x), x.shape, x.dtype, x.flags.c_contiguous
+    return type(x), np.shape(x), getattr(x, "dtype", None)
+
+
+def described(kind: Kind | None) -> str:
+    return f"an array of {kind.dtype} of shape {kind.shape}" if kind and kind.array else "no array"

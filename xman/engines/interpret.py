@@ -1,0 +1,35 @@
+"""The reference: the interpreter, line by line, and the results put where they are wanted."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..interpreters import eval
+from .door import Built, check_update
+from .program import Program, kind_of
+
+
+def build(program: Program) -> Built:
+    """The program that interprets the list as it was written."""
+    literals = [a for _, _, args in program.original for a in args if isinstance(a, np.ndarray)]
+
+    def run(values: Mapping[str, Any]) -> dict[str, Any]:
+        found = eval(program.original, values)
+        others = [*literals, *(x for x in values.values() if type(x) is np.ndarray)]
+        results: dict[str, Any] = {}
+        for name in program.outputs:
+            results[name] = x = found[name]
+            if type(x) is np.ndarray:
+                if not x.flags.writeable or any(np.may_share_memory(x, y) for y in others):
+                    results[name] = x = x.copy()  # a result is an array of its own
+                others.append(x)
+        for y, x in program.inplace.items():
+            check_update(x, y, kind_of(values[x]), kind_of(found[y]))
+        fresh = {x: np.array(found[y]) for y, x in program.inplace.items()}
+        for x, value in fresh.items():
+            values[x][...] = value
+        return results
+
+    return Built(run, str(program.original), f"{len(program.original)} lines, one after another")

@@ -1,0 +1,245 @@
+"""The NumPy engine: a list as straight-line Python, each result in a planned buffer, each product one call of BLAS.
+
+Results are the interpreter's to rounding: NumPy's own functions compute them, but that a product, its factor and what is
+added to it are rounded once by BLAS in place of three times, and that softmax and the like are written out.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import ops
+
+from ..wengert import Line
+from .door import Built
+from .folded import folded, ordered
+from .memory import Event, arena, placed
+from .plan import Buffer, Plan, flops_of
+from .program import GEMM, Program, held
+from .text import Text, guard, own_array
+
+WORTH_BLAS = 1e6  # operations of all products from which on SciPy's BLAS, which folds, pays for its import
+VIEWS = {"transpose", "mT", "reshape", "getitem"}
+INFIX = {"add": "+", "subtract": "-", "mul": "*", "divide": "/"}
+REDUCED = {"sum": np.add.reduce, "max": np.maximum.reduce, "min": np.minimum.reduce, "prod": np.multiply.reduce}
+SPECIAL = {"sigmoid": "expit", "erf": "erf", "gammaln": "gammaln", "digamma": "psi"}  # the ufuncs of scipy.special
+# the most registers that a line may have to be computed here; where it has more, an axis or a shape is one
+ARRAYS = {"sum": 1, "max": 1, "min": 1, "prod": 1, "transpose": 1, "getitem": 1, "astype": 1}
+
+
+def build(program: Program) -> Built:
+    """The program in NumPy. Its memory is taken once for each thread that runs it at a time, and kept."""
+    products = [line for line in program.steps if line[1] == "dot"]
+    worth = flops_of(products, program.kinds) >= WORTH_BLAS
+    writer = Writer(program, folded(program) if worth else list(program.steps))
+    return Built(writer.function(), str(writer.text), writer.plan())
+
+
+class Writer:
+    """Writes a program: where each result goes, and then line by line."""
+
+    def __init__(self, program: Program, lines: list[Line]):
+        self.program, self.kinds, self.outputs = program, program.kinds, program.outputs
+        self.hows = {line[0]: self.how(*line) for line in lines}
+        holds = held(lines, self.kinds)
+        calls = [k for k, line in enumerate(lines) if self.hows[line[0]] == "call"]
+        self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds, max(calls, default=-1))
+        self.over = {y: program.inplace[y] for y in direct if self.hows[y] == "into"}
+        buffered = {dst for dst, how in self.hows.items() if how == "into"} - {*self.outputs, *self.over}
+        events = [Event({root for a in args if isinstance(a, str) for root in holds[a]},
+                        {dst: self.kinds[dst].bytes} if dst in buffered else {},
+                        {dst: [a for a in self.written_over(op, args) if a in buffered and self.kinds[a] == self.kinds[dst]]})
+                  for dst, op, args in self.lines]
+        events.append(Event({root for x in (*self.outputs, *program.inplace) for root in holds.get(x, ())}, {}))
+        self.places, self.size = placed(events)
+        names = {a for dst, _, args in lines for a in (dst, *args) if isinstance(a, str)}
+        self.text = Text(names.union(program.original.inputs, program.constants))
+        self.text.objects |= program.constants
+
+    def how(self, dst: str, op: str, args: tuple) -> str:
+        """How a line is computed: `into` an array that is there, as a `view`, as a `number`, or by a `call` of its operator."""
+        if op == GEMM:
+            return "into"
+        registers = [a for a in args if isinstance(a, str)]
+        if op not in ops.table.OURS or any(a not in self.kinds for a in (dst, *registers)) or len(registers) > ARRAYS.get(op, 99):
+            return "call"
+        if isinstance(args[0], str) and (op == "alias" or op in VIEWS and self.kinds[args[0]].array and self.kinds[dst].array):
+            return "view"
+        array, ufunc = self.kinds[dst].array, isinstance(ops.G.get(op), np.ufunc)
+        if op == "power" and self.kinds[dst].dtype.kind != "f" or op in ("max", "min") and 0 in self.kinds[args[0]].shape \
+                or op == "where" and (args[0] not in self.kinds or self.kinds[args[0]].dtype != bool):
+            return "call"  # NumPy may refuse the values
+        if ufunc or op in REDUCED:
+            return "into" if array else "number"
+        return "into" if array and (op in SPECIAL or op in OWN or hasattr(self, f"write_{op}")) else "call"
+
+    def written_over(self, op: str, args: tuple) -> list[str]:
+        """The arguments that a line may write its result over: those that it has read by then."""
+        if op == GEMM:
+            return [args[6]] if args[6] and args[6] not in (args[2], args[4]) else []
+        return [a for a in args if isinstance(a, str)] if isinstance(ops.G.get(op), np.ufunc) or op in SPECIAL else []
+
+    # ---- the text ---------------------------------------------------------------------------------------------------
+
+    def function(self) -> Any:
+        """The function from the values to the results."""
+        text, inplace = self.text, self.program.inplace
+        step, space, results = text.free("step"), text.free("space"), text.free("results")
+        text.add(f"def {step}({text.free('values')}):", 0)
+        guard(text, self.program, self.program.original.inputs, inplace.values())
+        for s in dict.fromkeys(args[1] for _, op, args in self.lines if op == GEMM and args[1]):
+            text.add(f"if {s} == 0: return None")  # BLAS would not look at the matrices
+        spaces: list[tuple] = []
+        if self.places:
+            text.add(f"{space} = {text.object('taken', lambda: spaces.pop() if spaces else self.space())}()")
+            text.add(f"{', '.join(self.places)}, = {space}")
+        if self.lines:
+            text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
+        for line in self.lines:
+            self.write(*line)
+        text.add(f"{results} = {{{', '.join(f'{name!r}: {self.result(name)}' for name in self.outputs)}}}")
+        late = {y: text.free(f"new_{x}") for y, x in inplace.items() if y not in self.over}
+        for y, new in late.items():
+            text.add(f"{new} = {self.text.call('array', np.array, y)}")
+        for y, new in late.items():
+            text.add(self.text.call("copyto", np.copyto, inplace[y], new))
+        if self.places:
+            text.add(self.text.call("give_back", spaces.append, space))
+        text.add(f"return {results}")
+        return text.function(step)
+
+    def space(self) -> tuple[np.ndarray, ...]:
+        """The buffers, in memory of their own."""
+        memory = arena(self.size)
+        return tuple(memory[start:start + self.kinds[x].bytes].view(self.kinds[x].dtype).reshape(self.kinds[x].shape)
+                     for x, start in self.places.items())
+
+    def result(self, name: str) -> str:
+        """An output, as an array that nobody else has."""
+        kind = self.kinds.get(name)
+        own = kind and (not kind.array or kind.shape and self.hows.get(name) == "into" and name not in self.over)
+        return name if own else self.text.call("own", own_array, name)
+
+    def write(self, dst: str, op: str, args: tuple) -> None:
+        how, written = self.hows[dst], [self.text.literal(a) for a in args]
+        if how == "view":
+            self.text.add(f"{dst} = {self.view(op, args, written)}", 2)
+        elif how == "call":
+            self.text.add(f"{dst} = {self.text.call(op, ops.G[op], *written)}", 2)
+            if dst in self.kinds and self.kinds[dst].array:  # it may depend on the values
+                self.text.add(f"if {dst}.shape != {self.kinds[dst].shape}: return None", 2)
+        elif how == "number" and op in INFIX and any(isinstance(a, str) for a in args):
+            self.text.add(f"{dst} = {written[0]} {INFIX[op]} {written[1]}", 2)
+        elif how == "number" and op in REDUCED:
+            self.text.add(f"{dst} = {self.text.call(op, REDUCED[op], written[0], 'None')}", 2)
+        elif how == "number":
+            self.text.add(f"{dst} = {self.text.call(op, ops.G[op], *written)}", 2)
+        else:
+            if dst in self.over:
+                self.text.add(f"{dst} = {self.over[dst]}", 2)
+            elif dst in self.outputs:
+                kind = self.kinds[dst]
+                dtype = self.text.object(kind.dtype.name, kind.dtype)
+                self.text.add(f"{dst} = {self.text.call('empty', np.empty, repr(kind.shape), dtype)}", 2)
+            self.into(dst, op, args, written)
+
+    def view(self, op: str, args: tuple, written: list[str]) -> str:
+        x = written[0]
+        match op:
+            case "transpose":
+                return f"{x}.T" if args[1:] in ((), (None,)) else f"{x}.transpose({written[1]})"
+            case "mT":
+                return f"{x}.mT"
+            case "reshape":
+                return f"{x}.reshape({self.text.literal(args[1] if isinstance(args[1], tuple) else self.kinds[args[1]].shape)})"
+            case "getitem":
+                return f"{x}[{self.text.literal(args[1:])}]"
+        return x
+
+    # ---- into an array ----------------------------------------------------------------------------------------------
+
+    def into(self, dst: str, op: str, args: tuple, written: list[str]) -> None:
+        if write := getattr(self, "write_gemm" if op == GEMM else f"write_{op}", None):
+            write(dst, args, written)
+        elif op in OWN:
+            self.text.add(self.text.call(op, OWN[op], *written, dst), 2)
+        elif op in REDUCED:
+            axis, keepdims = (*args[1:], None, False)[:2] if len(args) < 3 else args[1:3]
+            axis, keepdims = self.text.literal(axis), repr(bool(keepdims))
+            self.text.add(self.text.call(op, REDUCED[op], written[0], axis, "None", dst, keepdims), 2)
+        else:
+            out = f"out={dst}" if op in ("maximum", "minimum") else dst  # NumPy wants these two with the word
+            self.text.add(self.text.call(op, ufunc(op), *written, out), 2)
+
+    def write_gemm(self, dst: str, args: tuple, _: list[str]) -> None:
+        alpha, s, a, ta, b, tb, c = args
+        at_one_place = self.over.get(dst) == c or dst in self.places and self.places.get(c) == self.places[dst]
+        if c and not at_one_place:
+            self.text.add(self.text.call("copyto", np.copyto, dst, c), 2)
+        factor = f"{alpha!r} * {s}" if s else repr(alpha)  # rows are columns to BLAS: dstᵀ = bᵀ aᵀ
+        self.text.add(self.text.call("gemm", gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T", "1.0" if c else "0.0",
+                                f"{dst}.T", repr(int(tb)), repr(int(ta)), "True"), 2)
+
+    def write_dot(self, dst: str, _: tuple, written: list[str]) -> None:
+        self.text.add(self.text.call("matmul", np.matmul, *written, dst), 2)
+
+    def write_where(self, dst: str, _: tuple, written: list[str]) -> None:
+        c, x, y = written
+        self.text.add(self.text.call("copyto", np.copyto, dst, y), 2)
+        self.text.add(self.text.call("copyto", np.copyto, dst, x, "'same_kind'", c), 2)
+
+    def write_broadcast(self, dst: str, args: tuple, written: list[str]) -> None:
+        x = written[0] if args[2:] in ((), ((),)) else self.text.call("expand_dims", np.expand_dims, written[0], written[2])
+        self.text.add(self.text.call("copyto", np.copyto, dst, x, "'unsafe'"), 2)
+
+    def write_astype(self, dst: str, _: tuple, written: list[str]) -> None:
+        self.text.add(self.text.call("copyto", np.copyto, dst, written[0], "'unsafe'"), 2)
+
+    def write_concat(self, dst: str, _: tuple, written: list[str]) -> None:
+        axis, *arrays = written
+        self.text.add(self.text.call("concatenate", np.concatenate, f"({', '.join(arrays)},)", axis, dst), 2)
+
+    def write_stack(self, dst: str, _: tuple, written: list[str]) -> None:
+        axis, *arrays = written
+        self.text.add(self.text.call("stack", np.stack, f"({', '.join(arrays)},)", axis, dst), 2)
+
+    # ---- the plan ---------------------------------------------------------------------------------------------------
+
+    def plan(self) -> Plan:
+        kinds = self.kinds
+        calls = [f"{dst} = {op}(…)" for dst, op, _ in self.lines if self.hows[dst] == "call"]
+        return Plan("numpy", [Buffer(x, kinds[x].shape, kinds[x].dtype, start) for x, start in self.places.items()], self.size,
+                    sum(kinds[x].bytes for x in self.outputs if x in kinds), sorted(self.over.values()), [], calls,
+                    flops_of(self.lines, kinds))
+
+
+def ufunc(op: str) -> np.ufunc:
+    """The function that takes the array to write to as its last argument."""
+    if op in SPECIAL:
+        from scipy import special
+        return getattr(special, SPECIAL[op])
+    return ops.G[op]
+
+
+def gemm(dtype: np.dtype) -> Any:
+    """BLAS's product of matrices in that precision, SciPy's: NumPy hands out no factor and no sum."""
+    from scipy.linalg import blas
+    return blas.sgemm if dtype == np.float32 else blas.dgemm
+
+
+def mended(function: np.ufunc) -> Any:
+    """The function into an array, 0 wherever x is 0."""
+    def into(x: Any, y: Any, out: np.ndarray) -> None:
+        total = np.add.reduce(function(x, y, out), None)
+        if total != total:  # a NaN, perhaps of 0·∞
+            np.copyto(out, 0, where=np.equal(x, 0))
+    return into
+
+
+def share(x: Any, y: Any, out: np.ndarray) -> None:
+    np.greater(x, y, out)
+    np.multiply(np.add(out, np.greater_equal(x, y), out), 0.5, out)
+
+
+OWN = {"scale": mended(np.multiply), "ratio": mended(np.divide), "share": share}

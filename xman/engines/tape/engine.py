@@ -1,0 +1,294 @@
+"""The tape: a list of numbers as arrays of operators and slots, which loops in machine code run.
+
+The list is taken as it was written, however long it is: what no output needs is left out, and the rest is put in an order of
+long runs of one operator. Its registers are slots of one array: the inputs, the constants, then the lines in their order.
+"""
+from __future__ import annotations
+
+import functools
+import importlib.util
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+import ops
+from ops import G
+
+from ...errors import XManError
+from ...interpreters import backprop, eval
+from ...interpreters.context import depends, missing, number
+from ...notation import shortened, shown
+from ...wengert import Steps, WengertList, checked, named
+from .. import interpret
+from ..door import Built
+from ..folded import wanted
+from ..memory import arena
+from ..program import Program
+from .lines import ROWS, Unwritten, Writer
+from .loops import CHUNK, SENDS, arranged, loops, machine_code, reach, source
+
+HINT = "without the package numba it runs in NumPy, and many times slower: pip install 'xman[fast]'"
+WIDTH, WIDER = 8, 64  # rows of a batch at once, as many numbers as a line of the cache has; without Numba
+LONG = 32  # lines, from which on a run is long
+LARGE = 200_000  # lines, from which on the cache does not hold values and deltas of WIDTH rows
+
+
+class Tape:
+    """A list of numbers, to be evaluated and differentiated many times; a batch of inputs at once, too.
+
+        >>> tape = Tape(steps)
+        >>> loss, gradient = tape.value_and_gradient({"x": 3.0, "y": 0.5})
+        >>> loss, gradient = tape.value_and_gradient(np.array([3.0, 0.5]))      # in the order of tape.inputs
+
+    steps: a list whose every register is a number. of: the register that is wanted (None: the last line's). wrt: the inputs to
+    differentiate by (None: all). An operator of your own, and one that has no row here, make the list run on the interpreter;
+    `plan` says so. Several threads may use one tape. It is reverse mode as in Griewank and Walther, Evaluating Derivatives
+    (2008), §3.2, with the partial derivatives of each line kept beside it: a partial that overflows is infinite even where
+    delta times it would not be.
+    Raises XManError for a list that is not valid, names that it does not have, and a line that is not of numbers.
+    """
+
+    def __init__(self, steps: Steps, of: str | None = None, wrt: Iterable[str] | None = None):
+        plain = isinstance(steps, (list, tuple)) and not isinstance(steps, WengertList)
+        self.steps = steps = checked(WengertList(steps, G) if plain else steps, G)
+        if not steps:
+            raise XManError("the list is empty: there is nothing to compute")
+        self.of = steps[-1][0] if of is None else named(steps, [of], "of")[0]
+        self.inputs = steps.inputs
+        self.wrt = self.inputs if wrt is None else tuple(named(steps, wrt, "wrt"))
+        place = {x: k for k, x in enumerate(self.inputs)}
+        if computed := [x for x in self.wrt if x not in place]:
+            raise XManError(f"wrt names {computed[0]!r}, which is computed; wrt takes inputs")
+        self._columns = np.array([place[x] for x in self.wrt], np.intp)
+        self._machine = machine(steps, (self.of,))
+
+    @property
+    def plan(self) -> str:
+        """What the tape is made of, in words."""
+        return self._machine.plan
+
+    def value(self, values: Mapping[str, Any] | np.ndarray) -> Any:
+        """The register `of`: a number, or an array (batch,) where inputs are arrays of that length.
+
+        values: each input by name, a number or an array (batch,), numbers standing for all rows; or one array
+        (inputs,) or (batch, inputs), its columns in the order of `inputs`. All count as float64.
+        Raises XManError for a missing input, another shape, and lengths that differ.
+        """
+        return self._machine.values(stacked(self.steps, values))[0]
+
+    def value_and_gradient(self, values: Mapping[str, Any] | np.ndarray) -> tuple[Any, Any]:
+        """The register `of` and its derivatives, by one loop forward and one back.
+
+        values: as `value` takes them. The derivatives are {x: ∂of/∂x} for x in wrt, numbers or arrays (batch,); where values is
+        an array, one array (wrt,) or (batch, wrt) in the order of `wrt`. An input that `of` does not depend on has 0.
+        """
+        value, found = self._machine.gradient(stacked(self.steps, values))
+        if isinstance(values, np.ndarray):
+            return value, found[self._columns].T
+        return value, dict(zip(self.wrt, found[self._columns], strict=True))
+
+
+def stacked(steps: WengertList, values: Any) -> np.ndarray:
+    """The inputs of the list as one array of floats, (inputs,) or (inputs, batch). XManError where they do not fit."""
+    names = steps.inputs
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind not in "biuf" or values.ndim not in (1, 2) or values.shape[-1] != len(names):
+            raise XManError(f"the values are an array of {values.dtype} of shape {values.shape}; wanted numbers of shape "
+                            f"({len(names)},) or (batch, {len(names)}), in the order of `inputs`")
+        return values.T.astype(float, copy=False)
+    if not isinstance(values, Mapping):
+        raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, or an array, not "
+                        f"{shortened(values)}")
+    missing(steps, values)
+    found = [values[name] for name in names]
+    if {*map(type, found)} <= {float, np.float64}:
+        return np.array(found, float)
+    arrays = [np.asarray(number(name, x), float) for name, x in zip(names, found, strict=True)]
+    wide = {name: x.shape for name, x in zip(names, arrays, strict=True) if x.shape}
+    for name, shape in wide.items():
+        if len(shape) > 1:
+            raise XManError(f"{name} has shape {shape}; the tape is for lists of numbers, so an input is a number, or an array "
+                            "(batch,) of them: use engine numpy")
+        if shape != (first := next(iter(wide.values()))):
+            raise XManError(f"{next(iter(wide))} has {first[0]} rows and {name} has {shape[0]}; a batch has as many of each")
+    return np.array(np.broadcast_arrays(*arrays))
+
+
+def machine(steps: WengertList, outputs: tuple[str, ...]) -> Recorded | Interpreted:
+    """What runs the list: the tape, or the interpreter where a line has no row on it. XManError for what is not of numbers."""
+    try:
+        return Recorded(steps, outputs)
+    except Unwritten as error:
+        k, line = next((k, line) for k, line in enumerate(steps, 1) if line[0] == error.args[0])
+    if line[1] in ops.table.OURS:
+        try:
+            with np.errstate(all="ignore"):
+                found = np.ndim(G[line[1]](*[np.float64(0.5) if isinstance(a, str) else a for a in line[2]]))
+        except Exception:
+            found = "nothing for numbers"
+        if found:
+            raise XManError(f"line {k}, {shown(line)}: the tape is for lists of numbers; use engine numpy")
+    return Interpreted(steps, outputs, f"{len(steps):,} lines by the interpreter: there is no row for line {k}, {shown(line)}")
+
+
+class Recorded:
+    """A list as arrays, with the loops that run it.
+
+    The slots of `v` are the inputs, the constants, and the lines in their order. `to` and `also` say where a line sends its
+    delta: to the slots of x and y, or to itself, where it is lost, if that is a constant, or there is no derivative.
+    """
+
+    def __init__(self, steps: WengertList, outputs: tuple[str, ...]):
+        self.interpreted = Interpreted(steps, outputs, "")
+        writer = Writer(steps.inputs)
+        writer.write(wanted(steps, outputs))
+        found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
+        self.jit = compiles()
+        codes, reads = np.array(writer.codes, np.int32), np.array(writer.reads, np.int32)
+        order, starts = arranged(codes, np.where(reads < writer.first, -1, reads - writer.first).T.ravel(), self.jit)
+        self.inputs, self.constants = writer.first, np.array([float(x) for x in writer.constants])
+        first = self.inputs + len(self.constants)
+        place = np.empty(first + len(order), np.uint32)  # of what Writer numbers from 0 on, and from the end
+        place[:self.inputs] = np.arange(self.inputs)
+        place[self.inputs + order] = lines = np.arange(first, len(place))
+        place[len(place) - len(self.constants):] = np.arange(self.inputs, first)[::-1]
+        codes, (a, b, c) = codes[order], np.ascontiguousarray(place[reads[:, order]])
+        self.outputs = place[list(found)]
+        to, also = (np.where(sends[codes] & ((slots < self.inputs) | (slots >= first)), slots, lines).astype(np.uint32)
+                    for sends, slots in zip(SENDS, (a, b), strict=True))
+        reached = np.zeros(len(place), bool)
+        reached[self.outputs[:1]] = True
+        (machine_code(reach) if self.jit else reach)(reached, to, also, first)
+        to, also = (np.where(reached[first:], slots, lines).astype(np.uint32) for slots in (to, also))
+        self.arrays = codes[starts[:-1]], starts, a, b, c, to, also, np.uint64(first) if self.jit else first
+        sizes = np.diff(starts.astype(int))
+        self.long = bool(2 * sizes[sizes >= LONG].sum() > len(codes))  # most lines stand in long runs
+        self._pool: dict[tuple[int, bool], list] = {}
+        self.plan = (f"{len(steps):,} lines, {len(codes):,} of them needed, in {len(sizes):,} runs of one operator"
+                     f"{'' if self.jit else '; ' + HINT}")
+
+    def values(self, X: np.ndarray) -> list:
+        """The outputs, for inputs of shape (inputs,) or (inputs, batch)."""
+        return self._run(X, False)[0]
+
+    def gradient(self, X: np.ndarray) -> tuple[Any, np.ndarray]:
+        """The first output, and its derivatives in the shape of X."""
+        found, slopes = self._run(X, True)
+        if (unclear := np.isnan(slopes)).any():  # backprop looks at these again
+            rows = () if X.ndim == 1 else (slice(None), unclear.any(0))
+            again = self.interpreted.gradient(X[rows])[1]
+            slopes[rows] = np.where(unclear[rows], again, slopes[rows])
+        return found[0], slopes
+
+    def _run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:
+        single = X.ndim == 1
+        X = X[:, None] if single else X
+        rows, width = X.shape[1], 1 if single else self._width(back)
+        chunked = width > 1 or self.long and not back
+        found, slopes = np.empty((len(self.outputs), rows)), np.empty((self.inputs, rows if back else 1))
+        loop_forward, loop_back = loops(self.jit, chunked, width, back)
+        pool = self._pool.setdefault((width, back), [])
+        try:
+            buffers = pool.pop()
+        except IndexError:
+            buffers = self._buffers(chunked and self.jit, width, back)
+        values, deltas = (x.reshape(-1, width) for x in buffers[:2])
+        for start in range(0, rows, width):
+            part = X[:, start:start + width]
+            m = part.shape[1]
+            values[:self.inputs, :m], values[:self.inputs, m:] = part, part[:, -1:]
+            loop_forward(*buffers, *self.arrays)
+            found[:, start:start + m] = values[self.outputs, :m]
+            if back:
+                deltas[...] = 0.0
+                deltas[self.outputs[0]] = 1.0
+                loop_back(*buffers, *self.arrays)
+                slopes[:, start:start + m] = deltas[:self.inputs, :m]
+        pool.append(buffers)
+        numbers = [x.astype({"b": bool, "i": int}.get(kind, float)) for x, kind in zip(found, self.kinds, strict=True)]
+        return ([x[0] for x in numbers], slopes[:, 0]) if single else (numbers, slopes)
+
+    def _width(self, back: bool) -> int:
+        """How many rows of a batch go through a loop at once."""
+        lines = len(self.arrays[2])
+        return max(1, min(WIDER, 64 * LARGE // (lines + 1))) if not self.jit else 1 if back and lines > LARGE else WIDTH
+
+    def _buffers(self, chunked: bool, width: int, back: bool) -> list[np.ndarray]:
+        """Values, with the constants in their place; deltas, partials of x and y, and what a chunk gathers."""
+        lines, first = len(self.arrays[2]), int(self.arrays[-1])
+        partials, gathered = (CHUNK, CHUNK) if chunked else (lines if back else 0, 0)
+        sizes = first + lines, first + lines if back else 0, partials, partials, *[gathered] * 5
+        # each begins with a line of the cache: WIDTH numbers that lie in two lines move at half the speed
+        buffers = [arena(8 * size * width).view(float).reshape(size, width) for size in sizes]
+        buffers[0][self.inputs:first] = self.constants[:, None]
+        return [x.reshape(-1) for x in buffers] if self.jit else buffers
+
+
+def compiles() -> bool:
+    """Whether Numba is there, and not told by NUMBA_DISABLE_JIT to compile nothing."""
+    if importlib.util.find_spec("numba") is None:
+        return False
+    import numba
+    return not numba.config.DISABLE_JIT
+
+
+class Interpreted:
+    """A list with an operator that has no row: the interpreters, a row of the batch at a time."""
+
+    def __init__(self, steps: WengertList, outputs: tuple[str, ...], plan: str):
+        self.steps, self.outputs, self.plan = steps, outputs, plan
+
+    def values(self, X: np.ndarray) -> list:
+        found = [self._numbers(row) for row in np.atleast_2d(X.T)]
+        return [found[0][y] if X.ndim == 1 else np.array([x[y] for x in found]) for y in self.outputs]
+
+    def gradient(self, X: np.ndarray) -> tuple[Any, np.ndarray]:
+        values, slopes, inputs = [], np.zeros(np.atleast_2d(X.T).shape), self.steps.inputs
+        for row, slope in zip(np.atleast_2d(X.T), slopes, strict=True):
+            found = self._numbers(row)
+            deltas = backprop(self.steps, found, ops.DG, inputs, **{self.outputs[0]: 1.0})
+            slope[:] = [deltas.get(x, 0.0) for x in inputs]
+            values.append(found[self.outputs[0]])
+        return (values[0], slopes[0]) if X.ndim == 1 else (np.array(values), slopes.T)
+
+    def _numbers(self, row: np.ndarray) -> dict[str, Any]:
+        found = eval(self.steps, dict(zip(self.steps.inputs, row, strict=True)))
+        for k, line in enumerate(self.steps, 1):
+            if np.ndim(found[line[0]]):
+                raise XManError(f"line {k}, {shown(line)}, has shape {np.shape(found[line[0]])}: the tape is for lists of "
+                                "numbers; use engine numpy")
+        return found
+
+
+def build(program: Program) -> Built:
+    """The list as a tape, for numbers or, where inputs are arrays (batch,), for a batch of them.
+
+    Other precisions than float64, arrays that are to be overwritten, and an operator without a row are left to the interpreter.
+    Raises XManError for a line that is not of numbers; its `run` does for matrices, and in a batch for a line that does not
+    work entry by entry.
+    """
+    steps, tape = program.original, machine(program.original, program.outputs)
+    if isinstance(tape, Interpreted):
+        return interpret.build(program)._replace(plan=tape.plan)
+
+    @functools.cache
+    def spread(wide: tuple[str, ...]) -> set[str]:
+        """The registers that are arrays where the inputs in `wide` are."""
+        for k, line in enumerate(steps, 1):
+            if line[1] not in ops.table.ELEMENTWISE and (line[1] not in ROWS or line[1] not in ops.table.OURS):
+                raise XManError(f"line {k}, {shown(line)}: the tape takes each row of a batch by itself; use engine numpy")
+        return depends(steps, wide, dict.fromkeys(steps.inputs))
+
+    def run(values: Mapping[str, Any]) -> dict[str, Any] | None:
+        given = [values[x] for x in steps.inputs]
+        if program.inplace or not {*map(type, given)} <= {float, np.float64, int, np.ndarray} or any(
+                type(x) is np.ndarray and (x.dtype != float or not x.size) for x in given):
+            return None
+        found = dict(zip(program.outputs, tape.values(stacked(steps, values)), strict=True))
+        if not (wide := tuple(x for x, v in zip(steps.inputs, given, strict=True) if type(v) is np.ndarray and v.ndim)):
+            return found
+        arrays = spread(wide)
+        return {y: x if y in arrays else x[0] for y, x in found.items()}
+
+    return Built(run, source("values"), tape.plan)

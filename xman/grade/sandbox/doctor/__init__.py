@@ -1,0 +1,187 @@
+"""Is the sandbox of this machine what it should be? Each of its promises is tried from inside."""
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from xman.errors import XManError
+from xman.grade.submissions.scratch import scratch
+
+from ..box import Sandbox
+from ..bubblewrap import ENVIRONMENT, Bubblewrap
+from ..processes import running, with_descendants
+from ..view import INSIDE
+from ..worker import Limits, Worker
+
+LIMITS = Limits(cpu_seconds=5, wall_seconds=10, memory_mib=1024, processes=3, open_files=32, file_mib=2, tmp_mib=8, shm_mib=4)
+ATTEMPTS = Path(__file__).with_name("attempts.py")
+ROOT = Path(__file__).resolve().parents[4]  # where xman lies
+SECCOMP = "pip install pyseccomp (or xman[grade]), and its library: apt install libseccomp2"
+BUBBLEWRAP = "apt install bubblewrap: without it this cannot be kept"
+FILES = "/root", "/home", "/etc/passwd", "/etc/hostname", "/var", "/bin", "/usr/bin/env", "/sys", "/run", "/opt"
+MORE_ENVIRONMENT = "PWD", "LD_LIBRARY_PATH", "TMPDIR", "XMAN_WORKER"
+REPORT = "this should hold with bubblewrap: please report it, with this table"
+
+
+class Finding(NamedTuple):
+    """A promise of the sandbox, "no network", whether it holds, what was found, what to do if it does not."""
+    name: str
+    ok: bool
+    found: str
+    todo: str = ""
+
+
+def doctor(unsafe: bool = False) -> list[Finding]:
+    """What holds of the sandbox that Sandbox.here(unsafe) gives, tried in it in about two seconds.
+
+    Where bubblewrap does not work, and the weaker sandbox is not asked for, only what is missing is said.
+    """
+    first, box = sandbox(unsafe)
+    if box is None:
+        return first
+    weak = not isinstance(box, Bubblewrap)
+    with ThreadPoolExecutor(4) as threads:  # each of them waits for a worker
+        tried = [threads.submit(look, box) for look in (from_inside, processor_time, nothing_stays, ends_with_the_grader)]
+        found = [finding for future in tried for finding in future.result()]
+
+    def todo(finding: Finding) -> str:
+        if finding.name in ("dangerous system calls", "filter of system calls") and not box.filter:
+            return SECCOMP
+        return BUBBLEWRAP if weak else REPORT
+
+    return first + [finding if finding.ok or finding.todo else finding._replace(todo=todo(finding)) for finding in found]
+
+
+def sandbox(unsafe: bool) -> tuple[list[Finding], Sandbox | None]:
+    """What there is to try, and what is said of it."""
+    program = shutil.which("bwrap")
+    try:
+        box = Bubblewrap.found()
+    except XManError as error:
+        findings = [Finding("bubblewrap", False, f"{program} does not work" if program else "not installed", str(error))]
+        return findings, Sandbox.here(unsafe=True) if unsafe else None
+    how = "root makes its namespaces" if box.root else "in a user namespace of its own"
+    return [Finding("bubblewrap", True, f"{program} {box.version}, {how}")], box
+
+
+def from_inside(box: Sandbox) -> list[Finding]:
+    """The attempts, with all that protects; the network also without the filter, so that its namespace is tried too."""
+    with scratch() as folder, socket.socket() as port, abstract() as name:
+        port.bind(("127.0.0.1", 0))
+        port.listen()
+        secret, here = folder / "secret", Path(__file__).resolve()
+        secret.write_text("not for the worker")
+        files = [secret, here, ROOT, Path.home(), *FILES]
+        told = {"port": port.getsockname()[1], "abstract": name, "pid": os.getpid(), "others": others(),
+                "user": os.getuid() if hasattr(os, "getuid") else None, "environment": [*ENVIRONMENT, *MORE_ENVIRONMENT],
+                "files": [path for path in dict.fromkeys(map(str, files)) if path not in ("/", "/tmp")]}
+        network, *more = answers(box, told)
+        if network.ok and isinstance(box, Bubblewrap) and box.filter:
+            bare = Bubblewrap(box.program, box.version, box.way)
+            bare.filter = None
+            network, = answers(bare, told | {"only": ["no network"]})
+        return [network, *more]
+
+
+def answers(box: Sandbox, told: dict) -> list[Finding]:
+    """What the attempts say."""
+    with started(box, "attempts", told) as worker:
+        try:
+            out, err = worker.process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            return [Finding("attempts", False, "they did not end")]
+    findings = [Finding(*json.loads(line)) for line in out.decode(errors="replace").splitlines()]
+    if worker.process.returncode or not findings:
+        findings.append(Finding("attempts", False, f"they ended early: {err.decode(errors='replace').strip()[-300:]}"))
+    return findings
+
+
+def processor_time(box: Sandbox) -> list[Finding]:
+    """A limit of one second."""
+    with started(box, "spin") as worker:
+        number = worker.signal(5)
+    name = signal.Signals(number).name if number else "nothing"
+    return [Finding("processor time", bool(number), f"a limit of 1 s: {name} ended an endless loop")]
+
+
+def nothing_stays(box: Sandbox) -> list[Finding]:
+    """A daemon that has left its session and its parent holds a pipe, which ends with it."""
+    name = "daemons end with the worker"
+    with started(box, "daemon") as worker:
+        said = worker.process.stdout.readline()
+        pipe = os.dup(worker.process.stdout.fileno())
+    with os.fdopen(pipe, "rb", 0) as reader:  # does nobody hold its other end any more, or soon?
+        ended = bool(select.select([reader], [], [], 0.5)[0]) and not reader.read()
+    if not said:
+        return [Finding(name, True, "none could be started")]
+    return [Finding(name, ended, "a process that had left its session and its parent " + ("has ended" if ended else "lives on"))]
+
+
+def ends_with_the_grader(box: Sandbox) -> list[Finding]:
+    """Another grader is killed, which can clear up nothing."""
+    name = "workers end with the grader"
+    if sys.platform != "linux":
+        return [Finding(name, False, "cannot be tried on this system")]
+    code = f"from xman.grade.sandbox.doctor import left_alone; left_alone({not isinstance(box, Bubblewrap)})"
+    command = [sys.executable, "-c", code]
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.PIPE) as grader:
+        family = {int(pid) for pid in grader.stdout.readline().split()}
+        grader.kill()
+    until = time.monotonic() + 2
+    while (left := with_descendants(family, running())) and time.monotonic() < until:
+        time.sleep(0.01)
+    for pid in left:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return [Finding(name, bool(family) and not left, f"it was killed; of {len(family)} processes {len(left) or 'none'} lived on")]
+
+
+def left_alone(unsafe: bool) -> None:
+    """Start a worker and its daemon, say what runs, and wait."""
+    with started(Sandbox.here(unsafe), "daemon") as worker:
+        worker.process.stdout.readline()
+        print(*with_descendants([worker.process.pid], running()), flush=True)
+        time.sleep(60)
+
+
+def started(box: Sandbox, do: str, told: dict | None = None) -> Worker:
+    """A worker that has been told what to try."""
+    limits = replace(LIMITS, cpu_seconds=1) if do == "spin" else LIMITS
+    worker = box.start(INSIDE, ["xman"] if told else [], limits, {"worker.py": ATTEMPTS})
+    settings = {**worker.settings, "do": do, "told": {"limits": worker.settings["limits"], **(told or {})}}
+    with suppress(BrokenPipeError):
+        worker.process.stdin.write(json.dumps(settings).encode() + b"\n")
+    return worker
+
+
+def others() -> list[str]:
+    """Packages that are installed here and that a submission has no business with."""
+    import importlib.metadata  # it is slow, and wanted here alone
+    names = {name for name in importlib.metadata.packages_distributions() if name.isidentifier() and not name.startswith("_")}
+    return sorted(names - {"numpy", "scipy", "xman", "ops"} - sys.stdlib_module_names)[:50]
+
+
+@contextmanager
+def abstract() -> Iterator[str]:
+    """A Unix socket without a file that waits for someone; its name."""
+    name = f"xman doctor {secrets.token_hex(8)}"
+    with socket.socket(socket.AF_UNIX) if sys.platform == "linux" else nullcontext() as listener:
+        if listener:
+            listener.bind("\0" + name)
+            listener.listen()
+        yield name

@@ -1,0 +1,283 @@
+"""What the doctor runs inside the sandbox in the worker's place: it tries what no submission may do, and says how far it came.
+
+Each attempt gives (whether the sandbox held, what was found). Its name is the doctor's.
+"""
+import ctypes
+import errno
+import importlib.util
+import json
+import os
+import platform
+import signal
+import socket
+import sys
+import time
+
+import confine
+
+MIB, TMP = 2 ** 20, os.environ.get("HOME", "/tmp")
+NUMBERS = {"x86_64": {"keyctl": 250, "bpf": 321, "perf_event_open": 298, "userfaultfd": 323, "io_uring_setup": 425},
+           "aarch64": {"keyctl": 219, "bpf": 280, "perf_event_open": 241, "userfaultfd": 282, "io_uring_setup": 425}}
+ATTEMPTS = {}
+
+
+def attempt(name):
+    """The function is the attempt of that name."""
+    return lambda function: ATTEMPTS.setdefault(name, function)
+
+
+@attempt("no network")
+def network(told):
+    def reach(kind, address):
+        with socket.socket(kind) as end:
+            end.settimeout(0.5)
+            end.connect(address)
+
+    places = [("this machine's 127.0.0.1", socket.AF_INET, ("127.0.0.1", told["port"])),
+              ("1.1.1.1, a public address", socket.AF_INET, ("1.1.1.1", 53)),
+              ("an abstract Unix socket of this machine", socket.AF_UNIX, "\0" + told["abstract"])]
+    reached = [name for name, kind, address in places if not refused(reach, kind, address)]
+    return not reached, "reached " + ", ".join(reached) if reached else "no address of this machine or another can be reached"
+
+
+@attempt("read-only root")
+def writable(told):
+    own = {"/dev/shm", os.path.realpath(TMP)} | ({"/proc"} if os.listdir("/proc") else set())  # the system's own has no end
+    found = [folder for folder in ("/tmp", "/var/tmp") if folder not in own and os.access(folder, os.W_OK)]
+    for seen, (folder, folders, _) in enumerate(os.walk("/")):
+        folders[:] = [name for name in folders if os.path.join(folder, name) not in own]
+        if os.access(folder, os.W_OK):
+            found.append(folder)
+        if seen > 5_000 or len(found) > 3:
+            break
+    return not found, "can write to " + ", ".join(found[:3]) if found else "it can write to /tmp and /dev/shm only"
+
+
+@attempt("nothing of this machine's files")
+def files(told):
+    seen = [path for path in told["files"] if os.path.lexists(path)]
+    return not seen, "sees " + ", ".join(seen[:5]) if seen else "no home, no /etc, no programs, no project: " + " ".join(
+        sorted("/" + name for name in os.listdir("/")))
+
+
+@attempt("only the packages asked for")
+def packages(told):
+    wanted = [name for name in ("numpy", "scipy", "xman") if importlib.util.find_spec(name) is None]
+    others = [name for name in told["others"] if importlib.util.find_spec(name) is not None]
+    if wanted or others:
+        return False, f"missing: {' '.join(wanted) or 'none'}; importable all the same: {' '.join(others[:5]) or 'none'}"
+    import numpy
+    return True, f"NumPy {numpy.__version__}, SciPy and xman; {len(told['others'])} others that are installed are not seen"
+
+
+@attempt("the grader is not visible")
+def grader(told):
+    seen = [name for name in ("xman.grade", "xman.cli") if importlib.util.find_spec(name) is not None]
+    return not seen, "can import " + ", ".join(seen) if seen else "xman.grade and xman.cli are not there"
+
+
+@attempt("other processes are invisible")
+def processes(told):
+    seen = [name for name in os.listdir("/proc") if name.isdigit()] if os.path.isdir("/proc") else []
+    reached = not refused(os.kill, told["pid"], 0)
+    if seen or reached:
+        return False, f"/proc shows {len(seen)} processes; the grader's own can{'' if reached else 'not'} be sent signals"
+    return True, f"/proc is empty, and the worker is process {os.getpid()} of its own namespace"
+
+
+attempt("/tmp of bounded size")(lambda told: filled(TMP, told["limits"]["tmp_mib"]))
+attempt("/dev/shm of bounded size")(lambda told: filled("/dev/shm", told["limits"]["shm_mib"]))
+
+
+def filled(folder, mib):
+    """Write until it is full, at most twice its size."""
+    written, names = 0, []
+    try:
+        while written < 2 * mib:
+            names.append(os.path.join(folder, f"fill{len(names)}"))
+            with open(names[-1], "wb", buffering=0) as file:
+                written += file.write(bytes(MIB)) / MIB
+    except OSError as error:
+        said = error.strerror
+    else:
+        said = "and no end of it"
+    for name in names:
+        os.remove(name)
+    most = os.statvfs(folder).f_files
+    return 0 < written <= mib and most < 100_000, f"{written:g} MiB, then: {said}; at most {most:,} files"
+
+
+@attempt("file size")
+def file_size(told):
+    most, path = told["limits"]["file_mib"], os.path.join(TMP, "long")
+    try:
+        with open(path, "wb", buffering=0) as file:
+            while file.tell() <= 2 * most * MIB:
+                file.write(bytes(MIB))
+        return False, f"wrote a file of {2 * most} MiB"
+    except OSError as error:
+        return error.errno == errno.EFBIG, f"{os.path.getsize(path) / MIB:g} MiB, then: {error.strerror}"
+    finally:
+        os.remove(path)
+
+
+@attempt("open files")
+def open_files(told):
+    opened, most = [], told["limits"]["open_files"]
+    try:
+        while len(opened) < 2 * most:
+            opened.append(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return True, f"{len(opened)} more, then: {error.strerror}"
+    finally:
+        for file in opened:
+            os.close(file)
+    return False, f"opened {len(opened)} files"
+
+
+@attempt("memory")
+def memory(told):
+    mib = told["limits"]["memory_mib"]
+    try:
+        bytearray(mib * MIB)
+    except MemoryError:
+        return True, f"{mib} MiB more: MemoryError"
+    return False, f"{mib} MiB were to be had"
+
+
+@attempt("number of processes")
+def forks(told):
+    most, children = told["limits"]["processes"], []
+    said = "no end of it"
+    for _ in range(min(200, 2 * (most or 100))):
+        try:
+            child = os.fork()
+        except OSError as error:
+            said = error.strerror
+            break
+        if child == 0:
+            time.sleep(60)
+            os._exit(0)
+        children.append(child)
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    return said != "no end of it", f"{len(children)} more, then: {said}"
+
+
+@attempt("no new privileges")
+def privileges(told):
+    return libc.prctl(39, 0, 0, 0, 0) == 1, "no program can bring privileges (PR_SET_NO_NEW_PRIVS)"
+
+
+@attempt("no capabilities")
+def capabilities(told):
+    header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    libc.capget(header, sets)
+    ambient = sum(libc.prctl(47, 1, capability, 0, 0) == 1 for capability in range(64))
+    return not any(sets) and not ambient, f"effective {sets[3]:08x}{sets[0]:08x}, ambient {ambient}"
+
+
+@attempt("another user")
+def user(told):
+    own, same = os.getuid(), os.getuid() == told["user"]
+    back = not refused(os.setuid, 0)
+    said = f"user {own}, {'as the grader is' if same else 'not the grader'}; to become root: {'done' if back else 'refused'}"
+    return not same and not back, said
+
+
+@attempt("dangerous system calls")
+def calls(told):
+    def call(name, *arguments):
+        return libc.syscall(NUMBERS[platform.machine()][name], *arguments)
+
+    def mount():
+        done = libc.mount(b"none", TMP.encode(), b"tmpfs", 0, 0)
+        return libc.umount(TMP.encode()) if done != -1 else -1  # outside a sandbox it would stay
+
+    tries = [("ptrace", lambda: libc.ptrace(0, 0, 0, 0)), ("mount", mount),
+             ("unshare", lambda: libc.unshare(0x00020000)), ("nested user namespaces", lambda: libc.unshare(0x10000000)),
+             ("shmget", lambda: libc.shmget(0, 4096, 0o1600)), ("memfd_create", lambda: libc.memfd_create(b"x", 0)),
+             ("personality", lambda: libc.personality(0))]
+    if platform.machine() in NUMBERS:
+        tries += [("keyctl", lambda: call("keyctl", 0, -3, 1)), ("bpf", lambda: call("bpf", 0, 0, 0)),
+                  ("perf_event_open", lambda: call("perf_event_open", 0, 0, -1, -1, 0)),
+                  ("userfaultfd", lambda: call("userfaultfd", 1)), ("io_uring_setup", lambda: call("io_uring_setup", 0, 0))]
+    done = in_child(lambda: [name for name, run in tries if run() != -1 or ctypes.get_errno() not in (errno.EPERM, errno.ENOSYS)])
+    return not done, "not refused: " + ", ".join(done) if done else ", ".join(name for name, _ in tries) + ": refused"
+
+
+def in_child(function):
+    """What it gives in a process of its own, where that is possible: what it changes ends with it."""
+    reading, writing = os.pipe()
+    try:
+        child = os.fork()
+    except OSError:
+        return function()
+    if child == 0:
+        os.write(writing, json.dumps(function()).encode())
+        os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    return json.loads(os.read(reading, 10_000))
+
+
+@attempt("environment")
+def environment(told):
+    more = sorted(set(os.environ) - set(told["environment"]))
+    return not more, "has also " + ", ".join(more) if more else " ".join(sorted(os.environ))
+
+
+@attempt("filter of system calls")
+def filtered(told):
+    on = libc.prctl(21, 0, 0, 0, 0) == 2  # PR_GET_SECCOMP
+    return on, "seccomp is on" if on else "there is none"
+
+
+@attempt("no terminal")
+def terminal(told):
+    opened = not refused(lambda: os.close(os.open("/dev/tty", os.O_RDWR)))
+    return not opened, "it has a terminal" if opened else "none can be opened"
+
+
+def refused(function, *arguments):
+    """Whether the system says no."""
+    try:
+        function(*arguments)
+    except OSError:
+        return True
+    return False
+
+
+def daemon():
+    """Start a process that leaves the session and its parent, hears no signal, and lives for a minute."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+                signal.signal(number, signal.SIG_IGN)
+            print("started", flush=True)
+            time.sleep(60)
+        os._exit(0)
+    os.wait()
+    time.sleep(60)
+
+
+if __name__ == "__main__":
+    settings = json.loads(sys.stdin.readline())
+    told = settings | settings.get("told", {})
+    confine.confine(settings)
+    sys.path += settings["path"]
+    libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
+    if settings["do"] == "spin":
+        while True:
+            pass
+    elif settings["do"] == "daemon":
+        daemon()
+    else:
+        for name in told.get("only") or ATTEMPTS:
+            try:
+                result = ATTEMPTS[name](told)
+            except Exception as error:  # an attempt that goes wrong tells nothing, and must not hide the others
+                result = False, f"could not be tried: {type(error).__name__}: {error}"
+            print(json.dumps([name, *result]), flush=True)

@@ -1,0 +1,128 @@
+"""What is seen inside the sandbox: Python, the shared libraries it needs, and the packages that are asked for. Nothing else."""
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import sys
+import sysconfig
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from xman.errors import XManError
+
+INSIDE = Path(__file__).parent / "inside"
+BRINGS = {"numpy": (), "scipy": ("numpy",), "xman": ("numpy", "scipy", "ops"), "ops": ()}
+# of xman: the grader, what an assignment asks for, and what there is in some installations only
+NOT_SHOWN = "grade", "models", "cli", "datasets"
+
+
+class View:
+    """A root directory that grows: bubblewrap's arguments, in the order of mounting."""
+
+    def __init__(self) -> None:
+        self.arguments: list[str] = []
+        self._there = {"/"}
+
+    def folder(self, there: str) -> None:
+        """A folder, and those above it. (bubblewrap would make these too, closed to other users.)"""
+        for path in [*reversed([str(above) for above in PurePosixPath(there).parents]), there]:
+            if path not in self._there:
+                self._there.add(path)
+                self.arguments += ["--perms", "0755", "--dir", path]
+
+    def show(self, source: str | Path, there: str, how: str = "--ro-bind") -> None:
+        """A file or folder of the host, read-only; with how="--symlink" a link to it."""
+        self.folder(str(PurePosixPath(there).parent))
+        self._there.add(there)
+        self.arguments += [how, str(source), there]
+
+    def memory(self, there: str, mib: int) -> None:
+        """A folder that everyone may write to, of so much memory, MiB."""
+        self.folder(str(PurePosixPath(there).parent))
+        self.arguments += ["--perms", "1777", "--size", str(mib * 2 ** 20), "--tmpfs", there]
+
+    def library(self, source: Path, there: str) -> None:
+        """A folder of libraries, read-only, with an empty folder in place of other people's packages in it."""
+        self.show(source, there)
+        for folder in [*source.glob("*-packages"), *source.glob("python3*/*-packages")]:
+            mask = f"{there}/{folder.relative_to(source)}"
+            self.arguments += ["--perms", "0555", "--tmpfs", mask, "--remount-ro", mask]
+
+
+def python() -> Path:
+    """The interpreter itself, outside any virtual environment."""
+    return Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
+
+
+def show_python(view: View) -> tuple[str, dict[str, str]]:
+    """Show this Python. What it is called inside, and what its environment has to say for it."""
+    base, program = Path(sys.base_prefix).resolve(), python()
+    libraries = {Path(sysconfig.get_path(name, vars={"platbase": sys.base_exec_prefix})).resolve()
+                 for name in ("stdlib", "platstdlib")}
+    if base == Path("/usr"):
+        view.show(program, str(program))
+        for folder in sorted(libraries):
+            if not any(str(folder).startswith(f"{shown}/") for shown in library_folders()):
+                view.library(folder, str(folder))
+        return str(program), {}
+    inside = f"/python/bin/{program.name}"
+    view.show(program, inside)
+    if (base / "conda-meta").is_dir():  # its packages use the libraries of its own lib/
+        view.library(base / "lib", "/python/lib")
+    else:
+        for folder in sorted(libraries):
+            view.library(folder, f"/python/{folder.relative_to(base)}")
+        for file in sorted((base / "lib").glob("libpython*.so*")):
+            view.show(file.resolve(), f"/python/lib/{file.name}")
+    return inside, {"LD_LIBRARY_PATH": "/python/lib"}
+
+
+@functools.cache
+def library_folders() -> tuple[Path, ...]:
+    """The folders of the system's shared libraries, as they are called without symbolic links."""
+    multiarch = sysconfig.get_config_var("MULTIARCH")
+    for names in ([f"/lib/{multiarch}", f"/usr/lib/{multiarch}"], ["/lib64", "/usr/lib64"], ["/lib", "/usr/lib"]):
+        folders = dict.fromkeys(Path(name).resolve() for name in names if Path(name).is_dir())
+        if any(any(folder.glob("libc.*so*")) for folder in folders):
+            return tuple(folders)
+    raise XManError("the C library was found in none of /lib, /lib64, /usr/lib and /usr/lib64, so the sandbox cannot show it")
+
+
+def show_libraries(view: View) -> None:
+    """Show the shared libraries and the program that loads them; names that are links stay links."""
+    for name in ("/lib", "/lib64"):
+        if Path(name).is_symlink():
+            view.show(os.readlink(name), name, "--symlink")
+    for folder in library_folders():
+        view.library(folder, str(folder))
+    for name in ("/lib", "/lib64"):
+        for loader in sorted(Path(name).glob("ld-*.so*")):
+            there = loader.parent.resolve() / loader.name
+            if there.parent not in library_folders():
+                view.show(loader.resolve(), str(there))
+    for link in sorted(Path("/etc/alternatives").glob("lib*.so*")):  # Debian's libblas.so.3 is one
+        view.show(os.readlink(link), str(link), "--symlink")
+
+
+def package_paths(packages: Sequence[str]) -> dict[str, Path]:
+    """Each name below the folder of packages ("numpy", "numpy.libs", "xman/wengert.py"), and where it lies on this machine."""
+    paths = {}
+    if strange := [package for package in packages if package not in BRINGS]:
+        raise XManError(f"the sandbox has no package {strange[0]!r}; it has numpy, scipy and xman")
+    for package in dict.fromkeys(name for wanted in packages for name in (wanted, *BRINGS[wanted])):
+        spec = importlib.util.find_spec(package)
+        if spec is None or not spec.submodule_search_locations:
+            raise XManError(f"the sandbox needs the package {package}, which is not installed here: pip install {package}")
+        folder = Path(next(iter(spec.submodule_search_locations))).resolve()
+        if package == "xman":
+            paths |= {f"xman/{path.name}": path for path in sorted(folder.iterdir()) if path.name not in NOT_SHOWN}
+        else:
+            paths |= {path.name: path for path in (folder, folder.with_name(f"{package}.libs")) if path.is_dir()}
+    return paths
+
+
+def worker_files(extra_files: dict[str, Path]) -> dict[str, Path]:
+    """The files of the folder that the worker runs from."""
+    files = {path.name: path for path in sorted(INSIDE.glob("*.py")) if path.name != "__init__.py"}
+    return files | {name: Path(path) for name, path in extra_files.items()}

@@ -1,0 +1,251 @@
+"""What a submission holds: its regular files, read from a folder, an archive or a single file, and nothing else.
+
+All of it is bytes of an enemy until it has passed here: nothing is opened before it is known to be a regular file, no link is
+followed, no name leaves its folder, and what is read is counted while it is read.
+"""
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import itertools
+import os
+import re
+import stat
+import tarfile
+import unicodedata
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from ...errors import XManError
+
+MOST_FILES, MOST_ENTRIES = 200, 5000  # files that are kept; all that is listed, folders and hidden files too
+MOST_BYTES, MOST_OF_A_FILE = 20 << 20, 5 << 20
+MOST_RATIO, FREE = 100, 1 << 20       # unpacked to packed, for more than FREE bytes unpacked
+MOST_OF_A_NAME = 255                  # bytes, with its folders
+MOST_STREAMS = 1000                   # of compressed bytes, one after the other
+MOST_WORK = 2 * 10 ** 8               # the squares of the sizes of a tar's long headers: some readers take that in time
+TAR_HEADERS = tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK
+COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma"}  # modules, the last two of which a Python may lack
+KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket"}
+JUNK = "__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"
+
+
+@contextlib.contextmanager
+def opening(name: str) -> Iterator[None]:
+    """What goes wrong inside is a sentence that says of which submission."""
+    try:
+        yield
+    except (XManError, OSError) as error:
+        why = str(error) if isinstance(error, XManError) else f"{str(error.filename or name)[:80]!r}: {error.strerror}"
+        raise XManError(f"{name[:80]!r} was not opened: {why}") from None
+
+
+def taken(path: Path) -> bytes | dict[str, bytes]:
+    """The bytes of the file at that path, or the regular files of the folder, by names with slashes. XManError, a sentence."""
+    with opening(path.name):
+        if not is_folder(path):
+            return read(path, MOST_OF_A_FILE if path.suffix.lower() == ".py" else MOST_BYTES)
+        from_folder(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW), "", files := Contents())
+        return files
+
+
+def contents(name: str, data: bytes | dict[str, bytes]) -> dict[str, bytes]:
+    """The regular files of a submission of that name, of what was taken. XManError, a sentence, for what is refused."""
+    with opening(name):
+        if isinstance(data, dict):
+            inner = next(iter(data.values())) if len(data) == 1 else b""
+            return from_archive(inner) if is_archive(inner) else data  # a folder of its own around an archive
+        if name.lower().endswith(".py"):
+            return {name: data}
+        if data and not is_archive(data):
+            raise XManError("it is neither a folder, nor a .py file, nor an archive (.zip, .tar, .tar.gz, .tar.bz2 or .tar.xz)")
+        return from_archive(data) if data else {}
+
+
+def kind_of(mode: int) -> str:
+    """What kind of entry the bits of a mode say that it is."""
+    return KINDS.get(stat.S_IFMT(mode), "device")
+
+
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder, and no link to one."""
+    return path.is_dir() and not path.is_symlink()
+
+
+def passed_over(name: str) -> bool:
+    """Whether nobody hands this in on purpose."""
+    return name.startswith(".") or name in JUNK
+
+
+class Contents(dict[str, bytes]):
+    """The files as they come in: every name, number and size is checked before a byte is kept."""
+
+    def __init__(self, packed: int | None = None) -> None:
+        """packed: the bytes of the archive that they come from."""
+        super().__init__()
+        self.most = MOST_BYTES if packed is None else min(MOST_BYTES, max(FREE, MOST_RATIO * packed))
+        self.entries = self.bytes = 0
+        self.places: dict[str, tuple[str, bool]] = {}  # by the name as a careless disk sees it: the name, whether it is a file
+
+    def place(self, name: str, kind: str) -> str | None:
+        """The plain name of a file; None for a folder and for what is passed over. XManError for what is refused."""
+        self.entries += 1
+        if self.entries > MOST_ENTRIES:
+            raise XManError(f"it has more than {MOST_ENTRIES} entries; hand in your own files alone")
+        parts = [part for part in name.split("/") if part not in ("", ".")]
+        if trouble := trouble_of(name, parts):
+            raise XManError(f"the name {name[:80]!r} {trouble}")
+        if not parts or any(map(passed_over, parts)):
+            return None
+        plain = "/".join(parts)
+        if kind not in ("file", "folder"):
+            raise XManError(f"{plain[:80]!r} is a {kind}; hand in regular files and folders alone")
+        for path in (plain, *map(str, PurePosixPath(plain).parents[:-1])):
+            entry = path, path == plain and kind == "file"
+            known = self.places.setdefault(unicodedata.normalize("NFKC", path).casefold(), entry)
+            if known[1] != entry[1]:
+                raise XManError(f"{path[:80]!r} is a file and a folder at once")
+            if known[0] != path or known is not entry and entry[1]:
+                raise XManError(f"{path[:80]!r} is there twice, the other time as {known[0][:80]!r}")
+        return plain if kind == "file" else None
+
+    def keep(self, name: str, file: IO[bytes]) -> None:
+        """Read a file, as far as the limits allow. XManError beyond them."""
+        if len(self) == MOST_FILES:
+            raise XManError(f"it has more than {MOST_FILES} files; hand in your own alone")
+        self[name] = file.read(MOST_OF_A_FILE + 1)
+        self.bytes += len(self[name])
+        if len(self[name]) > MOST_OF_A_FILE:
+            raise XManError(f"{name[:80]!r} is larger than {MOST_OF_A_FILE >> 20} MiB")
+        if self.bytes > self.most:
+            raise XManError(too_large(self.most))
+
+
+def too_large(most: int) -> str:
+    """Why it is not unpacked further."""
+    return (f"its files are larger than {MOST_BYTES >> 20} MiB together" if most >= MOST_BYTES else
+            f"it would unpack to more than {MOST_RATIO} times its size, as no program does")
+
+
+def trouble_of(name: str, parts: list[str]) -> str | None:
+    """What is wrong with the name of an entry."""
+    if any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in name):
+        return "has control characters"
+    if "\\" in name or re.match("[A-Za-z]:", name):
+        return "is a path of Windows; put slashes between folders, and name no drive"
+    if name.startswith("/") or ".." in parts:
+        return "leads out of its folder"
+    if len("/".join(parts).encode()) > MOST_OF_A_NAME:
+        return f"is longer than {MOST_OF_A_NAME} bytes"
+    return None
+
+
+def opened(name: str | Path, folder: int | None = None) -> IO[bytes]:
+    """A regular file, open for reading. Neither a link nor a fifo that has come in its place is followed or waited for."""
+    number = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    if kind_of(os.fstat(number).st_mode) != "file":
+        os.close(number)
+        raise XManError("it changed while it was read")
+    return os.fdopen(number, "rb")
+
+
+def read(path: Path, most: int = MOST_BYTES) -> bytes:
+    """The bytes of a regular file. XManError where it is none, or too large; OSError where it cannot be read."""
+    if (kind := kind_of(os.lstat(path).st_mode)) != "file":
+        raise XManError(f"it is a {kind}, and not a regular file")
+    with opened(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise XManError(f"it is larger than {most >> 20} MiB")
+    return data
+
+
+def from_folder(folder: int, prefix: str, into: Contents) -> None:
+    """Read what lies in an open folder, and close it."""
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for entry in itertools.islice(entries, MOST_ENTRIES + 1))
+        for name in names:
+            kind = kind_of(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+            if place := into.place(prefix + name, kind):
+                with opened(name, folder) as file:
+                    into.keep(place, file)
+            elif kind == "folder" and not passed_over(name):
+                from_folder(os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder), f"{prefix}{name}/", into)
+    finally:
+        os.close(folder)
+
+
+def is_archive(data: bytes) -> bool:
+    """Whether the bytes start, or in the case of a tar go on, as those of an archive do."""
+    return data.startswith((b"PK\3\4", b"PK\5\6", *COMPRESSED)) or data[257:262] == b"ustar"
+
+
+def from_archive(data: bytes) -> Contents:
+    """The files of an archive."""
+    into = Contents(len(data))
+    try:
+        (from_zip if data.startswith(b"PK") else from_tar)(data, into)
+    except XManError:
+        raise
+    except Exception as error:  # whatever the standard library's readers come up with at bytes that were made to break them
+        raise XManError(f"the archive is broken or cut off ({type(error).__name__}: {str(error)[:80]!r})") from None
+    return into
+
+
+def from_zip(data: bytes, into: Contents) -> None:
+    """Read the members of a zip archive one by one."""
+    if data.count(b"PK\1\2") > MOST_ENTRIES:  # before a list of them is made
+        raise XManError(f"it has more than {MOST_ENTRIES} entries; hand in your own files alone")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        end = 0
+        for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
+            if info.header_offset < end:
+                raise XManError("its members overlap, as in no honest archive")
+            end = info.header_offset + 30 + info.compress_size
+        for info in archive.infolist():
+            kind = kind_of(info.external_attr >> 16 if info.external_attr >> 28 else stat.S_IFREG)  # Windows gives no kind
+            kind = "folder" if info.is_dir() and kind == "file" else kind
+            if place := into.place(info.orig_filename, kind):  # with what follows a zero byte
+                if info.flag_bits & 1:
+                    raise XManError("the archive is encrypted; hand it in without a password")
+                if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise XManError(f"{place[:80]!r} is compressed by a rare method; make an ordinary .zip")
+                with archive.open(info) as file:
+                    into.keep(place, file)
+
+
+class Header(tarfile.TarInfo):
+    """A header of a tar. Those of long names and attributes are read as long as they are short enough together."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type in TAR_HEADERS:
+            archive.work = getattr(archive, "work", 0) + self.size ** 2  # type: ignore[attr-defined]
+        if self.size < 0 or getattr(archive, "work", 0) > MOST_WORK:
+            raise XManError("the archive has headers of a size that no name needs")
+        return super()._proc_member(archive)  # type: ignore[misc]
+
+
+def from_tar(data: bytes, into: Contents) -> None:
+    """Unpack a tar archive up to the limits, and read its members one by one."""
+    for start, module in COMPRESSED.items():
+        if data.startswith(start):
+            if data.count(start) > MOST_STREAMS:
+                raise XManError(f"it is more than {MOST_STREAMS} archives, one after the other")
+            most = into.most + 1024 * MOST_FILES  # and the headers
+            with importlib.import_module(module).open(io.BytesIO(data)) as packed:
+                data = packed.read(most + 1)
+            if len(data) > most:
+                raise XManError(too_large(into.most))
+            break
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:", tarinfo=Header) as archive:
+        for member in archive:
+            kind = ("file" if member.isreg() and not member.issparse() else "folder" if member.isdir() else
+                    "link" if member.issym() or member.islnk() else "fifo" if member.isfifo() else "device")
+            if (place := into.place(member.name, kind)) and (file := archive.extractfile(member)):
+                into.keep(place, file)
+        if data[archive.offset:archive.offset + 512] != bytes(512):
+            raise XManError("the archive is broken or cut off")

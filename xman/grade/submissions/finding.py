@@ -1,0 +1,83 @@
+"""Submissions are found in a folder, and each has a name that no other file has, in this run or another."""
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from ...errors import XManError
+from .contents import MOST_ENTRIES, is_archive, is_folder, opened, passed_over
+from .harmless import harmless
+from .submission import HANDED_OUT, Submission
+
+ENDINGS = re.compile(r"\.(zip|tar|tgz|tbz2|txz|tar\.(gz|bz2|xz)|py)$", re.IGNORECASE)
+
+
+def find(paths: Iterable[str | Path], module: str) -> list[Submission]:
+    """The submissions at the paths: each a file, a folder with MODULE.py at its top, or a folder of such files and folders.
+
+    A folder with MODULE.py and another submission beside it is a class, where a student has chosen that name. Hidden files
+    are passed over. XManError where there is nothing.
+    """
+    found: dict[Path, None] = {}
+    for path in map(Path, paths):
+        try:
+            place = path.resolve(strict=True)  # the one link that is followed is the one that was typed
+            inside = [place / name for name in sorted(os.listdir(place)) if not passed_over(name)] if place.is_dir() else [place]
+            alone = os.path.lexists(place / f"{module}.py") and not any(is_another(entry, module) for entry in inside)
+        except (OSError, RuntimeError) as error:
+            raise XManError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        if not inside:
+            raise XManError(f"there is no submission in {path}: the folder is empty")
+        found.update(dict.fromkeys([place] if alone else inside))
+    return named(found)
+
+
+def is_another(path: Path, module: str) -> bool:
+    """Whether what lies beside MODULE.py is somebody else's: a program, an archive, a folder that has a MODULE.py or archives."""
+    if path.name in (f"{module}.py", *HANDED_OUT):
+        return False
+    if is_folder(path):
+        inside = ((Path(base, name) for name in names) for base, _, names in os.walk(path))
+        return any(file.name == f"{module}.py" or is_another(file, module) and file.suffix.lower() != ".py"
+                   for file in itertools.islice(itertools.chain.from_iterable(inside), MOST_ENTRIES))
+    return path.suffix.lower() == ".py" or bool(ENDINGS.search(path.name) or not path.suffix) and looks_packed(path)
+
+
+def looks_packed(path: Path) -> bool:
+    """Whether the file may be an archive; it is, if it cannot be looked into."""
+    try:
+        with opened(path) as file:
+            return is_archive(file.read(512))
+    except (XManError, OSError):
+        return True
+
+
+def one(path: str | Path) -> Submission:
+    """The path as one submission, however its files lie."""
+    return named([Path(path).resolve()])[0]
+
+
+def named(paths: Iterable[Path]) -> list[Submission]:
+    """A submission for each path. Its slug ends in the digest of the whole name, or of the path where a name stands twice.
+
+    So it is the same in each run, whatever else is there, and that of no other file. Where two would be shown by one name,
+    they are shown by that of the file, or by their slugs.
+    """
+    keys = {path: os.fsencode(path.name) + b"/" * is_folder(path) for path in paths}
+    times = Counter(keys.values())
+    labels, slugs = {}, {}
+    for path, key in keys.items():
+        digest = hashlib.sha256(key if times[key] == 1 else os.fsencode(path)).hexdigest()[:16]
+        stem = unicodedata.normalize("NFC", path.name if is_folder(path) else ENDINGS.sub("", path.name))
+        plain = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFKC", stem)).strip("-.")[:40] or "submission"
+        labels[path] = [harmless(name, 80).replace("\n", r"\n").replace("\t", r"\t") for name in (stem, path.name)]
+        slugs[path] = f"{plain}-{digest}"
+    shown = Counter(itertools.chain.from_iterable(map(set, labels.values())))
+    return [Submission(next((label for label in labels[path] if shown[label] == 1), slugs[path]), slugs[path], path)
+            for path in keys]
