@@ -14,7 +14,7 @@ import ops
 
 numba = pytest.importorskip("numba", reason="the extra fast, with numba, is not installed")
 
-from xman.engines.numba import vectorised  # noqa: E402
+from xman.engines.llvm import formulas  # noqa: E402
 from xman.engines.numba.vectorised import VECTORISED  # noqa: E402
 
 LONG = np.longdouble
@@ -25,7 +25,7 @@ longer = pytest.mark.skipif(np.finfo(LONG).nmant < 63, reason="here long double 
 
 
 @functools.cache
-def loop(op, kind, flags=vectorised.FUSED, **options):
+def loop(op, kind, flags=formulas.FUSED, **options):
     """A function of arrays that calls the operator's own in a loop."""
     function = VECTORISED[op][kind]
 
@@ -38,7 +38,7 @@ def loop(op, kind, flags=vectorised.FUSED, **options):
             out[i] = function(x[i], y[i])
 
     patch = pytest.MonkeyPatch()
-    patch.setattr(vectorised, "FUSED", flags)  # read while the loop is compiled
+    patch.setattr(formulas, "FUSED", flags)  # read while the loop is compiled
     real = getattr(numba, kind)[::1]
     compiled = numba.njit([(real, real, real) if op == "logaddexp" else (real, real)], **options)(
         binary if op == "logaddexp" else unary)

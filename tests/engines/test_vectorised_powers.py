@@ -12,15 +12,15 @@ numba = pytest.importorskip("numba", reason="the extra fast, with numba, is not 
 from test_vectorised import computed, fused_or_not, kinds, longer, numbers, right, units  # noqa: E402
 
 import ops  # noqa: E402
-from xman.engines.numba import vectorised  # noqa: E402
-from xman.engines.numba.vectorised_powers import VECTORISED  # noqa: E402
+from xman.engines.llvm import formulas  # noqa: E402
+from xman.engines.numba.vectorised import VECTORISED  # noqa: E402
 
-NEW = [op for op in VECTORISED if op not in vectorised.VECTORISED]
+NEW = ["power", "sin", "cos"]
 UNARY = [op for op in NEW if op != "power"]
 
 
 @functools.cache
-def loop(op, kind, flags=vectorised.FUSED, **options):
+def loop(op, kind, flags=formulas.FUSED, **options):
     function = VECTORISED[op][kind]
 
     def unary(x, out):
@@ -32,7 +32,7 @@ def loop(op, kind, flags=vectorised.FUSED, **options):
             out[i] = function(x[i], y[i])
 
     patch = pytest.MonkeyPatch()
-    patch.setattr(vectorised, "FUSED", flags)
+    patch.setattr(formulas, "FUSED", flags)
     real = getattr(numba, kind)[::1]
     python, arguments = (binary, (real, real, real)) if op == "power" else (unary, (real, real))
     compiled = numba.njit([arguments], **options)(python)

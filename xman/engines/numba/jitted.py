@@ -41,7 +41,7 @@ def numba_itself() -> ModuleType:
 @functools.cache
 def edition() -> str:
     """A word for these functions as they are: what was compiled with others is of no use."""
-    files = [Path(__file__), *sorted(Path(__file__).parent.glob("vectorised*.py"))]
+    files = [Path(__file__), *sorted((Path(__file__).parents[1] / "llvm").glob("*.py"))]
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
@@ -51,7 +51,7 @@ def function(op: str, dtype: str) -> Callable:
     numba = numba_itself()
     if numba.config.DISABLE_JIT:
         return PLAIN[op] if op in LIBERTIES else ops.G[op]
-    from .vectorised_powers import VECTORISED
+    from .vectorised import VECTORISED
     if dtype in VECTORISED.get(op, ()):
         return VECTORISED[op][dtype]
     if op in PLAIN:

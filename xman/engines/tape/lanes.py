@@ -13,8 +13,8 @@ def turned(x: Any, quarters: int) -> Any:
 
     π/2 in three parts (Cody and Waite), of which the first two are so short that their products are exact.
     """
-    from ..numba.vectorised import bits, nearest, number, polynomial, where
-    from ..numba.vectorised_powers import COS, SIN
+    from ..llvm.formulas import bits, nearest, number, polynomial, where
+    from ..llvm.powers import COS, SIN
     n, k = nearest(x * (2.0 / math.pi))
     r = x - n * 1.5707963267341256 - n * 6.077100506303966e-11 - n * 2.0222662487959507e-21
     z = r * r
@@ -24,7 +24,7 @@ def turned(x: Any, quarters: int) -> Any:
 
 
 def near_sin(x: Any) -> Any:
-    from ..numba.vectorised import where
+    from ..llvm.formulas import where
     return where(x == 0.0, x, turned(x, 0))  # −0 stays
 
 
@@ -37,7 +37,7 @@ def one_tanh(x: Any) -> Any:
 
     For one number LLVM makes of the mask an instruction that waits for the register of the tanh before (mov to its low byte).
     """
-    from ..numba.vectorised import below, reduced, two, where
+    from ..llvm.formulas import below, reduced, two, where
     a = where(x < 0.0, -x, x)
     n, q = reduced(below(a + a, (x.format.digits + 3) * math.log(2)))
     e = q * two(n) + (two(n) - 1.0)
@@ -50,8 +50,7 @@ def functions(kind: str) -> dict[str, Callable]:
     from numba import types
     from numba.extending import intrinsic
 
-    from ..numba.vectorised import vectorised
-    from ..numba.vectorised_powers import VECTORISED
+    from ..numba.vectorised import VECTORISED, vectorised
     real = types.float64
     select = intrinsic(lambda typing, c, x, y: (real(types.boolean, real, real), lambda context, builder, signature, args:
                                                 builder.select(*args)))

@@ -1,13 +1,13 @@
-"""More functions that LLVM vectorises: powers, sine and cosine. See `vectorised`.
+"""More functions that LLVM vectorises: powers, sine and cosine. See `formulas`.
 
-Sources: those of `vectorised`; Payne and Hanek, Radian Reduction for Trigonometric Functions (1983), for arguments of any size.
+Sources: those of `formulas`; Payne and Hanek, Radian Reduction for Trigonometric Functions (1983), for arguments of any size.
 """
 from __future__ import annotations
 
 import math
 
-from . import vectorised as base
-from .vectorised import DOUBLE, SINGLE, above, below, bits, nearest, number, polynomial, signed, where
+from . import formulas as base
+from .formulas import DOUBLE, SINGLE, above, below, bits, nearest, number, polynomial, signed, where
 
 # constants as integers in units of 2^−BITS, of which any number of bits can be had
 
@@ -190,6 +190,3 @@ def sin(x):
 def cos(x):
     """0.6 and 1.4 ulp."""
     return circular(x, 1)
-
-
-VECTORISED = {**base.VECTORISED, **base.vectorised(power, sin, cos)}

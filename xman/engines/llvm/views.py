@@ -1,0 +1,170 @@
+"""Views: where the numbers of an array lie, when it is an arrangement of another array's.
+
+A *root* is a register with memory of its own, an array that lies there row by row. A view gives each index (i, j, …) of a
+*space* an entry of a root, by an affine map: entry = offset + i·stride₀ + j·stride₁ + … . The rows of a transpose, every other
+column, a reversed axis, a diagonal, a row that is spread over many (a stride of 0): all are maps, so making them is
+arithmetic on a few small numbers while the program is made, and costs nothing when it runs.
+
+    x = whole("x", (2, 3))           entry 3i + j
+    transposed(x, (1, 0))            entry i + 3j of a space (3, 2)
+    indexed(x, (slice(None), 1))     entry 3i + 1 of a space (2,)
+    spread(…, (4, 2))                the same for each of four rows: entry 0·i + 3j + 1
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+Steps = tuple[tuple[int, int], ...]  # pairs (axis of the space, by how much each index of it moves on)
+
+
+class View(NamedTuple):
+    """An entry of `root` for each index of the space `shape`.
+
+    offset, strides: the affine map, in entries of the root. index: the same map axis by axis of the root, (start, steps)
+    each, by which the scheduler sees what two lines have in common; None where a reshape has mixed axes. gathered: what else
+    is added to the entry, read while the program runs: (stride, n, view of whole numbers in −n … n−1 over the same space).
+    """
+    root: str
+    shape: tuple[int, ...]
+    index: tuple[tuple[int, Steps], ...] | None
+    offset: int
+    strides: tuple[int, ...]
+    gathered: tuple[tuple[int, int, Any], ...] = ()
+
+
+def row_by_row(shape: Sequence[int]) -> tuple[int, ...]:
+    """The strides of an array without gaps; 0 for an axis of one entry."""
+    strides, step = [], 1
+    for n in reversed(shape):
+        strides.append(step if n != 1 else 0)
+        step *= n
+    return tuple(strides[::-1])
+
+
+def whole(root: str, shape: Sequence[int]) -> View:
+    """All of a root, as it is."""
+    index = tuple((0, ((k, 1),) if n != 1 else ()) for k, n in enumerate(shape))
+    return View(root, tuple(shape), index, 0, row_by_row(shape))
+
+
+def substituted(view: View, shape: Sequence[int], becomes: Sequence[tuple[int, Sequence]]) -> View:
+    """The view over another space. becomes: each old index as an affine map of the new ones, (start, steps)."""
+    offset, strides = view.offset, [0] * len(shape)
+    for stride, (start, steps) in zip(view.strides, becomes, strict=True):
+        offset += stride * start
+        for axis, step in steps:
+            strides[axis] += stride * step * (shape[axis] != 1)
+    return View(view.root, tuple(shape), view.index and tuple(composed(one, shape, becomes) for one in view.index), offset,
+                tuple(strides), tuple((s, n, substituted(v, shape, becomes)) for s, n, v in view.gathered))
+
+
+def composed(one: tuple[int, Steps], shape: Sequence[int], becomes: Sequence[tuple[int, Sequence]]) -> tuple[int, Steps]:
+    """The index of one axis of a root, in the indices of another space."""
+    total, new = one[0], {}
+    for old, factor in one[1]:
+        start, steps = becomes[old]
+        total += factor * start
+        for axis, step in steps:
+            if shape[axis] != 1:
+                new[axis] = new.get(axis, 0) + factor * step
+    return total, tuple(sorted(new.items()))
+
+
+def spread(view: View, shape: Sequence[int]) -> View:
+    """As NumPy broadcasts: new axes in front, and axes of one entry made long."""
+    extra = len(shape) - len(view.shape)
+    return substituted(view, shape, [(0, ((k + extra, 1),) if n != 1 else ()) for k, n in enumerate(view.shape)])
+
+
+def transposed(view: View, order: Sequence[int]) -> View:
+    """The axes in another order: the k-th is the order[k]-th of before."""
+    place = {old: new for new, old in enumerate(order)}
+    return substituted(view, [view.shape[k] for k in order], [(0, ((place[k], 1),)) for k in range(len(order))])
+
+
+def exchanged(view: View) -> View:
+    """The last two axes exchanged: the transpose of each matrix."""
+    n = len(view.shape)
+    return transposed(view, [*range(n - 2), n - 1, n - 2])
+
+
+def reshaped(view: View, shape: Sequence[int]) -> View | None:
+    """The same numbers, row by row, in another shape; None where that takes a copy."""
+    becomes: list[tuple[int, tuple]] = []
+    new = 0
+    for n in view.shape:  # an old axis becomes one or several new ones
+        axes, size = [], 1
+        while n != 1 and size < n and new < len(shape):
+            axes.append(new)
+            size *= shape[new]
+            new += 1
+        if n != 1 and size != n:
+            break
+        becomes.append((0, tuple((a, prod(shape[a + 1:axes[-1] + 1])) for a in axes)))
+    else:
+        return substituted(view, shape, becomes)
+    dense = [(s, n) for s, n in zip(view.strides, view.shape, strict=True) if n != 1]
+    if view.gathered or any(s != dense[-1][0] * prod(n for _, n in dense[k + 1:]) for k, (s, _) in enumerate(dense)):
+        return None
+    step = dense[-1][0] if dense else 0
+    return View(view.root, tuple(shape), None, view.offset, tuple(step * s for s in row_by_row(shape)))
+
+
+def indexed(view: View, keys: Sequence[Any]) -> View:
+    """view[keys], as NumPy indexes, by whole numbers, slices, None, an ellipsis, and arrays of whole numbers as Views."""
+    keys, taken = list(keys), sum(key is not None and key is not Ellipsis for key in keys)
+    k = next((k for k, key in enumerate(keys) if key is Ellipsis), len(keys))
+    keys[k:k + 1] = [slice(None)] * (len(view.shape) - taken)
+    arrays = [k for k, key in enumerate(keys) if isinstance(key, View)]
+    several = [k for k, key in enumerate(keys) if arrays and isinstance(key, (View, int))]  # go together, as one block of axes
+    together = several and several == [*range(several[0], several[-1] + 1)]
+    block = broadcast_shape([keys[k].shape for k in arrays])
+    shape: list[int] = [] if together or not arrays else list(block)
+    becomes, at, of, old = [], 0, {}, 0
+    for k, key in enumerate(keys):
+        if together and k == several[0]:
+            at = len(shape)
+            shape += block
+        if key is None:
+            shape.append(1)
+            continue
+        start, steps = 0, ()
+        if isinstance(key, slice):
+            start, stop, step = key.indices(view.shape[old])
+            steps = ((len(shape), step),)
+            shape.append(len(range(start, stop, step)))
+        elif isinstance(key, View):
+            of[old] = key
+        else:
+            start = int(key) % view.shape[old]
+        becomes.append((start, steps))
+        old += 1
+    found = substituted(view, shape, becomes)
+    if not of:
+        return found
+    axes = [(0, ((at + k, 1),)) for k in range(len(block))]
+    terms = tuple((view.strides[old], view.shape[old], substituted(spread(key, block), shape, axes)) for old, key in of.items())
+    return found._replace(index=None, gathered=found.gathered + terms)
+
+
+def broadcast_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """The shape to which all these spread."""
+    n = max(map(len, shapes), default=0)
+    padded = [(1,) * (n - len(shape)) + tuple(shape) for shape in shapes]
+    return tuple(next((m for m in sizes if m != 1), 1) for sizes in zip(*padded, strict=True))
+
+
+def diagonal(view: View, k: int = 0) -> View:
+    """The k-th diagonal of a matrix."""
+    (rows, columns), first = view.shape, (max(0, -k), max(0, k))
+    n = max(0, min(rows - first[0], columns - first[1]))
+    return substituted(view, (n,), [(first[0], ((0, 1),)), (first[1], ((0, 1),))])
+
+
+def strided(view: View, axes: Sequence[Any], order: Sequence[Any], sizes: dict[Any, int]) -> View:
+    """The view whose axes have the letters `axes`, over a space with the letters `order`; one that it has twice is a diagonal."""
+    place = {letter: k for k, letter in enumerate(order)}
+    return substituted(view, [sizes[c] for c in order],
+                       [(0, ((place[c], 1),) if n != 1 else ()) for c, n in zip(axes, view.shape, strict=True)])
