@@ -30,7 +30,7 @@ def needs(package):
     return pytest.mark.skipif(importlib.util.find_spec(package) is None, reason=f"this engine needs {package}")
 
 
-ENGINES = ["interpret", "numpy", pytest.param("numba", marks=needs("numba")), "tape", pytest.param("jax", marks=needs("jax"))]
+ENGINES = ["interpret", "numpy", pytest.param("llvm", marks=needs("llvmlite")), pytest.param("numba", marks=needs("numba")), "tape", pytest.param("jax", marks=needs("jax"))]
 
 
 @pytest.fixture(params=ENGINES)

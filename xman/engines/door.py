@@ -21,7 +21,7 @@ from ..wengert import Steps, WengertList, checked, named
 from .program import Kind, Program, on_host, program_of, same, taken
 
 # an engine: the file that has its build(program) -> Built, and the package and the extra that it needs
-ENGINES = {"interpret": (".interpret", "", ""), "numpy": (".numpy", "", ""), "numba": (".numba.engine", "numba", "fast"),
+ENGINES = {"interpret": (".interpret", "", ""), "numpy": (".numpy", "", ""), "llvm": (".llvm.engine", "llvmlite", "fast"), "numba": (".numba.engine", "numba", "fast"),
            "jax": (".jax.engine", "jax", "jax"), "tape": (".tape.engine", "", "")}
 MANY_NUMBERS = 100  # lines, from which on a list of numbers is coded
 LONG, LOOPS = 1200, 1000  # lines of a list, and of its loops, 20 ms each: more take Numba twenty seconds and longer

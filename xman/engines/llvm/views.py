@@ -92,6 +92,8 @@ def exchanged(view: View) -> View:
 
 def reshaped(view: View, shape: Sequence[int]) -> View | None:
     """The same numbers, row by row, in another shape; None where that takes a copy."""
+    if 0 in shape:
+        return View(view.root, tuple(shape), None, 0, (0,) * len(shape))
     becomes: list[tuple[int, tuple]] = []
     new = 0
     for n in view.shape:  # an old axis becomes one or several new ones

@@ -1,0 +1,203 @@
+"""Products: sums over axes that two arrays share, by BLAS where they are large, in loops where they are small.
+
+Each axis gets a letter, as in Einstein's sums: a product of matrices is "mk,kn->mn", of batches "bmk,bkn->bmn", what its adjoint
+sends to a weight that a batch shares "bmk,bmn->kn". Letters fall in four kinds: those of all three are a batch, those of one
+factor and the result are rows (M) or columns (N), and those that the result lacks are summed over (K). Axes of one entry have none.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ops.linear_maps import einsum_parts
+
+from ...wengert import Line as Step
+from .arrangements import in_shape, same, spread_to
+from .nests import Line, Product
+from .views import View, exchanged, indexed, reshaped, strided, transposed, whole
+
+TINY = 512      # multiplications of one matrix by another, up to which loops are quicker than a call of BLAS
+LARGE = 4096    # entries of a matrix, from which on BLAS multiplies vectors by it
+
+
+def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Sequence, shape: Sequence[int], dtype: np.dtype) -> View:
+    """The sum of products of the factors, each a view and the letters of its axes, over the letters that `out` lacks."""
+    factors = [one_each(x, letters) for x, letters in factors]
+    sizes = {c: n for x, letters in factors for c, n in zip(letters, x.shape, strict=True)}
+    out = [c for c in out if c in sizes]
+    while len(factors) > 2:  # two by two
+        (x, xs), (y, ys), *rest = factors
+        kept = [c for c in dict.fromkeys((*xs, *ys)) if c in out or any(c in letters for _, letters in rest)]
+        found = contract(w, f"{dst}.{len(rest)}", [(x, xs), (y, ys)], kept, [sizes[c] for c in kept], dtype)
+        factors = [one_each(found, kept), *rest]
+    found = by_blas(w, dst, factors, out, sizes, dtype) if len(factors) == 2 and dtype.kind == "f" else None
+    if found is None:
+        found = in_loops(w, dst, factors, out, sizes, dtype)
+    return reshaped(found, shape)
+
+
+def one_each(x: View, letters: Sequence) -> tuple[View, list]:
+    """The view without its axes of one entry, and with one axis a letter: the diagonal where there were two."""
+    kept = [c for c, n in zip(letters, x.shape, strict=True) if n != 1]
+    x = reshaped(x, [n for n in x.shape if n != 1])
+    unique = list(dict.fromkeys(kept))
+    return (x if unique == kept else strided(x, kept, unique, dict(zip(kept, x.shape, strict=True)))), unique
+
+
+def in_loops(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict, dtype: np.dtype) -> View:
+    """The product as a line that adds up."""
+    summed = [c for c in sizes if c not in out]
+    along = lambda c: sum(x.strides[letters.index(c)] == 1 for x, letters in factors if c in letters)
+    order = [*out, *summed]
+    if out and summed and sizes[out[-1]] >= 4 and along(out[-1]) >= along(summed[-1]):
+        order = [*out[:-1], *summed, out[-1]]  # so that the innermost loop goes through memory in order
+    root = w.tree.root(w.fresh(dst), [sizes[c] for c in out], dtype)
+    args = [strided(x, letters, order, sizes) for x, letters in factors]
+    w.line(dst, "mul" if len(args) == 2 else "copy", args, [sizes[c] for c in order], how="sum" if summed else "set",
+           target=strided(root, out, order, sizes), computed=dtype)
+    return root
+
+
+def by_blas(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict, dtype: np.dtype) -> View | None:
+    """The product as one of matrices; None where loops do better."""
+    (x, xs), (y, ys) = factors
+    batch, rows, columns = ([c for c in out if (c in xs, c in ys) == kind] for kind in ((True, True), (True, False), (False, True)))
+    summed = [c for c in xs if c in ys and c not in out]
+    if set(xs) | set(ys) != {*batch, *rows, *columns, *summed}:
+        return None  # a factor is summed by itself
+    m, n, k = (prod(sizes[c] for c in letters) for letters in (rows, columns, summed))
+    vector = 1 in (m, n)
+    if k == 1 or m * n * k <= TINY or vector and (m * k * n < LARGE or batch or not lies(w, x if n == 1 else y)):
+        return None
+    lead = [sizes[c] for c in batch]
+    a = matrices(w, dst, x, xs, [*batch, *rows, *summed], [*lead, m, k], dtype)
+    b = matrices(w, dst, y, ys, [*batch, *summed, *columns], [*lead, k, n], dtype)
+    root = w.tree.root(w.fresh(dst), [*lead, m, n], dtype)
+    w.tree.place(Product(root, a, b))
+    found, order = reshaped(root, [sizes[c] for c in (*batch, *rows, *columns)]), [*batch, *rows, *columns]
+    return transposed(found, [order.index(c) for c in out])
+
+
+def lies(w: Any, x: View) -> bool:
+    """Whether a matrix is in memory anyway, so that BLAS may take it; one that loops compute stays in loops."""
+    return w.tree.roots[x.root].place == "given" or not isinstance(w.tree.writers[x.root][0], Line)
+
+
+def matrices(w: Any, dst: str, x: View, letters: list, order: list, shape: list[int], dtype: np.dtype) -> View:
+    """A factor as matrices that BLAS can read: in its type, and with a stride of 1 along rows or columns."""
+    x = in_shape(w, transposed(x, [letters.index(c) for c in order]), shape)
+    if w.dtype(x) != dtype:
+        x = w.line(w.fresh(f"{dst}.typed"), "copy", [x], shape, dtype)
+    return x if leading(x) and not x.gathered else w.copied(x.root, x)
+
+
+def leading(x: View) -> tuple[str, int] | None:
+    """How BLAS is told of a matrix that lies row by row: n or t, and the step from one row (or column) to the next."""
+    (rows, columns), (r, c) = x.shape[-2:], x.strides[-2:]
+    if (c == 1 or columns == 1) and (r >= columns or rows == 1):
+        return "n", max(r, columns, 1)
+    if (r == 1 or rows == 1) and (c >= rows or columns == 1):
+        return "t", max(c, rows, 1)
+    return None
+
+
+# ---- operators ------------------------------------------------------------------------------------------------------
+
+def gemm(w: Any, step: Step, v: list) -> View | None:
+    """alpha·s·a@b + c, as `folded` writes it."""
+    dst, _, (alpha, s, a, ta, b, tb, c) = step
+    kind, (m, n), over = w.kinds[dst], w.kinds[dst].shape, w.program.inplace.get(dst) if dst in w.direct else None
+    a, b = (exchanged(x) if t else x for x, t in ((view(w, dst, a, v[2]), ta), (view(w, dst, b, v[4]), tb)))
+    if m * n * a.shape[1] <= TINY or 1 in (m, n) or a.shape[1] == 1 or over in (a.root, b.root):
+        found = contract(w, f"{dst}.product", [(a, "mk"), (b, "kn")], "mn", kind.shape, kind.dtype)
+        for factor in (alpha if alpha != 1.0 else None, v[1]):
+            if factor is not None:
+                found = w.line(f"{dst}.scaled", "mul", [found, factor], kind.shape, kind.dtype)
+        target = whole(over, kind.shape) if over and (c is None or v[6] == whole(over, kind.shape)) else None
+        if c or target:
+            found = w.line(dst, "add" if c else "copy", [found, v[6]] if c else [found], kind.shape, kind.dtype, target=target)
+        return found
+    a, b = (x if leading(x) and not x.gathered else w.copied(x.root, x) for x in (a, b))
+    if c is None:
+        target = whole(over, kind.shape) if over else w.tree.root(w.fresh(dst), kind.shape, kind.dtype)
+    elif isinstance(v[6], View) and v[6] == whole(v[6].root, kind.shape) and w.dtype(v[6]) == kind.dtype and (
+            v[6].root == over or v[6].root == c and w.uses[c] == 1 and w.tree.roots[v[6].root].place == "arena"
+            and not w.tree.readers.get(v[6].root) and v[6].root not in (a.root, b.root)):
+        target = v[6]  # nobody else needs what is added
+    else:
+        target = w.line(dst, "copy", [v[6]], kind.shape, kind.dtype)
+    w.tree.place(Product(target, a, b, alpha, v[1], c is not None))
+    return target
+
+
+def view(w: Any, dst: str, a: Any, x: Any) -> View:
+    """An argument as a view, where it is a number too."""
+    return x if isinstance(x, View) else w.line(w.fresh(f"{dst}.full"), "copy", [x], spread_to(w, a), w.kinds[dst].dtype)
+
+
+def factors_of(w: Any, step: Step, v: list, places: Sequence[int], letters: Sequence[Sequence]) -> list[tuple[View, Sequence]] | None:
+    """Arguments with their letters; None where the type is not for loops."""
+    dst, _, args = step
+    return None if w.kinds[dst].dtype.kind == "b" else [(view(w, dst, args[k], v[k]), own) for k, own in zip(places, letters, strict=True)]
+
+
+def matrix_letters(n: int, last: str) -> list:
+    """The letters of an array in a product: of a batch numbers, counted from the last, then rows and columns."""
+    return [*range(n - 2)][::-1] + [*last] if n > 1 else [*last[-1:]]
+
+
+def product(w: Any, step: Step, v: list) -> View | None:
+    """dot, and what its adjoint sends to either side: d b ᵀ and aᵀ d, summed over what the batch of one side lacks."""
+    dst, op, args = step
+    kind, n = w.kinds[dst], [len(spread_to(w, a)) for a in args]
+    (na, nb) = n if op == "dot" else n[1:]
+    a, b = matrix_letters(na, "mk"), matrix_letters(nb, "kn") if nb > 1 else ["k"]
+    d = [*range(max(na, nb) - 2)][::-1] + ["m"] * (na > 1) + ["n"] * (nb > 1)
+    places, letters, out = {"dot": ((0, 1), (a, b), d), "dotLeft": ((0, 2), (d, b), a), "dotRight": ((1, 0), (a, d), b)}[op]
+    short = [c for c, size in zip(out, kind.shape, strict=True) if size == 1]
+    found = factors_of(w, step, v, places, letters)
+    return found and contract(w, dst, found, [c for c in out if c not in short], kind.shape, kind.dtype)
+
+
+def einsum(w: Any, step: Step, v: list) -> View | None:
+    dst, _, (subscripts, *arrays) = step
+    inputs, result = einsum_parts(subscripts)
+    letters = [lettered(part, len(spread_to(w, a))) for part, a in zip(inputs, arrays, strict=True)]
+    kind = w.kinds[dst]
+    found = factors_of(w, step, v, range(1, len(v)), letters)
+    return found and contract(w, dst, found, lettered(result, len(kind.shape)), kind.shape, kind.dtype)
+
+
+def lettered(part: str, n: int) -> list:
+    """The letters of n axes, those of … numbers, counted from the last."""
+    own = part.replace(".", "")
+    return [*range(n - len(own))][::-1] + [*own]
+
+
+def einsum_back(w: Any, step: Step, v: list) -> View | None:
+    """x, whose axes have the letters `kept`, in the shape whose axes have the letters `mine`."""
+    dst, _, (x, like, (kept, mine)) = step
+    kind, have = w.kinds[dst], spread_to(w, x)
+    axes, of = lettered(mine, len(kind.shape)), lettered(kept, len(have))
+    sizes = dict(zip(axes, kind.shape, strict=True))
+    if not isinstance(v[0], View) or any(sizes.get(c) != n for c, n in zip(of, have, strict=True)) or kind.dtype.kind != "f":
+        return None
+    order = list(dict.fromkeys(axes))
+    spread_x = strided(v[0], of, order, sizes)
+    if order == axes:
+        return spread_x if w.dtype(v[0]) == kind.dtype else None
+    root = w.tree.root(w.fresh(dst), kind.shape, kind.dtype)
+    w.line(dst, "copy", [spread_x], spread_x.shape, how="into", target=strided(root, axes, order, sizes))
+    return root
+
+
+def trace(w: Any, step: Step, v: list) -> View | None:
+    found = factors_of(w, step, v, [0], ["ii"])
+    return found and contract(w, step[0], [(indexed(x, [slice(min(x.shape))] * 2), c) for x, c in found], "", (), w.kinds[step[0]].dtype)
+
+
+CONTRACTIONS = {"gemm()": gemm, "dot": product, "dotLeft": product, "dotRight": product, "einsum": einsum, "einsumBack": einsum_back,
+                "trace": trace}

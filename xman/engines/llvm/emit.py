@@ -1,0 +1,265 @@
+"""From nests to LLVM's text: one function for each nest, which is given the memory of the roots that it touches.
+
+Nests that differ in nothing but in their roots share a function. Memory is promised not to overlap (`noalias`): whatever shares
+memory is one root, and so one pointer. What is read in the loops in which it was computed is not stored first.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from . import arithmetic
+from .arithmetic import BOOL, converted, in_memory, literal, llvm_type
+from .nests import REDUCTIONS, TILE, Line, Loop
+from .schedule import Tree
+from .views import View
+
+UNROLLED, SHORT = 4, 64  # turns of a loop: that are written out, and up to which more turns at once would keep it from vectors
+
+
+class Function:
+    """A function that is being written. entry: what stands before all else. block: the name of the block that is open."""
+
+    def __init__(self, declared: dict[str, None]):
+        self.out: list[str] = []
+        self.entry: list[str] = []
+        self.block, self.count, self.declared = "entry", 0, declared
+
+    def new(self, word: str = "v") -> str:
+        self.count += 1
+        return f"%{word}{self.count}"
+
+    def put(self, text: str) -> None:
+        self.out.append(f" {text}")
+
+    def do(self, text: str) -> str:
+        """Append an instruction; the name of its result."""
+        name = self.new()
+        self.put(f"{name} = {text}")
+        return name
+
+    def declare(self, text: str) -> None:
+        self.declared[text] = None
+
+    def alloca(self, of: str) -> str:
+        name = self.new("s")
+        self.entry.append(f" {name} = alloca {of}, align 64")
+        return name
+
+    def open(self, size: int | str, first: str = "0", step: int = 1) -> tuple:
+        """Begin a loop, which runs at least once; the first of what `close` wants is its index."""
+        name = self.new("L")[1:]
+        before, index = self.block, f"%i{name[1:]}"
+        self.put(f"br label %{name}")
+        self.out.append(f"{name}:")
+        self.out.append("")
+        self.block = name
+        return index, size, first, step, name, before, len(self.out) - 1
+
+    def close(self, index: str, size: int | str, first: str, step: int, name: str, before: str, mark: int) -> None:
+        after = self.do(f"add nuw nsw i64 {index}, {step}")
+        more = self.do(f"icmp slt i64 {after}, {size}")
+        few = isinstance(size, int) and size <= SHORT
+        hint = f", !llvm.loop !{2 if size <= UNROLLED else 3}" if few else ""
+        self.put(f"br i1 {more}, label %{name}, label %{name}_end{hint}")
+        self.out[mark] = f" {index} = phi i64 [{first}, %{before}], [{after}, %{self.block}]"
+        self.out.append(f"{name}_end:")
+        self.block = f"{name}_end"
+
+    def sum(self, terms: dict[str, int], start: int) -> str:
+        """The number start + Σ index · step."""
+        parts = [index if step == 1 else self.do(f"mul nsw i64 {index}, {step}") for index, step in terms.items()]
+        parts += [str(start)] * bool(start or not parts)
+        total = parts[0]
+        for x in parts[1:]:
+            total = self.do(f"add nsw i64 {total}, {x}")
+        return total
+
+
+HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = !{!"llvm.loop.unroll.disable"}',
+         "!2 = distinct !{!2, !0}", "!3 = distinct !{!3, !1}"]
+
+
+class Nest(Function):
+    """The function of some nodes of the tree. memory: the roots that it is given, and the parameter of each."""
+
+    def __init__(self, tree: Tree, nodes: list, declared: dict[str, None]):
+        super().__init__(declared)
+        self.tree, self.roots = tree, tree.roots
+        self.memory: dict[str, str] = {}
+        self.stack: dict[str, str] = {}
+        self.values: dict[str, str] = {}        # the roots whose number is in a register
+        self.slots: dict[Line, str] = {}        # where lines add up
+        self.index: dict[Loop, str] = {}
+        self.before: dict[Loop, list] = {}      # what is done before a loop and after it: sums begin and end
+        self.after: dict[Loop, list] = {}
+        for node in nodes:
+            self.prepare(node)
+        self.body(nodes, ())
+
+    def text(self, name: str) -> str:
+        args = ", ".join(f"ptr noalias {p}" for p in self.memory.values())
+        return "\n".join([f"define internal void @{name}({args}) noinline {{", "entry:", *self.entry, *self.out, " ret void", "}"])
+
+    def prepare(self, node: Loop | Line) -> None:
+        """Note where sums begin and end."""
+        for inner in node.body if isinstance(node, Loop) else ():
+            self.prepare(inner)
+        if isinstance(node, Line) and node.how in REDUCTIONS:
+            first, last = node.summed()
+            if last < len(node.path):
+                self.before.setdefault(node.path[last], []).append((self.slot, node))
+                self.after.setdefault(node.path[last], []).append((self.done, node))
+            if first < last:
+                self.before.setdefault(node.path[first], []).append((self.fill, node))
+
+    def body(self, nodes: list, tile: tuple[str, str] | tuple) -> None:
+        """Loops and lines, in order. tile: the index at which the tile around them begins, and where it ends."""
+        for node in nodes:
+            if isinstance(node, Line):
+                self.line(node)
+                continue
+            for action, line in self.before.get(node, ()):
+                action(line)
+            if node.size:
+                self.loop(node, tile)
+            for action, line in self.after.get(node, ()):
+                action(line)
+
+    def loop(self, node: Loop, tile: tuple) -> None:
+        if node.kind == "tile":
+            loop = self.open(node.size, step=TILE)
+            end = self.do(f"add nsw i64 {loop[0]}, {TILE}")
+            less = self.do(f"icmp slt i64 {end}, {node.size}")
+            tile = loop[0], self.do(f"select i1 {less}, i64 {end}, i64 {node.size}")
+        else:
+            loop = self.open(tile[1], tile[0]) if node.kind == "lane" else self.open(node.size)
+        self.index[node] = loop[0]
+        self.body(node.body, tile)
+        self.close(*loop)
+
+    # ---- lines ------------------------------------------------------------------------------------------------------
+
+    def line(self, line: Line) -> None:
+        """Compute a line's number and bring it where it belongs."""
+        root, value = self.roots[line.target.root], self.formula(line)
+        first, last = line.summed()
+        if line.how in ("set", "put") or line.how in REDUCTIONS and first == last == len(line.levels):
+            self.keep(line, value, self.at(line), known=line.how != "put")
+        elif line.how in REDUCTIONS and last < len(line.levels):
+            slot, T = self.slots[line], llvm_type(root.dtype)
+            total = arithmetic.combined(self, line.how, root.dtype, self.do(f"load {T}, ptr {slot}"), value)
+            self.put(f"store {T} {total}, ptr {slot}")
+        else:
+            self.gather(line, value, self.at(line))
+
+    def formula(self, line: Line) -> str:
+        """The number of a line, in the type of its target."""
+        v = [self.read(a, line) if isinstance(a, View) else (literal(a, line.dtype), line.dtype) for a in line.args]
+        if line.op == "where" and not isinstance(line.args[0], View):
+            v[0] = literal(line.args[0], BOOL), BOOL
+        types = [BOOL if line.op == "where" and not k else line.dtype for k in range(len(v))]
+        value, dtype = arithmetic.value(self, line.op, line.dtype,
+                                        [converted(self, x, own, to) for (x, own), to in zip(v, types, strict=True)])
+        return converted(self, value, dtype, self.roots[line.target.root].dtype)
+
+    def read(self, view: View, line: Line) -> tuple[str, Any]:
+        """A number that a line reads, and its type."""
+        dtype = self.roots[view.root].dtype
+        if view.root in self.values:
+            w = self.tree.writers[view.root][-1]
+            first, _ = w.summed()
+            if line.path[:first] == w.path[:first]:
+                return self.values[view.root], dtype
+        return self.load(view, self.at(line)), dtype
+
+    def keep(self, line: Line, value: str, at: dict, known: bool = True) -> None:
+        """A number that is done: it is known in these loops, and stored if somebody else reads it."""
+        if known:
+            self.values[line.target.root] = value
+        if self.roots[line.target.root].place != "none":
+            self.store(value, line.target, at)
+
+    def gather(self, line: Line, value: str, at: dict) -> None:
+        """Bring a number to what lies in memory."""
+        how = line.how if line.how in REDUCTIONS else "sum"
+        dtype = self.roots[line.target.root].dtype
+        self.store(arithmetic.combined(self, how, dtype, self.load(line.target, at), value), line.target, at)
+
+    def slot(self, line: Line) -> None:
+        """Begin a sum in a register."""
+        dtype = self.roots[line.target.root].dtype
+        self.slots[line] = self.alloca(llvm_type(dtype))
+        self.put(f"store {llvm_type(dtype)} {arithmetic.start(line.how, dtype)}, ptr {self.slots[line]}")
+
+    def done(self, line: Line) -> None:
+        """End a sum in a register."""
+        first, last = line.summed()
+        value = self.do(f"load {llvm_type(self.roots[line.target.root].dtype)}, ptr {self.slots[line]}")
+        (self.keep if first == last else self.gather)(line, value, self.at(line, last))
+
+    def fill(self, line: Line) -> None:
+        """Begin sums in memory, one for each index within."""
+        first, _ = line.summed()
+        at, loops = self.at(line, first), []
+        within = [axis for d, (axis, kind) in enumerate(line.levels) if d >= first and kind != "tile" and not line.reduced(d)]
+        if any(line.shape[axis] == 0 for axis in within):
+            return
+        for axis in within:
+            loops.append(self.open(line.shape[axis]))
+            at[axis] = loops[-1][0], "0"
+        self.store(arithmetic.start(line.how, self.roots[line.target.root].dtype), line.target, at)
+        for loop in reversed(loops):
+            self.close(*loop)
+
+    # ---- memory -----------------------------------------------------------------------------------------------------
+
+    def at(self, line: Line, depth: int | None = None) -> dict[int, tuple[str, str | None]]:
+        """For each axis of a line its index, and where its tile begins."""
+        found, tile = {}, {}
+        for (axis, kind), loop in zip(line.levels[:depth], line.path, strict=False):
+            if kind == "tile":
+                tile[axis] = self.index[loop]
+            else:
+                found[axis] = self.index[loop], tile.get(axis)
+        return found
+
+    def load(self, view: View, at: dict) -> str:
+        dtype, pointer = self.roots[view.root].dtype, self.address(view, at)
+        value = self.do(f"load {in_memory(dtype)}, ptr {pointer}")
+        return self.do(f"icmp ne i8 {value}, 0") if dtype == BOOL else value
+
+    def store(self, value: str, view: View, at: dict) -> None:
+        dtype, pointer = self.roots[view.root].dtype, self.address(view, at)
+        value = self.do(f"zext i1 {value} to i8") if dtype == BOOL else value
+        self.put(f"store {in_memory(dtype)} {value}, ptr {pointer}")
+
+    def address(self, view: View, at: dict) -> str:
+        """Where the entry of a view lies."""
+        root, terms, start = self.roots[view.root], {}, 0
+        if root.depth == 0 and not any(root.tiled):
+            start, terms = view.offset, {at[k][0]: s for k, s in enumerate(view.strides) if s and view.shape[k] != 1}
+        else:
+            for stride, tiled, (offset, steps) in zip(root.strides, root.tiled, view.index, strict=True):
+                start += stride * offset
+                for k, step in steps if stride else ():
+                    terms[at[k][0]] = terms.get(at[k][0], 0) + stride * step
+                    if tiled:
+                        terms[at[k][1]] = terms.get(at[k][1], 0) - stride * step
+        for stride, n, key in view.gathered:
+            whole = self.load(key, at)
+            dtype = self.roots[key.root].dtype
+            wide = whole if dtype.itemsize == 8 else self.do(f"{'sext' if dtype.kind == 'i' else 'zext'} {llvm_type(dtype)} {whole} to i64")
+            back = self.do(f"add nsw i64 {wide}, {n}")
+            negative = self.do(f"icmp slt i64 {wide}, 0")
+            terms[self.do(f"select i1 {negative}, i64 {back}, i64 {wide}")] = stride
+        entry = self.sum(terms, start)
+        return self.do(f"getelementptr inbounds {in_memory(root.dtype)}, ptr {self.pointer(root.name)}, i64 {entry}")
+
+    def pointer(self, name: str) -> str:
+        """Where a root begins."""
+        root = self.roots[name]
+        if root.place == "stack":
+            if name not in self.stack:
+                self.stack[name] = self.alloca(f"[{root.size} x {in_memory(root.dtype)}]")
+            return self.stack[name]
+        return self.memory.setdefault(name, f"%p{len(self.memory)}")

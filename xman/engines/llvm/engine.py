@@ -1,0 +1,150 @@
+"""The engine llvm: the function in Python that looks at the values, takes memory, runs the code and hands out the results.
+
+Results are the interpreter's to rounding: each operator is computed in the type in which NumPy does, sums and products of
+matrices in another order, and exp, log, tanh and their like to the last bits (`formulas` says how many).
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import ops
+
+from ..door import Built
+from ..memory import arena
+from ..plan import Buffer, Plan, flops_of
+from ..program import GEMM, Program
+from ..text import Text, guard, own_array
+from .compiled import functions
+from .lines import Lines
+from .nests import Call, Line, Loop, described
+from .step import Step
+from .views import View
+
+
+def build(program: Program) -> Built:
+    """The program as machine code, compiled or loaded from the disk."""
+    lines = Lines(program)
+    step = Step(lines)
+    tree = "\n".join(described(lines.tree.body, lines.tree.roots))
+    writer = Writer(lines, step)
+    return Built(writer.function(functions(step.text, len(step.parts), step.blas.routines)), f"{tree}\n\n{writer.text}", writer.plan())
+
+
+class Writer:
+    """Writes the function in Python."""
+
+    def __init__(self, lines: Lines, step: Step):
+        self.lines, self.step, self.program, self.kinds = lines, step, lines.program, lines.kinds
+        names = {a for dst, _, args in lines.lines for a in (dst, *args) if isinstance(a, str)} | {*lines.given}
+        self.text, self.names = Text({x for x in names if x.isidentifier()}), {}
+        self.text.objects |= {x: v for x, v in self.program.constants.items()}
+        self.spaces: list[tuple] = []  # memory that no run uses now
+        self.give_back = self.spaces.append
+        self.inside = {x for call in step.calls for v in (*call.views, *([call.target] if call.target else ()))
+                       for x in [v.root] if x in step.places} | {x for x in step.places if lines.tree.roots[x].place == "number"}
+
+    def name(self, root: str) -> str:
+        """The name of a root's array in Python."""
+        if root in self.lines.given:
+            return root
+        return self.names.setdefault(root, self.text.fresh("".join(c if c.isalnum() or c == "_" else "_" for c in f"{root}_")))
+
+    def function(self, steps: list[Callable]) -> Callable:
+        """The function from the values to the results."""
+        text, program, roots = self.text, self.program, self.lines.tree.roots
+        step, results, arguments = text.free("step"), text.free("results"), text.free("arguments")
+        text.add(f"def {step}({text.free('values')}):", 0)
+        guard(text, program, program.original.inputs, program.inplace.values())
+        for x in program.original.inputs:
+            if x in roots and self.kinds[x].array and x not in program.inplace.values():
+                text.add(f"if not {x}.flags.c_contiguous: {x} = {text.call('contiguous', np.ascontiguousarray, x)}")
+            elif x in roots and not self.kinds[x].array and self.kinds[x].dtype.kind == "b":
+                text.add(f"{x} = {text.call('bool_', np.bool_, x)}")
+        for s in dict.fromkeys(args[1] for _, op, args in self.lines.lines if op == GEMM and args[1]):
+            text.add(f"if {s} == 0: return None")  # BLAS would not look at the matrices
+        for x in program.constants:
+            if x in roots:
+                kind = self.kinds[x]
+                text.objects[x] = np.array(program.constants[x], kind.dtype, order="C") if kind.array else kind.dtype.type(program.constants[x])
+        views = [(x, self.name(x)) for x in sorted(self.inside)]
+        parts = [(self.step.places[x], roots[x]) for x, _ in views]
+
+        def space() -> tuple:
+            memory = arena(self.step.size)
+            return memory, *(memory[start:start + root.bytes].view(root.dtype).reshape(root.shape) for start, root in parts)
+
+        taken = text.object("taken", lambda: self.spaces.pop() if self.spaces else space())
+        text.add(f"{text.free('memory')} = {taken}()")
+        text.add(f"{', '.join([text.free('space'), *(name for _, name in views)])}, = {text.free('memory')}")
+        for x in self.step.arguments:
+            if roots[x].place == "output":
+                dtype = text.object(roots[x].dtype.name, roots[x].dtype)
+                text.add(f"{self.name(x)} = {text.call('empty', np.empty, repr(roots[x].shape), dtype)}")
+            elif x in self.lines.constants:
+                self.names[x] = text.object("constant", self.lines.constants[x])
+        text.add(f"{arguments} = ({', '.join([text.free('space'), *map(self.name, self.step.arguments)])},)")
+        for k, call in enumerate([*self.step.calls, None]):
+            if self.step.parts[k] or k == 0 and self.lines.bounds:
+                text.add(f"if {text.object('run', steps[k])}({arguments}):")
+                self.leave("None", 2)
+            if call:
+                self.call(call)
+        text.add(f"{results} = {{{', '.join(f'{x!r}: {self.result(x)}' for x in program.outputs)}}}")
+        for y, x in program.inplace.items():
+            if y in self.lines.objects:
+                text.add(text.call("copyto", np.copyto, x, y))
+        self.leave(results, 1)
+        return text.function(step)
+
+    def leave(self, what: str, depth: int) -> None:
+        self.text.add(self.text.call("give_back", self.give_back, self.text.free("memory")), depth)
+        self.text.add(f"return {what}", depth)
+
+    def call(self, call: Call) -> None:
+        """Lines that compute an operator by its own function."""
+        text, kind = self.text, self.kinds.get(call.dst)
+        value = call.dst if call.target is None else text.free("value")
+        text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
+        text.add(f"{value} = {text.call(call.op, ops.G[call.op], *map(self.argument, call.args))}", 2)
+        if call.target is None:
+            return
+        text.add(f"if not {text.call('put', put, value, self.name(call.target.root))}:")
+        self.leave("None", 2)
+
+    def argument(self, a: Any) -> str:
+        """An argument of a call."""
+        if not isinstance(a, View):
+            return self.text.literal(a)
+        return self.name(a.root) + "[()]" * (a.root in self.lines.scalars and a.root not in self.lines.given)
+
+    def result(self, x: str) -> str:
+        """An output, as an array that nobody else has, or a number."""
+        if x in self.lines.objects:
+            return self.text.call("own", own_array, x)
+        name = self.name(self.lines.results[x].root)
+        return name if self.kinds[x].shape else f"{name}[()]"
+
+    def plan(self) -> Plan:
+        """What the program is made of."""
+        lines, roots = self.lines, self.lines.tree.roots
+        groups = [list(dict.fromkeys(written(node))) for node in lines.tree.body if isinstance(node, Loop)]
+        calls = [f"{call.dst} = {call.op}(…)" for call in self.step.calls]
+        buffers = [Buffer(x, roots[x].shape, roots[x].dtype, start) for x, start in self.step.places.items()]
+        return Plan("llvm", buffers, self.step.size, sum(root.bytes for root in roots.values() if root.place == "output"),
+                    sorted(self.program.inplace[y] for y in lines.direct), groups, calls, flops_of(lines.lines, self.kinds))
+
+
+def written(node: Loop | Line) -> list[str]:
+    """The roots that a nest writes."""
+    return [x for inner in node.body for x in written(inner)] if isinstance(node, Loop) else [node.target.root]
+
+
+def put(value: Any, out: np.ndarray) -> bool:
+    """Whether value has out's shape; then it is copied there."""
+    if np.shape(value) != out.shape:
+        return False  # the shape depends on the values, and they are others
+    out[...] = value
+    return True

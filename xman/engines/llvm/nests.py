@@ -1,0 +1,165 @@
+"""What a program becomes: a tree of loops and lines, with products of BLAS and calls of NumPy between the nests.
+
+    for i of 64:                         a Loop over rows,
+      for j of 10:
+        top max= copy z[i, j]            a Line: `op` of numbers that lie in views, put into a view; here a maximum,
+      for j of 10:                       as its target does not depend on j
+        e = exp …
+        total sum= copy e
+      for j of 10:
+        p = divide e total
+
+A line goes over a *space*: one index for each axis of what it computes, those included over which it adds up.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .views import View
+
+LONG, TILE = 2048, 1024  # an axis as long as that is cut into tiles of so many, so that several loops share what is in the cache
+
+
+@dataclass(eq=False)
+class Line:
+    """`op` of `args`, computed in `dtype` for each index of the space `shape`, and brought to `target`.
+
+    args: views over the space, and numbers. how: `set` where each entry of the target is written once; `put` where the target
+    is a part of its root; `into` where it is added to what is there; `sum`, `prod`, `max`, `min` over the axes along which the
+    target stands still. levels: its loops from the outermost, (axis, "all" | "tile" | "lane"). path: those loops themselves.
+    """
+    op: str
+    args: list
+    shape: tuple[int, ...]
+    target: View
+    how: str
+    dtype: np.dtype
+    levels: list = field(default_factory=list)
+    path: list = field(default_factory=list)
+    rank: float = 0.0
+
+    def __post_init__(self) -> None:
+        cut = False
+        for axis, n in enumerate(self.shape):
+            if n != 1:
+                self.levels += [(axis, "tile"), (axis, "lane")] if n >= LONG and not cut else [(axis, "all")]
+                cut = cut or n >= LONG
+
+    @property
+    def views(self) -> list[View]:
+        """What it reads."""
+        found = [a for a in self.args if isinstance(a, View)]
+        return found + [v for a in (*found, self.target) for _, _, v in a.gathered]
+
+    def size(self, depth: int) -> tuple[int, str]:
+        """Of its loop at that depth: how often it runs, and over what."""
+        axis, kind = self.levels[depth]
+        return self.shape[axis], kind
+
+    def reduced(self, depth: int) -> bool:
+        """Whether it adds up along that loop."""
+        return self.how in REDUCTIONS and self.target.strides[self.levels[depth][0]] == 0
+
+    def summed(self) -> tuple[int, int]:
+        """The depth of the outermost loop along which it adds up, and that from which on it does in all: these need but one
+        number, which stays in a processor's register. Each tile has a sum of its own."""
+        n = len(self.levels)
+        first = next((d for d in range(n) if self.reduced(d)), n)
+        last = n
+        while last > 0 and self.reduced(last - 1) and self.levels[last - 1][1] != "tile":
+            last -= 1
+        return first, last
+
+
+REDUCTIONS = {"sum", "prod", "max", "min"}
+
+
+@dataclass(eq=False)
+class Loop:
+    """An index that runs: over all of an axis, over its tiles, or over the lane of one tile. body: Loops and Lines in order."""
+    size: int
+    kind: str
+    body: list = field(default_factory=list)
+    lines: int = 0                                # in it, however deep
+    parts: dict = field(default_factory=dict)     # by root, the part that is written here
+    rank: float = 0.0
+
+
+@dataclass(eq=False)
+class Product:
+    """target = alpha·s·a@b by BLAS, added to what is there where `added` holds; once for each matrix of a batch."""
+    target: View
+    a: View
+    b: View
+    alpha: float = 1.0
+    s: View | None = None
+    added: bool = False
+    path: tuple = ()
+    rank: float = 0.0
+
+    @property
+    def views(self) -> list[View]:
+        return [self.a, self.b, *([self.s] if self.s else []), *([self.target] if self.added else [])]
+
+
+@dataclass(eq=False)
+class Call:
+    """An operator that NumPy computes, on whole arrays. args: views of whole roots, literals, and names of Python's objects.
+
+    target: where the result goes; None where it is an object of Python, such as a sparse matrix, called `dst`.
+    """
+    dst: str
+    op: str
+    args: tuple
+    target: View | None
+    path: tuple = ()
+    rank: float = 0.0
+
+    @property
+    def views(self) -> list[View]:
+        return [a for a in self.args if isinstance(a, View)]
+
+
+@dataclass
+class Root:
+    """A register with memory of its own.
+
+    place: `given` by the caller, a new `output`, a `number` that is handed out, in the program's `arena`, on the `stack`, or
+    `none` where its numbers never leave a processor's registers. depth: the loops that all who touch it share: it is kept for those within alone.
+    strides, size: of what is kept, in entries. tiled: the axes of which only a tile is kept.
+    """
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    place: str = "arena"
+    depth: int = 0
+    strides: tuple[int, ...] = ()
+    tiled: tuple[bool, ...] = ()
+    size: int = 0
+
+    bytes = property(lambda self: self.size * self.dtype.itemsize)
+
+
+def described(body: list, roots: dict[str, Root], depth: int = 0) -> list[str]:
+    """The tree as text, a line each."""
+    text = []
+    name = lambda a: a.root + "[…]" * bool(a.gathered) if isinstance(a, View) else repr(a)
+    for node in body:
+        if isinstance(node, Loop):
+            text.append(f"{'  ' * depth}for {node.size}{'' if node.kind == 'all' else f' ({node.kind})'}:")
+            text += described(node.body, roots, depth + 1)
+        elif isinstance(node, Line):
+            root = roots[node.target.root]
+            kept = "" if root.place == "none" else f"   # {root.place}, {root.size:,} of {root.dtype}"
+            sign = {"set": "=", "put": "[…] =", "into": "[…] +=", "sum": "+=", "prod": "*="}.get(node.how, f"{node.how}=")
+            text.append(f"{'  ' * depth}{root.name} {sign} {node.op}({', '.join(map(name, node.args))}){kept}")
+        elif isinstance(node, Product):
+            factor = "" if node.alpha == 1.0 else f"{node.alpha!r} * "
+            factor += f"{node.s.root} * " if node.s else ""
+            text.append(f"{node.target.root} {'+' * node.added}= {factor}{node.a.root} @ {node.b.root}   # BLAS, {node.target.shape}")
+        else:
+            text.append(f"{node.dst} = {node.op}({', '.join(map(name, node.args))})   # NumPy")
+    return text

@@ -1,0 +1,166 @@
+"""The schedule: where in the tree a line goes, and what memory that leaves to be kept.
+
+There is one rule. A line goes, from the outermost of its axes inwards, into the first loop over the same number of indices that
+is *late enough*: after everything that it waits for, or in the same loop with it where the two touch what they share at the
+loop's own index. Where there is no such loop a new one begins, as early as it may. So the softmax of rows becomes one loop over
+rows with three loops inside it, and an optimizer's update one loop for all its lines, without a case of their own.
+
+A root is then kept for the loops within the innermost one that all share who touch it: one number in a processor's register
+where they share all loops, a row where they share the loop over rows, and all of it where they share none.
+"""
+from __future__ import annotations
+
+from bisect import bisect_left
+from itertools import islice
+from math import prod
+
+import numpy as np
+
+from .nests import REDUCTIONS, TILE, Call, Line, Loop, Product, Root
+from .views import View, row_by_row, whole
+
+ON_STACK = 8  # a root that keeps no more numbers than that within loops lies on the stack
+MOST = 400    # lines of a nest: more take long to compile
+
+
+class Tree:
+    """The nodes of a program in order, and its roots."""
+
+    def __init__(self) -> None:
+        self.body: list = []
+        self.roots: dict[str, Root] = {}
+        self.writers: dict[str, list] = {}  # by root
+        self.readers: dict[str, list] = {}
+        self.calls: list[Call] = []
+
+    def root(self, name: str, shape: tuple[int, ...], dtype: np.dtype, place: str = "arena") -> View:
+        """A new root, all of it."""
+        self.roots[name] = Root(name, tuple(shape), np.dtype(dtype), place)
+        return whole(name, shape)
+
+    # ---- placing ----------------------------------------------------------------------------------------------------
+
+    def waits(self, node: Line | Product | Call) -> list:
+        """What has to be done before: who writes what it reads, and who touched what it overwrites."""
+        found = [w for view in node.views for w in self.writers.get(view.root, ())]
+        if isinstance(node, Call):
+            return found + [w for a in node.args if isinstance(a, str) for w in self.writers.get(a, ())]
+        root = node.target.root
+        if not isinstance(node, Line) or node.how == "set":
+            found += [*self.writers.get(root, ()), *self.readers.get(root, ())]
+        if self.roots[root].place == "given":
+            found += self.calls  # the caller's own array: a call may still say that the values are not for this program
+        return found
+
+    def place(self, node: Line | Product | Call) -> None:
+        """Put the node where the rule says."""
+        waits, body, depth = self.waits(node), self.body, 0
+        levels = node.levels if isinstance(node, Line) else ()
+        while True:
+            first = 0
+            for w in waits:
+                other = w.path[depth] if depth < len(w.path) else w
+                first = max(first, position(body, other) + (not together(node, depth, w, other)))
+            if depth == len(levels):
+                insert(body, first, node)
+                break
+            loop = next((x for x in islice(body, first, None) if takes(x, node, depth)), None)
+            if loop is None:
+                loop = Loop(*node.size(depth))
+                insert(body, first, loop)
+            loop.lines += 1
+            if node.how in ("into", "put"):
+                loop.parts[node.target.root] = node.target
+            node.path = [*node.path, loop]
+            waits = [w for w in waits if depth < len(w.path) and w.path[depth] is loop]
+            body, depth = loop.body, depth + 1
+        self.writers.setdefault(node.dst if isinstance(node, Call) and not node.target else node.target.root, []).append(node)
+        for view in node.views:
+            self.readers.setdefault(view.root, []).append(node)
+        if isinstance(node, Call):
+            self.calls.append(node)
+
+    # ---- keeping ----------------------------------------------------------------------------------------------------
+
+    def keep(self) -> None:
+        """Settle what memory each root needs."""
+        for root in self.roots.values():
+            root.strides, root.tiled, root.size = row_by_row(root.shape), (False,) * len(root.shape), prod(root.shape)
+            writers = self.writers.get(root.name, [])
+            if root.place == "arena" and len(writers) == 1 and isinstance(writers[0], Line) and writers[0].how not in (
+                    "into", "put"):
+                self.narrow(root, writers[0])
+
+    def narrow(self, root: Root, w: Line) -> None:
+        """Keep of a root, which one line computes, what its readers need."""
+        first, last = w.summed()
+        home = w.path[:first] if first == last else []  # where its number is in a processor's register
+        depth, kept = first, not home
+        for r in self.readers.get(root.name, ()):
+            if home and list(r.path[:first]) == home:
+                continue
+            kept = True
+            common = 0
+            while common < min(len(r.path), depth) and r.path[common] is w.path[common]:
+                common += 1
+            depth = min(depth, common)
+        if not kept:
+            root.place = "none"
+            return
+        root.depth, sizes, tiled = depth, [], []
+        for _, steps in w.target.index:
+            mine = [d for d, (axis, _) in enumerate(w.levels) if steps and axis == steps[0][0]]
+            within = [d for d in mine if d >= depth]
+            n = w.shape[steps[0][0]] if within else 1
+            tiled.append(bool(within) and len(within) < len(mine))
+            sizes.append(min(TILE, n) if tiled[-1] else n)
+        root.strides, root.tiled, root.size = row_by_row(sizes), tuple(tiled), prod(sizes)
+        if depth and root.size <= ON_STACK:
+            root.place = "stack"
+
+
+def takes(loop: Loop | Line | Product | Call, line: Line, depth: int) -> bool:
+    """Whether it is a loop over that axis of the line, with room for it. Two sums into parts of one root are kept apart, so
+    that LLVM sees that the entries of each are."""
+    if not isinstance(loop, Loop) or (loop.size, loop.kind) != line.size(depth) or loop.lines >= MOST:
+        return False
+    if depth < len(line.levels) - 1 or line.how not in ("into", "put"):
+        return True
+    return loop.parts.get(line.target.root, line.target) == line.target
+
+
+def together(line: Line | Product | Call, depth: int, w: Line | Product | Call, loop: Loop | Line | Product | Call) -> bool:
+    """Whether the line may be in the loop of what it waits for: they touch each root that one of them writes at one index."""
+    if not (isinstance(line, Line) and isinstance(w, Line) and depth < min(len(line.levels), len(w.levels))) or not takes(
+            loop, line, depth) or w.how in ("into", "put"):
+        return False
+    mine, others = line.levels[depth][0], w.levels[depth][0]
+    if w.how in REDUCTIONS and w.target.strides[others] == 0 or line.target.root == w.target.root:
+        return False
+    shared = [(w.target, v) for v in line.views if v.root == w.target.root]
+    shared += [(v, line.target) for v in w.views if v.root == line.target.root]
+    return all(at_one_index(theirs, others, own, mine) for theirs, own in shared)
+
+
+def at_one_index(one: View, axis: int, other: View, its: int) -> bool:
+    """Whether two views of a root meet only where the index of an axis of one is that of an axis of the other."""
+    if one.index is None or other.index is None:
+        return False
+    return any(start == begin and len(steps) == len(ways) == 1 and steps[0] == (axis, ways[0][1]) and ways[0][0] == its
+               for (start, steps), (begin, ways) in zip(one.index, other.index, strict=True))
+
+
+def position(body: list, node: Line | Loop | Product | Call) -> int:
+    """Where in a body a node is."""
+    return bisect_left(body, node.rank, key=lambda x: x.rank)
+
+
+def insert(body: list, k: int, node: Line | Loop | Product | Call) -> None:
+    """Put a node into a body, where ranks rise."""
+    low = body[k - 1].rank if k else body[0].rank - 2.0 if body else 0.0
+    high = body[k].rank if k < len(body) else low + 2.0
+    node.rank = (low + high) / 2
+    body.insert(k, node)
+    if not low < node.rank < high:
+        for rank, x in enumerate(body):
+            x.rank = float(rank)

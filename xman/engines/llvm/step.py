@@ -1,0 +1,154 @@
+"""The function that a program is: which nests and products run one after another, and where in memory their roots lie.
+
+It is one function, or where NumPy computes something in between several. Each takes a tuple of Python's: the arena, then what
+is given, then the outputs, all of them arrays of NumPy or its numbers. A function returns 1 where the values are not for it.
+"""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..memory import ALIGNED, Event, placed
+from .arithmetic import in_memory
+from .emit import HINTS, Function, Nest
+from .lines import Lines
+from .nests import Call, Line, Product
+from .products import Blas
+
+ITEMS, DATA = 24, 16  # bytes of an object of CPython before a tuple's items, and before an array's pointer or a number (`compiled`)
+
+
+class Item(NamedTuple):
+    """What is done at one go. roots: those that it touches."""
+    how: str
+    what: Any
+    roots: list[str]
+
+
+class Step:
+    """The text of a program. functions: how many. places, size: of the arena. arguments: what a function's tuple holds."""
+
+    def __init__(self, lines: Lines):
+        self.lines, self.roots, self.tree = lines, lines.tree.roots, lines.tree
+        self.blas, self.declared, self.names, self.filled = Blas(), {}, {}, set()
+        items = self.items()
+        self.places, self.size = self.memory(items)
+        self.arguments = [x for x, root in self.roots.items() if root.place in ("given", "output")]
+        self.parts: list[list[Item]] = [[]]
+        self.calls: list[Call] = []
+        for item in items:
+            if item.how == "call":
+                self.calls.append(item.what)
+                self.parts.append([])
+            else:
+                self.parts[-1].append(item)
+        functions = [self.function(k, part) for k, part in enumerate(self.parts)]
+        bounded = [BOUNDED.format(T=T, how=how) for T, how in sorted(self.bounded())]
+        self.text = "\n".join([*self.blas.constants, *self.declared, *bounded, *self.names, *functions, *HINTS, ""])
+
+    def items(self) -> list[Item]:
+        """The nodes at the top, numbers that follow one another together."""
+        found: list[Item] = []
+        nodes, k = self.tree.body, 0
+        while k < len(nodes):
+            node, group = nodes[k], [nodes[k]]
+            k += 1
+            if isinstance(node, (Product, Call)):
+                how = "call" if isinstance(node, Call) else "product"
+                touched = [v.root for v in node.views] + ([node.target.root] if node.target else [])
+                found.append(Item(how, node, list(dict.fromkeys(touched))))
+                continue
+            while isinstance(node, Line) and k < len(nodes) and isinstance(nodes[k], Line):
+                group.append(nodes[k])
+                k += 1
+            nest = Nest(self.tree, group, self.declared)
+            text = nest.text("{}").replace("{}", "NAME", 1)
+            name = self.names.setdefault(text, f"nest{len(self.names)}")
+            found.append(Item("nest", name, list(nest.memory)))
+        self.names = {text.replace("NAME", name, 1): name for text, name in self.names.items()}
+        return found
+
+    def memory(self, items: list[Item]) -> tuple[dict[str, int], int]:
+        """Where in the arena each root lies, and its bytes."""
+        inside = lambda x: self.roots[x].place in ("arena", "number")
+        seen: set[str] = set()
+        events = []
+        for item in items:
+            new = [x for x in item.roots if inside(x) and x not in seen]
+            seen.update(new)
+            events.append(Event([x for x in item.roots if inside(x) and x not in new], {x: self.roots[x].bytes for x in new}))
+        events.append(Event([x for x in seen if self.roots[x].place == "number"], {}))
+        places, size = placed(events)
+        return places, size + ALIGNED
+
+    def bounded(self) -> set[tuple[str, str]]:
+        return {(in_memory(self.roots[x].dtype), "zext" if self.roots[x].dtype.kind == "u" else "sext") for x, _, _ in self.lines.bounds}
+
+    def function(self, k: int, part: list[Item]) -> str:
+        """The text of one function."""
+        f, where = Function(self.declared), {}
+
+        def pointer(x: str) -> str:
+            if x not in where:
+                root, at = self.roots[x], f.new("r")
+                if root.place in ("given", "output"):
+                    item = ITEMS + 8 * (1 + self.arguments.index(x))
+                    f.entry += [f" {at}i = getelementptr i8, ptr %args, i64 {item}", f" {at}o = load ptr, ptr {at}i",
+                                f" {at}d = getelementptr i8, ptr {at}o, i64 {DATA}"]
+                    number = root.place == "given" and x in self.lines.kinds and not self.lines.kinds[x].array
+                    f.entry.append(f" {at} = {f'getelementptr i8, ptr {at}d, i64 0' if number else f'load ptr, ptr {at}d'}")
+                else:
+                    f.entry.append(f" {at} = getelementptr i8, ptr %arena, i64 {self.places[x]}")
+                where[x] = at
+            return where[x]
+
+        bad = [f.do(f"call i1 @bounded_{in_memory(self.roots[x].dtype)}_{'zext' if self.roots[x].dtype.kind == 'u' else 'sext'}"
+                    f"(ptr {pointer(x)}, i64 {self.roots[x].size}, i64 {max(low, 0) if self.roots[x].dtype.kind == 'u' else low}, i64 {high})")
+               for x, low, high in self.lines.bounds] if k == 0 else []
+        for test in bad:
+            go = f.new("go")[1:]
+            f.put(f"br i1 {test}, label %bad, label %{go}")
+            f.out.append(f"{go}:")
+            f.block = go
+        for how, what, roots in part:
+            for x in roots:
+                self.fill(f, x, pointer)
+            if how == "nest":
+                f.put(f"call void @{what}({', '.join(f'ptr {pointer(x)}' for x in roots)})")
+            else:
+                self.blas.product(f, what, self.roots, pointer)
+        head = [f"define i64 @step{k}(ptr %args) {{", "entry:", f" %a = getelementptr i8, ptr %args, i64 {ITEMS}",
+                " %b = load ptr, ptr %a", f" %c = getelementptr i8, ptr %b, i64 {DATA}", " %arena = load ptr, ptr %c"]
+        return "\n".join([*head, *f.entry, *f.out, " ret i64 0", *(["bad:", " ret i64 1"] if bad else []), "}"])
+
+    def fill(self, f: Function, x: str, pointer: Any) -> None:
+        """Zeros for a root to which is added, before the first that touches it."""
+        if x not in self.filled and any(isinstance(w, Line) and w.how == "into" for w in self.tree.writers.get(x, ())):
+            f.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+            f.put(f"call void @llvm.memset.p0.i64(ptr {pointer(x)}, i8 0, i64 {self.roots[x].bytes}, i1 false)")
+        self.filled.add(x)
+
+
+BOUNDED = """define internal i1 @bounded_{T}_{how}(ptr %x, i64 %n, i64 %low, i64 %high) {{
+entry:
+ %some = icmp sgt i64 %n, 0
+ br i1 %some, label %loop, label %fine
+loop:
+ %i = phi i64 [0, %entry], [%next, %more]
+ %p = getelementptr {T}, ptr %x, i64 %i
+ %v = load {T}, ptr %p
+ %w = {how} {T} %v to i65
+ %l = sext i64 %low to i65
+ %h = sext i64 %high to i65
+ %a = icmp slt i65 %w, %l
+ %b = icmp sge i65 %w, %h
+ %c = or i1 %a, %b
+ br i1 %c, label %bad, label %more
+more:
+ %next = add i64 %i, 1
+ %again = icmp slt i64 %next, %n
+ br i1 %again, label %loop, label %fine
+bad:
+ ret i1 true
+fine:
+ ret i1 false
+}}"""
