@@ -109,7 +109,7 @@ def getitem(w: Any, step: Step, v: list) -> Any:
 
 def take(w: Any, step: Step, v: list) -> Any:
     x, axis = v[0], step[2][2] if len(step[2]) > 2 else None
-    if not isinstance(x, View):
+    if not isinstance(x, View) or not x.shape:
         return None
     x = in_shape(w, x, (prod(x.shape),)) if axis is None else x
     keys = keys_of(w, [*[slice(None)] * ((axis or 0) % len(x.shape)), step[2][1]], x.shape)

@@ -123,7 +123,7 @@ def gemm(w: Any, step: Step, v: list) -> View | None:
     a, b = (x if leading(x) and not x.gathered else w.copied(x.root, x) for x in (a, b))
     if c is None:
         target = whole(over, kind.shape) if over else w.tree.root(w.fresh(dst), kind.shape, kind.dtype)
-    elif isinstance(v[6], View) and v[6] == whole(v[6].root, kind.shape) and w.dtype(v[6]) == kind.dtype and (
+    elif w.is_whole(v[6], kind.shape) and w.dtype(v[6]) == kind.dtype and (
             v[6].root == over or v[6].root == c and w.uses[c] == 1 and w.tree.roots[v[6].root].place == "arena"
             and not w.tree.readers.get(v[6].root) and v[6].root not in (a.root, b.root)):
         target = v[6]  # nobody else needs what is added
@@ -139,9 +139,15 @@ def view(w: Any, dst: str, a: Any, x: Any) -> View:
 
 
 def factors_of(w: Any, step: Step, v: list, places: Sequence[int], letters: Sequence[Sequence]) -> list[tuple[View, Sequence]] | None:
-    """Arguments with their letters; None where the type is not for loops."""
+    """Arguments with their letters; None where these do not fit, or where the type is not for loops."""
     dst, _, args = step
-    return None if w.kinds[dst].dtype.kind == "b" else [(view(w, dst, args[k], v[k]), own) for k, own in zip(places, letters, strict=True)]
+    shapes = [spread_to(w, args[k]) for k in places]
+    if w.kinds[dst].dtype.kind == "b" or any(len(own) != len(shape) for own, shape in zip(letters, shapes, strict=True)):
+        return None
+    sizes = {(c, n) for own, shape in zip(letters, shapes, strict=True) for c, n in zip(own, shape, strict=True) if n != 1}
+    if len({c for c, _ in sizes}) < len(sizes):
+        return None
+    return [(view(w, dst, args[k], v[k]), own) for k, own in zip(places, letters, strict=True)]
 
 
 def matrix_letters(n: int, last: str) -> list:
@@ -157,6 +163,8 @@ def product(w: Any, step: Step, v: list) -> View | None:
     a, b = matrix_letters(na, "mk"), matrix_letters(nb, "kn") if nb > 1 else ["k"]
     d = [*range(max(na, nb) - 2)][::-1] + ["m"] * (na > 1) + ["n"] * (nb > 1)
     places, letters, out = {"dot": ((0, 1), (a, b), d), "dotLeft": ((0, 2), (d, b), a), "dotRight": ((1, 0), (a, d), b)}[op]
+    if len(out) != len(kind.shape):
+        return None
     short = [c for c, size in zip(out, kind.shape, strict=True) if size == 1]
     found = factors_of(w, step, v, places, letters)
     return found and contract(w, dst, found, [c for c in out if c not in short], kind.shape, kind.dtype)

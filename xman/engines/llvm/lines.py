@@ -27,6 +27,10 @@ from .views import View, exchanged, reshaped, spread, strided, whole
 
 NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 SHAPE_ALONE = {"reshape": 1, "broadcast": 1, "scatterAdd": 1, "unbroadcast": 1, "diagBack": 1, "einsumBack": 1}
+# the places of arguments that have to be literals
+LITERAL = {**dict.fromkeys(("concat", "stack", "einsum"), (0,)), **dict.fromkeys(("flip", "pad", "unpad", "transpose", "diag"), (1,)),
+           **dict.fromkeys(("sum", "prod", "max", "min", "roll", "shift", "part"), (1, 2)), "broadcast": (2,), "unbroadcast": (2,),
+           "take": (2,), "diagBack": (2,), "ties": (2,), "einsumBack": (2,), "count": (1,)}
 LONG_SUM = 4096  # numbers, from which on single precision is added up in double
 
 
@@ -95,7 +99,8 @@ class Lines:
         found = None
         if self.known(dst) and all(self.known(a) for k, a in enumerate(args) if isinstance(a, str) and k != SHAPE_ALONE.get(op)):
             make = ARRANGEMENTS.get(op) or CONTRACTIONS.get(op) or TABLE.get(op) or entrywise
-            if op in ops.table.OURS or op == GEMM:
+            literal = all(type(args[k]) is not str for k in LITERAL.get(op, ()) if k < len(args))
+            if literal and (op in ops.table.OURS or op == GEMM):
                 found = make(self, step, [self.views.get(a) if isinstance(a, str) else a for a in args])
         if found is None:
             self.call(step)
@@ -121,7 +126,7 @@ class Lines:
     def lying(self, x: str) -> View:
         """The register as all of a root, in its own shape."""
         view, kind = self.views[x], self.kinds[x]
-        if not (isinstance(view, View) and view == whole(view.root, kind.shape) and self.tree.roots[view.root].shape == kind.shape):
+        if not self.is_whole(view, kind.shape):
             view = self.line(f"{x}.whole", "copy", [view], kind.shape, kind.dtype)
         if not kind.array:
             self.scalars.add(view.root)
@@ -130,7 +135,7 @@ class Lines:
     def result(self, x: str) -> View:
         """An output, as a root of its own that is handed out."""
         view, kind = self.views[x], self.kinds[x]
-        if not (isinstance(view, View) and self.tree.roots[view.root].place == "arena" and view == whole(view.root, kind.shape)):
+        if not self.is_whole(view, kind.shape) or self.tree.roots[view.root].place != "arena":
             view = self.line(self.fresh(f"{x}.out"), "copy", [view], kind.shape, kind.dtype)
         self.tree.roots[view.root].place = "output" if kind.shape else "number"
         return view
@@ -175,6 +180,10 @@ class Lines:
         """The numbers of a view in a root of their own."""
         dtype = self.dtype(view)
         return self.line(self.fresh(f"{name}.copy"), "copy", [view], view.shape if shape is None else shape, dtype)
+
+    def is_whole(self, x: Any, shape: tuple[int, ...]) -> bool:
+        """Whether it is all of a root, as it lies."""
+        return isinstance(x, View) and self.tree.roots[x.root].shape == shape and x == whole(x.root, shape)
 
     def dtype(self, view: View) -> np.dtype:
         return self.tree.roots[view.root].dtype
@@ -243,7 +252,7 @@ def accumulated(w: Lines, step: Step, v: list) -> View:
     shape, dtype = w.kinds[dst].shape, w.kinds[dst].dtype
     late, others = [x for x in v if isinstance(x, ACCUMULATED)], [x for x in v if not isinstance(x, ACCUMULATED)]
     base = next((x for a, x in zip(args, v, strict=True) if isinstance(x, View) and w.uses[a] == 1
-                 and x == whole(x.root, shape) and collects(w, x.root)), None)
+                 and w.is_whole(x, shape) and collects(w, x.root)), None)
     if base is None:
         base = w.tree.root(w.fresh(dst), shape, dtype)
         for x in others:
