@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from house import circles
 
 import xman
 import xman.models
@@ -107,6 +108,10 @@ def test_inside_xman_imports_run_from_the_command_line_down_to_the_list(path):
     own = part(".".join(path.relative_to(ROOT).with_suffix("").parts).replace(".__init__", ""))
     above = {module for module, _ in imports(path) if top(module) == "xman" and RANK[part(module)] > RANK[own]}
     assert not above
+
+
+def test_no_files_import_one_another_in_a_circle():
+    assert [circle for circle in circles(ROOT) if not any(file.startswith("xman.grade") for file in circle)] == []
 
 
 @each_file

@@ -1,8 +1,9 @@
-"""What an engine is given: the list as it is for the shapes and types of one set of values, and what is wanted of it."""
+"""What an engine says of itself, what it is given, the list for the shapes and types of one set of values, and what it makes."""
 from __future__ import annotations
 
+import importlib
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +39,8 @@ class Program(NamedTuple):
     steps: the list, simplified for the shapes and lowered to few operators. kinds: those of its registers; one that is
     missing there is something else, such as a sparse matrix. outputs: what is wanted. inplace: the input that each of
     these registers is to overwrite. original: the list as it was. others: the type and shape of inputs without a kind.
-    constants: the values of registers that steps reads, or that are wanted, and that no input changes.
+    constants: the values of registers that steps reads, or that are wanted, and that no input changes. asked: whether
+    somebody asked for an engine by its name, and waits as long as it takes.
     """
     steps: WengertList
     kinds: dict[str, Kind]
@@ -47,6 +49,41 @@ class Program(NamedTuple):
     original: WengertList
     others: dict[str, tuple[type, tuple]] = {}
     constants: dict[str, Any] = {}
+    asked: bool = True
+
+
+class Built(NamedTuple):
+    """What an engine makes of a program.
+
+    run: from the values to the outputs by name, or None where the values are not of the program's kinds; it then has
+    written nothing. source: the text it was made from. plan: what it is made of, to be printed.
+    """
+    run: Callable[[Mapping[str, Any]], dict[str, Any] | None]
+    source: str
+    plan: Any
+
+
+class Engine(NamedTuple):
+    """What an engine says of itself, before anything of it is imported.
+
+    file: the module that has its build(program) -> Built. wish: (steps, values, inplace) -> (rank, why), how much it wants
+    such a list where nobody asked for an engine: auto takes the highest rank, and `step.why` says why; 0 is a refusal, whose
+    why the engine of rank 1 hands on as its own. after: the engine that it gives way to; "" for the reference, to which
+    the others lead. package, extra: what it needs, and the extra of pip that has it. as_written: it takes the list as it was
+    written, for values of all shapes; its Program has no kinds then. on_device: its `run` takes and gives arrays of another
+    library where they are; the others are given copies on the host.
+    """
+    name: str
+    file: str
+    wish: Callable[[WengertList, Mapping[str, Any], Mapping[str, str]], tuple[int, str]]
+    after: str
+    package: str = ""
+    extra: str = ""
+    as_written: bool = False
+    on_device: bool = False
+
+    def build(self, program: Program) -> Built:
+        return importlib.import_module(self.file).build(program)
 
 
 def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...], inplace: Mapping[str, str]) -> Program:
@@ -134,3 +171,13 @@ def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozense
         else:
             holds[dst] = frozenset([dst])
     return holds
+
+
+def check_update(x: str, y: str, old: Kind | None, new: Kind | None) -> None:
+    """Raise XManError unless y can overwrite x."""
+    if not old or not old.array or not same(old, new):
+        raise XManError(f"inplace: {y} is {described(new)}, and cannot overwrite {x}, {described(old)}")
+
+
+def described(kind: Kind | None) -> str:
+    return f"an array of {kind.dtype} of shape {kind.shape}" if kind and kind.array else "no array"

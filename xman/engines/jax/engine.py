@@ -24,9 +24,8 @@ import ops
 from ...interpreters.context import number
 from ...wengert import Line
 from .. import interpret
-from ..door import Built
 from ..plan import Plan, flops_of
-from ..program import Kind, Program, kind_of
+from ..program import Built, Kind, Program, kind_of
 from ..text import Text, plain
 from .table import CALLED, COMPARED, FINITE, FUNCTIONS, INEXACT, LABELS, MODULES, NAMED, STEPWISE, casts, dtypes, indices
 

@@ -21,10 +21,9 @@ from ...interpreters.context import depends, missing, number
 from ...notation import shortened, shown
 from ...wengert import Steps, WengertList, checked, named
 from .. import interpret
-from ..door import Built
 from ..folded import wanted
 from ..memory import arena
-from ..program import Program
+from ..program import Built, Program
 from .lines import ROWS, Unwritten, Writer
 from .loops import CHUNK, SENDS, arranged, loops, machine_code, reach, source
 
