@@ -19,6 +19,7 @@ import numpy as np
 
 from .derived import traced, transposed
 from .expression import DG, TG, Expression, G, Rule, f
+from .facts import FACTS, Facts
 
 MANY = 2 ** 31 - 1  # arguments, of an operator that takes any number
 missing = object()      # in the place of an argument that was not given
@@ -42,7 +43,7 @@ class Each(Sequence):
 
 # ---- the three kinds of row -----------------------------------------------------------------------------------------
 
-def elementwise(op: str, value: Callable, *rules: Rule | None) -> None:
+def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> None:
     """A row whose Jacobian is diagonal, and so its own transpose: one rule an argument serves both modes.
 
     The rules know nothing of broadcasting and dtypes: the adjoint is summed back to the argument's shape here, and the
@@ -60,24 +61,25 @@ def elementwise(op: str, value: Callable, *rules: Rule | None) -> None:
     one = len(rules) == 1
     ELEMENTWISE.add(op)
     operator(op, value, *(rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)),
-             tangents=[rule if one else rule and fitted(rule) for rule in rules])
+             tangents=[rule if one else rule and fitted(rule) for rule in rules], **{"flops": 1} | known)
 
 
-def linear(op: str, value: Callable, *rules: Rule | None | Each) -> None:
+def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -> None:
     """A row that is linear in each argument with a rule: the tangent is the operator with the tangent in its place."""
     def tangent(rule, i):
         return lambda t, out, *args: getattr(f, op)(*args[:i], t, *args[i + 1:])
 
-    operator(op, value, *rules, tangents=ruled(rules, tangent))
+    operator(op, value, *rules, tangents=ruled(rules, tangent), **known)
 
 
-def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None] | None = None) -> None:
+def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None] | None = None,
+             **known: Any) -> None:
     """Add a row to G, DG and TG, and `f.<op>`: its value and one adjoint rule per argument, None where it is zero.
 
     Without rules the value itself, when it is written in the language, is traced through and differentiated. Without
     tangents they are found by going back through the adjoint rule, which is linear in its first argument: right for
-    every operator, and slow enough that a row in frequent use gives its own. Raises ValueError for a name that cannot
-    stand in a list or belongs to a row of this package.
+    every operator, and slow enough that a row in frequent use gives its own. known: its facts, by the names of `Facts`.
+    Raises ValueError for a name that cannot stand in a list or belongs to a row of this package.
     """
     if not op.isidentifier() or keyword.iskeyword(op) or op in OURS:
         raise ValueError(f"an operator cannot be called {op!r}: " + (
@@ -88,6 +90,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
         rules = [Each(lambda i: traced(value, i))] if most == MANY else [traced(value, i) for i in range(most)]
     if not (each := isinstance(rules[0], Each)) and len(rules) > most:
         raise ValueError(f"{op} takes {takes(value)}, and {len(rules)} rules were given: one for each argument")
+    FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None} | known)
     G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, transposed)
 
     def call(*args, **named):

@@ -19,9 +19,6 @@ from .lowered import LOWERED
 
 KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # where the keys begin
 GEMM = "gemm()"  # a line that is one call of BLAS (`folded`); no operator can be called so
-# whose results may lie in the memory of an argument
-MAY_SHARE = {"alias", "stopGradient", "reshape", "transpose", "mT", "getitem", "flip", "diag", "diagBack", "part", "unpad",
-             "column", "einsum", "einsumBack", "clip", "round", "oneHot", "unbroadcast"}
 
 
 class Kind(NamedTuple):
@@ -166,7 +163,7 @@ def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozense
             holds.setdefault(a, frozenset([a]))
         if dst in kinds and not kinds[dst].array:
             holds[dst] = frozenset()
-        elif op in MAY_SHARE or op not in ops.table.OURS and op != GEMM:
+        elif ops.facts(op).view or op not in ops.table.OURS and op != GEMM:
             holds[dst] = frozenset().union(*(holds[a] for a in registers))
         else:
             holds[dst] = frozenset([dst])

@@ -8,7 +8,6 @@ import numpy as np
 
 import ops
 
-from ..engines.flops import FLOPS
 from ..engines.folded import wanted
 from ..errors import XManError, nearest
 from ..interpreters import backprop, eval
@@ -121,7 +120,7 @@ def values_of(steps: WengertList, inputs: Mapping[str, Any], what: str = "the mo
             out = ops.G[op](*args)
             out = np.float64(out) if isinstance(out, (int, float)) else out
             spent["entries"] += np.size(out)
-            spent["operations"] += FLOPS[op](out, *args)
+            spent["operations"] += ops.operations(op)(out, *args)
             if spent["entries"] > ENTRIES or spent["operations"] > OPERATIONS:
                 raise ValueError(f"the list has taken {spent['operations']:,} operations and holds {spent['entries']:,} numbers "
                                  "here, more than the task can need; which shape is larger than you think?")
@@ -163,7 +162,7 @@ def work(steps: WengertList, values: Mapping[str, Any]) -> Work:
 
     values: as `values_of` gave them.
     """
-    return Work(len(steps), sum(FLOPS[op](values[dst], *(values[a] if isinstance(a, str) else a for a in args))
+    return Work(len(steps), sum(ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a for a in args))
                                 for dst, op, args in steps))
 
 

@@ -15,12 +15,10 @@ from ..interpreters.shapes import stand_in
 from ..notation import shortened, shown
 from ..register import literal
 from ..wengert import Steps, WengertList, checked, named
-from .patterns import COMMUTATIVE, Rewrite, equal, same
+from .patterns import Rewrite, equal, same
 from .rewrites import EXACT
 from .writer import Origins, Symbol, Writer
 
-WHOLE = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not",
-         "isnan", "isfinite", "signbit", "argmax", "argsort", "count"}  # whose results are never floats
 
 def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
              rewrites: Iterable[Rewrite] = EXACT, G: Mapping[str, Callable] = ops.G) -> WengertList:
@@ -103,7 +101,7 @@ class Simplifier(Writer):
         for rewrite in () if literals else self.rewrites.get(op, ()):  # of Python's numbers 1/0 is an error
             if (shorter := rewrite.attempt(self, args)) is not None:
                 return shorter
-        key = (op, *(sorted(map(same, args)) if op in COMMUTATIVE else map(same, args)))
+        key = (op, *(sorted(map(same, args)) if ops.facts(op).commutes else map(same, args)))
         if key not in self.written:
             self.written[key] = out = super().write(op, args)
             self.definition[id(out)] = op, args
@@ -179,7 +177,7 @@ class Simplifier(Writer):
         """Whether a is known to be whole numbers or conditions."""
         if id(a) in self.example:
             return kind(self.example[id(a)])[1].kind != "f"
-        return self.definition.get(id(a), ("",))[0] in WHOLE
+        return ops.facts(self.definition.get(id(a), ("",))[0]).gives is not float
 
     @property
     def one_precision(self) -> np.dtype | None:

@@ -27,7 +27,7 @@ from .. import interpret
 from ..plan import Plan, flops_of
 from ..program import Built, Kind, Program, kind_of
 from ..text import Text, plain
-from .table import CALLED, COMPARED, FINITE, FUNCTIONS, INEXACT, LABELS, MODULES, NAMED, STEPWISE, casts, dtypes, indices
+from .table import CALLED, FINITE, FUNCTIONS, INEXACT, LABELS, MODULES, NAMED, STEPWISE, casts, compares, dtypes, indices
 
 Kinds = Mapping[str, Kind]
 AS_WRITTEN = {"xla_disable_hlo_passes": "algsimp"}  # else XLA makes a/(bc) of (a/b)/c, 0 where bc is beyond the greatest float
@@ -115,7 +115,7 @@ def refused(line: Line, kinds: Kinds) -> str:
         return f"has as many entries as {mask[0]} picks"
     made, of = kinds[dst].dtype.kind, {dtype.kind for dtype in dtypes(args, kinds) if dtype}
     cast = {dtype.kind for dtype, to in zip(dtypes(args, kinds), casts(dst, op, args, kinds), strict=True) if to}
-    if op in INEXACT and made != "f" or op in COMPARED and of >= {"i", "u"} or op in STEPWISE and cast - {"f"} or (
+    if op in INEXACT and made != "f" or compares(op) and of >= {"i", "u"} or op in STEPWISE and cast - {"f"} or (
             op == "astype" and "f" in of and made in "iu"):
         return "is of whole numbers, which JAX takes otherwise"
     return ""
