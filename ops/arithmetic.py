@@ -44,6 +44,11 @@ def clip(x, lo=None, hi=None):
     return np.clip(x, lo, hi)
 
 
+def clip_of_entries(x, lo=None, hi=None):
+    x = x if lo is None else f.maximum(x, lo)
+    return x if hi is None else f.minimum(x, hi)
+
+
 @np.errstate(all="ignore")
 def scale(x, w):
     """x·w, and 0 wherever x is 0, even if w is infinite or NaN: a branch not taken sends back nothing."""
@@ -101,15 +106,16 @@ def of_comparisons(out, x, *_):
 
 #            op            value          rule per argument
 elementwise("add",        np.add,        lambda d, out, x, y: d,
-                                         lambda d, out, x, y: d, commutes=True)
+                                         lambda d, out, x, y: d,                        commutes=True)
 elementwise("subtract",   np.subtract,   lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d)
 elementwise("mul",        np.multiply,   lambda d, out, x, y: d * y,
-                                         lambda d, out, x, y: d * x, commutes=True)
+                                         lambda d, out, x, y: d * x,                    commutes=True)
 elementwise("divide",     np.divide,     lambda d, out, x, y: d / y,
                                          lambda d, out, x, y: -f.ratio(f.scale(out, d), y))  # flat where out is 0
 elementwise("power",      np.power,      through_base,
-                                         lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))), flops=of_power)
+                                         lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))),
+            flops=of_power)
 elementwise("remainder",  np.remainder,  lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d * f.floor_divide(x, y))
 elementwise("ratio",      ratio,         lambda d, out, x, y: f.scale(f.not_equal(1.0 / y, 0.0), d / y),
@@ -125,15 +131,16 @@ elementwise("where",      where,         None,
                                          lambda d, out, c, x, y: f.where(c, 0.0, d))
 elementwise("clip",       clip,          lambda d, out, x, *to: d if all(b is None for b in to) else f.scale(f.equal(x, out), d),
                                          lambda d, out, x, lo=None, hi=None: f.scale(x < lo, d),
-                                         lambda d, out, x, lo=None, hi=None: f.scale(x > hi, d), view=True)
+                                         lambda d, out, x, lo=None, hi=None: f.scale(x > hi, d), view=True,
+            formula=clip_of_entries)
 
 elementwise("negative",   np.negative,   lambda d, out, x: -d)
-elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.scale(out, d), x))
-elementwise("square",     square,        lambda d, out, x: d * (2 * x))
-elementwise("half",       half,          lambda d, out, x: f.half(d))
-elementwise("alias",      alias,         lambda d, out, x: d, flops=0, view=True)
+elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.scale(out, d), x), formula=reciprocal)
+elementwise("square",     square,        lambda d, out, x: d * (2 * x),                 formula=square)
+elementwise("half",       half,          lambda d, out, x: f.half(d),                   formula=half)
+elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True)
 elementwise("abs",        np.abs,        lambda d, out, x: d * f.sign(x))     # abs′(0) = 0
-operator(   "sign",       np.sign,       None, flops=1)
+operator(   "sign",       np.sign,       None,                                          flops=1)
 
 # without derivative
 for name in ("equal", "not_equal", "logical_and", "logical_or"):
@@ -141,16 +148,16 @@ for name in ("equal", "not_equal", "logical_and", "logical_or"):
 for name in ("less", "less_equal", "greater", "greater_equal"):
     operator(name, getattr(np, name), None, None, flops=1, gives=bool)
 elementwise("share",      share,         None, None)
-operator("logical_not",  np.logical_not, None, flops=1, gives=bool)
-operator("isnan",        np.isnan,       None, flops=1, gives=bool)
-operator("isfinite",     np.isfinite,    None, flops=1, gives=bool)
-operator("signbit",      np.signbit,     None, flops=1, gives=bool)
-operator("floor",        np.floor,       None, flops=1)
-operator("ceil",         np.ceil,        None, flops=1)
-operator("round",        round_,         None, None, flops=1, view=True)
-operator("trunc",        np.trunc,       None, flops=1)
-operator("floor_divide", np.floor_divide, None, None, flops=1)
+operator("logical_not",  np.logical_not, None,                                          flops=1, gives=bool)
+operator("isnan",        np.isnan,       None,                                          flops=1, gives=bool)
+operator("isfinite",     np.isfinite,    None,                                          flops=1, gives=bool)
+operator("signbit",      np.signbit,     None,                                          flops=1, gives=bool)
+operator("floor",        np.floor,       None,                                          flops=1)
+operator("ceil",         np.ceil,        None,                                          flops=1)
+operator("round",        round_,         None, None,                                    flops=1, view=True)
+operator("trunc",        np.trunc,       None,                                          flops=1)
+operator("floor_divide", np.floor_divide, None, None,                                   flops=1)
 operator("argmax",       argmax,         None, None, flops=of_input(1), gives=int)
 operator("argsort",      argsort,        None, None, flops=of_comparisons, gives=int)
-operator("detSign",      detSign,        None, flops=cubic(2 / 3))
-operator("stopGradient", stopGradient,   None, view=True)
+operator("detSign",      detSign,        None,                                          flops=cubic(2 / 3))
+operator("stopGradient", stopGradient,   None, view=True, formula=alias)

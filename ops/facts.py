@@ -34,14 +34,14 @@ class Facts(NamedTuple):
 FACTS: dict[str, Facts] = {}  # by operator
 
 
-def facts(op: str) -> Facts:
+def facts_of(op: str) -> Facts:
     """What is known of an operator; of one that has no row here, nothing."""
     return FACTS.get(op, Facts())
 
 
 def operations(op: str) -> Count | None:
     """(out, *args) -> the operations of a line; None where its row does not say."""
-    flops = facts(op).flops
+    flops = facts_of(op).flops
     return flops if flops is None or callable(flops) else lambda out, *_: flops * np.size(out)
 
 

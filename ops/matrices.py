@@ -217,32 +217,37 @@ def each(d, a):
 
 #          op           value      rule per argument
 operator("inv",        inv,        lambda d, out, a: -(f.mT(out) @ d @ f.mT(out)),
-         tangents=[lambda t, out, a: -(out @ t @ out)], flops=cubic(2))
-operator("pinv",       pinv,       through_pinv, flops=of_columns(24))
-operator("det",        det,        lambda d, out, a: each(d, a) * f.cofactor(a), flops=cubic(2 / 3))
-operator("logabsdet",  logabsdet,  lambda d, out, a: each(d, a) * f.mT(f.inv(a)), flops=cubic(2 / 3))
+         tangents=[lambda t, out, a: -(out @ t @ out)],                                 flops=cubic(2))
+operator("pinv",       pinv,       through_pinv,                                        flops=of_columns(24))
+operator("det",        det,        lambda d, out, a: each(d, a) * f.cofactor(a),        flops=cubic(2 / 3))
+operator("logabsdet",  logabsdet,  lambda d, out, a: each(d, a) * f.mT(f.inv(a)),       flops=cubic(2 / 3))
 operator("cofactor",   cofactor,   lambda d, out, a: f.cofactorSlope(d, a),
-         tangents=[lambda t, out, a: f.cofactorSlope(t, a)], flops=cubic(24))
+         tangents=[lambda t, out, a: f.cofactorSlope(t, a)],                            flops=cubic(24))
 operator("cofactorSlope", cofactorSlope, lambda d, out, t, a: f.cofactorSlope(d, a), traced(slope_by_inverse, 1),
          flops=cubic(32))
 operator("solve",      solve,      lambda d, out, a, b: -f.dotLeft(f.solve(f.mT(a), f.column(d, b)), a, f.column(out, b)),
                                    lambda d, out, a, b: f.unbroadcast(f.reshape(f.solve(f.mT(a), f.column(d, b)), out), b),
          flops=lambda out, a, b: round(2 / 3 * a.size * a.shape[-1]) + 2 * np.size(out) * a.shape[-1])
-operator("cholesky",   cholesky,   through_cholesky, flops=cubic(1 / 3))
-linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None, view=True)
-linear(  "lowerHalf",  lowerHalf,  lambda d, out, x: f.lowerHalf(d), flops=2)
+operator("cholesky",   cholesky,   through_cholesky,                                    flops=cubic(1 / 3))
+linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True)
+linear(  "lowerHalf",  lowerHalf,  lambda d, out, x: f.lowerHalf(d),                    flops=2)
 #          op              value          rule per argument
-operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)), flops=cubic(4 / 3))
-operator("eigenvectors", eigenvectors, through_eigenvectors, None, flops=of_columns(9))
-operator("inverseGaps",  inverseGaps,  through_inverseGaps, flops=2)
-operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.leftVectors(a), f.rightVectors(a)), flops=of_columns(4))
-operator("leftVectors",  leftVectors,  lambda d, out, a: through_vectors(d, out, f.rightVectors(a), a), flops=of_columns(14))
+operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)),
+            flops=cubic(4 / 3))
+operator("eigenvectors", eigenvectors, through_eigenvectors, None,                      flops=of_columns(9))
+operator("inverseGaps",  inverseGaps,  through_inverseGaps,                             flops=2)
+operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.leftVectors(a), f.rightVectors(a)),
+            flops=of_columns(4))
+operator("leftVectors",  leftVectors,  lambda d, out, a: through_vectors(d, out, f.rightVectors(a), a),
+            flops=of_columns(14))
 operator("rightVectors", rightVectors, lambda d, out, a: f.mT(through_vectors(d, out, f.leftVectors(a), f.mT(a))),
          flops=of_columns(14))
-operator("orthonormal",  orthonormal,  lambda d, out, a: through_qr(d, out, f.upper(a), -f.mT(d) @ out), flops=of_columns(4))
-operator("upper",        upper,        lambda d, out, a: through_qr(0.0, f.orthonormal(a), out, out @ f.mT(d)), flops=of_columns(2))
+operator("orthonormal",  orthonormal,  lambda d, out, a: through_qr(d, out, f.upper(a), -f.mT(d) @ out),
+            flops=of_columns(4))
+operator("upper",        upper,        lambda d, out, a: through_qr(0.0, f.orthonormal(a), out, out @ f.mT(d)),
+            flops=of_columns(2))
 operator("expm",         expm,         lambda d, out, a: frechet(f.mT(a), d),
-         tangents=[lambda t, out, a: frechet(a, t)], flops=cubic(20))
+         tangents=[lambda t, out, a: frechet(a, t)],                                    flops=cubic(20))
 operator("sylvester",    sylvester,    lambda d, out, a, b, q: -(f.sylvester(f.mT(a), f.mT(b), d) @ f.mT(out)),
                                        lambda d, out, a, b, q: -(f.mT(out) @ f.sylvester(f.mT(a), f.mT(b), d)),
                                        lambda d, out, a, b, q: f.sylvester(f.mT(a), f.mT(b), d),
@@ -250,4 +255,4 @@ operator("sylvester",    sylvester,    lambda d, out, a, b, q: -(f.sylvester(f.m
                    lambda t, out, a, b, q: f.sylvester(a, b, t)],
          flops=lambda out, a, b, q: 25 * (a.size * len(a) + b.size * len(b)))
 operator("sqrtm",        sqrtm,        lambda d, out, a: f.sylvester(f.mT(out), f.mT(out), d),
-         tangents=[lambda t, out, a: f.sylvester(out, out, t)], flops=cubic(28))
+         tangents=[lambda t, out, a: f.sylvester(out, out, t)],                         flops=cubic(28))

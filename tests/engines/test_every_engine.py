@@ -146,4 +146,4 @@ def test_an_operator_whose_result_may_lie_in_an_argument_says_so():
                     except (TypeError, ValueError, IndexError, RuntimeWarning):
                         continue
                 shared |= {op} if isinstance(out, np.ndarray) and any(np.may_share_memory(out, a) for a in arrays) else set()
-    assert not (lacking := {op for op in shared if not ops.facts(op).view}), f"view=True is missing in the rows of {lacking}"
+    assert not (lacking := {op for op in shared if not ops.facts_of(op).view}), f"view=True is missing in the rows of {lacking}"

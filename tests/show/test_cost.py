@@ -92,7 +92,7 @@ def test_an_operator_of_ones_own_needs_its_row(monkeypatch):
     steps = [("y", "thrice", ("x",))]
     with pytest.raises(XManError, match=r"nothing says how many operations 'thrice' takes; .*operator\('thrice', …, flops="):
         cost(steps, values={"x": 1.0}, measured=False)
-    monkeypatch.setitem(ops.facts.__globals__["FACTS"], "thrice", ops.facts("exp"))
+    monkeypatch.setitem(ops.facts.FACTS, "thrice", ops.facts_of("exp"))
     assert cost(steps, values={"x": 1.0}, measured=False).evaluation.flops == 1
 
 

@@ -14,8 +14,8 @@ from ops.table import MANY
 from ..errors import XManError
 from ..interpreters import eval
 from ..passes import EXACT, simplify
-from ..wengert import Line, WengertList
-from .lowered import LOWERED
+from ..wengert import Line, WengertList, registers
+from .lowered import lowered
 
 KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # where the keys begin
 GEMM = "gemm()"  # a line that is one call of BLAS (`folded`); no operator can be called so
@@ -90,14 +90,14 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
     wanted = eval(steps, values)  # what fails, fails here and in words
     wanted = {name: kind_of(wanted[name]) for name in keep}
     lines, constants = lifted(steps)
-    short = simplify(lines, keep, values | constants, EXACT + LOWERED)
+    short = simplify(lines, keep, values | constants, EXACT + lowered())
     found = eval(short, values | constants)
     if any(not same(kind_of(found[name]), kind) for name, kind in wanted.items()):
         short, found = lines, eval(lines, values | constants)  # a rewrite has changed a type: a list of many precisions
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
     others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
     for dst, op, args in short:
-        if op in ops.table.OURS and all(a in constants for a in args if isinstance(a, str)):
+        if op in ops.table.OURS and all(a in constants for a in registers(args)):
             constants[dst] = found[dst]
     lines = settled([line for line in short if line[0] not in constants], kinds, keep)
     constants = {x: constants[x] for x in dict.fromkeys((*lines.inputs, *keep)) if x in constants}
@@ -115,13 +115,13 @@ def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
 
 def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str]) -> WengertList:
     """The lines with shapes in the place of registers that are read for their shape alone, and without what nobody reads."""
-    lines, needed = [], set(keep)
+    lines, wanted = [], set(keep)
     for dst, op, args in reversed(list(steps)):
-        if dst in needed:
+        if dst in wanted:
             like = args[1] if op in ("reshape", "broadcast") else None
             if isinstance(like, str) and dst in kinds and args[0] in kinds and kinds[dst].dtype == kinds[args[0]].dtype:
                 args = (args[0], kinds[dst].shape, *args[2:])
-            needed.update(a for a in args if isinstance(a, str))
+            wanted.update(registers(args))
             lines.append((dst, op, args))
     return WengertList(lines[::-1])
 
@@ -158,13 +158,12 @@ def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozense
     """The registers in whose memory each register may lie: itself, or those that it is a view of."""
     holds: dict[str, frozenset[str]] = {}
     for dst, op, args in lines:
-        registers = [a for a in args if isinstance(a, str)]
-        for a in registers:
+        for a in registers(args):
             holds.setdefault(a, frozenset([a]))
         if dst in kinds and not kinds[dst].array:
             holds[dst] = frozenset()
-        elif ops.facts(op).view or op not in ops.table.OURS and op != GEMM:
-            holds[dst] = frozenset().union(*(holds[a] for a in registers))
+        elif ops.facts_of(op).view or op not in ops.table.OURS and op != GEMM:
+            holds[dst] = frozenset().union(*(holds[a] for a in registers(args)))
         else:
             holds[dst] = frozenset([dst])
     return holds

@@ -17,14 +17,13 @@ import ops
 from ops.linear_maps import einsum_parts, shape_of
 from ops.table import ELEMENTWISE
 
-from ..engines.folded import wanted
 from ..engines.jax.table import compares
 from ..errors import XManError, extra
 from ..notation import shortened
 from ..passes.writer import Symbol, Writer, Written
 from ..register import literal
 from ..validity import refuse_name
-from ..wengert import Line, WengertList
+from ..wengert import Line, WengertList, needed
 from .any_rows import general
 from .meanings import MEANINGS, MOST, numeric, within_bounds
 
@@ -114,7 +113,7 @@ def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None 
                         f"sizes={{{free[1]!r}: 10}}")
     tried = free_sizes(graph) if free else [0]
     read = [Reading(onnx, graph, {**given, **dict.fromkeys(free, n)}, bool(free)) for n in tried]
-    return read[0].imported(wanted(WengertList(general(read, tried) if free else read[0].lines), read[0].results))
+    return read[0].imported(needed(WengertList(general(read, tried) if free else read[0].lines), read[0].results))
 
 
 def opened(onnx: Any, source: Any) -> Any:

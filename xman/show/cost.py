@@ -15,7 +15,7 @@ from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
 from ..passes import gradient, simplify, tangent
 from ..passes.differentiate import ending
-from ..wengert import Steps, WengertList, checked, named
+from ..wengert import Steps, WengertList, checked, named, registers
 from .explain import output
 
 SECONDS = 0.2  # that each of the three is timed for
@@ -121,7 +121,7 @@ def counted(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> l
         raise XManError(f"nothing says how many operations {missing[0]!r} takes; say it in its row: "
                         f"operator({missing[0]!r}, …, flops=lambda out, *args: …)")
     return [LineCost(dst, op, ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a for a in args)),
-                     sum(size(values[a]) for a in args if isinstance(a, str)), size(values[dst]))
+                     sum(size(values[a]) for a in registers(args)), size(values[dst]))
             for dst, op, args in steps]
 
 

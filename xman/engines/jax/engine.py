@@ -22,7 +22,7 @@ import numpy as np
 import ops
 
 from ...interpreters.context import number
-from ...wengert import Line
+from ...wengert import Line, registers
 from .. import interpret
 from ..plan import Plan, flops_of
 from ..program import Built, Kind, Program, kind_of
@@ -143,10 +143,10 @@ def parted(program: Program, why: Collection[str]) -> list[Part]:
     stage = dict.fromkeys((*program.original.inputs, *program.constants), -1)
     lines: dict[int, list[Line]] = {}
     for dst, op, args in program.steps:
-        after = max((stage[a] for a in args if isinstance(a, str)), default=-1)
+        after = max((stage[a] for a in registers(args)), default=-1)
         stage[dst] = after + (after % 2 != (dst in why))  # those in why are in the odd ones
         lines.setdefault(stage[dst], []).append((dst, op, args))
-    reads = {k: dict.fromkeys(a for _, _, args in lines[k] for a in args if isinstance(a, str) and stage[a] != k) for k in lines}
+    reads = {k: dict.fromkeys(a for _, _, args in lines[k] for a in registers(args) if stage[a] != k) for k in lines}
     wanted = {*program.outputs, *program.inplace}.union(*reads.values())
     return [Part(lines[k], list(reads[k]), [dst for dst, _, _ in lines[k] if dst in wanted], None) for k in sorted(lines)]
 

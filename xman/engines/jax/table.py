@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ops import G, facts
+from ops import G, facts_of
 from ops.functions import LOG_ROOT_TWO_PI, tail
 from ops.linear_maps import cast, shape_of, subscripts_of
 from ops.reductions import count
@@ -216,7 +216,7 @@ OWN_PRECISION = {"unbroadcast", "scatterAdd"}  # they add up in the precision of
 
 def compares(op: str) -> bool:
     """Whether the truth that it gives is of two numbers, which have to be of one precision."""
-    return facts(op).gives is bool and arity(G[op])[1] == 2
+    return facts_of(op).gives is bool and arity(G[op])[1] == 2
 
 
 def indices(op: str, args: tuple, kinds: Mapping[str, Kind]) -> Iterator[tuple[str, int, int]]:

@@ -130,7 +130,7 @@ class Writer:
         """Write the lines, the common ones at once. Unwritten names the register of one that cannot be."""
         slots, put, (put_x, put_y, put_z) = self.slots, self.codes.append, (reads.append for reads in self.reads)
         common = {op: (CODE[row], n, self.constant(z), y if y is None else self.constant(y))
-                  for op, (row, n, z, y) in PLAIN.items() if op in ops.table.OURS and ops.facts(op).gives is not bool}
+                  for op, (row, n, z, y) in PLAIN.items() if op in ops.table.OURS and ops.facts_of(op).gives is not bool}
         slot = self.first
         for dst, op, args in lines:
             try:
@@ -190,10 +190,10 @@ class Writer:
     def finish(self, dst: str, op: str, *args: Any) -> None:
         row, n, z, y = PLAIN[op]
         (x, *given), kinds = zip(*map(self.operand, args), strict=True)
-        if len(args) != n or "f" not in kinds and ops.facts(op).gives is not bool:
+        if len(args) != n or "f" not in kinds and ops.facts_of(op).gives is not bool:
             raise Unwritten
         y = given[0] if given else x if y is None else self.constant(y)
-        self.name(dst, self.line(row, x, y, self.constant(z)), "b" if ops.facts(op).gives is bool else "f")
+        self.name(dst, self.line(row, x, y, self.constant(z)), "b" if ops.facts_of(op).gives is bool else "f")
 
     def line(self, row: str, x: int, y: int, z: int = -1) -> int:
         """The slot of a new line."""
