@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from house import circles
 
 import xman
 import xman.models
@@ -114,6 +115,10 @@ def test_inside_xman_imports_run_from_the_command_line_down_to_the_list():
 
     assert not [(name_of(path), module) for path in IN_XMAN for module, _ in imports(path)
                 if top(module) == "xman" and RANK[part(module)] > rank(path)]
+
+
+def test_no_files_import_one_another_in_a_circle():
+    assert [circle for circle in circles(ROOT) if not any(file.startswith("xman.grade") for file in circle)] == []
 
 
 def test_packages_other_than_numpy_are_imported_inside_functions_or_in_the_command_line():
