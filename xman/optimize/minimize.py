@@ -22,7 +22,7 @@ from ..train.loop import Callback
 from ..train.objective import Objective
 from ..train.progress import Progress
 from ..train.run import score
-from ..train.second_order import refuse_changing
+from ..train.second_order import SMALLEST, refuse_changing
 from ..wengert import WengertList
 
 WITH_GRADIENT, WITH_PRODUCTS = ("L-BFGS-B", "BFGS", "CG"), ("Newton-CG", "trust-ncg", "trust-krylov")
@@ -136,7 +136,7 @@ class Descent:
         problem, options = self.problem, {"maxiter": epochs}
         slope = problem.gradient(problem.start)
         if not problem.at(problem.start).sound:
-                raise unsound(problem.steps, problem.values)
+            raise unsound(problem.steps, problem.values)
         options |= {"L-BFGS-B": {"ftol": 0.0, "gtol": 0.0, "maxfun": 100 * epochs}, "Newton-CG": {"xtol": 0.0}}.get(
             method, {"gtol": 0.0})
         self.begun = time.perf_counter()
@@ -145,7 +145,8 @@ class Descent:
                 if not epochs or not self.over(slope):
                     found = optimize.minimize(problem.value, problem.start, jac=problem.gradient, method=method, options=options,
                                               hessp=problem.product if method in WITH_PRODUCTS else None, callback=self.seen)
-                    self.reason = self.reason or f"all {epochs} epochs done" * (found.nit >= epochs) or found.message
+                    self.reason = self.reason or f"all {epochs} epochs done" * (found.nit >= epochs) or (
+                        f"{SMALLEST} ({method}: {found.message})")
             except KeyboardInterrupt:
                 self.reason = f"interrupted in epoch {len(self.history) + 1}"
         return Result(self.parameters, self.history, self.best, self.reason)
@@ -173,7 +174,7 @@ class Descent:
         self.shown.line(row)
         self.begun = time.perf_counter()
         if len(self.history) > STALLED and not loss < self.history[-1 - STALLED]["loss"]:
-            self.reason = "the loss is as small as its precision lets it become here: no step makes it smaller"
+            self.reason = SMALLEST
         self.reason = next(filter(None, said), self.reason)
         if self.over(slope):
             raise StopIteration

@@ -27,6 +27,7 @@ from ..run import Run, State
 Product = Callable[[np.ndarray], np.ndarray]
 DAMPING = "λ of the step"  # no register can be called so
 TRIES = 30  # halvings of a step, or growths of λ, before it counts as none
+SMALLEST = "the loss is as small as its precision lets it become here: no step makes it smaller"
 
 
 class SecondOrder(Run):
@@ -76,7 +77,7 @@ class SecondOrder(Run):
         for name, x in unpacked(w + p, values, self.wrt).items():
             values[name][...] = x
         if E - reached <= np.finfo(self.number).eps * abs(E):
-            self.over = "the loss is as small as its precision lets it become here: no step makes it smaller"
+            self.over = SMALLEST
         return reached
 
     def at(self, values: dict[str, Any], w: np.ndarray) -> tuple[float, np.ndarray]:
@@ -105,7 +106,8 @@ def refuse_changing(objective: Objective, method: str) -> None:
     """Raise XManError where the loss is another at each step."""
     if objective.draw or objective.running:
         raise XManError(f"{method} needs a loss that stays the same, and this model "
-                        f"{'draws inputs' if objective.draw else 'has running inputs'}: take an optimizer of first order")
+                        f"{'draws inputs' if objective.draw else 'has running inputs'}: take fit with an optimizer of first order, "
+                        "such as adam")
 
 
 class Bent(Exception):
