@@ -152,7 +152,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(path, monk
         save(path, {"w": np.arange(4)}, {"k": 2})
     assert path.read_bytes() == old and os.listdir(path.parent) == [path.name]
     if isinstance(error, OSError):
-        assert str(caught.value) == (f"{path} could not be written: No space left on device; "
+        assert str(caught.value) == (f"{path} cannot be written: No space left on device; "
                                      "what stood there is unchanged")
 
 
@@ -174,7 +174,7 @@ def test_a_run_told_to_keep_its_checkpoint_in_a_directory_says_that_it_is_one(tm
 
 def test_a_path_below_a_file_is_refused_in_a_sentence(path):
     path.write_bytes(b"a file")
-    assert "could not be written" in refusal(save, path / "run", {"w": np.arange(3)}, {})
+    assert "cannot be written" in refusal(save, path / "run", {"w": np.arange(3)}, {})
 
 
 def test_a_folder_that_is_missing_is_told_before_the_first_step_and_not_made(tmp_path):

@@ -16,13 +16,13 @@ import ops
 
 from ..engines.folded import wanted
 from ..errors import XManError, extra
+from ..files.whole import write_whole
 from ..interpreters import eval
 from ..interpreters.context import missing, numbers
 from ..notation import shortened, shown
 from ..wengert import Line, Steps, WengertList, checked, named
 from .nodes import OPSET, Node, Nodes, beyond
 from .rows import on
-from .whole import write_whole
 
 LARGEST = 2 ** 31 - 2 ** 20  # bytes of a file: Protocol Buffers count in 31 bits
 MOST_ROWS = 100_000  # that are tried

@@ -106,8 +106,8 @@ def refuse_changing(objective: Objective, method: str) -> None:
     """Raise XManError where the loss is another at each step."""
     if objective.draw or objective.running:
         raise XManError(f"{method} needs a loss that stays the same, and this model "
-                        f"{'draws inputs' if objective.draw else 'has running inputs'}: take fit with an optimizer of first order, "
-                        "such as adam")
+                        f"{'draws inputs' if objective.draw else 'has running inputs'}: train it by fit with adam, or build it "
+                        f"without {'dropout or noise' if objective.draw else 'batch normalisation'}")
 
 
 class Bent(Exception):
