@@ -17,7 +17,6 @@ import ops
 from .. import __version__
 from ..engines import ENGINES
 from ..errors import XManError, extra
-from ..files import trained
 from ..files.pages import write_page
 from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
@@ -28,7 +27,7 @@ from ..train.optimizers import OPTIMIZERS
 from ..train.second_order import METHODS
 from ..wengert import WengertList
 from .drawing import DOT, SVG, draw
-from .learning import digest, findings, learning
+from .learning import findings, learning, sha256
 from .searching import Several, tried
 from .sources import built_in, list_and_values, model_of, schedule_of
 
@@ -210,7 +209,8 @@ def train(model: str, data: str, header: bool | None, target: str | None, ignore
         importlib.import_module("scipy.linalg.blas")  # a library that is loaded later would not hear of the limit
         with extra("threadpoolctl", "cli", "--threads").threadpool_limits(threads):
             given, trials, choice = tried(network, sets.train, sets.valid, given, folds, settings_of, not quiet)
-            result = fit(network, sets.train, validation=sets.valid, progress=not quiet, **settings_of(given))
+            result = fit(network, sets.train, validation=sets.valid, progress=not quiet, prepared=sets.prepared,
+                         **settings_of(given))
     except Diverged as error:
         print(f"xman: {error}", file=sys.stderr)
         sys.exit(1)
@@ -221,9 +221,7 @@ def train(model: str, data: str, header: bool | None, target: str | None, ignore
     off = None if sets.classes else sets.prepared.scale[1] * np.sqrt(np.mean(
         (predict(network, result.parameters, X)[:, 0] - y.ravel()) ** 2))
     if save or report:
-        told = {"model": model, "data": data, "digest": digest(data), "seed": seed, **said, **settings, "names": sets.names,
-                "best_epoch": result.best, "reason": result.reason, "history": result.history}
-        made = trained(network, result.parameters, sets.prepared, plain(told))
+        made = result.model(**plain({"model": model, "data": data, **sha256(data), **said, **settings, "names": sets.names}))
         if save:
             made.save(save)
         if report:

@@ -92,12 +92,6 @@ def findings(data: Prepared) -> str:
     return "\n".join(["  ".join([*cut(row), row[3]]).rstrip() for row in shown] + told) if data.found else ""
 
 
-def digest(source: str) -> str:
-    """SHA-256 of a file, or the source's own name where it is none."""
-    if not Path(source).is_file():
-        return source
-    found = hashlib.sha256()
-    with open(source, "rb") as file:
-        while piece := file.read(2 ** 20):
-            found.update(piece)
-    return found.hexdigest()
+def sha256(source: str) -> dict[str, str]:
+    """That of a file, as {"sha256": …}, and nothing where the source is none."""
+    return {"sha256": hashlib.sha256(Path(source).read_bytes()).hexdigest()} if Path(source).is_file() else {}

@@ -17,7 +17,7 @@ from ..manager import XMan
 from ..matrices import Hessian, packed, unpacked
 from ..matrices.linear import LinearMap
 from ..passes import EXACT, STABLE, gradient, simplify
-from ..train.evaluation import Diverged, Result, first_nan, judge
+from ..train.evaluation import Diverged, Result, first_nan, judge, pair
 from ..train.loop import Callback
 from ..train.objective import Objective
 from ..train.progress import Progress
@@ -45,9 +45,11 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
     """
     if method not in (methods := (*WITH_GRADIENT, *WITH_PRODUCTS)):
         raise XManError(f"there is no method {method!r}{nearest(str(method), methods)}; there are {', '.join(methods)}")
-    judged = judge(what, validation) if validation is not None else None
+    judged, known = None, {}
     if isinstance(what, XMan):
         objective = Objective(what, data, 0, sample_weight, class_weight, l1, l2)
+        judged = judge(what, pair(validation, "validation", objective.labels)) if validation is not None else None
+        known = {"network": what, "shape": objective.X.shape[1:], "classes": objective.labels, "settings": {"optimizer": method}}
         refuse_changing(objective, method)
         steps, of, wrt, back = objective.steps, objective.loss, objective.names, dict
         values = objective.inputs | objective.given(objective.X, objective.y, np.arange(objective.rows), 0)
@@ -59,7 +61,7 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
         steps, wrt, values, back = traced(what, start, data)
         of = steps[-1][0]
     return Descent(Problem(steps, of, wrt, values, method in WITH_PRODUCTS, engine), back, tolerance, judged,
-                   callbacks).run(method, epochs, progress)
+                   callbacks).run(method, epochs, progress)._replace(**known)
 
 
 class Problem:

@@ -19,6 +19,7 @@ from ...errors import XManError
 from ...interpreters import eval
 from ...matrices import GaussNewton, Hessian, packed, unpacked
 from ...passes import simplify
+from ...tables import Prepared
 from ..evaluation import Diverged
 from ..objective import Objective
 from ..progress import CtrlC
@@ -34,13 +35,13 @@ class SecondOrder(Run):
     """A run of one step an epoch, with all rows; the history has the loss that the step came to."""
 
     def __init__(self, objective: Objective, validation: tuple | None, batch_size: None, seed: int,
-                 engine: str, optimizer: str, lr: None, schedule: None, **options: None):
+                 engine: str, optimizer: str, lr: None, schedule: None, prepared: Prepared | None = None, **options: None):
         for name, value in {"batch_size": batch_size, "lr": lr, "schedule": schedule, **options}.items():
             if value is not None:
                 raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps "
                                 f"itself: leave {name} away, or take an optimizer of first order")
         refuse_changing(objective, optimizer)
-        super().__init__(objective, validation, objective.rows, seed, engine, "sgd", 1.0, None)
+        super().__init__(objective, validation, objective.rows, seed, engine, "sgd", 1.0, None, prepared)
         self.settings["optimizer"], self.method = optimizer, METHODS[optimizer]
         self.wrt = [w for w in self.names if w in self.training.inplace]
         self.slopes = [f"d{self.loss}_d{w}" for w in self.wrt]
