@@ -1,6 +1,7 @@
 """A trained model: one list from raw columns to predictions, with its arrays; read and run without the code that made it."""
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from ..interpreters import eval
 from ..manager import XMan
 from ..passes import simplify
 from ..tables import Column, Prepared, TableError, inputs
+from ..tables.columns import sizes
 from ..tables.kinds import target_cells
 from ..wengert import Line, WengertList, temporaries
 from . import container
@@ -79,9 +81,11 @@ class Model(NamedTuple):
 
     def truth(self, table: Any, where: str = "the table") -> np.ndarray:
         """What stands in the table's column of the target: labels, or numbers. TableError where there is none."""
-        if self.target not in table.column_names:
+        names, first = table.column_names, self.columns[0]
+        last = names[-1:] if first.kind == "array" and len(names) == math.prod(sizes(first)) + 1 else []
+        if not (name := [self.target] if self.target in names else last):
             raise TableError(f"{where} lacks the column {self.target!r}, which holds the truth")
-        return target_cells(table, Column(self.target, "", "category" if self.classes else "number"), where)
+        return target_cells(table, Column(name[0], "", "category" if self.classes else "number"), where)
 
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
         """Write the model to a file of safetensors, whole or not at all. XManError where it cannot be written.

@@ -40,9 +40,10 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     it lists as `running`, those named x by its register x_next, and the result has them among its parameters.
     data, validation: pairs (X, y), of n rows each; targets that are strings become classes, in their order. prepared: what made
     rows of numbers of a table, so that the trained model, and the checkpoint, read its columns. epochs: passes over the data,
-    each in an order drawn from `seed`, in minibatches of batch_size rows (None: 32). optimizer, weight_decay, clip, clip_value:
-    as `training_list` has them; a rule may have other settings, functools.partial(adam, beta1=0.8), or be your own. "gauss-newton", "levenberg-marquardt" and
-    "newton-cg" take a step of all rows an epoch (`xman.train.second_order`), and no setting from batch_size to clip_value.
+    each in an order drawn from `seed`, in minibatches of batch_size rows (None: 32). optimizer, weight_decay, clip,
+    clip_value: as `training_list` has them; a rule may have other settings, functools.partial(adam, beta1=0.8), or be your
+    own. "gauss-newton", "levenberg-marquardt" and "newton-cg" take a step of all rows an epoch (`xman.train.second_order`),
+    and no setting from batch_size to clip_value.
     lr: the learning rate (None: 0.1), or a dict with that of each parameter by its name, where 0 holds one as it is (Adams,
     Computing Gradients with Backpropagation, after eq. 16). schedule: a function from the number of the step, 1, 2, …, to a
     factor of lr, as `xman.train.schedules` makes them.
@@ -54,9 +55,9 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     callbacks: functions (row, parameters), called after each epoch with its row of the history, to which they may add, and
     copies of the parameters; what one returns, a sentence, ends the run.
     checkpoint: a file, a model that `xman.load` reads, written after each epoch and on Ctrl-C; where it exists the run goes on
-    from it, with the same engine to the same bits as without a break. plot: a PNG of the learning curve.
-    engine: as `compile` has them; auto takes numpy
-    where an epoch has fewer than 400 minibatches. progress: a bar on a terminal, a line an epoch elsewhere.
+    from it, with the same engine to the same bits as without a break. plot: a PNG of the learning curve. engine: as `compile`
+    has them; auto takes numpy where an epoch has fewer than 400 minibatches. progress: a bar on a terminal, a line an epoch
+    elsewhere.
     The loss is computed in its stable form, `simplify(…, rewrites=EXACT + STABLE)`, which is finite where it is. Raises
     XManError for data and settings that do not fit, and Diverged, which names the first register that was NaN.
     """
