@@ -122,13 +122,13 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
 
 
 ADAM = {"optimizer": "adam", "lr": 1e-2, "batch_size": 32}
-NEWTON, SEQUENCES = {"optimizer": "newton-cg", "epochs": 50}, {**ADAM, "epochs": 15}
+NEWTON, SHORT = {"optimizer": "newton-cg", "epochs": 50}, {**ADAM, "epochs": 15}
 PERCEPTRON = {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}
 DEFAULTS = {"linear": NEWTON, "poisson": NEWTON, "logreg": {**ADAM, "epochs": 60},
             "mlp": PERCEPTRON, "residual": PERCEPTRON,
-            "convolution": {**ADAM, "epochs": 15}, "rnn": SEQUENCES, "gru": SEQUENCES, "lstm": SEQUENCES, "transformer": SEQUENCES,
-            "basis": {**ADAM, "epochs": 200}}
-TASKS = {"linear": "regress", "poisson": "count", "basis": "regress", "logreg": "classify"}
+            "convolution": SHORT, "rnn": {**SHORT, "lr": 3e-3}, "gru": SHORT, "lstm": SHORT,
+            "transformer": SHORT, "basis": {**ADAM, "epochs": 200}}
+TASKS = {"linear": "regress", "poisson": "count", "basis": "regress"}
 TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
 
 
@@ -179,8 +179,8 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
 def train(model: str, data: str, header: bool | None, zero_based: bool | None, target: str | None, ignore: tuple[str, ...],
-          task: str | None, day_first: bool, save: str | None, report: str | None, seed: int, max_len: int | None, hidden: tuple[int, ...],
-          activation: str | None, last: str | None, basis: str | None, loss: str | None, warm_up: int, folds: int | None,
+          task: str | None, day_first: bool, save: str | None, report: str | None, seed: int, max_len: int | None,
+          hidden: tuple[int, ...], activation: str | None, last: str | None, basis: str | None, loss: str | None, warm_up: int, folds: int | None,
           threads: int, quiet: bool, as_json: bool, **given: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
     sets = load(data, max_len=max_len, seed=seed, task=task or TASKS.get(model), target=target, ignore=ignore, header=header,
