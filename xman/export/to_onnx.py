@@ -15,13 +15,13 @@ import numpy as np
 import ops
 
 from ..errors import XManError, extra
+from ..files.whole import write_whole
 from ..interpreters import eval
 from ..interpreters.context import missing, numbers
 from ..notation import shortened, shown
 from ..wengert import Line, Steps, WengertList, checked, named, needed
 from .nodes import OPSET, Node, Nodes, beyond
 from .rows import on
-from .whole import write_whole
 
 LARGEST = 2 ** 31 - 2 ** 20  # bytes of a file: Protocol Buffers count in 31 bits
 MOST_ROWS = 100_000  # that are tried

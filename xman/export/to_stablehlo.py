@@ -10,12 +10,12 @@ import numpy as np
 from ..engines.jax.engine import wide
 from ..engines.jax.table import CALLED, FUNCTIONS, MODULES
 from ..errors import XManError, extra
+from ..files.whole import write_whole
 from ..interpreters import eval
 from ..notation import shown
 from ..wengert import Steps, needed, registers
 from .rows import on
 from .to_onnx import asked
-from .whole import write_whole
 
 
 def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None, *,
