@@ -10,12 +10,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ops import f
 
-from ..errors import XManError
 from .meanings import dtype_of, pad, within_bounds
 
 
-def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0, strides: Sequence[int] = (),
-            dilations: Sequence[int] = (), pads: Sequence[int] = (), auto_pad: str = "NOTSET", ceil_mode: int = 0) -> tuple[Any, tuple]:
+def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0, strides: Sequence[int] = (), pads: Sequence[int] = (),
+            dilations: Sequence[int] = (), auto_pad: str = "NOTSET", ceil_mode: int = 0) -> tuple[Any, tuple[int, ...]]:
     """x, (n, c, …), as (n, c, positions, entries of a window), and how many positions there are along each axis.
 
     fill: what the padding is of; beyond: what the last windows have where they reach beyond that.
