@@ -13,8 +13,9 @@ from ops import f
 from .meanings import dtype_of, pad, within_bounds
 
 
-def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0, strides: Sequence[int] = (), pads: Sequence[int] = (),
-            dilations: Sequence[int] = (), auto_pad: str = "NOTSET", ceil_mode: int = 0) -> tuple[Any, tuple[int, ...]]:
+def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0, pads: Sequence[int] = (),
+            strides: Sequence[int] = (), dilations: Sequence[int] = (), auto_pad: str = "NOTSET",
+            ceil_mode: int = 0) -> tuple[Any, tuple[int, ...]]:
     """x, (n, c, …), as (n, c, positions, entries of a window), and how many positions there are along each axis.
 
     fill: what the padding is of; beyond: what the last windows have where they reach beyond that.
