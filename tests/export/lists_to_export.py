@@ -42,11 +42,13 @@ def merged(dtype: str, every: int, without: set[str]) -> tuple[list, dict, set[s
     """One list of such calls without some operators, and without masks that are computed; and the operators that it calls."""
     steps, values, known = [], {}, set()
     for op in set(CASES) - without:
+        whole = {}  # by the call, its gradient where that is without them too
         for lines, given in calls(op, dtype, every):
             masks = op in ("getitem", "scatterAdd") and any(a.dtype.kind == "b" for a in given.values())
             masks |= ("U",) in lines[0][2][1:2]  # or signs that only NumPy gives
-            if masks or {line[1] for line in lines} & without:
-                continue
+            if not masks and not {line[1] for line in lines} & without:
+                whole[lines[0][0]] = lines, given
+        for lines, given in whole.values():
             k = len(steps)
             own = lambda a, k=k: f"{a}_{k}" if isinstance(a, str) else a
             steps += [(own(dst), op, tuple(map(own, args))) for dst, op, args in lines]

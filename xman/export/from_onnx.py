@@ -235,7 +235,7 @@ class Reading:
     def result(self, called: str) -> str:
         """The register of an output, one of its own."""
         out = self.known[called]
-        if isinstance(out, Example) and any(line.out is out for line in self.writer.lines):
+        if isinstance(out, Example) and out.name not in self.known_inputs:
             return out.name
         return self.writer.line("alias", [out], getattr(out, "value", out), self.name(called)).name
 

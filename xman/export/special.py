@@ -24,20 +24,23 @@ def wide(formula: Callable) -> Callable:
 
 
 @functools.cache
-def interpolant(name: str) -> Chebyshev:
-    """Of a function that has no poles nearby (Press et al. 2007, §6.2.2)."""
+def interpolant(name: str) -> tuple[float, float, list[float]]:
+    """Two ends, and the coefficients of a polynomial on −1 to 1, of a function that has no pole near the line between them."""
     from scipy import special
-    return {"erf": lambda: Chebyshev.interpolate(lambda s: special.erf(np.sqrt(s)) / np.sqrt(s), 14, (0, 1)),
-            "erfc": lambda: Chebyshev.interpolate(lambda t: np.log(special.erfcx(2 / t - 2) / t), 30, (0, 1))}[name]()
+    function, low, high, degree = {
+        "erf":    (lambda s: special.erf(np.sqrt(s)) / np.sqrt(s), 0.0, 1.0, 11),
+        "erfc":   (lambda t: np.log(special.erfcx(2 / t - 2) / t), 0.0, 1.0, 23),  # Press et al. 2007, §6.2.2
+        "erfinv": (lambda s: special.erfinv(np.sqrt(s)) / np.sqrt(s), 0.0, 0.25, 11),
+        "ndtri":  (lambda r: special.ndtri_exp(-np.exp(2 * r) / 2) / np.exp(r), 0.16, 3.67, 23),  # of p from 1/2 to 5e-324
+    }[name]
+    series = Chebyshev.interpolate(function, degree, (low, high))
+    return low, high, series.convert(kind=Polynomial, domain=series.domain, window=(-1, 1)).coef.tolist()
 
 
 def interpolated(name, x):
-    """The interpolant at x of 0 to 1, by Clenshaw's recurrence."""
-    u, b, before = 4.0 * x - 2.0, 0.0, 0.0
-    first, *rest = interpolant(name).coef.tolist()
-    for c in rest[::-1]:
-        b, before = c + u * b - before, b
-    return first + f.half(u) * b - before
+    low, high, coefficients = interpolant(name)
+    u = (2.0 * x - (low + high)) / (high - low)
+    return functools.reduce(lambda total, c: total * u + c, coefficients[::-1])
 
 
 def log_erfc(z):
@@ -62,13 +65,9 @@ def log_ndtr(x):
 
 
 def lower_quantile(p):
-    """x of Φ(x) = p ≤ 1/2. Newton's method on log Φ, which is concave, comes near it from the left."""
-    goal = f.log(p)
-    x = start = -f.sqrt(-2.0 * goal)
-    for _ in range(6):
-        out = log_ndtr(x)
-        x = x + (goal - out) * f.exp(out + f.half(x * x)) * math.sqrt(2.0 * math.pi)
-    return f.where(f.equal(p, 0), start, x)
+    """x of Φ(x) = p ≤ 1/2."""
+    root = f.sqrt(-2.0 * f.log(p))
+    return f.where(f.equal(p, 0), -math.inf, root * interpolated("ndtri", f.log(root)))
 
 
 def ndtri(p):
@@ -78,11 +77,8 @@ def ndtri(p):
 
 def erfinv(x):
     near = f.less(f.abs(x), 0.5)
-    goal = f.where(near, x, 0.0)
-    y = goal * (math.sqrt(math.pi) / 2.0)
-    for _ in range(4):
-        y = y - (erf(y) - goal) * f.exp(y * y) * (math.sqrt(math.pi) / 2.0)
-    return f.where(near, y, -f.sign(x) * ROOT_HALF * lower_quantile(f.half(1.0 - f.abs(x))))
+    far = -f.sign(x) * ROOT_HALF * lower_quantile(f.half(1.0 - f.abs(x)))
+    return f.where(near, x * interpolated("erfinv", f.where(near, x * x, 0.0)), far)
 
 
 # ---- the Gamma function: asymptotic series beyond SHIFT, and reflection (Abramowitz and Stegun, chapter 6) ---------------
