@@ -23,8 +23,8 @@ ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 R = np.random.default_rng(9)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"] if ALL else ["float32"])
-def test_every_operator_and_its_gradient_comes_back(dtype):
+@pytest.mark.parametrize("dtype", ["float32", "float64"] if ALL else ["float64"])
+def test_every_operator_comes_back(dtype):
     steps, values, _, model = exported(dtype)
     outputs = [dst for dst, _, _ in steps]
     read, want = from_onnx(model.SerializeToString()), eval(steps, values)

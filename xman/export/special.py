@@ -10,7 +10,7 @@ from numpy.polynomial import Chebyshev, Polynomial
 
 from ops import f
 
-ROOT_HALF, TERMS, SHIFT = math.sqrt(0.5), 10, 12
+ROOT_HALF, TERMS, SHIFT = math.sqrt(0.5), 8, 10
 
 
 def wide(formula: Callable) -> Callable:
@@ -83,12 +83,17 @@ def erfinv(x):
 
 # ---- the Gamma function: asymptotic series beyond SHIFT, and reflection (Abramowitz and Stegun, chapter 6) ---------------
 
+@functools.cache
+def bernoulli_numbers():
+    from scipy import special
+    return special.bernoulli(2 * TERMS).tolist()
+
+
 def bernoulli_series(n, z):
     """Σ B₂ₖ (2k + n − 1)! / (2k)! / z^(2k + n)."""
-    from scipy.special import bernoulli
     total, square = 0.0, 1.0 / (z * z)
     for k in range(TERMS, 0, -1):
-        total = (total + bernoulli(2 * k)[-1].item() * math.factorial(2 * k + n - 1) / math.factorial(2 * k)) * square
+        total = (total + bernoulli_numbers()[2 * k] * math.factorial(2 * k + n - 1) / math.factorial(2 * k)) * square
     return total / z ** n if n else total
 
 
