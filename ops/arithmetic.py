@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .derived import unclear
 from .expression import f
 from .table import elementwise, operator
 
@@ -35,7 +36,8 @@ def where(c, x, y):
 def share(x, y):
     """1 where x > y, ½ where they are equal, and 0 elsewhere: the share of x in the maximum of the two."""
     dtype = np.result_type(x, y)
-    return 0.5 * np.add(np.greater(x, y), np.greater_equal(x, y), dtype=dtype if dtype.kind == "f" else float)
+    twice = np.add(np.greater(x, y).view(np.int8), np.greater_equal(x, y).view(np.int8))
+    return np.multiply(twice, 0.5, dtype=dtype if dtype.kind == "f" else float)
 
 
 def clip(x, lo=None, hi=None):
@@ -56,10 +58,7 @@ def ratio(x, y):
 
 
 def zero_where_zero(x, result):
-    total = np.vdot(result, result) if type(result) is np.ndarray else result
-    if total == total:  # no NaN in it: nothing to mend
-        return result
-    return np.where(np.equal(x, 0), np.zeros_like(result), result)[()]
+    return np.where(np.equal(x, 0), np.zeros_like(result), result)[()] if unclear(result) else result
 
 
 def through_base(d, out, x, y):

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 
+from .derived import unclear
 from .expression import f
 from .linear_maps import leading
 from .table import arity, elementwise, linear, operator
@@ -43,12 +44,12 @@ def prod(x, axis=None, keepdims=False):
 
 def centered(x, axis=None):
     """x − mean over axis; what rounding leaves where all are equal is 0."""
-    m = mean(x, axis, True)
-    d = x - m
-    near = np.abs(d) <= 2 * np.finfo(d.dtype).eps * np.abs(m)
-    if not near.any():
+    x, d = np.asarray(x), x - mean(x, axis, True)
+    over = range(x.ndim) if axis is None else [a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
+    first, last = [x[tuple([end if k in over else slice(None) for k in range(x.ndim)])] for end in (slice(1), slice(-1, None))]
+    if not np.equal(first, last).any():
         return d
-    return np.where(near & np.equal(x, np.min(x, axis, keepdims=True)).all(axis, keepdims=True), 0, d)[()]
+    return np.where(np.equal(x, first).all(axis, keepdims=True) & np.equal(d, d), 0, d)[()]
 
 
 @np.errstate(invalid="ignore", divide="ignore")
@@ -106,7 +107,9 @@ def ties(x, out, axis=None):
 
     Where that is NaN, the entries that are NaN share it.
     """
-    equal = np.equal(x, out) | np.isnan(x) & np.isnan(out)
+    equal = np.equal(x, out)
+    if unclear(out):
+        equal |= np.isnan(x) & np.isnan(out)
     return (equal / np.maximum(np.add.reduce(equal, axis=axis, keepdims=True), 1)).astype(np.asarray(x).dtype)[()]
 
 
@@ -115,8 +118,10 @@ def back(d, x, axis, keepdims):
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
 
-def others(x, axis):
-    """Along axis, for each entry the product of all the others: no quotient, so that zeros may be among them."""
+def others(x, axis, out=None):
+    """Along axis, for each entry the product of all the others: out / x, or no quotient where zeros may be among them."""
+    if type(x) is np.ndarray and out is not None and far_from_zero(out):
+        return out / x
     if axis is None:
         return f.reshape(others(f.reshape(x, (-1,)), 0), x)
     if isinstance(axis, tuple):
@@ -124,6 +129,12 @@ def others(x, axis):
     before = f.shift(f.cumprod(x, axis), axis, 1.0)
     after = f.flip(f.shift(f.cumprod(f.flip(x, axis), axis), axis, 1.0), axis)
     return before * after
+
+
+@np.errstate(all="ignore")
+def far_from_zero(x):
+    """Whether no entry is near 0, infinite or NaN."""
+    return np.vdot(x, x) < np.inf and np.vdot(1.0 / x, 1.0 / x) < np.inf
 
 
 def through_cumprod(d, out, x, axis=None):
@@ -169,7 +180,9 @@ def reduction(op, value, rule):
     The adjoint spreads delta and out over x again and then applies the rule; the tangent applies it and then sums.
     """
     def spread(d, x, axis, keepdims):
-        return d if axis is None or keepdims else f.broadcast(d, x, axis)
+        if axis is None or keepdims:
+            return d
+        return np.expand_dims(d, axis) if type(d) is np.ndarray else f.broadcast(d, x, axis)
 
     def adjoint(d, out, x, axis=None, keepdims=False, *rest):
         return rule(spread(d, x, axis, keepdims), spread(out, x, axis, keepdims), x, axis, *rest)
@@ -188,7 +201,7 @@ linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims
 linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None)
 reduction(  "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d))
 reduction(  "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d))
-reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x, axis))
+reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x, axis, out))
 reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
                                                2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis))
 reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:

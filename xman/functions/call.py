@@ -1,6 +1,7 @@
 """One call of a Python function of NumPy arrays, on a tape: what all its derivatives run on."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import length_hint
@@ -131,8 +132,7 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
     """
     around, REFUSALS.last = REFUSALS.last, None
     try:
-        with np.errstate(**{kind: "ignore" for kind, what in np.geterr().items() if what == "warn"}):
-            result = fn(*args, **options)
+        result = quietly(*[kind for kind, what in np.geterr().items() if what == "warn"])(fn, args, options)
         if REFUSALS.last:
             raise REFUSALS.last
         return result
@@ -142,6 +142,12 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
         raise
     finally:
         REFUSALS.last = around
+
+
+@functools.cache
+def quietly(*kinds: str) -> Callable:
+    """What gives fn(*args, **options) without NumPy's warnings of those kinds."""
+    return np.errstate(**dict.fromkeys(kinds, "ignore"))(lambda fn, args, options: fn(*args, **options))
 
 
 def constant_output(what: str, fn: Callable, end: Any) -> Any:
