@@ -45,19 +45,20 @@ def clip(x, lo=None, hi=None):
     return np.clip(x, lo, hi)
 
 
-@np.errstate(all="ignore")
 def scale(x, w):
     """x·w, and 0 wherever x is 0, even if w is infinite or NaN: a branch not taken sends back nothing."""
-    return zero_where_zero(x, np.multiply(x, w))
+    return mended(np.multiply, x, w)
+
+
+def ratio(x, y):
+    """x/y, and 0 wherever x is 0, even if y is 0, infinite or NaN."""
+    return x / y if isinstance(y, float) and y == y != 0 else mended(np.divide, x, y)
 
 
 @np.errstate(all="ignore")
-def ratio(x, y):
-    """x/y, and 0 wherever x is 0, even if y is 0, infinite or NaN."""
-    return zero_where_zero(x, np.divide(x, y))
-
-
-def zero_where_zero(x, result):
+def mended(operation, x, y):
+    """operation(x, y), and 0 wherever x is 0."""
+    result = operation(x, y)
     return np.where(np.equal(x, 0), np.zeros_like(result), result)[()] if unclear(result) else result
 
 

@@ -7,7 +7,6 @@ import numpy as np
 
 from .derived import unclear
 from .expression import f
-from .linear_maps import leading
 from .table import arity, elementwise, linear, operator
 
 
@@ -19,7 +18,7 @@ def count(x, axis=None):
 
 def total(x, axis=None, keepdims=False):
     """Σ x over axis; 0 over no entries."""
-    return np.add.reduce(x, axis=axis, keepdims=keepdims)
+    return np.add.reduce(x, axis, None, None, keepdims)
 
 
 def largest(x, axis=None, keepdims=False):
@@ -34,7 +33,7 @@ def smallest(x, axis=None, keepdims=False):
 
 def mean(x, axis=None, keepdims=False):
     """Σ x / n over axis; NaN over no entries. Over all entries unless axis says otherwise."""
-    return np.add.reduce(x, axis=axis, keepdims=keepdims) / (count(x, axis) or math.nan)
+    return np.add.reduce(x, axis, None, None, keepdims) / (count(x, axis) or math.nan)
 
 
 def prod(x, axis=None, keepdims=False):
@@ -71,6 +70,8 @@ def norm(x, axis=None, keepdims=False):
 
 def squaredNorm(x, axis=None, keepdims=False):
     """Σ x² over axis."""
+    if axis is None and not keepdims and np.size(x) < 10_000:  # for more BLAS wakes its threads
+        return np.vdot(x, x)
     return total(np.multiply(x, x), axis, keepdims)
 
 
@@ -118,10 +119,8 @@ def back(d, x, axis, keepdims):
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
 
-def others(x, axis, out=None):
-    """Along axis, for each entry the product of all the others: out / x, or no quotient where zeros may be among them."""
-    if type(x) is np.ndarray and out is not None and far_from_zero(out):
-        return out / x
+def others(x, axis):
+    """Along axis, for each entry the product of all the others: no quotient, so that zeros may be among them."""
     if axis is None:
         return f.reshape(others(f.reshape(x, (-1,)), 0), x)
     if isinstance(axis, tuple):
@@ -129,12 +128,6 @@ def others(x, axis, out=None):
     before = f.shift(f.cumprod(x, axis), axis, 1.0)
     after = f.flip(f.shift(f.cumprod(f.flip(x, axis), axis), axis, 1.0), axis)
     return before * after
-
-
-@np.errstate(all="ignore")
-def far_from_zero(x):
-    """Whether no entry is near 0, infinite or NaN."""
-    return np.vdot(x, x) < np.inf and np.vdot(1.0 / x, 1.0 / x) < np.inf
 
 
 def through_cumprod(d, out, x, axis=None):
@@ -147,14 +140,14 @@ def through_cumprod(d, out, x, axis=None):
 
 def cumprod(x, axis=None):
     """The products of the entries of x up to each, along axis; of the flattened x for None."""
-    return np.asarray(x).cumprod(axis)
+    return np.asarray(x).cumprod() if axis is None else np.multiply.accumulate(x, axis)
 
 
 def shift(x, axis, first=0.0):
     """x moved one place on along axis, `first` coming in at the start."""
     moved = np.empty_like(x)
-    lead = leading(x, axis)
-    moved[(*lead, slice(1, None))], moved[(*lead, slice(1))] = x[(*lead, slice(-1))], first
+    before, after = x.swapaxes(0, axis), moved.swapaxes(0, axis)
+    after[:1], after[1:] = first, before[:-1]
     return moved
 
 
@@ -179,16 +172,16 @@ def reduction(op, value, rule):
 
     The adjoint spreads delta and out over x again and then applies the rule; the tangent applies it and then sums.
     """
-    def spread(d, x, axis, keepdims):
-        if axis is None or keepdims:
-            return d
+    def spread(d, x, axis):
         return np.expand_dims(d, axis) if type(d) is np.ndarray else f.broadcast(d, x, axis)
 
     def adjoint(d, out, x, axis=None, keepdims=False, *rest):
-        return rule(spread(d, x, axis, keepdims), spread(out, x, axis, keepdims), x, axis, *rest)
+        if axis is not None and not keepdims:
+            d, out = spread(d, x, axis), spread(out, x, axis)
+        return rule(d, out, x, axis, *rest)
 
     def tangent(t, out, x, axis=None, keepdims=False, *rest):
-        return f.sum(rule(t, spread(out, x, axis, keepdims), x, axis, *rest), axis, keepdims)
+        return f.sum(rule(t, out if axis is None or keepdims else spread(out, x, axis), x, axis, *rest), axis, keepdims)
 
     literals = [None] * (arity(value)[1] - 1)
     operator(op, value, adjoint, *literals, tangents=[tangent, *literals])
@@ -201,7 +194,7 @@ linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims
 linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None)
 reduction(  "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d))
 reduction(  "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d))
-reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x, axis, out))
+reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x, axis))
 reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
                                                2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis))
 reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:
