@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from .derived import unclear
-from .expression import f
+from .expression import Expression, f
 from .table import arity, elementwise, linear, operator
 
 
@@ -116,6 +116,8 @@ def ties(x, out, axis=None):
 
 def back(d, x, axis, keepdims):
     """d, as a reduction of x left it, spread over x again."""
+    if axis is None and type(d) is np.float64 and type(x) is np.ndarray and x.dtype == d.dtype:
+        return np.ndarray(x.shape, x.dtype, d, strides=(0,) * x.ndim)  # one number, in every place
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
 
@@ -173,7 +175,12 @@ def reduction(op, value, rule):
     The adjoint spreads delta and out over x again and then applies the rule; the tangent applies it and then sums.
     """
     def spread(d, x, axis):
-        return np.expand_dims(d, axis) if type(d) is np.ndarray else f.broadcast(d, x, axis)
+        if type(x) is not np.ndarray or isinstance(d, Expression):
+            return f.broadcast(d, x, axis)
+        shape = [*x.shape]
+        for a in axis if isinstance(axis, tuple) else (axis,):
+            shape[a] = 1
+        return np.asarray(d).reshape(shape)
 
     def adjoint(d, out, x, axis=None, keepdims=False, *rest):
         if axis is not None and not keepdims:
@@ -199,7 +206,7 @@ reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
                                                2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis))
 reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:
                                                d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis),
-                                               out + f.scale(f.equal(out, 0), f.broadcast(math.inf, out))))  # flat at 0
+                                               out + f.stopGradient(f.equal(out, 0) / out)))  # flat at 0
 reduction(  "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out))
 reduction(  "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x))
 reduction(  "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out))
