@@ -164,7 +164,7 @@ def test_a_terminal_of_another_encoding_gets_letters_for_what_it_has_not(xman, m
     assert "\ufffd" not in text and ("dy/dx1" in text or "∂y/∂x1" in text or words[0] not in ("derivation", "source"))
 
 
-def test_print_in_python_gets_them_too():
+def test_print_own_cache_gets_them_too():
     program = "from xman import explain; print(explain([('y', 'sin', ('x',))], 'y', 'x', {'x': 0.0}))"
     ascii = os.environ | {"PYTHONIOENCODING": "ascii"}
     assert b"adjoint dy/d" in subprocess.run([sys.executable, "-c", program], env=ascii, capture_output=True, check=True).stdout

@@ -1,6 +1,5 @@
 """Facts about every engine: it agrees with the interpreter on each operator and on random lists, and writes where it may."""
 
-import contextlib
 import importlib.util
 import sys
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 import ops
 import xman
 from xman import WengertList, eval, gradient
-from xman.engines.numba import cache, jitted
 from xman.models import LSTM, MLP, AdaptiveBasis, LogisticRegression
 
 sys.path.append(str(Path(__file__).parents[1] / "ops"))
@@ -19,29 +17,14 @@ sys.path.append(str(Path(__file__).parents[1] / "passes"))
 from operator_cases import OF_NUMBERS as CASES
 from random_lists import random_list
 
-needs_numba = pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="the engine numba needs numba")
-# the loops of the numba engine run in Python in most tests, which takes no time to compile
-ENGINES = ["interpret", "numpy", pytest.param("numba in Python", marks=needs_numba)]
+needs_llvm = pytest.mark.skipif(importlib.util.find_spec("llvmlite") is None, reason="the engine llvm needs llvmlite")
+ENGINES = ["interpret", "numpy", pytest.param("llvm", marks=needs_llvm)]
 TOLERANCE = {"float64": {"rtol": 1e-11, "atol": 1e-12}, "float32": {"rtol": 3e-5, "atol": 2e-6}}
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    """A cache of programs for each test."""
-    monkeypatch.setenv("XMAN_CACHE", str(tmp_path / "cache"))
-    for function in (cache.folder, jitted.function, jitted.product):
-        function.cache_clear()
-    yield
-    for function in (cache.folder, jitted.function, jitted.product):
-        function.cache_clear()
-
-
 @pytest.fixture(params=ENGINES)
-def engine(request, monkeypatch):
-    if request.param == "numba in Python":
-        monkeypatch.setattr("numba.config.DISABLE_JIT", True)
-    with np.errstate(all="ignore") if request.param == "numba in Python" else contextlib.nullcontext():
-        yield request.param.partition(" ")[0]
+def engine(request, own_cache):
+    return request.param
 
 
 def agree(found, wanted, dtype="float64", **looser):
@@ -184,10 +167,10 @@ def test_training_steps_of_the_models_go_where_the_interpreter_goes(engine, name
             agree(values[x], wanted[x], "float32") if x in inplace else np.testing.assert_array_equal(values[x], inputs[x])
 
 
-@needs_numba
+@needs_llvm
 @pytest.mark.parametrize("dtype", ["float32"])  # in double precision the functions have tests of their own
 def test_compiled_loops_compute_what_they_say(dtype):
-    """Numba compiles every operator once for a matrix, a row and a column, and what reduces them, special numbers among them."""
+    """LLVM compiles every operator once for a matrix, a row and a column, and what reduces them, special numbers among them."""
     x, row, column = R.normal(size=(6, 9)), R.normal(size=(1, 9)), R.uniform(0.5, 2.0, size=(6, 1))
     x[0], x[1, :5] = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.75, 2.0], [700.0, -800.0, 1e-30, 1e30, -0.5]
     values = in_precision({"x": x, "r": row, "c": column, "m": np.abs(x)}, dtype)
@@ -200,7 +183,7 @@ def test_compiled_loops_compute_what_they_say(dtype):
         for k, rest in enumerate(cases)]
     lines += [("k", "mul", ("b_add", "c")), ("l", "sum", ("k", 1, True)), ("h", "subtract", ("k", "l")), ("n", "sum", ("h", 0))]
     finite = values | {"x": np.nan_to_num(values["x"], nan=0.25, posinf=3.0, neginf=-3.0).clip(-20, 20)}
-    step = xman.compile(lines, [dst for dst, _, _ in lines], engine="numba")
+    step = xman.compile(lines, [dst for dst, _, _ in lines], engine="llvm")
     for inputs in (values, finite):
         found, wanted = step(inputs), eval(lines, inputs)
         for dst, _, _ in lines:

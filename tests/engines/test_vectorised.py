@@ -15,7 +15,7 @@ import ops
 numba = pytest.importorskip("numba", reason="the extra fast, with numba, is not installed")
 
 from xman.engines.llvm import formulas  # noqa: E402
-from xman.engines.numba.vectorised import VECTORISED  # noqa: E402
+from xman.engines.tape.vectorised import VECTORISED  # noqa: E402
 
 LONG = np.longdouble
 kinds = pytest.mark.parametrize("kind", ["float32", "float64"])
@@ -203,7 +203,7 @@ def test_a_loop_that_calls_several_and_adds_up_is_vectorised(kind):
 KERNEL = """
 import numba
 import numpy as np
-from xman.engines.numba.vectorised import VECTORISED
+from xman.engines.tape.vectorised import VECTORISED
 tanh = VECTORISED["tanh"]["float32"]
 @numba.njit(cache=True)
 def kernel(x, out):

@@ -13,7 +13,7 @@ from test_vectorised import computed, fused_or_not, kinds, longer, numbers, righ
 
 import ops  # noqa: E402
 from xman.engines.llvm import formulas  # noqa: E402
-from xman.engines.numba.vectorised import VECTORISED  # noqa: E402
+from xman.engines.tape.vectorised import VECTORISED  # noqa: E402
 
 NEW = ["power", "sin", "cos"]
 UNARY = [op for op in NEW if op != "power"]

@@ -43,7 +43,7 @@ def test_days_are_those_since_1970():
     assert G["days"](np.array(["2024-01-31", ""])).tolist()[0] == 19753.0
 
 
-@pytest.mark.parametrize("engine", ["interpret", "numpy", "numba", "jax", "tape", "auto"])
+@pytest.mark.parametrize("engine", ["interpret", "numpy", "llvm", "jax", "tape", "auto"])
 def test_every_engine_runs_a_list_that_begins_with_strings(engine):
     steps = [("c", "codes", ("colour", ("blue", "red"))), ("k", "getitem", ("c", slice(None), None)),
              ("one", "equal", ("k", np.array([0, 1, 2]))), ("day", "days", ("sold",)), ("t", "stack", (1, "day", "size")),

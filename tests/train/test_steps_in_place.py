@@ -197,7 +197,7 @@ def test_ctrl_c_ends_the_search_for_the_register():
 # engines
 
 
-HERE = ["numpy", *(["numba"] if importlib.util.find_spec("numba") else [])]
+HERE = ["numpy", *(["llvm"] if importlib.util.find_spec("llvmlite") else [])]
 SEQUENCES = np.eye(4, dtype=np.float32)[np.random.default_rng(1).integers(0, 4, (30, 3))]
 
 
@@ -209,12 +209,12 @@ MODELS = {"mlp": (lambda: MLP([4, 6, 3], activation="relu", loss="crossEntropy")
 
 
 CASES = [*((optimizer, "mlp") for optimizer in OPTIMIZERS), *(("adam", model) for model in MODELS if model != "mlp")]
-FEW = [("adamw", "mlp"), ("adam", "sparse")]  # numba takes seconds for each
+FEW = [("adamw", "mlp"), ("adam", "sparse")]  # to compile each takes a while
 SETTINGS = {"weight_decay": 1e-3, "clip": 1.0, "lr": 0.01}
 
 
 @pytest.mark.parametrize("engine, optimizer, model", [(engine, *case) for engine in HERE
-                                                      for case in (FEW if engine == "numba" else CASES)])
+                                                      for case in (FEW if engine == "llvm" else CASES)])
 def test_the_engines_agree_with_the_interpreter(engine, optimizer, model):
     model, x = MODELS[model]
     one, two = (train(model(), (x, LABELS), engine=name, optimizer=optimizer, **SETTINGS) for name in (engine, "interpret"))

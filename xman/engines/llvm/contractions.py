@@ -33,6 +33,7 @@ def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Se
         kept = [c for c in dict.fromkeys((*xs, *ys)) if c in out or any(c in letters for _, letters in rest)]
         found = contract(w, f"{dst}.{len(rest)}", [(x, xs), (y, ys)], kept, [sizes[c] for c in kept], dtype)
         factors = [one_each(found, kept), *rest]
+    sizes = {c: sizes[c] for _, letters in factors for c in letters}
     found = by_blas(w, dst, factors, out, sizes, dtype) if len(factors) == 2 and dtype.kind == "f" else None
     if found is None:
         found = in_loops(w, dst, factors, out, sizes, dtype)

@@ -12,10 +12,9 @@ import numpy as np
 
 import ops
 
-from ..door import Built
 from ..memory import arena
 from ..plan import Buffer, Plan, flops_of
-from ..program import GEMM, Program
+from ..program import GEMM, Built, Program
 from ..text import Text, guard, own_array
 from .compiled import functions
 from .lines import Lines

@@ -17,7 +17,7 @@ import ops
 
 from ...wengert import Line as Step
 from ..folded import folded, ordered
-from ..program import GEMM, MAY_SHARE, Program, held
+from ..program import GEMM, Program, held
 from . import arithmetic
 from .arrangements import ACCUMULATED, ARRANGEMENTS, spread_to
 from .contractions import CONTRACTIONS, gemm

@@ -9,7 +9,7 @@ FAR = 1e6  # up to here sin and cos are right to 2 ulp
 
 
 def turned(x: Any, quarters: int) -> Any:
-    """sin(x + quarters·π/2) where |x| ≤ FAR, of `vectorised` Lanes: 1.4 ulp to |x| = 1000, 1.9 ulp to FAR.
+    """sin(x + quarters·π/2) where |x| ≤ FAR, of Lanes: 1.4 ulp to |x| = 1000, 1.9 ulp to FAR.
 
     π/2 in three parts (Cody and Waite), of which the first two are so short that their products are exact.
     """
@@ -33,7 +33,7 @@ def near_cos(x: Any) -> Any:
 
 
 def one_tanh(x: Any) -> Any:
-    """`vectorised.tanh` without a mask for the sign.
+    """`formulas.tanh` without a mask for the sign.
 
     For one number LLVM makes of the mask an instruction that waits for the register of the tanh before (mov to its low byte).
     """
@@ -50,7 +50,7 @@ def functions(kind: str) -> dict[str, Callable]:
     from numba import types
     from numba.extending import intrinsic
 
-    from ..numba.vectorised import VECTORISED, vectorised
+    from .vectorised import VECTORISED, vectorised
     real = types.float64
     select = intrinsic(lambda typing, c, x, y: (real(types.boolean, real, real), lambda context, builder, signature, args:
                                                 builder.select(*args)))

@@ -149,7 +149,7 @@ def compiled(kind: str, width: int) -> Callable:
     """The loop as machine code, from Numba's cache on disk where it is there."""
     import numba
 
-    from ..numba.jitted import edition
+    from .vectorised import edition
     move, add = lanes.rows(width)
     names = {op: value for op, value in G.items() if isinstance(value, np.ufunc)}
     space: dict[str, Any] = {**names, "inline": numba.njit, "rint": np.rint, "inf": math.inf, "move": move, "add": add,

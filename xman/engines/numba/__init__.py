@@ -1,1 +1,0 @@
-"""The engine numba: engine.py, its layout and its kernels; groups, schedule and loops; the functions that loops call."""
