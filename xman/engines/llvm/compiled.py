@@ -5,6 +5,7 @@ import ctypes
 import functools
 import hashlib
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -43,7 +44,7 @@ def functions(text: str, count: int, routines: Iterable[str]) -> list[Callable[[
     binding = llvm()
     for name in routines:
         binding.add_symbol(f"xman_{name}", address(name))
-    key = hashlib.sha256("\n".join([binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten(),
+    key = hashlib.sha256("\n".join([Path(__file__).read_text("utf-8"), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten(),
                                     str(binding.llvm_version_info), binding.get_default_triple(), text]).encode()).hexdigest()[:40]
     code = disk.load(key)
     if code is None:
@@ -66,7 +67,7 @@ def optimised(text: str) -> bytes:
     module = binding.parse_assembly(text)
     module.triple, module.data_layout = binding.get_default_triple(), str(target.target_data)
     options = binding.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = options.loop_unrolling = True
+    options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
     builder = binding.create_pass_builder(target, options)
     builder.getModulePassManager().run(module, builder)
     return target.emit_object(module)

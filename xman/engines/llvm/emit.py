@@ -13,7 +13,8 @@ from .nests import REDUCTIONS, TILE, Line, Loop
 from .schedule import Tree
 from .views import View
 
-UNROLLED, SHORT = 4, 64  # turns of a loop: that are written out, and up to which more turns at once would keep it from vectors
+# turns of a loop: that are written out, where it has few lines, and up to which more turns at once would keep it from vectors
+UNROLLED, FEW, SHORT = 4, 8, 64
 
 
 class Function:
@@ -55,11 +56,11 @@ class Function:
         self.block = name
         return index, size, first, step, name, before, len(self.out) - 1
 
-    def close(self, index: str, size: int | str, first: str, step: int, name: str, before: str, mark: int) -> None:
+    def close(self, index: str, size: int | str, first: str, step: int, name: str, before: str, mark: int, lines: int = 1) -> None:
         after = self.do(f"add nuw nsw i64 {index}, {step}")
         more = self.do(f"icmp slt i64 {after}, {size}")
-        few = isinstance(size, int) and size <= SHORT
-        hint = f", !llvm.loop !{2 if size <= UNROLLED else 3}" if few else ""
+        short = isinstance(size, int) and size <= SHORT
+        hint = f", !llvm.loop !{2 if size <= UNROLLED and lines <= FEW else 3}" if short else ""
         self.put(f"br i1 {more}, label %{name}, label %{name}_end{hint}")
         self.out[mark] = f" {index} = phi i64 [{first}, %{before}], [{after}, %{self.block}]"
         self.out.append(f"{name}_end:")
@@ -135,7 +136,7 @@ class Nest(Function):
             loop = self.open(tile[1], tile[0]) if node.kind == "lane" else self.open(node.size)
         self.index[node] = loop[0]
         self.body(node.body, tile)
-        self.close(*loop)
+        self.close(*loop, lines=node.lines)
 
     # ---- lines ------------------------------------------------------------------------------------------------------
 

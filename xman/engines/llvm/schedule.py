@@ -20,7 +20,7 @@ from .nests import REDUCTIONS, TILE, Call, Line, Loop, Product, Root
 from .views import View, row_by_row, whole
 
 ON_STACK = 8  # a root that keeps no more numbers than that within loops lies on the stack
-MOST = 400    # lines of a nest: more take long to compile
+MOST = 100    # lines of a nest: more take long to compile
 
 
 class Tree:
