@@ -79,7 +79,7 @@ def flat(arrays: Any) -> list[np.ndarray]:
 network = partial(run, training.CONTESTANTS, training.Training((784, 8, 8, 10), 4), training.Training((784, 1024, 1024, 10), 256),
                   lambda work: (training.parameters(work), training.data(work)))
 # 200 steps make a list that is too long for Numba, and take PyTorch's compiler minutes
-SHORT = {who: make for who, make in lstm.CONTESTANTS.items() if who not in ("xman numba", "PyTorch compiled")}
+SHORT = {who: make for who, make in lstm.CONTESTANTS.items() if who not in ("xman llvm", "PyTorch compiled")}
 sequences = partial(run, SHORT | {who: partial(lstm.jax, how, True) for who, how in
                                              {"JAX": "asynchronous", "JAX synchronous": "synchronous"}.items()},
                     lstm.Sequences(steps=3, batch=2), lstm.Sequences(steps=200), lstm.problem)

@@ -15,10 +15,10 @@ from ..worker import THREADS
 STEP = "from tests.bench.rows import training; training.{}training.Training((64, 10), 32))()"
 CODE = {"floor: import numpy": "import numpy",
         **{who: STEP.format(call) for who, call in {
-            "xman numpy": "xman('numpy', ", "xman numba": "xman('numba', ", "xman interpret": "xman('interpret', ",
+            "xman numpy": "xman('numpy', ", "xman llvm": "xman('llvm', ", "xman interpret": "xman('interpret', ",
             "NumPy by hand": "numpy_by_hand(", "autograd": "autograd(", "JAX": "jax('synchronous', ", "PyTorch": "torch(False, ",
             "PyTorch compiled": "torch(True, ", "PyTensor": "pytensor("}.items()}}
-KEEPERS = "xman numba", "JAX", "PyTorch compiled", "PyTensor"  # of compiled programs on disk
+KEEPERS = "xman llvm", "JAX", "PyTorch compiled", "PyTensor"  # of compiled programs on disk
 
 
 def run(name: str, about: str, dtype: str, players: Any, options: Any) -> Table:

@@ -261,7 +261,7 @@ def pytensor(work: Training):
     return partial(pytensor_update(*parameters(work), work.batch), *data(work))
 
 
-ENGINES = {f"xman {engine}": engine for engine in ("auto", "numpy", "numba", "jax", "interpret")}
+ENGINES = {f"xman {engine}": engine for engine in ("auto", "numpy", "llvm", "jax", "interpret")}
 CONTESTANTS = {"floor: matrix products": floor, **{who: partial(xman, engine) for who, engine in ENGINES.items()},
                "NumPy by hand": numpy_by_hand, "autograd": autograd, "JAX": partial(jax, "asynchronous"),
                "JAX synchronous": partial(jax, "synchronous"), "PyTorch": partial(torch, False),

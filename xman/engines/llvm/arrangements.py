@@ -44,6 +44,8 @@ def broadcast(w: Any, step: Step, v: list) -> Any:
     if not isinstance(x, View):
         return x
     axes = args[2] if len(args) > 2 else ()
+    if axes != () and not shape:
+        return None
     axes = {a % len(shape) for a in (axes if isinstance(axes, tuple) else (axes,))}
     if axes:
         kept = [k for k in range(len(shape)) if k not in axes]

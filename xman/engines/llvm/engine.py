@@ -40,6 +40,7 @@ class Writer:
         names = {a for dst, _, args in lines.lines for a in (dst, *args) if isinstance(a, str)} | {*lines.given}
         self.text, self.names = Text({x for x in names if x.isidentifier()}), {}
         self.text.objects |= {x: v for x, v in self.program.constants.items()}
+        self.called = {call.dst for call in step.calls if call.target and not self.kinds[call.dst].array}
         self.spaces: list[tuple] = []  # memory that no run uses now
         self.give_back = self.spaces.append
         self.inside = {x for call in step.calls for v in (*call.views, *([call.target] if call.target else ()))
@@ -105,7 +106,7 @@ class Writer:
     def call(self, call: Call) -> None:
         """Lines that compute an operator by its own function."""
         text, kind = self.text, self.kinds.get(call.dst)
-        value = call.dst if call.target is None else text.free("value")
+        value = text.free("value") if call.target and kind.array else call.dst
         text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
         text.add(f"{value} = {text.call(call.op, ops.G[call.op], *map(self.argument, call.args))}", 2)
         if call.target is None:
@@ -117,6 +118,8 @@ class Writer:
         """An argument of a call."""
         if not isinstance(a, View):
             return self.text.literal(a)
+        if a.root in self.called:  # as it came: a number of Python is another than one of NumPy
+            return a.root
         return self.name(a.root) + "[()]" * (a.root in self.lines.scalars and a.root not in self.lines.given)
 
     def result(self, x: str) -> str:

@@ -1,0 +1,183 @@
+"""Facts about the engine llvm: views, the schedule, indices that come from outside, and machine code on disk."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import xman
+from xman import XManError, eval, gradient
+
+pytest.importorskip("llvmlite")
+from xman.engines.llvm import disk  # noqa: E402
+from xman.engines.llvm.schedule import Tree  # noqa: E402
+from xman.engines.llvm.views import diagonal, indexed, reshaped, spread, transposed, whole  # noqa: E402
+
+R = np.random.default_rng(15)
+
+
+def read(view, array):
+    """The numbers of a view of an array, one by one."""
+    found = np.empty(view.shape)
+    for index in np.ndindex(*view.shape):
+        found[index] = array.ravel()[view.offset + sum(i * s for i, s in zip(index, view.strides, strict=True))]
+    return found
+
+
+def test_a_view_is_what_numpy_makes_of_an_array():
+    x = R.normal(size=(4, 3, 6))
+    all_of_it = whole("x", x.shape)
+    keys = (slice(None, None, -2), None, 1, slice(1, 5, 3))
+    square = x[0, :, :3].copy()
+    for view, array, wanted in [
+            (indexed(all_of_it, keys), x, x[keys]), (transposed(all_of_it, (2, 0, 1)), x, x.transpose(2, 0, 1)),
+            (reshaped(all_of_it, (2, 6, 2, 3)), x, x.reshape(2, 6, 2, 3)), (reshaped(all_of_it, (12, 6)), x, x.reshape(12, 6)),
+            (spread(indexed(all_of_it, (0, slice(None), slice(0, 1))), (2, 3, 5)), x, np.broadcast_to(x[0, :, :1], (2, 3, 5))),
+            (diagonal(whole("s", (3, 3)), -1), square, np.diag(square, -1))]:
+        np.testing.assert_array_equal(read(view, array), wanted)
+    assert reshaped(transposed(all_of_it, (1, 0, 2)), (72,)) is None  # takes a copy
+
+
+def step_of(lines, values, **more):
+    step = xman.compile(lines, engine="llvm", **more)
+    step(values)
+    assert step.engine == "llvm", step.why
+    return step
+
+
+def test_the_softmax_of_rows_is_one_loop_over_rows():
+    step = step_of([("p", "softmax", ("x",))], {"x": R.normal(size=(5, 7))})
+    assert step.source.splitlines()[0] == "for 5:" and step.source.count("for 5:") == 1 and step.source.count("  for 7:") == 3
+
+
+def test_what_only_its_own_loop_reads_has_no_memory():
+    step = step_of([("a", "exp", ("x",)), ("b", "mul", ("a", "a")), ("c", "sum", ("b",))], {"x": R.normal(size=1000)})
+    assert not {"a", "b"} & {buffer.register for buffer in step.plan.buffers}
+
+
+def test_placing_is_not_quadratic():
+    """Each line of a chain of sums looks at its own neighbours alone: ten times the lines take about ten times the steps."""
+    taken = []
+    for n in 200, 2000:
+        lines = [("s0", "sum", ("x",)), *((f"s{k + 1}", "sum", (f"y{k}",)) for k in range(n))]
+        chain = [lines[0]]
+        for k in range(n):
+            chain += [(f"y{k}", "mul", ("x", f"s{k}")), lines[k + 1]]
+        program = xman.engines.program.program_of(xman.WengertList(chain), {"x": np.ones(3)}, (f"s{n}",), {})
+        count, place = [0], Tree.waits
+        from xman.engines.llvm.lines import Lines
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Tree, "waits", lambda self, node, count=count, place=place:
+                          count.__setitem__(0, count[0] + len(found := place(self, node))) or found)
+            Lines(program)
+        taken.append(count[0])
+    assert taken[1] < 12 * taken[0]
+
+
+LOOKUP = [("r", "getitem", ("E", "i")), ("y", "sum", ("r",))]
+
+
+def test_indices_are_looked_at_in_each_call():
+    E = R.normal(size=(5, 3))
+    lines = gradient(LOOKUP, "y", ["E"])
+    step = step_of(lines, {"E": E, "i": np.array([0, 4, 4])}, outputs=["y", "dy_dE"])
+    for i in ([4, -5, 0], [1, 1, 1]):
+        values = {"E": E, "i": np.array(i)}
+        wanted, found = eval(lines, values), step(values)
+        for x in "y", "dy_dE":
+            np.testing.assert_allclose(found[x], wanted[x], rtol=1e-12)
+    for i in ([0, 1, 5], [-6, 0, 0]):
+        with pytest.raises(XManError, match="out of bounds"):
+            step({"E": E, "i": np.array(i)})
+
+
+def test_an_index_out_of_bounds_leaves_what_was_to_be_overwritten_as_it_was():
+    E = R.normal(size=(5, 3))
+    before = E.copy()
+    step = xman.compile([*gradient(LOOKUP, "y", ["E"]), ("E_next", "subtract", ("E", "dy_dE"))], ["y"], "llvm", {"E": "E_next"})
+    with pytest.raises(XManError, match="out of bounds"):
+        step({"E": E, "i": np.array([0, 1, 7])})
+    np.testing.assert_array_equal(E, before)
+
+
+def test_minus_zero_nan_infinities_and_denormals_are_numpys():
+    special = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 5e-324, -5e-324, 1.0])
+    values = {"x": special, "y": special[::-1].copy()}
+    lines = [("a", "maximum", ("x", "y")), ("b", "max", ("x",)), ("c", "min", ("y",)), ("d", "mul", ("x", 0.5)), ("e", "negative", ("x",)),
+             ("g", "divide", (1.0, "e")), ("h", "sign", ("x",)), ("k", "where", ("x", "x", "y"))]
+    found, wanted = step_of(lines, values)(values), None
+    with np.errstate(all="ignore"):
+        wanted = eval(lines, values)
+    found = xman.compile(lines, [dst for dst, _, _ in lines], "llvm")(values)
+    for dst, _, _ in lines:
+        np.testing.assert_array_equal(found[dst], wanted[dst], err_msg=dst)
+    np.testing.assert_array_equal(np.signbit(found["e"]), np.signbit(wanted["e"]))
+
+
+def test_steps_in_a_row_that_are_alike_share_their_code():
+    lines = [(f"h{k + 1}", "dot", (f"t{k}", "W")) if j else (f"t{k}", "tanh", (f"h{k}",)) for k in range(6) for j in (0, 1)]
+    values = {"h0": R.normal(size=(16, 16)), "W": R.normal(size=(16, 16))}
+    from xman.engines.llvm.lines import Lines
+    from xman.engines.llvm.step import Step
+    program = xman.engines.program.program_of(xman.WengertList(lines), values, ("h6",), {})
+    assert len(Step(Lines(program)).names) == 1
+
+
+def test_long_sums_of_single_precision_are_added_up_in_double():
+    x = np.full(1_000_000, 0.1, np.float32)
+    found = xman.compile([("y", "sum", ("x",))], engine="llvm")({"x": x})["y"]
+    assert found.dtype == np.float32 and found == pytest.approx(np.sum(x, dtype=float), rel=1e-7)
+
+
+# on disk
+
+
+def test_code_that_is_cut_short_is_not_run(own_cache):
+    disk.store("key", b"code")
+    assert disk.load("key") == b"code"
+    file = own_cache / "key.o"
+    file.write_bytes(file.read_bytes()[:-1])
+    assert disk.load("key") is None and disk.load("other") is None
+
+
+def test_the_oldest_code_is_removed_first(own_cache, monkeypatch):
+    monkeypatch.setattr(disk, "KEPT", 3)
+    for k in range(5):
+        disk.store(f"key{k}", b"code")
+        os.utime(own_cache / f"key{k}.o", (k, k))
+    disk.folder.cache_clear()
+    assert disk.folder() and sorted(path.name for path in own_cache.iterdir()) == ["key2.o", "key3.o", "key4.o"]
+
+
+@pytest.mark.parametrize("place", ["a file", "no rights", "full"])
+def test_a_cache_that_cannot_be_written_costs_nothing_but_time(own_cache, place, monkeypatch):
+    if place == "a file":
+        own_cache.write_text("not a folder")
+    elif place == "no rights":
+        monkeypatch.setattr(disk.tempfile, "TemporaryFile", refused)
+    else:
+        assert disk.folder()
+        monkeypatch.setattr(disk.tempfile, "NamedTemporaryFile", refused)
+    step = step_of([("y", "exp", ("x",))], {"x": np.zeros(3)})
+    assert step({"x": np.zeros(3)})["y"].tolist() == [1, 1, 1] and not list(own_cache.glob("*.o"))
+
+
+def refused(*args, **more):
+    raise OSError(28, "No space left on device")
+
+
+WITHOUT = """
+import sys
+sys.modules["llvmlite"] = None
+import numpy as np, xman
+step = xman.compile([("y", "exp", ("x",))])
+print(step({"x": np.zeros(2)})["y"].tolist(), step.engine, "xman[fast]" in step.why)
+"""
+
+
+def test_without_llvmlite_numpy_runs_the_list_and_says_what_to_install():
+    done = subprocess.run([sys.executable, "-W", "error", "-c", WITHOUT], capture_output=True, text=True, check=True,
+                          env={**os.environ, "XMAN_ENGINE": "auto"})
+    assert done.stdout == "[1.0, 1.0] numpy True\n"
