@@ -34,7 +34,8 @@ ENGINES = ["interpret", "numpy", pytest.param("llvm", marks=needs("llvmlite")), 
 
 @pytest.fixture(params=ENGINES)
 def engine(request, own_cache):
-    return request.param
+    with np.errstate(all="ignore"):
+        yield request.param
 
 
 @pytest.fixture
@@ -86,7 +87,8 @@ def test_every_engine_does_what_eval_does(engine, own):
     for op, of in (CASES | OWN).items():
         every = [(k, dtype) for k in range(len(of)) for dtype in DTYPES]
         if not ALL:
-            every = [every[random.integers(len(every))]] if engine != "jax" or random.uniform() < 0.05 else []
+            share = {"jax": 0.05, "llvm": 0.4}.get(engine, 1.0)  # these compile, and test_engines has all operators in one list
+            every = [every[random.integers(len(every))]] if random.uniform() < share else []
         for k, dtype in every:
             found = list(cases(op, k, dtype))
             counted += len(found)
