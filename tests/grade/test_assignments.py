@@ -15,7 +15,7 @@ from xman.grade.handout.handout import starter, traces, write_handout
 from xman.grade.judge import judged_case
 from xman.grade.record import seed_of
 from xman.grade.run import grade
-from xman.grade.sandbox import Sandbox
+from xman.grade.sandbox import sandbox_here
 from xman.grade.session import Session
 from xman.grade.submissions import one
 
@@ -30,7 +30,7 @@ def assignment_of(name):
 
 @functools.lru_cache
 def sandbox():
-    return Sandbox.here(unsafe=True)
+    return sandbox_here(unsafe=True)
 
 
 def mutants(name):

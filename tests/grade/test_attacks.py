@@ -24,7 +24,7 @@ from xman.errors import XManError
 from xman.grade import load
 from xman.grade.reports import autolab, gradescope, pages, terminal, write_all
 from xman.grade.run import grade
-from xman.grade.sandbox import Sandbox
+from xman.grade.sandbox import sandbox_here
 from xman.grade.submissions import one
 
 HERE = Path(__file__).parent
@@ -45,7 +45,7 @@ spec.loader.exec_module(archives)
 @functools.cache
 def sandbox():
     try:
-        return Sandbox.here()
+        return sandbox_here()
     except XManError as error:
         return error
 

@@ -18,7 +18,7 @@ from xman.errors import XManError
 from xman.grade import Assignment, load, room
 from xman.grade.record import case_record
 from xman.grade.run import grade_all
-from xman.grade.sandbox import Sandbox
+from xman.grade.sandbox import sandbox_here
 from xman.grade.submissions import find
 from xman.grade.submissions.scratch import sweep
 
@@ -63,7 +63,7 @@ def folder(tmp_path, monkeypatch):
 def graded(folder, jobs=1, **sources):
     for name, source in sources.items():
         (folder / "class" / f"{name}.py").write_text(source)
-    records = grade_all(load(folder / "assignments" / "work"), find([folder / "class"], "work"), Sandbox.here(unsafe=True),
+    records = grade_all(load(folder / "assignments" / "work"), find([folder / "class"], "work"), sandbox_here(unsafe=True),
                         folder / "out", None, jobs)
     return {record["submission"]: record for record in records}
 

@@ -20,7 +20,7 @@ from .compare import Failed, Wrong, scale
 from .record import Record, case_record, seed_of, submission_record, unjudged
 from .reports.terminal import table
 from .room import IN_HIDDEN, Event, Room, in_turn, told
-from .sandbox import Sandbox
+from .sandbox import Sandbox, sandbox_here
 from .session import Session, Student
 from .submissions import harmless
 from .submissions.scratch import scratch
@@ -63,7 +63,7 @@ def check(folder: Path | str = ".") -> bool:
         assignment = load_checks(folder)
         if not (folder / f"{assignment.module}.py").is_file():
             raise XManError(f"there is no {assignment.module}.py in {folder}")
-        record = judge(assignment, folder, Sandbox.here(unsafe=True), secrets.token_hex(8), checks=True)
+        record = judge(assignment, folder, sandbox_here(unsafe=True), secrets.token_hex(8), checks=True)
     except XManError as error:
         print(f"xman: {error}", file=sys.stderr)
         return False

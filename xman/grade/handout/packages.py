@@ -34,9 +34,9 @@ except ImportError:
     sys.path.insert(0, str(here / "sources"))
 
 from xman.cli import main
-from xman.grade.sandbox import Sandbox
+from xman.grade.sandbox import sandbox_here
 
-if "--unsafe" in sys.argv and getattr(Sandbox.here(unsafe=True), "stays_root", False):
+if "--unsafe" in sys.argv and getattr(sandbox_here(unsafe=True), "stays_root", False):
     sys.exit("xman: a submission would run as root, with the solution and the results before it; it was not graded")
 term = (here / "term").read_text().strip()  # in no command line, where a submission could read it
 sys.argv = ["xman", "grade", "run", str(here / "assignment" / "NAME"), *sys.argv[1:], "--term", term]

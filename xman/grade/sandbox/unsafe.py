@@ -21,7 +21,6 @@ from .box import NOTHING, Sandbox
 from .bubblewrap import ENVIRONMENT
 from .files import readable_copy
 from .processes import running, with_descendants
-from .trial import complaint
 from .view import package_paths, python, worker_files
 from .worker import Limits, Worker, spawn
 
@@ -44,7 +43,7 @@ class Unsafe(Sandbox):
         """What can be had here: another user, if that one can run Python with NumPy."""
         if uid := uids.lend():
             uid.close()
-        return cls(bool(uid and uid.own and not complaint(cls(True), ["numpy"])))
+        return cls(bool(uid and uid.own and not cls(True).complaint(["numpy"])))
 
     def start(self, submission: Path, packages: Sequence[str], limits: Limits = Limits(),  # noqa: B008
               extra_files: Mapping[str, Path] = NOTHING) -> Worker:

@@ -23,6 +23,7 @@ from xman.grade.submissions.scratch import scratch
 
 from ..box import Sandbox
 from ..bubblewrap import ENVIRONMENT, Bubblewrap
+from ..here import sandbox_here
 from ..processes import running, with_descendants
 from ..view import INSIDE
 from ..worker import Limits, Worker
@@ -45,8 +46,8 @@ class Finding(NamedTuple):
     todo: str = ""
 
 
-def doctor(unsafe: bool = False) -> list[Finding]:
-    """What holds of the sandbox that Sandbox.here(unsafe) gives, tried in it in about two seconds.
+def examined(unsafe: bool = False) -> list[Finding]:
+    """What holds of the sandbox that sandbox_here(unsafe) gives, tried in it in about two seconds.
 
     Where bubblewrap does not work, and the weaker sandbox is not asked for, only what is missing is said.
     """
@@ -73,7 +74,7 @@ def sandbox(unsafe: bool) -> tuple[list[Finding], Sandbox | None]:
         box = Bubblewrap.found()
     except XManError as error:
         findings = [Finding("bubblewrap", False, f"{program} does not work" if program else "not installed", str(error))]
-        return findings, Sandbox.here(unsafe=True) if unsafe else None
+        return findings, sandbox_here(unsafe=True) if unsafe else None
     how = "root makes its namespaces" if box.root else "in a user namespace of its own"
     return [Finding("bubblewrap", True, f"{program} {box.version}, {how}")], box
 
@@ -153,7 +154,7 @@ def ends_with_the_grader(box: Sandbox) -> list[Finding]:
 
 def left_alone(unsafe: bool) -> None:
     """Start a worker and its daemon, say what runs, and wait."""
-    with started(Sandbox.here(unsafe), "daemon") as worker:
+    with started(sandbox_here(unsafe), "daemon") as worker:
         worker.process.stdout.readline()
         print(*with_descendants([worker.process.pid], running()), flush=True)
         time.sleep(60)
