@@ -5,7 +5,8 @@ import datetime
 import hashlib
 import math
 import platform
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from .assignment import Assignment, Part, Task
 from .sandbox import Sandbox
 
 Record = dict[str, Any]
+Event = dict[str, Any]  # what is told of a task while it is judged
+IN_HIDDEN = "the process ended in a hidden part"  # how is the submission's choice, and could tell what it was asked
 
 
 def submission_record(assignment: Assignment, tasks: list[Record], trouble: str | None, sandbox: Sandbox, term: str) -> Record:
@@ -50,6 +53,30 @@ def unjudged(task: Task, parts: Iterable[Part], trouble: str) -> Record:
     """A task that was not tried, and why."""
     return task_record(task, [part_record(part, [case_record(name, 0.0, "an answer", came_back=trouble)
                                                  for name, _ in part.named_cases()]) for part in parts])
+
+
+def task_record_of(task: Task, parts: Sequence[Part], events: Iterable[Event]) -> tuple[Record, str | None]:
+    """(the record of the task, the sentence why the submission could not even be imported), from what is told of it."""
+    start, end = time.monotonic(), {"output": "", "trouble": None, "no import": None}
+    cases: dict[str, list[Record]] = {part.title: [] for part in parts}
+    for event in events:
+        if "case" in event:
+            cases[event["part"]].append(event["case"])
+        else:
+            end |= event
+    for part in hidden_last(parts):
+        for name, _ in part.named_cases()[len(cases[part.title]):]:
+            said = f"the grader stopped here: what came back took it {end['ended']}"
+            end["trouble"] = end["trouble"] or (IN_HIDDEN if part.hidden else said)
+            cases[part.title].append(case_record(name, 0.0, "an answer that can be judged", came_back=said,
+                                                 look="Which number, list or array of yours is far larger than you think?"))
+    records = [part_record(part, cases[part.title]) for part in parts]
+    return task_record(task, records, time.monotonic() - start, end["trouble"], end["output"]), end["no import"]
+
+
+def hidden_last(parts: Sequence[Part]) -> list[Part]:
+    """The parts in the order in which they are judged: the hidden ones last."""
+    return sorted(parts, key=lambda part: part.hidden)
 
 
 def total(records: list[Record], key: str) -> float:

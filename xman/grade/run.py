@@ -18,10 +18,10 @@ from pathlib import Path
 from ..errors import XManError
 from .assignment import Assignment
 from .judge import judge, judged_task
+from .process import JudgingProcess, judging_processes
 from .record import Record, submission_record, unjudged, versions
 from .reports import write_all
 from .reports.files import atomically
-from .room import Room, rooms
 from .sandbox import Sandbox
 from .submissions import Submission, harmless
 from .submissions.scratch import sweep
@@ -31,7 +31,7 @@ SECRET = 12           # characters
 
 
 def grade(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
-          stop: threading.Event | None = None, room: Room | None = None) -> Record:
+          stop: threading.Event | None = None, process: JudgingProcess | None = None) -> Record:
     """The record of one submission. One that cannot be read is a record too, with its trouble and no points."""
     start, submission = time.monotonic(), submission.read()
     with contextlib.ExitStack() as unpacked:
@@ -41,7 +41,7 @@ def grade(assignment: Assignment, submission: Submission, sandbox: Sandbox, term
             tasks = [unjudged(task, task.parts, str(error)) for task in assignment.tasks]
             record = submission_record(assignment, tasks, str(error), sandbox, term)
         else:  # what goes wrong from here on with the machine is not the student's fault, and ends the run
-            record = judge(assignment, folder, sandbox, term, stop=stop, digest=submission.digest(), room=room)
+            record = judge(assignment, folder, sandbox, term, stop=stop, digest=submission.digest(), process=process)
     record["graded"]["digest"] = submission.digest()
     return {"submission": submission.name, "slug": submission.slug, "file": harmless(submission.path.name, 200), **record,
             "seconds": round(time.monotonic() - start, 3)}
@@ -58,7 +58,7 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
     """
     sweep()
     jobs, judging = max(min(jobs, len(submissions)), 1), functools.partial(judged_task, assignment, sandbox)
-    with rooms(jobs, judging, assignment.limits.cpu_seconds) as free, locked(out):
+    with judging_processes(jobs, judging, assignment.limits.cpu_seconds) as free, locked(out):
         term = kept_term(out, term)
         wanted = versions(assignment, term)
         records = {submission.slug: record for submission in submissions if (record := kept(out, submission, wanted)) is not None}
@@ -71,11 +71,11 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
             return [records[submission.slug] for submission in submissions if submission.slug in records]
 
         def graded(submission: Submission) -> Record:
-            room = free.get()
+            process = free.get()
             try:
-                return grade(assignment, submission, sandbox, term, stop, room)
+                return grade(assignment, submission, sandbox, term, stop, process)
             finally:
-                free.put(room)
+                free.put(process)
 
         with ThreadPoolExecutor(jobs) as pool:
             waiting = [pool.submit(graded, submission) for submission in submissions if submission.slug not in records]
