@@ -9,7 +9,7 @@ import re
 import numpy as np
 
 from .expression import f
-from .linear_maps import cast
+from .linear_maps import in_precision_of
 from .table import Each, linear, operator
 
 
@@ -25,7 +25,7 @@ def scatterAdd(d, like, *keys):
         result[keys] = d  # names no place twice
     else:
         np.add.at(result, keys, d)
-    return cast(result, like)
+    return in_precision_of(result, like)
 
 
 def take(x, indices, axis=None):

@@ -63,8 +63,8 @@ def folder(tmp_path, monkeypatch):
 def graded(folder, jobs=1, **sources):
     for name, source in sources.items():
         (folder / "class" / f"{name}.py").write_text(source)
-    records = grade_all(load(folder / "assignments" / "work"), find([folder / "class"], "work"), sandbox_here(unsafe=True),
-                        folder / "out", None, jobs)
+    records = grade_all(load(folder / "assignments" / "work"), find([folder / "class"], "work"),
+                        sandbox_here(unsafe=True), folder / "out", None, jobs)
     return {record["submission"]: record for record in records}
 
 

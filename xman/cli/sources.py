@@ -22,7 +22,7 @@ from ..models import LSTM, MLP, AdaptiveBasis, LogisticRegression
 from ..notation import shortened
 from ..train import Dataset, cosine, exponential, product, step_decay, warm_up
 from ..train.schedules import Schedule
-from ..wengert import WengertList, checked
+from ..wengert import WengertList, checked_list
 
 
 def list_and_values(source: str, of: str | None, values: tuple[str, ...]) -> tuple[WengertList, dict[str, Any]]:
@@ -47,7 +47,7 @@ def list_and_values(source: str, of: str | None, values: tuple[str, ...]) -> tup
         steps = WengertList.from_json(text) if source.endswith(".json") else WengertList.from_text(text)
     except XManError as error:
         raise XManError(f"{source}: {error}") from None
-    steps = checked(steps, ops.G)
+    steps = checked_list(steps, ops.G)
     if not steps:
         raise XManError(f"{source} holds no line of a list, such as z1 = mul(h, w)")
     return steps, assignments(values, steps)

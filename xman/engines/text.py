@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import XManError
-from ..interpreters.context import number
+from ..interpreters.context import numpy_real
 from ..notation import shortened
 from .program import Kind, Program
 
@@ -96,7 +96,7 @@ def guard(text: Text, program: Program, inputs: Collection[str], contiguous: Col
             text.add(f"if {kind_of_value}({x}) is not {ndarray} or {x}.shape != {kind.shape} or "
                      f"{x}.dtype != {text.object(kind.dtype.name, kind.dtype)}{order}: return None")
         elif kind:
-            convert = text.object("number", number)
+            convert = text.object("number", numpy_real)
             text.add(f"if {kind_of_value}({x}) is {real} or {kind_of_value}({x}) is {whole}: {x} = {convert}({x!r}, {x})")
             text.add(f"if {kind_of_value}({x}) is not {text.object(scalar(kind).__name__, scalar(kind))}: return None")
         else:

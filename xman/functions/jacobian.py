@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..matrices.jacobian import Count, counted, stacked
+from ..matrices.jacobian import Count, passes_counted, stacked_parts
 from .call import Call, called
 from .derivative import Derivative, callable_or_refused
 from .transforms import grad, positions, whole
@@ -23,7 +23,7 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
     (Bishop, Deep Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
     """
     callable_or_refused("jacobian", fn)
-    counted(1, 1, mode)
+    passes_counted(1, 1, mode)
 
     def call_of(args, options):
         return called("jacobian", fn, args, options, positions(argnums, args, fn), has_aux)
@@ -52,7 +52,7 @@ def inner(call: Call, row: list, k: int = 0) -> Any:
 
 
 def count_of(call: Call, mode: str | None) -> Count:
-    return counted(sum(x.size for x in call.points), sum(x.size for x in call.results), mode)
+    return passes_counted(sum(x.size for x in call.points), sum(x.size for x in call.results), mode)
 
 
 def passes(points: Sequence[Any], walk: Callable) -> list[list]:
@@ -68,14 +68,14 @@ def passes(points: Sequence[Any], walk: Callable) -> list[list]:
 
 def rows(call: Call) -> list[list]:
     """The blocks [output][input], a pass back for each entry of the outputs."""
-    return [[stacked([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i, x in enumerate(call.points)]
+    return [[stacked_parts([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i, x in enumerate(call.points)]
             for y, parts in zip(call.results, passes(call.results, call.pulled), strict=True)]
 
 
 def columns(call: Call) -> list[list]:
     """The blocks [output][input], a pass forward for each entry of the inputs."""
     found = list(zip(call.points, passes(call.points, call.pushed), strict=True))
-    return [[stacked([part[j] for part in parts], -1, (*y.shape, *x.shape), x) for x, parts in found]
+    return [[stacked_parts([part[j] for part in parts], -1, (*y.shape, *x.shape), x) for x, parts in found]
             for j, y in enumerate(call.results)]
 
 

@@ -19,7 +19,7 @@ from .assignment import Assignment, Part, load_checks, of_xman
 from .compare import Failed, Wrong, scale
 from .process import JudgingProcess
 from .record import IN_HIDDEN, Event, Record, case_record, hidden_last, seed_of, submission_record, task_record_of, unjudged
-from .reports.terminal import table
+from .reports.terminal import report_table
 from .sandbox import Sandbox, sandbox_here
 from .session import Session, Student
 from .submissions import harmless
@@ -67,7 +67,7 @@ def check(folder: Path | str = ".") -> bool:
     except XManError as error:
         print(f"xman: {error}", file=sys.stderr)
         return False
-    print(table(record))
+    print(report_table(record))
     return all(case["credit"] == 1 for task in record["tasks"] for part in task["parts"] for case in part["cases"])
 
 

@@ -13,7 +13,7 @@ from ..functions.arraylike import plain
 from ..functions.dispatch import array, cast
 from ..functions.refusals import refuse
 from .rearrangements import axis_index, whole_axis
-from .statistics import flattened, reduction
+from .statistics import axes_first, reduction_by
 
 # ---- products -------------------------------------------------------------------------------------------------------
 
@@ -104,11 +104,11 @@ def norm(x, ord=None, axis=None, keepdims=False):
     x, keep, axis = array(x), bool(keepdims), whole_axis(axis)
     x = x if x.dtype.kind == "f" else cast(x, float)
     if ord is None and axis is None:
-        return reduction("norm")(x, None, keep)
+        return reduction_by("norm")(x, None, keep)
     axes = x.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 1
     euclidean = ord is None if axes not in (1, 2) else ord in ((None, 2) if axes == 1 else (None, "fro", "f"))
     if euclidean and axis != () and (x.ndim or axis is None):
-        return reduction("norm")(x, axis, keep)
+        return reduction_by("norm")(x, axis, keep)
     np.linalg.norm(np.zeros([min(n, 2) for n in x.shape]), ord, axis)  # raises what NumPy does
     extreme = f.sum if not x.size else f.min if ord in (-1, -np.inf) else f.max
     if axes == 1:
@@ -129,7 +129,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
 
 
 def vector_norm(x, axis=None, keepdims=False, ord=2):
-    rows, axes = flattened(array(x), axis)
+    rows, axes = axes_first(array(x), axis)
     return np.expand_dims(norm(rows, ord, 0), axes) if keepdims else norm(rows, ord, 0)
 
 

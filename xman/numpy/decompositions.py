@@ -20,7 +20,7 @@ def real(x):
     return x if x.dtype.kind == "f" else cast(x, float)
 
 
-def triangle(a, lower):
+def triangle_mask(a, lower):
     """Where the lower triangle of a is, the diagonal in it; or the upper."""
     return (np.tril if lower else np.triu)(np.ones(a.shape[-2:], bool))
 
@@ -28,7 +28,7 @@ def triangle(a, lower):
 def mirrored(a, lower):
     """The symmetric matrix of which only the lower triangle of a is read, or the upper."""
     a = real(a)
-    return f.where(triangle(a, lower), a, f.mT(a))
+    return f.where(triangle_mask(a, lower), a, f.mT(a))
 
 
 def eigh(a, UPLO="L"):

@@ -37,7 +37,7 @@ def deviation(x, axis, mean):
     return f.where(f.isnan(x), 0.0, x - mean)
 
 
-def spread(op):
+def nan_spread(op):
     """np.nanvar or np.nanstd."""
     function = getattr(np, op)
     return lambda a, *args, **options: spread_of(function, a, *args, **options)
@@ -64,11 +64,11 @@ def nanquantile(a, q, axis=None, overwrite_input=False, keepdims=False):
     rows = np.reshape(np.transpose(x, (*rest, *axes)), (math.prod(x.shape[i] for i in rest), math.prod(x.shape[i] for i in axes)))
     if np.ndim(q):
         rows = cast(rows, np.result_type(rows.dtype, np.asarray(q).dtype))
-        return np.stack([np.reshape(at_quantile(rows, part), shape) for part in q])
-    return np.reshape(at_quantile(rows, q), shape)
+        return np.stack([np.reshape(quantile_of_row(rows, part), shape) for part in q])
+    return np.reshape(quantile_of_row(rows, q), shape)
 
 
-def at_quantile(rows, q):
+def quantile_of_row(rows, q):
     """The quantile q of each row, whose NaNs stand last in order."""
     if not 0 <= plain(q) <= 1:
         raise ValueError("Quantiles must be in the range [0, 1]")
@@ -90,7 +90,7 @@ def nanposition(position):
     return where_it_is
 
 
-def without_nan(number, function):
+def nan_reduction(number, function):
     return lambda a, axis=None, dtype=None: function(f.where(f.isnan(a), number, a) if a.dtype.kind == "f" else a, axis, dtype)
 
 
@@ -126,15 +126,15 @@ def cumulative(function, number):
 NAMES.update({
     np.partition:        partition,
     np.argpartition:     argpartition,
-    np.nanvar:           checked(np.nanvar, spread("nanvar")),
-    np.nanstd:           checked(np.nanstd, spread("nanstd")),
+    np.nanvar:           checked(np.nanvar, nan_spread("nanvar")),
+    np.nanstd:           checked(np.nanstd, nan_spread("nanstd")),
     np.nanquantile:      checked(np.nanquantile, nanquantile),
     np.nanpercentile:    checked(np.nanpercentile, lambda a, q, **options: nanquantile(a, np.true_divide(q, 100), **options)),
     np.nanmedian:        checked(np.nanmedian, lambda a, **options: nanquantile(a, 0.5, **options)),
     np.nanargmax:        nanposition(np.argmax),
     np.nanargmin:        nanposition(np.argmin),
-    np.nancumsum:        checked(np.nancumsum, without_nan(0.0, np.cumsum)),
-    np.nancumprod:       checked(np.nancumprod, without_nan(1.0, np.cumprod)),
+    np.nancumsum:        checked(np.nancumsum, nan_reduction(0.0, np.cumsum)),
+    np.nancumprod:       checked(np.nancumprod, nan_reduction(1.0, np.cumprod)),
     np.extract:          lambda condition, arr: np.ravel(arr)[np.flatnonzero(condition)],
     np.argwhere:         lambda a: np.transpose(np.stack(np.nonzero(a))),
     np.searchsorted:     searchsorted,

@@ -11,7 +11,7 @@ from ops import f
 from ..functions.arraylike import plain
 from ..functions.dispatch import NAMES, array, cast, checked
 from .decompositions import real
-from .rearrangements import axis_index, moved
+from .rearrangements import axis_index, moving
 
 # ---- differences ----------------------------------------------------------------------------------------------------
 
@@ -22,11 +22,11 @@ def gradient(f, *spacing, axis=None, edge_order=1):
     if len(spacing) < 2 and all(np.ndim(h) == 0 for h in spacing):
         spacing = (spacing or (1.0,)) * len(axes)
     pairs = zip(axes, map(real, spacing), strict=True)
-    slopes = tuple(np.moveaxis(slope(np.moveaxis(real(y), a, 0), h, edge_order), 0, a) for a, h in pairs)
+    slopes = tuple(np.moveaxis(parabola_slopes(np.moveaxis(real(y), a, 0), h, edge_order), 0, a) for a, h in pairs)
     return slopes[0] if len(slopes) == 1 else slopes
 
 
-def slope(y, h, edge_order):
+def parabola_slopes(y, h, edge_order):
     """The differences of y along its first axis, by parabolas; h is the distance of two points, or where the points are."""
     h = np.diff(h) if h.ndim else np.broadcast_to(h, (len(y) - 1,))
     h = np.reshape(h, (-1, *(1,) * (y.ndim - 1)))
@@ -104,11 +104,11 @@ def einsum(*operands, optimize=False):
     arrays = [array(a) for a in arrays]
     if "." in subscripts:
         np.einsum(subscripts, *(np.broadcast_to(0.0, a.shape) for a in arrays))  # raises what NumPy does
-        subscripts = spelled_out(subscripts, [a.ndim for a in arrays])
+        subscripts = letters_for_dots(subscripts, [a.ndim for a in arrays])
     return f.einsum((subscripts,), *arrays)
 
 
-def spelled_out(subscripts, ndims):
+def letters_for_dots(subscripts, ndims):
     """The subscripts with letters in the place of each `...`, whose axes are the last that are left."""
     inputs, arrow, result = subscripts.partition("->")
     parts = inputs.split(",")
@@ -223,7 +223,7 @@ NAMES.update({
     np.real_if_close:    lambda a, tol=100: a,
     np.iscomplex:        lambda x: np.zeros(x.shape, bool)[()],
     np.isreal:           lambda x: np.ones(x.shape, bool)[()],
-    np.fft.fftshift:     moved(np.fft.fftshift),
-    np.fft.ifftshift:    moved(np.fft.ifftshift),
+    np.fft.fftshift:     moving(np.fft.fftshift),
+    np.fft.ifftshift:    moving(np.fft.ifftshift),
     np.diagflat:         lambda v, k=0: f.diag(np.ravel(v), k),
 })

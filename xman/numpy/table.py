@@ -42,7 +42,7 @@ def without_nan(filler: float, reduced: Callable) -> Callable:
 
 
 def nanmean(a, dtype=None, **options):
-    a = s.summed("mean", a, dtype=dtype)
+    a = s.in_summing_precision("mean", a, dtype=dtype)
     if a.dtype.kind != "f":
         return np.mean(a, **options)
     return np.nansum(a, **options) / cast(np.sum(f.logical_not(f.isnan(a)), **options), a.dtype)
@@ -83,15 +83,15 @@ def modf(x):
     return f.where(f.equal(f.abs(x), np.inf), f.reciprocal(x), part), whole
 
 
-def filled(number: Any) -> Callable:
+def full_of(number: Any) -> Callable:
     return lambda a, dtype=None, order="K", subok=True, shape=None, device=None: np.full(
         a.shape if shape is None else shape, number, a.dtype if dtype is None else dtype)[()]
 
 
-def each(function: Callable) -> Callable:
+def each_reshaped(function: Callable) -> Callable:
     """NumPy's function of any number of arrays that changes the shape of each."""
     def changed(*arrays):
-        results = tuple(r.shaped(function)(array(a)) for a in arrays)
+        results = tuple(r.reshaping(function)(array(a)) for a in arrays)
         return results[0] if len(results) == 1 else results
     return changed
 
@@ -163,10 +163,10 @@ NAMES.update({
     np.allclose:      lambda a, b, **near: bool(np.all(isclose(a, b, **near))),
     np.array_equal:   array_equal,
     # reductions
-    **{getattr(np, op): s.reduction(op) for op in ("sum", "mean", "prod", "max", "min")},
-    **{getattr(np, op): s.spread(op) for op in ("var", "std")},
-    np.amax:          s.reduction("max"),
-    np.amin:          s.reduction("min"),
+    **{getattr(np, op): s.reduction_by(op) for op in ("sum", "mean", "prod", "max", "min")},
+    **{getattr(np, op): s.var_or_std(op) for op in ("var", "std")},
+    np.amax:          s.reduction_by("max"),
+    np.amin:          s.reduction_by("min"),
     np.any:           lambda a, **options: np.sum(f.not_equal(a, 0), **options) > 0,
     np.all:           lambda a, **options: f.equal(np.sum(f.equal(a, 0), **options), 0),
     np.count_nonzero: lambda a, **options: np.sum(f.not_equal(a, 0), **options),
@@ -174,7 +174,7 @@ NAMES.update({
     np.argmin:        s.argmin,
     np.ptp:           lambda a, **options: np.max(a, **options) - np.min(a, **options),
     np.average:       s.average,
-    np.median:        lambda a, overwrite_input=False, **options: s.ordered(s.middle)(a, **options),
+    np.median:        lambda a, overwrite_input=False, **options: s.along_order(s.middle)(a, **options),
     np.quantile:      s.quantile,
     np.percentile:    s.percentile,
     np.nansum:        without_nan(0.0, np.sum),
@@ -185,8 +185,8 @@ NAMES.update({
     np.cov:           checked(np.cov, s.cov),
     np.corrcoef:      checked(np.corrcoef, s.corrcoef),
     np.trapezoid:     checked(np.trapezoid, c.trapezoid),
-    np.cumsum:        lambda a, axis=None, **options: f.cumsum(s.summed("cumsum", a, **options), axis),
-    np.cumprod:       lambda a, axis=None, **options: f.cumprod(s.summed("cumprod", a, **options), axis),
+    np.cumsum:        lambda a, axis=None, **options: f.cumsum(s.in_summing_precision("cumsum", a, **options), axis),
+    np.cumprod:       lambda a, axis=None, **options: f.cumprod(s.in_summing_precision("cumprod", a, **options), axis),
     np.diff:          r.diff,
     np.ediff1d:       lambda ary: f.subtract(np.ravel(ary)[1:], np.ravel(ary)[:-1]),
     # products
@@ -223,9 +223,9 @@ NAMES.update({
     np.swapaxes:      r.rearranged(np.swapaxes),
     np.moveaxis:      r.rearranged(np.moveaxis),
     np.rollaxis:      r.rearranged(np.rollaxis),
-    np.expand_dims:   r.shaped(np.expand_dims),
-    np.squeeze:       r.shaped(np.squeeze),
-    **{at_least: each(at_least) for at_least in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
+    np.expand_dims:   r.reshaping(np.expand_dims),
+    np.squeeze:       r.reshaping(np.squeeze),
+    **{at_least: each_reshaped(at_least) for at_least in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
     np.broadcast_to:  lambda a, shape, subok=False: f.broadcast(a, r.whole_shape(shape)),
     np.broadcast_arrays: r.broadcast_arrays,
     np.concatenate:   r.concatenate,
@@ -235,24 +235,24 @@ NAMES.update({
     np.dstack:        lambda arrays: r.concatenate([np.atleast_3d(a) for a in arrays], 2),
     np.column_stack:  lambda arrays: r.concatenate([np.reshape(a, (-1, 1)) if np.ndim(a) < 2 else a for a in arrays], 1),
     np.append:        lambda x, more, axis=None: r.concatenate([x, more], axis),
-    **{split: r.parted(split) for split in (np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit)},
+    **{split: r.split_like(split) for split in (np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit)},
     np.flip:          lambda x, axis=None: f.flip(x) if axis is None else f.flip(x, axis),
     np.flipud:        lambda x: f.flip(x, 0),
     np.fliplr:        lambda x: f.flip(x, 1),
-    np.rot90:         r.moved(np.rot90),
+    np.rot90:         r.moving(np.rot90),
     np.roll:          lambda x, shift, axis=None: f.roll(x, shift, axis),
     np.pad:           r.pad,
-    np.repeat:        r.moved(np.repeat),
-    np.tile:          r.moved(np.tile),
+    np.repeat:        r.moving(np.repeat),
+    np.tile:          r.moving(np.tile),
     np.meshgrid:      r.meshgrid,
     np.diag:          lambda x, k=0: f.diag(x, k),
     np.diagonal:      r.diagonal,
     np.trace:         lambda x, offset=0, axis1=0, axis2=1: np.sum(r.diagonal(x, offset, axis1, axis2), -1),
-    np.triu:          r.triangle(np.triu),
-    np.tril:          r.triangle(np.tril),
+    np.triu:          r.upper_or_lower(np.triu),
+    np.tril:          r.upper_or_lower(np.tril),
     np.take:          take,
-    np.delete:        r.moved(np.delete),
-    np.compress:      lambda condition, a, axis=None: r.moved(lambda at, holds: np.compress(holds, at, axis))(a, condition),
+    np.delete:        r.moving(np.delete),
+    np.compress:      lambda condition, a, axis=None: r.moving(lambda at, holds: np.compress(holds, at, axis))(a, condition),
     np.take_along_axis: r.take_along_axis,
     np.sort:          s.sort,
     np.argsort:       s.argsort,
@@ -262,9 +262,9 @@ NAMES.update({
     np.shape:         lambda x: x.shape,
     np.ndim:          lambda x: x.ndim,
     np.size:          lambda x, axis=None: np.size(np.broadcast_to(0, x.shape), axis),
-    np.zeros_like:    filled(0),
-    np.empty_like:    filled(0),
-    np.ones_like:     filled(1),
+    np.zeros_like:    full_of(0),
+    np.empty_like:    full_of(0),
+    np.ones_like:     full_of(1),
     np.full_like:     checked(np.full_like, lambda a, fill, **_: fill),
     np.iscomplexobj:  lambda x: False,
     np.isrealobj:     lambda x: True,

@@ -56,7 +56,7 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
                             "class_weight": class_weight}.items():
             if value is not None:
                 raise XManError(f"{name} is for models; write it into the function")
-        steps, wrt, values, back = traced(what, start, data)
+        steps, wrt, values, back = objective_list(what, start, data)
         of = steps[-1][0]
     return Descent(Problem(steps, of, wrt, values, method in WITH_PRODUCTS, engine), back, tolerance, judged,
                    callbacks).run(method, epochs, progress)
@@ -185,7 +185,7 @@ def unsound(steps: WengertList, values: dict[str, Any]) -> Diverged:
     return Diverged(f"the loss cannot be made smaller from where the parameters begin: {first}")
 
 
-def traced(fn: Callable, start: Any, data: tuple) -> tuple[WengertList, list[str], dict[str, Any], Callable[[dict], Any]]:
+def objective_list(fn: Callable, start: Any, data: tuple) -> tuple[WengertList, list[str], dict[str, Any], Callable[[dict], Any]]:
     """The list of fn(start, *data), the names of start's leaves in it, all values, and what makes a tree of leaves by name."""
     if start is None:
         raise XManError("a function is made small from somewhere: say start=…, its parameters to begin with")

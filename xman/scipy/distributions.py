@@ -145,7 +145,7 @@ def wishart_logpdf(x, df, scale):
     return f.half(sizes - np.sum(f.inv(scale) * x, (-2, -1))) - multigammaln(f.half(df), n)
 
 
-def exponential(log):
+def exp_of(log):
     return lambda *args, **named: f.exp(log(*args, **named))
 
 
@@ -154,10 +154,10 @@ DISTRIBUTIONS = {name: {method: located(name, method) for method in METHODS} for
 DISTRIBUTIONS["norm"] |= {"logcdf": normal_tail(1.0), "logsf": normal_tail(-1.0), "ppf": normal_point(1.0),
                           "isf": normal_point(-1.0)}
 DISTRIBUTIONS |= {
-    "poisson": {"logpmf": poisson_logpmf, "pmf": exponential(poisson_logpmf), "cdf": poisson_cdf},
-    "bernoulli": {"logpmf": bernoulli_logpmf, "pmf": exponential(bernoulli_logpmf)},
-    "dirichlet": {"logpdf": dirichlet_logpdf, "pdf": exponential(dirichlet_logpdf)},
-    "multivariate_normal": {"logpdf": mvn_logpdf, "pdf": exponential(mvn_logpdf), "entropy": mvn_entropy},
-    "wishart": {"logpdf": wishart_logpdf, "pdf": exponential(wishart_logpdf)},
+    "poisson": {"logpmf": poisson_logpmf, "pmf": exp_of(poisson_logpmf), "cdf": poisson_cdf},
+    "bernoulli": {"logpmf": bernoulli_logpmf, "pmf": exp_of(bernoulli_logpmf)},
+    "dirichlet": {"logpdf": dirichlet_logpdf, "pdf": exp_of(dirichlet_logpdf)},
+    "multivariate_normal": {"logpdf": mvn_logpdf, "pdf": exp_of(mvn_logpdf), "entropy": mvn_entropy},
+    "wishart": {"logpdf": wishart_logpdf, "pdf": exp_of(wishart_logpdf)},
 }
 SCIPY["stats"] = DISTRIBUTIONS

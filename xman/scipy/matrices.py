@@ -9,7 +9,7 @@ from ..functions.dispatch import array
 from ..functions.refusals import SCIPY, refuse
 from ..numpy import compositions as c
 from ..numpy import decompositions as numpys
-from ..numpy.decompositions import mirrored, triangle
+from ..numpy.decompositions import mirrored, triangle_mask
 
 
 def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=None, transposed=False):
@@ -17,14 +17,14 @@ def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=
     if assume_a in ("sym", "her", "pos", "symmetric", "hermitian", "positive definite"):
         a = mirrored(a, lower)
     elif assume_a in ("upper triangular", "lower triangular"):
-        a = f.where(triangle(a, assume_a == "lower triangular"), a, 0.0)
+        a = f.where(triangle_mask(a, assume_a == "lower triangular"), a, 0.0)
     elif assume_a not in (None, "gen", "general"):
         refuse(f"scipy.linalg.solve with assume_a={assume_a!r} has no derivative here", "leave it out")
     return f.solve(f.mT(a) if transposed else a, b)
 
 
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True):
-    a = f.where(triangle(array(a), lower), array(a), 0.0)
+    a = f.where(triangle_mask(array(a), lower), array(a), 0.0)
     if unit_diagonal:
         a = f.where(np.eye(a.shape[-1], dtype=bool), 1.0, a)
     return f.solve(a if trans in (0, "N") else f.mT(a), array(b))
@@ -36,7 +36,7 @@ def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
 
 
 def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
-    return f.where(triangle(a, lower), cholesky(a, lower), a), lower
+    return f.where(triangle_mask(a, lower), cholesky(a, lower), a), lower
 
 
 def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import XManError, extra
-from ..figures import figure, save
+from ..files.figures import figure, save_figure
 from ..interpreters import eval
 from ..manager import XMan
 from .evaluation import feed, list_of, pair
@@ -44,7 +44,7 @@ def learning_curve(history: Sequence[dict], path: str | Path) -> None:
     axes.legend(handles, labels, loc="center right")
     axes.grid(alpha=0.3)
     axes.xaxis.get_major_locator().set_params(integer=True)
-    save(drawn, path)
+    save_figure(drawn, path)
 
 
 def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, path: str | Path) -> None:
@@ -67,4 +67,4 @@ def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, pat
     axes.set(xlabel="x", ylabel="y")
     axes.legend()
     axes.grid(alpha=0.3)
-    save(drawn, path)
+    save_figure(drawn, path)

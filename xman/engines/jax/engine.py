@@ -21,7 +21,7 @@ import numpy as np
 
 import ops
 
-from ...interpreters.context import number
+from ...interpreters.context import numpy_real
 from ...wengert import Line
 from .. import interpret
 from ..door import Built
@@ -263,7 +263,7 @@ def accepted(x: str, v: Any, program: Program) -> Any:
         if v.shape != kind.shape or v.dtype != kind.dtype:
             return None
         return jax.lax.convert_element_type(v, v.dtype) if v.weak_type else v
-    v = number(x, v) if type(v) in (int, float, list, tuple) else v
+    v = numpy_real(x, v) if type(v) in (int, float, list, tuple) else v
     return v if kind_of(v) == kind else None
 
 

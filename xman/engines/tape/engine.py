@@ -17,9 +17,9 @@ from ops import G
 
 from ...errors import XManError
 from ...interpreters import backprop, eval
-from ...interpreters.context import depends, missing, number
+from ...interpreters.context import depends, missing, numpy_real
 from ...notation import shortened, shown
-from ...wengert import Steps, WengertList, checked, named
+from ...wengert import Steps, WengertList, checked_list, known_registers
 from .. import interpret
 from ..door import Built
 from ..folded import wanted
@@ -51,12 +51,12 @@ class Tape:
 
     def __init__(self, steps: Steps, of: str | None = None, wrt: Iterable[str] | None = None):
         plain = isinstance(steps, (list, tuple)) and not isinstance(steps, WengertList)
-        self.steps = steps = checked(WengertList(steps, G) if plain else steps, G)
+        self.steps = steps = checked_list(WengertList(steps, G) if plain else steps, G)
         if not steps:
             raise XManError("the list is empty: there is nothing to compute")
-        self.of = steps[-1][0] if of is None else named(steps, [of], "of")[0]
+        self.of = steps[-1][0] if of is None else known_registers(steps, [of], "of")[0]
         self.inputs = steps.inputs
-        self.wrt = self.inputs if wrt is None else tuple(named(steps, wrt, "wrt"))
+        self.wrt = self.inputs if wrt is None else tuple(known_registers(steps, wrt, "wrt"))
         place = {x: k for k, x in enumerate(self.inputs)}
         if computed := [x for x in self.wrt if x not in place]:
             raise XManError(f"wrt names {computed[0]!r}, which is computed; wrt takes inputs")
@@ -104,7 +104,7 @@ def stacked(steps: WengertList, values: Any) -> np.ndarray:
     found = [values[name] for name in names]
     if {*map(type, found)} <= {float, np.float64}:
         return np.array(found, float)
-    arrays = [np.asarray(number(name, x), float) for name, x in zip(names, found, strict=True)]
+    arrays = [np.asarray(numpy_real(name, x), float) for name, x in zip(names, found, strict=True)]
     wide = {name: x.shape for name, x in zip(names, arrays, strict=True) if x.shape}
     for name, shape in wide.items():
         if len(shape) > 1:
