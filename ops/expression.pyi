@@ -1,6 +1,8 @@
 # Written by `python -m tests.stubs`; tests/test_types.py says when it is to be written again.
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn
+
+from typing_extensions import Self
 
 Rule = Callable[..., Any]
 G: dict[str, Callable[..., Any]]

@@ -12,7 +12,7 @@ import numpy as np
 import ops
 import xman
 from ops import expression
-from ops.table import plain
+from ops.table import undecorated
 
 ROOT = Path(__file__).parents[1]
 HEAD = "# Written by `python -m tests.stubs`; tests/test_types.py says when it is to be written again.\n"
@@ -70,7 +70,7 @@ def operator_stub(op: str) -> str:
         arguments = ["x: Any", "y: Any", "z: Any"][:value.nin]
     else:
         arguments = ["*" * (a.kind == a.VAR_POSITIONAL) + f"{a.name}: Any" + ("" if a.default is a.empty else f" = {a.default!r}")
-                     for a in inspect.signature(plain(value)).parameters.values()]
+                     for a in inspect.signature(undecorated(value)).parameters.values()]
     said = (value.__doc__ or "").strip().partition("\n")[0] if not isinstance(value, np.ufunc) else ""
     body = f'\n        r"""{said}"""\n' if said and '"' not in said and not said.endswith("\\") else " ...\n"
     return f"    @staticmethod\n    def {op}({', '.join(arguments)}) -> Any:{body}"
@@ -78,8 +78,9 @@ def operator_stub(op: str) -> str:
 
 def package() -> str:
     """xman/__init__.pyi: what is there at once, and what is imported when it is asked for."""
-    now = [("autograd", "Autograd"), ("errors", "XManError"), ("interpreters", "Report backprop check eval forward partials shapes"),
-           ("manager", "XMan"), ("register", "Operation Register XManFunctions"), ("wengert", "WengertList")]
+    now = [("autograd", "Autograd"), ("errors", "XManError"), ("manager", "XMan"), ("wengert", "WengertList"),
+           ("interpreters", "Report backprop check eval forward partials shapes"),
+           ("register", "Operation Register XManFunctions")]
     assert set(dir(xman)) == {"f", *xman.LATER, *xman.PACKAGES, *" ".join(names for _, names in now).split()}
     named = [*((place, name) for place, names in now for name in names.split()),
              *((place, name) for name, place in xman.LATER.items())]

@@ -10,7 +10,7 @@ import ops
 import xman
 from ops import elementwise, operator
 from xman import WengertList, XManError, eval, gradient
-from xman.engines.door import ENGINES, LONG, MANY_NUMBERS, chosen
+from xman.engines.door import ENGINES, LONG, MANY_NUMBERS, chosen_engine
 
 pytestmark = pytest.mark.usefixtures("in_python")
 LINES = WengertList([("a", "exp", ("x",)), ("w_next", "add", ("w", "a")), ("y", "sum", ("a",))])
@@ -133,8 +133,8 @@ def test_the_interpreters_pass_on_what_is_no_operators_too(error, late):
 def test_numba_is_not_chosen_for_what_takes_it_long(monkeypatch):
     monkeypatch.delenv("XMAN_ENGINE", raising=False)
     lines = lambda n: WengertList([(f"z{k + 1}", "tanh", (f"z{k}",)) for k in range(n)])
-    assert [chosen(lines(n), True)[0] for n in (10, MANY_NUMBERS)] == ["numba", "tape"]
-    assert [chosen(lines(n), False)[0] for n in (10, MANY_NUMBERS, LONG + 1, 2928)] == ["numba", "numba", "numpy", "numpy"]
+    assert [chosen_engine(lines(n), True)[0] for n in (10, MANY_NUMBERS)] == ["numba", "tape"]
+    assert [chosen_engine(lines(n), False)[0] for n in (10, MANY_NUMBERS, LONG + 1, 2928)] == ["numba", "numba", "numpy", "numpy"]
     shapes = WengertList([(f"z{k}", "exp", (f"x{k}",)) for k in range(400)])  # loops of their own each
     step = xman.compile(shapes)
     assert step({f"x{k}": np.ones(k + 1) for k in range(400)})["z7"].shape == (8,)

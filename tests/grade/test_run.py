@@ -174,7 +174,7 @@ def test_a_submission_is_read_once_to_be_judged_and_its_record_has_the_digest_of
         data = read(path)
         path.write_text(RIGHT)
         return data
-    monkeypatch.setattr(submission_module, "taken", changed_behind)
+    monkeypatch.setattr(submission_module, "bytes_or_files", changed_behind)
     record = grade_one(load(folder / "assignments" / "work"), submission, sandbox_here(unsafe=True),
                        "a term of some length")
     assert len(reads) == 1 and "is empty" in record["trouble"] and record["graded"]["digest"] == hashlib.sha256(b"").hexdigest()

@@ -73,7 +73,7 @@ def of_table(table: Any, source: str, seed: int, task: str | None, target: str |
     parts: list[np.ndarray] = []
 
     def training(y: np.ndarray) -> np.ndarray:
-        parts.extend(part for part, _ in loaders.split(Path(source), np.arange(len(y)), y, [7, 8], seed))
+        parts.extend(part for part, _ in loaders.split_rows(Path(source), np.arange(len(y)), y, [7, 8], seed))
         return parts[0]
 
     data = prepared(table, target, ignore, task, training, day_first)
@@ -92,7 +92,7 @@ def findings(data: Prepared) -> str:
     return "\n".join(["  ".join([*cut(row), row[3]]).rstrip() for row in shown] + told) if data.found else ""
 
 
-def digest(source: str) -> str:
+def source_digest(source: str) -> str:
     """SHA-256 of a file, or the source's own name where it is none."""
     if not Path(source).is_file():
         return source

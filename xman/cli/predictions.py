@@ -15,12 +15,12 @@ import numpy as np
 
 from ..errors import XManError, extra
 from ..files import Model, load
-from ..files.reports import judged, told
+from ..files.reports import judged, report_text
 from ..tables import TableError, batches
 from ..tables.columns import sizes
 from ..tables.reading import formed, of_text
 from ..train import loaders, readers
-from .commands import AS_JSON, HEADER, plain, xman
+from .commands import AS_JSON, HEADER, json_terms, xman
 from .learning import LIBSVM
 
 BATCH = 65536  # rows that are read together
@@ -122,4 +122,4 @@ def evaluate(model: str, source: str, header: bool | None, as_json: bool) -> Non
         outputs.append(read_model.outputs(piece, source))
         truth.append(read_model.truth(piece, source))
     found = judged(read_model, np.concatenate(outputs), np.concatenate(truth))
-    print(json.dumps(plain(found)) if as_json else told(found))
+    print(json.dumps(json_terms(found)) if as_json else report_text(found))

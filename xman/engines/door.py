@@ -181,7 +181,7 @@ class Compiled:
         """The engine to begin with, and why that one."""
         engine, why = self.asked, f"{self.asked} was asked for"
         if engine == "auto":
-            engine, why = chosen(self.steps, not self.inplace and not any(np.ndim(values[x]) for x in self.steps.inputs))
+            engine, why = chosen_engine(self.steps, not self.inplace and not any(np.ndim(values[x]) for x in self.steps.inputs))
             if any(here[x] is not values[x] for x in self.steps.inputs):
                 engine, why = "jax", "there are arrays of JAX among the values"
         _, package, extra = ENGINES[engine]
@@ -246,7 +246,7 @@ def exact(steps: WengertList) -> WengertList:
     return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
 
 
-def chosen(steps: WengertList, numbers_alone: bool) -> tuple[str, str]:
+def chosen_engine(steps: WengertList, numbers_alone: bool) -> tuple[str, str]:
     """The engine for a list, and why that one. The variable XMAN_ENGINE of the environment decides where it is set."""
     if (asked := os.environ.get("XMAN_ENGINE", "auto")) != "auto":
         if asked not in ENGINES:
@@ -280,7 +280,7 @@ def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[s
 def check_update(x: str, y: str, old: Kind | None, new: Kind | None) -> None:
     """Raise XManError unless y can overwrite x."""
     if not old or not old.array or not same(old, new):
-        raise XManError(f"inplace: {y} is {described(new)}, and cannot overwrite {x}, {described(old)}")
+        raise XManError(f"inplace: {y} is {kind_said(new)}, and cannot overwrite {x}, {kind_said(old)}")
 
 
 def signature(x: Any) -> tuple:
@@ -290,5 +290,5 @@ def signature(x: Any) -> tuple:
     return type(x), np.shape(x), getattr(x, "dtype", None)
 
 
-def described(kind: Kind | None) -> str:
+def kind_said(kind: Kind | None) -> str:
     return f"an array of {kind.dtype} of shape {kind.shape}" if kind and kind.array else "no array"

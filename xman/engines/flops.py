@@ -44,7 +44,7 @@ def power(out: Any, x: Any, y: Any) -> int:
     return np.size(out) * (1 if type(y) in (int, float) else 3)
 
 
-def product(out: Any, a: Any, b: Any) -> int:
+def product_flops(out: Any, a: Any, b: Any) -> int:
     """2nmk of (n, k) by (k, m), vectors and batches too; of a sparse a two for each entry that is stored and each column."""
     return 2 * a.nnz * prod(b.shape[1:]) if hasattr(a, "nnz") else 2 * np.size(out) * prod(np.shape(a)[-1:])
 
@@ -79,10 +79,10 @@ FLOPS: dict[str, Count] = {
     **per_input(4, "var", "std", "logsumexp"),
     **per_input(7, "softmaxCrossEntropy"),
     **per_input(8, "hinge"),
-    "dot": product,
+    "dot": product_flops,
     "power": power,
-    "dotLeft": lambda out, d, a, b: product(d, a, b),
-    "dotRight": lambda out, d, a, b: product(d, a, b),
+    "dotLeft": lambda out, d, a, b: product_flops(d, a, b),
+    "dotRight": lambda out, d, a, b: product_flops(d, a, b),
     "einsum": einsum,
     **cubic(1 / 3, "cholesky"),
     "argsort": lambda out, x, *_: np.size(x) * max(np.size(x) - 1, 0).bit_length(),  # comparisons

@@ -19,7 +19,7 @@ LARGEST = 2 ** 24               # a whole number among the literals, and the ent
 ENTRIES = 2 ** 27               # that the registers hold together for one row, beside the parameters
 
 
-def read_list(text: str, columns: Sequence[Column], values: Mapping[str, np.ndarray], output: str,
+def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.ndarray], output: str,
               classes: int) -> WengertList:
     """The list that a file's text is. ValueError where it is none, takes more than a model can need, or gives something else.
 

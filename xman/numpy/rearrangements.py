@@ -9,7 +9,7 @@ import numpy as np
 from ops import f
 
 from ..functions.arraylike import ArrayLike, plain
-from ..functions.dispatch import array
+from ..functions.dispatch import with_shape
 from ..functions.refusals import refuse
 
 
@@ -35,7 +35,7 @@ def whole_shape(shape: Any) -> tuple:
 
 def broadcast_arrays(*arrays, subok=False):
     shape = np.broadcast_shapes(*map(np.shape, arrays))
-    return tuple(f.broadcast(array(x), shape) for x in arrays)
+    return tuple(f.broadcast(with_shape(x), shape) for x in arrays)
 
 
 def reshaping(function: Any) -> Any:
@@ -54,7 +54,7 @@ def rearranged(rearrange: Any) -> Any:
 def moving(function: Any) -> Any:
     """A function that moves, repeats or leaves out entries: NumPy's own shows on their positions which go where."""
     known = lambda x: np.asarray(x) if isinstance(x, ArrayLike) else x
-    return lambda a, *args, **options: f.take(array(a), function(
+    return lambda a, *args, **options: f.take(with_shape(a), function(
         entry_positions(a), *map(known, args), **{name: known(x) for name, x in options.items()}))
 
 
@@ -73,12 +73,12 @@ def entry_positions(a: Any) -> np.ndarray:
 
 
 def concatenate(arrays, axis=0):
-    parts = [array(a) for a in arrays]
+    parts = [with_shape(a) for a in arrays]
     return f.concat(0, *map(np.ravel, parts)) if axis is None else f.concat(axis, *parts)
 
 
 def stack(arrays, axis=0):
-    return f.stack(axis, *map(array, arrays))
+    return f.stack(axis, *map(with_shape, arrays))
 
 
 def pad(array, pad_width, mode="constant", **options):
@@ -130,7 +130,7 @@ def meshgrid(*vectors, indexing="xy", sparse=False, copy=True):
 
 
 def take_along_axis(arr, indices, axis=-1):
-    np.take_along_axis(np.broadcast_to(0, np.shape(arr)), plain(array(indices)), axis)  # raises what NumPy does
+    np.take_along_axis(np.broadcast_to(0, np.shape(arr)), plain(with_shape(indices)), axis)  # raises what NumPy does
     return f.take(arr, indices) if axis is None else taken_along(arr, indices, axis)
 
 

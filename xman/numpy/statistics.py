@@ -10,7 +10,7 @@ import numpy as np
 from ops import f
 
 from ..functions.arraylike import ArrayLike
-from ..functions.dispatch import array, cast
+from ..functions.dispatch import cast_to, with_shape
 from ..functions.refusals import refuse
 from .rearrangements import taken_along, whole_axis
 
@@ -40,27 +40,27 @@ def in_summing_precision(op: str, a: Any, *, dtype: Any = None) -> Any:
     """a in the precision in which it is to be summed."""
     if dtype is not None and op not in ("sum", "prod", "cumsum", "cumprod") and np.dtype(dtype).kind != "f":
         refuse(f"np.{op} in whole numbers has no operator here", "take it of floats")
-    return a if dtype is None else cast(a, dtype)
+    return a if dtype is None else cast_to(a, dtype)
 
 
 def average(a, axis=None, weights=None, returned=False, keepdims=False):
-    a, options = array(a), {"axis": axis, "keepdims": keepdims}
+    a, options = with_shape(a), {"axis": axis, "keepdims": keepdims}
     ones = None if weights is None else np.ones(np.shape(weights))
     np.average(np.ones(a.shape), axis, ones, returned)  # raises what NumPy does
     if weights is None:
         weights, mean = np.ones(a.shape), np.mean(a, **options)
     else:
-        weights = array(weights)
+        weights = with_shape(weights)
         if weights.shape != a.shape:
             axes = [i % a.ndim for i in np.ravel(axis)]
             weights = np.transpose(weights, np.argsort(axes).tolist())
             others = [i for i in range(a.ndim) if i not in axes]
             weights = np.broadcast_to(np.expand_dims(weights, others), a.shape)
-        a = cast(a, np.result_type(a.dtype, weights.dtype, *["f8"] * (a.dtype.kind != "f")))
+        a = cast_to(a, np.result_type(a.dtype, weights.dtype, *["f8"] * (a.dtype.kind != "f")))
         if not np.all(np.sum(weights, **options)):
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-        mean = np.sum(a * weights, **options) / np.sum(cast(weights, a.dtype), **options)
-    return (mean, np.sum(cast(weights, mean.dtype), **options)) if returned else mean
+        mean = np.sum(a * weights, **options) / np.sum(cast_to(weights, a.dtype), **options)
+    return (mean, np.sum(cast_to(weights, mean.dtype), **options)) if returned else mean
 
 
 def argmax(a, axis=None, keepdims=False):
@@ -137,7 +137,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
         rows = [x if np.ndim(m) == 1 and not k or k and len(x) == 1 else x.T for k, x in enumerate(rows)]
     if not len(rows[0]):
         return np.zeros((0, 0))
-    d = f.centered(cast(np.concatenate(rows), float), 1)
+    d = f.centered(cast_to(np.concatenate(rows), float), 1)
     count = d.shape[1] - (not bias if ddof is None else ddof)
     return np.squeeze(d @ d.T / np.float64(max(count, 0)))
 

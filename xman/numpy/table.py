@@ -11,7 +11,7 @@ import numpy as np
 from ops import f
 
 from ..functions.arraylike import ArrayLike, plain
-from ..functions.dispatch import NAMES, array, cast, checked
+from ..functions.dispatch import NAMES, cast_to, checked, with_shape
 from ..functions.refusals import IN_PLACE, refuse
 from . import compositions as c
 from . import rearrangements as r
@@ -25,7 +25,7 @@ BITWISE = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xo
 def bits(op: str) -> Callable:
     """A bitwise function, of booleans alone."""
     def on_booleans(*args):
-        if any(array(a).dtype.kind != "b" for a in args):
+        if any(with_shape(a).dtype.kind != "b" for a in args):
             refuse("bitwise functions of whole numbers have no operator here", "use them on booleans, or on plain integers")
         return getattr(f, op)(*args)
     return on_booleans
@@ -45,12 +45,12 @@ def nanmean(a, dtype=None, **options):
     a = s.in_summing_precision("mean", a, dtype=dtype)
     if a.dtype.kind != "f":
         return np.mean(a, **options)
-    return np.nansum(a, **options) / cast(np.sum(f.logical_not(f.isnan(a)), **options), a.dtype)
+    return np.nansum(a, **options) / cast_to(np.sum(f.logical_not(f.isnan(a)), **options), a.dtype)
 
 
 def isclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
-    a, b = array(a), array(b)
-    size = cast(b, np.result_type(b.dtype, 1.0))
+    a, b = with_shape(a), with_shape(b)
+    size = cast_to(b, np.result_type(b.dtype, 1.0))
     close = f.abs(a - size) <= atol + rtol * f.abs(size)
     same = f.logical_or(f.logical_and(close, f.isfinite(size)), f.equal(a, size))
     return f.logical_or(same, f.logical_and(f.isnan(a), f.isnan(b))) if equal_nan else same
@@ -72,7 +72,7 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
 
 
 def fmod(x, y):
-    x = array(x)
+    x = with_shape(x)
     size = f.remainder(f.abs(x), f.abs(y))
     return f.where(f.signbit(x) if x.dtype.kind == "f" else f.less(x, 0), f.negative(size), size)
 
@@ -91,22 +91,22 @@ def full_of(number: Any) -> Callable:
 def each_reshaped(function: Callable) -> Callable:
     """NumPy's function of any number of arrays that changes the shape of each."""
     def changed(*arrays):
-        results = tuple(r.reshaping(function)(array(a)) for a in arrays)
+        results = tuple(r.reshaping(function)(with_shape(a)) for a in arrays)
         return results[0] if len(results) == 1 else results
     return changed
 
 
 def linspace(start, stop, num=50, endpoint=True):
-    start, stop = (a if type(a) in (int, float) else array(a) * 1.0 for a in (start, stop))
+    start, stop = (a if type(a) in (int, float) else with_shape(a) * 1.0 for a in (start, stop))
     span, count = stop - start, num - 1 if endpoint else num
-    steps = np.reshape(np.arange(num, dtype=array(span).dtype), (-1, *(1,) * np.ndim(span)))
+    steps = np.reshape(np.arange(num, dtype=with_shape(span).dtype), (-1, *(1,) * np.ndim(span)))
     result = start + (steps * (span / count) if count > 0 else steps * span)
-    last = f.broadcast(array(stop), result[-1:].shape)
+    last = f.broadcast(with_shape(stop), result[-1:].shape)
     return np.concatenate([result[:-1], last]) if endpoint and num > 1 else result
 
 
 def polyval(p, x):
-    p, x = array(p), array(x)
+    p, x = with_shape(p), with_shape(x)
     result = np.zeros_like(x)
     for coefficient in p:
         result = result * x + coefficient
@@ -114,8 +114,8 @@ def polyval(p, x):
 
 
 def take(a, indices, axis=None):
-    indices = array(indices)
-    return f.take(a, indices if indices.size else cast(indices, int), r.whole_axis(axis))
+    indices = with_shape(indices)
+    return f.take(a, indices if indices.size else cast_to(indices, int), r.whole_axis(axis))
 
 
 def clip(a, **bounds):
@@ -194,7 +194,7 @@ NAMES.update({
     np.inner:         c.inner,
     np.vecdot:        c.vecdot,
     np.vdot:          lambda a, b: f.dot(np.ravel(a), np.ravel(b)),
-    np.outer:         lambda a, b: f.outer(array(a), array(b)),
+    np.outer:         lambda a, b: f.outer(with_shape(a), with_shape(b)),
     np.tensordot:     c.tensordot,
     np.kron:          c.kron,
     np.linalg.outer:  checked(np.linalg.outer, lambda a, b: f.outer(a, b)),
@@ -208,7 +208,7 @@ NAMES.update({
     np.linalg.matrix_norm: lambda x, keepdims=False, ord="fro": c.norm(x, ord, (-2, -1), keepdims),
     np.linalg.inv:    f.inv,
     np.linalg.det:    f.det,
-    np.linalg.solve:  lambda a, b: f.solve(array(a), array(b)),
+    np.linalg.solve:  lambda a, b: f.solve(with_shape(a), with_shape(b)),
     np.linalg.cholesky: c.cholesky,
     np.linalg.slogdet: c.slogdet,
     np.linalg.norm:   c.norm,

@@ -10,14 +10,14 @@ import numpy as np
 
 from ..engines import compile
 from ..errors import XManError, nearest
-from ..functions.trace import parameters, trace, unused, varies
-from ..functions.trees import flatten, paths, unflatten
+from ..functions.trace import is_input, parameter_names, trace, unused
+from ..functions.trees import flattened_tree, leaf_names, unflatten
 from ..interpreters import eval
 from ..manager import XMan
 from ..matrices import Hessian, packed, unpacked
 from ..matrices.linear import LinearMap
 from ..passes import EXACT, STABLE, gradient, simplify
-from ..train.evaluation import Diverged, Result, first_nan, judge
+from ..train.evaluation import Diverged, Result, first_nan, judge_of
 from ..train.loop import Callback
 from ..train.objective import Objective
 from ..train.progress import Progress
@@ -45,7 +45,7 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
     """
     if method not in (methods := (*WITH_GRADIENT, *WITH_PRODUCTS)):
         raise XManError(f"there is no method {method!r}{nearest(str(method), methods)}; there are {', '.join(methods)}")
-    judged = judge(what, validation) if validation is not None else None
+    judged = judge_of(what, validation) if validation is not None else None
     if isinstance(what, XMan):
         objective = Objective(what, data, 0, sample_weight, class_weight, l1, l2)
         refuse_changing(objective, method)
@@ -189,14 +189,14 @@ def objective_list(fn: Callable, start: Any, data: tuple) -> tuple[WengertList, 
     """The list of fn(start, *data), the names of start's leaves in it, all values, and what makes a tree of leaves by name."""
     if start is None:
         raise XManError("a function is made small from somewhere: say start=…, its parameters to begin with")
-    leaves, structure = flatten(start)
+    leaves, structure = flattened_tree(start)
     start = unflatten(structure, [np.asarray(leaf, None if getattr(leaf, "dtype", np.dtype(int)).kind == "f" else float)
                                   for leaf in leaves])
     steps, values, own = trace(fn, start, *data), {}, []
-    for k, (name, example) in enumerate(zip(parameters(fn, 1 + len(data)), (start, *data), strict=True)):
-        parts, shape = flatten(example)
-        for leaf, path in zip(parts, paths(shape, name), strict=True):
-            if varies(leaf):
+    for k, (name, example) in enumerate(zip(parameter_names(fn, 1 + len(data)), (start, *data), strict=True)):
+        parts, shape = flattened_tree(example)
+        for leaf, path in zip(parts, leaf_names(shape, name), strict=True):
+            if is_input(leaf):
                 values[path := unused(path, values)] = leaf
                 own += [path] * (k == 0)
     if len(steps.outputs) != 1:

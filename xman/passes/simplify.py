@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.table import plain
+from ops.table import undecorated
 
 from ..errors import XManError
 from ..interpreters.shapes import stand_in
@@ -128,7 +128,7 @@ class Simplifier(ListWriter):
     def defaults(self, op: str) -> tuple[tuple, int]:
         """The values of the last arguments of op where they are left out, and the number of all; ((), 0) if there are none."""
         if op not in self.signature:
-            value = plain(self.G[op])
+            value = undecorated(self.G[op])
             code = getattr(value, "__code__", None)
             self.signature[op] = (value.__defaults__ or (), code.co_argcount) if code and not code.co_flags & 4 else ((), 0)
         return self.signature[op]

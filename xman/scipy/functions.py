@@ -8,7 +8,7 @@ import numpy as np
 from ops import f
 
 from ..functions.arraylike import ArrayLike
-from ..functions.dispatch import SPECIAL, array
+from ..functions.dispatch import SPECIAL, with_shape
 from ..functions.refusals import SCIPY, refuse
 from ..numpy.rearrangements import whole_axis
 
@@ -133,10 +133,10 @@ SPECIAL.update({
 # ---- what is no ufunc -----------------------------------------------------------------------------------------------
 
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
-    a, axis = array(a), whole_axis(axis)
+    a, axis = with_shape(a), whole_axis(axis)
     if b is None and not return_sign:
         return f.logsumexp(a, axis=axis, keepdims=bool(keepdims))
-    b = array(1.0 if b is None else b)
+    b = with_shape(1.0 if b is None else b)
     top = f.stopGradient(f.max(f.where(f.equal(b, 0), -np.inf, a), axis=axis, keepdims=True))
     top = f.where(f.isfinite(top), top, 0.0)
     total = f.sum(f.scale(b, f.exp(a - top)), axis=axis, keepdims=True)

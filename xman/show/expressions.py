@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.table import plain
+from ops.table import undecorated
 
 from ..errors import XManError, nearest
 from ..passes.patterns import equal
@@ -120,7 +120,7 @@ def numpys(op: str) -> str:
 
 def keywords(op: str, args: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
     """args by position and by keyword: those that have a default go by keyword, or not at all where they are the default."""
-    value = plain(ops.G[op])
+    value = undecorated(ops.G[op])
     code = getattr(value, "__code__", None)
     if code is None or code.co_flags & 4:
         return args, {}

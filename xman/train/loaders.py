@@ -63,7 +63,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, numbe
         paths, parts = _mnist(path, seed)
     else:
         inputs, labels = _read(path, numbers)
-        paths, parts = [path] * 3, split(path, inputs, labels, [7, 8], seed)
+        paths, parts = [path] * 3, split_rows(path, inputs, labels, [7, 8], seed)
 
     inputs = [x for x, _ in parts]
     alphabet = None
@@ -113,8 +113,8 @@ def _mnist(path: Path, seed: int) -> tuple[list[Path], list[tuple[np.ndarray, np
     inputs, labels = images(path)
     other = path.with_name(path.name.replace("train", "t10k"))
     if other == path or not other.exists():
-        return [path] * 3, split(path, inputs, labels, [7, 8], seed)
-    train, valid = split(path, inputs, labels, [9], seed)
+        return [path] * 3, split_rows(path, inputs, labels, [7, 8], seed)
+    train, valid = split_rows(path, inputs, labels, [9], seed)
     return [path, path, other], [train, valid, images(other)]
 
 
@@ -129,7 +129,7 @@ def images(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return images.reshape(len(images), -1) / np.float32(255), labels.astype(str).astype(object)
 
 
-def split(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int], seed: int) -> list:
+def split_rows(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int], seed: int) -> list:
     """Shuffled inputs and labels cut at the given tenths of the rows; the first piece has a row of every class."""
     rows = len(labels)
     order = np.random.default_rng(seed).permutation(rows)

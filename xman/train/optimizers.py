@@ -191,7 +191,7 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
     none, and settings that cannot be.
     """
     steps, optimizer = checked_list(steps), optimizer_of(optimizer)
-    factors = factors_of(steps, parameters)
+    factors = rate_factors(steps, parameters)
     for word, value in (("weight_decay", weight_decay), ("clip", clip), ("clip_value", clip_value)):
         if value is not None and (not isinstance(value, (int, float, np.number)) or not 0 <= value < math.inf
                                   or word != "weight_decay" and not value):
@@ -216,7 +216,7 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
     return TrainingList(simplify(step.steps(), keep), inplace, moments, lr.name, t.name)
 
 
-def factors_of(steps: WengertList, parameters: Iterable[str] | Mapping[str, float]) -> dict[str, float]:
+def rate_factors(steps: WengertList, parameters: Iterable[str] | Mapping[str, float]) -> dict[str, float]:
     """The parameters that move, each with the factor of its learning rate."""
     names = known_registers(steps, parameters, "parameters")
     if computed := [w for w in names if w not in steps.inputs]:

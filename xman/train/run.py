@@ -21,7 +21,7 @@ from ..engines import Compiled, compile
 from ..errors import XManError
 from ..files import container as checkpoints
 from ..interpreters import eval
-from .evaluation import Diverged, a_number_of_rows, first_nan, judge, pair
+from .evaluation import Diverged, a_number_of_rows, first_nan, judge_of, rows_and_labels
 from .minibatches import Minibatches
 from .objective import Objective
 from .optimizers import Rule, optimizer_of, rates_of, training_list
@@ -59,9 +59,9 @@ class Run:
         batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
         self.data = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
         if validation is not None:
-            validation = pair(validation, "validation")
+            validation = rows_and_labels(validation, "validation")
             self.data += validation
-            self.judge = judge(objective.model, validation)
+            self.judge = judge_of(objective.model, validation)
         a_number_of_rows(batch_size)
         if schedule is not None and not callable(schedule):
             raise XManError(f"a schedule is a function from the number of the step, 1, 2, …, to a factor, not {schedule!r}")

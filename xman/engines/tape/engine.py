@@ -25,8 +25,8 @@ from ..door import Built
 from ..folded import wanted
 from ..memory import arena
 from ..program import Program
-from .lines import ROWS, Unwritten, Writer
-from .loops import CHUNK, SENDS, arranged, loops, machine_code, reach, source
+from .lines import ROWS, TapeWriter, Unwritten
+from .loops import CHUNK, SENDS, arranged, loop_text, loops, machine_code, reach
 
 HINT = "without the package numba it runs in NumPy, and many times slower: pip install 'xman[fast]'"
 WIDTH, WIDER = 8, 64  # rows of a batch at once, as many numbers as a line of the cache has; without Numba
@@ -141,7 +141,7 @@ class Recorded:
 
     def __init__(self, steps: WengertList, outputs: tuple[str, ...]):
         self.interpreted = Interpreted(steps, outputs, "")
-        writer = Writer(steps.inputs)
+        writer = TapeWriter(steps.inputs)
         writer.write(wanted(steps, outputs))
         found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
         self.jit = compiles()
@@ -291,4 +291,4 @@ def build(program: Program) -> Built:
         arrays = spread(wide)
         return {y: x if y in arrays else x[0] for y, x in found.items()}
 
-    return Built(run, source("values"), tape.plan)
+    return Built(run, loop_text("values"), tape.plan)
