@@ -13,6 +13,8 @@
     deltas = backprop(steps, values, area=1.0)
 
 `from xman import *` gives the four classes of the course alone: XMan, XManFunctions, Register and Operation.
+Of a list are `gradient`, `Jacobian`, `Hessian`; of a Python function `grad`, `jacobian`, `hessian`, and `trace`, which gives its
+list. `f.trace` is the operator: the sum of a matrix's diagonal.
 """
 import importlib
 from typing import Any
