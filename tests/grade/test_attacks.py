@@ -194,7 +194,7 @@ def harmful(text):
 def troubles(record):
     """What is wrong with the record of an attack, but for its points."""
     text = json.dumps(record)
-    shown = terminal.table(record) + terminal.class_table([record])
+    shown = terminal.report_table(record) + terminal.class_table([record])
     page = pages.student(record)
     seen = shown + page + json.dumps(gradescope.results(record)) + autolab.last_line(record)
     grader = [case["feedback"]["traceback"] for task in record["tasks"] for part in task["parts"] for case in part["cases"]

@@ -16,8 +16,7 @@ import pytest
 
 from xman.errors import XManError
 from xman.grade import folder_of, load
-from xman.grade.run import grade as grade_one
-from xman.grade.run import grade_all, locked
+from xman.grade.run import grade_all, grade_one, locked
 from xman.grade.sandbox import Sandbox
 from xman.grade.submissions import find
 from xman.grade.submissions import submission as submission_module
@@ -167,7 +166,7 @@ def test_a_students_file_of_the_modules_name_is_graded_beside_all_others(folder)
 def test_a_submission_is_read_once_to_be_judged_and_its_record_has_the_digest_of_what_was(folder, monkeypatch):
     hand_in(folder, ada="")
     submission, = find([folder / "class"], "work")
-    read, reads = submission_module.taken, []
+    read, reads = submission_module.bytes_or_files, []
 
     def changed_behind(path):
         reads.append(path)

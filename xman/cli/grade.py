@@ -95,7 +95,7 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     if as_json:
         print(json.dumps(records, indent=1))
     else:
-        print(terminal.table(records[0]) if len(records) == 1 else terminal.class_table(records))
+        print(terminal.report_table(records[0]) if len(records) == 1 else terminal.class_table(records))
     if gradescope:
         atomically(gradescope, json.dumps(results.results(records[0]), indent=1) + "\n")
     if autolab:

@@ -13,18 +13,18 @@ from ops.derived import ROOTS, back, looked, squared, values_on
 
 from ..errors import XManError
 from ..interpreters.context import own
-from .arraylike import ArrayLike, number
+from .arraylike import ArrayLike, differentiable
 from .derivative import name_of
 from .refusals import REFUSALS, replaced
-from .tracer import Tape, Tracer, on
-from .trees import LEAF, flatten, tree_map, unflatten
+from .tracer import CallTape, Tracer, is_on
+from .trees import LEAF, flattened_tree, tree_map, unflatten
 
 
 @dataclass
 class Call:
     """One call of a function: what is on its tape, and where its arguments and its results are there."""
 
-    tape: Tape
+    tape: CallTape
     lines: list[tuple]            # those of the tape, which is closed
     inputs: list[Tracer]          # each leaf of the arguments that are differentiated
     arguments: list[Any]          # the structure of each of them
@@ -82,7 +82,7 @@ class Call:
         return XManError(f"the derivative of {line[1]}, of arguments of shape {shapes}: {error}")
 
 
-def unrooted(tape: Tape) -> list[tuple]:
+def unrooted(tape: CallTape) -> list[tuple]:
     """The lines of the tape; one that squares a root is of what is under it, as `squares` says."""
     roots = {id(node): (ROOTS[op], args) for node, op, args in tape if op in ROOTS}
     return [(node, *roots[id(args[0])]) if args and id(args[0]) in roots and squared(op, *args) else (node, op, args)
@@ -98,29 +98,29 @@ def zeros(x: Any) -> Any:
     return np.zeros(np.shape(x), x.dtype if x.dtype.kind == "f" else float)[()]
 
 
-def called(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int], has_aux: bool = False) -> Call:
+def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int], has_aux: bool = False) -> Call:
     """Call fn(*args, **options) with tracers in the arguments that argnums names, copies of them: their arrays may change."""
     leaves, structures = [], []
     for i in argnums:
-        flat, structure = flatten(args[i])
+        flat, structure = flattened_tree(args[i])
         structures.append(structure)
         where = lambda i=i, structure=structure: f"argument {i} of {name_of(fn)}" + (
             "" if structure is LEAF else f", in {structure},")
-        leaves += [number(leaf, where) for leaf in flat]
+        leaves += [differentiable(leaf, where) for leaf in flat]
     leaves = [leaf.copy() if type(leaf) is np.ndarray else leaf for leaf in leaves]
-    with Tape() as tape:
+    with CallTape() as tape:
         inputs = [Tracer(leaf, tape) for leaf in leaves]
         args, rest = list(args), iter(inputs)
         for i, structure in zip(argnums, structures, strict=True):
             args[i] = unflatten(structure, rest)
         result = outcome(fn, args, options)
         if has_aux:
-            result, aux = pair(what, fn, result)
-        ends, shape = flatten(result)
-        outputs = [end if on(tape, end) else None for end in ends]
+            result, aux = result_and_aux(what, fn, result)
+        ends, shape = flattened_tree(result)
+        outputs = [end if is_on(tape, end) else None for end in ends]
         results = [constant_output(what, fn, end) if mine is None else mine.value
                    for mine, end in zip(outputs, ends, strict=True)]
-        aux = tree_map(lambda a: a.value if on(tape, a) else a, aux) if has_aux else None
+        aux = tree_map(lambda a: a.value if is_on(tape, a) else a, aux) if has_aux else None
         return Call(tape, unrooted(tape), inputs, structures, outputs, results, shape, aux)
 
 
@@ -158,7 +158,7 @@ def constant_output(what: str, fn: Callable, end: Any) -> Any:
     return array[()]
 
 
-def pair(what: str, fn: Callable, result: Any) -> tuple:
+def result_and_aux(what: str, fn: Callable, result: Any) -> tuple:
     if not (isinstance(result, tuple) and len(result) == 2):
         raise XManError(f"with has_aux=True {what} wants a function that returns (output, auxiliary), and {name_of(fn)} returned "
                         f"{f'a tuple of {len(result)}' if isinstance(result, tuple) else 'one thing'}")

@@ -18,7 +18,7 @@ from ..errors import XManError
 from .assignment import Assignment, Part, load_checks, of_xman
 from .compare import Failed, Wrong, scale
 from .record import Record, case_record, seed_of, submission_record, unjudged
-from .reports.terminal import table
+from .reports.terminal import report_table
 from .room import IN_HIDDEN, Event, Room, in_turn, told
 from .sandbox import Sandbox
 from .session import Session, Student
@@ -67,7 +67,7 @@ def check(folder: Path | str = ".") -> bool:
     except XManError as error:
         print(f"xman: {error}", file=sys.stderr)
         return False
-    print(table(record))
+    print(report_table(record))
     return all(case["credit"] == 1 for task in record["tasks"] for part in task["parts"] for case in part["cases"])
 
 

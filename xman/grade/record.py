@@ -20,15 +20,15 @@ Record = dict[str, Any]
 def submission_record(assignment: Assignment, tasks: list[Record], trouble: str | None, sandbox: Sandbox, term: str) -> Record:
     """Its tasks, their sum, the sentence of what concerns it as a whole, and with what it was graded, when."""
     when = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")  # noqa: UP017 (3.10)
-    return {"assignment": assignment.module, "title": assignment.title, "points": total(tasks, "points"),
-            "of": total(tasks, "of"), "trouble": trouble, "tasks": tasks,
-            "graded": {**versions(assignment, term), "python": platform.python_version(), "numpy": np.__version__,
+    return {"assignment": assignment.module, "title": assignment.title, "points": points_total(tasks, "points"),
+            "of": points_total(tasks, "of"), "trouble": trouble, "tasks": tasks,
+            "graded": {**graded_with(assignment, term), "python": platform.python_version(), "numpy": np.__version__,
                        "sandbox": sandbox.name, "when": when}}
 
 
 def task_record(task: Task, parts: list[Record], seconds: float = 0.0, trouble: str | None = None, output: str = "") -> Record:
     """Its parts, their sum, and what became of its process."""
-    return {"number": task.number, "title": task.title, "points": total(parts, "points"), "of": total(parts, "of"),
+    return {"number": task.number, "title": task.title, "points": points_total(parts, "points"), "of": points_total(parts, "of"),
             "seconds": round(seconds, 3), "trouble": trouble, "output": output, "parts": parts}
 
 
@@ -52,12 +52,12 @@ def unjudged(task: Task, parts: Iterable[Part], trouble: str) -> Record:
                                                  for name, _ in part.named_cases()]) for part in parts])
 
 
-def total(records: list[Record], key: str) -> float:
+def points_total(records: list[Record], key: str) -> float:
     """The sum of a column, without the noise of binary fractions."""
     return round(math.fsum(record[key] for record in records), 6)
 
 
-def versions(assignment: Assignment, term: str) -> dict[str, str]:
+def graded_with(assignment: Assignment, term: str) -> dict[str, str]:
     """What has to be the same for two records to be of one kind."""
     return {"xman": __version__, "assignment": assignment.version, "term": seed_of(term)[:12]}
 

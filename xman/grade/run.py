@@ -18,7 +18,7 @@ from pathlib import Path
 from ..errors import XManError
 from .assignment import Assignment
 from .judge import judge, judged_task
-from .record import Record, submission_record, unjudged, versions
+from .record import Record, graded_with, submission_record, unjudged
 from .reports import write_all
 from .reports.files import atomically
 from .room import Room, rooms
@@ -60,11 +60,11 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
     jobs, judging = max(min(jobs, len(submissions)), 1), functools.partial(judged_task, assignment, sandbox)
     with rooms(jobs, judging, assignment.limits.cpu_seconds) as free, locked(out):
         term = kept_term(out, term)
-        wanted = versions(assignment, term)
-        records = {submission.slug: record for submission in submissions if (record := kept(out, submission, wanted)) is not None}
+        wanted = graded_with(assignment, term)
+        records = {submission.slug: record for submission in submissions if (record := kept_record(out, submission, wanted)) is not None}
         for record in records.values():
             done(record)
-        earlier = others(out, {submission.slug for submission in submissions}, wanted)
+        earlier = earlier_records(out, {submission.slug for submission in submissions}, wanted)
         stop, written = threading.Event(), time.monotonic()
 
         def in_order() -> list[Record]:
@@ -100,7 +100,7 @@ def record_file(out: Path, slug: str) -> Path:
     return out / "records" / f"{slug}.json"
 
 
-def kept(out: Path, submission: Submission, wanted: dict[str, str]) -> Record | None:
+def kept_record(out: Path, submission: Submission, wanted: dict[str, str]) -> Record | None:
     """The record of an earlier run, if it is of the same submission, assignment, grader and term."""
     try:
         record = json.loads(record_file(out, submission.slug).read_text("utf-8"))
@@ -110,7 +110,7 @@ def kept(out: Path, submission: Submission, wanted: dict[str, str]) -> Record | 
         return None
 
 
-def others(out: Path, slugs: Collection[str], wanted: dict[str, str]) -> list[Record]:
+def earlier_records(out: Path, slugs: Collection[str], wanted: dict[str, str]) -> list[Record]:
     """The records of earlier runs of the same assignment and version of xman, but for these."""
     found = []
     for path in sorted((out / "records").glob("*.json")):

@@ -24,7 +24,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from .compare import Failed, shown
+from .compare import Failed, shown_value
 from .sandbox import Limits, Sandbox
 from .sandbox.inside import plain
 from .sandbox.worker import signal_of
@@ -96,10 +96,10 @@ class Session:
 
     def call(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """What the submission's function gives back. Failed where it gives back nothing."""
-        inside = [shown(value, 120) for value in args] + [f"{key}={shown(value, 120)}" for key, value in keywords.items()]
+        inside = [shown_value(value, 120) for value in args] + [f"{key}={shown_value(value, 120)}" for key, value in keywords.items()]
         self.given, self.came_back = f"{name}({', '.join(inside)})", None
         result = self.exchange(name, args, keywords, name)
-        self.came_back = shown(result)
+        self.came_back = shown_value(result)
         return result
 
     def exchange(self, name: str | None, args: Sequence[Any], keywords: Mapping[str, Any], what: str, **more: Any) -> Any:
@@ -124,7 +124,7 @@ class Session:
             self.send(self.reply(functions, answer, name_of), what)
         if "error" in answer:
             error = answer["error"]
-            raise Failed("an answer", harmless(error if isinstance(error, str) else shown(error), 1000))
+            raise Failed("an answer", harmless(error if isinstance(error, str) else shown_value(error), 1000))
         return answer["result"]
 
     def reply(self, functions: Mapping[str, Callable], answer: Mapping[str, Any], name_of: Callable[[Callable], str]) -> bytes:

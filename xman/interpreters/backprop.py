@@ -9,7 +9,7 @@ import numpy as np
 import ops
 from ops.derived import looked, squares
 
-from ..wengert import Steps, checked
+from ..wengert import Steps, checked_list
 from .context import depends, failure, own, seeds, varies
 
 
@@ -24,7 +24,7 @@ def backprop(steps: Steps, values: Mapping[str, Any], DG: Mapping[str, Sequence]
     A delta has the shape and the precision of its register and a buffer of its own. Arrays of integers and booleans have
     none. Raises XManError for a list that is not valid, a rule that is missing, and a rule that fails, with its line.
     """
-    steps = checked(steps, DG)
+    steps = checked_list(steps, DG)
     active = values if wrt is None else depends(steps, wrt, values)
     square = {} if wrt is None else squares(steps, DG, wrt)
     def walk(deltas):

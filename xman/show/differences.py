@@ -12,8 +12,8 @@ import ops
 from ..errors import XManError
 from ..figures import figure, save
 from ..interpreters import backprop, eval
-from ..interpreters.context import numbers, seeds, varies
-from ..wengert import Steps, checked
+from ..interpreters.context import seeds, varies, with_numpy_reals
+from ..wengert import Steps, checked_list
 from .explain import output
 
 SIZES = np.logspace(-16, 0, 97)  # six to a power of ten
@@ -37,7 +37,7 @@ class Errors(NamedTuple):
 
         NaN where the quotient is exact but for rounding, as that of a straight line and the central one of a parabola.
         """
-        return slope(self, self.one_sided), slope(self, self.central)
+        return error_slope(self, self.one_sided), error_slope(self, self.central)
 
     @property
     def best(self) -> tuple[float, float]:
@@ -88,9 +88,9 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
     direction {name: tangent}; None is such a direction in all inputs of floats. sizes: the step sizes ε, above 0.
     Raises XManError for a name that the list does not have, and where there is nothing to differentiate by.
     """
-    steps = checked(steps, ops.G)
+    steps = checked_list(steps, ops.G)
     of = output(steps, of)
-    inputs = numbers(values, steps.inputs)
+    inputs = with_numpy_reals(values, steps.inputs)
     inputs |= {name: np.asarray(x, float) for name in steps.inputs if varies(x := inputs.get(name))}
     result, sizes = eval(steps, inputs), np.asarray(sizes)
     if not (sizes.dtype.kind in "iuf" and sizes.ndim == 1 and len(sizes) and np.all(sizes > 0)):
@@ -131,7 +131,7 @@ def branch(errors: Errors, e: np.ndarray) -> np.ndarray:
     return np.isfinite(e) & (e > 100 * errors.rounding) & (errors.sizes <= LARGEST)
 
 
-def slope(errors: Errors, e: np.ndarray) -> float:
+def error_slope(errors: Errors, e: np.ndarray) -> float:
     on = branch(errors, e)
     return float(np.polyfit(np.log(errors.sizes[on]), np.log(e[on]), 1)[0]) if on.sum() > 1 else np.nan
 

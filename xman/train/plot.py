@@ -10,7 +10,7 @@ from ..errors import XManError, extra
 from ..figures import figure, save
 from ..interpreters import eval
 from ..manager import XMan
-from .evaluation import feed, list_of, pair
+from .evaluation import feed, list_of, rows_and_labels
 
 
 def check_plot(path: str | Path) -> None:
@@ -53,7 +53,7 @@ def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, pat
     model: an AdaptiveBasis, or what has its registers basis (n, k), w (k, 1) and outputs (n, 1). data: a pair (X, y), each
     (n,) or (n, 1). path: as for `learning_curve`. XManError where matplotlib is missing or the file cannot be written.
     """
-    X, y = pair(data, "data")
+    X, y = rows_and_labels(data, "data")
     steps, x = list_of(model, "outputs", "basis"), np.linspace(X.min(), X.max(), 400)[:, None]
     values = eval(steps, {**model.inputDict(), **parameters, **feed(model, x, None)})
     drawn = figure(7, 4)

@@ -110,7 +110,7 @@ PLAIN = {op: (op, 2 if re.search(r"\by\b", "".join(row[:3])) else 1, 0.0, None) 
     "negative": ("arithmetic", 1, 0.0, -1.0)}
 
 
-class Writer:
+class TapeWriter:
     """Lines as operators and slots: inputs from 0 on, then lines; constants are −1, −2, … for now.
 
     A register that is known beforehand is a constant: what whole numbers and truth values make is left to NumPy. The others

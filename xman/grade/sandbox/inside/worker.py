@@ -17,9 +17,9 @@ import confine
 SHOWN = 500  # characters of an error's message
 
 
-def main():
+def serve_submission():
     """Read the settings, confine this process, import the submission, answer."""
-    settings = json.loads(first_line())
+    settings = json.loads(settings_line())
     confine.confine(settings)
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDONLY)
@@ -27,10 +27,10 @@ def main():
     os.dup2(2, 1)  # what the submission prints goes where its errors go
     sys.stdout.reconfigure(line_buffering=True)  # else what it printed before it was stopped would be lost
     sys.path[:0] = settings["path"]
-    Worker(settings, questions, answers).serve()
+    Answerer(settings, questions, answers).serve()
 
 
-def first_line():
+def settings_line():
     """Byte by byte, so that nothing of the second line is lost in a buffer."""
     line = b""
     while not line.endswith(b"\n"):
@@ -44,7 +44,7 @@ class Missing(Exception):
     """The submission has no such function."""
 
 
-class Worker:
+class Answerer:
     """The submission's module, the probes of the assignment, and the two pipes."""
 
     def __init__(self, settings, questions, answers):
@@ -137,4 +137,4 @@ def imported(name, file):
 
 
 if __name__ == "__main__":
-    main()
+    serve_submission()
