@@ -19,7 +19,7 @@ from .autograd import Autograd as Autograd
 from .autograd.translated import COURSE as COURSE
 from .autograd.translated import translated as translated
 from .engines import compile as compile
-from .engines.tape import Tape as Tape
+from .engines.tape.engine import Tape as Tape
 from .errors import XManError as XManError
 from .files import load as load
 from .functions import Dual as Dual

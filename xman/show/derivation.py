@@ -10,10 +10,10 @@ import ops
 
 from ..errors import XManError
 from ..notation import shown
-from ..wengert import Steps, checked_list, known_registers
+from ..wengert import Steps, checked_list, known_registers, needed
 from .expressions import formula, mathematical, node
 from .polynomial import polynomial, polynomials
-from .slopes import Rules, registers_in, slopes_of, sum_tree, tidy, times_tree, with_replaced
+from .slopes import Rules, names_in, slopes_of, sum_tree, tidy, times_tree, with_replaced
 
 PARTS = 300  # of an expression in a derivation: some lines of text
 TERMS = 20   # of a register that a brief derivation puts in at its end
@@ -50,22 +50,19 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
     lines = [line for line in steps if line[0] != wrt]
     goal = f"d{of}/d{wrt}"
     e: ast.expr = ast.Name(goal)
-    rows, rules, waiting = Derivation(), {}, {of}
+    rows, rules = Derivation(), {}
 
     def say(e: ast.expr, reason: str, *more: str) -> None:
         step = " = ".join(dict.fromkeys([goal, mathematical(e), *more]))
         if not rows or rows[-1].step != step:
             rows.append(Equation(step, reason))
 
-    for line in reversed(lines):
+    for line in reversed(needed(lines, [of])):
         dst, op, args = line
-        if dst not in waiting:
-            continue
         partials = slopes_of(op, args, formula(op, args), rules)
         if partials is None:
             raise XManError(f"{shown(line)} is a line on arrays, and a derivation is written for numbers; `explain` and `paths` "
                             "take arrays")
-        waiting.update(a for a in args if isinstance(a, str))
         definition = f"{dst} = {mathematical(formula(op, args))}"
         if not brief:
             say(put(e, dst, wrt, question(op, args, partials, wrt)), definition)
@@ -74,7 +71,7 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
         if sum(isinstance(part, ast.expr) for part in ast.walk(e)) > PARTS:
             raise XManError(f"{goal} has more than {PARTS} parts after {shown(line)}, too many to be written out; derive a "
                             "register nearer to the inputs, or let `paths` sum over the graph")
-    leaves = {name for name in registers_in(e) if "/" in name}
+    leaves = {name for name in names_in(e) if "/" in name}
     e = tidy(with_replaced(e, {name: node(int(name == f"d{wrt}/d{wrt}")) for name in leaves}))
     if not brief:
         constants = any(not name[1:].partition("/")[0].isidentifier() for name in leaves)
@@ -89,7 +86,7 @@ def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
     brief: with the definitions of the registers in it put in.
     """
     e = tidy(e, fold=True)
-    inside = registers_in(e)
+    inside = names_in(e)
     try:
         values = polynomials(lines, *inside)
         formulas = [mathematical(str(polynomial(e, values)))]
@@ -125,8 +122,8 @@ def question(op: str, args: Sequence[Any], places: Iterable[int], wrt: str) -> a
 
 def chain(op: str, args: Sequence[Any], partials: Mapping[int, ast.expr], wrt: str) -> ast.expr:
     """Σ ∂op/∂a · da/dwrt; of a product da/dwrt·b + a·db/dwrt, as one says it."""
-    pairs = ((p, slope_of(args[i], wrt))[::-1 if op == "mul" and i == 0 else 1] for i, p in partials.items())
-    return sum_tree(*(times_tree(*pair) for pair in pairs))
+    return sum_tree(*(times_tree(slope_of(args[i], wrt), p) if op == "mul" and i == 0 else times_tree(p, slope_of(args[i], wrt))
+                   for i, p in partials.items()))
 
 
 def rule(op: str, args: Sequence[Any], rules: Rules, wrt: str | None = None) -> str:

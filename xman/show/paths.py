@@ -33,7 +33,7 @@ from .graph import (
     times,
 )
 from .polynomial import constant_term, polynomial, polynomials
-from .slopes import registers_in
+from .slopes import names_in
 
 FEW = 10  # paths, that are printed one by one
 
@@ -194,9 +194,9 @@ class Paths:
 
     def _formula(self, y: str, x: str, back: bool) -> str:
         edges = edges_between(self.edges, x, y)
-        if arrays := [edge.label for edge in edges if any("/" in name for name in registers_in(edge.slope))]:
+        if arrays := [edge.label for edge in edges if any("/" in name for name in names_in(edge.slope))]:
             raise XManError(f"the label {arrays[0]} is a matrix, and formulas are of numbers; `derivative` has the matrix")
-        inner = polynomials(self.steps, *(name for edge in edges for name in registers_in(edge.slope)))
+        inner = polynomials(self.steps, *(name for edge in edges for name in names_in(edge.slope)))
         try:
             found = solve(edges, y if back else x, back, constant_term(1), lambda edge, p: polynomial(edge.slope, inner) * p)
         except OverflowError as error:

@@ -84,13 +84,13 @@ def with_replaced(e: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
     return Registers().visit(copy.deepcopy(e))
 
 
-def registers_in(e: ast.AST) -> set[str]:
+def names_in(e: ast.AST) -> set[str]:
     """The names in an expression, but not np and f, whose attributes are functions: a register may be called f."""
     if isinstance(e, ast.Name):
         return {e.id}
     if isinstance(e, ast.Attribute) and e.attr not in ("T", "mT"):
         return set()
-    return {name for part in ast.iter_child_nodes(e) for name in registers_in(part)}
+    return {name for part in ast.iter_child_nodes(e) for name in names_in(part)}
 
 
 def times_tree(*parts: ast.expr) -> ast.expr:
@@ -139,7 +139,7 @@ def positive(e: ast.expr) -> ast.expr | None:
 
 
 def tidy(e: ast.expr, fold: bool = False) -> ast.expr:
-    """The expression, its sums and products as `sum_tree` and `times_tree` write them; fold: without 0·x, 1·x, 0 + x, 1 + 1."""
+    """The expression with its sums and products as `total` and `product` write them; fold: without 0·x, 1·x, 0 + x, 1 + 1."""
     if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub):
         return negative(tidy(e.operand, fold))
     if not isinstance(e, ast.BinOp):

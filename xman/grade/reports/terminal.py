@@ -6,7 +6,7 @@ import shutil
 import statistics
 import unicodedata
 from collections.abc import Callable, Iterator
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from .view import failures, for_student, grader_errors, harmless_record, in_points, is_full, sentence, troubles
 
@@ -115,8 +115,7 @@ def _fold(paragraph: str, room: int) -> Iterator[str]:
         if line and text_width(line + word) > room:
             yield line
             line, word = "", word.lstrip()
-        while text_width(word) > room:  # one word that is longer than a line
-            head = _prefix(word, room)
+        while (head := _prefix(word, room)) != word:  # one word that is longer than a line
             yield head
             word = word[len(head):]
         line += word
@@ -124,7 +123,7 @@ def _fold(paragraph: str, room: int) -> Iterator[str]:
 
 
 def _prefix(text: str, room: int) -> str:
-    return text[:sum(used <= room for used in accumulate(map(text_width, text)))]
+    return text[:sum(1 for _ in takewhile(room.__ge__, accumulate(map(text_width, text))))]
 
 
 def _pad(text: str, room: int) -> str:

@@ -11,7 +11,7 @@ import ops
 from ...manager import XMan
 from ...notation import literal_text
 from ...register import Register, evaluationOrder
-from ...wengert import Line, Steps, checked_list
+from ...wengert import Line, Steps, checked_list, registers
 from ..explain import Explanation, shown_number_or_array
 from ..expressions import expression, mathematical
 from ..graph import compact, edges_between
@@ -75,7 +75,7 @@ def drawn(rows: Sequence[Line], extra: Mapping[str, Sequence[str]], notes: Mappi
     defined = {name: [mathematical(expression(op, args))] if op else [] for name, op, args in rows}
     nodes = [BoxOfLines(name, cut_lines(name, *defined[name], *extra.get(name, ())), "register", *cut_lines(*noted(notes, name)))
              for name, _, _ in rows]
-    found = [Arrow(a, name) for name, _, args in rows for a in args if isinstance(a, str)]
+    found = [Arrow(a, name) for name, _, args in rows for a in registers(args)]
     return Picture(nodes, found if arrows is None else arrows)
 
 
