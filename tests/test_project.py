@@ -29,6 +29,7 @@ RANKS = [{"errors", "figures", "notation", "validity", "wengert", "register", "m
          {"functions", "numpy", "scipy"},
          {"autograd", ""},  # the package itself
          {"engines"},
+         {"formulas"},
          {"tables"},
          {"files"},
          {"show", "train", "export"},

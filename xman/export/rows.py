@@ -15,7 +15,7 @@ import ops
 from ops import Expression, G
 
 from ..errors import XManError
-from .formulas import FORMULAS
+from ..formulas import FORMULAS
 from .picking import picked, scattered
 
 # operators that are a ufunc of NumPy and a function of the standard, under another name where one is said

@@ -113,12 +113,8 @@ def ties(x, out, axis=None):
     return f.astype(shared / f.maximum(f.sum(shared, axis, True), 1), dtype)
 
 
-def shift(x, axis, first=0.0):
-    """One place on along axis."""
-    return moved(x, axis, 1, first)
-
-
 def moved(x, axis, places, first):
+    """So many places on along axis."""
     whole = (slice(None),) * (axis % x.ndim)
     border = x[(*whole, slice(0, places))]
     return f.concat(axis, f.broadcast(f.astype(first, (np.dtype(x.dtype).name,)), border), x[(*whole, slice(None, -places))])
@@ -191,8 +187,9 @@ FORMULAS = {
     "floor_divide": lambda x, y: f.round((x - f.remainder(x, y)) / y),
     "signbit":  lambda x: f.logical_or(f.less(x, 0), f.logical_and(f.equal(x, 0), f.less(1.0 / x, 0))),
     "sigmoid":  lambda x: 1.0 / (1.0 + f.exp(-x)),
-    "mean": mean, "centered": centered, "var": var, "logsumexp": logsumexp, "ties": ties, "shift": shift, "scan": scan,
+    "mean": mean, "centered": centered, "var": var, "logsumexp": logsumexp, "ties": ties, "scan": scan,
     "cumprod": cumprod,
+    "shift":    lambda x, axis, first=0.0: moved(x, axis, 1, first),
     "std":      lambda x, axis=None, keepdims=False, ddof=0: f.sqrt(var(x, axis, keepdims, ddof)),
     "squaredNorm": lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims),
     "norm":     lambda x, axis=None, keepdims=False: f.sqrt(f.sum(x * x, axis, keepdims)),
