@@ -30,8 +30,8 @@ RANKS = [{"errors", "figures", "notation", "validity", "wengert", "register", "m
          {"matrices"},
          {"functions", "numpy", "scipy"},
          {"autograd", ""},  # the package itself
-         {"engines"},
          {"formulas"},
+         {"engines"},
          {"tables"},
          {"files"},
          {"show", "train", "export"},
