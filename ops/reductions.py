@@ -70,7 +70,7 @@ def norm(x, axis=None, keepdims=False):
 
 def squaredNorm(x, axis=None, keepdims=False):
     """Σ x² over axis."""
-    if axis is None and not keepdims and np.size(x) < 10_000:  # for more BLAS wakes its threads
+    if axis is None and not keepdims and getattr(x, "size", 1) < 10_000:  # for more BLAS wakes its threads
         return np.vdot(x, x)
     return total(np.multiply(x, x), axis, keepdims)
 
@@ -123,8 +123,9 @@ def back(d, x, axis, keepdims):
 
 def others(x, axis):
     """Along axis, for each entry the product of all the others: no quotient, so that zeros may be among them."""
-    if axis is None:
+    if axis is None and getattr(x, "ndim", 0) != 1:
         return f.reshape(others(f.reshape(x, (-1,)), 0), x)
+    axis = 0 if axis is None else axis
     if isinstance(axis, tuple):
         return others(x, axis[0]) * others(f.prod(x, axis[0], True), axis[1:]) if axis else 1.0
     before = f.shift(f.cumprod(x, axis), axis, 1.0)
