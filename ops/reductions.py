@@ -168,7 +168,7 @@ def cumprod(x, axis=None):
 
 def shift(x, axis, first=0.0):
     """x moved one place on along axis, `first` coming in at the start."""
-    moved = np.empty_like(x)
+    moved = np.empty(x.shape, x.dtype)
     before, after = x.swapaxes(0, axis), moved.swapaxes(0, axis)
     after[:1], after[1:] = first, before[:-1]
     return moved
@@ -233,7 +233,7 @@ reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
             flops=of_input(4))
 reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:
                                                d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis),
-                                               out + f.stopGradient(f.equal(out, 0) / out)),  # flat at 0
+                                               out + f.stopGradient(f.ratio(f.equal(out, 0), out))),  # flat at 0
             flops=of_input(4))
 reduction(  "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out),
             flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)))
