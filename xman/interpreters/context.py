@@ -76,7 +76,7 @@ def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
 def own(part: Any, x: Any, held: set[int], around: Collection[Any], a: str = "an argument") -> Any:
     """part in the precision of x and in a buffer of its own: no view, none that is held (by id), none of those around."""
     if isinstance(part, Masked):
-        return Masked(own(part.value, x, held, around, a), part.flow)
+        return part.at(own(part.value, x, held, around, a))
     if type(part) is type(x) is not np.ndarray:
         return part  # a number
     part = precise(part, x, a)
