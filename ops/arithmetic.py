@@ -104,7 +104,7 @@ elementwise("mul",        np.multiply,   lambda d, out, x, y: d * y,
                                          lambda d, out, x, y: d * x)
 elementwise("divide",     np.divide,     lambda d, out, x, y: d / y,
                                          limited(lambda d, out, x, y: -(d * out / y), 1))
-elementwise("power",      np.power,      limited(through_base),
+elementwise("power",      np.power,      through_base,
                                          lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))))
 elementwise("remainder",  np.remainder,  lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d * f.floor_divide(x, y))

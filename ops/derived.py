@@ -88,14 +88,18 @@ class Masked(Expression):
         """The same with another value."""
         return Masked(value, self.flow, self.steep, self.forward)
 
+    def where(self, kind: str) -> Flow:
+        """Its flow, or where it is steep."""
+        return once(lambda: f.not_equal(self.value, 0.0)) if getattr(self, kind) is by_value else getattr(self, kind)
+
     def record(self, op, args):
         out = getattr(f, op)(*[a.value if type(a) is Masked else a for a in args])
         first = next(a for a in args if type(a) is Masked)
-        if first.flow and op in ("mul", "divide", "scale", "ratio") and not any(
+        if first.flow and op in PRODUCTS and not any(
                 [type(a) in (int, float) and math.isfinite(a) for a in args]):
             out = f.where(first.flow(), out, 0.0)
-        flow = flow_of(op, args, "flow")
-        steep = flow if all([a.steep is a.flow for a in args if type(a) is Masked]) else flow_of(op, args, "steep")
+        flow = flow_of(op, args, out, "flow")
+        steep = flow if all([a.steep is a.flow for a in args if type(a) is Masked]) else flow_of(op, args, out, "steep")
         return Masked(out, flow, steep, self.forward)
 
 
@@ -113,17 +117,14 @@ def limited(rule: Rule, i: int = 0, grows: bool = False) -> Rule:
             return part
         x, value, steep = args[i], part.value, part.steep
         if d.steep is not d.flow and (d.forward or grows):
-            here = settled(x, out) if d.forward else infinite(out)
-            value = f.where(f.logical_and(here, f.logical_not(d.steep())), 0.0, value)
-        if grows or not d.forward:
-            steep = once(lambda: chosen(f.logical_and(infinite(out), f.isfinite(d.value)) if d.forward else
-                                        f.logical_and(settled(x, out), f.equal(part.value, 0.0)), nowhere, part.steep))
+            kept = f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)) if d.forward else f.isfinite(out)
+            value = f.where(f.logical_or(kept, d.where("steep")()), value, 0.0)
+        if not d.forward:
+            steep = by_value
+        elif grows:
+            steep = once(lambda: chosen(f.logical_or(f.isfinite(out), f.logical_not(f.isfinite(d.value))), part.steep, nowhere))
         return Masked(value, part.flow, steep, d.forward)
     return contribution
-
-
-def infinite(x: Any) -> Any: return f.equal(f.abs(x), math.inf)
-def settled(x: Any, out: Any) -> Any: return f.logical_and(infinite(x), f.isfinite(out))
 
 
 def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, values: Iterable,
@@ -156,19 +157,33 @@ def bare(x: Any) -> Any:
 def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
     """Whether something may be kept out, by one of the lines or by the seeds, where a slope may be infinite."""
     lines = [*lines]
-    ops = [op for _, op, _ in lines]
+    ops = {op for _, op, _ in lines}
     return "where" in ops or not TAME.issuperset(ops) and (
-        not SELECTING.isdisjoint(ops) or any(d.flow for d in seeds) or
-        any(op == "power" and type(args[1]) in (int, float) and args[1] == 0 for _, op, args in lines) or
-        not GROWING.isdisjoint(ops) and len([op for op in ops if op in LIMITED]) > 1)
+        not SELECTING.isdisjoint(ops) or any(d.flow for d in seeds) or not GROWING.isdisjoint(ops) and settles(lines) or
+        any(op == "power" and type(args[1]) in (int, float) and args[1] == 0 for _, op, args in lines))
+
+
+def settles(lines: Iterable) -> bool:
+    """Whether what grows comes to what settles."""
+    grown: set = set()
+    name = lambda a: a if type(a) is str else id(a)
+    for dst, op, args in lines:
+        if not grown.isdisjoint(map(name, args)):
+            if op in SETTLING:
+                return True
+            grown.add(name(dst))
+        elif op in GROWING:
+            grown.add(name(dst))
+    return False
 
 
 GROWING = {"exp", "exp2", "expm1", "sinh", "cosh"}
-LIMITED = GROWING | {"divide", "reciprocal", "power", "tanh", "arctan", "erf", "erfc", "sigmoid", "softplus", "logSigmoid"}
+SETTLING = {"exp", "exp2", "expm1", "divide", "reciprocal", "tanh", "arctan", "erf", "erfc", "sigmoid", "softplus", "logSigmoid"}
 SELECTING = {"maximum", "minimum", "clip", "relu", "max", "min", "getitem", "take", "part", "concat", "stack", "pad", "unpad",
              "diag", "diagBack", "scatterAdd", "shift", "scale", "ratio"}
 Flow = Callable[[], Any] | None
-SAME = {"mul", "divide", "scale", "ratio", "negative", "half", "astype"}  # linear in the delta, entry by entry
+PRODUCTS = {"mul", "divide", "scale", "ratio"}
+SAME = PRODUCTS | {"negative", "half", "astype"}  # linear in the delta, entry by entry
 MOVED = {"broadcast", "unbroadcast", "reshape", "transpose", "mT", "flip", "roll", "getitem", "take", "part", "unpad", "sum",
          "mean", "cumsum", "trace", "diag"}  # linear, with no zeros of their own
 FILLED = {"scatterAdd", "pad", "diagBack", "einsumBack", "concat", "stack", "shift"}  # with zeros among what is moved
@@ -180,18 +195,20 @@ TAME = MOVED | FILLED | set((  # of finite arguments they have finite slopes
     "logical_and logical_or logical_not isnan isfinite sign count ties argmax argsort").split())
 
 
-def flow_of(op: str, args: Sequence, kind: str) -> Flow:
-    """Where op(*args) flows, some of which are Masked; what is not moved entry by entry flows if any of it does."""
-    flows = [getattr(a, kind) for a in args if type(a) is Masked]
+def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
+    """Where out = op(*args) flows, some of which are Masked; what is not moved entry by entry flows if any of it does."""
+    if kind == "steep" and op not in PRODUCTS and all([a.steep is by_value for a in args if type(a) is Masked]):
+        return by_value  # as yet no 0 of it has met an infinite number
+    flows = [a.where(kind) for a in args if type(a) is Masked]
     if op == "where":
-        flows = [getattr(a, kind) if type(a) is Masked else nowhere if type(a) is float and a == 0 else None for a in args[1:]]
+        flows = [a.where(kind) if type(a) is Masked else nowhere if type(a) is float and a == 0 else None for a in args[1:]]
         return once(lambda: chosen(args[0], *flows)) if flows != [None, None] else None
     if op == "scale" and type(args[0]) is not Masked:  # 0 where that is 0
         return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
     if op in FILLED or op in MOVED and flows[0]:
         share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else a for a in args]))
         flow = once(lambda: f.not_equal(share(), 0.0))
-        flow.share = share  # which is moved on as it is
+        flow.share, flow.out = share, out  # which is moved on as it is
         return flow
     if None in flows or op in ("add", "subtract") and len(flows) < 2:
         return None
@@ -208,6 +225,7 @@ def once(compute: Callable) -> Callable:
 
 
 def nowhere() -> bool: return False
+def by_value() -> bool: raise NotImplementedError("it is steep where its value is not 0")
 
 
 def chosen(c: Any, x: Flow, y: Flow) -> Any:
@@ -221,8 +239,9 @@ def chosen(c: Any, x: Flow, y: Flow) -> Any:
 
 def shares(a: Masked, kind: str) -> Any:
     """1 or more where it flows, else 0, in its shape."""
-    flow = getattr(a, kind)
-    return f.broadcast(getattr(flow, "share", flow)() if flow else 1.0, a.value)
+    flow = a.where(kind)
+    share = getattr(flow, "share", flow)() if flow else 1.0
+    return share if getattr(flow, "out", None) is a.value else f.broadcast(share, a.value)
 
 
 class Traced(Expression):

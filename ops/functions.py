@@ -82,6 +82,7 @@ def polygamma(n, x):
     return special.polygamma(n, x).astype(x.dtype if x.dtype.kind == "f" else float)[()]
 
 
+ERF = scipy_special("erf", "2/√π ∫₀ˣ exp(−t²) dt.")
 LN2, LN10 = math.log(2.0), math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 ROOT_TWO_PI, LOG_ROOT_TWO_PI = math.sqrt(2.0 * math.pi), math.log(2.0 * math.pi) / 2.0
@@ -109,7 +110,7 @@ elementwise("tanh",     np.tanh,                   limited(lambda d, out, x: d *
 elementwise("arcsinh",  np.arcsinh,                lambda d, out, x: d / f.hypot(x, 1.0))
 elementwise("arccosh",  np.arccosh,                lambda d, out, x: d / f.sqrt((x - 1.0) * (x + 1.0)))
 elementwise("arctanh",  np.arctanh,                lambda d, out, x: d / ((1.0 - x) * (1.0 + x)))
-elementwise("erf",      scipy_special("erf", "2/√π ∫₀ˣ exp(−t²) dt."), limited(lambda d, out, x: d * (TWO_OVER_ROOT_PI * f.exp(-x * x))))
+elementwise("erf",      ERF,                       limited(lambda d, out, x: d * (TWO_OVER_ROOT_PI * f.exp(-x * x))))
 elementwise("gammaln",  scipy_special("gammaln", "log |Γ(x)|."), lambda d, out, x: d * f.digamma(x))
 elementwise("digamma",  scipy_special("digamma", "The derivative of log Γ(x)."), lambda d, out, x: d * f.polygamma(1, x))
 elementwise("polygamma", polygamma,                without("polygamma", "n"),
