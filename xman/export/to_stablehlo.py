@@ -10,12 +10,12 @@ import numpy as np
 from ..engines.jax.engine import wide
 from ..engines.jax.table import CALLED, FUNCTIONS, MODULES
 from ..errors import XManError, extra
+from ..files.whole import write_whole
 from ..interpreters import eval
 from ..notation import shown
 from ..wengert import Steps, needed, registers
 from .rows import on
 from .to_onnx import asked
-from .whole import write_whole
 
 
 def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None, *,
@@ -62,4 +62,4 @@ def beyond() -> dict[str, Any]:
     """The rows that JAX has beyond the standard: its special functions, and what it does in fewer steps."""
     called = {op: text.split(".") for op, text in CALLED.items() if text.startswith(("special.", "slinalg.", "jnp.cumprod"))}
     return {op: getattr(MODULES[module], name) for op, (module, name) in called.items()} | {
-        op: FUNCTIONS[op] for op in ("einsum", "logNdtr", "scan", "scatterAdd")}
+        op: FUNCTIONS[op] for op in ("cofactor", "cofactorSlope", "einsum", "logNdtr", "scan", "scatterAdd")}
