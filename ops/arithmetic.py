@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .derived import unclear
 from .expression import f
+from .facts import cubic, of_input, of_power
 from .table import elementwise, operator
 
 
@@ -35,7 +37,8 @@ def where(c, x, y):
 def share(x, y):
     """1 where x > y, ½ where they are equal, and 0 elsewhere: the share of x in the maximum of the two."""
     dtype = np.result_type(x, y)
-    return 0.5 * np.add(np.greater(x, y), np.greater_equal(x, y), dtype=dtype if dtype.kind == "f" else float)
+    twice = np.add(np.greater(x, y).view(np.int8), np.greater_equal(x, y).view(np.int8))
+    return np.multiply(twice, 0.5, dtype=dtype if dtype.kind == "f" else float)
 
 
 def clip(x, lo=None, hi=None):
@@ -43,23 +46,26 @@ def clip(x, lo=None, hi=None):
     return np.clip(x, lo, hi)
 
 
-@np.errstate(all="ignore")
+def clip_of_entries(x, lo=None, hi=None):
+    x = x if lo is None else f.maximum(x, lo)
+    return x if hi is None else f.minimum(x, hi)
+
+
 def scale(x, w):
     """x·w, and 0 wherever x is 0, even if w is infinite or NaN: a branch not taken sends back nothing."""
-    return zero_where_zero(x, np.multiply(x, w))
+    return mended(np.multiply, x, w)
+
+
+def ratio(x, y):
+    """x/y, and 0 wherever x is 0, even if y is 0, infinite or NaN."""
+    return x / y if isinstance(y, float) and y == y != 0 else mended(np.divide, x, y)
 
 
 @np.errstate(all="ignore")
-def ratio(x, y):
-    """x/y, and 0 wherever x is 0, even if y is 0, infinite or NaN."""
-    return zero_where_zero(x, np.divide(x, y))
-
-
-def zero_where_zero(x, result):
-    total = np.vdot(result, result) if type(result) is np.ndarray else result
-    if total == total:  # no NaN in it: nothing to mend
-        return result
-    return np.where(np.equal(x, 0), np.zeros_like(result), result)[()]
+def mended(operation, x, y):
+    """operation(x, y), and 0 wherever x is 0."""
+    result = operation(x, y)
+    return np.where(np.equal(x, 0), np.zeros_like(result), result)[()] if unclear(result) else result
 
 
 def through_base(d, out, x, y):
@@ -94,17 +100,22 @@ def stopGradient(x):
     return x
 
 
+def of_comparisons(out, x, *_):
+    return np.size(x) * max(np.size(x) - 1, 0).bit_length()
+
+
 #            op            value          rule per argument
 elementwise("add",        np.add,        lambda d, out, x, y: d,
-                                         lambda d, out, x, y: d)
+                                         lambda d, out, x, y: d,                        commutes=True)
 elementwise("subtract",   np.subtract,   lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d)
 elementwise("mul",        np.multiply,   lambda d, out, x, y: d * y,
-                                         lambda d, out, x, y: d * x)
+                                         lambda d, out, x, y: d * x,                    commutes=True)
 elementwise("divide",     np.divide,     lambda d, out, x, y: d / y,
                                          lambda d, out, x, y: -f.ratio(f.scale(out, d), y))  # flat where out is 0
 elementwise("power",      np.power,      through_base,
-                                         lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))))
+                                         lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))),
+            flops=of_power)
 elementwise("remainder",  np.remainder,  lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d * f.floor_divide(x, y))
 elementwise("ratio",      ratio,         lambda d, out, x, y: f.scale(f.not_equal(1.0 / y, 0.0), d / y),
@@ -120,30 +131,33 @@ elementwise("where",      where,         None,
                                          lambda d, out, c, x, y: f.where(c, 0.0, d))
 elementwise("clip",       clip,          lambda d, out, x, *to: d if all(b is None for b in to) else f.scale(f.equal(x, out), d),
                                          lambda d, out, x, lo=None, hi=None: f.scale(x < lo, d),
-                                         lambda d, out, x, lo=None, hi=None: f.scale(x > hi, d))
+                                         lambda d, out, x, lo=None, hi=None: f.scale(x > hi, d), view=True,
+            formula=clip_of_entries)
 
 elementwise("negative",   np.negative,   lambda d, out, x: -d)
-elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.scale(out, d), x))
-elementwise("square",     square,        lambda d, out, x: d * (2 * x))
-elementwise("half",       half,          lambda d, out, x: f.half(d))
-elementwise("alias",      alias,         lambda d, out, x: d)
+elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.scale(out, d), x), formula=reciprocal)
+elementwise("square",     square,        lambda d, out, x: d * (2 * x),                 formula=square)
+elementwise("half",       half,          lambda d, out, x: f.half(d),                   formula=half)
+elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True)
 elementwise("abs",        np.abs,        lambda d, out, x: d * f.sign(x))     # abs′(0) = 0
-operator(   "sign",       np.sign,       None)
+operator(   "sign",       np.sign,       None,                                          flops=1)
 
 # without derivative
-for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or"):
-    operator(name, getattr(np, name), None, None)
+for name in ("equal", "not_equal", "logical_and", "logical_or"):
+    operator(name, getattr(np, name), None, None, flops=1, gives=bool, commutes=True)
+for name in ("less", "less_equal", "greater", "greater_equal"):
+    operator(name, getattr(np, name), None, None, flops=1, gives=bool)
 elementwise("share",      share,         None, None)
-operator("logical_not",  np.logical_not, None)
-operator("isnan",        np.isnan,       None)
-operator("isfinite",     np.isfinite,    None)
-operator("signbit",      np.signbit,     None)
-operator("floor",        np.floor,       None)
-operator("ceil",         np.ceil,        None)
-operator("round",        round_,         None, None)
-operator("trunc",        np.trunc,       None)
-operator("floor_divide", np.floor_divide, None, None)
-operator("argmax",       argmax,         None, None)
-operator("argsort",      argsort,        None, None)
-operator("detSign",      detSign,        None)
-operator("stopGradient", stopGradient,   None)
+operator("logical_not",  np.logical_not, None,                                          flops=1, gives=bool)
+operator("isnan",        np.isnan,       None,                                          flops=1, gives=bool)
+operator("isfinite",     np.isfinite,    None,                                          flops=1, gives=bool)
+operator("signbit",      np.signbit,     None,                                          flops=1, gives=bool)
+operator("floor",        np.floor,       None,                                          flops=1)
+operator("ceil",         np.ceil,        None,                                          flops=1)
+operator("round",        round_,         None, None,                                    flops=1, view=True)
+operator("trunc",        np.trunc,       None,                                          flops=1)
+operator("floor_divide", np.floor_divide, None, None,                                   flops=1)
+operator("argmax",       argmax,         None, None, flops=of_input(1), gives=int)
+operator("argsort",      argsort,        None, None, flops=of_comparisons, gives=int)
+operator("detSign",      detSign,        None,                                          flops=cubic(2 / 3))
+operator("stopGradient", stopGradient,   None, view=True, formula=alias)

@@ -9,6 +9,7 @@ import re
 import numpy as np
 
 from .expression import f
+from .facts import of_input
 from .linear_maps import cast
 from .table import Each, linear, operator
 
@@ -21,7 +22,7 @@ def getitem(x, *keys):
 def scatterAdd(d, like, *keys):
     """Zeros in the shape and precision of like, with d added at [keys]; what is named twice receives twice."""
     result = np.zeros(np.shape(like), np.asarray(d).dtype)
-    if all(isinstance(key, (int, slice, type(None), type(Ellipsis))) for key in keys):
+    if all([isinstance(key, (int, slice, type(None), type(Ellipsis))) for key in keys]):
         result[keys] = d  # names no place twice
     else:
         np.add.at(result, keys, d)
@@ -81,11 +82,13 @@ def days(x):
     return np.where(np.isnat(dates), np.nan, dates.astype("datetime64[ms]").astype(np.int64) / 86_400_000.0)
 
 
-linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)))
-linear("scatterAdd", scatterAdd, Each(lambda i: None, lambda u, out, d, like, *keys: f.getitem(u, *keys), None))
-linear("take",       take,       through_take, None, None)
+linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)),
+            view=True)
+linear("scatterAdd", scatterAdd, Each(lambda i: None, lambda u, out, d, like, *keys: f.getitem(u, *keys), None),
+       flops=of_input(1))
+linear("take",       take,       through_take, None, None,                              flops=0)
 
-operator("codes",      codes,      None, None)
-operator("characters", characters, None, None)
-operator("words",      words,      None, None)
-operator("days",       days,       None)
+operator("codes",      codes,      None, None,                                          flops=0, gives=int)
+operator("characters", characters, None, None,                                          flops=0, gives=int)
+operator("words",      words,      None, None,                                          flops=0)
+operator("days",       days,       None,                                                flops=0)

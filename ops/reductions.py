@@ -5,8 +5,9 @@ import math
 
 import numpy as np
 
-from .expression import f
-from .linear_maps import leading
+from .derived import unclear
+from .expression import Expression, f
+from .facts import of_input, of_sum
 from .table import arity, elementwise, linear, operator
 
 
@@ -18,7 +19,7 @@ def count(x, axis=None):
 
 def total(x, axis=None, keepdims=False):
     """Σ x over axis; 0 over no entries."""
-    return np.add.reduce(x, axis=axis, keepdims=keepdims)
+    return np.add.reduce(x, axis, None, None, keepdims)
 
 
 def largest(x, axis=None, keepdims=False):
@@ -33,7 +34,15 @@ def smallest(x, axis=None, keepdims=False):
 
 def mean(x, axis=None, keepdims=False):
     """Σ x / n over axis; NaN over no entries. Over all entries unless axis says otherwise."""
-    return np.add.reduce(x, axis=axis, keepdims=keepdims) / (count(x, axis) or math.nan)
+    return np.add.reduce(x, axis, None, None, keepdims) / (count(x, axis) or math.nan)
+
+
+def mean_of_entries(x, axis=None, keepdims=False):
+    return f.sum(x, axis, keepdims) / f.count(x, axis)
+
+
+def of_mean(out, x, *_):
+    return of_sum(out, x) + np.size(out)
 
 
 def prod(x, axis=None, keepdims=False):
@@ -43,12 +52,12 @@ def prod(x, axis=None, keepdims=False):
 
 def centered(x, axis=None):
     """x − mean over axis; what rounding leaves where all are equal is 0."""
-    m = mean(x, axis, True)
-    d = x - m
-    near = np.abs(d) <= 2 * np.finfo(d.dtype).eps * np.abs(m)
-    if not near.any():
+    x, d = np.asarray(x), x - mean(x, axis, True)
+    over = range(x.ndim) if axis is None else [a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
+    first, last = [x[tuple([end if k in over else slice(None) for k in range(x.ndim)])] for end in (slice(1), slice(-1, None))]
+    if not np.equal(first, last).any():
         return d
-    return np.where(near & np.equal(x, np.min(x, axis, keepdims=True)).all(axis, keepdims=True), 0, d)[()]
+    return np.where(np.equal(x, first).all(axis, keepdims=True) & np.equal(d, d), 0, d)[()]
 
 
 @np.errstate(invalid="ignore", divide="ignore")
@@ -70,6 +79,8 @@ def norm(x, axis=None, keepdims=False):
 
 def squaredNorm(x, axis=None, keepdims=False):
     """Σ x² over axis."""
+    if axis is None and not keepdims and np.size(x) < 10_000:  # for more BLAS wakes its threads
+        return np.vdot(x, x)
     return total(np.multiply(x, x), axis, keepdims)
 
 
@@ -94,6 +105,13 @@ def logsumexp(x, axis=None, keepdims=False):
     return result if keepdims else np.squeeze(result, axis)[()]
 
 
+def logsumexp_of_entries(x, axis=None, keepdims=False):
+    top = f.max(x, axis, True)
+    top = f.where(f.isfinite(top), top, 0.0)
+    result = f.log(f.sum(f.exp(x - top), axis, True)) + top
+    return result if keepdims else f.reshape(result, f.sum(x, axis))
+
+
 @np.errstate(invalid="ignore", over="ignore")
 def expDifference(x, y):
     """exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
@@ -101,17 +119,25 @@ def expDifference(x, y):
     return np.where(np.equal(x, y), np.not_equal(x, -np.inf), e).astype(e.dtype)[()] if np.isnan(e).any() else e
 
 
+def expDifference_of_entries(x, y):
+    return f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y))
+
+
 def ties(x, out, axis=None):
     """The share of each entry of x in the extreme value of its slice, out spread over x: 1 / the number of ties, else 0.
 
     Where that is NaN, the entries that are NaN share it.
     """
-    equal = np.equal(x, out) | np.isnan(x) & np.isnan(out)
+    equal = np.equal(x, out)
+    if unclear(out):
+        equal |= np.isnan(x) & np.isnan(out)
     return (equal / np.maximum(np.add.reduce(equal, axis=axis, keepdims=True), 1)).astype(np.asarray(x).dtype)[()]
 
 
 def back(d, x, axis, keepdims):
     """d, as a reduction of x left it, spread over x again."""
+    if axis is None and type(d) is np.float64 and type(x) is np.ndarray and x.dtype == d.dtype:
+        return np.ndarray(x.shape, x.dtype, d, strides=(0,) * x.ndim)  # one number, in every place
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
 
@@ -136,14 +162,14 @@ def through_cumprod(d, out, x, axis=None):
 
 def cumprod(x, axis=None):
     """The products of the entries of x up to each, along axis; of the flattened x for None."""
-    return np.asarray(x).cumprod(axis)
+    return np.asarray(x).cumprod() if axis is None else np.multiply.accumulate(x, axis)
 
 
 def shift(x, axis, first=0.0):
     """x moved one place on along axis, `first` coming in at the start."""
     moved = np.empty_like(x)
-    lead = leading(x, axis)
-    moved[(*lead, slice(1, None))], moved[(*lead, slice(1))] = x[(*lead, slice(-1))], first
+    before, after = x.swapaxes(0, axis), moved.swapaxes(0, axis)
+    after[:1], after[1:] = first, before[:-1]
     return moved
 
 
@@ -163,50 +189,70 @@ def adjoint_scan(d, a, axis):
 
 # ---- the rows -------------------------------------------------------------------------------------------------------
 
-def reduction(op, value, rule):
+def reduction(op, value, rule, **facts):
     """A row whose result is made of what each entry gives: one rule serves both modes, as in an elementwise row.
 
     The adjoint spreads delta and out over x again and then applies the rule; the tangent applies it and then sums.
     """
-    def spread(d, x, axis, keepdims):
-        return d if axis is None or keepdims else f.broadcast(d, x, axis)
+    def spread(d, x, axis):
+        if type(x) is not np.ndarray or isinstance(d, Expression):
+            return f.broadcast(d, x, axis)
+        shape = [*x.shape]
+        for a in axis if isinstance(axis, tuple) else (axis,):
+            shape[a] = 1
+        return np.asarray(d).reshape(shape)
 
     def adjoint(d, out, x, axis=None, keepdims=False, *rest):
-        return rule(spread(d, x, axis, keepdims), spread(out, x, axis, keepdims), x, axis, *rest)
+        if axis is not None and not keepdims:
+            d, out = spread(d, x, axis), spread(out, x, axis)
+        return rule(d, out, x, axis, *rest)
 
     def tangent(t, out, x, axis=None, keepdims=False, *rest):
-        return f.sum(rule(t, spread(out, x, axis, keepdims), x, axis, *rest), axis, keepdims)
+        return f.sum(rule(t, out if axis is None or keepdims else spread(out, x, axis), x, axis, *rest), axis, keepdims)
 
     literals = [None] * (arity(value)[1] - 1)
-    operator(op, value, adjoint, *literals, tangents=[tangent, *literals])
+    operator(op, value, adjoint, *literals, tangents=[tangent, *literals], **facts)
 
 
 #           op              value          rule
-linear(     "sum",          total,         lambda d, out, x, axis=None, keepdims=False: back(d, x, axis, keepdims), None, None)
+linear(     "sum",          total,         lambda d, out, x, axis=None, keepdims=False: back(d, x, axis, keepdims), None, None,
+            flops=of_sum)
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
-                                               back(d / f.count(x, axis), x, axis, keepdims), None, None)
-linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None)
-reduction(  "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d))
-reduction(  "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d))
-reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x, axis))
+                                               back(d / f.count(x, axis), x, axis, keepdims), None, None,
+            flops=of_mean, formula=mean_of_entries)
+linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None,
+            flops=of_input(2))
+reduction(  "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
+            flops=of_input(1))
+reduction(  "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
+            flops=of_input(1))
+reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x, axis), flops=of_input(1))
 reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
-                                               2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis))
+                                               2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis),
+            flops=of_input(4))
 reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:
                                                d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis),
-                                               out + f.scale(f.equal(out, 0), f.broadcast(math.inf, out))))  # flat at 0
-reduction(  "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out))
-reduction(  "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x))
-reduction(  "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out))
-reduction(  "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out))
+                                               out + f.stopGradient(f.equal(out, 0) / out)),  # flat at 0
+            flops=of_input(4))
+reduction(  "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out),
+            flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)))
+reduction(  "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x),
+            flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims))
+reduction(  "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
+            flops=of_input(2), formula=lambda A: f.norm(A))
+reduction(  "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out),
+            flops=of_input(4), formula=logsumexp_of_entries)
 elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
-                                           lambda d, out, x, y: d * f.expDifference(y, out))
+                                           lambda d, out, x, y: d * f.expDifference(y, out), flops=5)
 elementwise("expDifference", expDifference, lambda d, out, x, y: d * out,
-                                           lambda d, out, x, y: -d * out)
-operator(   "cumprod",      cumprod,       through_cumprod, None)
+                                           lambda d, out, x, y: -d * out,
+            flops=2, formula=expDifference_of_entries)
+operator(   "cumprod",      cumprod,       through_cumprod, None,                       flops=1)
 operator(   "scan",         scan,          lambda d, out, x, a, axis: adjoint_scan(d, a, axis),
-                                           lambda d, out, x, a, axis: adjoint_scan(d, a, axis) * f.shift(out, axis), None)
+                                           lambda d, out, x, a, axis: adjoint_scan(d, a, axis) * f.shift(out, axis), None,
+            flops=2)
 operator(   "shift",        shift,         lambda d, out, x, axis, first=0.0: f.flip(f.shift(f.flip(d, axis), axis), axis),
                                            None, None,
-            tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None, None])
-operator(   "ties",         ties,          None, None, None)
-operator(   "count",        count,         None, None)
+            tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None, None], flops=0)
+operator(   "ties",         ties,          None, None, None,                            flops=3)
+operator(   "count",        count,         None, None,                                  flops=0, gives=int)

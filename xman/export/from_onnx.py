@@ -17,17 +17,18 @@ import ops
 from ops.linear_maps import einsum_parts, shape_of
 from ops.table import ELEMENTWISE
 
-from ..engines.folded import wanted
-from ..engines.jax.table import COMPARED
+from ..engines.jax.table import compares
 from ..errors import XManError, extra
 from ..notation import shortened
 from ..passes.writer import Symbol, Writer, Written
 from ..register import literal
 from ..validity import refuse_name
-from ..wengert import Line, WengertList
+from ..wengert import Line, WengertList, needed
 from .any_rows import general
 from .meanings import MEANINGS, MOST, numeric, within_bounds
+from .windows import WINDOWED
 
+READ = MEANINGS | WINDOWED
 CHANGED = {"Softmax", "LogSoftmax"}  # in what they mean; others take other arguments, and are refused where they do
 
 
@@ -52,7 +53,7 @@ class Example(Symbol):
     dtype = property(lambda self: np.asarray(self.value).dtype)
 
     def record(self, op, args):
-        joined = args if op in ELEMENTWISE or op in COMPARED else ()  # a number takes the precision of the others
+        joined = args if op in ELEMENTWISE or compares(op) else ()  # a number takes the precision of the others
         plain = {np.dtype(float), np.dtype(int), np.dtype(bool), *(a.dtype for a in joined if isinstance(a, Example))}
         args = [a.item() if type(a) is np.ndarray and not a.ndim and a.dtype in plain else a for a in args]
         examples = [a.value if isinstance(a, Example) else a for a in args]
@@ -88,7 +89,7 @@ def result_shape(op: str, args: list) -> tuple[int, ...]:
         return (sum(map(math.prod, shapes[1:])),)
     if op == "take":
         return *shapes[1], *(n for k, n in enumerate(shapes[0]) if k != args[2])
-    return np.broadcast_shapes(*shapes) if op in ELEMENTWISE or op in COMPARED else ()
+    return np.broadcast_shapes(*shapes) if op in ELEMENTWISE or compares(op) else ()
 
 
 @np.errstate(all="ignore")
@@ -114,7 +115,7 @@ def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None 
                         f"sizes={{{free[1]!r}: 10}}")
     tried = free_sizes(graph) if free else [0]
     read = [Reading(onnx, graph, {**given, **dict.fromkeys(free, n)}, bool(free)) for n in tried]
-    return read[0].imported(wanted(WengertList(general(read, tried) if free else read[0].lines), read[0].results))
+    return read[0].imported(needed(WengertList(general(read, tried) if free else read[0].lines), read[0].results))
 
 
 def opened(onnx: Any, source: Any) -> Any:
@@ -201,9 +202,9 @@ class Reading:
     def follow(self, onnx: Any, node: Any) -> None:
         """The lines of a node."""
         where = f"the node {node.op_type} that gives {shortened(node.output[0])}"
-        if node.domain not in ("", "ai.onnx") or node.op_type not in MEANINGS:
+        if node.domain not in ("", "ai.onnx") or node.op_type not in READ:
             of = f" of {node.domain}" if node.domain else ""
-            raise XManError(f"{where}: that operator{of} is not among the {len(MEANINGS)} of ONNX that are read")
+            raise XManError(f"{where}: that operator{of} is not among the {len(READ)} of ONNX that are read")
         before = len(self.writer.lines)
         folded = [self.known[x].size for x in node.input if isinstance(self.known.get(x), np.ndarray)]
         if node.op_type != "Concat" and math.prod(folded) > MOST:
@@ -216,7 +217,7 @@ class Reading:
             real = self.free and node.op_type == "Cast" and named["to"].kind == "f"
             if real and type(args[0]) is np.ndarray and not args[0].ndim:
                 args[0] = self.writer.line("alias", [args[0].item()], args[0])  # a number of rows, perhaps: it stays in the list
-            results = MEANINGS[node.op_type](*args, **named)
+            results = READ[node.op_type](*args, **named)
         except XManError as error:
             raise XManError(f"{where}: {error}") from None
         except Exception as error:  # whatever it is, the node is not what its operator takes
@@ -233,7 +234,7 @@ class Reading:
     def result(self, called: str) -> str:
         """The register of an output, one of its own."""
         out = self.known[called]
-        if isinstance(out, Example) and any(line.out is out for line in self.writer.lines):
+        if isinstance(out, Example) and out.name not in self.known_inputs:
             return out.name
         return self.writer.line("alias", [out], getattr(out, "value", out), self.name(called)).name
 

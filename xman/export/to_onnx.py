@@ -14,13 +14,13 @@ import numpy as np
 
 import ops
 
-from ..engines.folded import wanted
 from ..errors import XManError, extra
 from ..files.whole import write_whole
 from ..interpreters import eval
 from ..interpreters.context import missing, numbers
 from ..notation import shortened, shown
-from ..wengert import Line, Steps, WengertList, checked, named
+from ..wengert import Line, Steps, WengertList, checked, named, needed
+from .double import DOUBLE, in_either
 from .nodes import OPSET, Node, Nodes, beyond
 from .rows import on
 
@@ -45,7 +45,7 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     onnx = extra("onnx", "onnx", "an ONNX file")
     steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
     numbered = {line[0]: k for k, line in enumerate(steps, 1)}
-    lines = wanted(steps, outputs)
+    lines = needed(steps, outputs)
     sizes = three_sizes(lines, values) if rows else [0]
     written = [write(lines, numbered, {x: np.resize(v, (n, *np.shape(v)[1:])) if x in rows else v for x, v in values.items()},
                      outputs, constants) for n in sizes]
@@ -90,6 +90,7 @@ def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, 
         raise XManError(f"{strange[0]} is {shortened(found[strange[0]])}, and ONNX has arrays of numbers alone")
     xp = Nodes()
     table, known = on(xp, **beyond(xp)), {}
+    table |= {op: in_either(table, op) for op in DOUBLE}
     for name in WengertList(steps).inputs:
         known[name] = xp.node("Constant" if name in constants else "Input", (), found[name])
         known[name].name = name

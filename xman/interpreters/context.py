@@ -12,7 +12,7 @@ from ops.table import arity
 
 from ..errors import XManError, nearest
 from ..notation import shortened, shown
-from ..wengert import WengertList
+from ..wengert import WengertList, registers
 
 
 def missing(steps: WengertList, values: Mapping[str, Any]) -> None:
@@ -75,11 +75,10 @@ def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
 
 def own(part: Any, x: Any, held: set[int], around: Collection[Any], a: str = "an argument") -> Any:
     """part in the precision of x and in a buffer of its own: no view, none that is held (by id), none of those around."""
-    if isinstance(part, Masked):
-        return Masked(own(part.value, x, held, around, a), part.flow)
-    if type(part) is type(x) is not np.ndarray:
-        return part  # a number
-    part = precise(part, x, a)
+    if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
+        if isinstance(part, Masked):
+            return Masked(own(part.value, x, held, around, a), part.flow)
+        part = precise(part, x, a)
     if type(part) is np.ndarray:
         if part.base is not None or id(part) in held or id(part) in map(id, around):
             part = part.copy()
@@ -117,7 +116,7 @@ def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[s
     if callable(table[op]) != (word == "value"):
         wanted = "a function" if word == "value" else f"a list with a function for each argument: write {op!r}: [rule]"
         return XManError(f"{where}: the table has {shortened(table[op])} for {op!r}; wanted {wanted}")
-    names = dict.fromkeys(a for a in args if isinstance(a, str))
+    names = dict.fromkeys(registers(args))
     if lacking := [name for name in (*names, *(() if word == "value" else (dst,))) if name not in values]:
         return XManError(f"{where}: no value for {lacking[0]!r}; the values have to be those that eval returned for this list")
     sizes = ", ".join(f"{a} has shape {np.shape(values[a])}" for a in names if not isinstance(values[a], Expression))
