@@ -1,0 +1,131 @@
+"""What the manual shows is what happens: each snippet is run, page by page, and what it prints is compared.
+
+A block of `python` runs in the page's own space, and what it prints is the block of `text` that follows it. A block of
+`console` holds commands after `$ ` with what they print. `…` stands for anything on its line, a line of it for any lines. What
+only says how to install or start something is a block of `sh`: its commands are looked up, not run. Before a block may stand
+`<!-- file: NAME -->`, which writes it there in place of running it, and `<!-- slow -->`.
+"""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
+
+import pytest
+
+pytest.importorskip("click")
+
+from xman.cli import derivatives, main
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+SLOW = not os.environ.get("XMAN_ALL_CASES")
+BLOCK = re.compile(r"(?m)^(?:<!-- (?P<mark>.+) -->\n)?```(?P<kind>\w+)\n(?P<text>(?:.*\n)*?)```$")
+
+
+class Block(NamedTuple):
+    line: int
+    mark: str
+    kind: str
+    text: str
+    printed: str  # what the page says that it prints
+
+
+def blocks(page):
+    """The blocks of a page, each with the block of text that follows it at once."""
+    text = page.read_text("utf-8")
+    found = list(BLOCK.finditer(text))
+    for one, following in zip(found, [*found[1:], None], strict=True):
+        follows = following and following["kind"] == "text" and not text[one.end():following.start()].strip()
+        yield Block(text.count("\n", 0, one.start("kind")) + 1, one["mark"] or "", one["kind"], one["text"],
+                    following["text"] if follows else "")
+
+
+def agrees(printed, shown):
+    lines = [".*" if line.strip() == "…" else ".*".join(map(re.escape, line.rstrip().split("…"))) for line in shown.rstrip().split("\n")]
+    pattern = re.sub(r"(?m)^\.\*$", r"(?s:.*)", "\n".join(lines))
+    return re.fullmatch(pattern, "\n".join(line.rstrip() for line in printed.rstrip().split("\n")))
+
+
+def output(action):
+    """What the action prints, on both streams; they have what a terminal's streams have."""
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        action()
+    out.flush()
+    return out.buffer.getvalue().decode()
+
+
+def command(line):
+    """Runs a line that was typed: xman in this process, all else in a shell."""
+    if not line.startswith("xman "):
+        return subprocess.run(line, shell=True, capture_output=True, text=True, check=True).stdout
+
+    def act():
+        with mock.patch.multiple(sys, argv=shlex.split(line), path=[*sys.path]), contextlib.suppress(SystemExit):
+            main()
+    return output(act)
+
+
+def run(block, space):
+    """(what was run, what it printed, what the page says) for each part of a block."""
+    if block.kind == "python":
+        code = compile("\n" * block.line + block.text, "page", "exec")
+        yield block.text, output(lambda: exec(code, space)), block.printed
+    else:
+        for typed in re.split(r"(?m)^\$ ", block.text)[1:]:
+            line, _, shown = typed.partition("\n")
+            yield line, command(line), shown
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_each_snippet_prints_what_its_page_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    space = {"__name__": "page"}
+    for block in blocks(page):
+        if block.mark.startswith("file: "):
+            (tmp_path / block.mark[6:]).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / block.mark[6:]).write_text(block.text, "utf-8")
+        elif block.kind in ("python", "console") and not (SLOW and "slow" in block.mark):
+            for what, printed, shown in run(block, space):
+                assert agrees(printed, shown), f"{page.name}:{block.line}: {what}\nprints\n{printed}\nand the page says\n{shown}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_commands_of_a_page_are_there(page):
+    targets = re.findall(r"(?m)^(\w+):", (ROOT / "Makefile").read_text("utf-8"))
+    typed = [line for block in blocks(page) if block.kind == "sh" for line in block.text.splitlines()]
+    for words in (line.partition("#")[0].split() for line in typed):
+        if words[:1] == ["make"]:
+            assert words[1] in targets
+        if words[:1] == ["xman"]:
+            assert words[1] in derivatives.xman.commands
+        for file in (word for word in words if word.endswith(".py") and "/" in word):
+            assert (ROOT / file).is_file()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_files_that_a_page_names_are_there(page):
+    """Its links to files, and names of files between backticks with a folder of the project before them."""
+    text = BLOCK.sub("", page.read_text("utf-8"))
+    linked = [page.parent / link for link in re.findall(r"\]\((?!https?:|#|generated/)([^)#]+)", text)]
+    named = [ROOT / name for name in re.findall(r"`((?:ops|xman|tests|docs|assignments|data)/[\w./-]*)`", text)]
+    assert [str(path) for path in linked + named if not path.exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_each_block_of_a_page_says_what_it_is(page):
+    kinds = re.findall(r"(?m)^```(.*)\n(?:.*\n)*?```$", page.read_text("utf-8"))
+    assert {kind for kind in kinds if not kind.startswith("{")} <= {"python", "text", "console", "sh"}
+
+
+def test_what_is_printed_is_compared():
+    assert agrees("a 1.2 s\nb\n", "a … s\nb\n") and agrees("a\nb\nc\nd", "a\n…\nd\n") and not agrees("a\nb", "a\nc")
+    assert not agrees("a\nb", "a") and not agrees("ab", "a.") and agrees("", "")
