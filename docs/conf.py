@@ -1,5 +1,6 @@
-"""The site that `make docs` builds from these pages: Sphinx, MyST and the theme Furo. Every warning is an error there."""
+"""The site that `make docs` builds from these pages, with Sphinx, MyST and the theme Furo. A warning is an error there."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -15,14 +16,31 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme, html_title = "furo", "xman"
 html_extra_path = ["five-documents.html"]
 html_copy_source = html_show_sphinx = html_show_copyright = False
-html_static_path = ["generated"]  # which is made below
-templates_path, exclude_patterns = [], ["build"]
+exclude_patterns = ["build", "generated"]
 myst_heading_anchors = 3
-suppress_warnings = ["myst.strikethrough"]
-autodoc_typehints = "none"  # the signature's names, and the docstring, which has shapes and units
-autodoc_member_order = "bysource"
-add_module_names = False
+autodoc_typehints = "none"  # the docstring says more: shapes and units
+autodoc_member_order, autodoc_preserve_defaults = "bysource", True
 
-(HERE / "generated").mkdir(exist_ok=True)
-for part in (figures, imports, operators):
-    part.write(HERE / "generated")
+
+def plain(app, what, name, obj, options, lines):
+    """Docstrings are plain text: what is indented is code, and no other character means anything to reStructuredText."""
+    text = re.sub(r"(?m)^(?! ).*", lambda line: re.sub(r"([*|_\\`])", r"\\\1", line[0]), "\n".join([*lines, ""]))
+    lines[:] = re.sub(r"(?m)^ .*\n(?:\n* .*\n)*", r"\n::\n\n\g<0>\n", text).split("\n")
+
+
+def drawn(app):
+    """What the pages show and nobody wrote: tables and figures. A build without pages, for its warnings, has empty figures."""
+    folder = HERE / "generated"
+    folder.mkdir(exist_ok=True)
+    if app.builder.name == "dummy":
+        for name in figures.NAMES:
+            (folder / name).touch()
+    else:
+        figures.write(folder)
+    imports.write(folder)
+    operators.write(folder)
+
+
+def setup(app):
+    app.connect("builder-inited", drawn)
+    app.connect("autodoc-process-docstring", plain)

@@ -2,8 +2,8 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 import ops
@@ -19,10 +19,12 @@ STYLE = {"font.size": 8, "svg.fonttype": "none", "savefig.transparent": True, "l
 NARROW = {"arccosh": (1, 4), "gammaln": (0.05, 4), "digamma": (0.2, 4), "Gamma": (0.2, 4)}  # where it is worth looking
 CURVES = {"functions": "exp log sqrt cbrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh erf gammaln digamma".split(),
           "activations": "sigmoid logSigmoid relu leakyRelu elu softplus silu gelu".split()}
+NAMES = *(f"curves-{family}.svg" for family in CURVES), "differences.svg", "learning.svg", "speed.svg"
 
 
-def curves(names: list[str]) -> plt.Figure:
+def curves(names: list[str]) -> Any:
     """Each operator and its derivative, which `grad` finds."""
+    import matplotlib.pyplot as plt
     figure, axes = plt.subplots(-(-len(names) // 6), 6, figsize=(9, 1.6 * -(-len(names) // 6)), layout="constrained")
     for ax, op in zip(axes.flat, names, strict=False):
         x = np.linspace(*NARROW.get(op, (-3, 3)), 241)
@@ -39,7 +41,7 @@ def curves(names: list[str]) -> plt.Figure:
     return figure
 
 
-def times(ax: plt.Axes, rows: list[list[str]]) -> None:
+def times(ax: Any, rows: list[list[str]]) -> None:
     """The table of speed.md: the time of a step over that of its matrix products, nearer to 1 is better."""
     names = ["xman, Numba", "NumPy by hand", "JAX", "PyTorch", "PyTensor"]
     columns = dict(zip(names, (2, 4, 5, 6, 7), strict=True))
@@ -55,6 +57,7 @@ def times(ax: plt.Axes, rows: list[list[str]]) -> None:
 
 def write(folder: Path) -> None:
     """The figures, as SVG."""
+    import matplotlib.pyplot as plt
     with plt.rc_context(STYLE):
         for family, names in CURVES.items():
             curves(names).savefig(folder / f"curves-{family}.svg")
@@ -62,7 +65,7 @@ def write(folder: Path) -> None:
         digits = load("digits")
         fit(LogisticRegression(64, 10), digits.train, validation=digits.valid, epochs=20, plot=folder / "learning.svg", progress=False)
         figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-        table = re.findall(r"(?m)^\| ([^|\n]*(?:batch|LSTM)[^|\n]*\|.*) \|$", (DOCS / "speed.md").read_text("utf-8"))
+        table = re.findall(r"(?m)^\| (.*batch.*(?:\|.*){6}.*) \|$", (DOCS / "speed.md").read_text("utf-8"))
         times(ax, [[cell.strip() for cell in row.split("|")] for row in table])
         figure.savefig(folder / "speed.svg")
     plt.close("all")
