@@ -15,7 +15,7 @@ project, author = "xman", "The xman authors"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme, html_title = "furo", "xman"
 html_extra_path = ["five-documents.html"]
-html_copy_source = html_show_sphinx = html_show_copyright = False
+smartquotes = html_copy_source = html_show_sphinx = html_show_copyright = False
 exclude_patterns = ["build", "generated"]
 myst_heading_anchors = 3
 autodoc_typehints = "none"  # the docstring says more: shapes and units
@@ -23,8 +23,9 @@ autodoc_member_order, autodoc_preserve_defaults = "bysource", True
 
 
 def plain(app, what, name, obj, options, lines):
-    """Docstrings are plain text: what is indented is code, and no other character means anything to reStructuredText."""
-    text = re.sub(r"(?m)^(?! ).*", lambda line: re.sub(r"([*|_\\`])", r"\\\1", line[0]), "\n".join([*lines, ""]))
+    """Docstrings are plain text: backticks hold code, what is indented is code, and no other character means anything."""
+    mark = lambda m: f"``{m[1]}``" if m[1] else f"\\{m[2]}"
+    text = re.sub(r"(?m)^(?! ).*", lambda line: re.sub(r"`([^`]+)`|([*|_\\`])", mark, line[0]), "\n".join([*lines, ""]))
     lines[:] = re.sub(r"(?m)^ .*\n(?:\n* .*\n)*", r"\n::\n\n\g<0>\n", text).split("\n")
 
 

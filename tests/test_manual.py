@@ -13,6 +13,7 @@ import re
 import shlex
 import subprocess
 import sys
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
@@ -22,6 +23,8 @@ import pytest
 pytest.importorskip("click")
 
 import ops
+from ops.table import OURS
+from xman import explain, picture
 from xman.cli import derivatives, main
 
 ROOT = Path(__file__).parents[1]
@@ -42,14 +45,14 @@ def blocks(page):
     """The blocks of a page, each with the block of text that follows it at once."""
     text = page.read_text("utf-8")
     found = list(BLOCK.finditer(text))
-    for one, following in zip(found, [*found[1:], None], strict=True):
+    for one, following in zip_longest(found, found[1:]):
         follows = following and following["kind"] == "text" and not text[one.end():following.start()].strip()
         yield Block(text.count("\n", 0, one.start("kind")) + 1, one["mark"] or "", one["kind"], one["text"],
                     following["text"] if follows else "")
 
 
 def agrees(printed, shown):
-    lines = [".*" if line.strip() == "…" else ".*".join(map(re.escape, line.rstrip().split("…"))) for line in shown.rstrip().split("\n")]
+    lines = [".*".join(map(re.escape, line.rstrip().split("…"))) for line in shown.rstrip().split("\n")]
     pattern = re.sub(r"(?m)^\.\*$", r"(?s:.*)", "\n".join(lines))
     return re.fullmatch(pattern, "\n".join(line.rstrip() for line in printed.rstrip().split("\n")))
 
@@ -134,6 +137,35 @@ def test_the_files_that_a_page_names_are_there(page):
 def test_each_block_of_a_page_says_what_it_is(page):
     kinds = re.findall(r"(?m)^```(.*)\n(?:.*\n)*?```$", page.read_text("utf-8"))
     assert {kind for kind in kinds if not kind.startswith("{")} <= {"python", "text", "console", "sh"}
+
+
+def test_the_picture_of_the_readme_is_what_picture_draws():
+    steps = [("z1", "add", ("x1", "x1")), ("z2", "add", ("z1", "x2")), ("f", "square", ("z2",))]
+    kept = (ROOT / "docs" / "pictures" / "list.svg").read_text("utf-8")
+    assert picture(explain(steps, "f", "x1", {"x1": 3.0, "x2": 7.0})).svg() == kept
+
+
+def test_the_readme_has_at_most_150_lines_and_counts_the_operators():
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 150 and f"every order | {len(OURS)} |" in text
+
+
+def test_the_table_of_operators_has_a_row_for_each_with_rules_for_all_that_have_a_derivative(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs" / "scripts")
+    import operators
+    operators.write(tmp_path)
+    rows = {row.split("(")[0]: row for row in re.findall(r"(?m)^\| `(.*) \|$", (tmp_path / "operators.md").read_text("utf-8"))}
+    assert rows.keys() == OURS
+    assert {op for op, row in rows.items() if not row.endswith("none") and "←" not in row} <= {"einsum", "einsumBack", "part"}
+
+
+def test_the_site_is_built_without_a_warning(tmp_path):
+    """Its pages, links and docstrings; what it shows and nobody wrote is in docs/generated."""
+    for package in ("sphinx", "myst_parser", "furo", "matplotlib"):
+        pytest.importorskip(package, reason=f"{package} is not installed: pip install -e '.[docs]'")
+    build = [sys.executable, "-m", "sphinx", "-b", "dummy", "-E", "--fail-on-warning", "--nitpicky", "--keep-going", "--quiet"]
+    done = subprocess.run([*build, ROOT / "docs", tmp_path], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_what_is_printed_is_compared():

@@ -12,12 +12,13 @@ from xman.models import LogisticRegression
 from xman.train import fit, load
 
 DOCS = Path(__file__).parents[1]
-GREY, BLUE, GREEN, RED = "#8b949e", "#3b82f6", "#22a052", "#e5534b"
-YELLOW = "#c69026"
-STYLE = {"font.size": 8, "svg.fonttype": "none", "savefig.transparent": True, "legend.frameon": False, "axes.spines.top": False, "axes.spines.right": False,
+GREY, BLUE, GREEN, RED, YELLOW = "#8b949e", "#3b82f6", "#22a052", "#e5534b", "#c69026"
+STYLE = {"font.size": 8, "svg.fonttype": "none", "savefig.transparent": True, "legend.frameon": False,
+         "axes.spines.top": False, "axes.spines.right": False,
          **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), GREY)}
 NARROW = {"arccosh": (1, 4), "gammaln": (0.05, 4), "digamma": (0.2, 4), "Gamma": (0.2, 4)}  # where it is worth looking
-CURVES = {"functions": "exp log sqrt cbrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh erf gammaln digamma".split(),
+CURVES = {"functions": ("exp log sqrt cbrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh erf gammaln "
+                        "digamma").split(),
           "activations": "sigmoid logSigmoid relu leakyRelu elu softplus silu gelu".split()}
 NAMES = *(f"curves-{family}.svg" for family in CURVES), "differences.svg", "learning.svg", "speed.svg"
 
@@ -47,12 +48,13 @@ def times(ax: Any, rows: list[list[str]]) -> None:
     columns = dict(zip(names, (2, 4, 5, 6, 7), strict=True))
     for k, (name, colour) in enumerate(zip(names, (BLUE, GREY, GREEN, RED, YELLOW), strict=True)):
         numbers = [[float(cell.replace(",", "") or "nan") for cell in (row[1], row[columns[name]])] for row in rows]
-        ax.barh([i + 0.16 * k for i in range(len(rows))], [found / floor for floor, found in numbers], 0.14, color=colour, label=name)
+        ax.barh([i + 0.16 * k for i in range(len(rows))], [found / floor for floor, found in numbers], 0.14,
+                color=colour, label=name)
     ax.set(yticks=[i + 0.32 for i in range(len(rows))], yticklabels=[row[0] for row in rows], xscale="log", xlim=(0.9, 40),
            xticks=[1, 2, 5, 10, 20], xticklabels=["1", "2", "5", "10", "20"], xlabel="time ÷ matrix products alone")
     ax.minorticks_off()
     ax.invert_yaxis()
-    ax.legend()
+    ax.legend(loc="lower right")
 
 
 def write(folder: Path) -> None:
@@ -63,7 +65,8 @@ def write(folder: Path) -> None:
             curves(names).savefig(folder / f"curves-{family}.svg")
         difference_errors([("z", "exp", ("x",)), ("y", "sin", ("z",))], "y", "x", {"x": 1.0}).plot(folder / "differences.svg")
         digits = load("digits")
-        fit(LogisticRegression(64, 10), digits.train, validation=digits.valid, epochs=20, plot=folder / "learning.svg", progress=False)
+        fit(LogisticRegression(64, 10), digits.train, validation=digits.valid, epochs=20, progress=False,
+            plot=folder / "learning.svg")
         figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
         table = re.findall(r"(?m)^\| (.*batch.*(?:\|.*){6}.*) \|$", (DOCS / "speed.md").read_text("utf-8"))
         times(ax, [[cell.strip() for cell in row.split("|")] for row in table])
