@@ -5,8 +5,9 @@ file of your own is the same call: `operator("cube", lambda x: x * x * x)` has i
 """
 from . import activations, arithmetic, functions, indexing, linear_maps, losses, matrices, reductions
 from .expression import Expression, f
+from .facts import facts_of, operations
 from .table import DG, OURS, TG, Each, G, elementwise, linear, operator
 
 OURS.update(G)  # from here on these names are taken
 
-__all__ = ["DG", "Each", "Expression", "G", "TG", "elementwise", "f", "linear", "operator"]
+__all__ = ["DG", "Each", "Expression", "G", "TG", "elementwise", "f", "facts_of", "linear", "operations", "operator"]

@@ -68,22 +68,37 @@ def logSoftmax(x, axis=-1):
     return x - np.log(np.add.reduce(np.exp(x), axis=axis, keepdims=True))
 
 
+def softmax_of_entries(x, axis=-1):
+    e = f.exp(x - f.max(x, axis, True))
+    return e / f.sum(e, axis, True)
+
+
+def logSoftmax_of_entries(x, axis=-1):
+    x = x - f.max(x, axis, True)
+    return x - f.log(f.sum(f.exp(x), axis, True))
+
+
 def through_softmax(d, out, x, axis=-1):
     return out * (d - f.sum(d * out, axis, True))
 
 
 #            op            value       rule
 elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), lambda d, out, x: d * (out * (1.0 - out)))
-elementwise("logSigmoid",  logSigmoid, lambda d, out, x: d * f.sigmoid(-x))
-elementwise("relu",        relu,       lambda d, out, x: f.scale(x > 0, d))
+elementwise("logSigmoid",  logSigmoid, lambda d, out, x: d * f.sigmoid(-x), flops=3, formula=logSigmoid)
+elementwise("relu",        relu,       lambda d, out, x: f.scale(x > 0, d),             formula=relu)
 elementwise("leakyRelu",   leakyRelu,  lambda d, out, x, slope=0.01: f.where(x > 0, d, slope * d),
-                                       lambda d, out, x, slope=0.01: d * f.minimum(x, 0))
+                                       lambda d, out, x, slope=0.01: d * f.minimum(x, 0),
+            flops=2, formula=leakyRelu)
 elementwise("elu",         elu,        lambda d, out, x, alpha=1.0: f.where(x > 0, d, d * (out + alpha)),
-                                       lambda d, out, x, alpha=1.0: d * f.expm1(f.minimum(x, 0)))
-elementwise("softplus",    softplus,   lambda d, out, x: d * f.sigmoid(x))
-elementwise("silu",        silu,       lambda d, out, x: d * (f.sigmoid(x) * (1.0 + (x - out))))
-elementwise("gelu",        gelu,       lambda d, out, x: d * (normal(x) + x * density(x)))
+                                       lambda d, out, x, alpha=1.0: d * f.expm1(f.minimum(x, 0)),
+            flops=3, formula=elu)
+elementwise("softplus",    softplus,   lambda d, out, x: d * f.sigmoid(x), flops=3, formula=softplus)
+elementwise("silu",        silu,       lambda d, out, x: d * (f.sigmoid(x) * (1.0 + (x - out))),
+            flops=2, formula=silu)
+elementwise("gelu",        gelu,       lambda d, out, x: d * (normal(x) + x * density(x)),
+            flops=5, formula=gelu)
 operator(   "softmax",     softmax,    through_softmax, None,  # symmetric, so its own tangent
-            tangents=[through_softmax, None])
+            tangents=[through_softmax, None], flops=5, formula=softmax_of_entries)
 operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out) * f.sum(d, axis, True), None,
-            tangents=[lambda t, out, x, axis=-1: t - f.sum(f.exp(out) * t, axis, True), None])
+            tangents=[lambda t, out, x, axis=-1: t - f.sum(f.exp(out) * t, axis, True), None],
+            flops=5, formula=logSoftmax_of_entries)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from .expression import f
+from .facts import cubic, of_input, of_power
 from .table import elementwise, operator
 
 
@@ -41,6 +42,11 @@ def share(x, y):
 def clip(x, lo=None, hi=None):
     """x held between lo and hi (None: no bound). At the bounds the gradient passes."""
     return np.clip(x, lo, hi)
+
+
+def clip_of_entries(x, lo=None, hi=None):
+    x = x if lo is None else f.maximum(x, lo)
+    return x if hi is None else f.minimum(x, hi)
 
 
 @np.errstate(all="ignore")
@@ -94,17 +100,22 @@ def stopGradient(x):
     return x
 
 
+def of_comparisons(out, x, *_):
+    return np.size(x) * max(np.size(x) - 1, 0).bit_length()
+
+
 #            op            value          rule per argument
 elementwise("add",        np.add,        lambda d, out, x, y: d,
-                                         lambda d, out, x, y: d)
+                                         lambda d, out, x, y: d,                        commutes=True)
 elementwise("subtract",   np.subtract,   lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d)
 elementwise("mul",        np.multiply,   lambda d, out, x, y: d * y,
-                                         lambda d, out, x, y: d * x)
+                                         lambda d, out, x, y: d * x,                    commutes=True)
 elementwise("divide",     np.divide,     lambda d, out, x, y: d / y,
                                          lambda d, out, x, y: -f.ratio(f.scale(out, d), y))  # flat where out is 0
 elementwise("power",      np.power,      through_base,
-                                         lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))))
+                                         lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))),
+            flops=of_power)
 elementwise("remainder",  np.remainder,  lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d * f.floor_divide(x, y))
 elementwise("ratio",      ratio,         lambda d, out, x, y: f.scale(f.not_equal(1.0 / y, 0.0), d / y),
@@ -120,30 +131,33 @@ elementwise("where",      where,         None,
                                          lambda d, out, c, x, y: f.where(c, 0.0, d))
 elementwise("clip",       clip,          lambda d, out, x, *to: d if all(b is None for b in to) else f.scale(f.equal(x, out), d),
                                          lambda d, out, x, lo=None, hi=None: f.scale(x < lo, d),
-                                         lambda d, out, x, lo=None, hi=None: f.scale(x > hi, d))
+                                         lambda d, out, x, lo=None, hi=None: f.scale(x > hi, d), view=True,
+            formula=clip_of_entries)
 
 elementwise("negative",   np.negative,   lambda d, out, x: -d)
-elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.scale(out, d), x))
-elementwise("square",     square,        lambda d, out, x: d * (2 * x))
-elementwise("half",       half,          lambda d, out, x: f.half(d))
-elementwise("alias",      alias,         lambda d, out, x: d)
+elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.scale(out, d), x), formula=reciprocal)
+elementwise("square",     square,        lambda d, out, x: d * (2 * x),                 formula=square)
+elementwise("half",       half,          lambda d, out, x: f.half(d),                   formula=half)
+elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True)
 elementwise("abs",        np.abs,        lambda d, out, x: d * f.sign(x))     # abs′(0) = 0
-operator(   "sign",       np.sign,       None)
+operator(   "sign",       np.sign,       None,                                          flops=1)
 
 # without derivative
-for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or"):
-    operator(name, getattr(np, name), None, None)
+for name in ("equal", "not_equal", "logical_and", "logical_or"):
+    operator(name, getattr(np, name), None, None, flops=1, gives=bool, commutes=True)
+for name in ("less", "less_equal", "greater", "greater_equal"):
+    operator(name, getattr(np, name), None, None, flops=1, gives=bool)
 elementwise("share",      share,         None, None)
-operator("logical_not",  np.logical_not, None)
-operator("isnan",        np.isnan,       None)
-operator("isfinite",     np.isfinite,    None)
-operator("signbit",      np.signbit,     None)
-operator("floor",        np.floor,       None)
-operator("ceil",         np.ceil,        None)
-operator("round",        round_,         None, None)
-operator("trunc",        np.trunc,       None)
-operator("floor_divide", np.floor_divide, None, None)
-operator("argmax",       argmax,         None, None)
-operator("argsort",      argsort,        None, None)
-operator("detSign",      detSign,        None)
-operator("stopGradient", stopGradient,   None)
+operator("logical_not",  np.logical_not, None,                                          flops=1, gives=bool)
+operator("isnan",        np.isnan,       None,                                          flops=1, gives=bool)
+operator("isfinite",     np.isfinite,    None,                                          flops=1, gives=bool)
+operator("signbit",      np.signbit,     None,                                          flops=1, gives=bool)
+operator("floor",        np.floor,       None,                                          flops=1)
+operator("ceil",         np.ceil,        None,                                          flops=1)
+operator("round",        round_,         None, None,                                    flops=1, view=True)
+operator("trunc",        np.trunc,       None,                                          flops=1)
+operator("floor_divide", np.floor_divide, None, None,                                   flops=1)
+operator("argmax",       argmax,         None, None, flops=of_input(1), gives=int)
+operator("argsort",      argsort,        None, None, flops=of_comparisons, gives=int)
+operator("detSign",      detSign,        None,                                          flops=cubic(2 / 3))
+operator("stopGradient", stopGradient,   None, view=True, formula=alias)

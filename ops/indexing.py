@@ -9,6 +9,7 @@ import re
 import numpy as np
 
 from .expression import f
+from .facts import of_input
 from .linear_maps import cast
 from .table import Each, linear, operator
 
@@ -81,11 +82,13 @@ def days(x):
     return np.where(np.isnat(dates), np.nan, dates.astype("datetime64[ms]").astype(np.int64) / 86_400_000.0)
 
 
-linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)))
-linear("scatterAdd", scatterAdd, Each(lambda i: None, lambda u, out, d, like, *keys: f.getitem(u, *keys), None))
-linear("take",       take,       through_take, None, None)
+linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)),
+            view=True)
+linear("scatterAdd", scatterAdd, Each(lambda i: None, lambda u, out, d, like, *keys: f.getitem(u, *keys), None),
+       flops=of_input(1))
+linear("take",       take,       through_take, None, None,                              flops=0)
 
-operator("codes",      codes,      None, None)
-operator("characters", characters, None, None)
-operator("words",      words,      None, None)
-operator("days",       days,       None)
+operator("codes",      codes,      None, None,                                          flops=0, gives=int)
+operator("characters", characters, None, None,                                          flops=0, gives=int)
+operator("words",      words,      None, None,                                          flops=0)
+operator("days",       days,       None,                                                flops=0)

@@ -5,9 +5,12 @@ the number of axes, an operator of its own looks when it runs (`dotLeft`, `dotRi
 """
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .expression import f
+from .facts import of_adjoint, of_product, of_sum
 from .table import Each, linear, operator
 
 
@@ -102,6 +105,15 @@ def einsum_parts(subscripts):
         if "..." in part[1:]:
             raise ValueError(f"einsum({subscripts!r}): ... can only stand first in an argument; move the axis with transpose")
     return inputs.split(","), out
+
+
+def of_letters(out, subscripts, *arrays):
+    """A product for each combination of letters, and its addition where a letter is summed over."""
+    parts, result = einsum_parts(subscripts)
+    sizes = sorted((n, c) for part, x in zip(parts, arrays, strict=True)
+                   for c, n in zip(part.replace(".", "")[::-1], np.shape(x)[::-1], strict=False))  # the stretched size last
+    terms = np.size(out) * math.prod(n for c, n in {c: n for n, c in sizes}.items() if c not in result)
+    return terms * (len(arrays) - 1 + (terms > np.size(out)))
 
 
 def einsum_rule(i):
@@ -259,40 +271,51 @@ def inverse(axes):
 
 
 #       op             value        rule per argument
-linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None)
-linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None)
-linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None)
+linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None,
+            flops=0)
+linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None,
+       flops=of_sum, view=True)
+linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0)
 linear("dot",          dot,         lambda d, out, a, b: f.dotLeft(d, a, b),
-                                    lambda d, out, a, b: f.dotRight(d, a, b))
+                                    lambda d, out, a, b: f.dotRight(d, a, b),           flops=of_product)
 linear("dotLeft",      dotLeft,     lambda u, out, d, a, b: f.dot(u, b),
                                     None,
-                                    lambda u, out, d, a, b: f.dotRight(d, u, b))
+                                    lambda u, out, d, a, b: f.dotRight(d, u, b),        flops=of_adjoint)
 linear("dotRight",     dotRight,    lambda u, out, d, a, b: f.dot(a, u),
                                     lambda u, out, d, a, b: f.dotLeft(d, a, u),
-                                    None)
+                                    None,                                               flops=of_adjoint)
 linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape(b, (-1,)), a),
-                                    lambda d, out, a, b: f.reshape(f.reshape(a, (-1,)) @ d, b))
-linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None))
-linear("einsumBack",   einsumBack,  einsumBack_rule, None, None)
+                                    lambda d, out, a, b: f.reshape(f.reshape(a, (-1,)) @ d, b),
+            flops=1, formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)))
+linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None), flops=of_letters, view=True)
+linear("einsumBack",   einsumBack,  einsumBack_rule, None, None, flops=of_sum, view=True)
 linear("convolve",     convolve,    lambda d, out, a, v: f.correlate(d, v),
-                                    lambda d, out, a, v: f.correlate(d, a))
+                                    lambda d, out, a, v: f.correlate(d, a),
+            flops=lambda out, a, v: 2 * a.size * v.size)
 linear("correlate",    correlate,   lambda d, out, a, v: f.convolve(d, v),
-                                    lambda d, out, a, v: f.correlate(a, d))
-linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None)
-linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None)
-linear("mT",           mT,          lambda d, out, x: f.mT(d))
-linear("flip",         flip,        lambda d, out, x, axis=None: f.flip(d, axis), None)
+                                    lambda d, out, a, v: f.correlate(a, d),
+            flops=lambda out, a, v: 2 * out.size * v.size)
+linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True)
+linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None,
+            view=True)
+linear("mT",           mT,          lambda d, out, x: f.mT(d),                          view=True)
+linear("flip",         flip,        lambda d, out, x, axis=None: f.flip(d, axis), None, view=True)
 linear("roll",         roll,        lambda d, out, x, n, axis=None:
-                                        f.roll(d, tuple(-k for k in n) if isinstance(n, tuple) else -n, axis), None, None)
-linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None)
-linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None)
-linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: alone(f.concat, i, axis, d, arrays)))
-linear("cumsum",       cumsum,      through_cumsum, None)
-linear("trace",        trace,       lambda d, out, x: f.diagBack(f.broadcast(d, f.diag(x)), x))
-linear("diag",         diag,        lambda d, out, x, k=0: f.diagBack(d, x, k), None)
-linear("diagBack",     diagBack,    lambda u, out, d, x, k=0: f.diag(u, k), None, None)
+                                        f.roll(d, tuple(-k for k in n) if isinstance(n, tuple) else -n, axis), None, None,
+            flops=0)
+linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None, flops=0)
+linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None,   view=True)
+linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: alone(f.concat, i, axis, d, arrays)),
+       view=True)
+linear("cumsum",       cumsum,      through_cumsum, None,                               flops=1)
+linear("trace",        trace,       lambda d, out, x: f.diagBack(f.broadcast(d, f.diag(x)), x),
+            flops=lambda out, x: min(x.shape))
+linear("diag",         diag,        lambda d, out, x, k=0: f.diagBack(d, x, k), None,   view=True)
+linear("diagBack",     diagBack,    lambda u, out, d, x, k=0: f.diag(u, k), None, None, view=True)
 # linear in all arguments together: the tangent of one stands among zeros
 operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
-         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None))
+         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None),
+            flops=0)
 operator("stack", stack, Each(lambda i: lambda d, out, axis, *arrays: f.take(d, i - 1, axis), None),
-         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.stack, i - 1, axis, t, arrays), None))
+         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.stack, i - 1, axis, t, arrays), None),
+            flops=0)

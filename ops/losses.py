@@ -10,6 +10,7 @@ import numpy as np
 from .activations import logSoftmax, softplus
 from .arithmetic import scale
 from .expression import f
+from .facts import of_input
 from .table import elementwise, linear, operator
 
 
@@ -109,18 +110,36 @@ def through_softmaxCrossEntropy(d, out, z, y):
     return d * (f.softmax(z) * f.sum(target, -1, True) - target)
 
 
+def crossEntropy_of_entries(p, y):
+    return -f.sum(f.scale(f.oneHot(y, p), f.log(p)), -1, True)
+
+
+def softmaxCrossEntropy_of_entries(z, y):
+    return -f.sum(f.scale(f.oneHot(y, z), f.logSoftmax(z)), -1, True)
+
+
+def sigmoidCrossEntropy_of_entries(z, y):
+    y = f.oneHot(y, z)
+    return f.scale(y, f.softplus(-z)) + f.scale(1 - y, f.softplus(z))
+
+
 #           op                     value                 rule for the prediction, rule for the target
 operator(   "crossEntropy",        crossEntropy,         lambda d, out, p, y: -d * f.ratio(f.oneHot(y, p), p),
                                                          lambda d, out, p, y: f.unbroadcast(-d * f.log(p), y),
             tangents=[lambda t, out, p, y: -f.sum(t * f.ratio(f.oneHot(y, p), p), -1, True),
-                      lambda t, out, p, y: -f.sum(t * f.log(p), -1, True)])
+                      lambda t, out, p, y: -f.sum(t * f.log(p), -1, True)],
+            flops=of_input(3), formula=crossEntropy_of_entries)
 operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmaxCrossEntropy,
                                                          lambda d, out, z, y: f.unbroadcast(-d * f.logSoftmax(z), y),
             tangents=[lambda t, out, z, y: f.sum(t * through_softmaxCrossEntropy(1.0, out, z, y), -1, True),
-                      lambda t, out, z, y: -f.sum(t * f.logSoftmax(z), -1, True)])
+                      lambda t, out, z, y: -f.sum(t * f.logSoftmax(z), -1, True)],
+            flops=of_input(7), formula=softmaxCrossEntropy_of_entries)
 elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda d, out, z, y: d * (f.sigmoid(z) - f.oneHot(y, z)),
-                                                         lambda d, out, z, y: -d * z)
+                                                         lambda d, out, z, y: -d * z,
+            flops=11, formula=sigmoidCrossEntropy_of_entries)
 elementwise("squaredError",        squaredError,         lambda d, out, x, v: d * (x - f.oneHot(v, x)),
-                                                         lambda d, out, x, v: d * (f.oneHot(v, x) - x))
-operator(   "hinge",               hinge,                through_hinge, hinge_to_target)
-linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None)
+                                                         lambda d, out, x, v: d * (f.oneHot(v, x) - x),
+            flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))))
+operator(   "hinge",               hinge,                through_hinge, hinge_to_target, flops=of_input(8))
+linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None,
+            view=True)

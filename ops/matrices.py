@@ -5,6 +5,7 @@ import numpy as np
 
 from .derived import traced
 from .expression import f
+from .facts import cubic, of_columns
 from .linear_maps import mT
 from .table import linear, operator
 
@@ -216,33 +217,42 @@ def each(d, a):
 
 #          op           value      rule per argument
 operator("inv",        inv,        lambda d, out, a: -(f.mT(out) @ d @ f.mT(out)),
-         tangents=[lambda t, out, a: -(out @ t @ out)])
-operator("pinv",       pinv,       through_pinv)
-operator("det",        det,        lambda d, out, a: each(d, a) * f.cofactor(a))
-operator("logabsdet",  logabsdet,  lambda d, out, a: each(d, a) * f.mT(f.inv(a)))
+         tangents=[lambda t, out, a: -(out @ t @ out)],                                 flops=cubic(2))
+operator("pinv",       pinv,       through_pinv,                                        flops=of_columns(24))
+operator("det",        det,        lambda d, out, a: each(d, a) * f.cofactor(a),        flops=cubic(2 / 3))
+operator("logabsdet",  logabsdet,  lambda d, out, a: each(d, a) * f.mT(f.inv(a)),       flops=cubic(2 / 3))
 operator("cofactor",   cofactor,   lambda d, out, a: f.cofactorSlope(d, a),
-         tangents=[lambda t, out, a: f.cofactorSlope(t, a)])
-operator("cofactorSlope", cofactorSlope, lambda d, out, t, a: f.cofactorSlope(d, a), traced(slope_by_inverse, 1))
+         tangents=[lambda t, out, a: f.cofactorSlope(t, a)],                            flops=cubic(24))
+operator("cofactorSlope", cofactorSlope, lambda d, out, t, a: f.cofactorSlope(d, a), traced(slope_by_inverse, 1),
+         flops=cubic(32))
 operator("solve",      solve,      lambda d, out, a, b: -f.dotLeft(f.solve(f.mT(a), f.column(d, b)), a, f.column(out, b)),
-                                   lambda d, out, a, b: f.unbroadcast(f.reshape(f.solve(f.mT(a), f.column(d, b)), out), b))
-operator("cholesky",   cholesky,   through_cholesky)
-linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None)
-linear(  "lowerHalf",  lowerHalf,  lambda d, out, x: f.lowerHalf(d))
+                                   lambda d, out, a, b: f.unbroadcast(f.reshape(f.solve(f.mT(a), f.column(d, b)), out), b),
+         flops=lambda out, a, b: round(2 / 3 * a.size * a.shape[-1]) + 2 * np.size(out) * a.shape[-1])
+operator("cholesky",   cholesky,   through_cholesky,                                    flops=cubic(1 / 3))
+linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True)
+linear(  "lowerHalf",  lowerHalf,  lambda d, out, x: f.lowerHalf(d),                    flops=2)
 #          op              value          rule per argument
-operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)))
-operator("eigenvectors", eigenvectors, through_eigenvectors, None)
-operator("inverseGaps",  inverseGaps,  through_inverseGaps)
-operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.leftVectors(a), f.rightVectors(a)))
-operator("leftVectors",  leftVectors,  lambda d, out, a: through_vectors(d, out, f.rightVectors(a), a))
-operator("rightVectors", rightVectors, lambda d, out, a: f.mT(through_vectors(d, out, f.leftVectors(a), f.mT(a))))
-operator("orthonormal",  orthonormal,  lambda d, out, a: through_qr(d, out, f.upper(a), -f.mT(d) @ out))
-operator("upper",        upper,        lambda d, out, a: through_qr(0.0, f.orthonormal(a), out, out @ f.mT(d)))
+operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)),
+            flops=cubic(4 / 3))
+operator("eigenvectors", eigenvectors, through_eigenvectors, None,                      flops=of_columns(9))
+operator("inverseGaps",  inverseGaps,  through_inverseGaps,                             flops=2)
+operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.leftVectors(a), f.rightVectors(a)),
+            flops=of_columns(4))
+operator("leftVectors",  leftVectors,  lambda d, out, a: through_vectors(d, out, f.rightVectors(a), a),
+            flops=of_columns(14))
+operator("rightVectors", rightVectors, lambda d, out, a: f.mT(through_vectors(d, out, f.leftVectors(a), f.mT(a))),
+         flops=of_columns(14))
+operator("orthonormal",  orthonormal,  lambda d, out, a: through_qr(d, out, f.upper(a), -f.mT(d) @ out),
+            flops=of_columns(4))
+operator("upper",        upper,        lambda d, out, a: through_qr(0.0, f.orthonormal(a), out, out @ f.mT(d)),
+            flops=of_columns(2))
 operator("expm",         expm,         lambda d, out, a: frechet(f.mT(a), d),
-         tangents=[lambda t, out, a: frechet(a, t)])
+         tangents=[lambda t, out, a: frechet(a, t)],                                    flops=cubic(20))
 operator("sylvester",    sylvester,    lambda d, out, a, b, q: -(f.sylvester(f.mT(a), f.mT(b), d) @ f.mT(out)),
                                        lambda d, out, a, b, q: -(f.mT(out) @ f.sylvester(f.mT(a), f.mT(b), d)),
                                        lambda d, out, a, b, q: f.sylvester(f.mT(a), f.mT(b), d),
          tangents=[lambda t, out, a, b, q: -f.sylvester(a, b, t @ out), lambda t, out, a, b, q: -f.sylvester(a, b, out @ t),
-                   lambda t, out, a, b, q: f.sylvester(a, b, t)])
+                   lambda t, out, a, b, q: f.sylvester(a, b, t)],
+         flops=lambda out, a, b, q: 25 * (a.size * len(a) + b.size * len(b)))
 operator("sqrtm",        sqrtm,        lambda d, out, a: f.sylvester(f.mT(out), f.mT(out), d),
-         tangents=[lambda t, out, a: f.sylvester(out, out, t)])
+         tangents=[lambda t, out, a: f.sylvester(out, out, t)],                         flops=cubic(28))

@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from .expression import f
+from .facts import of_input, of_sum
 from .linear_maps import leading
 from .table import arity, elementwise, linear, operator
 
@@ -34,6 +35,14 @@ def smallest(x, axis=None, keepdims=False):
 def mean(x, axis=None, keepdims=False):
     """Σ x / n over axis; NaN over no entries. Over all entries unless axis says otherwise."""
     return np.add.reduce(x, axis=axis, keepdims=keepdims) / (count(x, axis) or math.nan)
+
+
+def mean_of_entries(x, axis=None, keepdims=False):
+    return f.sum(x, axis, keepdims) / f.count(x, axis)
+
+
+def of_mean(out, x, *_):
+    return of_sum(out, x) + np.size(out)
 
 
 def prod(x, axis=None, keepdims=False):
@@ -94,11 +103,22 @@ def logsumexp(x, axis=None, keepdims=False):
     return result if keepdims else np.squeeze(result, axis)[()]
 
 
+def logsumexp_of_entries(x, axis=None, keepdims=False):
+    top = f.max(x, axis, True)
+    top = f.where(f.isfinite(top), top, 0.0)
+    result = f.log(f.sum(f.exp(x - top), axis, True)) + top
+    return result if keepdims else f.reshape(result, f.sum(x, axis))
+
+
 @np.errstate(invalid="ignore", over="ignore")
 def expDifference(x, y):
     """exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
     e = np.exp(np.subtract(x, y, dtype=np.result_type(x, y, np.float16)))  # of whole numbers without a sign it would wrap round
     return np.where(np.equal(x, y), np.not_equal(x, -np.inf), e).astype(e.dtype)[()] if np.isnan(e).any() else e
+
+
+def expDifference_of_entries(x, y):
+    return f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y))
 
 
 def ties(x, out, axis=None):
@@ -163,7 +183,7 @@ def adjoint_scan(d, a, axis):
 
 # ---- the rows -------------------------------------------------------------------------------------------------------
 
-def reduction(op, value, rule):
+def reduction(op, value, rule, **facts):
     """A row whose result is made of what each entry gives: one rule serves both modes, as in an elementwise row.
 
     The adjoint spreads delta and out over x again and then applies the rule; the tangent applies it and then sums.
@@ -178,35 +198,48 @@ def reduction(op, value, rule):
         return f.sum(rule(t, spread(out, x, axis, keepdims), x, axis, *rest), axis, keepdims)
 
     literals = [None] * (arity(value)[1] - 1)
-    operator(op, value, adjoint, *literals, tangents=[tangent, *literals])
+    operator(op, value, adjoint, *literals, tangents=[tangent, *literals], **facts)
 
 
 #           op              value          rule
-linear(     "sum",          total,         lambda d, out, x, axis=None, keepdims=False: back(d, x, axis, keepdims), None, None)
+linear(     "sum",          total,         lambda d, out, x, axis=None, keepdims=False: back(d, x, axis, keepdims), None, None,
+            flops=of_sum)
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
-                                               back(d / f.count(x, axis), x, axis, keepdims), None, None)
-linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None)
-reduction(  "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d))
-reduction(  "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d))
-reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x, axis))
+                                               back(d / f.count(x, axis), x, axis, keepdims), None, None,
+            flops=of_mean, formula=mean_of_entries)
+linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None,
+            flops=of_input(2))
+reduction(  "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
+            flops=of_input(1))
+reduction(  "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
+            flops=of_input(1))
+reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x, axis), flops=of_input(1))
 reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
-                                               2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis))
+                                               2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis),
+            flops=of_input(4))
 reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:
                                                d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis),
-                                               out + f.scale(f.equal(out, 0), f.broadcast(math.inf, out))))  # flat at 0
-reduction(  "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out))
-reduction(  "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x))
-reduction(  "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out))
-reduction(  "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out))
+                                               out + f.scale(f.equal(out, 0), f.broadcast(math.inf, out))),  # flat at 0
+            flops=of_input(4))
+reduction(  "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out),
+            flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)))
+reduction(  "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x),
+            flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims))
+reduction(  "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
+            flops=of_input(2), formula=lambda A: f.norm(A))
+reduction(  "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out),
+            flops=of_input(4), formula=logsumexp_of_entries)
 elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
-                                           lambda d, out, x, y: d * f.expDifference(y, out))
+                                           lambda d, out, x, y: d * f.expDifference(y, out), flops=5)
 elementwise("expDifference", expDifference, lambda d, out, x, y: d * out,
-                                           lambda d, out, x, y: -d * out)
-operator(   "cumprod",      cumprod,       through_cumprod, None)
+                                           lambda d, out, x, y: -d * out,
+            flops=2, formula=expDifference_of_entries)
+operator(   "cumprod",      cumprod,       through_cumprod, None,                       flops=1)
 operator(   "scan",         scan,          lambda d, out, x, a, axis: adjoint_scan(d, a, axis),
-                                           lambda d, out, x, a, axis: adjoint_scan(d, a, axis) * f.shift(out, axis), None)
+                                           lambda d, out, x, a, axis: adjoint_scan(d, a, axis) * f.shift(out, axis), None,
+            flops=2)
 operator(   "shift",        shift,         lambda d, out, x, axis, first=0.0: f.flip(f.shift(f.flip(d, axis), axis), axis),
                                            None, None,
-            tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None, None])
-operator(   "ties",         ties,          None, None, None)
-operator(   "count",        count,         None, None)
+            tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None, None], flops=0)
+operator(   "ties",         ties,          None, None, None,                            flops=3)
+operator(   "count",        count,         None, None,                                  flops=0, gives=int)

@@ -10,18 +10,16 @@ says that the derivative is zero.
 """
 from __future__ import annotations
 
-import functools
 import keyword
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from .arguments import MANY, arity, positional, takes
 from .derived import traced, transposed
 from .expression import DG, TG, Expression, G, Rule, f
-
-MANY = 2 ** 31 - 1  # arguments, of an operator that takes any number
-missing = object()      # in the place of an argument that was not given
+from .facts import FACTS, Facts
 
 ELEMENTWISE: set[str] = set()  # the rows of that kind
 OURS: set[str] = set()  # the rows of this package, filled when all are there
@@ -42,7 +40,7 @@ class Each(Sequence):
 
 # ---- the three kinds of row -----------------------------------------------------------------------------------------
 
-def elementwise(op: str, value: Callable, *rules: Rule | None) -> None:
+def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> None:
     """A row whose Jacobian is diagonal, and so its own transpose: one rule an argument serves both modes.
 
     The rules know nothing of broadcasting and dtypes: the adjoint is summed back to the argument's shape here, and the
@@ -60,24 +58,25 @@ def elementwise(op: str, value: Callable, *rules: Rule | None) -> None:
     one = len(rules) == 1
     ELEMENTWISE.add(op)
     operator(op, value, *(rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)),
-             tangents=[rule if one else rule and fitted(rule) for rule in rules])
+             tangents=[rule if one else rule and fitted(rule) for rule in rules], **{"flops": 1} | known)
 
 
-def linear(op: str, value: Callable, *rules: Rule | None | Each) -> None:
+def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -> None:
     """A row that is linear in each argument with a rule: the tangent is the operator with the tangent in its place."""
     def tangent(rule, i):
         return lambda t, out, *args: getattr(f, op)(*args[:i], t, *args[i + 1:])
 
-    operator(op, value, *rules, tangents=ruled(rules, tangent))
+    operator(op, value, *rules, tangents=ruled(rules, tangent), **known)
 
 
-def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None] | None = None) -> None:
+def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None] | None = None,
+             **known: Any) -> None:
     """Add a row to G, DG and TG, and `f.<op>`: its value and one adjoint rule per argument, None where it is zero.
 
     Without rules the value itself, when it is written in the language, is traced through and differentiated. Without
     tangents they are found by going back through the adjoint rule, which is linear in its first argument: right for
-    every operator, and slow enough that a row in frequent use gives its own. Raises ValueError for a name that cannot
-    stand in a list or belongs to a row of this package.
+    every operator, and slow enough that a row in frequent use gives its own. known: its facts, by the names of `Facts`.
+    Raises ValueError for a name that cannot stand in a list or belongs to a row of this package.
     """
     if not op.isidentifier() or keyword.iskeyword(op) or op in OURS:
         raise ValueError(f"an operator cannot be called {op!r}: " + (
@@ -88,6 +87,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
         rules = [Each(lambda i: traced(value, i))] if most == MANY else [traced(value, i) for i in range(most)]
     if not (each := isinstance(rules[0], Each)) and len(rules) > most:
         raise ValueError(f"{op} takes {takes(value)}, and {len(rules)} rules were given: one for each argument")
+    FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None} | known)
     G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, transposed)
 
     def call(*args, **named):
@@ -112,53 +112,3 @@ def ruled(rules: Sequence, change: Callable) -> Sequence:
     if isinstance(each := rules[0], Each):
         return Each(lambda i: each[i] and change(each[i], i))
     return [rule and change(rule, i) for i, rule in enumerate(rules)]
-
-
-# ---- arguments ------------------------------------------------------------------------------------------------------
-
-def arity(function: Callable) -> tuple[int, int]:
-    """The least and the greatest number of arguments that a function takes by position, (0, MANY) if it does not say."""
-    if isinstance(function, np.ufunc):
-        return function.nin, function.nin
-    code = getattr(function := plain(function), "__code__", None)
-    if code is None:
-        return 0, MANY
-    most = code.co_argcount - hasattr(function, "__self__")
-    return most - len(function.__defaults__ or ()), MANY if code.co_flags & 4 else most
-
-
-def plain(function: Callable) -> Callable:
-    """The function without its decorators, which take anything."""
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    return function
-
-
-def takes(function: Callable) -> str:
-    """'2 arguments', '1 to 3 arguments', 'at least 1 argument': what `arity` says, in words."""
-    least, most = arity(function)
-    count = f"{least}" if least == most else f"at least {least}" if most == MANY else f"{least} to {most}"
-    return f"{count} argument{'s' * (count not in ('1', 'at least 1'))}"
-
-
-def positional(op: str, value: Callable, args: tuple, named: dict) -> tuple:
-    """The arguments by position alone, as a list holds them: f.sum(x, keepdims=True) is sum(x, None, True)."""
-    names, defaults = parameters(value)
-    given, rest = [*args], names[len(args):]
-    for name in rest:
-        given.append(named.pop(name) if name in named else defaults.get(name, missing))
-    if named:
-        raise TypeError(f"{op} has no argument {next(iter(named))!r}; it takes {', '.join(names) or takes(value)}")
-    while len(given) > len(args) and given[-1] is defaults.get(names[len(given) - 1], missing):
-        given.pop()
-    if lacking := [name for name, a in zip(names, given, strict=False) if a is missing]:
-        raise TypeError(f"{op} needs its argument {lacking[0]!r}")
-    return tuple(given)
-
-
-@functools.cache
-def parameters(function: Callable) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The names of a function's arguments by position, and their defaults."""
-    code = getattr(function := plain(function), "__code__", None)
-    names = code.co_varnames[:code.co_argcount] if code else ()
-    return names, dict(zip(reversed(names), reversed(function.__defaults__ or ()), strict=False) if code else ())

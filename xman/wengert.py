@@ -63,7 +63,7 @@ class WengertList(list):
     @property
     def outputs(self) -> tuple[str, ...]:
         """The registers that are assigned and not read, in order."""
-        read = {a for _, _, args in self for a in args if isinstance(a, str)}
+        read = {a for _, _, args in self for a in registers(args)}
         return tuple(dst for dst, _, _ in self if dst not in read)
 
     def __str__(self) -> str: return notation.to_text(self)
@@ -116,6 +116,21 @@ def named(steps: WengertList, names: Iterable[str], word: str) -> list[str]:
         if name not in registers:
             raise XManError(f"{word} names {name!r}, which the list does not have{nearest(name, registers)}")
     return list(dict.fromkeys(names))
+
+
+def registers(args: Iterable) -> list[str]:
+    """The registers among the arguments of a line."""
+    return [a for a in args if isinstance(a, str)]
+
+
+def needed(steps: Sequence[Line], keep: Iterable[str]) -> list[Line]:
+    """The lines that lead to the registers in keep, in their order."""
+    wanted, found = set(keep), []
+    for line in reversed(steps):
+        if line[0] in wanted:
+            found.append(line)
+            wanted.update(registers(line[2]))
+    return found[::-1]
 
 
 def temporaries(taken: Collection[str]) -> Iterator[str]:

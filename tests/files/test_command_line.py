@@ -148,6 +148,7 @@ def test_a_report_is_a_page_with_the_list_the_curves_and_the_worst_mistakes(run,
     page = (tmp_path / "r.html").read_text("utf-8")
     assert page.count("<polyline") >= 2 and "h1 = relu(" in page
     assert "Worst mistakes" in page and ("<rect" in page if data == "digits" else "<td>prediction" in page) and "digest" in page
+    assert f"numpy {np.__version__}" in page
     assert "cannot be written" in run("train", "mlp", "--data", data, "--epochs", "0", "--quiet", "--report", "no/r.html")[2]
 
 

@@ -12,7 +12,7 @@ from xman.files import container
 safetensors = pytest.importorskip("safetensors.numpy")
 
 ARRAYS = {"values/W": np.ones((2, 3), np.float32)}
-FACTS = {"kind": "model", "list": "X = stack(1, a, b)\nz = dot(X, W)\noutputs = softmax(z)", "output": "outputs", "target": "y",
+FACTS = {"list": "X = stack(1, a, b)\nz = dot(X, W)\noutputs = softmax(z)", "output": "outputs", "target": "y",
          "columns": [["a", "a", "number", ""], ["b", "b", "number", ""]], "classes": ["x", "y", "z"], "settings": {}}
 
 
@@ -65,9 +65,9 @@ def test_a_file_of_a_later_version_says_so(path, monkeypatch):
     assert "is of a later version of xman" in refusal(path) and "update xman" in refusal(path)
 
 
-def test_a_checkpoint_and_a_file_of_others_are_no_models(path):
-    container.save(path, ARRAYS, {"settings": {}})
-    assert "is a checkpoint and no model" in refusal(path)
+def test_a_checkpoint_that_predicts_nothing_and_a_file_of_others_are_no_models(path):
+    written(path, no_model="the model has no register 'outputs'")
+    assert "is a checkpoint from which training goes on, and no model: the model has no register 'outputs'" in refusal(path)
     path.write_bytes(safetensors.save(ARRAYS, {"format": "pt"}))
     assert "no checkpoint or model of xman" in refusal(path)
     path.unlink()

@@ -1,6 +1,6 @@
 """Of every assignment: the hand-out has 0 points and names its tasks, the solution 100, each mutant loses exactly its part.
 
-XMAN_ALL_CASES=1 judges all mutants; otherwise eight of each assignment, spread over its tasks.
+XMAN_ALL_CASES=1 judges all mutants; otherwise four of each assignment, spread over its tasks.
 """
 
 import functools
@@ -44,7 +44,7 @@ def mutants(name):
 
 
 def some(planted):
-    step = 1 if os.environ.get("XMAN_ALL_CASES") else len(planted) / 8
+    step = 1 if os.environ.get("XMAN_ALL_CASES") else len(planted) / 4
     return [planted[int(k * step)] for k in range(int(len(planted) / step))] if planted else []
 
 

@@ -1,9 +1,35 @@
 """Arguments for every operator: arrays stand for registers, all else for literals. The sweep refuses an operator without."""
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
+import pytest
 
 R = np.random.default_rng(20161017)
+
+
+def in_each(cases):
+    """Makes of a law of (op, …) one test an operator that goes through its cases; the first that fails is named.
+
+    (As tests of their own they cost more time than what they test.)
+    """
+    of = defaultdict(list)
+    for op, *case in cases:
+        of[op].append(case)
+
+    def made(law):
+        def test(op):
+            for case in of[op]:
+                try:
+                    law(op, *case)
+                except Exception as error:
+                    raise AssertionError(f"{law.__name__} fails for {op}, case {case}") from error
+
+        test.__name__, test.__doc__ = law.__name__, law.__doc__
+        return pytest.mark.parametrize("op", of)(test)
+
+    return made
 
 
 def n(*shape):

@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from operator_cases import CASES, NO_SECOND, R
+from operator_cases import CASES, NO_SECOND, R, in_each
 
 import ops
 from ops import DG, TG, G, f
 from xman import Register, XMan, backprop, forward
 from xman import eval as evaluate
 
-EVERY = [pytest.param(op, k, id=f"{op}-{k}") for op, cases in CASES.items() for k in range(len(cases))]
+EVERY = [(op, k) for op, cases in CASES.items() for k in range(len(cases))]
 
 
 def real(a) -> bool:
@@ -62,7 +62,7 @@ def test_the_sweep_has_every_operator():
     assert not ops.table.OURS ^ set(CASES), f"CASES in tests/ops/operator_cases.py: a row too few or too many, {ops.table.OURS ^ set(CASES)}"
 
 
-@pytest.mark.parametrize(("op", "k"), EVERY)
+@in_each(EVERY)
 def test_the_adjoint_rule_is_the_transpose_of_the_tangent_rule(op, k):
     for i, args, out, d, t in ruled(op, k):
         left = inner(DG[op][i](d, out, *args), t)
@@ -70,7 +70,7 @@ def test_the_adjoint_rule_is_the_transpose_of_the_tangent_rule(op, k):
         assert left == pytest.approx(right, rel=1e-12, abs=1e-12), f"argument {i}"
 
 
-@pytest.mark.parametrize(("op", "k"), EVERY)
+@in_each(EVERY)
 def test_the_tangent_rule_is_the_difference_quotient(op, k):
     for i, args, out, _, t in ruled(op, k):
         h = 1e-6
@@ -79,9 +79,9 @@ def test_the_tangent_rule_is_the_difference_quotient(op, k):
         np.testing.assert_allclose(TG[op][i](t, out, *args), rise / (2 * h), rtol=2e-7, atol=2e-8)
 
 
-@pytest.mark.parametrize("table", [DG, TG], ids=["adjoint", "tangent"])
-@pytest.mark.parametrize(("op", "k"), EVERY)
-def test_a_rule_on_registers_is_the_rule_on_arrays(op, k, table):
+@in_each((op, k, name) for op, k in EVERY for name in ("adjoint", "tangent"))
+def test_a_rule_on_registers_is_the_rule_on_arrays(op, k, name):
+    table = DG if name == "adjoint" else TG
     for i, args, out, d, t in ruled(op, k):
         seed = d if table is DG else t
         regs, values = symbols(args)
@@ -92,7 +92,7 @@ def test_a_rule_on_registers_is_the_rule_on_arrays(op, k, table):
         np.testing.assert_array_equal(got, table[op][i](seed, out, *args), strict=False)
 
 
-@pytest.mark.parametrize(("op", "k"), [case for case in EVERY if tuple(case.values) not in NO_SECOND])
+@in_each(case for case in EVERY if case not in NO_SECOND)
 def test_the_second_order_is_right_forward_and_in_reverse(op, k):
     for i, args, _, d, _ in ruled(op, k):
         regs, values = symbols(args)
@@ -114,13 +114,8 @@ def test_the_second_order_is_right_forward_and_in_reverse(op, k):
         np.testing.assert_allclose(slope, (above - below) / (2 * h), rtol=1e-6, atol=2e-7)
 
 
-@pytest.mark.parametrize(("op", "k"), EVERY)
-def test_value_contribution_and_tangent_keep_shape_and_precision(op, k):
-    for dtype in np.float32, np.float64:
-        keep_shape_and_precision(op, k, dtype)
-
-
-def keep_shape_and_precision(op, k, dtype):
+@in_each((op, k, dtype) for op, k in EVERY for dtype in (np.float32, np.float64))
+def test_value_contribution_and_tangent_keep_shape_and_precision(op, k, dtype):
     for i, args, out, d, t in ruled(op, k, dtype):
         part, slope = np.asarray(DG[op][i](d, out, *args)), np.asarray(TG[op][i](t, out, *args))
         assert (np.asarray(out).dtype, part.dtype, slope.dtype) == (dtype, dtype, dtype), f"argument {i}"
@@ -142,13 +137,8 @@ def backwards(x):
     return np.ascontiguousarray(x[tuple(slice(None, None, -1) for _ in x.shape)])[tuple(slice(None, None, -1) for _ in x.shape)]
 
 
-@pytest.mark.parametrize(("op", "k"), EVERY)
-def test_the_layout_in_memory_does_not_matter_and_nothing_is_written(op, k):
-    for layout in fortran, strided, backwards:
-        does_not_matter(op, k, layout)
-
-
-def does_not_matter(op, k, layout):
+@in_each((op, k, layout) for op, k in EVERY for layout in (fortran, strided, backwards))
+def test_the_layout_in_memory_does_not_matter_and_nothing_is_written(op, k, layout):
     def locked(a):
         a = layout(np.array(a)) if np.ndim(a) else np.array(a)
         a.flags.writeable = False
@@ -165,7 +155,7 @@ def does_not_matter(op, k, layout):
                                        rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize(("op", "k"), EVERY)
+@in_each(EVERY)
 def test_one_register_in_every_place_gets_the_sum_of_the_contributions(op, k):
     args = CASES[op][k]
     like = [i for i in active(op, args) if args[i].shape == args[active(op, args)[0]].shape]

@@ -111,8 +111,9 @@ def test_validation_chooses_the_epoch_and_callbacks_end_the_run():
     assert evaluate(model, result.parameters, validation)[0] == min(losses)
 
 
-def test_single_precision_stays_single_and_ends():
-    result = minimize(LogisticRegression(4, 3), (X, LABELS), method="trust-krylov", tolerance=0.0)
+@each_method
+def test_single_precision_stays_single_and_ends(method):
+    result = minimize(LogisticRegression(4, 3), (X, LABELS), method=method, tolerance=0.0)
     assert result.parameters["W"].dtype == np.float32 and "no step makes it smaller" in result.reason
 
 

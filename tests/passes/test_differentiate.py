@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from lists_with_values import LISTS, R
-from operator_cases import CASES, NO_SECOND
+from operator_cases import CASES, NO_SECOND, in_each
 
 import ops
 from ops import f
@@ -11,7 +11,7 @@ from xman import WengertList, XManError, backprop, eval, forward
 from xman.passes import gradient, tangent
 
 every_list = pytest.mark.parametrize(("steps", "values", "of"), LISTS.values(), ids=LISTS)
-every_case = pytest.mark.parametrize(("op", "k"), [(op, k) for op, cases in CASES.items() for k in range(len(cases))])
+every_case = in_each([(op, k) for op, cases in CASES.items() for k in range(len(cases))])
 PRODUCT = [("y", "mul", ("x", "w")), ("z", "sum", ("y",))]
 
 
@@ -77,8 +77,8 @@ def test_the_tangent_list_of_an_operator_is_what_forward_finds(op, k):
         np.testing.assert_array_equal(got[f"{name}_dot"], t, strict=True)
 
 
-@pytest.mark.parametrize(("op", "k"), [(op, next(k for k, args in enumerate(cases) if np.size(args[-1]) > 1 or k == len(cases) - 1))
-                                       for op, cases in CASES.items() if (op, 0) not in NO_SECOND])
+@in_each([(op, next(k for k, args in enumerate(cases) if np.size(args[-1]) > 1 or k == len(cases) - 1))
+         for op, cases in CASES.items() if (op, 0) not in NO_SECOND])
 def test_reverse_over_reverse_is_forward_over_reverse_and_the_difference_quotient(op, k):
     steps, values, wrt = weighted(op, k)
     for name in wrt[:1]:

@@ -10,7 +10,6 @@ from lists_to_show import ADAMS, AT, BISHOP, HOUSE, LISTS
 
 import ops
 from xman import WengertList, XManError, eval
-from xman.engines.flops import FLOPS
 from xman.show.cost import Cost, LineCost, Work, cost
 
 lists = pytest.mark.parametrize(("steps", "values", "wrt"), LISTS.values(), ids=LISTS)
@@ -27,7 +26,7 @@ def flops(text, **values):
 
 
 def test_every_operator_is_counted():
-    assert not ops.table.OURS ^ set(FLOPS), f"FLOPS in xman/engines/flops.py: a row too few or too many, {ops.table.OURS ^ set(FLOPS)}"
+    assert not (lacking := [op for op in ops.OURS if not ops.operations(op)]), f"the rows of {lacking} do not say their flops"
 
 
 def test_every_operator_has_a_count_for_every_case(monkeypatch):
@@ -35,7 +34,7 @@ def test_every_operator_has_a_count_for_every_case(monkeypatch):
     from operator_cases import CASES
     for op, cases in CASES.items():
         for args in cases:
-            count = FLOPS[op](ops.G[op](*args), *args)
+            count = ops.operations(op)(ops.G[op](*args), *args)
             assert isinstance(count, (int, np.integer)) and count >= 0, op
 
 
@@ -66,12 +65,12 @@ def test_an_operator_takes_this_many_operations(text, shapes, count):
 @pytest.mark.parametrize(("op", "n3"), [("inv", 2), ("det", 2 / 3), ("logabsdet", 2 / 3), ("cholesky", 1 / 3)])
 def test_a_square_matrix_takes_a_multiple_of_its_side_cubed(op, n3):
     a = np.stack([np.eye(6)] * 5)
-    assert FLOPS[op](a, a) == round(5 * n3 * 6 ** 3)
+    assert ops.operations(op)(a, a) == round(5 * n3 * 6 ** 3)
 
 
 def test_equations_take_two_thirds_of_n_cubed_and_2_n_squared_a_column():
     a, b = np.eye(6), np.ones((6, 4))
-    assert FLOPS["solve"](b, a, b) == 2 * 6 ** 3 // 3 + 2 * 6 * 6 * 4
+    assert ops.operations("solve")(b, a, b) == 2 * 6 ** 3 // 3 + 2 * 6 * 6 * 4
 
 
 def test_a_sparse_product_counts_the_entries_that_are_stored():
@@ -91,9 +90,9 @@ def test_an_operator_of_ones_own_needs_its_row(monkeypatch):
     monkeypatch.setitem(ops.DG, "thrice", [lambda d, out, x: 3.0 * d])
     monkeypatch.setitem(ops.TG, "thrice", [lambda d, out, x: 3.0 * d])
     steps = [("y", "thrice", ("x",))]
-    with pytest.raises(XManError, match=r"nothing says how many operations 'thrice' takes; .*FLOPS\['thrice'\] = "):
+    with pytest.raises(XManError, match=r"nothing says how many operations 'thrice' takes; .*operator\('thrice', …, flops="):
         cost(steps, values={"x": 1.0}, measured=False)
-    monkeypatch.setitem(FLOPS, "thrice", lambda out, x: np.size(out))
+    monkeypatch.setitem(ops.facts.FACTS, "thrice", ops.facts_of("exp"))
     assert cost(steps, values={"x": 1.0}, measured=False).evaluation.flops == 1
 
 
@@ -204,11 +203,9 @@ def test_the_sum_of_a_number_is_no_operation():
 
 
 def test_the_adjoints_of_a_product_cost_what_the_product_costs():
-    import numpy as np
-
-    from xman.engines.flops import FLOPS
     a, b, d = np.ones((4, 3)), np.ones((3, 5)), np.ones((4, 5))
-    assert FLOPS["dotLeft"](a, d, a, b) == FLOPS["dotRight"](b, d, a, b) == FLOPS["dot"](d, a, b) == 2 * 4 * 3 * 5
+    product, left, right = map(ops.operations, ("dot", "dotLeft", "dotRight"))
+    assert left(a, d, a, b) == right(b, d, a, b) == product(d, a, b) == 2 * 4 * 3 * 5
 
 
 def test_the_seconds_are_the_median_of_three_runs_at_least(monkeypatch):

@@ -1,18 +1,14 @@
 """Facts about lines as Python expressions: what they look like, and that they evaluate to what the operator does."""
 import ast
-import runpy
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ops
 from ops import f
+from tests.ops.operator_cases import CASES, in_each
 from xman import WengertList, XManError
 from xman.show.expressions import expression, inlined, mathematical
-
-CASES = runpy.run_path(Path(__file__).parents[1] / "ops" / "operator_cases.py")["CASES"]
-EACH_CASE = [pytest.param(op, args, id=f"{op}-{k}") for op, cases in CASES.items() for k, args in enumerate(cases)]
 
 
 def text(op, args):
@@ -36,7 +32,7 @@ def test_every_operator_has_cases():
 
 
 @pytest.mark.filterwarnings("ignore:::")
-@pytest.mark.parametrize("op, args", EACH_CASE)
+@in_each((op, args) for op, cases in CASES.items() for args in cases)
 def test_the_text_evaluates_to_the_operators_value_bit_for_bit(op, args):
     names = {f"x{i}": a for i, a in enumerate(args) if isinstance(a, np.ndarray)}
     line = [f"x{i}" if isinstance(a, np.ndarray) else a for i, a in enumerate(args)]

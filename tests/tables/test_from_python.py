@@ -28,8 +28,8 @@ def polars():
 def trained(data, pair, path, *hidden):
     loss = "softmaxCrossEntropy" if data.classes else "squaredError"
     network = MLP([data.shape[0], *hidden, len(data.classes) or 1], loss=loss)
-    result = fit(network, pair, epochs=60, optimizer="adam", lr=0.02, progress=False)
-    result.save(path, data)
+    result = fit(network, pair, epochs=60, optimizer="adam", lr=0.02, progress=False, prepared=data)
+    result.save(path)
     return xman.load(path)
 
 
@@ -61,12 +61,28 @@ def test_targets_of_one_dimension_are_fitted_one_by_one(tmp_path):
     assert np.sqrt(np.mean((result.model().predict(X / [1, 100, 0.01]) - X[:, 0]) ** 2)) < 0.1
 
 
+@pytest.mark.parametrize("train", [lambda model, pair: fit(model, pair, epochs=30, optimizer="adam", lr=0.05, progress=False,
+                                                           validation=pair, class_weight={"high": 2.0}),
+                                   lambda model, pair: xman.minimize(model, pair, validation=pair, progress=False)],
+                         ids=["fit", "minimize"])
+def test_targets_that_are_strings_are_classes(train, tmp_path):
+    rows = (X - X.mean(0)) / X.std(0)
+    result = train(MLP([3, 8, 2]), (rows, NAMES))
+    result.save(tmp_path / "m.safetensors")
+    model = xman.load(tmp_path / "m.safetensors")
+    assert model.classes == ("high", "low") and np.mean(model.predict(rows) == NAMES) > 0.95
+    assert {"optimizer", "best_epoch", "history"} <= model.settings.keys()
+    with pytest.raises(xman.XManError, match="y has the label 'middle', which is none of the training rows' high, low"):
+        fit(MLP([3, 2]), (rows, NAMES), validation=(rows[:1], ["middle"]), progress=False)
+
+
 def test_a_sparse_matrix_stays_sparse(tmp_path):
     S = sparse.random(200, 30, 0.3, "csr", np.float32, R)
     y = np.asarray(S[:, 0].todense()).ravel() > np.asarray(S[:, 1].todense()).ravel()
     data = tables.prepared(S, y)
-    result = fit(LogisticRegression(30, 2), data.pair(S, y), epochs=80, optimizer="adam", lr=0.05, progress=False)
-    result.save(tmp_path / "m.safetensors", data)
+    result = fit(LogisticRegression(30, 2), data.pair(S, y), epochs=80, optimizer="adam", lr=0.05, progress=False,
+                 prepared=data)
+    result.save(tmp_path / "m.safetensors")
     model = xman.load(tmp_path / "m.safetensors")
     assert data.features(S) is S and np.mean(model.predict(S) == np.where(y, "True", "False")) > 0.9
     assert np.allclose(model.outputs(S), model.outputs(S.toarray()), atol=1e-6)
@@ -104,8 +120,8 @@ def test_columns_may_have_the_names_of_registers_and_operators(tmp_path):
     table = {name: R.normal(size=50) for name in names} | {"goal": R.normal(size=50)}
     data = tables.prepared(table, "goal")
     features, targets = data.pair(table)
-    result = fit(MLP([15, 4, 1], loss="squaredError"), (features, targets), epochs=1, progress=False)
-    result.save(tmp_path / "m.safetensors", data)
+    result = fit(MLP([15, 4, 1], loss="squaredError"), (features, targets), epochs=1, progress=False, prepared=data)
+    result.save(tmp_path / "m.safetensors")
     W1, b1, W2, b2 = (result.parameters[name] for name in ("W1", "b1", "W2", "b2"))
     wanted = (np.tanh(features @ W1 + b1) @ W2 + b2)[:, 0] * data.scale[1] + data.scale[0]
     assert np.allclose(xman.load(tmp_path / "m.safetensors").predict(dict(reversed(table.items()))), wanted, rtol=1e-4, atol=1e-4)

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+import xman
 from xman import XManError
 from xman.files.container import restore, save
 from xman.models import MLP, LogisticRegression
-from xman.train import OPTIMIZERS, fit
+from xman.train import OPTIMIZERS, fit, predict
 
 safetensors = pytest.importorskip("safetensors.numpy")
 pytest.importorskip("click")
@@ -135,6 +136,26 @@ def test_a_run_that_is_killed_leaves_a_checkpoint_from_which_it_goes_on(path):
     assert len(json.loads(again.stdout)["history"]) == done + 1
 
 
+def test_a_checkpoint_is_a_model_with_the_best_parameters_so_far(path):
+    result = train(path, lr=5.0, epochs=9)
+    model = xman.load(path)
+    assert result.best < 9 and np.array_equal(model.outputs(X), predict(MLP([4, 6, 3]), result.parameters, X))
+    assert model.settings["digest"] == result.settings["digest"] and model.settings["lr"] == 5.0
+
+
+@pytest.mark.parametrize("feed, words", [(lambda X, y: {"X": X, "y": y}, "the model has no register 'outputs'"),
+                                         (lambda X, y: {"X": X, "y": y.ravel()}, "'NoneType' object has no attribute 'ravel'")])
+def test_a_checkpoint_of_what_predicts_nothing_goes_on_and_says_why(path, feed, words):
+    model = LogisticRegression(4, 3)
+    model.feed = feed
+    if "outputs" in words:
+        del model.outputs
+        model.setup()
+    assert len([train(path, model, epochs=epochs) for epochs in (1, 2)][1].history) == 2
+    with pytest.raises(XManError, match=f"no model: .*{words}"):
+        xman.load(path)
+
+
 # writing
 
 
@@ -152,7 +173,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(path, monk
         save(path, {"w": np.arange(4)}, {"k": 2})
     assert path.read_bytes() == old and os.listdir(path.parent) == [path.name]
     if isinstance(error, OSError):
-        assert str(caught.value) == (f"{path} could not be written: No space left on device; "
+        assert str(caught.value) == (f"{path} cannot be written: No space left on device; "
                                      "what stood there is unchanged")
 
 
@@ -174,7 +195,7 @@ def test_a_run_told_to_keep_its_checkpoint_in_a_directory_says_that_it_is_one(tm
 
 def test_a_path_below_a_file_is_refused_in_a_sentence(path):
     path.write_bytes(b"a file")
-    assert "could not be written" in refusal(save, path / "run", {"w": np.arange(3)}, {})
+    assert "cannot be written" in refusal(save, path / "run", {"w": np.arange(3)}, {})
 
 
 def test_a_folder_that_is_missing_is_told_before_the_first_step_and_not_made(tmp_path):

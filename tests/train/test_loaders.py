@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from data_files import IMAGES, idx, refusal, three
+from data_files import IMAGES, idx, three
 
-from xman.train.loaders import encode, load, read_csv, read_idx, read_libsvm, read_titles
+from xman.train.loaders import encode, load, read_idx, read_libsvm, read_titles
 
 ROOT = Path(__file__).parents[2]
 FILES = [f"{name}.{part}" for name in ("digits", "names") for part in ("train", "valid", "test")]
@@ -49,10 +49,8 @@ def test_pixels_of_digits_lie_between_0_and_1():
     assert all(X.min() == 0 and X.max() == 1 and X.shape[1] == 64 for X, _ in data[:3])
 
 
-def test_a_pixel_of_digits_is_an_integer_from_0_to_16():
-    for file in FILES[:3]:
-        X, _ = read_csv(ROOT / "data" / file)
-        assert np.isin(X, np.arange(17)).all()
+def test_a_pixel_of_digits_is_a_sixteenth_of_an_integer():
+    assert all(np.isin(X * 16, np.arange(17)).all() for X, _ in load("digits")[:3])
 
 
 def test_names_are_20_characters_one_hot():
@@ -91,49 +89,26 @@ def test_the_data_of_the_course_load(name, rows, characters):
 # round trips
 
 
-def test_csv_reads_back(write):
-    X, labels = read_csv(write("a.csv", "x,y,kind\n1,2.5,cat\n-3e2, 4 ,dog\n"))
-    assert X.dtype == np.float32 and X.tolist() == [[1, 2.5], [-300, 4]] and labels == ["cat", "dog"]
-
-
-@pytest.mark.parametrize("label", [0, 1, 2, -1, -2, -3])
-def test_the_label_of_a_csv_may_stand_in_any_column(write, label):
-    X, labels = read_csv(write("a.csv", "1,2,3\n4,5,6\n"), label)
-    assert labels == [["1", "2", "3"][label], ["4", "5", "6"][label]]
-    assert X.tolist() == [[v for i, v in enumerate(row) if i != label % 3] for row in ([1, 2, 3], [4, 5, 6])]
-
-
-@pytest.mark.parametrize("header", ["", "a,b,label\n", "0,1,label\n"])
-def test_a_header_is_told_by_its_names(write, header):
-    assert read_csv(write("a.csv", f"{header}1,2,3\n"))[0].tolist() == [[1, 2]]
-
-
-def test_a_whole_number_has_one_spelling_as_a_label(write):
-    assert read_csv(write("a.csv", "1,3\n1,3.0\n1,+3\n"))[1] == ["3", "3", "3"]
-
-
-def test_a_label_sheds_its_quotes(write):
-    assert read_csv(write("a.csv", '1,"cat"\n'))[1] == ["cat"]
-
-
-@pytest.mark.parametrize("content", ["\ufeff1,2\r\n3,4\r\n", "1,2\n3,4", "1,2\n3,4\n\n\n"])
-def test_byte_order_mark_line_ends_and_blank_last_lines_do_not_matter(write, content):
-    assert read_csv(write("a.csv", content))[0].tolist() == [[1], [3]]
-
-
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_idx_reads_back(write, pack):
     assert np.array_equal(read_idx(write("a", pack(idx(IMAGES)))), IMAGES)
 
 
 def test_libsvm_reads_back(write):
-    X, labels = read_libsvm(write("a.svm", "# made by hand\n+1 1:0.5 3:-2 # first\n-1\n2.5 2:1e1\n"))
+    X, labels, _ = read_libsvm(write("a.svm", "# made by hand\n+1 1:0.5 3:-2 # first\n-1\n2.5 2:1e1\n"))
     assert X.format == "csr" and X.dtype == np.float32 and labels == ["1", "-1", "2.5"]
     assert X.toarray().tolist() == [[0.5, 0, -2], [0, 0, 0], [0, 10, 0]]
 
 
 def test_libsvm_takes_the_number_of_features(write):
     assert read_libsvm(write("a.svm", "1 1:1\n"), 5)[0].shape == (1, 5)
+
+
+def test_the_indices_of_libsvm_are_from_0_where_one_of_them_is_and_else_from_1(write):
+    assert read_libsvm(write("a.svm", "1 2:1\n0 0:1\n"))[0].toarray().tolist() == [[0, 0, 1], [1, 0, 0]]
+    assert read_libsvm(write("a.svm", "1 2:1\n"), 3, 0)[0].toarray().tolist() == [[0, 0, 1]]
+    data = load(three(write, "x.svm", "1 1:5\n", "1 0:1\n", "1 2:1\n"))
+    assert data.first == 0 and data.train[0].toarray().tolist() == [[0, 5, 0]]
 
 
 def test_titles_read_back_percent_decoded(write):
@@ -175,8 +150,8 @@ def test_one_file_is_cut_70_10_20(write, name, row):
 
 
 def test_cutting_keeps_rows_and_labels_together_and_loses_none(write):
-    data = load(write("a.csv", "\n".join(f"{i},{i % 7}" for i in range(50))))
-    pairs = [(int(x), data.classes[k]) for X, y in data[:3] for (x,), k in zip(X, y, strict=True)]
+    data = load(write("a.svm", "\n".join(f"{i % 7} 1:{i}" for i in range(50))))
+    pairs = [(int(x), data.classes[k]) for X, y in data[:3] for (x,), k in zip(X.toarray(), y, strict=True)]
     assert sorted(pairs) == [(i, str(i % 7)) for i in range(50)]
 
 
@@ -193,7 +168,7 @@ def test_each_class_of_one_file_is_in_train(write):
 
 
 def test_classes_that_are_numbers_stand_in_their_order(write):
-    assert load(write("a.csv", "\n".join(f"0,{i}" for i in (10, 9, -1) * 9))).classes == ("-1", "9", "10")
+    assert load(write("a.svm", "\n".join(f"{i} 1:0" for i in (10, 9, -1) * 9))).classes == ("-1", "9", "10")
 
 
 def test_sparse_parts_have_as_many_columns(write):
@@ -218,45 +193,40 @@ def test_a_lone_pair_of_idx_files_is_cut_70_10_20(write):
     assert [len(y) for _, y in data[:3]] == [7, 1, 2]
 
 
+def test_tables_in_three_parts_are_read_as_one_is_and_scaled_by_the_first(write):
+    data = load(three(write, "x.csv", "n,word,kind\n0,a,u\n2,b,v\n", "word,n,kind\nb,4,u\n", "1,c,v\n"))
+    assert data.classes == ("u", "v") and [c.name for c in data.prepared.columns] == ["n", "word"]
+    assert data.train[0].tolist() == [[-1, 1, 0, 0], [1, 0, 1, 0]] and data.valid[0].tolist() == [[3, 0, 1, 0]]
+    assert data.test[0].tolist() == [[0, 0, 0, 1]] and [y.tolist() for _, y in data[:3]] == [[0, 1], [0], [1]]
+
+
 # numbers to be fitted
 
 
-def test_labels_that_are_numbers_can_be_what_is_fitted(write):
+def test_labels_that_are_no_whole_numbers_are_what_is_fitted(write):
     rows = [(k, 0.25 * k - 1) for k in range(20)]
-    data = load(write("a.csv", "x,y\n" + "".join(f"{x},{y}\n" for x, y in rows)), numbers=True)
+    data = load(write("a.svm", "".join(f"{y} 1:{x}\n" for x, y in rows)))
     assert data.classes == () and [len(y) for _, y in (data.train, data.valid, data.test)] == [14, 2, 4]
-    found = sorted((float(x[0]), float(y)) for X, Y in (data.train, data.valid, data.test) for x, y in zip(X, Y, strict=True))
-    assert found == rows and data.train[1].dtype == np.float32
+    mean, scale = data.prepared.scale
+    found = sorted((float(x[0]), float(y)) for X, Y in data[:3] for x, (y,) in zip(X.toarray(), Y * scale + mean, strict=True))
+    np.testing.assert_allclose(found, rows, atol=1e-6)
+    assert data.train[1].dtype == np.float32
 
 
 def test_numbers_may_be_those_of_libsvm_and_of_three_files(write):
     write("b.svm.train", "1.5 1:2\n-3 2:1\n")
     write("b.svm.valid", "7e2 1:1\n")
     path = write("b.svm.test", "0.125 1:1\n")
-    data = load(path.with_suffix(""), numbers=True)
-    assert [y.tolist() for _, y in (data.train, data.valid, data.test)] == [[1.5, -3], [700], [0.125]]
-
-
-@pytest.mark.parametrize("label", ["high", "1e99", "1_0"])
-def test_a_label_that_is_no_number_is_refused_with_its_line(write, label):
-    path = write("c.csv.train", f"1,2\n3,{label}\n")
-    write("c.csv.valid", "1,2\n")
-    write("c.csv.test", "1,2\n")
-    message = refusal(load, path, numbers=True)
-    assert message.startswith(f"{path}, line 2: found label '") and message.endswith("', wanted a number.")
-
-
-def test_a_label_that_is_no_number_is_refused_with_its_line_in_one_file_too(write):
-    path = write("d.csv", "x,y\n" + "".join(f"{k},{k}\n" for k in range(17)) + "1,low\n1,2\n1,3\n")
-    assert refusal(load, path, numbers=True) == f"{path}, line 19: found label 'low', wanted a number."
+    data = load(path.with_suffix(""), task="count")
+    assert [y.ravel().tolist() for _, y in data[:3]] == [[1.5, -3], [700], [0.125]]
 
 
 def test_the_labels_of_idx_files_can_be_numbers_too(write):
     path = write("train-images-idx3-ubyte", idx(np.zeros((20, 2, 2), np.uint8)))
     write("train-labels-idx1-ubyte", idx(np.arange(20, dtype=np.uint8) % 5))
-    assert sorted(y for _, part in load(path, numbers=True)[:3] for y in part.tolist()) == sorted([0.0, 1, 2, 3, 4] * 4)
+    assert sorted(y for _, part in load(path, task="count")[:3] for y in part.ravel().tolist()) == sorted([0.0, 1, 2, 3, 4] * 4)
 
 
-def test_without_numbers_the_same_labels_are_classes(write):
-    data = load(write("a.csv", "".join(f"{k},{k % 2}.5\n" for k in range(20))))
+def test_the_same_labels_are_classes_where_that_is_said(write):
+    data = load(write("a.svm", "".join(f"{k % 2}.5 1:{k}\n" for k in range(20))), task="classify")
     assert data.classes == ("0.5", "1.5") and data.train[1].dtype == np.int64

@@ -11,7 +11,7 @@ from ..errors import XManError
 from ..interpreters import backprop, eval
 from ..manager import XMan
 from ..register import floating
-from ..wengert import Line, Steps, WengertList, checked
+from ..wengert import Line, Steps, WengertList, checked, registers
 
 
 class Autograd:
@@ -62,7 +62,7 @@ class Autograd:
         A subclass may have its own, as in the course: bprop goes through what it returns from the first line to the last.
         """
         opseq = checked(opseq)
-        reads = Counter(a for _, _, args in opseq for a in args if isinstance(a, str))
+        reads = Counter(a for _, _, args in opseq for a in registers(args))
         softmax = {dst: args[0] for dst, op, args in opseq if op == "softMax" and reads[dst] == 1}
         pairs = {dst: args[0] for dst, op, args in opseq if op == "crossEnt" and isinstance(args[0], str) and args[0] in softmax}
         if "crossEnt-softMax" not in self._table("BP_FUNS"):

@@ -17,18 +17,17 @@ import ops
 from .. import __version__
 from ..engines import ENGINES
 from ..errors import XManError, extra
-from ..files import trained
 from ..files.pages import write_page
 from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
 from ..models.bases import KINDS
 from ..show import picture
-from ..train import Diverged, evaluate, fit, predict
+from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..train.second_order import METHODS
 from ..wengert import WengertList
 from .drawing import DOT, SVG, draw
-from .learning import digest, findings, learning
+from .learning import findings, sha256
 from .searching import Several, tried
 from .sources import built_in, list_and_values, model_of, schedule_of
 
@@ -38,6 +37,8 @@ VALUES = click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
 SOURCE = click.argument("source", metavar="LIST")
 HEADER = click.option("--header/--no-header", default=None,
                       help="Whether the first line of a CSV file names the columns.  [default: by its looks]")
+ZERO_BASED = click.option("--zero-based/--one-based", default=None,
+                          help="Where the indices of a LIBSVM file begin.  [default: at 0 where one of them is 0]")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -121,13 +122,18 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
 
 
 ADAM = {"optimizer": "adam", "lr": 1e-2, "batch_size": 32}
-DEFAULTS = {"mlp": {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}, "logreg": {**ADAM, "epochs": 60},
-            "lstm": {**ADAM, "epochs": 15}, "basis": {**ADAM, "epochs": 200}}
-TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of an MLP
+NEWTON, SHORT = {"optimizer": "newton-cg", "epochs": 50}, {**ADAM, "epochs": 15}
+PERCEPTRON = {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}
+DEFAULTS = {"linear": NEWTON, "poisson": NEWTON, "logreg": {**ADAM, "epochs": 60},
+            "mlp": PERCEPTRON, "residual": PERCEPTRON,
+            "convolution": SHORT, "rnn": {**SHORT, "lr": 3e-3}, "gru": SHORT, "lstm": SHORT,
+            "transformer": SHORT, "basis": {**ADAM, "epochs": 200}}
+TASKS = {"linear": "regress", "poisson": "count", "basis": "regress"}
+TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
 
 
 @xman.command()
-@click.argument("model", metavar="mlp|logreg|lstm|basis|path/to/model.py:Class|…:'Class(64, 10)'")
+@click.argument("model", metavar="|".join([*DEFAULTS, "path/to/model.py:Class|…:'Class(64, 10)'"]))
 @click.option("--data", default="digits", show_default=True, metavar="digits|names|FILE", help="What to learn.")
 @click.option("--epochs", type=click.IntRange(0), help="Passes over the data.")
 @click.option("--batch-size", type=Several(click.IntRange(1)), help="Rows of a minibatch.")
@@ -140,7 +146,8 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of an MLP
 @click.option("--weight-decay", type=Several(float),
               help="The part of a parameter that is added to its gradient, or taken off by adamw.")
 @click.option("--l1", type=Several(float), help="The sum of the weights' sizes in the loss, times this.")
-@click.option("--l2", type=Several(float), help="Half the sum of the weights' squares in the loss, times this.")
+@click.option("--l2", type=Several(float),
+              help="Half the sum of the weights' squares in the loss, times this; linear is then ridge.")
 @click.option("--class-weight", type=click.Choice(["balanced"]), help="Each class counts the same.")
 @click.option("--folds", type=click.IntRange(2), help="Cross-validate on so many folds of the training rows first.")
 @click.option("--clip", type=Several(float), help="The largest norm of the gradient.")
@@ -157,9 +164,11 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of an MLP
 @click.option("--threshold", type=click.FloatRange(0), help="Stop when no parameter moves by more than this in an epoch.")
 @click.option("--checkpoint", metavar="FILE", help="Save after each epoch and on Ctrl-C; go on from it where it exists.")
 @HEADER
+@ZERO_BASED
 @click.option("--target", metavar="COLUMN", help="The column of a table that is to be predicted.  [default: the last]")
 @click.option("--ignore", metavar="COLUMN", multiple=True, help="A column of a table to leave out; may be repeated.")
-@click.option("--task", type=click.Choice(["classify", "regress"]), help="What the target is.  [default: by its looks]")
+@click.option("--task", type=click.Choice(["classify", "regress", "count"]),
+              help="What the target is; a count stays on its scale.  [default: by its looks]")
 @click.option("--day-first/--no-day-first", default=False, help="Whether 03/04/2024 is in April.")
 @click.option("--save", metavar="FILE.safetensors", help="Write the trained model, for xman predict and xman.load.")
 @click.option("--report", metavar="FILE.html", help="Write a page: the model, its list, its curves and its worst mistakes.")
@@ -169,13 +178,13 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of an MLP
               help="Of BLAS; more than one pays for large models alone.")
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
-def train(model: str, data: str, header: bool | None, target: str | None, ignore: tuple[str, ...], task: str | None,
-          day_first: bool, save: str | None, report: str | None, seed: int, max_len: int | None, hidden: tuple[int, ...],
-          activation: str | None, last: str | None, basis: str | None, loss: str | None, warm_up: int, folds: int | None,
+def train(model: str, data: str, header: bool | None, zero_based: bool | None, target: str | None, ignore: tuple[str, ...],
+          task: str | None, day_first: bool, save: str | None, report: str | None, seed: int, max_len: int | None,
+          hidden: tuple[int, ...], activation: str | None, last: str | None, basis: str | None, loss: str | None, warm_up: int, folds: int | None,
           threads: int, quiet: bool, as_json: bool, **given: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
-    sets = learning(data, max_len=max_len, seed=seed, numbers=model == "basis", header=header, target=target, ignore=ignore,
-                    task=task, day_first=day_first)
+    sets = load(data, max_len=max_len, seed=seed, task=task or TASKS.get(model), target=target, ignore=ignore, header=header,
+                day_first=day_first, zero_based=zero_based)
     if max_len and sets.alphabet is None:
         raise XManError(f"--max-len is for titles; {data} has none")
     shape = {"hidden": hidden, "activation": activation, "last": last, "basis": basis, "loss": loss}.items()
@@ -189,7 +198,7 @@ def train(model: str, data: str, header: bool | None, target: str | None, ignore
     else:
         raise XManError(f"there is no model {model!r}; there are {', '.join(DEFAULTS)}, and your own: path/to/model.py:Class")
     given = {key: value for key, value in given.items() if value is not None}
-    default = DEFAULTS.get(model, DEFAULTS["mlp"]) | (TABLE if sets.table and model == "mlp" else {})
+    default = DEFAULTS.get(model, DEFAULTS["mlp"]) | (TABLE if sets.prepared.found and model in ("mlp", "residual") else {})
     rows = sets.train[0].shape[0]
 
     def settings_of(given: dict[str, Any]) -> dict[str, Any]:
@@ -201,7 +210,7 @@ def train(model: str, data: str, header: bool | None, target: str | None, ignore
         return settings | {"schedule": schedule_of(settings.get("schedule"), warm_up, settings["epochs"], batches), "seed": seed}
 
     if not quiet and not as_json:
-        print(findings(sets.prepared), end="\n\n" if sets.table else "")
+        print(findings(sets.prepared), end="\n\n" if sets.prepared.found else "")
         steps = network.operationSequence(network.loss)
         long = f"{steps[:12]}\n…  {len(steps) - 18} more lines  …\n{steps[-6:]}"
         print(long if len(steps) > 40 else steps, flush=True)
@@ -210,7 +219,8 @@ def train(model: str, data: str, header: bool | None, target: str | None, ignore
         importlib.import_module("scipy.linalg.blas")  # a library that is loaded later would not hear of the limit
         with extra("threadpoolctl", "cli", "--threads").threadpool_limits(threads):
             given, trials, choice = tried(network, sets.train, sets.valid, given, folds, settings_of, not quiet)
-            result = fit(network, sets.train, validation=sets.valid, progress=not quiet, **settings_of(given))
+            result = fit(network, sets.train, validation=sets.valid, progress=not quiet, prepared=sets.prepared,
+                         **settings_of(given))
     except Diverged as error:
         print(f"xman: {error}", file=sys.stderr)
         sys.exit(1)
@@ -221,9 +231,8 @@ def train(model: str, data: str, header: bool | None, target: str | None, ignore
     off = None if sets.classes else sets.prepared.scale[1] * np.sqrt(np.mean(
         (predict(network, result.parameters, X)[:, 0] - y.ravel()) ** 2))
     if save or report:
-        told = {"model": model, "data": data, "digest": digest(data), "seed": seed, **said, **settings, "names": sets.names,
-                "best_epoch": result.best, "reason": result.reason, "history": result.history}
-        made = trained(network, result.parameters, sets.prepared, plain(told))
+        made = result.model(**plain({"model": model, "data": data, **sha256(data), **said, **settings, "names": sets.names,
+                                       "first": sets.first}))
         if save:
             made.save(save)
         if report:

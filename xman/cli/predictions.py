@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -19,9 +20,9 @@ from ..files.reports import judged, told
 from ..tables import TableError, batches
 from ..tables.columns import sizes
 from ..tables.reading import formed, of_text
-from ..train import loaders, readers
-from .commands import AS_JSON, HEADER, plain, xman
-from .learning import LIBSVM
+from ..train.loaders import PARTS, PIXEL, images, kind_of, targets
+from ..train.readers import float_of, read_libsvm, read_titles
+from .commands import AS_JSON, HEADER, ZERO_BASED, plain, xman
 
 BATCH = 65536  # rows that are read together
 MODEL = click.argument("model", metavar="MODEL")
@@ -33,12 +34,13 @@ MODEL = click.argument("model", metavar="MODEL")
 @click.option("--proba", is_flag=True, help="The probability of each class, not the class alone.")
 @click.option("--out", metavar="FILE.csv", help="Where to write; standard output, if not said.")
 @HEADER
-def predict(model: str, source: str, proba: bool, out: str | None, header: bool | None) -> None:
+@ZERO_BASED
+def predict(model: str, source: str, proba: bool, out: str | None, header: bool | None, zero_based: bool | None) -> None:
     """Predict the rows of a table: FILE, or - for lines of CSV, each of which is answered at once."""
     read_model = load(model)
     try:
         with open(out, "w", encoding="utf-8", newline="") if out else contextlib.nullcontext(sys.stdout) as file:
-            pieces = of_lines(read_model, header) if source == "-" else of_file(read_model, source, header, bool(out))
+            pieces = of_lines(read_model, header) if source == "-" else of_file(read_model, source, header, zero_based, bool(out))
             written(read_model, pieces, proba, file)
     except BrokenPipeError:
         sys.stderr.close()  # who reads has heard enough
@@ -46,12 +48,12 @@ def predict(model: str, source: str, proba: bool, out: str | None, header: bool 
         raise XManError(f"{out or 'standard output'} cannot be written: {error.strerror}") from None
 
 
-def of_file(model: Model, source: str, header: bool | None, progress: bool) -> Iterator[np.ndarray]:
+def of_file(model: Model, source: str, header: bool | None, zero_based: bool | None, progress: bool) -> Iterator[np.ndarray]:
     """The outputs for the rows of a file, piece by piece."""
     shown = extra("tqdm", "cli", "predict").tqdm(unit=" rows", unit_scale=True, disable=None if progress else True, leave=False)
     row = 0
     with shown:
-        for piece in pieces_of(model, source, header):
+        for piece, _ in pieces_of(model, source, header, zero_based):
             try:
                 outputs = model.outputs(piece, source)
             except TableError as error:
@@ -61,23 +63,35 @@ def of_file(model: Model, source: str, header: bool | None, progress: bool) -> I
             row += len(outputs)
 
 
-def pieces_of(model: Model, source: str, header: bool | None) -> Iterator[Any]:
-    """What the model reads, in pieces: tables of the columns, or arrays."""
-    path = Path(source)
-    if path.suffix in LIBSVM or re.search("idx[0-9]-ubyte", path.name):
-        width = sizes(model.columns[0])[0]
-        X = readers.read_libsvm(path, width)[0] if path.suffix in LIBSVM else loaders.images(path)[0] * np.float32(255)
-        yield from (X[k:k + BATCH] for k in range(0, X.shape[0], BATCH))
+def pieces_of(model: Model, source: str, header: bool | None, zero_based: bool | None) -> Iterator[tuple[Any, Any]]:
+    """What the model reads, in pieces, tables of the columns or arrays, and what holds the truth: the table, or the labels."""
+    path, array = Path(source), model.columns[0].kind == "array"
+    kind = kind_of(path.with_suffix("") if path.suffix in PARTS else path, path)
+    if array and kind in ("libsvm", "idx"):
+        if kind == "libsvm":
+            first = model.settings.get("first", 1) if zero_based is None else 1 - zero_based
+            X, labels, _ = read_libsvm(path, math.prod(sizes(model.columns[0])), first)
+        else:
+            X, labels = images(path)
+            X = X * np.float32(PIXEL["idx"])
+        truth = np.array(labels, object) if model.classes else targets(path, np.array(labels, object))
+        yield from ((X[k:k + BATCH], truth[k:k + BATCH]) for k in range(0, X.shape[0], BATCH))
         return
-    known = [[c.name for c in model.columns], model.settings.get("names", [])] if model.columns[0].kind != "array" else []
+    names = model.settings.get("names", [])
+    known = [] if array else [[c.name for c in model.columns], names]
+    if kind == "titles" and names == ["title", "label"]:
+        table = extra("pyarrow", "tables", "a table").table(dict(zip(names, read_titles(path), strict=True)))
+        yield table, table
+        return
     for file in sorted(path.iterdir()) if path.is_dir() else [path]:
-        yield from batches(file, header, known, BATCH, types_of(model))
+        for piece in batches(file, header, known, BATCH, types_of(model)):
+            yield piece, piece
 
 
 def types_of(model: Model) -> dict[str, str]:
     """The types as which a CSV file's columns are read: numbers as such, all else as it is written."""
     found = {c.name: "string" if c.kind != "number" or c.spelling else "float64" for c in model.columns if c.kind != "array"}
-    numbers = not any(readers._number(label) is None for label in model.classes)
+    numbers = not any(float_of(label) is None for label in model.classes)
     return found | {model.target: "float64" if numbers else "string"}
 
 
@@ -113,13 +127,14 @@ def written(model: Model, pieces: Iterator[np.ndarray], proba: bool, file: Any) 
 @MODEL
 @click.argument("source", metavar="FILE")
 @HEADER
+@ZERO_BASED
 @AS_JSON
-def evaluate(model: str, source: str, header: bool | None, as_json: bool) -> None:
-    """Compare predictions with the column of a table that holds the truth."""
+def evaluate(model: str, source: str, header: bool | None, zero_based: bool | None, as_json: bool) -> None:
+    """Compare predictions with the truth: the column of a table, the labels of LIBSVM, MNIST's IDX and titles."""
     read_model = load(model)
     outputs, truth = [], []
-    for piece in pieces_of(read_model, source, header):
+    for piece, known in pieces_of(read_model, source, header, zero_based):
         outputs.append(read_model.outputs(piece, source))
-        truth.append(read_model.truth(piece, source))
+        truth.append(known if isinstance(known, np.ndarray) else read_model.truth(known, source))
     found = judged(read_model, np.concatenate(outputs), np.concatenate(truth))
     print(json.dumps(plain(found)) if as_json else told(found))

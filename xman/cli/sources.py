@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import inspect
 import json
+import math
 import sys
 import traceback
 from pathlib import Path
@@ -18,7 +19,19 @@ import ops
 from ..errors import XManError, nearest
 from ..export import from_onnx
 from ..manager import XMan
-from ..models import LSTM, MLP, AdaptiveBasis, LogisticRegression
+from ..models import (
+    GRU,
+    LSTM,
+    MLP,
+    RNN,
+    AdaptiveBasis,
+    ConvolutionalNetwork,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegression,
+    ResidualMLP,
+    Transformer,
+)
 from ..notation import shortened
 from ..train import Dataset, cosine, exponential, product, step_decay, warm_up
 from ..train.schedules import Schedule
@@ -107,38 +120,54 @@ def called(text: str) -> tuple[str, list, dict[str, Any]]:
                         "arguments") from None
 
 
-# what `xman train` makes of a model's name where nothing else is said; an option a model has no use for is not here
-SHAPES = {"logreg": {"loss": "softmaxCrossEntropy"},
-          "mlp": {"hidden": (512, 256), "activation": "relu", "last": None, "loss": "squaredError"},
-          "lstm": {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"},
-          "basis": {"hidden": (20,), "basis": "tanh"}}
+# of `xman train`: what a model is, what of, and its options where nothing else is said; one that it has no use for is not here
+MODELS = {"linear": (LinearRegression, "numbers", {}), "poisson": (PoissonRegression, "numbers", {}),
+          "logreg": (LogisticRegression, "classes", {"loss": "softmaxCrossEntropy"}),
+          "mlp": (MLP, "rows", {"hidden": (512, 256), "activation": "relu", "last": None, "loss": "squaredError"}),
+          "residual": (ResidualMLP, "rows", {"hidden": (100,), "activation": "relu", "loss": "softmaxCrossEntropy"}),
+          "convolution": (ConvolutionalNetwork, "classes", {"activation": "relu", "loss": "softmaxCrossEntropy"}),
+          "rnn": (RNN, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
+          "gru": (GRU, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
+          "lstm": (LSTM, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
+          "transformer": (Transformer, "sequences", {"hidden": (64,), "loss": "softmaxCrossEntropy"}),
+          "basis": (AdaptiveBasis, "numbers", {"hidden": (20,), "basis": "tanh"})}
 
 
 def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
-    """The model of that name, one of SHAPES, in the sizes of the data, with the options that were said."""
-    X, classes = data.train[0], len(data.classes)
-    if unfit := [key for key in said if key not in SHAPES[name]]:
-        raise XManError(f"--{unfit[0]} is not for {name}, which takes {', '.join('--' + key for key in SHAPES[name])}")
-    options = {**SHAPES[name], **said}
-    if name == "mlp" and getattr(data, "table", False):
-        options = {**options, "hidden": (100,), "loss": "softmaxCrossEntropy" if classes else "squaredError", **said}
-        classes = classes or 1
+    """The model of that name, one of MODELS, in the sizes of the data, with the options that were said."""
+    make, of, options = MODELS[name]
+    X, outputs = data.train[0], len(data.classes) or 1
+    if unfit := [key for key in said if key not in options]:
+        raise XManError(f"--{unfit[0]} is not for {name}, which takes "
+                        f"{', '.join('--' + key for key in options) or 'none of them'}")
+    if of == "numbers" and data.classes or of in ("classes", "sequences") and not data.classes:
+        raise XManError(f"{name} is for {'numbers' if of == 'numbers' else 'classes'}; --task "
+                        f"{'regress' if of == 'numbers' else 'classify'} makes the target that")
+    if of == "sequences" and (not isinstance(X, np.ndarray) or X.ndim != 3):
+        raise XManError(f"the model {name} reads sequences, such as --data names; these data are single rows")
+    if name == "mlp" and data.prepared.found:
+        options = {**options, "hidden": (100,), "loss": "softmaxCrossEntropy"}
+    options = {**options, **({} if data.classes or "loss" not in options else {"loss": "squaredError"}), **said, "seed": seed}
     hidden = options.pop("hidden", ())
-    if name in ("lstm", "basis") and len(hidden) != 1:
+    if name != "mlp" and "hidden" in MODELS[name][2] and len(hidden) != 1:
         raise XManError(f"{name} has one hidden layer; found --hidden {' --hidden '.join(map(str, hidden))}")
+    features = int(np.prod(X.shape[1:]))
     if name == "basis":
         if X.ndim != 2:
             raise XManError("a basis is of rows of numbers; these data are titles")
         low, high = (end.toarray()[0] if hasattr(end, "toarray") else end for end in (X.min(0), X.max(0)))
         high = np.where(high > low, high, low + 1)
-        return AdaptiveBasis(options["basis"], *hidden, columns=X.shape[1], low=low, high=high, seed=seed)
-    if name == "logreg":
-        return LogisticRegression(int(np.prod(X.shape[1:])), classes, seed=seed, **options)
+        return AdaptiveBasis(options.pop("basis"), *hidden, columns=X.shape[1], low=low, high=high, **options)
+    if name == "convolution":
+        side = math.isqrt(features)
+        if X.ndim != 2 or side ** 2 != features:
+            raise XManError(f"a convolution is of square images, such as --data digits; a row here has {features:,} numbers")
+        return make((side, side), outputs, **options)
     if name == "mlp":
-        return MLP([int(np.prod(X.shape[1:])), *hidden, classes], seed=seed, **options)
-    if not isinstance(X, np.ndarray) or X.ndim != 3:
-        raise XManError("an LSTM reads sequences, such as --data names; these data are single rows")
-    return LSTM(X.shape[2], hidden[0], classes, steps=X.shape[1], seed=seed, **options)
+        return MLP([features, *hidden, outputs], **options)
+    if of == "sequences":
+        return make(X.shape[2], *hidden, outputs, steps=X.shape[1], **options)
+    return make(features, *hidden, outputs, **options)
 
 
 def schedule_of(text: str | None, rising: int, epochs: int, batches: int) -> Schedule | None:

@@ -1,4 +1,8 @@
-"""Engines: a list becomes a program. `door.py` has the door, then one file an engine, and what they share."""
-from .door import ENGINES, Compiled, compile
+"""Engines: a list becomes a program. `door.py` says what an engine has to be; then comes a file or folder for each."""
+from . import interpret, jax, numba, numpy, tape
+from .door import ENGINES, Compiled, compile, register
 
-__all__ = ["ENGINES", "Compiled", "compile"]
+for engine in (interpret, numpy, numba, jax, tape):
+    register(engine.ENGINE)
+
+__all__ = ["ENGINES", "Compiled", "compile", "register"]

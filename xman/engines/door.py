@@ -1,4 +1,12 @@
-"""compile: from a list to a function of its inputs, specialised for the shapes it meets."""
+"""compile: from a list to a function of its inputs, specialised for the shapes it meets.
+
+The door knows no engine. A file or folder of this one that is an engine has an `ENGINE`, a record of what the door has to know
+(`program.Engine`, whose docstring is the contract), and a line in `__init__.py` gives it to `register`; nothing else names it.
+The record is there before the engine is: it costs no import of a package. `build(program)`, in the file that it names, makes
+of a `Program` a `Built`. What it raises lets the engine give way to the one that its record says: XManError for a list that
+it is not for, which is a sentence for the user. Its `run` gives None for values that are not of the program's kinds, and
+has written nothing then; the reference, the engine that gives way to none, runs these.
+"""
 from __future__ import annotations
 
 import importlib
@@ -6,8 +14,8 @@ import importlib.util
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -18,28 +26,15 @@ from ..interpreters import eval
 from ..interpreters.context import missing, numbers
 from ..notation import apart, renamings, shortened
 from ..wengert import Steps, WengertList, checked, named
-from .program import Kind, Program, on_host, program_of, same, taken
+from .program import Built, Engine, Program, check_update, on_host, program_of, taken
 
-# an engine: the file that has its build(program) -> Built, and the package and the extra that it needs
-ENGINES = {"interpret": (".interpret", "", ""), "numpy": (".numpy", "", ""), "numba": (".numba.engine", "numba", "fast"),
-           "jax": (".jax.engine", "jax", "jax"), "tape": (".tape.engine", "", "")}
-MANY_NUMBERS = 100  # lines, from which on a list of numbers is coded
-LONG, LOOPS = 1200, 1000  # lines of a list, and of its loops, 20 ms each: more take Numba twenty seconds and longer
-INLINED = {"sin": 12, "cos": 12, **dict.fromkeys(  # takes as long to compile as so many lines of a loop
-    ("exp", "expm1", "log", "log1p", "logaddexp", "sigmoid", "softplus", "erf", "power"), 5)}
+ENGINES: dict[str, Engine] = {}  # what `register` was given
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
-FUSES = "numba is installed, and fuses what is computed entry by entry"
 
 
-class Built(NamedTuple):
-    """What an engine makes of a program.
-
-    run: from the values to the outputs by name, or None where the values are not of the program's kinds; it then has
-    written nothing. source: the text it was made from. plan: what it is made of, to be printed.
-    """
-    run: Callable[[Mapping[str, Any]], dict[str, Any] | None]
-    source: str
-    plan: Any
+def register(engine: Engine) -> None:
+    """From here on `compile` has the engine, and chooses it by what its record says."""
+    ENGINES[engine.name] = engine
 
 
 def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "auto",
@@ -141,7 +136,7 @@ class Compiled:
 
     def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by a new program: of the first engine that can build it, and run it once, which may compile it."""
-        self.engine, self.why = self._choice(values, here)
+        self.engine, self.why = self._choice(values)
         before, failed = {x: here[x].copy() for x in self.inplace}, ""
         while True:
             try:
@@ -154,13 +149,12 @@ class Compiled:
                 for x, old in before.items():
                     here[x][...] = old
                 eval(self.steps, here)  # raises the sentence, where the values are at fault
-                if self.engine == "interpret":
+                if not (after := ENGINES[self.engine].after):
                     raise
                 knows = isinstance(error, XManError)  # the engine says itself that it is not for this list
                 reason = str(error) if knows else f"{type(error).__name__}, {shortened(str(error))}"
-                quiet = knows and self.asked == "auto" and os.environ.get("XMAN_ENGINE", "auto") == "auto"  # nobody asked for it
+                quiet = knows and not self._named()
                 failed = failed or ("" if quiet else f"the engine {self.engine} cannot build this list: {reason}")
-                after = "interpret" if self.engine == "numpy" else "numpy"
                 self.engine, self.why = after, f"{self.why}; {self.engine} gave way to {after}: {reason}"
         self._programs[key] = built, self.engine, self.why
         for old in list(self._programs)[:-REMEMBERED]:
@@ -172,38 +166,37 @@ class Compiled:
         return result
 
     def _run(self, built: Built, engine: str, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
-        result = built.run(values if engine == "jax" else here)
+        result = built.run(values if ENGINES[engine].on_device else here)
         if result is None:
-            return importlib.import_module(".interpret", __package__).build(self._as_written()).run(here)
+            reference = next(name for name, other in ENGINES.items() if not other.after)
+            return ENGINES[reference].build(self._as_written()).run(here)
         return result
 
-    def _choice(self, values: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, str]:
+    def _choice(self, values: Mapping[str, Any]) -> tuple[str, str]:
         """The engine to begin with, and why that one."""
         engine, why = self.asked, f"{self.asked} was asked for"
         if engine == "auto":
-            engine, why = chosen(self.steps, not self.inplace and not any(np.ndim(values[x]) for x in self.steps.inputs))
-            if any(here[x] is not values[x] for x in self.steps.inputs):
-                engine, why = "jax", "there are arrays of JAX among the values"
-        _, package, extra = ENGINES[engine]
+            engine, why = chosen(self.steps, values, self.inplace)
+        package, extra = ENGINES[engine].package, ENGINES[engine].extra
         if package and importlib.util.find_spec(package) is None:
             raise XManError(f"the engine {engine} needs the package {package}: pip install 'xman[{extra}]'")
         return engine, why
 
     def _build(self, values: Mapping[str, Any]) -> Built:
-        build = importlib.import_module(ENGINES[self.engine][0], __package__).build
-        if self.engine in ("interpret", "tape"):
-            return build(self._as_written())
+        engine = ENGINES[self.engine]
+        if engine.as_written:
+            return engine.build(self._as_written())
         try:
             program = program_of(self.steps, values, self.outputs, self.inplace)
         except XManError as error:  # of a list that eval runs
             raise RuntimeError(str(error)) from error
         for y, x in program.inplace.items():
             check_update(x, y, program.kinds.get(x), program.kinds.get(y))
-        built = build(program)
-        lines = built.source.count("\n")
-        if self.why == FUSES and lines + sum(INLINED.get(op, 0) for _, op, _ in program.steps) > LOOPS:
-            raise XManError(f"Numba would take long to compile {lines:,} lines of loops")
-        return built
+        return engine.build(program._replace(asked=self._named()))
+
+    def _named(self) -> bool:
+        """Whether somebody asked for an engine by its name."""
+        return (self.asked, os.environ.get("XMAN_ENGINE", "auto")) != ("auto", "auto")
 
     def _as_written(self) -> Program:
         return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
@@ -246,19 +239,16 @@ def exact(steps: WengertList) -> WengertList:
     return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
 
 
-def chosen(steps: WengertList, numbers_alone: bool) -> tuple[str, str]:
+def chosen(steps: WengertList, values: Mapping[str, Any], inplace: Mapping[str, str]) -> tuple[str, str]:
     """The engine for a list, and why that one. The variable XMAN_ENGINE of the environment decides where it is set."""
-    if (asked := os.environ.get("XMAN_ENGINE", "auto")) != "auto":
+    wishes = {name: engine.wish(steps, values, inplace) for name, engine in ENGINES.items()}
+    best = max(wishes, key=lambda name: wishes[name][0])
+    asked = os.environ.get("XMAN_ENGINE", "auto")
+    if asked != "auto" and not ENGINES[best].on_device:
         if asked not in ENGINES:
             raise XManError(f"XMAN_ENGINE is {asked!r}; there are auto, {', '.join(ENGINES)}")
         return asked, f"XMAN_ENGINE is {asked}"
-    if importlib.util.find_spec("numba") is None:
-        return "numpy", "numba is not installed; with it, pip install 'xman[fast]', small arrays take a third of the time or less"
-    if numbers_alone and len(steps) >= MANY_NUMBERS:
-        return "tape", f"all inputs are numbers, and {len(steps):,} lines are many: a coded tape runs them in one loop"
-    if len(steps) > LONG:
-        return "numpy", f"{len(steps):,} lines are more than {LONG:,}, and Numba would take long to compile them"
-    return "numba", FUSES
+    return best, wishes[best][1] or "; ".join(why for rank, why in wishes.values() if not rank and why)
 
 
 def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[str, str]:
@@ -277,18 +267,8 @@ def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[s
     return dict(inplace)
 
 
-def check_update(x: str, y: str, old: Kind | None, new: Kind | None) -> None:
-    """Raise XManError unless y can overwrite x."""
-    if not old or not old.array or not same(old, new):
-        raise XManError(f"inplace: {y} is {described(new)}, and cannot overwrite {x}, {described(old)}")
-
-
 def signature(x: Any) -> tuple:
     """What a program depends on: the type of a value, its shape and its precision."""
     if issubclass(type(x), np.ndarray):  # a traced value is one for isinstance
         return type(x), x.shape, x.dtype, x.flags.c_contiguous
     return type(x), np.shape(x), getattr(x, "dtype", None)
-
-
-def described(kind: Kind | None) -> str:
-    return f"an array of {kind.dtype} of shape {kind.shape}" if kind and kind.array else "no array"

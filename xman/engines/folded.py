@@ -7,19 +7,19 @@ its parameter, W_next = W − lr·(Xᵀ @ d), is one such line, and with W overw
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 
-from ..wengert import Line
+from ..wengert import Line, needed, registers
 from .program import GEMM, Kind, Program
 
 
 def folded(program: Program, rows: bool = True) -> list[Line]:
     """The lines of the program with its products of matrices as `gemm`. rows: also where c is a row that is spread."""
     kinds = program.kinds
-    uses = Counter(a for _, _, args in program.steps for a in args if isinstance(a, str))
+    uses = Counter(a for _, _, args in program.steps for a in registers(args))
     uses.update((*program.outputs, *program.inplace))
     made: dict[str, tuple] = {}      # the arguments of each gemm
     flipped = {dst: args[0] for dst, op, args in program.steps if op in ("transpose", "mT") and dst in kinds
@@ -35,7 +35,7 @@ def folded(program: Program, rows: bool = True) -> list[Line]:
             lines[dst] = (dst, GEMM, found)
         else:
             lines[dst] = (dst, op, args)
-    return wanted([*lines.values()], (*program.outputs, *program.inplace))
+    return needed([*lines.values()], (*program.outputs, *program.inplace))
 
 
 def product(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind], flipped: Mapping[str, str]) -> tuple | None:
@@ -52,7 +52,7 @@ def product(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind], flipped: 
 def absorbed(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind], made: Mapping[str, tuple], uses: Mapping[str, int],
              rows: bool) -> tuple | None:
     """The gemm that a product becomes together with the line that alone reads it: scaled, negated, or something added."""
-    free = [a for a in args if isinstance(a, str) and a in made and uses[a] == 1]
+    free = [a for a in registers(args) if a in made and uses[a] == 1]
     for z in reversed(free):  # what was computed last is added to what was there before
         alpha, s, a, ta, b, tb, c = made[z]
         rest = [other for other in args if other is not z]
@@ -80,19 +80,6 @@ def is_number(a: Any) -> bool:
     return isinstance(a, (int, float)) and not isinstance(a, bool) and a != 0 and bool(np.isfinite(a))
 
 
-def wanted(lines: Sequence[Line], keep: Iterable[str]) -> list[Line]:
-    """The lines that lead to the registers in keep, in their order."""
-    needed, found = set(keep), []
-    for line in reversed(lines):
-        if line[0] in needed:
-            found.append(line)
-            try:
-                needed.update(line[2])
-            except TypeError:  # an array among the arguments
-                needed.update(a for a in line[2] if isinstance(a, str))
-    return found[::-1]
-
-
 # ---- order ----------------------------------------------------------------------------------------------------------
 
 def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[str], holds: Mapping[str, frozenset[str]],
@@ -107,7 +94,7 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
     readers: dict[str, list[str]] = {}
     inside: dict[str, list[str]] = {}  # the lines that read the memory of an input that is overwritten
     for dst, _, args in lines:
-        for a in {a for a in args if isinstance(a, str)}:
+        for a in {*registers(args)}:
             readers.setdefault(a, []).append(dst)
             for x in holds.get(a, ()):
                 inside.setdefault(x, []).append(dst)
@@ -120,7 +107,7 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
     for k, (dst, _, args) in enumerate(lines):
         position[dst] = k
         if dst in of_updates:
-            position[dst] = max([position[a] for a in args if isinstance(a, str) and a in position], default=-1)
+            position[dst] = max([position[a] for a in registers(args) if a in position], default=-1)
             of_inputs += [dst] * (position[dst] == -1 and dst not in inplace)
         if dst in inplace:
             others = [position.get(r, index[r]) for r in inside.get(inplace[dst], ()) if r != dst]
@@ -129,7 +116,7 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
         position[dst] = min(position[r] for r in readers[dst]) - 0.25
     moved = sorted(lines, key=lambda line: position[line[0]])
     place = {dst: k for k, (dst, _, _) in enumerate(moved)}
-    if any(place[a] >= place[dst] for dst, _, args in moved for a in args if isinstance(a, str) and a in place):
+    if any(place[a] >= place[dst] for dst, _, args in moved for a in registers(args) if a in place):
         moved, place = lines, index
     given_back = {x for name in outputs for x in holds.get(name, ())}
     direct = {y for y, x in inplace.items() if y in place and x not in given_back and place[y] > after

@@ -11,14 +11,14 @@ import numpy as np
 
 import ops
 
-from ..wengert import Line
-from .door import Built
+from ..wengert import Line, registers
 from .folded import folded, ordered
 from .memory import Event, arena, placed
 from .plan import Buffer, Plan, flops_of
-from .program import GEMM, Program, held
+from .program import GEMM, Built, Engine, Program, held
 from .text import Text, guard, own_array
 
+ENGINE = Engine("numpy", __name__, lambda *_: (1, ""), after="interpret")
 WORTH_BLAS = 1e6  # operations of all products from which on SciPy's BLAS, which folds, pays for its import
 VIEWS = {"transpose", "mT", "reshape", "getitem"}
 INFIX = {"add": "+", "subtract": "-", "mul": "*", "divide": "/"}
@@ -47,7 +47,7 @@ class Writer:
         self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds, max(calls, default=-1))
         self.over = {y: program.inplace[y] for y in direct if self.hows[y] == "into"}
         buffered = {dst for dst, how in self.hows.items() if how == "into"} - {*self.outputs, *self.over}
-        events = [Event({root for a in args if isinstance(a, str) for root in holds[a]},
+        events = [Event({root for a in registers(args) for root in holds[a]},
                         {dst: self.kinds[dst].bytes} if dst in buffered else {},
                         {dst: [a for a in self.written_over(op, args) if a in buffered and self.kinds[a] == self.kinds[dst]]})
                   for dst, op, args in self.lines]
@@ -61,8 +61,8 @@ class Writer:
         """How a line is computed: `into` an array that is there, as a `view`, as a `number`, or by a `call` of its operator."""
         if op == GEMM:
             return "into"
-        registers = [a for a in args if isinstance(a, str)]
-        if op not in ops.table.OURS or any(a not in self.kinds for a in (dst, *registers)) or len(registers) > ARRAYS.get(op, 99):
+        read = registers(args)
+        if op not in ops.table.OURS or any(a not in self.kinds for a in (dst, *read)) or len(read) > ARRAYS.get(op, 99):
             return "call"
         if isinstance(args[0], str) and (op == "alias" or op in VIEWS and self.kinds[args[0]].array and self.kinds[dst].array):
             return "view"
@@ -78,7 +78,7 @@ class Writer:
         """The arguments that a line may write its result over: those that it has read by then."""
         if op == GEMM:
             return [args[6]] if args[6] and args[6] not in (args[2], args[4]) else []
-        return [a for a in args if isinstance(a, str)] if isinstance(ops.G.get(op), np.ufunc) or op in SPECIAL else []
+        return registers(args) if isinstance(ops.G.get(op), np.ufunc) or op in SPECIAL else []
 
     # ---- the text ---------------------------------------------------------------------------------------------------
 

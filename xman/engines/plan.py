@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ops import operations
+
 from ..wengert import Line
-from .flops import operations
 from .program import GEMM, Kind
 
 

@@ -1,8 +1,9 @@
-"""What an engine is given: the list as it is for the shapes and types of one set of values, and what is wanted of it."""
+"""What an engine says of itself, what it is given, the list for the shapes and types of one set of values, and what it makes."""
 from __future__ import annotations
 
+import importlib
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,14 +14,11 @@ from ops.table import MANY
 from ..errors import XManError
 from ..interpreters import eval
 from ..passes import EXACT, simplify
-from ..wengert import Line, WengertList
-from .lowered import LOWERED
+from ..wengert import Line, WengertList, registers
+from .lowered import lowered
 
 KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # where the keys begin
 GEMM = "gemm()"  # a line that is one call of BLAS (`folded`); no operator can be called so
-# whose results may lie in the memory of an argument
-MAY_SHARE = {"alias", "stopGradient", "reshape", "transpose", "mT", "getitem", "flip", "diag", "diagBack", "part", "unpad",
-             "column", "einsum", "einsumBack", "clip", "round", "oneHot", "unbroadcast"}
 
 
 class Kind(NamedTuple):
@@ -38,7 +36,8 @@ class Program(NamedTuple):
     steps: the list, simplified for the shapes and lowered to few operators. kinds: those of its registers; one that is
     missing there is something else, such as a sparse matrix. outputs: what is wanted. inplace: the input that each of
     these registers is to overwrite. original: the list as it was. others: the type and shape of inputs without a kind.
-    constants: the values of registers that steps reads, or that are wanted, and that no input changes.
+    constants: the values of registers that steps reads, or that are wanted, and that no input changes. asked: whether
+    somebody asked for an engine by its name, and waits as long as it takes.
     """
     steps: WengertList
     kinds: dict[str, Kind]
@@ -47,6 +46,41 @@ class Program(NamedTuple):
     original: WengertList
     others: dict[str, tuple[type, tuple]] = {}
     constants: dict[str, Any] = {}
+    asked: bool = True
+
+
+class Built(NamedTuple):
+    """What an engine makes of a program.
+
+    run: from the values to the outputs by name, or None where the values are not of the program's kinds; it then has
+    written nothing. source: the text it was made from. plan: what it is made of, to be printed.
+    """
+    run: Callable[[Mapping[str, Any]], dict[str, Any] | None]
+    source: str
+    plan: Any
+
+
+class Engine(NamedTuple):
+    """What an engine says of itself, before anything of it is imported.
+
+    file: the module that has its build(program) -> Built. wish: (steps, values, inplace) -> (rank, why), how much it wants
+    such a list where nobody asked for an engine: auto takes the highest rank, and `step.why` says why; 0 is a refusal, whose
+    why the engine of rank 1 hands on as its own. after: the engine that it gives way to; "" for the reference, to which
+    the others lead. package, extra: what it needs, and the extra of pip that has it. as_written: it takes the list as it was
+    written, for values of all shapes; its Program has no kinds then. on_device: its `run` takes and gives arrays of another
+    library where they are; the others are given copies on the host.
+    """
+    name: str
+    file: str
+    wish: Callable[[WengertList, Mapping[str, Any], Mapping[str, str]], tuple[int, str]]
+    after: str
+    package: str = ""
+    extra: str = ""
+    as_written: bool = False
+    on_device: bool = False
+
+    def build(self, program: Program) -> Built:
+        return importlib.import_module(self.file).build(program)
 
 
 def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...], inplace: Mapping[str, str]) -> Program:
@@ -56,14 +90,14 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
     wanted = eval(steps, values)  # what fails, fails here and in words
     wanted = {name: kind_of(wanted[name]) for name in keep}
     lines, constants = lifted(steps)
-    short = simplify(lines, keep, values | constants, EXACT + LOWERED)
+    short = simplify(lines, keep, values | constants, EXACT + lowered())
     found = eval(short, values | constants)
     if any(not same(kind_of(found[name]), kind) for name, kind in wanted.items()):
         short, found = lines, eval(lines, values | constants)  # a rewrite has changed a type: a list of many precisions
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
     others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
     for dst, op, args in short:
-        if op in ops.table.OURS and all(a in constants for a in args if isinstance(a, str)):
+        if op in ops.table.OURS and all(a in constants for a in registers(args)):
             constants[dst] = found[dst]
     lines = settled([line for line in short if line[0] not in constants], kinds, keep)
     constants = {x: constants[x] for x in dict.fromkeys((*lines.inputs, *keep)) if x in constants}
@@ -81,13 +115,13 @@ def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
 
 def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str]) -> WengertList:
     """The lines with shapes in the place of registers that are read for their shape alone, and without what nobody reads."""
-    lines, needed = [], set(keep)
+    lines, wanted = [], set(keep)
     for dst, op, args in reversed(list(steps)):
-        if dst in needed:
+        if dst in wanted:
             like = args[1] if op in ("reshape", "broadcast") else None
             if isinstance(like, str) and dst in kinds and args[0] in kinds and kinds[dst].dtype == kinds[args[0]].dtype:
                 args = (args[0], kinds[dst].shape, *args[2:])
-            needed.update(a for a in args if isinstance(a, str))
+            wanted.update(registers(args))
             lines.append((dst, op, args))
     return WengertList(lines[::-1])
 
@@ -124,13 +158,22 @@ def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozense
     """The registers in whose memory each register may lie: itself, or those that it is a view of."""
     holds: dict[str, frozenset[str]] = {}
     for dst, op, args in lines:
-        registers = [a for a in args if isinstance(a, str)]
-        for a in registers:
+        for a in registers(args):
             holds.setdefault(a, frozenset([a]))
         if dst in kinds and not kinds[dst].array:
             holds[dst] = frozenset()
-        elif op in MAY_SHARE or op not in ops.table.OURS and op != GEMM:
-            holds[dst] = frozenset().union(*(holds[a] for a in registers))
+        elif ops.facts_of(op).view or op not in ops.table.OURS and op != GEMM:
+            holds[dst] = frozenset().union(*(holds[a] for a in registers(args)))
         else:
             holds[dst] = frozenset([dst])
     return holds
+
+
+def check_update(x: str, y: str, old: Kind | None, new: Kind | None) -> None:
+    """Raise XManError unless y can overwrite x."""
+    if not old or not old.array or not same(old, new):
+        raise XManError(f"inplace: {y} is {described(new)}, and cannot overwrite {x}, {described(old)}")
+
+
+def described(kind: Kind | None) -> str:
+    return f"an array of {kind.dtype} of shape {kind.shape}" if kind and kind.array else "no array"

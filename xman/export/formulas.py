@@ -9,9 +9,9 @@ import math
 import numpy as np
 
 from ops import G, f
+from ops.activations import logSoftmax_of_entries, softmax_of_entries
 from ops.reductions import count
 
-from ..engines.lowered import log_softmax, softmax
 from . import rearranged as to
 
 
@@ -215,8 +215,8 @@ FORMULAS = {
     "squaredNorm": lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims),
     "norm":     lambda x, axis=None, keepdims=False: f.sqrt(f.sum(x * x, axis, keepdims)),
     "frobeniusNorm": lambda x: f.sqrt(f.sum(x * x)),
-    "softmax":  lambda x, axis=-1: softmax(x, axis),
-    "logSoftmax": lambda x, axis=-1: log_softmax(x, axis),
+    "softmax":  softmax_of_entries,
+    "logSoftmax": logSoftmax_of_entries,
     "unbroadcast": to.unbroadcast, "dotLeft": to.dot_left, "dotRight": to.dot_right, "mT": to.exchanged, "flip": to.flip,
     "roll": to.roll, "pad": to.pad, "part": to.part, "diag": to.diag, "diagBack": to.diag_back, "correlate": to.correlate,
     "outer":    lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)),

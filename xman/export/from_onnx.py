@@ -17,14 +17,13 @@ import ops
 from ops.linear_maps import einsum_parts, shape_of
 from ops.table import ELEMENTWISE
 
-from ..engines.folded import wanted
-from ..engines.jax.table import COMPARED
+from ..engines.jax.table import compares
 from ..errors import XManError, extra
 from ..notation import shortened
 from ..passes.writer import Symbol, Writer, Written
 from ..register import literal
 from ..validity import refuse_name
-from ..wengert import Line, WengertList
+from ..wengert import Line, WengertList, needed
 from .any_rows import general
 from .meanings import MEANINGS, MOST, numeric, within_bounds
 
@@ -52,7 +51,7 @@ class Example(Symbol):
     dtype = property(lambda self: np.asarray(self.value).dtype)
 
     def record(self, op, args):
-        joined = args if op in ELEMENTWISE or op in COMPARED else ()  # a number takes the precision of the others
+        joined = args if op in ELEMENTWISE or compares(op) else ()  # a number takes the precision of the others
         plain = {np.dtype(float), np.dtype(int), np.dtype(bool), *(a.dtype for a in joined if isinstance(a, Example))}
         args = [a.item() if type(a) is np.ndarray and not a.ndim and a.dtype in plain else a for a in args]
         examples = [a.value if isinstance(a, Example) else a for a in args]
@@ -88,7 +87,7 @@ def result_shape(op: str, args: list) -> tuple[int, ...]:
         return (sum(map(math.prod, shapes[1:])),)
     if op == "take":
         return *shapes[1], *(n for k, n in enumerate(shapes[0]) if k != args[2])
-    return np.broadcast_shapes(*shapes) if op in ELEMENTWISE or op in COMPARED else ()
+    return np.broadcast_shapes(*shapes) if op in ELEMENTWISE or compares(op) else ()
 
 
 @np.errstate(all="ignore")
@@ -114,7 +113,7 @@ def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None 
                         f"sizes={{{free[1]!r}: 10}}")
     tried = free_sizes(graph) if free else [0]
     read = [Reading(onnx, graph, {**given, **dict.fromkeys(free, n)}, bool(free)) for n in tried]
-    return read[0].imported(wanted(WengertList(general(read, tried) if free else read[0].lines), read[0].results))
+    return read[0].imported(needed(WengertList(general(read, tried) if free else read[0].lines), read[0].results))
 
 
 def opened(onnx: Any, source: Any) -> Any:

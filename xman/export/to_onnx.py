@@ -14,15 +14,14 @@ import numpy as np
 
 import ops
 
-from ..engines.folded import wanted
 from ..errors import XManError, extra
+from ..files.whole import write_whole
 from ..interpreters import eval
 from ..interpreters.context import missing, numbers
 from ..notation import shortened, shown
-from ..wengert import Line, Steps, WengertList, checked, named
+from ..wengert import Line, Steps, WengertList, checked, named, needed
 from .nodes import OPSET, Node, Nodes, beyond
 from .rows import on
-from .whole import write_whole
 
 LARGEST = 2 ** 31 - 2 ** 20  # bytes of a file: Protocol Buffers count in 31 bits
 MOST_ROWS = 100_000  # that are tried
@@ -45,7 +44,7 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     onnx = extra("onnx", "onnx", "an ONNX file")
     steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
     numbered = {line[0]: k for k, line in enumerate(steps, 1)}
-    lines = wanted(steps, outputs)
+    lines = needed(steps, outputs)
     sizes = three_sizes(lines, values) if rows else [0]
     written = [write(lines, numbered, {x: np.resize(v, (n, *np.shape(v)[1:])) if x in rows else v for x, v in values.items()},
                      outputs, constants) for n in sizes]

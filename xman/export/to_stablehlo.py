@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..engines.folded import wanted
 from ..engines.jax.engine import wide
 from ..engines.jax.table import CALLED, FUNCTIONS, MODULES
 from ..errors import XManError, extra
+from ..files.whole import write_whole
 from ..interpreters import eval
 from ..notation import shown
-from ..wengert import Steps
+from ..wengert import Steps, needed, registers
 from .rows import on
 from .to_onnx import asked
-from .whole import write_whole
 
 
 def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None, *,
@@ -33,7 +32,7 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
     jax = extra("jax", "jax", "StableHLO")
     from jax import export
     steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
-    lines, kept = wanted(steps, outputs), {x: np.asarray(values[x]) for x in constants}
+    lines, kept = needed(steps, outputs), {x: np.asarray(values[x]) for x in constants}
     eval(lines, values)  # what fails, fails here and in words
     table = on(jax.numpy, **beyond())
 
@@ -50,7 +49,7 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
 
     with wide():
         n, = export.symbolic_shape("rows") if rows else [0]
-        inputs = {a for _, _, args in lines for a in args if isinstance(a, str)} & {*steps.inputs} - kept.keys()
+        inputs = {a for _, _, args in lines for a in registers(args)} & {*steps.inputs} - kept.keys()
         arrays = {x: np.asarray(values[x]) for x in steps.inputs if x in inputs}
         shapes = {x: jax.ShapeDtypeStruct((n, *a.shape[1:]) if x in rows else a.shape, a.dtype) for x, a in arrays.items()}
         data = export.export(jax.jit(run))(shapes).serialize()

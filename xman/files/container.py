@@ -7,42 +7,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import XManError, extra
+from .whole import write_whole
 
 FORMAT = 3  # of the files that are written
 
 
 def save(path: str | Path, arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> None:
-    """Write arrays and facts (anything JSON can hold) to path: to a file beside it first, which then takes its place.
-
-    Whoever reads path finds the old file or the new, whole; two processes never mix. XManError where it cannot be
-    written, with the old file left as it was.
-    """
+    """Write arrays and facts (anything JSON can hold) to path, whole or not at all."""
     numpy = extra("safetensors.numpy", "cli", "a checkpoint or a model")
-    path, arrays = Path(path), {name: np.asarray(a, order="C") for name, a in arrays.items()}
+    arrays = {name: np.asarray(a, order="C") for name, a in arrays.items()}
     text = json.dumps({"versions": versions()} | facts)
-    content = numpy.save(arrays, {"format": str(FORMAT), "xman": text, "sha256": digest(arrays, text)})
-    try:
-        handle, beside = tempfile.mkstemp(prefix=path.name + ".", suffix=".part", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, path)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise XManError(f"{path} could not be written: {error.strerror}; what stood there is unchanged") from error
+    write_whole(path, numpy.save(arrays, {"format": str(FORMAT), "xman": text, "sha256": digest(arrays, text)}))
 
 
 def restore(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -83,5 +65,8 @@ def digest(arrays: dict[str, np.ndarray], text: str) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of what wrote a file."""
-    return {"python": sys.version.split()[0], "numpy": np.__version__}
+    """Of what is running."""
+    import scipy
+
+    from .. import __version__  # set when the package is whole
+    return {"xman": __version__, "python": sys.version.split()[0], "numpy": np.__version__, "scipy": scipy.__version__}

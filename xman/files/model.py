@@ -1,8 +1,9 @@
 """A trained model: one list from raw columns to predictions, with its arrays; read and run without the code that made it."""
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from ..interpreters import eval
 from ..manager import XMan
 from ..passes import simplify
 from ..tables import Column, Prepared, TableError, inputs
+from ..tables.columns import sizes
 from ..tables.kinds import target_cells
 from ..wengert import Line, WengertList, temporaries
 from . import container
@@ -79,25 +81,33 @@ class Model(NamedTuple):
 
     def truth(self, table: Any, where: str = "the table") -> np.ndarray:
         """What stands in the table's column of the target: labels, or numbers. TableError where there is none."""
-        if self.target not in table.column_names:
+        names, first = table.column_names, self.columns[0]
+        last = names[-1:] if first.kind == "array" and len(names) == math.prod(sizes(first)) + 1 else []
+        if not (name := [self.target] if self.target in names else last):
             raise TableError(f"{where} lacks the column {self.target!r}, which holds the truth")
-        return target_cells(table, Column(self.target, "", "category" if self.classes else "number"), where)
+        return target_cells(table, Column(name[0], "", "category" if self.classes else "number"), where)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file of safetensors, whole or not at all. XManError where it cannot be written."""
-        container.save(path, {f"values/{name}": x for name, x in self.values.items()}, {
-            "kind": "model", "list": str(self.steps), "columns": [list(column) for column in self.columns], "output": self.output,
-            "classes": list(self.classes), "target": self.target, "settings": self.settings})
+    def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
+        """Write the model to a file of safetensors, whole or not at all. XManError where it cannot be written.
+
+        arrays, facts: what a checkpoint has beside the model that it is.
+        """
+        container.save(path, {**arrays, **{f"values/{name}": x for name, x in self.values.items()}}, {
+            "list": str(self.steps), "columns": [list(column) for column in self.columns], "output": self.output,
+            "classes": list(self.classes), "target": self.target, "settings": self.settings} | facts)
 
 
 def load(path: str | Path) -> Model:
-    """The model that a file holds. XManError where it is cut, altered, of a later version or none; nothing in it is run."""
+    """The model that a file holds, of a checkpoint with the best parameters so far.
+
+    XManError where it is cut, altered, of a later version, or predicts nothing; nothing in it is run.
+    """
     arrays, facts = container.restore(path)
-    if facts.get("kind") != "model":
-        raise XManError(f"{path} is a checkpoint and no model: train on from it, or write a model with --save")
+    if "no_model" in facts:
+        raise XManError(f"{path} is a checkpoint from which training goes on, and no model: {facts['no_model']}")
     try:
         columns = tuple(Column(*map(str, column)) for column in facts["columns"])
-        values = {name.removeprefix("values/"): x for name, x in arrays.items()}
+        values = {name.removeprefix("values/"): x for name, x in arrays.items() if name.startswith("values/")}
         output, classes, target = str(facts["output"]), tuple(map(str, facts["classes"])), str(facts["target"])
         steps = read_list(facts["list"], columns, values, output, len(classes))
         return Model(steps, values, columns, output, classes, target, dict(facts["settings"]))
@@ -106,19 +116,18 @@ def load(path: str | Path) -> Model:
 
 
 def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepared | None = None,
-            settings: Mapping[str, Any] | None = None, example: Any = None, target: str = "y") -> Model:
+            settings: Mapping[str, Any] | None = None, shape: tuple[int, ...] = (), classes: Sequence[str] = ()) -> Model:
     """The model that a network with these parameters is, on the columns of a table, or on its own X.
 
-    prepared: of the table that it was trained on; without it example, an array like X, says what feed does.
+    prepared: of the table that it was trained on; without it shape, that of a row of X, and classes, the labels.
     """
     if not hasattr(network, "outputs"):
         raise XManError("the model has no register 'outputs', so there is nothing that it predicts; set one")
     names, own = network.names(), network.operationSequence(network.outputs)
     output = names[id(network.outputs)]
     known = {name: np.asarray(x) for name, x in {**network.inputDict(), **parameters}.items() if name in own.inputs}
-    shape = np.shape(example)[1:]
     columns = (Column("X", "X", "array", "x".join(map(str, shape))),)
-    before, rows, classes, scale = WengertList(), "X", (), None
+    before, rows, scale, target = WengertList(), "X", None, "y"
     if prepared is not None:
         columns, before, rows, classes, target = *prepared[:3], prepared.classes, prepared.target.name
         scale = None if classes else prepared.scale
@@ -140,7 +149,7 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
     steps = renumbered(simplify(WengertList(steps), [output]))
     columns = tuple(c._replace(register=new.get(c.register, c.register)) for c in columns)
     values = {name: known[name] for name in steps.inputs if name in known}
-    return Model(steps, values, columns, output, classes, target, dict(settings or {}))
+    return Model(steps, values, columns, output, tuple(classes), target, dict(settings or {}))
 
 
 def feeding(network: XMan, own: WengertList, example: np.ndarray) -> WengertList:

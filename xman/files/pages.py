@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import XManError
+from .container import versions
 from .model import Model
 from .reports import judged, told
+from .whole import write_whole
 
 STYLE = ("body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
          "pre{background:#f6f8fa;padding:1rem;overflow-x:auto;font-size:13px}table{border-collapse:collapse}"
@@ -28,6 +29,7 @@ def write_page(path: str, model: Model, outputs: np.ndarray, truth: np.ndarray, 
     report, settings = judged(model, outputs, truth), model.settings
     history = settings.get("history", [])
     facts = {"target": model.target, "parameters": f"{sum(x.size for x in model.values.values()):,}", "seconds": f"{seconds:.1f}",
+             "versions": ", ".join(map(" ".join, versions().items())),
              **{key: value for key, value in settings.items() if key not in ("history", "names")}}
     parts = [f"<h1>{escape(model.target)}</h1>", table([facts.items()], rows=True),
              "<h2>How good it is</h2>", f"<pre>{escape(told(report))}</pre>",
@@ -35,11 +37,7 @@ def write_page(path: str, model: Model, outputs: np.ndarray, truth: np.ndarray, 
              "<h2>Worst mistakes</h2>", mistakes(model, outputs, truth, rows),
              "<h2>The list</h2>", f"<pre>{escape(str(model.steps))}</pre>"]
     page = f"<!doctype html><meta charset=utf-8><title>{escape(model.target)}</title><style>{STYLE}</style>{''.join(parts)}"
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(page)
-    except OSError as error:
-        raise XManError(f"{path} cannot be written: {error.strerror}") from None
+    write_whole(path, page.encode())
 
 
 def escape(text: Any) -> str:

@@ -8,13 +8,11 @@ import numpy as np
 
 import ops
 
-from ..engines.flops import FLOPS
-from ..engines.folded import wanted
 from ..errors import XManError, nearest
 from ..interpreters import backprop, eval
 from ..notation import shown
 from ..validity import as_line
-from ..wengert import WengertList
+from ..wengert import WengertList, needed, registers
 from .compare import Wrong, expect, expect_that
 
 # None of these gives an array with more axes than its arguments have, or with a longer one: what a line of them takes in
@@ -59,7 +57,7 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
     except XManError as error:
         raise Wrong(expected=f"{what}: a valid Wengert list", came_back=str(error), look=None) from None
     if strange := [name for name in steps.inputs if name not in inputs]:
-        k, line = next((k, line) for k, line in enumerate(steps, 1) if strange[0] in (a for a in line[2] if isinstance(a, str)))
+        k, line = next((k, line) for k, line in enumerate(steps, 1) if strange[0] in registers(line[2]))
         raise Wrong(expected=f"{what}: it reads {', '.join(inputs)} and what earlier lines assign",
                     came_back=f"line {k}, {shown(line)}, reads {strange[0]!r}{near(strange[0], inputs)}",
                     look=names)
@@ -82,7 +80,7 @@ def read_line(k: int, line: Any, operators: Collection[str], what: str) -> None:
     if not (isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple)):
         raise wrong(" is no such triple", "it is (register, operator, tuple of arguments); a tuple of one is ('z2',)")
     dst, op, args = line
-    for name in (dst, op, *(a for a in args if isinstance(a, str))):
+    for name in (dst, op, *registers(args)):
         if not isinstance(name, str) or len(name) > 80 or not name.isprintable():
             raise wrong(" has a name that is no string of at most 80 printable characters")
     if len(args) > 8:
@@ -106,7 +104,7 @@ def small(a: Any) -> bool:
 
 def from_given(steps: WengertList, of: str, given: Collection[str]) -> WengertList:
     """The lines that `of` needs once the registers in `given` have values: what is judged apart from what it builds on."""
-    return WengertList(wanted([line for line in steps if line[0] not in given], [of]))
+    return WengertList(needed([line for line in steps if line[0] not in given], [of]))
 
 
 def values_of(steps: WengertList, inputs: Mapping[str, Any], what: str = "the model's list") -> dict[str, Any]:
@@ -121,7 +119,7 @@ def values_of(steps: WengertList, inputs: Mapping[str, Any], what: str = "the mo
             out = ops.G[op](*args)
             out = np.float64(out) if isinstance(out, (int, float)) else out
             spent["entries"] += np.size(out)
-            spent["operations"] += FLOPS[op](out, *args)
+            spent["operations"] += ops.operations(op)(out, *args)
             if spent["entries"] > ENTRIES or spent["operations"] > OPERATIONS:
                 raise ValueError(f"the list has taken {spent['operations']:,} operations and holds {spent['entries']:,} numbers "
                                  "here, more than the task can need; which shape is larger than you think?")
@@ -163,7 +161,7 @@ def work(steps: WengertList, values: Mapping[str, Any]) -> Work:
 
     values: as `values_of` gave them.
     """
-    return Work(len(steps), sum(FLOPS[op](values[dst], *(values[a] if isinstance(a, str) else a for a in args))
+    return Work(len(steps), sum(ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a for a in args))
                                 for dst, op, args in steps))
 
 

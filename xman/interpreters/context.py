@@ -12,7 +12,7 @@ from ops.table import arity
 
 from ..errors import XManError, nearest
 from ..notation import shortened, shown
-from ..wengert import WengertList
+from ..wengert import WengertList, registers
 
 
 def missing(steps: WengertList, values: Mapping[str, Any]) -> None:
@@ -117,7 +117,7 @@ def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[s
     if callable(table[op]) != (word == "value"):
         wanted = "a function" if word == "value" else f"a list with a function for each argument: write {op!r}: [rule]"
         return XManError(f"{where}: the table has {shortened(table[op])} for {op!r}; wanted {wanted}")
-    names = dict.fromkeys(a for a in args if isinstance(a, str))
+    names = dict.fromkeys(registers(args))
     if lacking := [name for name in (*names, *(() if word == "value" else (dst,))) if name not in values]:
         return XManError(f"{where}: no value for {lacking[0]!r}; the values have to be those that eval returned for this list")
     sizes = ", ".join(f"{a} has shape {np.shape(values[a])}" for a in names if not isinstance(values[a], Expression))

@@ -21,7 +21,7 @@ from ..interpreters import backprop, eval
 from ..interpreters.context import depends
 from ..notation import shown
 from ..passes.differentiate import inputs_of
-from ..wengert import Line, Steps, checked, named
+from ..wengert import Line, Steps, checked, named, registers
 from .hessian import Hessian
 from .linear import Point, point
 
@@ -70,7 +70,7 @@ def becker_lecun(steps: Steps, values: Point, of: str, wrt: Sequence[str]) -> di
     for line in reversed(steps):
         dst, _, args = line
         if dst in found and dst in deltas:
-            for x in dict.fromkeys(a for a in args if isinstance(a, str) and a in moving):
+            for x in dict.fromkeys(a for a in registers(args) if a in moving):
                 places = [i for i, a in enumerate(args) if isinstance(a, str) and a == x]
                 part = sent_back(line, places, found[dst], deltas[dst], values)
                 found[x] = found[x] + part if x in found else part

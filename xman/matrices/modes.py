@@ -19,7 +19,7 @@ import ops
 
 from ..errors import XManError
 from ..interpreters.context import depends
-from ..wengert import WengertList
+from ..wengert import WengertList, needed
 
 Sources = dict[str, dict[str, None]]  # by register those that it is computed from, each once and in order
 NAMED = 4                             # registers that a count names
@@ -146,12 +146,8 @@ def route(steps: WengertList, of: str, wrt: Sequence[str], sizes: Mapping[str, i
 
 def between(steps: WengertList, of: str, sources: Sequence[str]) -> WengertList:
     """The lines by which `of` depends on the sources; all other registers are inputs of them."""
-    moving, wanted, lines = depends(steps, sources, dict.fromkeys(sources)), {of}, []
-    for line in reversed(steps):
-        if line[0] in wanted and line[0] in moving and line[0] not in sources:
-            lines.append(line)
-            wanted.update(a for a in line[2] if isinstance(a, str))
-    return WengertList(lines[::-1])
+    moving = depends(steps, sources, dict.fromkeys(sources))
+    return WengertList(needed([line for line in steps if line[0] in moving and line[0] not in sources], [of]))
 
 
 def eliminated(blocks: dict[str, dict[str, Any]], order: Sequence[str]) -> dict[str, dict[str, Any]]:

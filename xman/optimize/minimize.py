@@ -17,12 +17,12 @@ from ..manager import XMan
 from ..matrices import Hessian, packed, unpacked
 from ..matrices.linear import LinearMap
 from ..passes import EXACT, STABLE, gradient, simplify
-from ..train.evaluation import Diverged, Result, first_nan, judge
+from ..train.evaluation import Diverged, Result, first_nan, judge, pair
 from ..train.loop import Callback
 from ..train.objective import Objective
 from ..train.progress import Progress
 from ..train.run import score
-from ..train.second_order import refuse_changing
+from ..train.second_order import SMALLEST, refuse_changing
 from ..wengert import WengertList
 
 WITH_GRADIENT, WITH_PRODUCTS = ("L-BFGS-B", "BFGS", "CG"), ("Newton-CG", "trust-ncg", "trust-krylov")
@@ -45,9 +45,11 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
     """
     if method not in (methods := (*WITH_GRADIENT, *WITH_PRODUCTS)):
         raise XManError(f"there is no method {method!r}{nearest(str(method), methods)}; there are {', '.join(methods)}")
-    judged = judge(what, validation) if validation is not None else None
+    judged, known = None, {}
     if isinstance(what, XMan):
         objective = Objective(what, data, 0, sample_weight, class_weight, l1, l2)
+        judged = judge(what, pair(validation, "validation", objective.labels)) if validation is not None else None
+        known = {"network": what, "shape": objective.X.shape[1:], "classes": objective.labels, "settings": {"optimizer": method}}
         refuse_changing(objective, method)
         steps, of, wrt, back = objective.steps, objective.loss, objective.names, dict
         values = objective.inputs | objective.given(objective.X, objective.y, np.arange(objective.rows), 0)
@@ -59,7 +61,7 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
         steps, wrt, values, back = traced(what, start, data)
         of = steps[-1][0]
     return Descent(Problem(steps, of, wrt, values, method in WITH_PRODUCTS, engine), back, tolerance, judged,
-                   callbacks).run(method, epochs, progress)
+                   callbacks).run(method, epochs, progress)._replace(**known)
 
 
 class Problem:
@@ -136,7 +138,7 @@ class Descent:
         problem, options = self.problem, {"maxiter": epochs}
         slope = problem.gradient(problem.start)
         if not problem.at(problem.start).sound:
-                raise unsound(problem.steps, problem.values)
+            raise unsound(problem.steps, problem.values)
         options |= {"L-BFGS-B": {"ftol": 0.0, "gtol": 0.0, "maxfun": 100 * epochs}, "Newton-CG": {"xtol": 0.0}}.get(
             method, {"gtol": 0.0})
         self.begun = time.perf_counter()
@@ -145,7 +147,8 @@ class Descent:
                 if not epochs or not self.over(slope):
                     found = optimize.minimize(problem.value, problem.start, jac=problem.gradient, method=method, options=options,
                                               hessp=problem.product if method in WITH_PRODUCTS else None, callback=self.seen)
-                    self.reason = self.reason or f"all {epochs} epochs done" * (found.nit >= epochs) or found.message
+                    self.reason = self.reason or f"all {epochs} epochs done" * (found.nit >= epochs) or (
+                        f"{SMALLEST} ({method}: {found.message})")
             except KeyboardInterrupt:
                 self.reason = f"interrupted in epoch {len(self.history) + 1}"
         return Result(self.parameters, self.history, self.best, self.reason)
@@ -173,7 +176,7 @@ class Descent:
         self.shown.line(row)
         self.begun = time.perf_counter()
         if len(self.history) > STALLED and not loss < self.history[-1 - STALLED]["loss"]:
-            self.reason = "the loss is as small as its precision lets it become here: no step makes it smaller"
+            self.reason = SMALLEST
         self.reason = next(filter(None, said), self.reason)
         if self.over(slope):
             raise StopIteration

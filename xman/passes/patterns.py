@@ -7,12 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ops import Expression
+from ops import Expression, facts_of
 from ops.table import MANY, arity
 
 from ..errors import XManError
-
-COMMUTATIVE = {"add", "mul"}
 
 
 class Rewrite(NamedTuple):
@@ -69,7 +67,7 @@ def matches(pattern: Pattern, op: str, args: tuple, holes: dict, writer):
     """The ways to fill the holes so that the pattern is op(*args)."""
     wanted, args = writer.full(op, pattern.args), writer.full(op, args)
     if pattern.op == op and len(wanted) == len(args):
-        for order in (args, args[::-1]) if op in COMMUTATIVE else (args,):
+        for order in (args, args[::-1]) if facts_of(op).commutes else (args,):
             ways = [holes]
             for w, a in zip(wanted, order, strict=True):
                 ways = [more for way in ways for more in fits(w, a, way, writer)]

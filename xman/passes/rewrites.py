@@ -127,6 +127,7 @@ EXACT = (
     rewrite(lambda x: x + x,                              lambda x: 2 * x,              given=is_real),
     rewrite(lambda x: f.transpose(f.transpose(x)),        lambda x: x),
     rewrite(lambda x: f.mT(f.mT(x)),                      lambda x: x),
+    rewrite(lambda x: f.getitem(x),                       lambda x: x),
     rewrite(lambda x, a: f.flip(f.flip(x, a), a),         lambda x, a: x),
     rewrite(lambda x, y: f.unbroadcast(f.unbroadcast(x, y), y), lambda x, y: f.unbroadcast(x, y)),
     rewrite(lambda c: f.not_equal(f.where(c, 1.0, 0.0), 0.0), lambda c: c,              given=condition),

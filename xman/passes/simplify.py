@@ -8,19 +8,17 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.table import plain
+from ops.arguments import MANY, arity, parameters
 
 from ..errors import XManError
 from ..interpreters.shapes import stand_in
 from ..notation import shortened, shown
 from ..register import literal
-from ..wengert import Steps, WengertList, checked, named
-from .patterns import COMMUTATIVE, Rewrite, equal, same
+from ..wengert import Steps, WengertList, checked, named, needed
+from .patterns import Rewrite, equal, same
 from .rewrites import EXACT
 from .writer import Origins, Symbol, Writer
 
-WHOLE = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not",
-         "isnan", "isfinite", "signbit", "argmax", "argsort", "count"}  # whose results are never floats
 
 def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
              rewrites: Iterable[Rewrite] = EXACT, G: Mapping[str, Callable] = ops.G) -> WengertList:
@@ -48,13 +46,8 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
         raise XManError(f"likes is a dictionary with an example of each input, {{'x': 1.0}}, not {shortened(likes)}")
     writer = Simplifier(rewrites, G)
     found: dict[str, Any] = {name: writer.input(name, likes) for name in steps.inputs}
-    wanted = set(keep)
-    for dst, _, args in reversed(steps):
-        wanted.update(a for a in args if dst in wanted and isinstance(a, str))
-    for writer.origin in steps:
+    for writer.origin in needed(steps, keep):
         dst, op, args = writer.origin
-        if dst not in wanted:
-            continue
         try:
             found[dst] = writer.write(op, [found[a] if isinstance(a, str) else a for a in args])
         except RecursionError:
@@ -103,7 +96,7 @@ class Simplifier(Writer):
         for rewrite in () if literals else self.rewrites.get(op, ()):  # of Python's numbers 1/0 is an error
             if (shorter := rewrite.attempt(self, args)) is not None:
                 return shorter
-        key = (op, *(sorted(map(same, args)) if op in COMMUTATIVE else map(same, args)))
+        key = (op, *(sorted(map(same, args)) if ops.facts_of(op).commutes else map(same, args)))
         if key not in self.written:
             self.written[key] = out = super().write(op, args)
             self.definition[id(out)] = op, args
@@ -128,9 +121,8 @@ class Simplifier(Writer):
     def defaults(self, op: str) -> tuple[tuple, int]:
         """The values of the last arguments of op where they are left out, and the number of all; ((), 0) if there are none."""
         if op not in self.signature:
-            value = plain(self.G[op])
-            code = getattr(value, "__code__", None)
-            self.signature[op] = (value.__defaults__ or (), code.co_argcount) if code and not code.co_flags & 4 else ((), 0)
+            names, defaults = parameters(self.G[op])
+            self.signature[op] = ((*defaults.values(),), len(names)) if arity(self.G[op])[1] != MANY else ((), 0)
         return self.signature[op]
 
     def evaluated(self, op: str, args: tuple) -> Any:
@@ -179,7 +171,7 @@ class Simplifier(Writer):
         """Whether a is known to be whole numbers or conditions."""
         if id(a) in self.example:
             return kind(self.example[id(a)])[1].kind != "f"
-        return self.definition.get(id(a), ("",))[0] in WHOLE
+        return ops.facts_of(self.definition.get(id(a), ("",))[0]).gives is not float
 
     @property
     def one_precision(self) -> np.dtype | None:

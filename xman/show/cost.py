@@ -10,13 +10,12 @@ import numpy as np
 
 import ops
 
-from ..engines.flops import operations
 from ..errors import XManError
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
 from ..passes import gradient, simplify, tangent
 from ..passes.differentiate import ending
-from ..wengert import Steps, WengertList, checked, named
+from ..wengert import Steps, WengertList, checked, named, registers
 from .explain import output
 
 SECONDS = 0.2  # that each of the three is timed for
@@ -92,11 +91,11 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
     Counted are the lists that `gradient` and `tangent` write, and the list itself, as `simplify` leaves them for these
     shapes: no expression twice, nothing `of` does not need, none of the rules' helpers.
 
-    What counts as one operation says `xman.engines.flops`; an operator of your own gets its row in FLOPS there, or one that is
-    elementwise counts as one an entry. Bytes are those of each line's registers, read and written, as if nothing was cached.
+    `ops.facts` says what counts as one operation; an operator of your own says it in its row, as flops, or it counts as one an
+    entry where it is elementwise. Bytes are those of each line's registers, read and written, as if nothing was cached.
     Bishop, Deep Learning, §8.2: at most 6 times an evaluation, in practice 2 or 3. A list of nothing but operators whose
     derivative is a much longer calculation than they are, such as a determinant, has more.
-    Raises XManError for an operator without a row in `FLOPS`, for a name that the list does not have, and as `eval` does.
+    Raises XManError for an operator whose row does not say its flops, for a name that the list does not have, and as `eval` does.
     """
     steps = checked(steps, ops.G)
     of, values = output(steps, of), eval(steps, values)
@@ -118,11 +117,11 @@ def counted(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> l
     keep = [name for name in keep if name in steps.inputs or any(name == dst for dst, _, _ in steps)]
     steps = simplify(steps, keep, {name: values[name] for name in steps.inputs})
     values = {x: np.asarray(v) if type(v) in (int, float) else v for x, v in eval(steps, values).items()}  # no literal
-    if missing := [op for _, op, _ in steps if not operations(op)]:
-        raise XManError(f"nothing says how many operations {missing[0]!r} takes; put it in the table: "
-                        f"xman.engines.flops.FLOPS[{missing[0]!r}] = lambda out, *args: …")
-    return [LineCost(dst, op, operations(op)(values[dst], *(values[a] if isinstance(a, str) else a for a in args)),
-                     sum(size(values[a]) for a in args if isinstance(a, str)), size(values[dst]))
+    if missing := [op for _, op, _ in steps if not ops.operations(op)]:
+        raise XManError(f"nothing says how many operations {missing[0]!r} takes; say it in its row: "
+                        f"operator({missing[0]!r}, …, flops=lambda out, *args: …)")
+    return [LineCost(dst, op, ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a for a in args)),
+                     sum(size(values[a]) for a in registers(args)), size(values[dst]))
             for dst, op, args in steps]
 
 

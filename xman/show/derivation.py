@@ -10,10 +10,10 @@ import ops
 
 from ..errors import XManError
 from ..notation import shown
-from ..wengert import Steps, checked, named
+from ..wengert import Steps, checked, named, needed
 from .expressions import formula, mathematical, node
 from .polynomial import polynomial, polynomials
-from .slopes import Rules, product, registers, replaced, slopes, tidy, total
+from .slopes import Rules, names_in, product, replaced, slopes, tidy, total
 
 PARTS = 300  # of an expression in a derivation: some lines of text
 TERMS = 20   # of a register that a brief derivation puts in at its end
@@ -50,22 +50,19 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
     lines = [line for line in steps if line[0] != wrt]
     goal = f"d{of}/d{wrt}"
     e: ast.expr = ast.Name(goal)
-    rows, rules, waiting = Derivation(), {}, {of}
+    rows, rules = Derivation(), {}
 
     def say(e: ast.expr, reason: str, *more: str) -> None:
         step = " = ".join(dict.fromkeys([goal, mathematical(e), *more]))
         if not rows or rows[-1].step != step:
             rows.append(Step(step, reason))
 
-    for line in reversed(lines):
+    for line in reversed(needed(lines, [of])):
         dst, op, args = line
-        if dst not in waiting:
-            continue
         partials = slopes(op, args, formula(op, args), rules)
         if partials is None:
             raise XManError(f"{shown(line)} is a line on arrays, and a derivation is written for numbers; `explain` and `paths` "
                             "take arrays")
-        waiting.update(a for a in args if isinstance(a, str))
         definition = f"{dst} = {mathematical(formula(op, args))}"
         if not brief:
             say(put(e, dst, wrt, question(op, args, partials, wrt)), definition)
@@ -74,7 +71,7 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
         if sum(isinstance(part, ast.expr) for part in ast.walk(e)) > PARTS:
             raise XManError(f"{goal} has more than {PARTS} parts after {shown(line)}, too many to be written out; derive a "
                             "register nearer to the inputs, or let `paths` sum over the graph")
-    leaves = {name for name in registers(e) if "/" in name}
+    leaves = {name for name in names_in(e) if "/" in name}
     e = tidy(replaced(e, {name: node(int(name == f"d{wrt}/d{wrt}")) for name in leaves}))
     if not brief:
         constants = any(not name[1:].partition("/")[0].isidentifier() for name in leaves)
@@ -89,7 +86,7 @@ def simplified(e: ast.expr, lines: Steps, brief: bool) -> tuple:
     brief: with the definitions of the registers in it put in.
     """
     e = tidy(e, fold=True)
-    inside = registers(e)
+    inside = names_in(e)
     try:
         values = polynomials(lines, *inside)
         formulas = [mathematical(str(polynomial(e, values)))]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.table import plain
+from ops.arguments import MANY, arity, parameters
 
 from ..errors import XManError, nearest
 from ..passes.patterns import equal
@@ -120,14 +120,10 @@ def numpys(op: str) -> str:
 
 def keywords(op: str, args: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
     """args by position and by keyword: those that have a default go by keyword, or not at all where they are the default."""
-    value = plain(ops.G[op])
-    code = getattr(value, "__code__", None)
-    if code is None or code.co_flags & 4:
-        return args, {}
-    defaults = value.__defaults__ or ()
-    first = code.co_argcount - len(defaults)
-    named = zip(code.co_varnames[first:], args[first:], defaults, strict=False)
-    return args[:first], {name: a for name, a, default in named if isinstance(a, (str, ast.expr)) or not equal(a, default)}
+    names, defaults = parameters(ops.G[op])
+    first = len(args) if not names or arity(ops.G[op])[1] == MANY else len(names) - len(defaults)
+    named = zip(defaults.items(), args[first:], strict=False)
+    return args[:first], {name: a for (name, default), a in named if isinstance(a, (str, ast.expr)) or not equal(a, default)}
 
 
 def called(function: str, args: Sequence[Any], named: Mapping[str, Any] | None = None) -> ast.expr:

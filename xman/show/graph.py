@@ -15,7 +15,7 @@ from ops.table import ELEMENTWISE
 from ..errors import XManError
 from ..interpreters import backprop
 from ..notation import shown
-from ..wengert import Line, Steps, WengertList
+from ..wengert import Line, Steps, WengertList, needed, registers
 from .expressions import formula, mathematical
 from .slopes import Rules, slopes
 
@@ -107,15 +107,12 @@ def listed(edges: Sequence[Edge], source: str, target: str) -> Iterator[tuple[Ed
 
 def edges_of(steps: Steps, of: Collection[str], wrt: Collection[str], values: Mapping[str, Any] | None) -> list[Edge]:
     """The edges of the lines that some `of` is computed from, or that depend on some wrt."""
-    above, below = set(of), set(wrt)
-    for dst, _, args in reversed(steps):
-        if dst in above:
-            above.update(a for a in args if isinstance(a, str))
+    above, below = {dst for dst, _, _ in needed(steps, of)}, set(wrt)
     edges: list[Edge] = []
     rules: Rules = {}
     for line in steps:
         dst, op, args = line
-        if not below.isdisjoint(a for a in args if isinstance(a, str)):
+        if not below.isdisjoint(registers(args)):
             below.add(dst)
         if dst in above or dst in below:
             symbolic = labels(line, values, rules)

@@ -19,7 +19,7 @@ from ..interpreters import eval
 from ..wengert import Steps, WengertList, checked, named
 from .graph import ROWS, Edge, Solution, Work, between, compact, edges_of, identity, listed, reached, size, solve, times
 from .polynomial import number, polynomial, polynomials
-from .slopes import registers
+from .slopes import names_in
 
 FEW = 10  # paths, that are printed one by one
 
@@ -181,9 +181,9 @@ class Paths:
 
     def _formula(self, y: str, x: str, back: bool) -> str:
         edges = between(self.edges, x, y)
-        if arrays := [edge.label for edge in edges if any("/" in name for name in registers(edge.slope))]:
+        if arrays := [edge.label for edge in edges if any("/" in name for name in names_in(edge.slope))]:
             raise XManError(f"the label {arrays[0]} is a matrix, and formulas are of numbers; `derivative` has the matrix")
-        inner = polynomials(self.steps, *(name for edge in edges for name in registers(edge.slope)))
+        inner = polynomials(self.steps, *(name for edge in edges for name in names_in(edge.slope)))
         try:
             found = solve(edges, y if back else x, back, number(1), lambda edge, p: polynomial(edge.slope, inner) * p)
         except OverflowError as error:

@@ -13,9 +13,9 @@ from operator import mul
 
 from ..errors import XManError
 from ..notation import shown
-from ..wengert import Steps, checked, named
+from ..wengert import Steps, checked, named, needed
 from .expressions import formula
-from .slopes import registers, replaced
+from .slopes import names_in, replaced
 
 TERMS = 1000     # what a polynomial may have: more than a person reads
 LETTERS = 10_000  # the same of an atom
@@ -38,13 +38,8 @@ def expand(steps: Steps, of: str) -> str:
 
 def polynomials(steps: Steps, *of: str) -> dict[str, Polynomial]:
     """The polynomials of the registers in `of` and of all that they are computed from, inputs excepted."""
-    wanted, needed = set(of), []
-    for line in reversed(steps):
-        if line[0] in wanted:
-            wanted.update(a for a in line[2] if isinstance(a, str))
-            needed.append(line)
     found: dict[str, Polynomial] = {}
-    for line in reversed(needed):
+    for line in needed(steps, of):
         try:
             found[line[0]] = polynomial(formula(*line[1:]), found)
         except OverflowError as error:
@@ -81,7 +76,7 @@ def atom(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
         given = ", ".join((f"{word}=" if word else "") + str(polynomial(a, found)) for word, a in parts)
         text = f"{ast.unparse(e.func)}({given})"
     else:
-        text = ast.unparse(replaced(e, {name: ast.Name(bracketed(found[name])) for name in registers(e) & found.keys()}))
+        text = ast.unparse(replaced(e, {name: ast.Name(bracketed(found[name])) for name in names_in(e) & found.keys()}))
         text = f"({text})" if isinstance(e, (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare)) else text
     if len(text) > LETTERS:
         raise OverflowError(f"written out it has more than {LETTERS:,} letters")

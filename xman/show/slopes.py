@@ -84,13 +84,13 @@ def replaced(e: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
     return Registers().visit(copy.deepcopy(e))
 
 
-def registers(e: ast.AST) -> set[str]:
+def names_in(e: ast.AST) -> set[str]:
     """The names in an expression, but not np and f, whose attributes are functions: a register may be called f."""
     if isinstance(e, ast.Name):
         return {e.id}
     if isinstance(e, ast.Attribute) and e.attr not in ("T", "mT"):
         return set()
-    return {name for part in ast.iter_child_nodes(e) for name in registers(part)}
+    return {name for part in ast.iter_child_nodes(e) for name in names_in(part)}
 
 
 def product(*parts: ast.expr) -> ast.expr:

@@ -15,7 +15,7 @@ from ..passes.differentiate import adjoints, ending, tangents
 from ..passes.simplify import simplified
 from ..passes.writer import Origins
 from ..validity import refuse_name
-from ..wengert import Steps, WengertList, checked
+from ..wengert import Steps, WengertList, checked, registers
 from .expressions import expression
 
 WIDTH = 100
@@ -95,13 +95,13 @@ def folded(before: str, names: list[str], after: str = "") -> list[str]:
 def body(lines: Origins, outputs: Collection[str], kind: str, name: str) -> list[str]:
     """The statements. A temporary that is used once stands in its use, but that what is differentiated stands line by line."""
     taken = {name, *(a for (dst, _, args), _ in lines for a in (dst, *args) if isinstance(a, str))}
-    uses = Counter(a for (_, _, args), _ in lines for a in args if isinstance(a, str))
-    user = {a: origin for (_, _, args), origin in lines for a in args if isinstance(a, str)}
+    uses = Counter(a for (_, _, args), _ in lines for a in registers(args))
+    user = {a: origin for (_, _, args), origin in lines for a in registers(args)}
     inner: dict[str, ast.expr] = {}  # temporaries that wait for their use
     statements: list[str] = []
     under = None
     for (dst, op, args), origin in lines:
-        within = {a: inner.pop(a) for a in args if isinstance(a, str) and a in inner}
+        within = {a: inner.pop(a) for a in registers(args) if a in inner}
         tree = written(op, [within.get(a, a) if isinstance(a, str) else a for a in args], taken)
         if within and len(f"{dst} = {ast.unparse(tree)}") > WIDTH - 4:
             now = [*within.items(), (dst, written(op, args, taken))]

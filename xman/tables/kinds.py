@@ -61,10 +61,10 @@ def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
         if task == "classify" or task is None and few:
             column = column._replace(kind="category")
         task = task or ("classify" if few else "regress")
-    elif task == "regress":
-        raise TableError(f"--task regress: the target {name!r} holds {str(found[0])!r}, no numbers; --target names another")
+    elif task in ("regress", "count"):
+        raise TableError(f"--task {task}: the target {name!r} holds {str(found[0])!r}, no numbers; --target names another")
     found = target_cells({name: chunks}, column, "the table")
-    if task == "regress":
+    if task != "classify" and column.kind == "number":
         if np.ptp(found) == 0:
             raise TableError(f"the target {name!r} is {found[0]:g} in every row: nothing can be learnt; --target names another")
         said.append(f"the task is to regress, since the target {name!r} is a number; --task classify makes classes of them")

@@ -41,9 +41,9 @@ class Prepared(NamedTuple):
     said: list[str]
     shape: tuple[int, ...]
 
-    def features(self, table: Any) -> np.ndarray:
+    def features(self, table: Any, where: str = "the table") -> np.ndarray:
         """The rows of numbers, (rows, features), of a table or a frame."""
-        return eval(self.steps, inputs(self.columns, table))[self.output]
+        return eval(self.steps, inputs(self.columns, table, where))[self.output]
 
     def pair(self, table: Any, y: Any = None) -> tuple[Any, np.ndarray]:
         """(features, targets) of a table, a frame or an array, to train on. y: the targets, where they are no column of it."""
@@ -68,9 +68,10 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     """What makes rows of numbers and targets of a table's columns.
 
     table: of pyarrow, as `read` gives it, a frame, an array (rows, …) or a sparse matrix. target: the column to predict (None:
-    the last), or the targets themselves, one of each row. ignore: columns to leave out. task: "classify" or "regress" (None: by
-    the target: words, truth values and few whole numbers are classes). rows: the training rows by number, or a function from
-    the targets to them; means, deviations, categories and alphabets are theirs (None: all). day_first: 03/04/2024 is in April.
+    the last), or the targets themselves, one of each row. ignore: columns to leave out. task: "classify", "regress" or
+    "count", which keeps the numbers' own scale (None: by the target: words, truth values and few whole numbers are classes).
+    rows: the training rows by number, or a function from the targets to them; means, deviations, categories and alphabets are
+    theirs (None: all). day_first: 03/04/2024 is in April.
     TableError for what cannot be learnt from.
     """
     if isinstance(table, np.ndarray) or hasattr(table, "tocsr"):
@@ -93,7 +94,7 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     goal, classes, y = told_target(table[target], target, task, day_first, said)
     rows = rows(y) if callable(rows) else rows
     part, y = (table, y) if rows is None else (table.take(rows), y[rows])
-    scale = (0.0, 1.0) if classes else (float(y.mean()), float(y.std()))
+    scale = (0.0, 1.0) if classes or task == "count" else (float(y.mean()), float(y.std()))
     columns, arrays, found = [], [], []
     taken, there = {*ops.G, *keyword.kwlist, *WORDS}, dict(zip(names, part.columns, strict=True))
     for name in features:
@@ -137,7 +138,7 @@ def of_array(X: Any, y: Any, task: str | None) -> Prepared:
     column = Column("X", "X", "array", "x".join(map(str, X.shape[1:])))
     steps, output = (WengertList(), "X") if hasattr(X, "tocsr") else lines([column], [np.asarray(X, float)], {"X"})
     shape = eval(steps, {"X": X[:1]})[output].shape[1:]
-    scale = (0.0, 1.0) if classes else (float(y.mean()), float(y.std()))
+    scale = (0.0, 1.0) if classes or task == "count" else (float(y.mean()), float(y.std()))
     return Prepared((column,), steps, output, goal, classes, scale, [], said, shape)
 
 

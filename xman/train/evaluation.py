@@ -22,27 +22,30 @@ class Result(NamedTuple):
     parameters: by name, those of the epoch with the least validation loss (training loss where there is no validation).
     history: a dict an epoch: epoch; loss, the mean over its rows as they were met; adjustment, the farthest that an entry of
     a parameter moved in it; seconds; and validation_loss and validation_accuracy where given.
-    best: the number of that epoch. reason: why the run ended, in words. network: what was trained, and width: the shape of a
-    row of its data.
+    best: the number of that epoch. reason: why the run ended, in words. network: what was trained, on a table as it was
+    prepared or on rows of that shape, with classes where the targets were strings, and the settings of the run.
     """
     parameters: dict[str, np.ndarray]
     history: list[dict[str, float]]
     best: int
     reason: str
     network: XMan | None = None
-    width: tuple[int, ...] = ()
+    prepared: Prepared | None = None
+    shape: tuple[int, ...] = ()
+    classes: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = {}
 
-    def model(self, prepared: Prepared | None = None, **settings: Any) -> Model:
-        """The trained model, which predicts; of a table when `prepared` says how rows of numbers were made of it.
+    def model(self, **settings: Any) -> Model:
+        """The trained model, which predicts. settings: what else is to be told of it, in JSON's terms.
 
-        settings: what else is to be told of it, in JSON's terms. XManError where the network has no `outputs`.
+        XManError where the network has no `outputs`.
         """
-        told = {"best_epoch": self.best, "reason": self.reason, "history": self.history} | settings
-        return trained(self.network, self.parameters, prepared, told, np.zeros((1, *self.width)))
+        told = {**self.settings, "best_epoch": self.best, "reason": self.reason, "history": self.history, **settings}
+        return trained(self.network, self.parameters, self.prepared, told, self.shape, self.classes)
 
-    def save(self, path: str | Path, prepared: Prepared | None = None) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the trained model to a file, for `xman.load` and `xman predict`."""
-        self.model(prepared).save(path)
+        self.model().save(path)
 
 
 class TrainingError(XManError):
@@ -138,8 +141,14 @@ def list_of(model: XMan, *names: str) -> WengertList:
     return model.operationSequence(*(getattr(model, name) for name in reversed(names) if hasattr(model, name)))
 
 
-def pair(data: tuple, word: str) -> tuple[Any, np.ndarray]:
-    """(X, y), of the same number of rows, at least one, and finite. XManError otherwise."""
+def labels_of(data: tuple) -> tuple[str, ...]:
+    """The different labels, sorted, where the targets of data, a pair (X, y), are strings; nothing where they are numbers."""
+    y = np.asarray(data[1]) if isinstance(data, tuple) and len(data) == 2 else np.empty(0)
+    return tuple(sorted({*y.tolist()})) if y.ndim == 1 and y.size and all(isinstance(label, str) for label in y.tolist()) else ()
+
+
+def pair(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tuple[Any, np.ndarray]:
+    """(X, y), of the same number of rows, at least one, and finite; labels become their places. XManError otherwise."""
     if not isinstance(data, tuple) or len(data) != 2:
         raise XManError(f"{word} is a pair (X, y), not a {type(data).__name__}")
     X, y = data[0].tocsr() if hasattr(data[0], "tocsr") else np.asarray(data[0]), np.asarray(data[1])
@@ -147,6 +156,12 @@ def pair(data: tuple, word: str) -> tuple[Any, np.ndarray]:
         raise XManError(f"{word}: X has shape {X.shape} and y {y.shape}; they need the same number of rows")
     if not X.shape[0]:
         raise XManError(f"{word} has no rows")
+    if labels:
+        place = {label: k for k, label in enumerate(labels)}
+        if strange := [label for label in y.tolist() if label not in place]:
+            raise XManError(f"{word}: y has the label {strange[0]!r}, which is none of the training "
+                            f"rows' {', '.join(labels[:12])}")
+        y = np.array([place[label] for label in y.tolist()])
     for name, array in (("X", X if isinstance(X, np.ndarray) else X.data), ("y", y)):
         if array.dtype.kind not in "biuf":
             raise XManError(f"{word}: {name} holds {array.dtype}, not numbers")

@@ -1,44 +1,54 @@
-"""Data sets as arrays: the two that are installed, and files of your own in train, valid and test parts."""
+"""Data sets: the two that are installed, and files of your own, whole or in train, valid and test parts."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from . import readers
-from .readers import DataError, encode, read_csv, read_idx, read_libsvm, read_lines, read_titles, sort_labels
+from ..tables import Column, Prepared, TableError, inputs, prepared, read
+from ..tables.kinds import FEW
+from ..tables.preparing import lines_of_titles
+from ..wengert import WengertList
+from .readers import LARGEST, DataError, encode, float_of, read_idx, read_libsvm, read_lines, read_titles, sort_labels
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     Part = tuple[np.ndarray | csr_matrix, np.ndarray]
 
-__all__ = ["DataError", "Dataset", "encode", "load", "read_csv", "read_idx", "read_libsvm", "read_titles"]
-
-INSTALLED = "digits", "names"
+INSTALLED = {"digits": "digits", "names": "titles"}
 PARTS = ".train", ".valid", ".test"
+PIXEL = {"digits": 16.0, "idx": 255.0}  # its greatest value
 
 
 class Dataset(NamedTuple):
     """Rows to train on, to choose by and to judge by: three pairs (X, y) with one numbering of the classes.
 
     X: float32, (rows, features), of titles (rows, max_len, characters); of a LIBSVM file a CSR matrix.
-    y: int64, (rows,), y[i] the place of row i's label in classes; of numbers to be fitted float32, (rows,), they themselves.
+    y: int64, (rows,), y[i] the place of row i's label in classes; of numbers float32 (rows, 1), on one scale but for counts.
     classes: the labels of train, in order, none of numbers.  alphabet: of titles the characters in the order of their columns.
+    prepared: what made these rows of what the source holds, for `fit`.  names: of all columns of a table.  cells: of its test
+    part, by register.  first: the index of the first column of a LIBSVM file.
     """
 
     train: Part
     valid: Part
     test: Part
     classes: tuple[str, ...]
-    alphabet: str | None = None
+    alphabet: str | None
+    prepared: Prepared
+    names: tuple[str, ...] = ()
+    cells: dict[str, Any] = {}
+    first: int = 1
 
 
-def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, numbers: bool = False) -> Dataset:
+def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task: str | None = None, target: str | None = None,
+         ignore: Collection[str] = (), header: bool | None = None, day_first: bool = False,
+         zero_based: bool | None = None) -> Dataset:
     """The data set that source names, as a Dataset.
 
     source: "digits" (8 x 8 images, pixels / 16), "names" (which language?), or a file:
@@ -46,76 +56,116 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, numbe
         train-images-idx3-ubyte, or .gz           MNIST, pixels / 255, its labels beside it; a t10k pair beside it is
                                                   the test part, and a tenth of the train file the valid part;
         any other                                 the one file is shuffled and cut 70/10/20, each class in train.
-        .csv is CSV with the label last, .svm .svmlight .libsvm are LIBSVM (also before .train: x.csv.train); what any
-        other file holds is told from its first line, as a rule `title<TAB>label`: one-hot characters, their alphabet
-        that of the train part.
+        Tables are read as `xman.tables.read` does, CSV, Parquet and folders of them; .svm .svmlight .libsvm are LIBSVM, from 0
+        where an index is 0, else from 1 (each also before .train: x.csv.train); what any other file holds is told from its
+        first line, as a rule `title<TAB>label`: one-hot characters, their alphabet that of the train part.
     max_len: characters kept of a title, at least 1; None is 20 for "names" and 10 for files, as in the course.
-    seed: of the shuffle.  numbers: the labels are no classes, but numbers to be fitted.
-    Raises DataError, with file and line, where a file is missing or not right, a label not among train's or no number.
+    seed: of the shuffle.  task: "classify", "regress" or "count" (None: by the labels, of which few whole numbers are classes).
+    target, ignore, header, day_first: of a table, as for `tables.prepared` and `tables.read`.
+    zero_based: whether the indices of LIBSVM begin at 0 or 1 (None: at 0 where one of them is 0).
+    Raises DataError or TableError, with file and line, where a file is missing or not right, a label not among train's or no
+    number.
     """
     path = installed(f"{source}.train") if source in INSTALLED else Path(source)
     stem = path.with_suffix("") if path.suffix in PARTS else path
-    three = [Path(f"{stem}{part}") for part in PARTS]
-    if path.suffix in PARTS or (not path.exists() and any(map(Path.exists, three))):
-        paths = three
-        parts = [_read(part, numbers) for part in paths]
-    elif re.search("idx[0-9]-ubyte", path.name):
-        paths, parts = _mnist(path, seed)
+    paths = [Path(f"{stem}{part}") for part in PARTS]
+    if path.suffix not in PARTS and (path.exists() or not any(map(Path.exists, paths))):
+        stem, paths = path, [path]
+    kind = INSTALLED.get(str(source)) or kind_of(stem, paths[0])
+    if kind == "table":
+        return of_tables(paths, seed, header, task=task, target=target, ignore=ignore, day_first=day_first)
+    said = {"target": target, "ignore": ignore, "header": header is not None, "day-first": day_first}
+    if words := [word for word, value in said.items() if value]:
+        raise DataError(f"--{words[0]} is for tables, such as CSV and Parquet files; {source} is none.")
+    if kind == "idx" and (other := path.with_name(path.name.replace("train", "t10k"))) != path and other.exists():
+        paths = [path, other]
+    parts, first = rows_of(kind, paths, None if zero_based is None else 1 - zero_based)
+    if numbers := to_fit(parts[0][1], task):
+        parts = [(x, targets(path, labels)) for path, (x, labels) in zip(paths, parts, strict=True)]
+    if len(parts) < 3:
+        parts = split(path, *parts[0], [7, 8] if len(parts) == 1 else [9], seed) + parts[1:]
+        paths = [path, path, paths[-1]]
+
+    X, alphabet, title = [x for x, _ in parts], None, kind == "titles"
+    if title:
+        alphabet = "".join(sorted(set("".join(X[0]))))
+        max_len = (20 if source == "names" else 10) if max_len is None else max_len
+        X = [encode(x, max_len, alphabet) for x in X]
+    classes = () if numbers else tuple(sort_labels(set(parts[0][1])))
+    y = [labels if numbers else targets(path, labels, classes) for path, (_, labels) in zip(paths, parts, strict=True)]
+    scale = (float(y[0].mean()), float(y[0].std()) or 1.0) if numbers and task != "count" else (0.0, 1.0)
+    y = [((some[:, None] - scale[0]) / scale[1]).astype(np.float32) for some in y] if numbers else y
+    shape, sparse = X[0].shape[1:], kind == "libsvm"
+    columns, steps, output = Column("X", "X", "array", "x".join(map(str, shape))), WengertList(), "X"
+    if title:
+        columns, (steps, output) = Column("title", "title", "text"), lines_of_titles("title", shape[0], alphabet)
+    elif kind in PIXEL:
+        steps, output = WengertList([("z1", "divide", ("X", PIXEL[kind])), ("z2", "astype", ("z1", ("float32",)))]), "z2"
+    goal = Column("label", "y", "category" if classes else "number")
+    how = Prepared((columns,), steps, output, goal, classes, scale, [], [], shape)
+    return Dataset(*zip(X, y, strict=True), classes, alphabet, how, ("title", "label") if title else (),
+                   {} if title or sparse else {"X": X[2]}, first)
+
+
+def kind_of(stem: Path, path: Path) -> str:
+    """What a file holds, "table", "libsvm", "idx" or "titles": by its name, and where that says nothing by its first line."""
+    name = stem.name.lower()
+    if re.search("idx[0-9]-ubyte", name):
+        return "idx"
+    if path.is_dir() or re.search(r"\.(csv|tsv|tab|parquet|pq|feather|arrow|ipc)(\.gz)?$", name):
+        return "table"
+    if name.endswith((".svm", ".svmlight", ".libsvm")):
+        return "libsvm"
+    first = next(line for line in read_lines(path) if line.strip())
+    if re.match(r"\s*[-+.0-9]\S*(\s+\d+:\S+)+\s*(#|$)", first):
+        return "libsvm"
+    return "table" if "," in first and "\t" not in first else "titles"
+
+
+def of_tables(paths: list[Path], seed: int, header: bool | None, **how: Any) -> Dataset:
+    """One table, shuffled and cut in three, or three, and what the training rows make of them."""
+    tables, cut = [read(paths[0], header)], []
+    if len(paths) == 1:
+        def training(y: np.ndarray) -> np.ndarray:
+            cut.extend(part for part, _ in split(paths[0], np.arange(len(y)), y, [7, 8], seed))
+            return cut[0]
+
+        data = prepared(tables[0], rows=training, **how)
+        tables, paths = [tables[0].take(part) for part in cut], paths * 3
     else:
-        inputs, labels = _read(path, numbers)
-        paths, parts = [path] * 3, split(path, inputs, labels, [7, 8], seed)
-
-    inputs = [x for x, _ in parts]
-    alphabet = None
-    if inputs[0].dtype == object:  # titles
-        alphabet = "".join(sorted(set("".join(inputs[0]))))
-        if max_len is None:
-            max_len = 20 if source == "names" else 10
-        inputs = [encode(x, max_len, alphabet) for x in inputs]
-    elif source == "digits":
-        inputs = [x / np.float32(16) for x in inputs]
-    else:
-        inputs = _same_width(paths, inputs)
-    classes = () if numbers else sort_labels(set(parts[0][1]))
-    y = [_targets(path, labels, classes) for path, (_, labels) in zip(paths, parts, strict=True)]
-    return Dataset(*zip(inputs, y, strict=True), tuple(classes), alphabet)
+        data = prepared(tables[0], **how)
+        known = [[*(column.name for column in data.columns), data.target.name], tables[0].column_names]
+        tables += [read(path, header, known) for path in paths[1:]]
+    pairs = []
+    for path, table in zip(paths, tables, strict=True):
+        if data.target.name not in table.column_names:
+            raise TableError(f"{path} lacks the column {data.target.name!r}, which holds what is to be predicted")
+        pairs.append((data.features(table, str(path)), data.targets(table, str(path))))
+    return Dataset(*pairs, data.classes, None, data, tuple(tables[0].column_names), inputs(data.columns, tables[2]))
 
 
-def installed(name: str) -> Path:
-    """The path of a file that is installed as part of xman.datasets, or lies in data/ of a checkout."""
-    try:
-        path = Path(str(files("xman.datasets") / name))
-    except (ImportError, NotADirectoryError):  # not installed, or installed as a link to the checkout
-        path = Path()
-    return path if path.is_file() else Path(__file__).parents[2] / "data" / name
+def rows_of(kind: str, paths: list[Path], first: int | None) -> tuple[list[tuple[Any, np.ndarray]], int]:
+    """The rows and the labels, strings, of each file, and the index of the first column."""
+    if kind == "libsvm":
+        found = [read_libsvm(path, None, first) for path in paths]
+        first = min(part[2] for part in found)  # one file alone may lack the index 0
+        found = [part if part[2] == first else read_libsvm(path, None, first) for path, part in zip(paths, found, strict=True)]
+        width = max(X.shape[1] for X, _, _ in found)
+        for X, _, _ in found:
+            X.resize(X.shape[0], width)
+        return [(X, np.array(labels, object)) for X, labels, _ in found], first
+    return [READ[kind](path) for path in paths], 1
 
 
-def _read(path: Path, numbers: bool) -> tuple[np.ndarray | csr_matrix, np.ndarray]:
-    """The inputs of one file, an array, a CSR matrix or titles as an array of objects; labels, words or numbers."""
-    suffix = path.with_suffix("").suffix if path.suffix in PARTS else path.suffix
-    if suffix == ".csv":
-        kind = read_csv
-    elif suffix in (".svm", ".svmlight", ".libsvm"):
-        kind = read_libsvm
-    else:
-        first = next(line for line in read_lines(path) if line.strip())
-        if re.match(r"\s*[-+.0-9]\S*(\s+\d+:\S+)+\s*(#|$)", first):
-            kind = read_libsvm
-        else:
-            kind = read_csv if "," in first and "\t" not in first else read_titles
-    inputs, labels = kind(path)
-    labels = np.array(labels, object)
-    return np.array(inputs, object) if kind is read_titles else inputs, _targets(path, labels, ()) if numbers else labels
+def digits(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """The images that are installed, (rows, 64) in [0, 1], and what they show."""
+    table = np.loadtxt(path, np.float32, delimiter=",", skiprows=1)
+    return table[:, :-1] / np.float32(PIXEL["digits"]), table[:, -1].astype(int).astype(str).astype(object)
 
 
-def _mnist(path: Path, seed: int) -> tuple[list[Path], list[tuple[np.ndarray, np.ndarray]]]:
-    """The files and the parts of a pair of IDX files and, where it is there, the t10k pair beside it."""
-    inputs, labels = images(path)
-    other = path.with_name(path.name.replace("train", "t10k"))
-    if other == path or not other.exists():
-        return [path] * 3, split(path, inputs, labels, [7, 8], seed)
-    train, valid = split(path, inputs, labels, [9], seed)
-    return [path, path, other], [train, valid, images(other)]
+def titles(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    found, labels = read_titles(path)
+    return np.array(found, object), np.array(labels, object)
 
 
 def images(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -126,7 +176,19 @@ def images(path: Path) -> tuple[np.ndarray, np.ndarray]:
     images, labels = read_idx(path), read_idx(beside)
     if labels.ndim != 1 or len(images) != len(labels):
         raise DataError(f"{beside}, byte 4: found shape {labels.shape}, wanted {len(images)} labels as in {path.name}.")
-    return images.reshape(len(images), -1) / np.float32(255), labels.astype(str).astype(object)
+    return images.reshape(len(images), -1) / np.float32(PIXEL["idx"]), labels.astype(str).astype(object)
+
+
+READ = {"digits": digits, "titles": titles, "idx": images}
+
+
+def installed(name: str) -> Path:
+    """The path of a file that is installed as part of xman.datasets, or lies in data/ of a checkout."""
+    try:
+        path = Path(str(files("xman.datasets") / name))
+    except (ImportError, NotADirectoryError):  # not installed, or installed as a link to the checkout
+        path = Path()
+    return path if path.is_file() else Path(__file__).parents[2] / "data" / name
 
 
 def split(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int], seed: int) -> list:
@@ -142,27 +204,22 @@ def split(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenth
     return [(inputs[piece], labels[piece]) for piece in np.split(order, at)]
 
 
-def _same_width(paths: list[Path], inputs: list) -> list:
-    """The inputs with as many columns each: sparse ones are widened, dense ones have to agree."""
-    width, most = inputs[0].shape[1], max(x.shape[1] for x in inputs)
-    for path, x in zip(paths, inputs, strict=True):
-        if not isinstance(x, np.ndarray):
-            x.resize(len(x.indptr) - 1, most)
-        elif x.shape[1] != width:
-            raise DataError(f"{path}, row 1: found {x.shape[1]} features, wanted {width} as in {paths[0]}.")
-    return inputs
+def to_fit(labels: np.ndarray, task: str | None) -> bool:
+    """Whether labels are numbers to be fitted: as it is said, else where they are many or no whole ones."""
+    if task:
+        return task != "classify"
+    numbers = [float_of(label) for label in {*labels}]
+    return None not in numbers and not (len(numbers) <= FEW and all(x == int(x) for x in numbers))
 
 
-def _targets(path: Path, labels: np.ndarray, classes: Sequence[str]) -> np.ndarray:
+def targets(path: Path, labels: np.ndarray, classes: Sequence[str] = ()) -> np.ndarray:
     """The place of each label among the classes, int64; without classes the number that it is, float32."""
-    if labels.dtype != object:
-        return labels  # numbers already
     place = {label: k for k, label in enumerate(classes)} if classes else {
-        label: x for label in labels if (x := readers._number(label)) is not None and abs(x) <= readers.LARGEST}
+        label: x for label in labels if (x := float_of(label)) is not None and abs(x) <= LARGEST}
     for row, label in enumerate(labels):
         if label not in place:
             idx = re.search("idx[0-9]-ubyte", path.name)
-            # what is no row, a header or a comment, stands at the top
+            # what is no row, a comment, stands at the top
             where = f"label {row + 1}" if idx else f"line {len(read_lines(path)) - len(labels) + row + 1}"
             wrong = "which never occurs in train." if classes else "wanted a number."
             raise DataError(f"{path}, {where}: found label {label!r}, {wrong}")

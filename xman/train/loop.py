@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import XManError
 from ..manager import XMan
+from ..tables import Prepared
 from .evaluation import Diverged, Result, TrainingError
 from .objective import Objective
 from .optimizers import Rule
@@ -28,7 +29,8 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
         l1: float | dict[str, float] | None = None, l2: float | dict[str, float] | None = None, sample_weight: Any = None,
         class_weight: dict[Any, float] | str | None = None, seed: int = 0, patience: int | None = None,
         threshold: float | None = None, callbacks: Iterable[Callback] = (), checkpoint: str | Path | None = None,
-        plot: str | Path | None = None, engine: str = "auto", progress: bool = True) -> Result:
+        plot: str | Path | None = None, engine: str = "auto", progress: bool = True,
+        prepared: Prepared | None = None) -> Result:
     """Train the parameters of model on data and return the best; the model itself is not changed.
 
     model: an XMan with a register `loss`, a number; `outputs` (n, classes), where it has one, gives the accuracy. Its
@@ -36,10 +38,12 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     given is overwritten by the next minibatches. Its method draw(random, rows) gives the inputs that are drawn, as noise is, by
     name for rows of these numbers (`xman.train.minibatches.Draws`); evaluation takes their defaults. Inputs that a step updates
     it lists as `running`, those named x by its register x_next, and the result has them among its parameters.
-    data, validation: pairs (X, y), of n rows each. epochs: passes over the data, each in an order drawn from `seed`, in
-    minibatches of batch_size rows (None: 32). optimizer, weight_decay, clip, clip_value: as `training_list` has them; a rule
-    may have other settings, functools.partial(adam, beta1=0.8), or be your own. "gauss-newton", "levenberg-marquardt" and
-    "newton-cg" take a step of all rows an epoch (`xman.train.second_order`), and no setting from batch_size to clip_value.
+    data, validation: pairs (X, y), of n rows each; targets that are strings become classes, in their order. prepared: what made
+    rows of numbers of a table, so that the trained model, and the checkpoint, read its columns. epochs: passes over the data,
+    each in an order drawn from `seed`, in minibatches of batch_size rows (None: 32). optimizer, weight_decay, clip,
+    clip_value: as `training_list` has them; a rule may have other settings, functools.partial(adam, beta1=0.8), or be your
+    own. "gauss-newton", "levenberg-marquardt" and "newton-cg" take a step of all rows an epoch (`xman.train.second_order`),
+    and no setting from batch_size to clip_value.
     lr: the learning rate (None: 0.1), or a dict with that of each parameter by its name, where 0 holds one as it is (Adams,
     Computing Gradients with Backpropagation, after eq. 16). schedule: a function from the number of the step, 1, 2, …, to a
     factor of lr, as `xman.train.schedules` makes them.
@@ -50,9 +54,10 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     that from the beginning of an epoch to its end (Reps §6), which the history has as its adjustment.
     callbacks: functions (row, parameters), called after each epoch with its row of the history, to which they may add, and
     copies of the parameters; what one returns, a sentence, ends the run.
-    checkpoint: a file, written after each epoch and on Ctrl-C; where it exists the run goes on from it, with the same engine
-    to the same bits as without a break. plot: a PNG of the learning curve. engine: as `compile` has them; auto takes numpy
-    where an epoch has fewer than 400 minibatches. progress: a bar on a terminal, a line an epoch elsewhere.
+    checkpoint: a file, a model that `xman.load` reads, written after each epoch and on Ctrl-C; where it exists the run goes on
+    from it, with the same engine to the same bits as without a break. plot: a PNG of the learning curve. engine: as `compile`
+    has them; auto takes numpy where an epoch has fewer than 400 minibatches. progress: a bar on a terminal, a line an epoch
+    elsewhere.
     The loss is computed in its stable form, `simplify(…, rewrites=EXACT + STABLE)`, which is finite where it is. Raises
     XManError for data and settings that do not fit, and Diverged, which names the first register that was NaN.
     """
@@ -66,8 +71,8 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
         raise XManError(f"the checkpoint {checkpoint} could not be written: there is no folder {folder}; make it first")
     kind = SecondOrder if isinstance(optimizer, str) and optimizer in METHODS else Run
     objective = Objective(model, data, seed, sample_weight, class_weight, l1, l2)
-    run = kind(objective, validation, batch_size, seed, engine, optimizer, lr, schedule, weight_decay=weight_decay, clip=clip,
-               clip_value=clip_value)
+    run = kind(objective, validation, batch_size, seed, engine, optimizer, lr, schedule, prepared, weight_decay=weight_decay,
+               clip=clip, clip_value=clip_value)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
     reason = ended(state, epochs, patience, threshold)
     started = time.perf_counter()
@@ -90,13 +95,11 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
                 reason = f"interrupted in epoch {state.epoch}" + (f"; {checkpoint} has it all" if checkpoint else "")
         except XManError as error:
             stop = error if isinstance(error, Diverged) else TrainingError(str(error))
-            stop.result = Result(run.best_of(state), list(state.history), state.best_epoch, str(error), model,
-                                 run.data[0].shape[1:])
+            stop.result = run.result(run.best_of(state), state, str(error))
             raise stop from error
     if plot:
         learning_curve(state.history, plot)
-    best = state.best or run.parameters(state.arrays)
-    return Result(best, list(state.history), state.best_epoch, reason, model, run.data[0].shape[1:])
+    return run.result(state.best or run.parameters(state.arrays), state, reason)
 
 
 def ended(state: State, epochs: int, patience: int | None, threshold: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Read the files that data sets come in: CSV, MNIST IDX, LIBSVM and titles; refuse what is not right, saying where."""
+"""Read the files that data sets come in beside tables: MNIST IDX, LIBSVM and titles; refuse what is not right, saying where."""
 from __future__ import annotations
 
 import gzip
@@ -23,40 +23,6 @@ DEFLATE = 1032  # no gzip file grows by more than this factor
 
 class DataError(XManError):
     """A data file that cannot be read; the message is one sentence with the file and the line (or the byte)."""
-
-
-def read_csv(path: str | Path, label: int = -1) -> tuple[np.ndarray, list[str]]:
-    """The numbers of a CSV file, (rows, columns - 1) float32, and the labels, a string a row.
-
-    path: UTF-8, cells parted by commas; a first line that holds names instead of numbers is a header. label:
-    the label's column, 0 the first, -1 the last. A label 3.0 reads "3". DataError where a row is ragged, a
-    cell is no finite number, a label is empty, or no row is there.
-    """
-    lines = read_lines(path)
-    wanted = lines[0].count(",") + 1
-    if not -wanted <= label < wanted or wanted < 2:
-        raise DataError(f"{path}, line 1: found {wanted} column(s), wanted features and the label in column {label}.")
-    label %= wanted
-    header = _is_header(lines, label)
-    if not (rows := lines[header:]):
-        raise DataError(f"{path}, line 1: found a header and nothing below it, wanted rows of numbers.")
-    for number, line in enumerate(rows, header + 1):
-        if line.count(",") + 1 != wanted:
-            raise DataError(f"{path}, line {number}: found {line.count(',') + 1} cells, wanted {wanted} as in line 1.")
-    columns = [c for c in range(wanted) if c != label]
-    try:
-        with np.errstate(over="ignore"):  # an overflow is an infinity, which is refused below
-            X = np.loadtxt(rows, np.float32, comments=None, delimiter=",", usecols=columns, ndmin=2)
-    except ValueError as error:
-        raise _bad_cell(path, rows, header, columns, error) from None
-    if not np.isfinite(X).all():
-        row, column = np.argwhere(~np.isfinite(X))[0]
-        cell = rows[row].split(",")[columns[column]].strip()
-        place = f"{path}, line {row + header + 1}, column {columns[column] + 1}"
-        raise DataError(f"{place}: found {cell!r}, wanted a finite number.")
-    end = label - wanted  # counted from the end, the usual last column costs one cut
-    cells = (line.rsplit(",", -end)[end] for line in rows)
-    return X, [_label(cell, f"{path}, line {number}") for number, cell in enumerate(cells, header + 1)]
 
 
 def read_idx(path: str | Path) -> np.ndarray:
@@ -92,44 +58,46 @@ def read_idx(path: str | Path) -> np.ndarray:
     return np.frombuffer(body, np.uint8).reshape(shape)
 
 
-def read_libsvm(path: str | Path, features: int | None = None) -> tuple[csr_matrix, list[str]]:
-    """The matrix of a LIBSVM file, CSR (rows, features) float32, and the labels, a string a row ("+1" reads "1").
+def read_libsvm(path: str | Path, features: int | None = None, first: int | None = None) -> tuple[csr_matrix, list[str], int]:
+    """The matrix of a LIBSVM file, CSR (rows, features) float32, the labels, a string a row ("+1" reads "1"), and first.
 
-    path: a line is `label index:value index:value ...`, indices rising from 1; lines with # at the top are
-    comments, and so is what follows a # in a line. features: the number of columns; None takes the largest
-    index. DataError where a label or a pair is misplaced, an index is wrong, a value is no number.
+    path: a line is `label index:value index:value ...`, indices rising from `first`, which is 0 or 1 (None: 0 where there
+    is an index 0, else 1); lines with # at the top are comments, and so is what follows a # in a line. features: the number
+    of columns; None takes the largest index. DataError where a label or a pair is misplaced, an index is wrong, a value is
+    no number.
     """
     from scipy.sparse import csr_matrix  # a quarter of a second to import
     lines = read_lines(path)
     comments = next((i for i, line in enumerate(lines) if not line.startswith("#")), len(lines))
     if comments == len(lines):
         raise DataError(f"{path}, line {comments}: found only comments, wanted `label index:value ...`.")
-    largest = 2**31 - 1 if features is None else features
+    largest, least = 2**31 - 1 if features is None else features - (first == 0), first or 0
     labels, values, indices, starts = [], [], [], [0]
     for number, line in enumerate(lines[comments:], comments + 1):
         place = f"{path}, line {number}"
         words = line.partition("#")[0].split()
-        if not words or _number(words[0]) is None:
+        if not words or float_of(words[0]) is None:
             raise DataError(f"{place}: found {words[0] if words else ''!r}, wanted a number, the label, first.")
         labels.append(_label(words[0], place))
-        last = 0
+        last = least - 1
         for word in words[1:]:
             if not (pair := re.fullmatch("([0-9]+):(.+)", word)):
-                raise DataError(f"{place}: found {word!r} after the label, wanted index:value with an index from 1 on.")
+                raise DataError(f"{place}: found {word!r} after the label, wanted index:value with an index from {least} on.")
             index = int(pair[1]) if len(pair[1]) < 20 else 2**63  # int() refuses thousands of digits
-            value = _number(pair[2])
+            value = float_of(pair[2])
             if index > largest:
                 raise DataError(f"{place}: found index {pair[1][:20]}, wanted at most {largest}.")
             if index <= last:
-                raise DataError(f"{place}: found index {index} after {last}, wanted rising indices from 1 on.")
+                raise DataError(f"{place}: found index {index}, wanted one above {last}, rising from {least} on.")
             if value is None or not abs(value) <= LARGEST:
                 raise DataError(f"{place}: found {word!r}, wanted a finite number as the value.")
-            indices.append(index - 1)
+            indices.append(index)
             values.append(value)
             last = index
         starts.append(len(indices))
-    shape = len(labels), max(indices, default=-1) + 1 if features is None else features
-    return csr_matrix((np.array(values, np.float32), np.array(indices, np.int32), starts), shape), labels
+    first = int(min(indices, default=1) > 0) if first is None else first
+    shape = len(labels), max(indices, default=first - 1) + 1 - first if features is None else features
+    return csr_matrix((np.array(values, np.float32), np.array(indices, np.int32) - np.int32(first), starts), shape), labels, first
 
 
 def read_titles(path: str | Path) -> tuple[list[str], list[str]]:
@@ -185,27 +153,7 @@ def read_lines(path: str | Path) -> list[str]:
     return text.replace("\r\n", "\n").split("\n")  # not splitlines(), which cuts titles at rarer characters
 
 
-def _is_header(lines: list[str], label: int) -> bool:
-    """True if the first line's features are all names, or only its label is while the next line's label is a number."""
-    first = lines[0].split(",")
-    answer = first.pop(label)
-    if all(_number(cell) is None for cell in first):
-        return True
-    second = lines[1].split(",") if len(lines) > 1 else []
-    return _number(answer) is None and label < len(second) and _number(second[label]) is not None
-
-
-def _bad_cell(path: str | Path, rows: list[str], header: int, columns: list[int], error: ValueError) -> DataError:
-    """What NumPy refused, with its place: only now is it worth looking cell by cell."""
-    for number, line in enumerate(rows, header + 1):
-        cells = line.split(",")
-        for c in columns:
-            if _number(cells[c]) is None:
-                return DataError(f"{path}, line {number}, column {c + 1}: found {_short(cells[c])}, wanted a number.")
-    return DataError(f"{path}: {error}.")
-
-
-def _number(text: str) -> float | None:
+def float_of(text: str) -> float | None:
     """The float that text writes, or None."""
     try:
         return float(text) if "_" not in text and text.isascii() else None
@@ -216,7 +164,7 @@ def _number(text: str) -> float | None:
 def _label(text: str, place: str) -> str:
     """A label without blanks and quotes; a whole number in its shortest form."""
     text = text.strip().strip('"')
-    number = _number(text)
+    number = float_of(text)
     if not text or (number is not None and not math.isfinite(number)):
         raise DataError(f"{place}: found {text!r} as the label, wanted a name or a finite number.")
     return str(int(number)) if number is not None and number.is_integer() else text
@@ -229,5 +177,5 @@ def _short(text: str) -> str:
 
 def sort_labels(labels: set[str]) -> list[str]:
     """Labels in the order of their numbers if all are numbers, else in that of their characters."""
-    key: Callable[[str], object] = str if any(_number(label) is None for label in labels) else float
+    key: Callable[[str], object] = str if any(float_of(label) is None for label in labels) else float
     return sorted(labels, key=key)

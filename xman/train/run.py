@@ -19,16 +19,19 @@ import numpy as np
 
 from ..engines import Compiled, compile
 from ..errors import XManError
+from ..files import Model
 from ..files import container as checkpoints
 from ..interpreters import eval
-from .evaluation import Diverged, a_number_of_rows, first_nan, judge, pair
+from ..tables import Prepared
+from ..wengert import WengertList
+from .evaluation import Diverged, Result, a_number_of_rows, first_nan, judge, pair
 from .minibatches import Minibatches
 from .objective import Objective
 from .optimizers import Rule, optimizer_of, rates_of, training_list
 from .progress import CtrlC, Progress
 from .schedules import Schedule
 
-FORMAT = 2  # of checkpoints
+FORMAT = 3  # of checkpoints
 WORTH_COMPILING = 400  # minibatches an epoch; with fewer most runs are over before a compiler's seconds are earned back
 
 
@@ -54,12 +57,13 @@ class Run:
     """What does not change during a run: the list and its programs, the data, the settings."""
 
     def __init__(self, objective: Objective, validation: tuple | None, batch_size: int | None, seed: int, engine: str,
-                 optimizer: str | Rule, lr: float | dict[str, float] | None, schedule: Schedule | None, **options: float | None):
-        self.objective, self.judge, self.over = objective, None, ""
+                 optimizer: str | Rule, lr: float | dict[str, float] | None, schedule: Schedule | None,
+                 prepared: Prepared | None = None, **options: float | None):
+        self.objective, self.judge, self.over, self.prepared = objective, None, "", prepared
         batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
         self.data = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
         if validation is not None:
-            validation = pair(validation, "validation")
+            validation = pair(validation, "validation", objective.labels)
             self.data += validation
             self.judge = judge(objective.model, validation)
         a_number_of_rows(batch_size)
@@ -77,6 +81,8 @@ class Run:
         self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict) else self.lr,
                          "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows}
         self.settings |= {key: value if value is None else float(value) for key, value in options.items()}
+        parts = [(a,) if isinstance(a, np.ndarray) else (a.data, a.indices, a.indptr) for a in self.data]
+        self.settings["digest"] = checkpoints.digest({f"{k}": a for k, a in enumerate(sum(parts, ()))}, "")
         start = self.start().arrays
         # a number, which is no array once it is computed, cannot be overwritten by the program
         self.numbers = {x: y for x, y in self.training.inplace.items() if not start[x].ndim}
@@ -229,24 +235,34 @@ class Run:
         unseen = not self.judge and state.batch == 0 and state.best_epoch == state.epoch - 1
         return (self.sound if unseen else state.best) or self.parameters(self.start().arrays)
 
+    def result(self, parameters: dict[str, np.ndarray], state: State, reason: str) -> Result:
+        return Result(parameters, list(state.history), state.best_epoch, reason, self.objective.model, self.prepared,
+                      self.data[0].shape[1:], self.objective.labels, self.settings)
+
     def save(self, path: str | Path | None, state: State) -> None:
+        """Write the state, and the model that the best parameters so far make, to path, if there is one."""
         if path:
             arrays = {f"{'parameters' if n in self.kept else 'moments'}/{n}": a for n, a in state.arrays.items()}
             arrays |= {f"begun/{n}": a for n, a in state.begun.items() if state.batch}
-            arrays |= {f"best/{n}": w for n, w in state.best.items()}
             facts = {key: value for key, value in vars(state).items() if key not in ("arrays", "begun", "best")}
-            checkpoints.save(path, arrays, {"format": FORMAT, "settings": self.settings | self.content, "state": facts,
-                                            "factors": self.factors(state.t)})
+            model, why = self.model
+            values = model.values | (state.best or self.parameters(state.arrays))
+            model._replace(values=values, settings=self.settings | self.content).save(
+                path, arrays, format=FORMAT, state=facts, factors=self.factors(state.t), **why)
+
+    @functools.cached_property
+    def model(self) -> tuple[Model, dict[str, str]]:
+        """What the network is as a model, and why it is none where its feed or its list cannot be one."""
+        try:
+            return self.result({}, self.start(), "").model(), {}
+        except Exception as error:  # of a feed that anybody wrote; the run goes on, and `load` tells it
+            return Model(WengertList(), {}, (), "", (), "", {}), {"no_model": str(error) or type(error).__name__}
 
     @functools.cached_property
     def content(self) -> dict[str, int]:
-        """A number for the list with its sizes and the data, so that another is recognised."""
+        """A number for the list with its sizes, so that another is recognised."""
         sizes = [(name, a.shape, str(a.dtype)) for name, a in self.start().arrays.items()]
-        content = zlib.crc32(f"{self.training.steps} {sizes}".encode())
-        for array in self.data:
-            for part in (array,) if isinstance(array, np.ndarray) else (array.data, array.indices, array.indptr):
-                content = zlib.crc32(np.ascontiguousarray(part).view(np.uint8), content)
-        return {"content": content}
+        return {"content": zlib.crc32(f"{self.training.steps} {sizes}".encode())}
 
     def factors(self, t: int) -> list[float]:
         """What the schedule has given at a few steps up to t."""
@@ -260,7 +276,7 @@ class Run:
             raise XManError(other.format(""))
         for key, wanted in (self.settings | self.content).items():
             if (found := facts.get("settings", {}).get(key)) != wanted:
-                what = ("another model, other data or another rule" if key == "content"
+                what = ({"content": "another model or another rule", "digest": "other data"}[key] if key in ("content", "digest")
                         else f"a run with {key} {found}, not {wanted}")
                 raise XManError(f"the checkpoint {path} is of {what}; give this run another file, or move that one away")
         state = self.start()
@@ -268,7 +284,7 @@ class Run:
             for name, a in state.arrays.items():
                 a[...] = arrays[f"{'parameters' if name in self.kept else 'moments'}/{name}"]
                 state.begun[name][...] = arrays[f"begun/{name}"] if facts["state"]["batch"] else a
-            best = {n: arrays[f"best/{n}"] for n in self.kept if f"best/{n}" in arrays}
+            best = {n: arrays[f"values/{n}"] for n in self.kept if facts["state"]["best_epoch"]}
             state = State(state.arrays, state.begun, best=best, **facts["state"])
             factors = facts["factors"]
         except (KeyError, TypeError, ValueError) as error:

@@ -22,13 +22,12 @@ import numpy as np
 import ops
 
 from ...interpreters.context import number
-from ...wengert import Line
+from ...wengert import Line, registers
 from .. import interpret
-from ..door import Built
 from ..plan import Plan, flops_of
-from ..program import Kind, Program, kind_of
+from ..program import Built, Kind, Program, kind_of
 from ..text import Text, plain
-from .table import CALLED, COMPARED, FINITE, FUNCTIONS, INEXACT, LABELS, MODULES, NAMED, STEPWISE, casts, dtypes, indices
+from .table import CALLED, FINITE, FUNCTIONS, INEXACT, LABELS, MODULES, NAMED, STEPWISE, casts, compares, dtypes, indices
 
 Kinds = Mapping[str, Kind]
 AS_WRITTEN = {"xla_disable_hlo_passes": "algsimp"}  # else XLA makes a/(bc) of (a/b)/c, 0 where bc is beyond the greatest float
@@ -116,7 +115,7 @@ def refused(line: Line, kinds: Kinds) -> str:
         return f"has as many entries as {mask[0]} picks"
     made, of = kinds[dst].dtype.kind, {dtype.kind for dtype in dtypes(args, kinds) if dtype}
     cast = {dtype.kind for dtype, to in zip(dtypes(args, kinds), casts(dst, op, args, kinds), strict=True) if to}
-    if op in INEXACT and made != "f" or op in COMPARED and of >= {"i", "u"} or op in STEPWISE and cast - {"f"} or (
+    if op in INEXACT and made != "f" or compares(op) and of >= {"i", "u"} or op in STEPWISE and cast - {"f"} or (
             op == "astype" and "f" in of and made in "iu"):
         return "is of whole numbers, which JAX takes otherwise"
     return ""
@@ -144,10 +143,10 @@ def parted(program: Program, why: Collection[str]) -> list[Part]:
     stage = dict.fromkeys((*program.original.inputs, *program.constants), -1)
     lines: dict[int, list[Line]] = {}
     for dst, op, args in program.steps:
-        after = max((stage[a] for a in args if isinstance(a, str)), default=-1)
+        after = max((stage[a] for a in registers(args)), default=-1)
         stage[dst] = after + (after % 2 != (dst in why))  # those in why are in the odd ones
         lines.setdefault(stage[dst], []).append((dst, op, args))
-    reads = {k: dict.fromkeys(a for _, _, args in lines[k] for a in args if isinstance(a, str) and stage[a] != k) for k in lines}
+    reads = {k: dict.fromkeys(a for _, _, args in lines[k] for a in registers(args) if stage[a] != k) for k in lines}
     wanted = {*program.outputs, *program.inplace}.union(*reads.values())
     return [Part(lines[k], list(reads[k]), [dst for dst, _, _ in lines[k] if dst in wanted], None) for k in sorted(lines)]
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ops import G
+from ops import G, facts_of
 from ops.functions import LOG_ROOT_TWO_PI, tail
 from ops.linear_maps import cast, shape_of, subscripts_of
 from ops.reductions import count
+from ops.table import arity
 
 from ..program import KEYS, Kind
 
@@ -207,11 +208,15 @@ FUNCTIONS = {
 FINITE = {"cholesky", "cofactor", "cofactorSlope", "eigenvectors", "eigvalsh", "inv", "leftVectors", "pinv", "rightVectors",
           "solve", "svdvals"}  # NumPy raises where these are infinite or NaN
 INEXACT = {"power", "floor_divide", "remainder"}  # of whole numbers: NumPy refuses some, and rounds otherwise
-COMPARED = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or"}
 LABELS = {"oneHot": (0, 1)} | dict.fromkeys(  # the places of labels and predictions
     ("crossEntropy", "hinge", "sigmoidCrossEntropy", "softmaxCrossEntropy", "squaredError"), (1, 0))
 STEPWISE = {"cholesky", "einsumBack", "scatterAdd", *LABELS} - {"oneHot"}  # they add whole numbers up before these are floats
 OWN_PRECISION = {"unbroadcast", "scatterAdd"}  # they add up in the precision of their first argument
+
+
+def compares(op: str) -> bool:
+    """Whether the truth that it gives is of two numbers, which have to be of one precision."""
+    return facts_of(op).gives is bool and arity(G[op])[1] == 2
 
 
 def indices(op: str, args: tuple, kinds: Mapping[str, Kind]) -> Iterator[tuple[str, int, int]]:
@@ -242,7 +247,7 @@ def dtypes(args: tuple, kinds: Mapping[str, Kind]) -> list[np.dtype | None]:
 def casts(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind]) -> list[np.dtype | None]:
     """What each argument has to be made first, since JAX promotes otherwise; None where it stays."""
     found, want = dtypes(args, kinds), kinds[dst].dtype
-    if op in COMPARED and any(found):
+    if compares(op) and any(found):
         want = np.result_type(*filter(None, found))
     elif op == "astype" or want.kind == "b":
         return [None] * len(args)

@@ -12,17 +12,20 @@ import numpy as np
 
 import ops
 
+from ...errors import XManError
 from ...wengert import Line
-from ..door import Built
 from ..memory import arena
 from ..plan import Buffer, Plan, flops_of
-from ..program import GEMM, Program
+from ..program import GEMM, Built, Program
 from ..text import Text, guard, own_array
 from .jitted import numba_itself
 from .kernels import Kernels
 from .layout import Layout
 from .schedule import Item
 
+LOOPS = 1000  # lines of loops, 20 ms each: more take Numba twenty seconds and longer
+INLINED = {"sin": 12, "cos": 12, **dict.fromkeys(  # takes as long to compile as so many lines of a loop
+    ("exp", "expm1", "log", "log1p", "logaddexp", "sigmoid", "softplus", "erf", "power"), 5)}
 AT_ONCE = 60  # items of a kernel: Numba's time grows faster than a kernel's length
 
 
@@ -31,7 +34,11 @@ def build(program: Program) -> Built:
     numba_itself()
     writer = Writer(program)
     run = writer.function()
-    return Built(run, f"{writer.kernels.text}\n\n{writer.text}", writer.plan())
+    source = f"{writer.kernels.text}\n\n{writer.text}"
+    lines = source.count("\n")
+    if not program.asked and lines + sum(INLINED.get(op, 0) for _, op, _ in program.steps) > LOOPS:
+        raise XManError(f"Numba would take long to compile {lines:,} lines of loops")
+    return Built(run, source, writer.plan())
 
 
 class Writer:

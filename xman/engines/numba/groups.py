@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from ...wengert import Line
+from ...wengert import Line, registers
 from ..program import Kind
 
 # what a line of a group computes: a number in each place; from places, a number for each row (ALONG), for each column (DOWN)
@@ -57,7 +57,7 @@ def level(line: Line, kinds: Mapping[str, Kind]) -> str | None:
     if 0 in space(line, kinds):
         return None
     if op not in REDUCTIONS:
-        return PLACE if all(role(kinds[a].shape, space(line, kinds)) for a in args if isinstance(a, str)) else None
+        return PLACE if all(role(kinds[a].shape, space(line, kinds)) for a in registers(args)) else None
     shape, axis = kinds[args[0]].shape, args[1] if len(args) > 1 else None
     n = len(shape)
     axes = set(range(n)) if axis is None or not n else {a % n for a in (axis if isinstance(axis, tuple) else (axis,))}
@@ -76,7 +76,7 @@ def level_in(line: Line, group: Group, kinds: Mapping[str, Kind]) -> str | None:
     own, over = level(line, kinds), space(line, kinds)
     if over != group.shape:
         numbers_of_rows = prod(over) == group.rows > 1 and group.columns > 1 and {
-            role(kinds[a].shape, over) for a in line[2] if isinstance(a, str)} <= {PLACE, ALL}
+            role(kinds[a].shape, over) for a in registers(line[2])} <= {PLACE, ALL}
         own = {PLACE: ROW, ALL: ROWS}.get(own) if numbers_of_rows else None
     for a in line[2] if own else ():
         if isinstance(a, str) and a in group.levels:
@@ -108,7 +108,7 @@ def grouped(pending: Sequence[Line], kinds: Mapping[str, Kind], readers: Mapping
     home: dict[str, int] = {}
     for line in pending:
         dst, _, args = line
-        first = max((home[a] for a in args if isinstance(a, str) and a in home), default=0)
+        first = max((home[a] for a in registers(args) if a in home), default=0)
         before = [r[0] for r in readers.get(dst, ()) if r[0] in home and r[0] != dst]
         for r in before:
             entrywise = groups[home[r]].levels[r] == PLACE and role(kinds[over[dst]].shape, groups[home[r]].shape) == PLACE

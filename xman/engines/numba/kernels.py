@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
-from ...wengert import Line
+from ...wengert import Line, registers
 from ..text import Text
 from . import cache
 from .groups import Group
@@ -93,7 +93,7 @@ class Kernels:
 
         Loops(text, group, self.kinds, place, self.operator, layout.kept, layout.rowwise).write()
         body, text.lines = text.lines, before
-        numbers = [a for a in dict.fromkeys(a for _, _, args in group.lines for a in args if isinstance(a, str))
+        numbers = [a for a in dict.fromkeys(a for _, _, args in group.lines for a in registers(args))
                    if a in self.layout.given and not self.kinds[a].array]
         self.used.update(dict(zip(numbers, numbers, strict=True)))
         starts, head = [], []

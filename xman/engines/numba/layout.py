@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...wengert import Line
+from ...wengert import Line, registers
 from ..folded import folded, ordered
 from ..memory import ALIGNED, Event, placed
 from ..program import GEMM, Program, held
@@ -41,7 +41,7 @@ class Layout:
         self.kept = self.read_elsewhere()
         self.rowwise = {dst for item in self.items if item.group for dst in self.between_turns(item)}
         self.arrays = {x for x in self.outputs if x in hows and x not in self.roots and self.is_array(x)} - {*self.over}
-        events = [Event({self.root(a) for line in item.lines for a in line[2] if isinstance(a, str)},
+        events = [Event({self.root(a) for line in item.lines for a in registers(line[2])},
                         {dst: self.bytes(dst) for dst, _, _ in item.lines if self.buffered(dst)}, self.heirs(item))
                   for item in self.items]
         events.append(Event({self.root(x) for x in (*self.outputs, *program.inplace)}, {}))  # what is taken out at the end
@@ -71,7 +71,7 @@ class Layout:
         kept = {self.root(x) for x in (*self.outputs, *self.program.inplace)}
         for k, item in enumerate(self.items):
             for dst, _, args in item.lines:
-                kept.update(self.root(a) for a in args if isinstance(a, str) and home.get(self.root(a)) != k)
+                kept.update(self.root(a) for a in registers(args) if home.get(self.root(a)) != k)
                 if not item.group:
                     kept.add(dst)
         return kept
@@ -79,7 +79,7 @@ class Layout:
     def between_turns(self, item: Item) -> set[str]:
         """The registers of a group whose numbers wait for a later turn through the columns of the same row, and no longer."""
         group = item.group
-        return {a for dst, _, args in group.lines for a in args if isinstance(a, str) and group.levels.get(a) == PLACE
+        return {a for dst, _, args in group.lines for a in registers(args) if group.levels.get(a) == PLACE
                 and group.turns[a] < group.turns[dst] and a not in self.kept}
 
     def bytes(self, x: str) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
-from ...wengert import Line
+from ...wengert import Line, registers
 from ..program import Kind
 from ..text import Text
 from .groups import ALL, ALONG, DOWN, PLACE, REDUCTIONS, ROW, ROWS, Group, role
@@ -36,13 +36,13 @@ NAN = "nan"
 def loopable(line: Line, kinds: Mapping[str, Kind]) -> bool:
     """Whether these loops have the operator, for the types of this line."""
     dst, op, args = line
-    registers = [a for a in args if isinstance(a, str)]
-    if any(a not in kinds for a in (dst, *registers)) or kinds[dst].dtype not in TYPES or any(
-            kinds[a].dtype.itemsize not in (1, 4, 8) for a in registers):
+    read = registers(args)
+    if any(a not in kinds for a in (dst, *read)) or kinds[dst].dtype not in TYPES or any(
+            kinds[a].dtype.itemsize not in (1, 4, 8) for a in read):
         return False
     literals = [a for a in args if not isinstance(a, str)]
     if op in REDUCTIONS:
-        return kinds[args[0]].dtype == kinds[dst].dtype and kinds[dst].dtype.kind == "f" and len(registers) == 1
+        return kinds[args[0]].dtype == kinds[dst].dtype and kinds[dst].dtype.kind == "f" and len(read) == 1
     if op in ("broadcast", "astype"):
         return len(args) <= 2 or args[2:] == ((),)
     if not all(isinstance(a, (int, float)) for a in literals):
@@ -93,7 +93,7 @@ class Loops:
         if self.rows > 1:
             add(f"for {self.i} in {self.range}({self.rows}):")
             depth = 2
-        for a in dict.fromkeys(a for dst, _, args in self.group.lines for a in args if isinstance(a, str) and a not in levels
+        for a in dict.fromkeys(a for dst, _, args in self.group.lines for a in registers(args) if a not in levels
                                and (self.spread(a) == ROW or levels[dst] in (ROW, ROWS) and self.spread(a) != ALL)):
             add(f"{a} = {self.at(a, ROW)}", depth)
         self.numbers_of_rows(-1, depth)
@@ -211,4 +211,4 @@ class Loops:
 def flattened(group: Group, kinds: Mapping[str, Kind]) -> bool:
     """Whether rows do not matter to a group: each line is entry by entry, or of all, and nothing is one row or one column."""
     return set(group.levels.values()) <= {PLACE, ALL} and all(
-        role(kinds[a].shape, group.shape) in (PLACE, ALL) for _, _, args in group.lines for a in args if isinstance(a, str))
+        role(kinds[a].shape, group.shape) in (PLACE, ALL) for _, _, args in group.lines for a in registers(args))

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from ...wengert import Line
+from ...wengert import Line, registers
 from ..program import Kind
 from .groups import Group, grouped
 
@@ -22,7 +22,7 @@ def scheduled(lines: Sequence[Line], how: Callable[[Line], str], kinds: Mapping[
     readers: dict[str, list[Line]] = {}  # the lines that read what an update writes over
     updated = {x: y for y, x in over.items()}
     for line in lines:
-        for a in dict.fromkeys(roots.get(a, a) for a in line[2] if isinstance(a, str)):
+        for a in dict.fromkeys(roots.get(a, a) for a in registers(line[2])):
             if a in updated and line[0] != updated[a]:
                 readers.setdefault(updated[a], []).append(line)
     items: list[Item] = []
@@ -36,7 +36,7 @@ def scheduled(lines: Sequence[Line], how: Callable[[Line], str], kinds: Mapping[
         kind = how(line)
         if kind == "view":
             continue
-        reads = [a for a in line[2] if isinstance(a, str)]
+        reads = registers(line[2])
         if kind == "loops":
             if any(a in roots and roots[a] in pending for a in reads) or any(
                     roots.get(a, a) == over.get(line[0]) != a for a in reads):

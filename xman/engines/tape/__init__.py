@@ -1,4 +1,17 @@
 """Lists of numbers on a coded tape: engine.py has Tape, lines.py codes a list, loops.py runs the code, lanes.py vectorises."""
-from .engine import Tape
+import importlib.util
 
-__all__ = ["Tape"]
+import numpy as np
+
+from ..program import Engine
+
+MANY = 100  # lines, from which on a list of numbers is coded
+
+
+def wish(steps, values, inplace):
+    if len(steps) < MANY or inplace or importlib.util.find_spec("numba") is None or any(np.ndim(values[x]) for x in steps.inputs):
+        return 0, ""
+    return 30, f"all inputs are numbers, and {len(steps):,} lines are many: a coded tape runs them in one loop"
+
+
+ENGINE = Engine("tape", f"{__name__}.engine", wish, after="numpy", as_written=True)

@@ -19,12 +19,10 @@ from ...errors import XManError
 from ...interpreters import backprop, eval
 from ...interpreters.context import depends, missing, number
 from ...notation import shortened, shown
-from ...wengert import Steps, WengertList, checked, named
+from ...wengert import Steps, WengertList, checked, named, needed
 from .. import interpret
-from ..door import Built
-from ..folded import wanted
 from ..memory import arena
-from ..program import Program
+from ..program import Built, Program
 from .lines import ROWS, Unwritten, Writer
 from .loops import CHUNK, SENDS, arranged, loops, machine_code, reach, source
 
@@ -142,7 +140,7 @@ class Recorded:
     def __init__(self, steps: WengertList, outputs: tuple[str, ...]):
         self.interpreted = Interpreted(steps, outputs, "")
         writer = Writer(steps.inputs)
-        writer.write(wanted(steps, outputs))
+        writer.write(needed(steps, outputs))
         found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
         self.jit = compiles()
         codes, reads = np.array(writer.codes, np.int32), np.array(writer.reads, np.int32)

@@ -98,8 +98,6 @@ class Unwritten(Exception):
 
 
 SAME = {"alias", "broadcast", "unbroadcast", "reshape", "transpose", "max", "min", "prod", "sum", "mean"}  # of a number, it
-TRUTHS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not",
-          "isnan", "isfinite"}
 KINDS_OF = {"float64": "f", "bool": "b", "int64": "i"}
 GIVEN = {"leakyRelu": 0.01, "elu": 1.0}  # the second argument where it is left out
 #   operator     row, number of its arguments, z, and y where that is a constant (None: x)
@@ -132,7 +130,7 @@ class Writer:
         """Write the lines, the common ones at once. Unwritten names the register of one that cannot be."""
         slots, put, (put_x, put_y, put_z) = self.slots, self.codes.append, (reads.append for reads in self.reads)
         common = {op: (CODE[row], n, self.constant(z), y if y is None else self.constant(y))
-                  for op, (row, n, z, y) in PLAIN.items() if op in ops.table.OURS and op not in TRUTHS}
+                  for op, (row, n, z, y) in PLAIN.items() if op in ops.table.OURS and ops.facts_of(op).gives is not bool}
         slot = self.first
         for dst, op, args in lines:
             try:
@@ -192,10 +190,10 @@ class Writer:
     def finish(self, dst: str, op: str, *args: Any) -> None:
         row, n, z, y = PLAIN[op]
         (x, *given), kinds = zip(*map(self.operand, args), strict=True)
-        if len(args) != n or "f" not in kinds and op not in TRUTHS:
+        if len(args) != n or "f" not in kinds and ops.facts_of(op).gives is not bool:
             raise Unwritten
         y = given[0] if given else x if y is None else self.constant(y)
-        self.name(dst, self.line(row, x, y, self.constant(z)), "b" if op in TRUTHS else "f")
+        self.name(dst, self.line(row, x, y, self.constant(z)), "b" if ops.facts_of(op).gives is bool else "f")
 
     def line(self, row: str, x: int, y: int, z: int = -1) -> int:
         """The slot of a new line."""

@@ -6,7 +6,7 @@ import shutil
 import statistics
 import unicodedata
 from collections.abc import Callable, Iterator
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from .view import failures, for_student, full, grader_errors, harmless, number, sentence, troubles
 
@@ -114,8 +114,7 @@ def _fold(paragraph: str, room: int) -> Iterator[str]:
         if line and columns(line + word) > room:
             yield line
             line, word = "", word.lstrip()
-        while columns(word) > room:  # one word that is longer than a line
-            head = _prefix(word, room)
+        while (head := _prefix(word, room)) != word:  # one word that is longer than a line
             yield head
             word = word[len(head):]
         line += word
@@ -123,7 +122,7 @@ def _fold(paragraph: str, room: int) -> Iterator[str]:
 
 
 def _prefix(text: str, room: int) -> str:
-    return text[:sum(used <= room for used in accumulate(map(columns, text)))]
+    return text[:sum(1 for _ in takewhile(room.__ge__, accumulate(map(columns, text))))]
 
 
 def _pad(text: str, room: int) -> str:

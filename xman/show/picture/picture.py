@@ -11,7 +11,7 @@ import ops
 from ...manager import XMan
 from ...notation import written
 from ...register import Register, evaluationOrder
-from ...wengert import Line, Steps, checked
+from ...wengert import Line, Steps, checked, registers
 from ..explain import Explanation, shown
 from ..expressions import expression, mathematical
 from ..graph import between, compact
@@ -75,7 +75,7 @@ def drawn(rows: Sequence[Line], extra: Mapping[str, Sequence[str]], notes: Mappi
     defined = {name: [mathematical(expression(op, args))] if op else [] for name, op, args in rows}
     nodes = [Node(name, cut(name, *defined[name], *extra.get(name, ())), "register", *cut(*said(notes, name)))
              for name, _, _ in rows]
-    found = [Arrow(a, name) for name, _, args in rows for a in args if isinstance(a, str)]
+    found = [Arrow(a, name) for name, _, args in rows for a in registers(args)]
     return Picture(nodes, found if arrows is None else arrows)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import XManError, nearest
 from ...manager import XMan
 from ...passes import EXACT, STABLE, simplify
-from ..evaluation import classes_of, feed, list_of, pair
+from ..evaluation import classes_of, feed, labels_of, list_of, pair
 from ..minibatches import Draws
 from .lines import factors_of, penalised, weighted
 
@@ -17,7 +17,8 @@ from .lines import factors_of, penalised, weighted
 class Objective:
     """The list of a model's loss on data, in its stable form, and the values of its inputs.
 
-    steps, loss: the list, and the register that is to become small. names: the parameters. running: for each input that a
+    steps, loss: the list, and the register that is to become small. labels: of targets that are strings, whose places y holds.
+    names: the parameters. running: for each input that a
     step updates, as a batch normalisation's running mean, the register of its next value: the model's `running` names `mean`
     where it computes `mean_next`. inputs: values for the first row, neutral ones for what is drawn. seed: of what the model's
     `draw(random, rows)` gives for rows of these numbers, inputs by name (`Draws`).
@@ -29,7 +30,8 @@ class Objective:
                  l2: float | Mapping[str, float] | None = None):
         if not isinstance(seed, (int, np.integer)) or seed < 0:
             raise XManError(f"a seed is a whole number, at least 0, not {seed!r}")
-        self.model, (self.X, self.y), self.seed = model, pair(data, "data"), int(seed)
+        self.labels = labels_of(data)
+        self.model, (self.X, self.y), self.seed = model, pair(data, "data", self.labels), int(seed)
         self.rows = self.X.shape[0]
         self.running = {name: f"{name}_next" for name in getattr(model, "running", ())}
         if lacking := [after for after in self.running.values() if not hasattr(model, after)]:
@@ -51,7 +53,7 @@ class Objective:
             raise XManError("the loss depends on no parameter: there is nothing to train")
         kept = [self.loss, *self.running.values()]
         steps = simplify(steps, kept, rewrites=EXACT + STABLE)
-        self.weights = weights_of(self.y, sample_weight, class_weight)
+        self.weights = weights_of(self.y, sample_weight, class_weight, self.labels)
         if self.weights is not None:
             steps, self.weight = weighted(steps, self.loss, self.inputs, fed, float(np.mean(self.weights)))
             self.inputs[self.weight] = self.weights[:1]
@@ -69,7 +71,8 @@ class Objective:
         return self.draw(Draws(self.seed, epoch, rows), rows)
 
 
-def weights_of(y: np.ndarray, sample_weight: Any, class_weight: Mapping[Any, float] | str | None) -> np.ndarray | None:
+def weights_of(y: np.ndarray, sample_weight: Any, class_weight: Mapping[Any, float] | str | None,
+               labels: tuple[str, ...] = ()) -> np.ndarray | None:
     """The weight of each row, (n,): the product of its own and its class's. XManError where they do not fit."""
     if sample_weight is None and class_weight is None:
         return None
@@ -89,7 +92,7 @@ def weights_of(y: np.ndarray, sample_weight: Any, class_weight: Mapping[Any, flo
             return weights * (len(y) / (len(known) * counts))[place]
         if not isinstance(class_weight, Mapping):
             raise XManError(f"class_weight is 'balanced' or a dict from classes to numbers, not {class_weight!r}")
-        known = known.tolist()
+        known = [labels[k] for k in known] if labels else known.tolist()
         if strange := [c for c in class_weight if c not in known]:
             raise XManError(f"class_weight has a weight for {strange[0]!r}, and the data have the classes "
                             f"{', '.join(map(str, known))}{nearest(str(strange[0]), map(str, known))}")

@@ -10,7 +10,7 @@ from ...errors import XManError, nearest
 from ...interpreters import eval
 from ...interpreters.context import depends
 from ...notation import shown
-from ...wengert import WengertList
+from ...wengert import WengertList, registers
 
 LINEAR = "add", "subtract", "negative", "half", "alias"
 
@@ -29,7 +29,7 @@ def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Ite
         dst, op, args = line
         if dst not in wanted or dst not in moving:
             continue
-        mine = [a for a in args if isinstance(a, str) and a in moving]
+        mine = [a for a in registers(args) if a in moving]
         if op in ("mean", "sum") and len(args) == 1 and np.shape(values[args[0]])[:1] == (1,):
             over[dst] = np.ndim(values[args[0]])
         elif op in LINEAR or op == "mul" and len(mine) == 1 or op == "divide" and mine == [args[0]]:
@@ -75,7 +75,7 @@ def factors_of(word: str, penalty: float | Mapping[str, float] | None, steps: We
                             f"{nearest(str(strange[0]), names)}; there are {', '.join(names)}")
         factors = dict(penalty)
     else:
-        read = {a for _, op, args in steps if op not in ("add", "subtract") for a in args if isinstance(a, str)}
+        read = {a for _, op, args in steps if op not in ("add", "subtract") for a in registers(args)}
         factors = dict.fromkeys([name for name in names if name in read] or names, 0.0 if penalty is None else penalty)
     if not all(isinstance(x, (int, float, np.number)) and 0 <= x < np.inf for x in factors.values()):
         raise XManError(f"{word} is a number of at least 0, or a dict of them by parameter, not {penalty!r}")

@@ -19,6 +19,7 @@ from ...errors import XManError
 from ...interpreters import eval
 from ...matrices import GaussNewton, Hessian, packed, unpacked
 from ...passes import simplify
+from ...tables import Prepared
 from ..evaluation import Diverged
 from ..objective import Objective
 from ..progress import CtrlC
@@ -27,19 +28,20 @@ from ..run import Run, State
 Product = Callable[[np.ndarray], np.ndarray]
 DAMPING = "λ of the step"  # no register can be called so
 TRIES = 30  # halvings of a step, or growths of λ, before it counts as none
+SMALLEST = "the loss is as small as its precision lets it become here: no step makes it smaller"
 
 
 class SecondOrder(Run):
     """A run of one step an epoch, with all rows; the history has the loss that the step came to."""
 
     def __init__(self, objective: Objective, validation: tuple | None, batch_size: None, seed: int,
-                 engine: str, optimizer: str, lr: None, schedule: None, **options: None):
+                 engine: str, optimizer: str, lr: None, schedule: None, prepared: Prepared | None = None, **options: None):
         for name, value in {"batch_size": batch_size, "lr": lr, "schedule": schedule, **options}.items():
             if value is not None:
                 raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps "
                                 f"itself: leave {name} away, or take an optimizer of first order")
         refuse_changing(objective, optimizer)
-        super().__init__(objective, validation, objective.rows, seed, engine, "sgd", 1.0, None)
+        super().__init__(objective, validation, objective.rows, seed, engine, "sgd", 1.0, None, prepared)
         self.settings["optimizer"], self.method = optimizer, METHODS[optimizer]
         self.wrt = [w for w in self.names if w in self.training.inplace]
         self.slopes = [f"d{self.loss}_d{w}" for w in self.wrt]
@@ -76,7 +78,7 @@ class SecondOrder(Run):
         for name, x in unpacked(w + p, values, self.wrt).items():
             values[name][...] = x
         if E - reached <= np.finfo(self.number).eps * abs(E):
-            self.over = "the loss is as small as its precision lets it become here: no step makes it smaller"
+            self.over = SMALLEST
         return reached
 
     def at(self, values: dict[str, Any], w: np.ndarray) -> tuple[float, np.ndarray]:
@@ -105,7 +107,8 @@ def refuse_changing(objective: Objective, method: str) -> None:
     """Raise XManError where the loss is another at each step."""
     if objective.draw or objective.running:
         raise XManError(f"{method} needs a loss that stays the same, and this model "
-                        f"{'draws inputs' if objective.draw else 'has running inputs'}: take an optimizer of first order")
+                        f"{'draws inputs' if objective.draw else 'has running inputs'}: train it by fit with adam, or build it "
+                        f"without {'dropout or noise' if objective.draw else 'batch normalisation'}")
 
 
 class Bent(Exception):

@@ -9,7 +9,10 @@ from ..errors import XManError
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
-    """Write a file beside path, which then takes its place. XManError where that cannot be, with the old file as it was."""
+    """Write a file beside path, which then takes its place: whoever reads path finds the old file or the new, whole.
+
+    XManError where that cannot be, with the old file as it was.
+    """
     path = Path(path)
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part", delete=False) as file:
@@ -23,7 +26,7 @@ def write_whole(path: str | Path, content: bytes) -> None:
                 Path(file.name).unlink(missing_ok=True)
                 raise
     except OSError as error:
-        raise XManError(f"{path} cannot be written: {error.strerror}") from None
+        raise XManError(f"{path} cannot be written: {error.strerror}; what stood there is unchanged") from None
 
 
 UMASK = os.umask(0)

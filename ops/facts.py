@@ -1,0 +1,82 @@
+"""What else is true of an operator, beside its value and its rules: the keywords at the end of its row.
+
+One operation is + − × ÷, a comparison, whichever of its three outcomes, or one of the functions of one argument that a
+processor's library has (exp, sin, tanh, xᶜ …) of one entry, as Griewank and Walther, Evaluating Derivatives, §2.2, count
+elemental functions. An operator made of several counts them all: x^y is exp(y log x), and takes as long. Rearranging,
+indexing and copying are none. Matrices: Golub and Van Loan, Matrix Computations.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Count = Callable[..., int]
+
+
+class Facts(NamedTuple):
+    """The facts of a row. What a row does not say, nobody takes for true.
+
+    flops: its operations, for each entry of the result, or a function (out, *args) -> int; elementwise: 1, and a view: 0,
+    where the row does not say it. gives: bool or int where its results are never floats. view: they may lie in an argument's
+    memory. commutes: its two arguments may change places. formula: its value in the language, for arrays of floats that have
+    entries: what an engine that does not have the operator computes in its place.
+    """
+    flops: float | Count | None = None
+    gives: type = float
+    view: bool = False
+    commutes: bool = False
+    formula: Callable | None = None
+
+
+FACTS: dict[str, Facts] = {}  # by operator
+
+
+def facts_of(op: str) -> Facts:
+    """What is known of an operator; of one that has no row here, nothing."""
+    return FACTS.get(op, Facts())
+
+
+def operations(op: str) -> Count | None:
+    """(out, *args) -> the operations of a line; None where its row does not say."""
+    flops = facts_of(op).flops
+    return flops if flops is None or callable(flops) else lambda out, *_: flops * np.size(out)
+
+
+# ---- what flops may be, beside a number ------------------------------------------------------------------------------
+
+def of_input(flops: int) -> Count:
+    """So many operations for each entry of the first argument."""
+    return lambda out, x, *_: flops * np.size(x)
+
+
+def cubic(n3: float) -> Count:
+    """n3·n³ operations for each n×n matrix of the last argument."""
+    return lambda out, *args: round(n3 * np.size(args[-1]) * args[-1].shape[-1])
+
+
+def of_columns(k: int) -> Count:
+    """k·mn² operations for each matrix (m, n) of the argument (§5.4 and §8.6)."""
+    return lambda out, a, *_: k * np.size(a) * min(a.shape[-2:])
+
+
+def of_sum(out: Any, x: Any, *_: Any) -> int:
+    """One for each entry of x, where there is anything to add."""
+    return np.size(x) if np.size(x) > np.size(out) else 0
+
+
+def of_power(out: Any, x: Any, y: Any) -> int:
+    """One an entry where the exponent is a literal; three, those of exp(y log x), where it is a register."""
+    return np.size(out) * (1 if type(y) in (int, float) else 3)
+
+
+def of_product(out: Any, a: Any, b: Any) -> int:
+    """2nmk of (n, k) by (k, m), vectors and batches too; of a sparse a two for each entry that is stored and each column."""
+    return 2 * a.nnz * prod(b.shape[1:]) if hasattr(a, "nnz") else 2 * np.size(out) * prod(np.shape(a)[-1:])
+
+
+def of_adjoint(out: Any, d: Any, a: Any, b: Any) -> int:
+    """What the product a @ b took, of which d is the adjoint."""
+    return of_product(d, a, b)

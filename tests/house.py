@@ -1,0 +1,112 @@
+"""What the house looks like, in figures: python -m tests.house [ROOT], for two checkouts to be compared."""
+
+import ast
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+WIDE = 110
+
+
+def sources(root: Path) -> dict[str, ast.Module]:
+    """The files of ops and xman by module, parsed."""
+    found = {}
+    for path in sorted([*root.joinpath("ops").rglob("*.py"), *root.joinpath("xman").rglob("*.py")]):
+        parts = path.relative_to(root).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(module: str, path: Path, modules: set[str]) -> set[str]:
+    """The files that a file imports, wherever in it, by module."""
+    package = module.split(".") if path.stem == "__init__" else module.split(".")[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package[:len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            found |= {f"{base}.{alias.name}" if f"{base}.{alias.name}" in modules else base for alias in node.names}
+    return found & modules - {module}
+
+
+def circles(root: Path, within: str = "") -> list[set[str]]:
+    """The sets of files that import one another, however far about: the strongly connected components (Tarjan, 1972)."""
+    paths = {module: path for module, path in sources(root).items() if module.startswith(within)}
+    arrows = {module: imported(module, path, {*paths}) for module, path in paths.items()}
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(v: str) -> None:
+        index[v] = low[v] = len(index)
+        stack.append(v)
+        for w in sorted(arrows[v]):
+            if w not in index:
+                visit(w)
+            if w in stack:
+                low[v] = min(low[v], low[w])
+        if low[v] == index[v]:
+            k = stack.index(v)
+            found.append({*stack[k:]})
+            del stack[k:]
+
+    for v in arrows:
+        if v not in index:
+            visit(v)
+    return [circle for circle in found if len(circle) > 1]
+
+
+def naming(root: Path, operators: set[str]) -> dict[str, set[str]]:
+    """The files that say something of each operator by its name: in a row, a collection, a string of names or a comparison."""
+    files = defaultdict(set)
+    for module, path in sources(root).items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            match node:
+                case ast.Set(elts=parts) | ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(keys=parts):
+                    words = [part.value if isinstance(part, ast.Constant) else None for part in parts]
+                case ast.Compare(comparators=parts):
+                    words = [part.value for part in parts if isinstance(part, ast.Constant)]
+                case ast.Call(func=ast.Name(id="elementwise" | "linear" | "operator" | "reduction"), args=[ast.Constant(), *_]):
+                    words = [node.args[0].value]
+                case ast.Constant(value=str(text)) if len(text.split()) > 1:
+                    words = text.split()
+                case _:
+                    continue
+            if sum(word in operators for word in words) > 0.5 * len(words):
+                for word in operators.intersection(words):
+                    files[word].add(module)
+    return files
+
+
+def house(root: Path) -> dict[str, object]:
+    """The figures of a checkout by what they are."""
+    sys.path.insert(0, str(root))
+    import ops
+    text = {module: path.read_text("utf-8") for module, path in sources(root).items()}
+    named = naming(root, {*ops.table.OURS})
+    compute = tuple(f"{'xman.' * (part != 'ops')}{part}." for part in "ops engines export compiled fused tape".split())
+    defined, longest = defaultdict(int), (0, "")
+    for module, source in text.items():
+        tree = ast.parse(source)
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                longest = max(longest, (node.end_lineno - node.lineno + 1, f"{module}.{node.name}"))
+        for node in tree.body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                defined[node.name] += 1
+    lines = [line for source in text.values() for line in source.splitlines()]
+    return {
+        "lines": len(lines),
+        f"lines wider than {WIDE}": sum(len(line) > WIDE for line in lines),
+        "files that name an operator": f"{sum(map(len, named.values())) / len(ops.G):.2f}",
+        "  that do not compute it": f"{sum(not file.startswith(compute) for x in named.values() for file in x) / len(ops.G):.2f}",
+        "the operators in most files": {op: len(named[op]) for op in sorted(named, key=lambda op: -len(named[op]))[:6]},
+        "homonyms": sum(n > 1 for name, n in defined.items() if not name.startswith("__")),
+        "circles of imports": [sorted(circle) for circle in circles(root)],
+        "longest function": longest,
+    }
+
+
+if __name__ == "__main__":
+    for what, figure in house(Path(sys.argv[1] if sys.argv[1:] else ".").resolve()).items():
+        print(f"{what:30} {figure}")
