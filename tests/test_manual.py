@@ -23,9 +23,11 @@ import pytest
 pytest.importorskip("click")
 
 import ops
+from ops.facts import FACTS
 from ops.table import OURS
 from xman import explain, picture
 from xman.cli import derivatives, main
+from xman.engines import ENGINES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -91,8 +93,10 @@ def run(block, space):
 
 @pytest.fixture
 def tables():
-    """The tables of operators, as they were once the page is done with them."""
-    with mock.patch.dict(ops.G), mock.patch.dict(ops.DG), mock.patch.dict(ops.TG):
+    """The tables of operators and engines, as they were once the page is done with them."""
+    with contextlib.ExitStack() as kept:
+        for table in (ops.G, ops.DG, ops.TG, FACTS, ENGINES):
+            kept.enter_context(mock.patch.dict(table))
         yield
 
 
