@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .derived import unclear
 from .expression import f
 from .facts import cubic, of_input, of_power
 from .table import elementwise, operator
@@ -36,7 +37,8 @@ def where(c, x, y):
 def share(x, y):
     """1 where x > y, ½ where they are equal, and 0 elsewhere: the share of x in the maximum of the two."""
     dtype = np.result_type(x, y)
-    return 0.5 * np.add(np.greater(x, y), np.greater_equal(x, y), dtype=dtype if dtype.kind == "f" else float)
+    twice = np.add(np.greater(x, y).view(np.int8), np.greater_equal(x, y).view(np.int8))
+    return np.multiply(twice, 0.5, dtype=dtype if dtype.kind == "f" else float)
 
 
 def clip(x, lo=None, hi=None):
@@ -49,23 +51,21 @@ def clip_of_entries(x, lo=None, hi=None):
     return x if hi is None else f.minimum(x, hi)
 
 
-@np.errstate(all="ignore")
 def scale(x, w):
     """x·w, and 0 wherever x is 0, even if w is infinite or NaN: a branch not taken sends back nothing."""
-    return zero_where_zero(x, np.multiply(x, w))
+    return mended(np.multiply, x, w)
+
+
+def ratio(x, y):
+    """x/y, and 0 wherever x is 0, even if y is 0, infinite or NaN."""
+    return x / y if isinstance(y, float) and y == y != 0 else mended(np.divide, x, y)
 
 
 @np.errstate(all="ignore")
-def ratio(x, y):
-    """x/y, and 0 wherever x is 0, even if y is 0, infinite or NaN."""
-    return zero_where_zero(x, np.divide(x, y))
-
-
-def zero_where_zero(x, result):
-    total = np.vdot(result, result) if type(result) is np.ndarray else result
-    if total == total:  # no NaN in it: nothing to mend
-        return result
-    return np.where(np.equal(x, 0), np.zeros_like(result), result)[()]
+def mended(operation, x, y):
+    """operation(x, y), and 0 wherever x is 0."""
+    result = operation(x, y)
+    return np.where(np.equal(x, 0), np.zeros_like(result), result)[()] if unclear(result) else result
 
 
 def through_base(d, out, x, y):

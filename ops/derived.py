@@ -100,19 +100,21 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
     given: what was spread to the seeds. values: those of the lines; what stands for numbers cannot be looked at, and is
     masked wherever something may be kept out.
     """
-    masked = {name: Masked.seed(d, given[name]) for name, d in seeds.items()}
-    numbers = not any(isinstance(x, Expression) for x in (*values, *seeds.values()))
-    if numbers or not masks(lines, masked.values()):
+    if numbers := not any([isinstance(x, Expression) for x in (*values, *seeds.values())]):
         found = walk(dict(seeds))
-        if not numbers or not any([unclear(found[x]) for x in ends or found if x in found]):
+        if not any([unclear(found[x]) for x in ends or found if x in found]):
             return found
+    masked = {name: Masked.seed(d, given[name]) for name, d in seeds.items()}
+    if not numbers and not masks(lines, masked.values()):
+        return walk(dict(seeds))
     return {name: bare(x) for name, x in walk(masked).items()}
 
 
 def unclear(x: Any) -> bool:
     """Whether x has a NaN among its entries, or infinities of both signs."""
-    total = x if isinstance(x, float) else np.add.reduce(x, axis=None)
-    return total != total
+    if type(x) is np.ndarray:
+        x = np.vdot(x, x) if x.size < 10_000 else np.add.reduce(x, axis=None)  # for more BLAS wakes its threads
+    return x != x
 
 
 def bare(x: Any) -> Any:

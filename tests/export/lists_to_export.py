@@ -19,7 +19,7 @@ def in_precision(a, dtype):
     return (dtype,) if a == ("float64",) else a
 
 
-def calls(op: str, dtype: str, every: int = 1) -> Iterator[tuple[list, dict]]:
+def calls(op: str, dtype: str, every: int = 1, gradients: bool = True) -> Iterator[tuple[list, dict]]:
     """(list, values): every so many cases of an operator with its arrays as registers, and the gradient where there is one."""
     for k, args in enumerate(CASES[op]):
         if k % every:
@@ -29,6 +29,8 @@ def calls(op: str, dtype: str, every: int = 1) -> Iterator[tuple[list, dict]]:
         values = {own(f"x{i}"): a for i, a in enumerate(args) if isinstance(a, np.ndarray)}
         steps = [(own("out"), op, tuple(own(f"x{i}") if isinstance(a, np.ndarray) else a for i, a in enumerate(args)))]
         yield steps, values
+        if not gradients:
+            continue
         floats = [x for x, a in values.items() if a.dtype.kind == "f"]
         try:
             summed = gradient([*steps, (own("l"), "sum", (own("out"),))], own("l"), floats)
@@ -38,15 +40,17 @@ def calls(op: str, dtype: str, every: int = 1) -> Iterator[tuple[list, dict]]:
         yield list(summed), values
 
 
-def merged(dtype: str, every: int, without: set[str]) -> tuple[list, dict, set[str]]:
+def merged(dtype: str, every: int, without: set[str], gradients: bool = True) -> tuple[list, dict, set[str]]:
     """One list of such calls without some operators, and without masks that are computed; and the operators that it calls."""
     steps, values, known = [], {}, set()
     for op in set(CASES) - without:
-        for lines, given in calls(op, dtype, every):
+        whole = {}  # by the call, its gradient where that is without them too
+        for lines, given in calls(op, dtype, every, gradients):
             masks = op in ("getitem", "scatterAdd") and any(a.dtype.kind == "b" for a in given.values())
             masks |= ("U",) in lines[0][2][1:2]  # or signs that only NumPy gives
-            if masks or {line[1] for line in lines} & without:
-                continue
+            if not masks and not {line[1] for line in lines} & without:
+                whole[lines[0][0]] = lines, given
+        for lines, given in whole.values():
             k = len(steps)
             own = lambda a, k=k: f"{a}_{k}" if isinstance(a, str) else a
             steps += [(own(dst), op, tuple(map(own, args))) for dst, op, args in lines]

@@ -13,6 +13,8 @@ from ops.activations import logSoftmax_of_entries, softmax_of_entries
 from ops.reductions import count
 
 from . import rearranged as to
+from .elimination import ELIMINATION
+from .special import SPECIAL
 
 
 def number(x):
@@ -139,26 +141,6 @@ def cumprod(x, axis=None):
 
 # ---- matrices -------------------------------------------------------------------------------------------------------
 
-def decomposed(a):
-    u, v = f.leftVectors(a), f.rightVectors(a)
-    return u, f.svdvals(a), v, (f.detSign(u) * f.detSign(v))[..., None, None]
-
-
-def cofactor(a):
-    u, s, v, sign = decomposed(a)
-    others = f.prod(f.where(np.eye(s.shape[-1], dtype=bool), 1.0, s[..., None, :]), -1)
-    return sign * ((u * others[..., None, :]) @ f.mT(v))
-
-
-def cofactor_slope(t, a):
-    u, s, v, sign = decomposed(a)
-    one = np.eye(s.shape[-1], dtype=bool)
-    pairs = f.prod(f.where(~one[:, None] & ~one, s[..., None, None, :], 1.0), -1)
-    pairs, m = f.where(one, 0.0, pairs), f.mT(u) @ t @ v
-    on_diagonal = f.sum(pairs * f.sum(f.where(one, m, 0.0), -2, True), -1, True)
-    return sign * (u @ (f.where(one, on_diagonal, 0.0) - pairs * f.mT(m)) @ f.mT(v))
-
-
 def inverse_gaps(w):
     gap = w[..., None, :] - w[..., :, None]
     least = w.shape[-1] * float(np.finfo(w.dtype).eps) * f.max(f.abs(w), -1, True)[..., None]
@@ -223,8 +205,7 @@ FORMULAS = {
     "convolve": lambda a, v: f.correlate(f.pad(a, v.shape[0] - 1), f.flip(v)),
     "trace":    lambda x: f.sum(f.diag(x)),
     "einsum": to.einsum, "einsumBack": to.einsum_back,
-    "detSign":  lambda a: f.sign(f.det(a)),
-    "cofactor": cofactor, "cofactorSlope": cofactor_slope, "inverseGaps": inverse_gaps, "lowerHalf": lower_half,
+    **ELIMINATION, **SPECIAL, "inverseGaps": inverse_gaps, "lowerHalf": lower_half,
     "oneHot": one_hot, "sigmoidCrossEntropy": sigmoid_cross_entropy, "hinge": hinge,
     "crossEntropy": lambda p, y: over_classes(f.oneHot(y, p), f.log(p)),
     "softmaxCrossEntropy": lambda z, y: over_classes(f.oneHot(y, z), f.logSoftmax(z)),

@@ -26,7 +26,9 @@ from ..validity import refuse_name
 from ..wengert import Line, WengertList, needed
 from .any_rows import general
 from .meanings import MEANINGS, MOST, numeric, within_bounds
+from .windows import WINDOWED
 
+READ = MEANINGS | WINDOWED
 CHANGED = {"Softmax", "LogSoftmax"}  # in what they mean; others take other arguments, and are refused where they do
 
 
@@ -200,9 +202,9 @@ class Reading:
     def follow(self, onnx: Any, node: Any) -> None:
         """The lines of a node."""
         where = f"the node {node.op_type} that gives {shortened(node.output[0])}"
-        if node.domain not in ("", "ai.onnx") or node.op_type not in MEANINGS:
+        if node.domain not in ("", "ai.onnx") or node.op_type not in READ:
             of = f" of {node.domain}" if node.domain else ""
-            raise XManError(f"{where}: that operator{of} is not among the {len(MEANINGS)} of ONNX that are read")
+            raise XManError(f"{where}: that operator{of} is not among the {len(READ)} of ONNX that are read")
         before = len(self.writer.lines)
         folded = [self.known[x].size for x in node.input if isinstance(self.known.get(x), np.ndarray)]
         if node.op_type != "Concat" and math.prod(folded) > MOST:
@@ -215,7 +217,7 @@ class Reading:
             real = self.free and node.op_type == "Cast" and named["to"].kind == "f"
             if real and type(args[0]) is np.ndarray and not args[0].ndim:
                 args[0] = self.writer.line("alias", [args[0].item()], args[0])  # a number of rows, perhaps: it stays in the list
-            results = MEANINGS[node.op_type](*args, **named)
+            results = READ[node.op_type](*args, **named)
         except XManError as error:
             raise XManError(f"{where}: {error}") from None
         except Exception as error:  # whatever it is, the node is not what its operator takes
@@ -232,7 +234,7 @@ class Reading:
     def result(self, called: str) -> str:
         """The register of an output, one of its own."""
         out = self.known[called]
-        if isinstance(out, Example) and any(line.out is out for line in self.writer.lines):
+        if isinstance(out, Example) and out.name not in self.known_inputs:
             return out.name
         return self.writer.line("alias", [out], getattr(out, "value", out), self.name(called)).name
 

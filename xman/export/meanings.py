@@ -44,6 +44,10 @@ def named(dtype: Any) -> tuple[str]:
     return (numeric(dtype).name,)
 
 
+def fitted(x: Any, dtype: np.dtype) -> Any:
+    return x if dtype_of(x) == dtype else f.astype(x, named(dtype))
+
+
 def numeric(dtype: Any) -> np.dtype:
     """The dtype, if it is one of NumPy's for numbers."""
     if (dtype := np.dtype(dtype)).kind not in "biuf" or dtype.isbuiltin != 1:
@@ -54,7 +58,7 @@ def numeric(dtype: Any) -> np.dtype:
 def divide(x, y):
     if dtype_of(x).kind == "f":
         return x / y
-    return f.astype(f.trunc(f.divide(x, y)), named(dtype_of(x)))
+    return fitted(f.trunc(f.divide(x, y)), dtype_of(x))
 
 
 def mod(x, y, fmod=0):
@@ -119,8 +123,6 @@ def expand(x, shape):
 
 
 def pad(x, pads, fill=None, axes=None, mode="constant"):
-    if mode != "constant":
-        raise XManError(f"its mode {mode!r} is not read, only 'constant'")
     pads, axes = whole(pads, "widths"), whole(axes) or range(np.ndim(x))
     widths = [(0, 0)] * np.ndim(x)
     for a, before, after in zip(axes, pads, pads[len(pads) // 2:], strict=False):
@@ -128,12 +130,22 @@ def pad(x, pads, fill=None, axes=None, mode="constant"):
     if min(pads, default=0) < 0:
         raise XManError("a rim of less than nothing is not read")
     within_bounds(n + sum(width) for n, width in zip(np.shape(x), widths, strict=True))
+    if mode != "constant":  # 'edge', 'reflect' and 'wrap' are NumPy's
+        for axis, width in enumerate(widths):
+            x = f.take(x, np.pad(np.arange(np.shape(x)[axis]), width, mode), axis) if any(width) else x
+        return x
     padded, fill = f.pad(x, tuple(widths)), 0 if fill is None else known(fill, "rims").item()
     return padded if fill == 0 else f.where(np.pad(np.zeros(np.shape(x), bool), widths, constant_values=True), fill, padded)
 
 
+def downwards(x):
+    """Least where x is greatest; the negative of a whole number may be out of their range."""
+    dtype = dtype_of(x)
+    return -x if dtype.kind == "f" else np.array(-1 if dtype.kind == "i" else np.iinfo(dtype).max, dtype) - x
+
+
 def top(x, k, *, axis=-1, largest=1, sorted=1, parts=2):
-    order = f.argsort(-x if largest else x, axis)
+    order = f.argsort(downwards(x) if largest else x, axis)
     if (n := int(known(k, "numbers").item())) != np.shape(x)[axis]:
         order = f.getitem(order, *(slice(None),) * (axis % np.ndim(x)), slice(0, n))
     values = f.max(x, axis, True) if n == 1 and largest else f.getitem(x, *along(order, x, axis))
@@ -162,24 +174,25 @@ def cumsum(x, axis, exclusive=0, reverse=0):
     axis = int(known(axis, "axes").item())
     y = f.cumsum(f.flip(x, axis) if reverse else x, axis)
     y = f.shift(y, axis) if exclusive else y
-    return f.flip(y, axis) if reverse else y
+    return fitted(f.flip(y, axis) if reverse else y, dtype_of(x))
 
 
 def index_of(op):
     def find(x, axis=0, keepdims=1, select_last_index=0):
-        if select_last_index:
-            raise XManError("of equal entries the first is taken")
-        return (unsqueeze if keepdims else lambda y, _: y)(f.argmax(x if op == "max" else -x, axis), axis)
+        x = x if op == "max" else downwards(x)
+        at = np.shape(x)[axis] - 1 - f.argmax(f.flip(x, axis), axis) if select_last_index else f.argmax(x, axis)
+        return unsqueeze(at, axis) if keepdims else at
     return find
 
 
 def one_hot(indices, depth, values, axis=-1):
-    if axis != -1:
-        raise XManError("only the last axis is read")
     off, on = known(values, "values").tolist()
     depth = int(known(depth, "depths").item())
     within_bounds((*np.shape(indices), depth))
-    return f.where(f.equal(f.remainder(unsqueeze(indices, -1), depth), np.arange(depth)), float(on), float(off))
+    classes = np.arange(depth).reshape(-1, *(1 for _ in range(-axis - 1 if axis < 0 else np.ndim(indices) - axis)))
+    inside = f.logical_and(f.less(indices, depth), f.greater_equal(indices, -depth))
+    at = f.logical_and(f.equal(unsqueeze(f.remainder(indices, depth), axis), classes), unsqueeze(inside, axis))
+    return fitted(f.where(at, on, off), dtype_of(values))
 
 
 def batch_norm(x, scale, bias, mean, var, epsilon=1e-5, momentum=0.9, training_mode=0):
@@ -204,8 +217,7 @@ def dropout(x, ratio=None, training=None, seed=0):
 
 
 def power(x, y):
-    return f.power(x, y if dtype_of(x) == dtype_of(y) else f.astype(y, named(dtype_of(x)))) if dtype_of(x).kind == "f" else (
-        f.astype(f.power(x, y), named(dtype_of(x))))
+    return fitted(f.power(x, fitted(y, dtype_of(x)) if dtype_of(x).kind == "f" else y), dtype_of(x))
 
 
 def constant(**value):

@@ -105,7 +105,8 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
 
     def weak(a: Any) -> Any:
         """What counts when precisions are promoted: that of an array, the type of a plain number."""
-        return dtype_of(a) if hasattr(a, "dtype") else type(a) if isinstance(a, (bool, float)) else int
+        plain = np.dtype(bool) if isinstance(a, bool) else float if isinstance(a, float) else int
+        return dtype_of(a) if hasattr(a, "dtype") else plain
 
     def ufunc(op: str) -> Callable:
         def row(*args):

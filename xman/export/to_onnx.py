@@ -20,6 +20,7 @@ from ..interpreters import eval
 from ..interpreters.context import missing, numbers
 from ..notation import shortened, shown
 from ..wengert import Line, Steps, WengertList, checked, named, needed
+from .double import DOUBLE, in_either
 from .nodes import OPSET, Node, Nodes, beyond
 from .rows import on
 
@@ -89,6 +90,7 @@ def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, 
         raise XManError(f"{strange[0]} is {shortened(found[strange[0]])}, and ONNX has arrays of numbers alone")
     xp = Nodes()
     table, known = on(xp, **beyond(xp)), {}
+    table |= {op: in_either(table, op) for op in DOUBLE}
     for name in WengertList(steps).inputs:
         known[name] = xp.node("Constant" if name in constants else "Input", (), found[name])
         known[name].name = name

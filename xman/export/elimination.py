@@ -1,0 +1,118 @@
+"""Factorisations of small matrices, column by column: what ONNX and the array API's own functions do not have."""
+from __future__ import annotations
+
+import numpy as np
+
+from ops import f
+
+
+def eliminated(m):
+    """m, (…, n, w), after elimination by the greatest pivots in its first n columns (Golub and Van Loan 2013, §3.4.6): the
+    rows, solved, the pivots, (…, n), and the sign of the rows' exchanges."""
+    n, left, pivots, order = m.shape[-2], True, [], []
+    for k in range(n):
+        column = m[..., k]
+        at = f.argmax(f.where(left, f.abs(column), -1.0), -1)[..., None]
+        chosen = f.equal(at, np.arange(n))
+        row = f.sum(f.where(chosen[..., None], m, 0), -2, True)
+        pivot = row[..., k]
+        row = row / f.where(f.equal(pivot, 0), 1, pivot)[..., None]
+        m = f.where(chosen[..., None], row, m - column[..., None] * row)
+        left = f.logical_and(left, f.logical_not(chosen))
+        pivots, order = [*pivots, pivot], [*order, at]
+    order = f.concat(-1, *order)
+    exchanged = f.where(np.tri(n, k=-1, dtype=bool), f.sign(order[..., :, None] - order[..., None, :]), 1)
+    return (f.astype(f.equal(order[..., None], np.arange(n)), (m.dtype.name,)) @ m, f.concat(-1, *pivots),
+            f.astype(f.prod(exchanged, (-1, -2)), (m.dtype.name,)))
+
+
+def det(a):
+    _, pivots, sign = eliminated(a)
+    return sign * f.prod(pivots, -1)
+
+
+def det_sign(a):
+    _, pivots, sign = eliminated(a)
+    return sign * f.prod(f.sign(pivots), -1)
+
+
+def logabsdet(a):
+    return f.sum(f.log(f.abs(eliminated(a)[1])), -1)
+
+
+def solve(a, b):
+    """NaN where a has no inverse."""
+    n, vectors = a.shape[-1], b.ndim == 1
+    b = b[:, None] if vectors else b
+    if a.ndim != b.ndim or a.shape[:-2] != b.shape[:-2]:
+        lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        a, b = f.broadcast(a, (*lead, *a.shape[-2:])), f.broadcast(b, (*lead, *b.shape[-2:]))
+    rows, pivots, _ = eliminated(f.concat(-1, a, b))
+    x = f.where(f.equal(f.prod(f.abs(f.sign(pivots)), -1), 0)[..., None, None], np.nan, rows[..., n:])
+    return x[..., 0] if vectors else x
+
+
+def inv(a):
+    return solve(a, f.broadcast(np.eye(a.shape[-1]), a))
+
+
+def cholesky(a):
+    a, columns, n = f.half(a + f.mT(a)), [], a.shape[-1]
+    for k in range(n):
+        column = f.where(np.arange(n) < k, 0, a[..., k]) / f.sqrt(a[..., k, k])[..., None]
+        a = a - column[..., None] * column[..., None, :]
+        columns.append(column)
+    return f.stack(-1, *columns)
+
+
+def reflected(a):
+    """The matrix r, (…, m, n), of Householder's reflections of a, and the orthogonal matrix q of a = q r, as LAPACK has them."""
+    m, n = a.shape[-2:]
+    q, places = f.broadcast(np.eye(m), (*a.shape[:-2], m, m)), np.arange(m)
+    q = f.astype(q, (a.dtype.name,))
+    for k in range(min(n, m - 1)):
+        x = f.where(places < k, 0, a[..., k])
+        first, rest = x[..., k:k + 1], f.sum(f.where(places <= k, 0, x * x), -1, True)
+        v = f.where(places == k, first + f.where(f.less(first, 0), -1, 1) * f.sqrt(first * first + rest), x)
+        v = f.where(f.equal(rest, 0), 0, v)
+        v = v[..., None] * f.sqrt(2.0 / f.where(f.equal(rest, 0), 1, f.sum(v * v, -1, True)))[..., None]
+        a, q = a - v @ (f.mT(v) @ a), q - (q @ v) @ f.mT(v)
+    return a, q
+
+
+def orthonormal(a):
+    return reflected(a)[1][..., :min(a.shape[-2:])]
+
+
+def upper(a):
+    r, _ = reflected(a)
+    r = r[..., :min(a.shape[-2:]), :]
+    return f.where(np.tri(*r.shape[-2:], k=-1, dtype=bool), 0, r)
+
+
+# ---- cofactors ------------------------------------------------------------------------------------------------------
+
+def minors(a):
+    """a without row i and column j, (…, n, n, n − 1, n − 1), and the sign of each."""
+    n = a.shape[-1]
+    rest = np.array([[k for k in range(n) if k != i] for i in range(n)], int).reshape(n, n - 1)
+    return a[..., rest[:, None, :, None], rest[None, :, None, :]], 1.0 - 2.0 * (np.add.outer(np.arange(n), np.arange(n)) % 2)
+
+
+def cofactor(a):
+    if a.shape[-1] == 1:
+        return f.broadcast(1.0, a)
+    within, signs = minors(a)
+    return f.astype(signs, (a.dtype.name,)) * f.det(within)
+
+
+def cofactor_slope(t, a):
+    """The sum of the minors' cofactors, each times t there."""
+    if a.shape[-1] == 1:
+        return f.broadcast(0.0, a)
+    within, signs = minors(a)
+    return f.astype(signs, (a.dtype.name,)) * f.sum(cofactor(within) * minors(t)[0], (-2, -1))
+
+
+ELIMINATION = {"det": det, "detSign": det_sign, "logabsdet": logabsdet, "solve": solve, "inv": inv, "cholesky": cholesky,
+               "orthonormal": orthonormal, "upper": upper, "cofactor": cofactor, "cofactorSlope": cofactor_slope}

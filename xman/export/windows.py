@@ -1,0 +1,85 @@
+"""Convolutions and pools of ONNX: windows are places of the padded input, so that they are a product, or a reduction."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ops import f
+
+from .meanings import dtype_of, pad, within_bounds
+
+
+def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0, pads: Sequence[int] = (),
+            strides: Sequence[int] = (), dilations: Sequence[int] = (), auto_pad: str = "NOTSET",
+            ceil_mode: int = 0) -> tuple[Any, tuple[int, ...]]:
+    """x, (n, c, …), as (n, c, positions, entries of a window), and how many positions there are along each axis.
+
+    fill: what the padding is of; beyond: what the last windows have where they reach beyond that.
+    """
+    sizes, steps, gaps = np.shape(x)[2:], [*strides] or [1] * len(kernel), [*dilations] or [1] * len(kernel)
+    reach = [(k - 1) * gap + 1 for k, gap in zip(kernel, gaps, strict=True)]
+    pads = [*pads] or [0] * 2 * len(kernel)
+    if auto_pad.startswith("SAME"):
+        total = [max(0, (-(-n // s) - 1) * s + r - n) for n, s, r in zip(sizes, steps, reach, strict=True)]
+        halves = [n // 2 for n in total], [n - n // 2 for n in total]
+        pads = [n for half in halves[::1 if auto_pad == "SAME_UPPER" else -1] for n in half]
+    more = [0] * len(pads)
+    for k, (n, s, r) in enumerate(zip(sizes, steps, reach, strict=True), len(kernel)):
+        rest = (n := n + pads[k - len(kernel)]) + pads[k] - r
+        if ceil_mode and rest % s and (rest // s + 1) * s < n:  # one more window begins before the end of x
+            more[k] = s - rest % s
+    for widths, value in (pads, fill), (more, beyond):
+        if any(widths):
+            x = pad(x, np.array(widths), np.array(value), np.arange(2, np.ndim(x)))
+    lead, sizes = np.shape(x)[:2], np.shape(x)[2:]
+    places = sliding_window_view(np.arange(math.prod(sizes)).reshape(sizes), reach)  # it raises where they do not fit
+    places = places[tuple(slice(None, None, step) for step in (*steps, *gaps))]
+    within_bounds((*lead, *places.shape))
+    positions = places.shape[:len(kernel)]
+    return f.reshape(x, (*lead, math.prod(sizes)))[:, :, places.reshape(math.prod(positions), -1)], positions
+
+
+def conv(x, w, b=None, *, group=1, kernel_shape=(), **named):
+    m, c, *kernel = np.shape(w)
+    seen, positions = windows(x, kernel, **named)
+    seen = f.reshape(seen, (-1, group, c, *np.shape(seen)[2:]))
+    y = f.einsum(("ngcpk,gmck->ngmp",), seen, f.reshape(w, (group, m // group, c, math.prod(kernel))))
+    y = f.reshape(y, (-1, m, *positions))
+    return y if b is None else y + f.reshape(b, (m, *(1 for _ in positions)))
+
+
+def pool(reduce: Callable) -> Callable:
+    """A pool whose windows are reduced over the last axis."""
+    def pooled(x, *, kernel_shape, **named):
+        y, positions = reduce(x, kernel_shape, **named)
+        return f.reshape(y, (-1, np.shape(x)[1], *positions))
+    return pooled
+
+
+def greatest(x, kernel, storage_order=0, **named):
+    least = -math.inf if dtype_of(x).kind == "f" else np.iinfo(dtype_of(x)).min
+    seen, positions = windows(x, kernel, fill=least, beyond=least, **named)
+    return f.max(seen, -1), positions
+
+
+def average(x, kernel, count_include_pad=0, **named):
+    seen, positions = windows(x, kernel, **named)
+    there, _ = windows(np.ones((1, 1, *np.shape(x)[2:]), dtype_of(x)), kernel, fill=count_include_pad, **named)
+    return f.sum(seen, -1) / there.sum(-1), positions
+
+
+def power_mean(x, kernel, p=2, **named):
+    seen, positions = windows(f.power(f.abs(x), float(p)), kernel, **named)
+    return f.power(f.sum(seen, -1), 1.0 / p), positions
+
+
+def over_all(op: str) -> Callable:
+    return lambda x: getattr(f, op)(x, tuple(range(2, np.ndim(x))), True)
+
+
+WINDOWED = {"Conv": conv, "MaxPool": pool(greatest), "AveragePool": pool(average), "LpPool": pool(power_mean),
+            "GlobalMaxPool": over_all("max"), "GlobalAveragePool": over_all("mean")}
