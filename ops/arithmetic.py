@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .derived import limited, unclear
 from .expression import f
 from .facts import cubic, of_input, of_power
 from .table import elementwise, operator
@@ -36,7 +37,8 @@ def where(c, x, y):
 def share(x, y):
     """1 where x > y, ½ where they are equal, and 0 elsewhere: the share of x in the maximum of the two."""
     dtype = np.result_type(x, y)
-    return 0.5 * np.add(np.greater(x, y), np.greater_equal(x, y), dtype=dtype if dtype.kind == "f" else float)
+    twice = np.add(np.greater(x, y).view(np.int8), np.greater_equal(x, y).view(np.int8))
+    return np.multiply(twice, 0.5, dtype=dtype if dtype.kind == "f" else float)
 
 
 def clip(x, lo=None, hi=None):
@@ -49,30 +51,28 @@ def clip_of_entries(x, lo=None, hi=None):
     return x if hi is None else f.minimum(x, hi)
 
 
-@np.errstate(all="ignore")
 def scale(x, w):
     """x·w, and 0 wherever x is 0, even if w is infinite or NaN: a branch not taken sends back nothing."""
-    return zero_where_zero(x, np.multiply(x, w))
+    return mended(np.multiply, x, w)
+
+
+def ratio(x, y):
+    """x/y, and 0 wherever x is 0, even if y is 0, infinite or NaN."""
+    return x / y if isinstance(y, float) and y == y != 0 else mended(np.divide, x, y)
 
 
 @np.errstate(all="ignore")
-def ratio(x, y):
-    """x/y, and 0 wherever x is 0, even if y is 0, infinite or NaN."""
-    return zero_where_zero(x, np.divide(x, y))
-
-
-def zero_where_zero(x, result):
-    total = np.vdot(result, result) if type(result) is np.ndarray else result
-    if total == total:  # no NaN in it: nothing to mend
-        return result
-    return np.where(np.equal(x, 0), np.zeros_like(result), result)[()]
+def mended(operation, x, y):
+    """operation(x, y), and 0 wherever x is 0."""
+    result = operation(x, y)
+    return np.where(np.equal(x, 0), np.zeros_like(result), result)[()] if unclear(result) else result
 
 
 def through_base(d, out, x, y):
     """d y xʸ⁻¹, in every order finite at 0 where y is a whole number: no derivative of 0·x⁻¹ is taken."""
     if type(y) not in (int, float):
         return d * f.scale(y, x ** (y - 1))
-    return f.broadcast(0.0, out) if y == 0 else d if y == 1 else d * y * x ** (y - 1)
+    return f.scale(0.0, d) if y == 0 else d if y == 1 else d * y * x ** (y - 1)
 
 
 def argmax(x, axis=None):
@@ -112,7 +112,7 @@ elementwise("subtract",   np.subtract,   lambda d, out, x, y: d,
 elementwise("mul",        np.multiply,   lambda d, out, x, y: d * y,
                                          lambda d, out, x, y: d * x,                    commutes=True)
 elementwise("divide",     np.divide,     lambda d, out, x, y: d / y,
-                                         lambda d, out, x, y: -f.ratio(f.scale(out, d), y))  # flat where out is 0
+                                         limited(lambda d, out, x, y: -(d * out / y), 1))
 elementwise("power",      np.power,      through_base,
                                          lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))),
             flops=of_power)
@@ -135,7 +135,7 @@ elementwise("clip",       clip,          lambda d, out, x, *to: d if all(b is No
             formula=clip_of_entries)
 
 elementwise("negative",   np.negative,   lambda d, out, x: -d)
-elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.scale(out, d), x), formula=reciprocal)
+elementwise("reciprocal", reciprocal,    limited(lambda d, out, x: -(d * out / x)), formula=reciprocal)
 elementwise("square",     square,        lambda d, out, x: d * (2 * x),                 formula=square)
 elementwise("half",       half,          lambda d, out, x: f.half(d),                   formula=half)
 elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True)

@@ -142,7 +142,7 @@ class f:
     def codes(x: Any, categories: Any) -> Any: ...
     @staticmethod
     def cofactor(a: Any) -> Any:
-        r"""The matrix of cofactors, det(a) a⁻ᵀ, by singular values: there also where a is singular."""
+        r"""The matrix of cofactors, det(a) a⁻ᵀ; where a is near a singular matrix, or is one, by singular values."""
     @staticmethod
     def cofactorSlope(t: Any, a: Any) -> Any:
         r"""The derivative of cofactor(a) in the direction t, also where a is singular; symmetric, so its own adjoint."""

@@ -22,7 +22,7 @@ def getitem(x, *keys):
 def scatterAdd(d, like, *keys):
     """Zeros in the shape and precision of like, with d added at [keys]; what is named twice receives twice."""
     result = np.zeros(np.shape(like), np.asarray(d).dtype)
-    if all(isinstance(key, (int, slice, type(None), type(Ellipsis))) for key in keys):
+    if all([isinstance(key, (int, slice, type(None), type(Ellipsis))) for key in keys]):
         result[keys] = d  # names no place twice
     else:
         np.add.at(result, keys, d)

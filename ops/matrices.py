@@ -32,7 +32,12 @@ def det(a):
 
 
 def cofactor(a):
-    """The matrix of cofactors, det(a) a⁻ᵀ, by singular values: there also where a is singular."""
+    """The matrix of cofactors, det(a) a⁻ᵀ; where a is near a singular matrix, or is one, by singular values."""
+    size = np.linalg.det(a)
+    if np.all(size * size > 0):
+        inverse = np.linalg.inv(a)
+        if np.vdot(a, a) * np.vdot(inverse, inverse) * np.finfo(inverse.dtype).eps ** 2 < 1e-24:
+            return np.asarray(size)[..., None, None] * mT(inverse)
     u, s, vt = np.linalg.svd(a)
     ones = np.ones_like(s[..., :1])
     before = np.concatenate([ones, np.cumprod(s, -1)[..., :-1]], -1)

@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 
-from .expression import f
+from .derived import unclear
+from .expression import Expression, f
 from .facts import of_input, of_sum
-from .linear_maps import leading
 from .table import arity, elementwise, linear, operator
 
 
@@ -19,7 +19,7 @@ def count(x, axis=None):
 
 def total_over(x, axis=None, keepdims=False):
     """Σ x over axis; 0 over no entries."""
-    return np.add.reduce(x, axis=axis, keepdims=keepdims)
+    return np.add.reduce(x, axis, None, None, keepdims)
 
 
 def largest(x, axis=None, keepdims=False):
@@ -34,7 +34,7 @@ def smallest(x, axis=None, keepdims=False):
 
 def mean(x, axis=None, keepdims=False):
     """Σ x / n over axis; NaN over no entries. Over all entries unless axis says otherwise."""
-    return np.add.reduce(x, axis=axis, keepdims=keepdims) / (count(x, axis) or math.nan)
+    return np.add.reduce(x, axis, None, None, keepdims) / (count(x, axis) or math.nan)
 
 
 def mean_of_entries(x, axis=None, keepdims=False):
@@ -52,12 +52,12 @@ def prod(x, axis=None, keepdims=False):
 
 def centered(x, axis=None):
     """x − mean over axis; what rounding leaves where all are equal is 0."""
-    m = mean(x, axis, True)
-    d = x - m
-    near = np.abs(d) <= 2 * np.finfo(d.dtype).eps * np.abs(m)
-    if not near.any():
+    x, d = np.asarray(x), x - mean(x, axis, True)
+    over = range(x.ndim) if axis is None else [a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
+    first, last = [x[tuple([end if k in over else slice(None) for k in range(x.ndim)])] for end in (slice(1), slice(-1, None))]
+    if not np.equal(first, last).any():
         return d
-    return np.where(near & np.equal(x, np.min(x, axis, keepdims=True)).all(axis, keepdims=True), 0, d)[()]
+    return np.where(np.equal(x, first).all(axis, keepdims=True) & np.equal(d, d), 0, d)[()]
 
 
 @np.errstate(invalid="ignore", divide="ignore")
@@ -79,6 +79,8 @@ def norm(x, axis=None, keepdims=False):
 
 def squaredNorm(x, axis=None, keepdims=False):
     """Σ x² over axis."""
+    if axis is None and not keepdims and getattr(x, "size", 1) < 10_000:  # for more BLAS wakes its threads
+        return np.vdot(x, x)
     return total_over(np.multiply(x, x), axis, keepdims)
 
 
@@ -126,19 +128,24 @@ def ties(x, out, axis=None):
 
     Where that is NaN, the entries that are NaN share it.
     """
-    equal = np.equal(x, out) | np.isnan(x) & np.isnan(out)
+    equal = np.equal(x, out)
+    if unclear(out):
+        equal |= np.isnan(x) & np.isnan(out)
     return (equal / np.maximum(np.add.reduce(equal, axis=axis, keepdims=True), 1)).astype(np.asarray(x).dtype)[()]
 
 
 def back_over(d, x, axis, keepdims):
     """d, as a reduction of x left it, spread over x again."""
+    if axis is None and type(d) is np.float64 and type(x) is np.ndarray and x.dtype == d.dtype:
+        return np.ndarray(x.shape, x.dtype, d, strides=(0,) * x.ndim)  # one number, in every place
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
 
 def products_of_others(x, axis):
     """Along axis, for each entry the product of all the others: no quotient, so that zeros may be among them."""
-    if axis is None:
+    if axis is None and getattr(x, "ndim", 0) != 1:
         return f.reshape(products_of_others(f.reshape(x, (-1,)), 0), x)
+    axis = 0 if axis is None else axis
     if isinstance(axis, tuple):
         return products_of_others(x, axis[0]) * products_of_others(f.prod(x, axis[0], True), axis[1:]) if axis else 1.0
     before = f.shift(f.cumprod(x, axis), axis, 1.0)
@@ -156,14 +163,14 @@ def through_cumprod(d, out, x, axis=None):
 
 def cumprod(x, axis=None):
     """The products of the entries of x up to each, along axis; of the flattened x for None."""
-    return np.asarray(x).cumprod(axis)
+    return np.asarray(x).cumprod() if axis is None else np.multiply.accumulate(x, axis)
 
 
 def shift(x, axis, first=0.0):
     """x moved one place on along axis, `first` coming in at the start."""
-    moved = np.empty_like(x)
-    lead = leading(x, axis)
-    moved[(*lead, slice(1, None))], moved[(*lead, slice(1))] = x[(*lead, slice(-1))], first
+    moved = np.empty(x.shape, x.dtype)
+    before, after = x.swapaxes(0, axis), moved.swapaxes(0, axis)
+    after[:1], after[1:] = first, before[:-1]
     return moved
 
 
@@ -188,14 +195,21 @@ def reducing(op, value, rule, **facts):
 
     The adjoint spreads delta and out over x again and then applies the rule; the tangent applies it and then sums.
     """
-    def spread(d, x, axis, keepdims):
-        return d if axis is None or keepdims else f.broadcast(d, x, axis)
+    def spread(d, x, axis):
+        if type(x) is not np.ndarray or isinstance(d, Expression):
+            return f.broadcast(d, x, axis)
+        shape = [*x.shape]
+        for a in axis if isinstance(axis, tuple) else (axis,):
+            shape[a] = 1
+        return np.asarray(d).reshape(shape)
 
     def adjoint(d, out, x, axis=None, keepdims=False, *rest):
-        return rule(spread(d, x, axis, keepdims), spread(out, x, axis, keepdims), x, axis, *rest)
+        if axis is not None and not keepdims:
+            d, out = spread(d, x, axis), spread(out, x, axis)
+        return rule(d, out, x, axis, *rest)
 
     def tangent(t, out, x, axis=None, keepdims=False, *rest):
-        return f.sum(rule(t, spread(out, x, axis, keepdims), x, axis, *rest), axis, keepdims)
+        return f.sum(rule(t, out if axis is None or keepdims else spread(out, x, axis), x, axis, *rest), axis, keepdims)
 
     literals = [None] * (arity(value)[1] - 1)
     operator(op, value, adjoint, *literals, tangents=[tangent, *literals], **facts)
@@ -220,7 +234,7 @@ reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
             flops=of_input(4))
 reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
                                                d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis),
-                                               out + f.scale(f.equal(out, 0), f.broadcast(math.inf, out))),  # flat at 0
+                                               out + f.stopGradient(f.ratio(f.equal(out, 0), out))),  # flat at 0
             flops=of_input(4))
 reducing(   "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out),
             flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)))

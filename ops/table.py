@@ -10,8 +10,9 @@ says that the derivative is zero.
 """
 from __future__ import annotations
 
+import itertools
 import keyword
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,9 @@ class Each(Sequence):
 
     def __getitem__(self, i: int) -> Rule | None:
         return self.first[i] if i < len(self.first) else self.rule(i)
+
+    def __iter__(self) -> Iterator[Rule | None]:
+        return itertools.chain(self.first, map(self.rule, itertools.count(len(self.first))))
 
     def __len__(self) -> int:
         return MANY

@@ -30,6 +30,7 @@ RANKS = [{"errors", "notation", "validity", "wengert", "register", "manager"},
          {"matrices"},
          {"functions", "numpy", "scipy"},
          {"autograd", ""},  # the package itself
+         {"formulas"},
          {"engines"},
          {"tables"},
          {"files"},

@@ -180,8 +180,8 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
 @AS_JSON
 def train(model: str, data: str, header: bool | None, zero_based: bool | None, target: str | None, ignore: tuple[str, ...],
           task: str | None, day_first: bool, save: str | None, report: str | None, seed: int, max_len: int | None,
-          hidden: tuple[int, ...], activation: str | None, last: str | None, basis: str | None, loss: str | None, warm_up: int, folds: int | None,
-          threads: int, quiet: bool, as_json: bool, **given: Any) -> None:
+          hidden: tuple[int, ...], activation: str | None, last: str | None, basis: str | None, loss: str | None,
+          warm_up: int, folds: int | None, threads: int, quiet: bool, as_json: bool, **given: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
     sets = load(data, max_len=max_len, seed=seed, task=task or TASKS.get(model), target=target, ignore=ignore, header=header,
                 day_first=day_first, zero_based=zero_based)

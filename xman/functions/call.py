@@ -1,6 +1,7 @@
 """One call of a Python function of NumPy arrays, on a tape: what all its derivatives run on."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import length_hint
@@ -45,11 +46,11 @@ class Call:
 
     def pushed(self, tangents: Sequence[Any]) -> list:
         """Σ ∂output/∂input · tangent for each output."""
-        return self.looked(self.along, {id(x): t for x, t in zip(self.inputs, tangents, strict=True)})
+        return self.looked(self.along, {id(x): t for x, t in zip(self.inputs, tangents, strict=True)}, True)
 
-    def looked(self, walk: Callable, seeds: dict[int, Any]) -> list:
+    def looked(self, walk: Callable, seeds: dict[int, Any], forward: bool = False) -> list:
         """The derivatives, as `ops.derived.looked` finds them."""
-        return [*map(number_of, looked(walk, seeds, seeds, self.lines, (*self.points, *self.results)).values())]
+        return [*map(number_of, looked(walk, seeds, seeds, self.lines, (*self.points, *self.results), None, forward).values())]
 
     @np.errstate(all="ignore")
     def back(self, seeds: dict[int, Any]) -> dict:
@@ -58,7 +59,7 @@ class Call:
             found = back(self.tape, lines, seeds)
         except Exception as error:
             raise self.failure(error, self.lines[length_hint(lines)]) from error
-        return {id(x): number_of(own(found[id(x)], x.value, held, ())) if id(x) in found else zeros(x.value) for x in self.inputs}
+        return {id(x): own(found[id(x)], x.value, held, ()) if id(x) in found else zeros(x.value) for x in self.inputs}
 
     @np.errstate(all="ignore")
     def along(self, found: dict[int, Any]) -> dict:
@@ -73,7 +74,7 @@ class Call:
                 raise self.failure(error, line) from error
             if parts:
                 found[id(out)] = sum(parts[1:], parts[0])
-        return {k: number_of(found[id(end)]) if id(end) in found else zeros(x)
+        return {k: found[id(end)] if id(end) in found else zeros(x)
                 for k, (end, x) in enumerate(zip(self.outputs, self.results, strict=True))}
 
     def failure(self, error: Exception, line: tuple) -> XManError:
@@ -101,26 +102,22 @@ def zeros(x: Any) -> Any:
 def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int], has_aux: bool = False
                 ) -> Call:
     """Call fn(*args, **options) with tracers in the arguments that argnums names, copies of them: their arrays may change."""
-    leaves, structures = [], []
-    for i in argnums:
-        flat, structure = flattened_tree(args[i])
-        structures.append(structure)
-        where = lambda i=i, structure=structure: f"argument {i} of {name_of(fn)}" + (
-            "" if structure is LEAF else f", in {structure},")
-        leaves += [differentiable(leaf, where) for leaf in flat]
-    leaves = [leaf.copy() if type(leaf) is np.ndarray else leaf for leaf in leaves]
+    args, inputs, structures = list(args), [], []
     with CallTape() as tape:
-        inputs = [Tracer(leaf, tape) for leaf in leaves]
-        args, rest = list(args), iter(inputs)
-        for i, structure in zip(argnums, structures, strict=True):
-            args[i] = unflatten(structure, rest)
+        for i in argnums:
+            leaves, structure = flattened_tree(args[i])
+            where = lambda i=i, structure=structure: f"argument {i} of {name_of(fn)}" + (
+                "" if structure is LEAF else f", in {structure},")
+            leaves = [Tracer(x.copy() if type(x := differentiable(leaf, where)) is np.ndarray else x, tape) for leaf in leaves]
+            args[i] = unflatten(structure, leaves)
+            inputs += leaves
+            structures.append(structure)
         result = outcome(fn, args, options)
         if has_aux:
             result, aux = result_and_aux(what, fn, result)
         ends, shape = flattened_tree(result)
         outputs = [end if is_on(tape, end) else None for end in ends]
-        results = [constant_output(what, fn, end) if mine is None else mine.value
-                   for mine, end in zip(outputs, ends, strict=True)]
+        results = [end.value if is_on(tape, end) else constant_output(what, fn, end) for end in ends]
         aux = tree_map(lambda a: a.value if is_on(tape, a) else a, aux) if has_aux else None
         return Call(tape, unrooted(tape), inputs, structures, outputs, results, shape, aux)
 
@@ -132,8 +129,7 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
     """
     around, REFUSALS.last = REFUSALS.last, None
     try:
-        with np.errstate(**{kind: "ignore" for kind, what in np.geterr().items() if what == "warn"}):
-            result = fn(*args, **options)
+        result = quietly(*[kind for kind, what in np.geterr().items() if what == "warn"])(fn, args, options)
         if REFUSALS.last:
             raise REFUSALS.last
         return result
@@ -143,6 +139,12 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
         raise
     finally:
         REFUSALS.last = around
+
+
+@functools.cache
+def quietly(*kinds: str) -> Callable:
+    """What gives fn(*args, **options) without NumPy's warnings of those kinds."""
+    return np.errstate(**dict.fromkeys(kinds, "ignore"))(lambda fn, args, options: fn(*args, **options))
 
 
 def constant_output(what: str, fn: Callable, end: Any) -> Any:

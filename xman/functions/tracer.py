@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ops import Expression, f
+from ops import Expression, G, f
 from ops.derived import Traced
 
 from ..wengert import WengertList, temporaries
@@ -46,12 +46,17 @@ class Tracer(ArrayLike, Traced):
             self.alive()
         if tape.exact and op in ("broadcast", "unbroadcast") and idle(*args):
             return args[0]
-        line, values = [], []
+        line, values, value = [], [], G[op]
         for a in args:
-            mine = isinstance(a, Tracer) and a.tape is tape
-            line.append(a := a if mine or isinstance(a, Expression) else kept(a))
-            values.append(a.value if mine else a)
-        out = Tracer(real(op, getattr(f, op)(*values)), tape)
+            if type(a) is Tracer and a.tape is tape:
+                x = a.value
+            else:
+                x = a = a if isinstance(a, Expression) else kept(a)
+            line.append(a)
+            values.append(x)
+            if isinstance(x, Expression):
+                value = getattr(f, op)
+        out = Tracer(real(op, value(*values)), tape)
         tape.append((out, op, tuple(line)))
         return out
 

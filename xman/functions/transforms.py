@@ -42,13 +42,14 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) 
 def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
     """The function that gives (fn(…), its gradient), as `grad`; with has_aux ((output, auxiliary), gradient)."""
     callable_or_refused("grad", fn)
+    one = is_whole(argnums)
 
     def value_and_gradient(*args, **options):
         call = traced_call("grad", fn, args, options, positions(argnums, args, fn), has_aux)
         value = one_number(call, fn)
         parts = iter(call.pulled([value.dtype.type(1)]))
         slopes = [unflatten(structure, parts) for structure in call.arguments]
-        return (value, call.aux) if has_aux else value, slopes[0] if is_whole(argnums) else tuple(slopes)
+        return (value, call.aux) if has_aux else value, slopes[0] if one else tuple(slopes)
     return Derivative(value_and_grad, fn, value_and_gradient, argnums, has_aux)
 
 

@@ -74,11 +74,10 @@ def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
 
 def own(part: Any, x: Any, held: set[int], around: Collection[Any], a: str = "an argument") -> Any:
     """part in the precision of x and in a buffer of its own: no view, none that is held (by id), none of those around."""
-    if isinstance(part, Masked):
-        return Masked(own(part.value, x, held, around, a), part.flow)
-    if type(part) is type(x) is not np.ndarray:
-        return part  # a number
-    part = precise(part, x, a)
+    if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
+        if isinstance(part, Masked):
+            return part.at(own(part.value, x, held, around, a))
+        part = precise(part, x, a)
     if type(part) is np.ndarray:
         if part.base is not None or id(part) in held or id(part) in map(id, around):
             part = part.copy()

@@ -101,10 +101,11 @@ def slogdet(a):
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
-    x, keep, axis = with_shape(x), bool(keepdims), whole_axis(axis)
+    x, keep = with_shape(x), bool(keepdims)
     x = x if x.dtype.kind == "f" else cast_to(x, float)
     if ord is None and axis is None:
-        return reduction_by("norm")(x, None, keep)
+        return f.norm(x, None, True) if keep else f.norm(x)
+    axis = whole_axis(axis)
     axes = x.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 1
     euclidean = ord is None if axes not in (1, 2) else ord in ((None, 2) if axes == 1 else (None, "fro", "f"))
     if euclidean and axis != () and (x.ndim or axis is None):
