@@ -112,8 +112,8 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
 
 def unclear(x: Any) -> bool:
     """Whether x has a NaN among its entries, or infinities of both signs."""
-    if type(x) is np.ndarray:
-        x = np.vdot(x, x) if x.size < 10_000 else np.add.reduce(x, axis=None)  # for more BLAS wakes its threads
+    if not isinstance(x, float):
+        x = np.vdot(x, x) if getattr(x, "size", 1) < 10_000 else np.add.reduce(x, axis=None)  # for more BLAS wakes its threads
     return x != x
 
 
