@@ -38,4 +38,4 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
         except Exception as error:
             raise failure(error, steps, (dst, op, args), values, TG, "tangent rule") from error
         return tangents
-    return looked(walk, seeds(tangents, values, "tangent"), tangents, steps, values.values(), steps.outputs)
+    return looked(walk, seeds(tangents, values, "tangent"), tangents, steps, values.values(), steps.outputs, True)
