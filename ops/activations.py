@@ -87,16 +87,12 @@ elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), lambda d
 elementwise("logSigmoid",  logSigmoid, lambda d, out, x: d * f.sigmoid(-x), flops=3, formula=logSigmoid)
 elementwise("relu",        relu,       lambda d, out, x: f.scale(x > 0, d),             formula=relu)
 elementwise("leakyRelu",   leakyRelu,  lambda d, out, x, slope=0.01: f.where(x > 0, d, slope * d),
-                                       lambda d, out, x, slope=0.01: d * f.minimum(x, 0),
-            flops=2, formula=leakyRelu)
+                                       lambda d, out, x, slope=0.01: d * f.minimum(x, 0), flops=2, formula=leakyRelu)
 elementwise("elu",         elu,        lambda d, out, x, alpha=1.0: f.where(x > 0, d, d * (out + alpha)),
-                                       lambda d, out, x, alpha=1.0: d * f.expm1(f.minimum(x, 0)),
-            flops=3, formula=elu)
+                                       lambda d, out, x, alpha=1.0: d * f.expm1(f.minimum(x, 0)), flops=3, formula=elu)
 elementwise("softplus",    softplus,   lambda d, out, x: d * f.sigmoid(x), flops=3, formula=softplus)
-elementwise("silu",        silu,       lambda d, out, x: d * (f.sigmoid(x) * (1.0 + (x - out))),
-            flops=2, formula=silu)
-elementwise("gelu",        gelu,       lambda d, out, x: d * (normal(x) + x * density(x)),
-            flops=5, formula=gelu)
+elementwise("silu",        silu,       lambda d, out, x: d * (f.sigmoid(x) * (1.0 + (x - out))), flops=2, formula=silu)
+elementwise("gelu",        gelu,       lambda d, out, x: d * (normal(x) + x * density(x)), flops=5, formula=gelu)
 operator(   "softmax",     softmax,    through_softmax, None,  # symmetric, so its own tangent
             tangents=[through_softmax, None], flops=5, formula=softmax_of_entries)
 operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out) * f.sum(d, axis, True), None,

@@ -141,5 +141,4 @@ elementwise("squaredError",        squaredError,         lambda d, out, x, v: d 
                                                          lambda d, out, x, v: d * (f.oneHot(v, x) - x),
             flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))))
 operator(   "hinge",               hinge,                through_hinge, hinge_to_target, flops=of_input(8))
-linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None,
-            view=True)
+linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None, view=True)

@@ -72,6 +72,24 @@ def std(x, axis=None, keepdims=False, ddof=0):
     return np.sqrt(var(x, axis, keepdims, ddof))
 
 
+def cumsum(x, axis=None):
+    """The sums of the entries of x up to each, along axis; of the flattened x for None."""
+    return np.cumsum(x, axis)
+
+
+def through_cumsum(d, out, x, axis=None):
+    if axis is None:
+        return f.reshape(through_cumsum(d, out, x, 0), x)
+    return f.flip(f.cumsum(f.flip(d, axis), axis), axis)
+
+
+def trace(x):
+    """The sum of the diagonal of a matrix."""
+    if np.ndim(x) != 2:
+        raise ValueError(f"trace takes a matrix, not an array with {np.ndim(x)} axes; for a batch write einsum('...ii->...', x)")
+    return np.trace(x)
+
+
 def norm(x, axis=None, keepdims=False):
     """√Σ x² over axis, the Euclidean norm; of a matrix the Frobenius norm. At 0 its gradient is 0."""
     return np.sqrt(squaredNorm(x, axis, keepdims))
@@ -220,16 +238,15 @@ linear(     "sum",          total,         lambda d, out, x, axis=None, keepdims
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
                                                back(d / f.count(x, axis), x, axis, keepdims), None, None,
             flops=of_mean, formula=mean_of_entries)
-linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None,
-            flops=of_input(2))
-reduction(  "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
-            flops=of_input(1))
-reduction(  "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
-            flops=of_input(1))
+linear(     "cumsum",       cumsum,        through_cumsum, None,                               flops=1)
+linear(     "trace",        trace,         lambda d, out, x: f.diagBack(f.broadcast(d, f.diag(x)), x),
+            flops=lambda out, x: min(x.shape))
+linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2))
+reduction(  "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d), flops=of_input(1))
+reduction(  "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d), flops=of_input(1))
 reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x, axis), flops=of_input(1))
 reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
-                                               2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis),
-            flops=of_input(4))
+                                               2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis), flops=of_input(4))
 reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:
                                                d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis),
                                                out + f.stopGradient(f.equal(out, 0) / out)),  # flat at 0
@@ -245,8 +262,7 @@ reduction(  "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDiff
 elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
                                            lambda d, out, x, y: d * f.expDifference(y, out), flops=5)
 elementwise("expDifference", expDifference, lambda d, out, x, y: d * out,
-                                           lambda d, out, x, y: -d * out,
-            flops=2, formula=expDifference_of_entries)
+                                           lambda d, out, x, y: -d * out, flops=2, formula=expDifference_of_entries)
 operator(   "cumprod",      cumprod,       through_cumprod, None,                       flops=1)
 operator(   "scan",         scan,          lambda d, out, x, a, axis: adjoint_scan(d, a, axis),
                                            lambda d, out, x, a, axis: adjoint_scan(d, a, axis) * f.shift(out, axis), None,
