@@ -15,7 +15,7 @@ from .derived import limited
 from .expression import f
 from .facts import of_input
 from .functions import scipy_special
-from .reductions import real
+from .reductions import floats_of
 from .table import elementwise, linear, operator
 
 
@@ -64,14 +64,14 @@ def density(x):
 
 def softmax(x, axis=-1):
     """exp(x) / Σ exp(x) over axis: probabilities (the notes §1.2, whose denominator sums e^a_i over i)."""
-    x = real(x)
+    x = floats_of(x)
     e = np.exp(x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf))
     return e / np.add.reduce(e, axis=axis, keepdims=True)
 
 
 def logSoftmax(x, axis=-1):
     """log softmax(x), finite where softmax itself underflows."""
-    x = real(x)
+    x = floats_of(x)
     x = x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
     return x - np.log(np.add.reduce(np.exp(x), axis=axis, keepdims=True))
 
@@ -145,16 +145,16 @@ def crossEntropy(p, y):
     Cohen, Automatic Reverse-Mode Differentiation, §1.2, prints −Σ a log b and calls it with (prediction, target), which
     would take the logarithm of the target: meant is the logarithm of the prediction.
     """
-    return -weighted(oneHot(y, p), np.log(p))
+    return -weighted_sum(oneHot(y, p), np.log(p))
 
 
 @np.errstate(all="ignore")
 def softmaxCrossEntropy(z, y):
     """crossEntropy(softmax(z), y) from the logits z (..., k), without overflow: (n, k) gives (n, 1)."""
-    return -weighted(oneHot(y, z), logSoftmax(z))
+    return -weighted_sum(oneHot(y, z), logSoftmax(z))
 
 
-def weighted(y, x):
+def weighted_sum(y, x):
     """Σ y x over the last axis, which stays; 0 · ∞ is 0."""
     if y.shape[-1:] != x.shape[-1:]:
         raise ValueError(f"a target of floats, of shape {y.shape}, does not have the {x.shape[-1]} classes of the prediction; "
