@@ -33,6 +33,7 @@ FOUND = {
         ("add(a, a)", "r = add(x, x)"),
         ("transpose(transpose(a))", "z = transpose(A)\nr = transpose(z)"),
         ("mT(mT(a))", "z = mT(A)\nr = mT(z)"),
+        ("getitem(a)", "r = getitem(x)"),
         ("flip(flip(a, b), b)", "z = flip(A, 1)\nr = flip(z, 1)"),
         ("unbroadcast(unbroadcast(a, b), b)", "z = unbroadcast(A, x)\nr = unbroadcast(z, x)"),
         ("not_equal(where(a, 1.0, 0.0), 0.0)", "c = greater(x, y)\nz = where(c, 1.0, 0.0)\nt = not_equal(z, 0.0)\nr = where(t, x, y)"),
