@@ -146,7 +146,7 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
 
 def unclear(x: Any) -> bool:
     """Whether x has a NaN among its entries, or infinities of both signs."""
-    if type(x) is np.ndarray:
+    if isinstance(x, np.ndarray):  # of a subclass, too
         x = np.vdot(x, x) if x.size < 10_000 else np.add.reduce(x, axis=None)  # for more BLAS wakes its threads
     return x != x
 
