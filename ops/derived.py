@@ -146,8 +146,8 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
 
 def unclear(x: Any) -> bool:
     """Whether x has a NaN among its entries, or infinities of both signs."""
-    if isinstance(x, np.ndarray):  # of a subclass, too
-        x = np.vdot(x, x) if x.size < 10_000 else np.add.reduce(x, axis=None)  # for more BLAS wakes its threads
+    if not isinstance(x, float):  # of more than 10,000 entries BLAS would wake its threads
+        x = np.vdot(x, x) if getattr(x, "size", 1) < 10_000 else np.add.reduce(x, axis=None)
     return x != x
 
 

@@ -163,7 +163,7 @@ def through_cumprod(d, out, x, axis=None):
 
 def cumprod(x, axis=None):
     """The products of the entries of x up to each, along axis; of the flattened x for None."""
-    return np.asarray(x).cumprod() if axis is None else np.multiply.accumulate(x, axis)
+    return np.asarray(x).cumprod(axis)
 
 
 def shift(x, axis, first=0.0):

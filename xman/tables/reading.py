@@ -106,7 +106,7 @@ def of_csv(path: Path, header: bool | None, known: Known, rows: int | None, type
     csv, size = extra("pyarrow.csv", "tables", "a table"), path.stat().st_size
     with opened(path) as file:
         form = formed(path, file.read(HEAD), header, known)
-    block = 2 ** 20
+    block = 2 ** 22
     while True:
         options = csv.ReadOptions(column_names=form.names, skip_rows=form.header, encoding=form.encoding, block_size=block)
         how = (options, csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=form.quoted),
