@@ -8,7 +8,7 @@ import numpy as np
 from .derived import limited
 from .expression import f
 from .functions import scipy_special
-from .reductions import real
+from .reductions import floats_of
 from .table import elementwise, operator
 
 
@@ -57,14 +57,14 @@ def density(x):
 
 def softmax(x, axis=-1):
     """exp(x) / Σ exp(x) over axis: probabilities (the notes §1.2, whose denominator sums e^a_i over i)."""
-    x = real(x)
+    x = floats_of(x)
     e = np.exp(x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf))
     return e / np.add.reduce(e, axis=axis, keepdims=True)
 
 
 def logSoftmax(x, axis=-1):
     """log softmax(x), finite where softmax itself underflows."""
-    x = real(x)
+    x = floats_of(x)
     x = x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
     return x - np.log(np.add.reduce(np.exp(x), axis=axis, keepdims=True))
 

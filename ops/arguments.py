@@ -15,14 +15,14 @@ def arity(function: Callable) -> tuple[int, int]:
     """The least and the greatest number of arguments that a function takes by position, (0, MANY) if it does not say."""
     if isinstance(function, np.ufunc):
         return function.nin, function.nin
-    code = getattr(function := plain(function), "__code__", None)
+    code = getattr(function := undecorated(function), "__code__", None)
     if code is None:
         return 0, MANY
     most = code.co_argcount - hasattr(function, "__self__")
     return most - len(function.__defaults__ or ()), MANY if code.co_flags & 4 else most
 
 
-def plain(function: Callable) -> Callable:
+def undecorated(function: Callable) -> Callable:
     """The function without its decorators, which take anything."""
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
@@ -54,7 +54,7 @@ def positional(op: str, value: Callable, args: tuple, named: dict) -> tuple:
 @functools.cache
 def parameters(function: Callable) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The names of a function's arguments by position, and their defaults."""
-    code = getattr(function := plain(function), "__code__", None)
+    code = getattr(function := undecorated(function), "__code__", None)
     names = code.co_varnames[:code.co_argcount] if code else ()
     defaults = code and function.__defaults__ or ()
     return names, dict(zip(names[len(names) - len(defaults):], defaults, strict=True))

@@ -10,7 +10,7 @@ import numpy as np
 
 from .expression import f
 from .facts import of_input
-from .linear_maps import cast
+from .linear_maps import in_precision_of
 from .table import Each, linear, operator
 
 
@@ -26,7 +26,7 @@ def scatterAdd(d, like, *keys):
         result[keys] = d  # names no place twice
     else:
         np.add.at(result, keys, d)
-    return cast(result, like)
+    return in_precision_of(result, like)
 
 
 def take(x, indices, axis=None):

@@ -19,7 +19,7 @@ def shape_of(like):
     return tuple(like) if isinstance(like, (tuple, list)) else np.shape(like)
 
 
-def cast(x, like):
+def in_precision_of(x, like):
     """x in the precision of like, where like is an array of floats."""
     dtype = getattr(like, "dtype", None)
     return x if dtype is None or dtype.kind != "f" or getattr(x, "dtype", dtype) == dtype else x.astype(dtype)
@@ -53,7 +53,7 @@ def unbroadcast(x, like, axis=()):
             x = x.reshape(want) if extra else x
         else:
             x = broadcast(x, like)
-    return cast(x, like)
+    return in_precision_of(x, like)
 
 
 # ---- products -------------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def einsumBack(x, like, letters):
     """
     x, (kept, mine) = np.asarray(x), letters
     if kept == mine and x.shape == np.shape(like):
-        return cast(x, like)
+        return in_precision_of(x, like)
     result = np.zeros(np.shape(like), x.dtype)
     unique = "".join(dict.fromkeys(mine))
     view = np.einsum(f"...{mine}->...{unique}", result) if mine else result[...]
@@ -145,7 +145,7 @@ def einsumBack(x, like, letters):
     lead = view.ndim - len(unique)
     spread = [1 if n == 1 else size for n, size in zip(view.shape[lead:], x.shape[x.ndim - len(unique):], strict=True)]
     view[...] = unbroadcast(x, np.empty((*view.shape[:lead], *spread)))
-    return cast(result, like)
+    return in_precision_of(result, like)
 
 
 def einsumBack_rule(d, out, x, like, letters):

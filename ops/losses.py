@@ -49,16 +49,16 @@ def crossEntropy(p, y):
     Cohen, Automatic Reverse-Mode Differentiation, §1.2, prints −Σ a log b and calls it with (prediction, target), which
     would take the logarithm of the target: meant is the logarithm of the prediction.
     """
-    return -weighted(oneHot(y, p), np.log(p))
+    return -weighted_sum(oneHot(y, p), np.log(p))
 
 
 @np.errstate(all="ignore")
 def softmaxCrossEntropy(z, y):
     """crossEntropy(softmax(z), y) from the logits z (..., k), without overflow: (n, k) gives (n, 1)."""
-    return -weighted(oneHot(y, z), logSoftmax(z))
+    return -weighted_sum(oneHot(y, z), logSoftmax(z))
 
 
-def weighted(y, x):
+def weighted_sum(y, x):
     """Σ y x over the last axis, which stays; 0 · ∞ is 0."""
     if y.shape[-1:] != x.shape[-1:]:
         raise ValueError(f"a target of floats, of shape {y.shape}, does not have the {x.shape[-1]} classes of the prediction; "

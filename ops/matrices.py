@@ -215,7 +215,7 @@ def sqrtm(a):
     return root.real.astype(a.dtype)
 
 
-def each(d, a):
+def scalar_of_each(d, a):
     """The scalar of each matrix of the batch a, for products with the matrix."""
     return f.broadcast(d, a, (-2, -1))
 
@@ -224,8 +224,8 @@ def each(d, a):
 operator("inv",        inv,        lambda d, out, a: -(f.mT(out) @ d @ f.mT(out)),
          tangents=[lambda t, out, a: -(out @ t @ out)],                                 flops=cubic(2))
 operator("pinv",       pinv,       through_pinv,                                        flops=of_columns(24))
-operator("det",        det,        lambda d, out, a: each(d, a) * f.cofactor(a),        flops=cubic(2 / 3))
-operator("logabsdet",  logabsdet,  lambda d, out, a: each(d, a) * f.mT(f.inv(a)),       flops=cubic(2 / 3))
+operator("det",        det,        lambda d, out, a: scalar_of_each(d, a) * f.cofactor(a),        flops=cubic(2 / 3))
+operator("logabsdet",  logabsdet,  lambda d, out, a: scalar_of_each(d, a) * f.mT(f.inv(a)),       flops=cubic(2 / 3))
 operator("cofactor",   cofactor,   lambda d, out, a: f.cofactorSlope(d, a),
          tangents=[lambda t, out, a: f.cofactorSlope(t, a)],                            flops=cubic(24))
 operator("cofactorSlope", cofactorSlope, lambda d, out, t, a: f.cofactorSlope(d, a), traced(slope_by_inverse, 1),

@@ -17,7 +17,7 @@ def count(x, axis=None):
     return math.prod(shape if axis is None else [shape[a] for a in axis] if isinstance(axis, tuple) else (shape[axis],))
 
 
-def total(x, axis=None, keepdims=False):
+def total_over(x, axis=None, keepdims=False):
     """Σ x over axis; 0 over no entries."""
     return np.add.reduce(x, axis, None, None, keepdims)
 
@@ -64,7 +64,7 @@ def centered(x, axis=None):
 def var(x, axis=None, keepdims=False, ddof=0):
     """Σ (x − mean)² / (n − ddof) over axis."""
     deviation = centered(x, axis)
-    return np.true_divide(total(deviation * deviation, axis, keepdims), max(count(x, axis) - ddof, 0))
+    return np.true_divide(total_over(deviation * deviation, axis, keepdims), max(count(x, axis) - ddof, 0))
 
 
 def std(x, axis=None, keepdims=False, ddof=0):
@@ -81,7 +81,7 @@ def squaredNorm(x, axis=None, keepdims=False):
     """Σ x² over axis."""
     if axis is None and not keepdims and getattr(x, "size", 1) < 10_000:  # for more BLAS wakes its threads
         return np.vdot(x, x)
-    return total(np.multiply(x, x), axis, keepdims)
+    return total_over(np.multiply(x, x), axis, keepdims)
 
 
 def frobeniusNorm(A):
@@ -89,7 +89,7 @@ def frobeniusNorm(A):
     return norm(A)
 
 
-def real(x):
+def floats_of(x):
     """x as an array of floats: integers have no −∞ to begin a maximum with."""
     x = np.asarray(x)
     return x if x.dtype.kind == "f" else x.astype(float)
@@ -98,7 +98,7 @@ def real(x):
 @np.errstate(invalid="ignore", divide="ignore", over="ignore")
 def logsumexp(x, axis=None, keepdims=False):
     """log Σ exp(x) over axis; −∞ over no entries, and over −∞ alone."""
-    x = real(x)
+    x = floats_of(x)
     top = x.max(axis, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)
     result = np.log(np.add.reduce(np.exp(x - top), axis=axis, keepdims=True)) + top
@@ -134,20 +134,20 @@ def ties(x, out, axis=None):
     return (equal / np.maximum(np.add.reduce(equal, axis=axis, keepdims=True), 1)).astype(np.asarray(x).dtype)[()]
 
 
-def back(d, x, axis, keepdims):
+def back_over(d, x, axis, keepdims):
     """d, as a reduction of x left it, spread over x again."""
     if axis is None and type(d) is np.float64 and type(x) is np.ndarray and x.dtype == d.dtype:
         return np.ndarray(x.shape, x.dtype, d, strides=(0,) * x.ndim)  # one number, in every place
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
 
-def others(x, axis):
+def products_of_others(x, axis):
     """Along axis, for each entry the product of all the others: no quotient, so that zeros may be among them."""
     if axis is None and getattr(x, "ndim", 0) != 1:
-        return f.reshape(others(f.reshape(x, (-1,)), 0), x)
+        return f.reshape(products_of_others(f.reshape(x, (-1,)), 0), x)
     axis = 0 if axis is None else axis
     if isinstance(axis, tuple):
-        return others(x, axis[0]) * others(f.prod(x, axis[0], True), axis[1:]) if axis else 1.0
+        return products_of_others(x, axis[0]) * products_of_others(f.prod(x, axis[0], True), axis[1:]) if axis else 1.0
     before = f.shift(f.cumprod(x, axis), axis, 1.0)
     after = f.flip(f.shift(f.cumprod(f.flip(x, axis), axis), axis, 1.0), axis)
     return before * after
@@ -190,7 +190,7 @@ def adjoint_scan(d, a, axis):
 
 # ---- the rows -------------------------------------------------------------------------------------------------------
 
-def reduction(op, value, rule, **facts):
+def reducing(op, value, rule, **facts):
     """A row whose result is made of what each entry gives: one rule serves both modes, as in an elementwise row.
 
     The adjoint spreads delta and out over x again and then applies the rule; the tangent applies it and then sums.
@@ -216,32 +216,33 @@ def reduction(op, value, rule, **facts):
 
 
 #           op              value          rule
-linear(     "sum",          total,         lambda d, out, x, axis=None, keepdims=False: back(d, x, axis, keepdims), None, None,
+linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims=False:
+                                               back_over(d, x, axis, keepdims), None, None,
             flops=of_sum)
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
-                                               back(d / f.count(x, axis), x, axis, keepdims), None, None,
+                                               back_over(d / f.count(x, axis), x, axis, keepdims), None, None,
             flops=of_mean, formula=mean_of_entries)
 linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None,
             flops=of_input(2))
-reduction(  "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
+reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
             flops=of_input(1))
-reduction(  "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
+reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
             flops=of_input(1))
-reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x, axis), flops=of_input(1))
-reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
+reducing(   "prod",         prod,          lambda d, out, x, axis: d * products_of_others(x, axis), flops=of_input(1))
+reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
                                                2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis),
             flops=of_input(4))
-reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:
+reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
                                                d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis),
                                                out + f.stopGradient(f.ratio(f.equal(out, 0), out))),  # flat at 0
             flops=of_input(4))
-reduction(  "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out),
+reducing(   "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out),
             flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)))
-reduction(  "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x),
+reducing(   "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x),
             flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims))
-reduction(  "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
+reducing(   "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
             flops=of_input(2), formula=lambda A: f.norm(A))
-reduction(  "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out),
+reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out),
             flops=of_input(4), formula=logsumexp_of_entries)
 elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
                                            lambda d, out, x, y: d * f.expDifference(y, out), flops=5)

@@ -35,7 +35,7 @@ from ..models import (
 from ..notation import shortened
 from ..train import Dataset, cosine, exponential, product, step_decay, warm_up
 from ..train.schedules import Schedule
-from ..wengert import WengertList, checked
+from ..wengert import WengertList, checked_list
 
 
 def list_and_values(source: str, of: str | None, values: tuple[str, ...]) -> tuple[WengertList, dict[str, Any]]:
@@ -55,18 +55,18 @@ def list_and_values(source: str, of: str | None, values: tuple[str, ...]) -> tup
                             f"{', '.join(name for name, r in model.namedRegisterItems() if r.definedAs)}")
         steps = model.operationSequence(getattr(model, name))
         return steps, {**model.inputDict(), **assignments(values, steps)}
-    text = sys.stdin.read() if source == "-" else read(source)
+    text = sys.stdin.read() if source == "-" else text_at(source)
     try:
         steps = WengertList.from_json(text) if source.endswith(".json") else WengertList.from_text(text)
     except XManError as error:
         raise XManError(f"{source}: {error}") from None
-    steps = checked(steps, ops.G)
+    steps = checked_list(steps, ops.G)
     if not steps:
         raise XManError(f"{source} holds no line of a list, such as z1 = mul(h, w)")
     return steps, assignments(values, steps)
 
 
-def read(path: str) -> str:
+def text_at(path: str) -> str:
     try:
         return Path(path).read_text("utf-8")
     except UnicodeDecodeError:
@@ -78,9 +78,9 @@ def read(path: str) -> str:
 def model_of(source: str) -> XMan:
     """An instance of path/to/model.py:Class, or of :Class(64, hidden=[8]); Class may be left out where the file has only one."""
     path, _, call = source.partition(":")
-    name, args, named = called(call)
+    name, args, named = parsed_call(call)
     file = Path(path).resolve()
-    read(path)
+    text_at(path)
     spec = importlib.util.spec_from_file_location(file.stem, file)
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     sys.path.append(str(file.parent))
@@ -107,7 +107,7 @@ def model_of(source: str) -> XMan:
         sys.path.remove(str(file.parent))
 
 
-def called(text: str) -> tuple[str, list, dict[str, Any]]:
+def parsed_call(text: str) -> tuple[str, list, dict[str, Any]]:
     """(name, arguments, those by name) of `Class(64, hidden=[8])`: literals alone, nothing is run."""
     try:
         call = ast.parse(text or "''", mode="eval").body
@@ -204,11 +204,11 @@ def assignments(words: tuple[str, ...], steps: WengertList) -> dict[str, Any]:
             raise XManError(f"{name} is given two values")
         if name not in steps.inputs:
             raise XManError(f"the list has no input {name!r}{nearest(name, steps.inputs)}; it has {', '.join(steps.inputs)}")
-        values[name] = array(word, text)
+        values[name] = array_argument(word, text)
     return values
 
 
-def array(word: str, text: str) -> Any:
+def array_argument(word: str, text: str) -> Any:
     try:
         if text.startswith("@"):
             load = np.load if text.endswith(".npy") else lambda path: np.loadtxt(path, delimiter=",", ndmin=2)

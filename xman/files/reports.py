@@ -79,7 +79,7 @@ def calibration(model: Model, outputs: np.ndarray, truth: np.ndarray, guess: np.
             "calibration_error": sum(abs(b["confidence"] - b["accuracy"]) * b["rows"] for b in bins) / len(p)}
 
 
-def told(report: dict[str, Any]) -> str:
+def report_text(report: dict[str, Any]) -> str:
     """A report as text."""
     rows = f"{report['rows']:,} rows"
     if "rmse" in report:

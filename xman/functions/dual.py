@@ -11,7 +11,7 @@ from ops import TG, Expression, f
 from ops.derived import Masked, Traced, bare
 
 from ..errors import XManError
-from .arraylike import ArrayLike, number, real
+from .arraylike import ArrayLike, differentiable, real
 from .call import number_of, outcome
 from .derivative import Derivative, callable_or_refused
 from .trees import tree_map
@@ -27,8 +27,8 @@ class Dual(ArrayLike):
     """
 
     def __init__(self, value: Any, tangent: Any = 0.0, level: float | None = None):
-        self.value = number(value, lambda: "the value of a Dual")
-        tangent = number(tangent, lambda: "the tangent of a Dual")
+        self.value = differentiable(value, lambda: "the value of a Dual")
+        tangent = differentiable(tangent, lambda: "the tangent of a Dual")
         below = max((x.level for x in (self.value, tangent) if isinstance(x, Expression)), default=0)
         self.level = (below + math.floor(below) + 1) / 2 if level is None else level  # halfway to the next traced call
         self.flow = self.steep = Masked.seed(tangent, tangent).flow
@@ -129,7 +129,7 @@ def derivative(fn: Callable, order: int = 1) -> Callable:
         raise XManError(f"the order of a derivative is a whole number from 0, not {order!r}")
 
     def slope(x):
-        x = number(x, lambda: "the point of a derivative")
+        x = differentiable(x, lambda: "the point of a derivative")
         if x.shape:
             raise XManError(f"a derivative is taken at one number, not at an array of shape {x.shape}; use jvp, grad or jacobian")
         level = next(Traced.levels)

@@ -9,7 +9,7 @@ import numpy as np
 import ops
 from ops.derived import looked, squares
 
-from ..wengert import Steps, checked
+from ..wengert import Steps, checked_list
 from .context import failure, own, seeds
 
 
@@ -22,7 +22,7 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
     register's shape. TG: the tangent rules, TG[op][i](tangent, out, *args). A register that is not in the result does
     not depend on those given. Raises XManError as `backprop` does.
     """
-    steps = checked(steps, TG)
+    steps = checked_list(steps, TG)
     square = squares(steps, TG)
     def walk(tangents):
         held = set(map(id, tangents.values()))

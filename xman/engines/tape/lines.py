@@ -112,7 +112,7 @@ KINDS_OF = {"float64": "f", "bool": "b", "int64": "i"}
 PLAIN |= {op: (op, 2 if re.search(r"\by\b", "".join(row)) else 1, 0.0, None) for op, row in ROWS.items() if op != "where"}
 
 
-class Writer:
+class TapeWriter:
     """Lines as operators and slots: inputs from 0 on, then lines; constants are −1, −2, … for now.
 
     A register that is known beforehand is a constant: what whole numbers and truth values make is left to NumPy. The others
