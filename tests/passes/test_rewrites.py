@@ -36,7 +36,7 @@ FOUND = {
         ("getitem(a)", "r = getitem(x)"),
         ("flip(flip(a, b), b)", "z = flip(A, 1)\nr = flip(z, 1)"),
         ("unbroadcast(unbroadcast(a, b), b)", "z = unbroadcast(A, x)\nr = unbroadcast(z, x)"),
-        ("not_equal(where(a, 1.0, 0.0), 0.0)", "c = greater(x, y)\nz = where(c, 1.0, 0.0)\nt = not_equal(z, 0.0)\nr = where(t, x, y)"),
+        ("not_equal(broadcast(a, b), 0.0)", "c = greater(x, y)\nz = broadcast(c, x)\nt = not_equal(z, 0.0)\nr = where(t, x, y)"),
         ("scale(a, b)", "r = scale(2.0, x)"),
         ("ratio(a, b)", "r = ratio(2.0, x)"),
         ("scale with shapes known", "r = scale(n, 1.0)"),
