@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 
+from .derived import limited
 from .expression import f
 from .functions import scipy_special
 from .reductions import real
@@ -83,8 +84,8 @@ def through_softmax(d, out, x, axis=-1):
 
 
 #            op            value       rule
-elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), lambda d, out, x: d * (out * (1.0 - out)))
-elementwise("logSigmoid",  logSigmoid, lambda d, out, x: d * f.sigmoid(-x), flops=3, formula=logSigmoid)
+elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), limited(lambda d, out, x: d * (out * (1.0 - out))))
+elementwise("logSigmoid",  logSigmoid, limited(lambda d, out, x: d * f.sigmoid(-x)), flops=3, formula=logSigmoid)
 elementwise("relu",        relu,       lambda d, out, x: f.scale(x > 0, d),             formula=relu)
 elementwise("leakyRelu",   leakyRelu,  lambda d, out, x, slope=0.01: f.where(x > 0, d, slope * d),
                                        lambda d, out, x, slope=0.01: d * f.minimum(x, 0),
@@ -92,7 +93,7 @@ elementwise("leakyRelu",   leakyRelu,  lambda d, out, x, slope=0.01: f.where(x >
 elementwise("elu",         elu,        lambda d, out, x, alpha=1.0: f.where(x > 0, d, d * (out + alpha)),
                                        lambda d, out, x, alpha=1.0: d * f.expm1(f.minimum(x, 0)),
             flops=3, formula=elu)
-elementwise("softplus",    softplus,   lambda d, out, x: d * f.sigmoid(x), flops=3, formula=softplus)
+elementwise("softplus",    softplus,   limited(lambda d, out, x: d * f.sigmoid(x)), flops=3, formula=softplus)
 elementwise("silu",        silu,       lambda d, out, x: d * (f.sigmoid(x) * (1.0 + (x - out))),
             flops=2, formula=silu)
 elementwise("gelu",        gelu,       lambda d, out, x: d * (normal(x) + x * density(x)),

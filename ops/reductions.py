@@ -79,7 +79,7 @@ def norm(x, axis=None, keepdims=False):
 
 def squaredNorm(x, axis=None, keepdims=False):
     """Σ x² over axis."""
-    if axis is None and not keepdims and np.size(x) < 10_000:  # for more BLAS wakes its threads
+    if axis is None and not keepdims and getattr(x, "size", 1) < 10_000:  # for more BLAS wakes its threads
         return np.vdot(x, x)
     return total(np.multiply(x, x), axis, keepdims)
 
@@ -143,8 +143,9 @@ def back(d, x, axis, keepdims):
 
 def others(x, axis):
     """Along axis, for each entry the product of all the others: no quotient, so that zeros may be among them."""
-    if axis is None:
+    if axis is None and getattr(x, "ndim", 0) != 1:
         return f.reshape(others(f.reshape(x, (-1,)), 0), x)
+    axis = 0 if axis is None else axis
     if isinstance(axis, tuple):
         return others(x, axis[0]) * others(f.prod(x, axis[0], True), axis[1:]) if axis else 1.0
     before = f.shift(f.cumprod(x, axis), axis, 1.0)
@@ -162,12 +163,12 @@ def through_cumprod(d, out, x, axis=None):
 
 def cumprod(x, axis=None):
     """The products of the entries of x up to each, along axis; of the flattened x for None."""
-    return np.asarray(x).cumprod() if axis is None else np.multiply.accumulate(x, axis)
+    return np.asarray(x).cumprod(axis)
 
 
 def shift(x, axis, first=0.0):
     """x moved one place on along axis, `first` coming in at the start."""
-    moved = np.empty_like(x)
+    moved = np.empty(x.shape, x.dtype)
     before, after = x.swapaxes(0, axis), moved.swapaxes(0, axis)
     after[:1], after[1:] = first, before[:-1]
     return moved
@@ -232,7 +233,7 @@ reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
             flops=of_input(4))
 reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:
                                                d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis),
-                                               out + f.stopGradient(f.equal(out, 0) / out)),  # flat at 0
+                                               out + f.stopGradient(f.ratio(f.equal(out, 0), out))),  # flat at 0
             flops=of_input(4))
 reduction(  "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out),
             flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)))

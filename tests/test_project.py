@@ -30,6 +30,7 @@ RANKS = [{"errors", "figures", "notation", "validity", "wengert", "register", "m
          {"matrices"},
          {"functions", "numpy", "scipy"},
          {"autograd", ""},  # the package itself
+         {"formulas"},
          {"engines"},
          {"tables"},
          {"files"},

@@ -162,7 +162,7 @@ def sum_by(add, numbers, start):
                                             (RIGHT.replace("add(start, x)", "start + x + 0.2"), 60)])
 def test_the_assignment_of_the_page_for_instructors_is_one(source, points, tmp_path):
     """A right answer has all points, and one that is wrong loses those of what is wrong."""
-    page = (ROOT / "README.md").read_text("utf-8").partition("This is a whole one")[2]
+    page = (ROOT.parent / "CONTRIBUTING.md").read_text("utf-8").partition("This is a whole one")[2]
     code = page.partition("```python\n")[2].partition("```")[0]
     assert len(code.splitlines()) == 15
     (tmp_path / "squares").mkdir()

@@ -206,10 +206,10 @@ def number(x: Any, where: Callable[[], str]) -> Any:
 
     Python's int counts as float64. XManError for integers, booleans and everything else; `where` names it there.
     """
-    if type(x) is float or issubclass(type(x), (int, np.integer)) and type(x) is not bool:
-        return np.float64(x)
     if type(x) in (np.ndarray, np.memmap) and x.dtype.kind == "f":
         return np.asarray(x)[()]
+    if type(x) is float or issubclass(type(x), (int, np.integer)) and type(x) is not bool:
+        return np.float64(x)
     if issubclass(type(x), (float, np.floating)) or isinstance(x, ArrayLike) and x.dtype.kind == "f":
         return x
     if isinstance(x, (np.ndarray, np.generic, ArrayLike)) and x.dtype.kind in "biuc":

@@ -46,11 +46,11 @@ class Call:
 
     def pushed(self, tangents: Sequence[Any]) -> list:
         """Σ ∂output/∂input · tangent for each output."""
-        return self.looked(self.along, {id(x): t for x, t in zip(self.inputs, tangents, strict=True)})
+        return self.looked(self.along, {id(x): t for x, t in zip(self.inputs, tangents, strict=True)}, True)
 
-    def looked(self, walk: Callable, seeds: dict[int, Any]) -> list:
+    def looked(self, walk: Callable, seeds: dict[int, Any], forward: bool = False) -> list:
         """The derivatives, as `ops.derived.looked` finds them."""
-        return [*map(number_of, looked(walk, seeds, seeds, self.lines, (*self.points, *self.results)).values())]
+        return [*map(number_of, looked(walk, seeds, seeds, self.lines, (*self.points, *self.results), None, forward).values())]
 
     @np.errstate(all="ignore")
     def back(self, seeds: dict[int, Any]) -> dict:

@@ -31,7 +31,7 @@ class Dual(ArrayLike):
         tangent = number(tangent, lambda: "the tangent of a Dual")
         below = max((x.level for x in (self.value, tangent) if isinstance(x, Expression)), default=0)
         self.level = (below + math.floor(below) + 1) / 2 if level is None else level  # halfway to the next traced call
-        self.flow = Masked.seed(tangent, tangent).flow
+        self.flow = self.steep = Masked.seed(tangent, tangent).flow
         try:
             self.tangent = tangent if tangent.shape == self.value.shape else number_of(f.broadcast(tangent, self.value))
         except ValueError:
@@ -56,11 +56,12 @@ class Dual(ArrayLike):
             out = real(op, getattr(f, op)(*values))
             if out.dtype.kind != "f":
                 return out
-            parts = [rule(Masked(a.tangent, a.flow), out, *values)
+            parts = [rule(Masked(a.tangent, a.flow, a.steep, True), out, *values)
                      for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule]
             part = sum(parts[1:], parts[0]) if parts else 0.0
             result = Dual(out, bare(part), self.level)
-            result.flow = part.flow if isinstance(part, Masked) else result.flow
+            if isinstance(part, Masked):
+                result.flow, result.steep = part.flow, part.steep
             return result
 
     def __format__(self, spec: str) -> str:

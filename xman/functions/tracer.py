@@ -20,8 +20,6 @@ class Tape(list):
     exact: shapes are final, so that a broadcast to the shape that is there already is not written.
     """
 
-    __slots__ = "level", "exact", "open"
-
     def __init__(self, exact: bool = True):
         self.level, self.exact, self.open = next(Traced.levels), exact, True
 

@@ -29,6 +29,9 @@ def backprop(steps: Steps, values: Mapping[str, Any], DG: Mapping[str, Sequence]
     square = {} if wrt is None else squares(steps, DG, wrt)
     def walk(deltas):
         held = set(map(id, deltas.values()))
+        # deltas[r] is what is known so far of ∂output/∂r. Read in reverse, all lines that use dst come before the one that
+        # defines it, so its delta is complete, and the chain rule can pass it on: each rule says what one argument is
+        # sent. One that is read twice is sent something twice, and the two add. What no delta reaches is skipped.
         try:
             for dst, op, args in reversed(steps):
                 if dst in deltas:
@@ -42,4 +45,5 @@ def backprop(steps: Steps, values: Mapping[str, Any], DG: Mapping[str, Sequence]
         except Exception as error:
             raise failure(error, steps, (dst, op, args), values, DG, "adjoint rule") from error
         return deltas
+    # looked: if a NaN comes out, walk once more with masks, since what a `where` keeps out is 0 and not 0·∞
     return looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(), steps.inputs if wrt is None else wrt)

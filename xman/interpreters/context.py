@@ -77,7 +77,7 @@ def own(part: Any, x: Any, held: set[int], around: Collection[Any], a: str = "an
     """part in the precision of x and in a buffer of its own: no view, none that is held (by id), none of those around."""
     if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
         if isinstance(part, Masked):
-            return Masked(own(part.value, x, held, around, a), part.flow)
+            return part.at(own(part.value, x, held, around, a))
         part = precise(part, x, a)
     if type(part) is np.ndarray:
         if part.base is not None or id(part) in held or id(part) in map(id, around):

@@ -106,6 +106,13 @@ def dot_right(w, d, a, b):
     return None
 
 
+def spreads(w, x, like):
+    """Whether x is known to broadcast to the shape of like."""
+    have, want = w.shape(x), w.shape(like)
+    return isinstance(x, Expression) and have is not None and want is not None and len(have) <= len(want) and all(
+        n in (1, m) for n, m in zip(have[::-1], want[::-1], strict=False))
+
+
 def entries(w, x, axis=None):
     return f.count(w.value(x), axis) if w.shape(x) is not None and not isinstance(axis, Expression) else None
 
@@ -139,7 +146,7 @@ EXACT = (
     shaped("broadcast",                                   broadcast),
     shaped("reshape",                                     same_shape),
     shaped("transpose",                                   lambda w, x, *_: x if len(w.shape(x) or (0, 0)) < 2 else None),
-    shaped("oneHot",                                      lambda w, y, like: y if w.real(y) and w.alike(y, like) else None),
+    shaped("oneHot",                                      lambda w, y, like: y if w.real(y) and spreads(w, y, like) else None),
     shaped("count",                                       entries),
     shaped("dotLeft",                                     dot_left),
     shaped("dotRight",                                    dot_right),

@@ -56,9 +56,9 @@ class Writer:
 class Followed(WengertList):
     """A list that tells a writer which of its lines an interpreter has come to."""
 
-    def __init__(self, steps: Iterable[Line], writer: Writer):
-        self.writer = writer
-        super().__init__(steps)
+    def __init__(self, steps: WengertList, writer: Writer):
+        list.__init__(self, steps)  # which is valid
+        self.writer, self.checkedFor, self._inputs = writer, steps.checkedFor, steps.inputs
 
     def __iter__(self) -> Iterator[Line]: return self._told(super().__iter__())
     def __reversed__(self) -> Iterator[Line]: return self._told(super().__reversed__())
