@@ -1,8 +1,8 @@
-# make test, make train, make bench, make clean: each makes .venv first where it is missing
+# make test, make train, make docs, make bench, make clean: each makes .venv first where it is missing
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: train test bench clean
+.PHONY: train test docs bench clean
 
 train: .venv/ready
 	$(BIN)/xman train mlp --data digits
@@ -12,13 +12,17 @@ test: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
+docs: .venv/ready
+	rm -rf docs/build docs/generated
+	$(BIN)/python -m sphinx --fail-on-warning --nitpicky --keep-going --quiet docs docs/build
+
 bench: .venv/ready
 	$(BIN)/python -m tests.bench
 
 .venv/ready: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,grade,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,grade,dev,docs]'
 	touch $@
 
 clean:
-	rm -rf .venv build *.egg-info
+	rm -rf .venv build docs/build docs/generated *.egg-info

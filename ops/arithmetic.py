@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .derived import unclear
+from .derived import limited, unclear
 from .expression import f
 from .facts import cubic, of_input, of_power
 from .table import elementwise, operator
@@ -72,7 +72,7 @@ def through_base(d, out, x, y):
     """d y xʸ⁻¹, in every order finite at 0 where y is a whole number: no derivative of 0·x⁻¹ is taken."""
     if type(y) not in (int, float):
         return d * f.scale(y, x ** (y - 1))
-    return f.broadcast(0.0, out) if y == 0 else d if y == 1 else d * y * x ** (y - 1)
+    return f.scale(0.0, d) if y == 0 else d if y == 1 else d * y * x ** (y - 1)
 
 
 def argmax(x, axis=None):
@@ -112,7 +112,7 @@ elementwise("subtract",   np.subtract,   lambda d, out, x, y: d,
 elementwise("mul",        np.multiply,   lambda d, out, x, y: d * y,
                                          lambda d, out, x, y: d * x,                    commutes=True)
 elementwise("divide",     np.divide,     lambda d, out, x, y: d / y,
-                                         lambda d, out, x, y: -f.ratio(f.scale(out, d), y))  # flat where out is 0
+                                         limited(lambda d, out, x, y: -(d * out / y), 1))
 elementwise("power",      np.power,      through_base,
                                          lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))),
             flops=of_power)
@@ -135,7 +135,7 @@ elementwise("clip",       clip,          lambda d, out, x, *to: d if all(b is No
             formula=clip_of_entries)
 
 elementwise("negative",   np.negative,   lambda d, out, x: -d)
-elementwise("reciprocal", reciprocal,    lambda d, out, x: -f.ratio(f.scale(out, d), x), formula=reciprocal)
+elementwise("reciprocal", reciprocal,    limited(lambda d, out, x: -(d * out / x)), formula=reciprocal)
 elementwise("square",     square,        lambda d, out, x: d * (2 * x),                 formula=square)
 elementwise("half",       half,          lambda d, out, x: f.half(d),                   formula=half)
 elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True)

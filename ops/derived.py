@@ -1,7 +1,6 @@
 """The rules that follow from others: back along a tape of what a value, or an adjoint rule, does."""
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -55,7 +54,7 @@ def precise(part: Any, x: Any, a: str = "an argument") -> Any:
     if part is None:
         raise TypeError(f"the rule for {a} returned None; does it lack a return?")
     if isinstance(part, Masked):
-        return Masked(precise(part.value, x), part.flow)
+        return part.at(precise(part.value, x))
     dtype = getattr(x, "dtype", None)
     if dtype is None or not isinstance(part, (np.ndarray, np.floating)) or part.dtype is dtype:
         return part
@@ -66,35 +65,70 @@ class Masked(Expression):
     """A delta or a tangent, and where it flows: a function of no arguments, None for everywhere.
 
     What a `where`, an index or a seed of 0 keeps out flows nowhere: it stays 0, whatever it meets. All other zeros are
-    numbers, of which 0·∞ is NaN, so that both modes and all orders of them multiply the same numbers.
+    numbers, of which 0·∞ is NaN, so that both modes and all orders of them multiply the same numbers; `limited` says which
+    0·∞ is 0 for all that. steep: where it flows and 0·∞ is not known.
     """
 
     level = math.inf
 
-    def __init__(self, value: Any, flow: Flow = None, came: Flow = None):
-        self.value, self.flow, self.came = value, flow, came or flow  # came: before a scale
+    def __init__(self, value: Any, flow: Flow = None, steep: Flow = None, forward: bool = False):
+        self.value, self.flow, self.steep, self.forward = value, flow, steep, forward
 
     @staticmethod
-    def seed(value: Any, given: Any) -> Masked:
+    def seed(value: Any, given: Any, forward: bool = False) -> Masked:
         """A delta or a tangent to start from, which flows where `given`, what it was spread from, is a number other than 0.
 
         What stands for a number flows everywhere: a list is written for directions without zeros.
         """
         everywhere = isinstance(given, Expression) or np.all(given)
-        return Masked(value, None if everywhere else functools.cache(lambda: f.not_equal(value, 0.0)))
+        flow = None if everywhere else once(lambda: f.not_equal(value, 0.0))
+        return Masked(value, flow, flow, forward)
+
+    def at(self, value: Any) -> Masked:
+        """The same with another value."""
+        return Masked(value, self.flow, self.steep, self.forward)
+
+    def where(self, kind: str) -> Flow:
+        """Its flow, or where it is steep."""
+        return once(lambda: f.not_equal(self.value, 0.0)) if getattr(self, kind) is by_value else getattr(self, kind)
 
     def record(self, op, args):
         out = getattr(f, op)(*[a.value if type(a) is Masked else a for a in args])
-        came = next(a.came if op == "ratio" else a.flow for a in args if type(a) is Masked)
-        if came not in (None, everywhere) and op in ("mul", "divide", "scale", "ratio") and not any(
-                [type(a) in (int, float) and math.isfinite(a) for a in args]):
-            out = f.where(came(), out, 0.0)
-        flow = flow_of(op, args)
-        return Masked(out, flow, (came or everywhere) if op == "scale" else flow)
+        first = next(a for a in args if type(a) is Masked)
+        if first.flow and op in PRODUCTS and not any([type(a) in (int, float) and math.isfinite(a) for a in args]):
+            out = f.where(first.flow(), out, 0.0)
+        flow = flow_of(op, args, out, "flow")
+        steep = flow if all([a.steep is a.flow for a in args if type(a) is Masked]) else flow_of(op, args, out, "steep")
+        return Masked(out, flow, steep, self.forward)
+
+
+def limited(rule: Rule, i: int = 0, grows: bool = False) -> Rule:
+    """The rule for argument i, x, of an operator of which 0·∞ is known: it settles, or it grows as the exponential does.
+
+    Where an infinite x has a finite result, x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. Where a finite x has an infinite one
+    by growth, ∂out/∂x / out is finite. So along a way through infinite values that begins at the one and ends at the other
+    the derivative is 0: of 1 / (1 + exp(-x)) at −1000 and of tanh(exp(x)) at 1000. All other 0·∞ depend on which gets there
+    faster, which floats do not tell, and stay NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x)**2, sqrt(x**4), x*sqrt(x) and
+    exp(log(x)) at 0, and of what grows within what does not settle, as of log(1 + exp(x)) at 1000.
+    """
+    def contribution(d, out, *args):
+        part = rule(d, out, *args)
+        if type(part) is not Masked:
+            return part
+        x, value, steep = args[i], part.value, part.steep
+        if d.steep is not d.flow and (d.forward or grows):
+            kept = f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)) if d.forward else f.isfinite(out)
+            value = f.where(f.logical_or(kept, d.where("steep")()), value, 0.0)
+        if not d.forward:
+            steep = by_value
+        elif grows:
+            steep = once(lambda: chosen(f.logical_or(f.isfinite(out), f.logical_not(f.isfinite(d.value))), part.steep, nowhere))
+        return Masked(value, part.flow, steep, d.forward)
+    return contribution
 
 
 def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, values: Iterable,
-           ends: Iterable | None = None) -> Any:
+           ends: Iterable | None = None, forward: bool = False) -> Any:
     """walk(seeds), a way through the lines; the same with masked seeds where what it found at one of the ends is NaN.
 
     given: what was spread to the seeds. values: those of the lines; what stands for numbers cannot be looked at, and is
@@ -104,7 +138,7 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
         found = walk(dict(seeds))
         if not any([unclear(found[x]) for x in ends or found if x in found]):
             return found
-    masked = {name: Masked.seed(d, given[name]) for name, d in seeds.items()}
+    masked = {name: Masked.seed(d, given[name], forward) for name, d in seeds.items()}
     if not numbers and not masks(lines, masked.values()):
         return walk(dict(seeds))
     return {name: bare(x) for name, x in walk(masked).items()}
@@ -112,8 +146,8 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
 
 def unclear(x: Any) -> bool:
     """Whether x has a NaN among its entries, or infinities of both signs."""
-    if type(x) is np.ndarray:
-        x = np.vdot(x, x) if x.size < 10_000 else np.add.reduce(x, axis=None)  # for more BLAS wakes its threads
+    if not isinstance(x, float):  # of more than 10,000 entries BLAS would wake its threads
+        x = np.vdot(x, x) if getattr(x, "size", 1) < 10_000 else np.add.reduce(x, axis=None)
     return x != x
 
 
@@ -124,16 +158,34 @@ def bare(x: Any) -> Any:
 
 def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
     """Whether something may be kept out, by one of the lines or by the seeds, where a slope may be infinite."""
-    ops = [op for _, op, _ in lines]
-    wild = [op for op in ops if op not in TAME]
-    return "where" in ops or bool(wild) and (not SELECTING.isdisjoint(ops) or any(d.flow for d in seeds) or
-                                             len(wild) > 1 and not {"divide", "reciprocal"}.isdisjoint(wild))
+    lines = [*lines]
+    ops = {op for _, op, _ in lines}
+    return "where" in ops or not TAME.issuperset(ops) and (
+        not SELECTING.isdisjoint(ops) or any(d.flow for d in seeds) or not GROWING.isdisjoint(ops) and settles(lines) or
+        any(op == "power" and type(args[1]) in (int, float) and args[1] == 0 for _, op, args in lines))
 
 
+def settles(lines: Iterable) -> bool:
+    """Whether what grows comes to what settles."""
+    grown: set = set()
+    name = lambda a: a if type(a) is str else id(a)
+    for dst, op, args in lines:
+        if not grown.isdisjoint(map(name, args)):
+            if op in SETTLING:
+                return True
+            grown.add(name(dst))
+        elif op in GROWING:
+            grown.add(name(dst))
+    return False
+
+
+GROWING = {"exp", "exp2", "expm1", "sinh", "cosh"}
+SETTLING = {"exp", "exp2", "expm1", "divide", "reciprocal", "tanh", "arctan", "erf", "erfc", "sigmoid", "softplus", "logSigmoid"}
 SELECTING = {"maximum", "minimum", "clip", "relu", "max", "min", "getitem", "take", "part", "concat", "stack", "pad", "unpad",
              "diag", "diagBack", "scatterAdd", "shift", "scale", "ratio"}
 Flow = Callable[[], Any] | None
-SAME = {"mul", "divide", "scale", "ratio", "negative", "half", "astype"}  # linear in the delta, entry by entry
+PRODUCTS = {"mul", "divide", "scale", "ratio"}
+SAME = PRODUCTS | {"negative", "half", "astype"}  # linear in the delta, entry by entry
 MOVED = {"broadcast", "unbroadcast", "reshape", "transpose", "mT", "flip", "roll", "getitem", "take", "part", "unpad", "sum",
          "mean", "cumsum", "trace", "diag"}  # linear, with no zeros of their own
 FILLED = {"scatterAdd", "pad", "diagBack", "einsumBack", "concat", "stack", "shift"}  # with zeros among what is moved
@@ -145,30 +197,37 @@ TAME = MOVED | FILLED | set((  # of finite arguments they have finite slopes
     "logical_and logical_or logical_not isnan isfinite sign count ties argmax argsort").split())
 
 
-def flow_of(op: str, args: Sequence) -> Flow:
-    """Where op(*args) flows, some of which are Masked; what is not moved entry by entry flows if any of it does."""
-    flows = [a.flow for a in args if type(a) is Masked]
+def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
+    """Where out = op(*args) flows, some of which are Masked; what is not moved entry by entry flows if any of it does."""
+    if kind == "steep" and op not in PRODUCTS and all([a.steep is by_value for a in args if type(a) is Masked]):
+        return by_value  # as yet no 0 of it has met an infinite number
+    flows = [a.where(kind) for a in args if type(a) is Masked]
     if op == "where":
-        flows = [a.flow if type(a) is Masked else nowhere if type(a) is float and a == 0 else None for a in args[1:]]
-        return functools.cache(lambda: chosen(args[0], *flows)) if flows != [None, None] else None
+        flows = [a.where(kind) if type(a) is Masked else nowhere if type(a) is float and a == 0 else None for a in args[1:]]
+        return once(lambda: chosen(args[0], *flows)) if flows != [None, None] else None
     if op == "scale" and type(args[0]) is not Masked:  # 0 where that is 0
-        return functools.cache(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
-    if op == "ratio" and type(args[0]) is Masked:  # of scale(out, d) in a quotient, which is flat where what divides is infinite
-        came = None if args[0].came is everywhere else args[0].came
-        x, y = args[0].value, args[1]
-        return functools.cache(lambda: chosen(f.logical_or(f.not_equal(x, 0.0), f.not_equal(1.0 / y, 0.0)), came, nowhere))
+        return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
     if op in FILLED or op in MOVED and flows[0]:
-        return functools.cache(lambda: f.not_equal(getattr(f, op)(*[shares(a) if type(a) is Masked else a for a in args]), 0.0))
+        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else a for a in args]))
+        flow = once(lambda: f.not_equal(share(), 0.0))
+        flow.share, flow.out = share, out  # which is moved on as it is
+        return flow
     if None in flows or op in ("add", "subtract") and len(flows) < 2:
         return None
     if op in ("add", "subtract"):
-        return flows[0] if flows[0] is flows[1] else functools.cache(lambda: f.logical_or(flows[0](), flows[1]()))
-    return flows[0] if op in SAME else functools.cache(
-        lambda: f.not_equal(f.sum(shares(next(a for a in args if type(a) is Masked))), 0.0))
+        return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
+    return flows[0] if op in SAME else once(
+        lambda: f.not_equal(f.sum(shares(next(a for a in args if type(a) is Masked), kind)), 0.0))
+
+
+def once(compute: Callable) -> Callable:
+    """compute(), when it is first asked for."""
+    known: list = []
+    return lambda: known[0] if known else known.append(compute()) or known[0]
 
 
 def nowhere() -> bool: return False
-def everywhere() -> bool: return True
+def by_value() -> bool: raise NotImplementedError("it is steep where its value is not 0")
 
 
 def chosen(c: Any, x: Flow, y: Flow) -> Any:
@@ -180,10 +239,11 @@ def chosen(c: Any, x: Flow, y: Flow) -> Any:
     return f.where(c, x() if x else True, y() if y else True)
 
 
-def shares(a: Masked) -> Any:
-    """1 where it flows, else 0, in its shape."""
-    one = f.broadcast(1.0, a.value)
-    return f.where(a.flow(), one, 0.0) if a.flow else one
+def shares(a: Masked, kind: str) -> Any:
+    """1 or more where it flows, else 0, in its shape."""
+    flow = a.where(kind)
+    share = getattr(flow, "share", flow)() if flow else 1.0
+    return share if getattr(flow, "out", None) is a.value else f.broadcast(share, a.value)
 
 
 class Traced(Expression):

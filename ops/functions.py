@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from .derived import limited
 from .expression import f
 from .table import elementwise
 
@@ -81,15 +82,16 @@ def polygamma(n, x):
     return special.polygamma(n, x).astype(x.dtype if x.dtype.kind == "f" else float)[()]
 
 
+ERF = scipy_special("erf", "2/√π ∫₀ˣ exp(−t²) dt.")
 LN2, LN10 = math.log(2.0), math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 ROOT_TWO_PI, LOG_ROOT_TWO_PI = math.sqrt(2.0 * math.pi), math.log(2.0 * math.pi) / 2.0
 
 # ratio and scale, not / and *, where a derivative can be infinite: what where() leaves out must send back 0 and not NaN
 #            op         value                      rule
-elementwise("exp",      np.exp,                    lambda d, out, x: d * out)
-elementwise("expm1",    np.expm1,                  lambda d, out, x: d * (out + 1.0))
-elementwise("exp2",     np.exp2,                   lambda d, out, x: d * (out * LN2))
+elementwise("exp",      np.exp,                    limited(lambda d, out, x: d * out, grows=True))
+elementwise("expm1",    np.expm1,                  limited(lambda d, out, x: d * (out + 1.0), grows=True))
+elementwise("exp2",     np.exp2,                   limited(lambda d, out, x: d * (out * LN2), grows=True))
 elementwise("log",      np.log,                    lambda d, out, x: d / x)
 elementwise("log1p",    np.log1p,                  lambda d, out, x: d / (1.0 + x))
 elementwise("log2",     np.log2,                   lambda d, out, x: d / (x * LN2))
@@ -101,14 +103,14 @@ elementwise("cos",      np.cos,                    lambda d, out, x: -d * f.sin(
 elementwise("tan",      np.tan,                    lambda d, out, x: d * (1.0 + out * out))
 elementwise("arcsin",   np.arcsin,                 lambda d, out, x: d / f.sqrt(1.0 - x * x))
 elementwise("arccos",   np.arccos,                 lambda d, out, x: -d / f.sqrt(1.0 - x * x))
-elementwise("arctan",   np.arctan,                 lambda d, out, x: d / (1.0 + x * x))
-elementwise("sinh",     np.sinh,                   lambda d, out, x: d * f.cosh(x))
-elementwise("cosh",     np.cosh,                   lambda d, out, x: d * f.sinh(x))
-elementwise("tanh",     np.tanh,                   lambda d, out, x: d * (1.0 - out * out))
+elementwise("arctan",   np.arctan,                 limited(lambda d, out, x: d / (1.0 + x * x)))
+elementwise("sinh",     np.sinh,                   limited(lambda d, out, x: d * f.cosh(x), grows=True))
+elementwise("cosh",     np.cosh,                   limited(lambda d, out, x: d * f.sinh(x), grows=True))
+elementwise("tanh",     np.tanh,                   limited(lambda d, out, x: d * (1.0 - out * out)))
 elementwise("arcsinh",  np.arcsinh,                lambda d, out, x: d / f.hypot(x, 1.0))
 elementwise("arccosh",  np.arccosh,                lambda d, out, x: d / f.sqrt((x - 1.0) * (x + 1.0)))
 elementwise("arctanh",  np.arctanh,                lambda d, out, x: d / ((1.0 - x) * (1.0 + x)))
-elementwise("erf",      scipy_special("erf", "2/√π ∫₀ˣ exp(−t²) dt."), lambda d, out, x: d * (TWO_OVER_ROOT_PI * f.exp(-x * x)))
+elementwise("erf",      ERF,                       limited(lambda d, out, x: d * (TWO_OVER_ROOT_PI * f.exp(-x * x))))
 elementwise("gammaln",  scipy_special("gammaln", "log |Γ(x)|."), lambda d, out, x: d * f.digamma(x))
 elementwise("digamma",  scipy_special("digamma", "The derivative of log Γ(x)."), lambda d, out, x: d * f.polygamma(1, x))
 elementwise("polygamma", polygamma,                without("polygamma", "n"),
@@ -142,7 +144,7 @@ GAMMAINCC = scipy_special("gammaincc", "1 − gammainc(a, x).", 2)
 BETAINC = scipy_special("betainc", "∫₀ˣ t^(a−1) (1 − t)^(b−1) dt / Β(a, b).", 3)
 
 #            op           value      rule per argument
-elementwise("erfc",       ERFC,      lambda d, out, x: d * (-TWO_OVER_ROOT_PI * f.exp(-x * x)))
+elementwise("erfc",       ERFC,      limited(lambda d, out, x: d * (-TWO_OVER_ROOT_PI * f.exp(-x * x))))
 elementwise("erfinv",     ERFINV,    lambda d, out, x: d * (f.exp(out * out) / TWO_OVER_ROOT_PI))
 elementwise("ndtri",      NDTRI,     lambda d, out, p: d * (ROOT_TWO_PI * f.exp(f.half(out * out))))
 elementwise("logNdtr",    LOG_NDTR,  lambda d, out, x: d * mills(x, out))

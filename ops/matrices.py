@@ -215,7 +215,7 @@ def sqrtm(a):
     return root.real.astype(a.dtype)
 
 
-def each(d, a):
+def scalar_of_each(d, a):
     """The scalar of each matrix of the batch a, for products with the matrix."""
     return f.broadcast(d, a, (-2, -1))
 
@@ -224,8 +224,8 @@ def each(d, a):
 operator("inv",        inv,        lambda d, out, a: -(f.mT(out) @ d @ f.mT(out)),
          tangents=[lambda t, out, a: -(out @ t @ out)],                                 flops=cubic(2))
 operator("pinv",       pinv,       through_pinv,                                        flops=of_columns(24))
-operator("det",        det,        lambda d, out, a: each(d, a) * f.cofactor(a),        flops=cubic(2 / 3))
-operator("logabsdet",  logabsdet,  lambda d, out, a: each(d, a) * f.mT(f.inv(a)),       flops=cubic(2 / 3))
+operator("det",        det,        lambda d, out, a: scalar_of_each(d, a) * f.cofactor(a),        flops=cubic(2 / 3))
+operator("logabsdet",  logabsdet,  lambda d, out, a: scalar_of_each(d, a) * f.mT(f.inv(a)),       flops=cubic(2 / 3))
 operator("cofactor",   cofactor,   lambda d, out, a: f.cofactorSlope(d, a),
          tangents=[lambda t, out, a: f.cofactorSlope(t, a)],                            flops=cubic(24))
 operator("cofactorSlope", cofactorSlope, lambda d, out, t, a: f.cofactorSlope(d, a), traced(slope_by_inverse, 1),
@@ -237,18 +237,14 @@ operator("cholesky",   cholesky,   through_cholesky,                            
 linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True)
 linear(  "lowerHalf",  lowerHalf,  lambda d, out, x: f.lowerHalf(d),                    flops=2)
 #          op              value          rule per argument
-operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)),
-            flops=cubic(4 / 3))
+operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)), flops=cubic(4 / 3))
 operator("eigenvectors", eigenvectors, through_eigenvectors, None,                      flops=of_columns(9))
 operator("inverseGaps",  inverseGaps,  through_inverseGaps,                             flops=2)
-operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.leftVectors(a), f.rightVectors(a)),
-            flops=of_columns(4))
-operator("leftVectors",  leftVectors,  lambda d, out, a: through_vectors(d, out, f.rightVectors(a), a),
-            flops=of_columns(14))
+operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.leftVectors(a), f.rightVectors(a)), flops=of_columns(4))
+operator("leftVectors",  leftVectors,  lambda d, out, a: through_vectors(d, out, f.rightVectors(a), a), flops=of_columns(14))
 operator("rightVectors", rightVectors, lambda d, out, a: f.mT(through_vectors(d, out, f.leftVectors(a), f.mT(a))),
          flops=of_columns(14))
-operator("orthonormal",  orthonormal,  lambda d, out, a: through_qr(d, out, f.upper(a), -f.mT(d) @ out),
-            flops=of_columns(4))
+operator("orthonormal",  orthonormal,  lambda d, out, a: through_qr(d, out, f.upper(a), -f.mT(d) @ out), flops=of_columns(4))
 operator("upper",        upper,        lambda d, out, a: through_qr(0.0, f.orthonormal(a), out, out @ f.mT(d)),
             flops=of_columns(2))
 operator("expm",         expm,         lambda d, out, a: frechet(f.mT(a), d),

@@ -17,7 +17,7 @@ def count(x, axis=None):
     return math.prod(shape if axis is None else [shape[a] for a in axis] if isinstance(axis, tuple) else (shape[axis],))
 
 
-def total(x, axis=None, keepdims=False):
+def total_over(x, axis=None, keepdims=False):
     """Σ x over axis; 0 over no entries."""
     return np.add.reduce(x, axis, None, None, keepdims)
 
@@ -64,12 +64,30 @@ def centered(x, axis=None):
 def var(x, axis=None, keepdims=False, ddof=0):
     """Σ (x − mean)² / (n − ddof) over axis."""
     deviation = centered(x, axis)
-    return np.true_divide(total(deviation * deviation, axis, keepdims), max(count(x, axis) - ddof, 0))
+    return np.true_divide(total_over(deviation * deviation, axis, keepdims), max(count(x, axis) - ddof, 0))
 
 
 def std(x, axis=None, keepdims=False, ddof=0):
     """√var. Where it is 0 its gradient is 0."""
     return np.sqrt(var(x, axis, keepdims, ddof))
+
+
+def cumsum(x, axis=None):
+    """The sums of the entries of x up to each, along axis; of the flattened x for None."""
+    return np.cumsum(x, axis)
+
+
+def through_cumsum(d, out, x, axis=None):
+    if axis is None:
+        return f.reshape(through_cumsum(d, out, x, 0), x)
+    return f.flip(f.cumsum(f.flip(d, axis), axis), axis)
+
+
+def trace(x):
+    """The sum of the diagonal of a matrix."""
+    if np.ndim(x) != 2:
+        raise ValueError(f"trace takes a matrix, not an array with {np.ndim(x)} axes; for a batch write einsum('...ii->...', x)")
+    return np.trace(x)
 
 
 def norm(x, axis=None, keepdims=False):
@@ -79,9 +97,9 @@ def norm(x, axis=None, keepdims=False):
 
 def squaredNorm(x, axis=None, keepdims=False):
     """Σ x² over axis."""
-    if axis is None and not keepdims and np.size(x) < 10_000:  # for more BLAS wakes its threads
+    if axis is None and not keepdims and getattr(x, "size", 1) < 10_000:  # for more BLAS wakes its threads
         return np.vdot(x, x)
-    return total(np.multiply(x, x), axis, keepdims)
+    return total_over(np.multiply(x, x), axis, keepdims)
 
 
 def frobeniusNorm(A):
@@ -89,7 +107,7 @@ def frobeniusNorm(A):
     return norm(A)
 
 
-def real(x):
+def floats_of(x):
     """x as an array of floats: integers have no −∞ to begin a maximum with."""
     x = np.asarray(x)
     return x if x.dtype.kind == "f" else x.astype(float)
@@ -98,7 +116,7 @@ def real(x):
 @np.errstate(invalid="ignore", divide="ignore", over="ignore")
 def logsumexp(x, axis=None, keepdims=False):
     """log Σ exp(x) over axis; −∞ over no entries, and over −∞ alone."""
-    x = real(x)
+    x = floats_of(x)
     top = x.max(axis, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)
     result = np.log(np.add.reduce(np.exp(x - top), axis=axis, keepdims=True)) + top
@@ -134,19 +152,20 @@ def ties(x, out, axis=None):
     return (equal / np.maximum(np.add.reduce(equal, axis=axis, keepdims=True), 1)).astype(np.asarray(x).dtype)[()]
 
 
-def back(d, x, axis, keepdims):
+def back_over(d, x, axis, keepdims):
     """d, as a reduction of x left it, spread over x again."""
     if axis is None and type(d) is np.float64 and type(x) is np.ndarray and x.dtype == d.dtype:
         return np.ndarray(x.shape, x.dtype, d, strides=(0,) * x.ndim)  # one number, in every place
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
 
-def others(x, axis):
+def products_of_others(x, axis):
     """Along axis, for each entry the product of all the others: no quotient, so that zeros may be among them."""
-    if axis is None:
-        return f.reshape(others(f.reshape(x, (-1,)), 0), x)
+    if axis is None and getattr(x, "ndim", 0) != 1:
+        return f.reshape(products_of_others(f.reshape(x, (-1,)), 0), x)
+    axis = 0 if axis is None else axis
     if isinstance(axis, tuple):
-        return others(x, axis[0]) * others(f.prod(x, axis[0], True), axis[1:]) if axis else 1.0
+        return products_of_others(x, axis[0]) * products_of_others(f.prod(x, axis[0], True), axis[1:]) if axis else 1.0
     before = f.shift(f.cumprod(x, axis), axis, 1.0)
     after = f.flip(f.shift(f.cumprod(f.flip(x, axis), axis), axis, 1.0), axis)
     return before * after
@@ -162,12 +181,12 @@ def through_cumprod(d, out, x, axis=None):
 
 def cumprod(x, axis=None):
     """The products of the entries of x up to each, along axis; of the flattened x for None."""
-    return np.asarray(x).cumprod() if axis is None else np.multiply.accumulate(x, axis)
+    return np.asarray(x).cumprod(axis)
 
 
 def shift(x, axis, first=0.0):
     """x moved one place on along axis, `first` coming in at the start."""
-    moved = np.empty_like(x)
+    moved = np.empty(x.shape, x.dtype)
     before, after = x.swapaxes(0, axis), moved.swapaxes(0, axis)
     after[:1], after[1:] = first, before[:-1]
     return moved
@@ -189,7 +208,7 @@ def adjoint_scan(d, a, axis):
 
 # ---- the rows -------------------------------------------------------------------------------------------------------
 
-def reduction(op, value, rule, **facts):
+def reducing(op, value, rule, **facts):
     """A row whose result is made of what each entry gives: one rule serves both modes, as in an elementwise row.
 
     The adjoint spreads delta and out over x again and then applies the rule; the tangent applies it and then sums.
@@ -215,38 +234,37 @@ def reduction(op, value, rule, **facts):
 
 
 #           op              value          rule
-linear(     "sum",          total,         lambda d, out, x, axis=None, keepdims=False: back(d, x, axis, keepdims), None, None,
+linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims=False:
+                                               back_over(d, x, axis, keepdims), None, None,
             flops=of_sum)
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
-                                               back(d / f.count(x, axis), x, axis, keepdims), None, None,
+                                               back_over(d / f.count(x, axis), x, axis, keepdims), None, None,
             flops=of_mean, formula=mean_of_entries)
-linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None,
-            flops=of_input(2))
-reduction(  "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
-            flops=of_input(1))
-reduction(  "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
-            flops=of_input(1))
-reduction(  "prod",         prod,          lambda d, out, x, axis: d * others(x, axis), flops=of_input(1))
-reduction(  "var",          var,           lambda d, out, x, axis, ddof=0:
-                                               2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis),
-            flops=of_input(4))
-reduction(  "std",          std,           lambda d, out, x, axis, ddof=0:
+linear(     "cumsum",       cumsum,        through_cumsum, None,                               flops=1)
+linear(     "trace",        trace,         lambda d, out, x: f.diagBack(f.broadcast(d, f.diag(x)), x),
+            flops=lambda out, x: min(x.shape))
+linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2))
+reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d), flops=of_input(1))
+reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d), flops=of_input(1))
+reducing(   "prod",         prod,          lambda d, out, x, axis: d * products_of_others(x, axis), flops=of_input(1))
+reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
+                                               2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis), flops=of_input(4))
+reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
                                                d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis),
-                                               out + f.stopGradient(f.equal(out, 0) / out)),  # flat at 0
+                                               out + f.stopGradient(f.ratio(f.equal(out, 0), out))),  # flat at 0
             flops=of_input(4))
-reduction(  "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out),
+reducing(   "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out),
             flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)))
-reduction(  "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x),
+reducing(   "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x),
             flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims))
-reduction(  "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
+reducing(   "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
             flops=of_input(2), formula=lambda A: f.norm(A))
-reduction(  "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out),
+reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out),
             flops=of_input(4), formula=logsumexp_of_entries)
 elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
                                            lambda d, out, x, y: d * f.expDifference(y, out), flops=5)
 elementwise("expDifference", expDifference, lambda d, out, x, y: d * out,
-                                           lambda d, out, x, y: -d * out,
-            flops=2, formula=expDifference_of_entries)
+                                           lambda d, out, x, y: -d * out, flops=2, formula=expDifference_of_entries)
 operator(   "cumprod",      cumprod,       through_cumprod, None,                       flops=1)
 operator(   "scan",         scan,          lambda d, out, x, a, axis: adjoint_scan(d, a, axis),
                                            lambda d, out, x, a, axis: adjoint_scan(d, a, axis) * f.shift(out, axis), None,

@@ -1,11 +1,14 @@
 """What the house looks like, in figures: python -m tests.house [ROOT], for two checkouts to be compared."""
 
 import ast
+import re
 import sys
 from collections import defaultdict
 from pathlib import Path
 
 WIDE = 110
+LEFT_OUT = ()
+OF_OPERATORS = "ops", "xman.numpy", "xman.scipy", "xman.engines", "xman.export", "xman.formulas"
 
 
 def sources(root: Path) -> dict[str, ast.Module]:
@@ -66,7 +69,7 @@ def naming(root: Path, operators: set[str]) -> dict[str, set[str]]:
                     words = [part.value if isinstance(part, ast.Constant) else None for part in parts]
                 case ast.Compare(comparators=parts):
                     words = [part.value for part in parts if isinstance(part, ast.Constant)]
-                case ast.Call(func=ast.Name(id="elementwise" | "linear" | "operator" | "reduction"), args=[ast.Constant(), *_]):
+                case ast.Call(func=ast.Name(id="elementwise" | "linear" | "operator" | "reducing"), args=[ast.Constant(), *_]):
                     words = [node.args[0].value]
                 case ast.Constant(value=str(text)) if len(text.split()) > 1:
                     words = text.split()
@@ -78,6 +81,33 @@ def naming(root: Path, operators: set[str]) -> dict[str, set[str]]:
     return files
 
 
+def homonyms(root: Path) -> dict[str, list[str]]:
+    """The files of each name that more than one function or class of a file's top level has.
+
+    One thing may have one name in several places: a function that is an operator (its row, an engine's, an exporter's, NumPy's
+    and SciPy's own name for it), a command of the command line and what it runs, `build` of each engine. Methods and nested
+    functions have their class or function before them. numba and llvm are left out.
+    """
+    import numpy
+    import scipy.linalg
+    import scipy.special
+    import scipy.stats
+
+    import ops
+    operators = {name for op in ops.G for name in (op, re.sub("(?<=[a-z])[A-Z]", lambda c: "_" + c[0].lower(), op))}
+    theirs = numpy, numpy.linalg, scipy.linalg, scipy.special, scipy.stats
+    found = defaultdict(list)
+    for module, path in sources(root).items():
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not module.startswith(LEFT_OUT):
+                is_operator = node.name in operators and module.startswith(OF_OPERATORS)
+                is_theirs = module.startswith(("xman.numpy", "xman.scipy")) and any(hasattr(m, node.name) for m in theirs)
+                is_command = module.startswith("xman.cli") and node.decorator_list
+                if not (is_operator or is_theirs or is_command or node.name == "build" or node.name.startswith("__")):
+                    found[node.name].append(f"{module}:{node.lineno}")
+    return {name: places for name, places in found.items() if len(places) > 1}
+
+
 def house(root: Path) -> dict[str, object]:
     """The figures of a checkout by what they are."""
     sys.path.insert(0, str(root))
@@ -85,15 +115,12 @@ def house(root: Path) -> dict[str, object]:
     text = {module: path.read_text("utf-8") for module, path in sources(root).items()}
     named = naming(root, {*ops.table.OURS})
     compute = tuple(f"{'xman.' * (part != 'ops')}{part}." for part in "ops engines export compiled fused tape".split())
-    defined, longest = defaultdict(int), (0, "")
+    longest = 0, ""
     for module, source in text.items():
         tree = ast.parse(source)
         for node in ast.walk(tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 longest = max(longest, (node.end_lineno - node.lineno + 1, f"{module}.{node.name}"))
-        for node in tree.body:
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                defined[node.name] += 1
     lines = [line for source in text.values() for line in source.splitlines()]
     return {
         "lines": len(lines),
@@ -101,7 +128,7 @@ def house(root: Path) -> dict[str, object]:
         "files that name an operator": f"{sum(map(len, named.values())) / len(ops.G):.2f}",
         "  that do not compute it": f"{sum(not file.startswith(compute) for x in named.values() for file in x) / len(ops.G):.2f}",
         "the operators in most files": {op: len(named[op]) for op in sorted(named, key=lambda op: -len(named[op]))[:6]},
-        "homonyms": sum(n > 1 for name, n in defined.items() if not name.startswith("__")),
+        "functions that share their name": sum(map(len, homonyms(root).values())),
         "circles of imports": [sorted(circle) for circle in circles(root)],
         "longest function": longest,
     }

@@ -13,6 +13,8 @@
     deltas = backprop(steps, values, area=1.0)
 
 `from xman import *` gives the four classes of the course alone: XMan, XManFunctions, Register and Operation.
+Of a list are `gradient`, `Jacobian`, `Hessian`; of a Python function `grad`, `jacobian`, `hessian`, and `trace`, which gives its
+list. `f.trace` is the operator: the sum of a matrix's diagonal.
 """
 import importlib
 from typing import Any
@@ -35,12 +37,16 @@ LATER = {name: package for package, names in {
     "engines": "compile", "files": "load", "engines.tape.engine": "Tape", "optimize": "minimize least_squares",
     "show": "explain derivation expand paths picture cost source difference_errors",
 }.items() for name in names.split()}
+PACKAGES = ("engines estimators export files functions grade interpreters matrices models numpy optimize passes "
+            "scipy show tables train").split()
 
 __all__ = ["Operation", "Register", "XMan", "XManFunctions"]
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
+    if name in PACKAGES:
+        return importlib.import_module(f".{name}", __name__)
     if name not in LATER:
         raise AttributeError(f"module 'xman' has no attribute {name!r}{nearest(name, __dir__())}")
     globals()[name] = found = getattr(importlib.import_module(f".{LATER[name]}", __name__), name)
@@ -48,4 +54,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *LATER})
+    now = {name for name, x in globals().items() if getattr(x, "__module__", "").startswith("xman.")}
+    return sorted({*now, *LATER, *PACKAGES} - {"nearest"})

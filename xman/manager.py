@@ -4,12 +4,14 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from .errors import XManError, nearest
 from .register import InOrder, Register, evaluationOrder, floating
 from .validity import refuse_name
 from .wengert import WengertList, temporaries
+
+Model = TypeVar("Model", bound="XMan")
 
 
 class XMan:
@@ -41,7 +43,7 @@ class XMan:
         self._known().pop(name, None)
         super().__setattr__(name, value)
 
-    def setup(self) -> XMan:
+    def setup(self: Model) -> Model:
         """The model itself, its names checked: each register has one, which it is told, and none has another's."""
         self.names()
         return self

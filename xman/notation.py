@@ -21,16 +21,16 @@ WORDS = ("array", "float", "slice")  # what the text form calls; no register may
 
 
 def to_text(steps: Sequence[tuple]) -> str:
-    lines, renamed = apart(steps)
+    lines, renamed = apart_from_operators(steps)
     return "\n".join([f"# {said}" for said in renamings(renamed)] + [as_text(line) for line in lines])
 
 
 def as_text(line: tuple) -> str:
     dst, op, args = line
-    return f"{dst} = {op}({', '.join(a if isinstance(a, str) else written(a) for a in args)})"
+    return f"{dst} = {op}({', '.join(a if isinstance(a, str) else literal_text(a) for a in args)})"
 
 
-def apart(steps: Sequence[tuple]) -> tuple[Sequence[tuple], dict[str, str]]:
+def apart_from_operators(steps: Sequence[tuple]) -> tuple[Sequence[tuple], dict[str, str]]:
     """The lines, with registers that bear an operator's name called otherwise, and what those are called: exp_ for exp."""
     taken = dict.fromkeys(a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str))
     end = "_" * (1 + max((len(a) - len(a.rstrip("_")) for a in taken), default=0))
@@ -61,14 +61,14 @@ def shortened(a: Any) -> str:
     return text if len(text) <= 120 else text[:117] + "..."
 
 
-def written(a: Any) -> str:
+def literal_text(a: Any) -> str:
     """A literal as text."""
     if isinstance(a, float) and not isinstance(a, np.generic):
         return repr(a) if math.isfinite(a) else f"float('{a}')"
     if isinstance(a, tuple):
-        return f"({', '.join(repr(part) if isinstance(part, str) else written(part) for part in a)}{',' * (len(a) == 1)})"
+        return f"({', '.join(repr(part) if isinstance(part, str) else literal_text(part) for part in a)}{',' * (len(a) == 1)})"
     if isinstance(a, slice):
-        return f"slice({written(a.start)}, {written(a.stop)}, {written(a.step)})"
+        return f"slice({literal_text(a.start)}, {literal_text(a.stop)}, {literal_text(a.step)})"
     if isinstance(a, (np.ndarray, np.generic)):
         shape = f", {a.shape}" if a.size == 0 and a.ndim > 1 else ""
         return f"array({nested(a.tolist())}, '{a.dtype}'{shape})"
@@ -76,53 +76,53 @@ def written(a: Any) -> str:
 
 
 def nested(a: Any) -> str:
-    return f"[{', '.join(map(nested, a))}]" if isinstance(a, list) else written(a)
+    return f"[{', '.join(map(nested, a))}]" if isinstance(a, list) else literal_text(a)
 
 
 def from_text(text: str) -> list[tuple]:
     """The lines of a text; empty lines and comments are passed over. XManError names the line that is none."""
-    return [read_line(number, line) for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1)
+    return [line_of_text(number, line) for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1)
             if line.strip() and not line.lstrip().startswith("#")]
 
 
-def read_line(number: int, line: str) -> tuple:
+def line_of_text(number: int, line: str) -> tuple:
     try:
         match ast.parse(line.strip()).body:
             case [ast.Assign([ast.Name(dst)], ast.Call(ast.Name(op), args, []))]:
-                return dst, op, tuple(map(argument, args))
+                return dst, op, tuple(map(argument_of_node, args))
     except (SyntaxError, ValueError, TypeError, IndexError, OverflowError, RecursionError, MemoryError):
         pass  # whatever it was, the line is not of the form, as the next sentence says
     raise XManError(f"line {number} of the text cannot be read: {line.strip()[:80]!r}; wanted an assignment of one operator "
                     "on registers and literals, as in z1 = mul(h, 2.0)")
 
 
-def argument(node: ast.expr) -> Any:
+def argument_of_node(node: ast.expr) -> Any:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         raise ValueError("a string is not a literal by itself")
-    return node.id if isinstance(node, ast.Name) else value(node)
+    return node.id if isinstance(node, ast.Name) else literal_of_node(node)
 
 
-def value(node: ast.expr) -> Any:
+def literal_of_node(node: ast.expr) -> Any:
     """The literal that the syntax tree stands for; ValueError for anything else."""
     match node:
         case ast.Call(ast.Name("slice"), args, []):
-            return slice(*map(value, args))
+            return slice(*map(literal_of_node, args))
         case ast.Call(ast.Name("float"), [ast.Constant(str(text))], []):
             return float(text)
         case ast.Call(ast.Name("array"), args, []):
-            return array(*map(value, args))
+            return array_literal(*map(literal_of_node, args))
         case ast.Tuple(parts):
-            return tuple(map(value, parts))
+            return tuple(map(literal_of_node, parts))
         case ast.List(parts):
-            return list(map(value, parts))
+            return list(map(literal_of_node, parts))
         case ast.Constant(a) if not isinstance(a, (bytes, complex)):
             return a
         case ast.UnaryOp(ast.USub(), operand):
-            return -value(operand)
+            return -literal_of_node(operand)
     raise ValueError
 
 
-def array(entries: Any, dtype: str, shape: tuple | None = None) -> np.ndarray:
+def array_literal(entries: Any, dtype: str, shape: tuple | None = None) -> np.ndarray:
     """An array literal. ValueError unless its dtype is one of numbers."""
     if not isinstance(dtype, str) or np.dtype(dtype).kind not in "biuf":
         raise ValueError(f"{dtype!r} is not a dtype of numbers")
@@ -134,18 +134,18 @@ def array(entries: Any, dtype: str, shape: tuple | None = None) -> np.ndarray:
 
 def to_json(steps: Iterable[tuple]) -> str:
     import json
-    return json.dumps([[dst, op, [a if isinstance(a, str) else plain(a) for a in args]] for dst, op, args in steps],
+    return json.dumps([[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]] for dst, op, args in steps],
                       allow_nan=False)
 
 
-def plain(a: Any) -> Any:
+def json_literal(a: Any) -> Any:
     """A literal in JSON's terms; a string inside a tuple stays a string."""
     if isinstance(a, float) and not isinstance(a, np.generic):
         return a if math.isfinite(a) else {"float": str(a)}
     if isinstance(a, tuple):
-        return {"tuple": [plain(part) for part in a]}
+        return {"tuple": [json_literal(part) for part in a]}
     if isinstance(a, slice):
-        return {"slice": [plain(a.start), plain(a.stop), plain(a.step)]}
+        return {"slice": [json_literal(a.start), json_literal(a.stop), json_literal(a.step)]}
     if isinstance(a, (np.ndarray, np.generic)):
         return {"array": [number if math.isfinite(number) else str(number) for number in np.ravel(a).tolist()],
                 "dtype": str(a.dtype), "shape": list(a.shape)}
@@ -185,7 +185,7 @@ def unplain(a: Any) -> Any:
         case {"array": list(entries), "dtype": dtype, "shape": shape} if len(a) == 3:
             if any(isinstance(n, (type(None), list, dict)) for n in entries):
                 raise ValueError("an array holds numbers")
-            return array([float(n) if isinstance(n, str) else n for n in entries], dtype, tuple(shape))
+            return array_literal([float(n) if isinstance(n, str) else n for n in entries], dtype, tuple(shape))
         case {"ellipsis": _} if len(a) == 1:
             return Ellipsis
         case list() | dict():

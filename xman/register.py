@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -130,8 +130,9 @@ class InOrder(dict):
 
 
 class Named(type):
-    def __getattr__(cls, name: str) -> Any:
-        raise AttributeError(f"there is no operator {name!r}{nearest(name, ops.G)}")
+    if not TYPE_CHECKING:  # which knows the operators: a name that is none of them is an error for it too
+        def __getattr__(cls, name: str) -> Any:
+            raise AttributeError(f"there is no operator {name!r}{nearest(name, ops.G)}")
 
 
 def floating(x: Any) -> Any:

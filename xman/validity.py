@@ -23,7 +23,7 @@ def as_line(line: Any) -> Any:
     return line
 
 
-def check(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -> tuple[str, ...]:
+def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -> tuple[str, ...]:
     """The inputs of a list, in the order of their first use, when the list is valid, by itself and for the tables.
 
     A register is assigned once and before its use; a name is no keyword and, by the tables of `ops`, no operator; an operator
@@ -35,16 +35,16 @@ def check(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -> tuple[st
     sizes: dict[tuple[str, int], tuple[int, int]] = {}
     for k, line in enumerate(steps, 1):
         if not (isinstance(line, tuple) and len(line) == 3):
-            refuse(k, line, "is not a line (dst, op, args); write ('z1', 'mul', ('h', 'w'))")
+            refuse_line(k, line, "is not a line (dst, op, args); write ('z1', 'mul', ('h', 'w'))")
         dst, op, args = line
         if not (isinstance(dst, str) and isinstance(op, str)):
-            refuse(k, line, "has to begin with two strings, the register assigned and the operator")
+            refuse_line(k, line, "has to begin with two strings, the register assigned and the operator")
         if not op.replace("-", "_").isidentifier() or keyword.iskeyword(op):  # the course has crossEnt-softMax
-            refuse(k, line, f"calls {op!r}, which is no name of an operator")
+            refuse_line(k, line, f"calls {op!r}, which is no name of an operator")
         if isinstance(args, str):
-            refuse(k, line, f"has the string {args!r} where a tuple is wanted; a tuple of one is written ({args!r},)")
+            refuse_line(k, line, f"has the string {args!r} where a tuple is wanted; a tuple of one is written ({args!r},)")
         if not isinstance(args, tuple):
-            refuse(k, line, f"has a {type(args).__name__} where a tuple of arguments is wanted")
+            refuse_line(k, line, f"has a {type(args).__name__} where a tuple of arguments is wanted")
         refuse_name(dst, operators, k, line)
         for a in args:
             if isinstance(a, str):
@@ -53,21 +53,21 @@ def check(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -> tuple[st
                     used[a] = k
             elif found := stranger(a):
                 inside = f" with a {found} in it" if found != type(a).__name__ else ""
-                refuse(k, line, f"has the argument {notation.shortened(a)}, a {type(a).__name__}{inside}; an argument is a "
+                refuse_line(k, line, f"has the argument {notation.shortened(a)}, a {type(a).__name__}{inside}; an argument is a "
                                 "register's name, a number, a shape, a slice or an array of numbers, none longer than 64 bits")
         if dst in used:
-            refuse(k, line, f"assigns {dst}, which line {used[dst]} has used already; a register is assigned before its use")
+            refuse_line(k, line, f"assigns {dst}, which line {used[dst]} has used already; a register is assigned before its use")
         if assigned.setdefault(dst, k) != k:
-            refuse(k, line, f"assigns {dst} a second time, after line {assigned[dst]}; give one of them another name")
+            refuse_line(k, line, f"assigns {dst} a second time, after line {assigned[dst]}; give one of them another name")
         for table in tables:
             if (op, id(table)) not in sizes:
-                sizes[op, id(table)] = size_of(op, table, k, line)
+                sizes[op, id(table)] = arity_of(op, table, k, line)
             least, most = sizes[op, id(table)]
             if not least <= len(args) <= most and (callable(table[op]) or any(isinstance(a, str) for a in args[most:])):
                 wanted = f"it takes {takes(table[op])}" if callable(table[op]) else f"its rules are for {most}"
                 if callable(table[op]) and least == len(args) + 2 and table is not ops.G:
                     wanted += f", and if it is a rule it stands in a list: write {op!r}: [rule]"
-                refuse(k, line, f"gives {op} {len(args)} argument{'s' * (len(args) != 1)}; {wanted}")
+                refuse_line(k, line, f"gives {op} {len(args)} argument{'s' * (len(args) != 1)}; {wanted}")
     return tuple(used)
 
 
@@ -84,17 +84,17 @@ def stranger(a: Any, depth: int = 0) -> str:
     return type(a).__name__
 
 
-def size_of(op: str, table: Mapping[str, Any], k: int, line: tuple) -> tuple[int, int]:
+def arity_of(op: str, table: Mapping[str, Any], k: int, line: tuple) -> tuple[int, int]:
     """How many arguments op takes by the table: one of values says by its function, one of rules by their number."""
     if op in table:
         return arity(table[op]) if callable(table[op]) else (0, len(table[op]))
     if table and not callable(next(iter(table.values()))):
         return 0, MANY  # a rule that nobody asks for may be missing
     course = "; xman.translated writes a list of the course in ours" * (op in ("softMax", "crossEnt"))
-    refuse(k, line, f"calls {op!r}, which is not in the table of operators{nearest(op, table)}{course}")
+    refuse_line(k, line, f"calls {op!r}, which is not in the table of operators{nearest(op, table)}{course}")
 
 
-def refuse(k: int, line: Any, why: str) -> None:
+def refuse_line(k: int, line: Any, why: str) -> None:
     """Raise XManError about line k."""
     raise XManError(f"line {k}, {notation.shown(line)}, {why}")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from . import notation
 from .errors import XManError, nearest
-from .validity import as_line, check
+from .validity import as_line, inputs_of_valid
 
 Line = tuple[str, str, tuple]
 Steps = Sequence[Line]
@@ -56,7 +56,7 @@ class WengertList(list):
 
     def _check(self, tables: Sequence[Mapping[str, Any]]) -> None:
         super().__setitem__(slice(None), map(as_line, self))
-        self._inputs = check(self, tables)
+        self._inputs = inputs_of_valid(self, tables)
         known = self.checkedFor or {}
         self.checkedFor = {id(table): table for table in tables} | (known if len(known) < 3 else {})
 
@@ -90,7 +90,7 @@ for _method in ("append", "extend", "insert", "pop", "remove", "clear", "sort", 
     setattr(WengertList, _method, changing(_method))
 
 
-def checked(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
+def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
     """steps as a WengertList that is valid for the tables: looked through once, and again only after it was changed."""
     if not isinstance(steps, WengertList):
         if not isinstance(steps, (list, tuple)):
@@ -104,17 +104,17 @@ def checked(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
     return steps
 
 
-def named(steps: WengertList, names: Iterable[str], word: str) -> list[str]:
-    """names, each once, of registers that steps has. XManError, with the word that a user calls them by, for any other."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        found, name = (f"the string {names!r}", names) if isinstance(names, str) else (notation.shortened(names), "x")
-        raise XManError(f"{word} is a list of names, not {found}: write [{name!r}]")
-    names, registers = list(names), {*steps.inputs, *(dst for dst, _, _ in steps)}
+def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list[str]:
+    """A name or names, each once, of registers that steps has. XManError, with the word a user calls them by, for others."""
+    names = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+    known = {*steps.inputs, *(dst for dst, _, _ in steps)}
     for name in names:
+        if isinstance(name, Mapping):
+            raise XManError(f"{word} is a register's name, and found a dictionary; the order is (steps, of, wrt, values)")
         if not isinstance(name, str):
             raise XManError(f"{word} takes the names of registers, strings, and found {notation.shortened(name)}")
-        if name not in registers:
-            raise XManError(f"{word} names {name!r}, which the list does not have{nearest(name, registers)}")
+        if name not in known:
+            raise XManError(f"{word} names {name!r}, which the list does not have{nearest(name, known)}")
     return list(dict.fromkeys(names))
 
 

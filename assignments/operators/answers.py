@@ -2,7 +2,7 @@
 import numpy as np
 
 from xman.grade import Wrong, expect, expect_mapping, expect_that, given
-from xman.grade.compare import shown
+from xman.grade.compare import shown_value
 
 from .public.checks import ARGUMENTS
 from .solution import operators as reference
@@ -49,7 +49,7 @@ def targets(rng, n, k):
 
 def call_of(name, names, args):
     """A call in words: mul_x(delta, out, x, y) with delta = …, x = …"""
-    parts = [f"{n} = {shown(a)}" for n, a in zip(names, args, strict=True) if n != "out"]
+    parts = [f"{n} = {shown_value(a)}" for n, a in zip(names, args, strict=True) if n != "out"]
     return f"{name}({', '.join(names)}) with {'; '.join(parts)}"
 
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 from xman import grad
-from xman.figures import figure, save
+from xman.files.figures import figure, save_figure
 
 TRUE = [([-2, 0], [[0.6, 0.4], [0.4, 0.6]]), ([2, 1.5], [[1.2, -0.5], [-0.5, 0.4]]), ([1, -2], [[0.3, 0], [0, 0.3]])]
 
@@ -53,7 +53,7 @@ def main(path="mixture.png", steps=300):
     left.set(xlabel="$x_1$", ylabel="$x_2$", aspect="equal")
     right.plot(losses)
     right.set(xlabel="step of the descent", ylabel="−log likelihood a row")
-    save(drawn, path)
+    save_figure(drawn, path)
 
 
 if __name__ == "__main__":

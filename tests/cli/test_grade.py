@@ -73,9 +73,9 @@ def test_the_doctor_says_what_holds_and_its_status_says_whether_all_does(xman):
     (["gradescope", "modes", "--out", "autograder"], "autograder.zip"),
     (["run", "modes", ".", "--jobs", "0"], "1<=x<=64")])
 def test_a_mistake_gets_its_sentence(xman, words, said, monkeypatch):
-    from xman.grade.sandbox import box
+    from xman.grade.sandbox import sandbox_here
     if said == "--unsafe":
         monkeypatch.setenv("PATH", "")
-        monkeypatch.setattr(box, "_here", box._here.__wrapped__)
+        monkeypatch.setattr("xman.grade.sandbox.sandbox_here", sandbox_here.__wrapped__)
     status, out, errors = xman("grade", *words)
     assert status in (1, 2) and said in errors and "Traceback" not in errors and not out

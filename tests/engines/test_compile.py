@@ -38,7 +38,6 @@ def refusal(call, *args, **named):
 
 @pytest.mark.parametrize(("options", "words"), [
     ({"engine": "llvn"}, ["no engine 'llvn'", "did you mean 'llvm'"]),
-    ({"outputs": "loss"}, ["outputs is a list of names", "['loss']"]),
     ({"outputs": ["los"]}, ["'los'", "did you mean 'loss'"]),
     ({"inplace": ["W"]}, ["inplace is a dictionary", "W_next"]),
     ({"inplace": {"h": "W_next"}}, ["'h'", "computed"]),

@@ -10,7 +10,7 @@ import ops
 import xman
 from ops import elementwise, operator
 from xman import WengertList, XManError, eval, gradient
-from xman.engines.door import ENGINES, chosen
+from xman.engines.door import ENGINES, chosen_engine
 from xman.engines.llvm import LONG
 from xman.engines.tape import MANY
 
@@ -135,8 +135,8 @@ def test_the_interpreters_pass_on_what_is_no_operators_too(error, late):
 def test_llvm_is_not_chosen_for_what_takes_it_long(monkeypatch):
     monkeypatch.delenv("XMAN_ENGINE", raising=False)
     lines = lambda n: WengertList([(f"z{k + 1}", "tanh", (f"z{k}",)) for k in range(n)])
-    assert [chosen(lines(n), {"z0": 1.0}, {})[0] for n in (10, MANY)] == ["llvm", "tape"]
-    assert [chosen(lines(n), {"z0": np.ones(2)}, {})[0] for n in (10, MANY, LONG + 1)] == ["llvm", "llvm", "numpy"]
+    assert [chosen_engine(lines(n), {"z0": 1.0}, {})[0] for n in (10, MANY)] == ["llvm", "tape"]
+    assert [chosen_engine(lines(n), {"z0": np.ones(2)}, {})[0] for n in (10, MANY, LONG + 1)] == ["llvm", "llvm", "numpy"]
 
 
 # what was found on engines, as it was found

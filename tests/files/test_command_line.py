@@ -14,13 +14,13 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("click")
 pytest.importorskip("sklearn")
 
-from sklearn import datasets
+from sklearn import datasets, metrics
 
 from xman.cli import main
 from xman.cli.commands import ADAM, TABLE
-from xman.cli.learning import learning
 from xman.cli.sources import built_in
-from xman.train import fit, predict
+from xman.files.reports import Scores
+from xman.train import fit, load, predict
 
 ROOT = Path(__file__).parents[2]
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))
@@ -100,8 +100,7 @@ def test_probabilities_go_to_a_file_with_a_column_a_class(run, iris, tmp_path):
     assert rows[0] == ["0", "1", "2"] and len(rows) == 151 and all(abs(sum(map(float, row)) - 1) < 1e-5 for row in rows[1:])
 
 
-def test_evaluate_tells_what_scikit_learn_tells(run, iris):
-    metrics = pytest.importorskip("sklearn.metrics")
+def test_evaluate_tells_what_scikit_learn_tells_with_it_and_without(run, iris, monkeypatch):
     report = json.loads(run("evaluate", "iris.safetensors", "iris.csv", "--json")[1])
     truth = [row.rsplit(",", 1)[1] for row in iris[1:]]
     found = run("predict", "iris.safetensors", "iris.csv")[1].split()[1:]
@@ -110,7 +109,9 @@ def test_evaluate_tells_what_scikit_learn_tells(run, iris):
         assert np.allclose([row["precision"], row["recall"], row["f1"], row["rows"]], [precision[k], recall[k], f1[k], rows[k]])
     assert report["confusion"] == metrics.confusion_matrix(truth, found).tolist()
     assert report["accuracy"] == metrics.accuracy_score(truth, found) and 0 <= report["calibration_error"] < 0.2
-    assert "confusion: each row a class" in run("evaluate", "iris.safetensors", "iris.csv")[1]
+    said = run("evaluate", "iris.safetensors", "iris.csv")[1]
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    assert said == run("evaluate", "iris.safetensors", "iris.csv")[1] and "confusion: each row a class" in said
 
 
 def test_numbers_are_fitted_and_judged_on_their_own_scale(run, tmp_path):
@@ -119,6 +120,8 @@ def test_numbers_are_fitted_and_judged_on_their_own_scale(run, tmp_path):
     code, out, _ = run("train", "mlp", "--data", "d.csv", "--json", "--save", "d.safetensors")
     report = json.loads(run("evaluate", "d.safetensors", "d.csv", "--json")[1])
     assert code == 0 and 40 < json.loads(out)["test_error"] < 70 and 0.4 < report["r2"] < 0.8 and 40 < report["rmse"] < 60
+    truth, found = frame["target"].to_numpy(), np.arange(442.0)
+    assert Scores.r2_score(truth, found) == pytest.approx(metrics.r2_score(truth, found), rel=1e-12)
     assert "no probabilities: it predicts a number" in run("predict", "d.safetensors", "d.csv", "--proba")[2]
 
 
@@ -152,6 +155,31 @@ def test_a_report_is_a_page_with_the_list_the_curves_and_the_worst_mistakes(run,
     assert "cannot be written" in run("train", "mlp", "--data", data, "--epochs", "0", "--quiet", "--report", "no/r.html")[2]
 
 
+def test_a_checkpoint_of_a_table_predicts_its_rows(run, iris):
+    assert run("train", "mlp", "--data", "iris.csv", "--quiet", "--epochs", "9", "--checkpoint", "run.st")[0] == 0
+    assert run("evaluate", "run.st", "iris.csv")[1] > "accuracy 8"
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_libsvm_and_idx_are_evaluated_and_libsvm_from_0_as_from_1(run, tmp_path, first):
+    X, y = datasets.load_digits(return_X_y=True)
+    datasets.dump_svmlight_file(X + (np.arange(64) == 0), y, str(tmp_path / "x.svm"), zero_based=not first)
+    size = lambda *shape: b"".join(n.to_bytes(4, "big") for n in shape)
+    (tmp_path / "x-images-idx3-ubyte").write_bytes(bytes([0, 0, 8, 3]) + size(1797, 8, 8) + X.astype(np.uint8).tobytes())
+    (tmp_path / "x-labels-idx1-ubyte").write_bytes(bytes([0, 0, 8, 1]) + size(1797) + y.astype(np.uint8).tobytes())
+    for source in ["x.svm"] + ["x-images-idx3-ubyte"] * first:
+        assert run("train", "logreg", "--data", source, "--epochs", "1", "--quiet", "--save", "m.st")[0] == 0
+        assert json.loads(run("evaluate", "m.st", source, "--json")[1])["accuracy"] > 0.5
+    assert "--one-based" in run("train", "--help")[1]
+
+
+@pytest.mark.parametrize("model, words", [("linear", "R² 0.5"), ("poisson", "R² 0.5"), ("residual", "R² 0.")])
+def test_models_of_numbers_are_trained_by_name_and_predict_on_the_numbers_own_scale(run, tmp_path, model, words):
+    datasets.load_diabetes(as_frame=True).frame.to_csv(tmp_path / "d.csv")
+    assert run("train", model, "--data", "d.csv", "--quiet", "--epochs", "20", "--save", "m.st")[0] == 0
+    assert run("evaluate", "m.st", "d.csv")[1].startswith(words)
+
+
 def test_titles_and_digits_are_saved_with_what_makes_numbers_of_them(run):
     for data, model in (("digits", "logreg"), ("names", "lstm"))[:2 if ALL else 1]:
         assert run("train", model, "--data", data, "--epochs", "1", "--quiet", "--save", "m.safetensors")[0] == 0
@@ -171,8 +199,7 @@ def test_train_is_within_a_point_of_the_pipeline_of_scikit_learn(name, tmp_path)
     getattr(datasets, f"load_{name}")(as_frame=True).frame.to_csv(tmp_path / "x.csv")
     own, theirs = [], []
     for seed in range(5):
-        sets = learning(str(tmp_path / "x.csv"), max_len=None, seed=seed, numbers=False, header=None, target=None, ignore=(),
-                        task=None, day_first=False)
+        sets = load(tmp_path / "x.csv", seed=seed)
         network = built_in("mlp", sets, seed, {})
         result = fit(network, sets.train, validation=sets.valid, seed=seed, progress=False, engine="numpy", **ADAM | TABLE)
         X, y = (np.concatenate(parts) for parts in zip(sets.train, sets.valid, strict=True))

@@ -19,7 +19,7 @@ from ops.expression import SAME
 from xman import XManError
 from xman.functions.arraylike import plain
 from xman.functions.dispatch import NAMES, SPECIAL
-from xman.functions.tracer import Tape, Tracer
+from xman.functions.tracer import CallTape, Tracer
 
 NUMPY = np
 M = np.array([[0.5, -1.5, 2.25], [1.0, 3.0, -0.75]])
@@ -213,7 +213,7 @@ def verdict(function, args, options, only=None):
     want = outcome(function, mapped(fresh, args), {name: mapped(fresh, a) for name, a in options.items()})
     chosen = arrays_of([args, options])
     chosen = {id(a) for a in (chosen if only is None else [chosen[only]])}
-    with Tape() as tape:
+    with CallTape() as tape:
         change = lambda a: Tracer(a[()], tape) if id(a) in chosen else a
         got = outcome(function, mapped(change, args), {name: mapped(change, a) for name, a in options.items()})
     if isinstance(want, Exception):

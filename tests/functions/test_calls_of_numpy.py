@@ -17,7 +17,7 @@ import xman.numpy
 from xman import XManError
 from xman.functions import Dual, derivative, grad, jacobian, jvp, trace, value_and_grad, vjp
 from xman.functions.arraylike import plain
-from xman.functions.tracer import Tape, Tracer
+from xman.functions.tracer import CallTape, Tracer
 
 # the sentences of what is refused though NumPy has a value: options without a derivative, and what no operator does
 REFUSED = re.compile(
@@ -62,7 +62,7 @@ def test_a_method_gives_what_it_gives_in_numpy(text):
     if text == "tolist":
         call = lambda x: x.tolist() if x.dtype.kind != "f" else None
     for x in (X, np.float32(X), X > 0, X.astype(int), X[:, :0]):
-        with Tape() as tape:
+        with CallTape() as tape:
             want, got = outcome(call, (x,), {}), outcome(call, (Tracer(x, tape),), {})
         assert isinstance(got, Exception) if isinstance(want, Exception) else difference(got, want) == "same", (x, got)
 

@@ -13,7 +13,7 @@ import ops
 from ops import f
 from xman import XManError, backprop, eval, forward
 from xman.functions import grad, jvp, trace, vjp
-from xman.functions.trees import flatten, paths
+from xman.functions.trees import flattened_tree, leaf_names
 
 A = np.random.default_rng(1).normal(size=(40, 40))
 
@@ -28,13 +28,13 @@ each_function = pytest.mark.parametrize("fn, point", [case[1:] for case in CASES
 
 @each_function
 def test_reverse_and_forward_mode_are_those_of_the_interpreters(fn, point):
-    steps, leaves = trace(fn, point), flatten(point)[0]
-    names = list(paths(point, next(iter(inspect.signature(fn).parameters))))
+    steps, leaves = trace(fn, point), flattened_tree(point)[0]
+    names = list(leaf_names(point, next(iter(inspect.signature(fn).parameters))))
     values = eval(steps, dict(zip(names, leaves, strict=True)))
     deltas = backprop(steps, values, ops.DG, names, **{steps.outputs[0]: 1.0})
     tangents = {name: np.cos(x) for name, x in zip(names, leaves, strict=True)}
-    np.testing.assert_equal(flatten(grad(fn)(point))[0], [deltas[name] for name in names])
-    np.testing.assert_equal(flatten(vjp(fn, point)[1](1.0))[0], [deltas[name] for name in names])
+    np.testing.assert_equal(flattened_tree(grad(fn)(point))[0], [deltas[name] for name in names])
+    np.testing.assert_equal(flattened_tree(vjp(fn, point)[1](1.0))[0], [deltas[name] for name in names])
     along = filled(point, iter(tangents.values()))
     np.testing.assert_equal(jvp(fn, (point,), (along,))[1], forward(steps, values, tangents)[steps.outputs[0]])
 

@@ -8,36 +8,36 @@ import numpy as np
 import pytest
 
 from xman import XManError, grad, hvp, jacobian, jvp, value_and_grad
-from xman.functions.trees import flatten, matching, paths, unflatten
+from xman.functions.trees import flattened_tree, leaf_names, matching, unflatten
 
 Point = namedtuple("Point", "x y")
 TREE = {"b": [1, (2, None)], "a": Point(3, {"z": 4, 5: 6}), "c": {}}
 
 
 def test_leaves_come_in_the_order_of_the_sorted_keys():
-    assert flatten(TREE)[0] == [3, 6, 4, 1, 2]
+    assert flattened_tree(TREE)[0] == [3, 6, 4, 1, 2]
 
 
 def test_a_tree_comes_back_from_its_leaves():
-    leaves, structure = flatten(TREE)
+    leaves, structure = flattened_tree(TREE)
     assert unflatten(structure, leaves) == TREE and type(unflatten(structure, leaves)["a"]) is Point
     assert repr(structure["b"]) == "[*, (*, None)]"
 
 
 @pytest.mark.parametrize("tree", [OrderedDict(b=1, a=2), defaultdict(list, b=1, a=2)])
 def test_a_dict_keeps_its_type_and_its_order(tree):
-    leaves, structure = flatten(tree)
+    leaves, structure = flattened_tree(tree)
     back = unflatten(structure, leaves)
     assert leaves == [2, 1] and back == tree and type(back) is type(tree) and list(back) == ["b", "a"]
 
 
 def test_equal_dicts_have_equal_orders_even_where_keys_cannot_be_sorted():
-    assert flatten({"a": 1, 2: 3})[0] == flatten({2: 3, "a": 1})[0]
+    assert flattened_tree({"a": 1, 2: 3})[0] == flattened_tree({2: 3, "a": 1})[0]
 
 
 def test_paths_are_names():
-    assert list(paths(TREE, "p")) == ["p_a_x", "p_a_y_5", "p_a_y_z", "p_b_0", "p_b_1_0"]
-    assert list(paths({"a b": 1}, "p")) == ["p_a_b"] and list(paths(1.0, "x")) == ["x"]
+    assert list(leaf_names(TREE, "p")) == ["p_a_x", "p_a_y_5", "p_a_y_z", "p_b_0", "p_b_1_0"]
+    assert list(leaf_names({"a b": 1}, "p")) == ["p_a_b"] and list(leaf_names(1.0, "x")) == ["x"]
 
 
 @pytest.mark.parametrize(("tree", "words"), [
@@ -48,7 +48,7 @@ def test_paths_are_names():
 ])
 def test_another_structure_is_refused_with_the_path(tree, words):
     with pytest.raises(XManError, match=words):
-        matching(tree, flatten(TREE)[1], "v", "w")
+        matching(tree, flattened_tree(TREE)[1], "v", "w")
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def test_dataclasses_are_trees_frozen_with_slots_and_with_static_fields():
         [(layer.w, layer.b) for layer in NET.layers], 2.0)
     np.testing.assert_array_equal(slope.layers[0].w, flat[0][0][0])
     assert slope.scale == 0 and 2 * 2.0 * slope.size == flat[1] != 0  # the constructor, which squares the scale, is not called
-    assert list(paths(NET, "net")) == ["net_layers_0_w", "net_layers_0_b", "net_layers_1_w", "net_layers_1_b", "net_scale", "net_size"]
+    assert list(leaf_names(NET, "net")) == ["net_layers_0_w", "net_layers_0_b", "net_layers_1_w", "net_layers_1_b", "net_scale", "net_size"]
     rows = jacobian(lambda net: net.layers[0].b * net.scale)(NET)
     assert rows.layers[0].b.shape == (3, 3)  # a tree of blocks
     assert hvp(loss, (NET, np.ones((1, 2))), (NET,)).scale == pytest.approx(jvp(lambda n: grad(loss)(n, np.ones((1, 2))), (NET,), (NET,))[1].scale)
@@ -97,14 +97,14 @@ def test_dataclasses_are_trees_frozen_with_slots_and_with_static_fields():
 
 def test_structures_of_dataclasses_are_equal_when_they_look_the_same():
     twin = Net(list(NET.layers), 3.0)
-    assert len(matching(twin, flatten(NET)[1], "v", "w")) == 6
+    assert len(matching(twin, flattened_tree(NET)[1], "v", "w")) == 6
     with pytest.raises(XManError, match=r"v\['layers'\] is a list of 1 where w has a list of 2"):
-        matching(Net(NET.layers[:1], 3.0), flatten(NET)[1], "v", "w")
+        matching(Net(NET.layers[:1], 3.0), flattened_tree(NET)[1], "v", "w")
     other = Net([Layer(1.0, 2.0, "another"), NET.layers[1]], 3.0)
     with pytest.raises(XManError, match=r"v\['layers'\]\[0\] is a Layer with the keys w, b, name"):
-        matching(other, flatten(NET)[1], "v", "w")
+        matching(other, flattened_tree(NET)[1], "v", "w")
     with pytest.raises(XManError, match="v is a tuple of 2"):
-        matching((1.0, 2.0), flatten(Layer(1.0, 2.0))[1], "v", "w")
+        matching((1.0, 2.0), flattened_tree(Layer(1.0, 2.0))[1], "v", "w")
 
 
 @dataclass
@@ -127,14 +127,14 @@ def test_a_dataclass_is_what_its_fields_are_now_whatever_its_constructor_did():
 
 def test_a_list_in_the_place_of_a_tuple_is_refused():
     with pytest.raises(XManError, match="v is a list of 2 where w has a tuple of 2"):
-        matching([1, 2], flatten((1, 2))[1], "v", "w")
+        matching([1, 2], flattened_tree((1, 2))[1], "v", "w")
 
 
 def test_a_tree_that_contains_itself_is_refused():
     tree = [1.0]
     tree.append(tree)
     with pytest.raises(XManError, match="contains itself"):
-        flatten(tree)
+        flattened_tree(tree)
 
 
 def test_a_list_with_a_constructor_of_its_own_is_refused():
@@ -142,4 +142,4 @@ def test_a_list_with_a_constructor_of_its_own_is_refused():
         def __init__(self, a, b):
             super().__init__([a, b])
     with pytest.raises(XManError, match="a Pair cannot be made from its parts again"):
-        flatten(Pair(1.0, 2.0))
+        flattened_tree(Pair(1.0, 2.0))

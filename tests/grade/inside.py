@@ -30,7 +30,7 @@ class Inside:
             function = functools.partial(probe, self.module) if (probe := getattr(self.probes, name, None)) else getattr(
                 self.module, name)
             result = function(*map(across, args), **{key: across(value) for key, value in keywords.items()})
-            return plain.value(plain.text(result))
+            return plain.decoded(plain.encoded(result))
         except (Wrong, KeyboardInterrupt):
             raise
         except Exception as error:
@@ -46,8 +46,8 @@ def across(value):
         return key
 
     def function_of(key):
-        return lambda *args: across(functions[key](*plain.value(plain.text(list(args)))))
-    return plain.value(plain.text(value, name_of), function_of)
+        return lambda *args: across(functions[key](*plain.decoded(plain.encoded(list(args)))))
+    return plain.decoded(plain.encoded(value, name_of), function_of)
 
 
 def module_of(source, name="submission"):

@@ -14,8 +14,8 @@ from xman.grade import judge, load, load_checks
 from xman.grade.handout.handout import starter, traces, write_handout
 from xman.grade.judge import judged_case
 from xman.grade.record import seed_of
-from xman.grade.run import grade
-from xman.grade.sandbox import Sandbox
+from xman.grade.run import grade_one
+from xman.grade.sandbox import sandbox_here
 from xman.grade.session import Session
 from xman.grade.submissions import one
 
@@ -30,7 +30,7 @@ def assignment_of(name):
 
 @functools.lru_cache
 def sandbox():
-    return Sandbox.here(unsafe=True)
+    return sandbox_here(unsafe=True)
 
 
 def mutants(name):
@@ -162,13 +162,13 @@ def sum_by(add, numbers, start):
                                             (RIGHT.replace("add(start, x)", "start + x + 0.2"), 60)])
 def test_the_assignment_of_the_page_for_instructors_is_one(source, points, tmp_path):
     """A right answer has all points, and one that is wrong loses those of what is wrong."""
-    page = (ROOT / "README.md").read_text("utf-8").partition("This is a whole one")[2]
+    page = (ROOT.parent / "CONTRIBUTING.md").read_text("utf-8").partition("This is a whole one")[2]
     code = page.partition("```python\n")[2].partition("```")[0]
     assert len(code.splitlines()) == 15
     (tmp_path / "squares").mkdir()
     (tmp_path / "squares" / "grading.py").write_text(code)
     (tmp_path / "squares.py").write_text(source)
-    assert grade(load(tmp_path / "squares"), one(tmp_path / "squares.py"), sandbox(), "a term")["points"] == points
+    assert grade_one(load(tmp_path / "squares"), one(tmp_path / "squares.py"), sandbox(), "a term")["points"] == points
 
 
 @pytest.mark.parametrize(("right", "planted", "title", "words"), [

@@ -23,8 +23,8 @@ import pytest
 from xman.errors import XManError
 from xman.grade import load
 from xman.grade.reports import autolab, gradescope, pages, terminal, write_all
-from xman.grade.run import grade
-from xman.grade.sandbox import Sandbox
+from xman.grade.run import grade_one
+from xman.grade.sandbox import sandbox_here
 from xman.grade.submissions import one
 
 HERE = Path(__file__).parent
@@ -45,7 +45,7 @@ spec.loader.exec_module(archives)
 @functools.cache
 def sandbox():
     try:
-        return Sandbox.here()
+        return sandbox_here()
     except XManError as error:
         return error
 
@@ -163,7 +163,7 @@ def attacked(name, scene):
     """(the record, its seconds, what is wrong outside) of one attack."""
     path, box = scene.put(name), Noting(sandbox())
     before, start = outside(path), time.monotonic()
-    record = grade(assignment(name in WAITING), one(path), box, SECRET + "term")
+    record = grade_one(assignment(name in WAITING), one(path), box, SECRET + "term")
     seconds = time.monotonic() - start
     wrong = [f"processes are left: {found}" for found in [left(box.users)] if found]
     wrong += ["a listener was reached"] * scene.was_reached() + ["something outside has changed"] * (outside(path) != before)
@@ -194,7 +194,7 @@ def harmful(text):
 def troubles(record):
     """What is wrong with the record of an attack, but for its points."""
     text = json.dumps(record)
-    shown = terminal.table(record) + terminal.class_table([record])
+    shown = terminal.report_table(record) + terminal.class_table([record])
     page = pages.student(record)
     seen = shown + page + json.dumps(gradescope.results(record)) + autolab.last_line(record)
     grader = [case["feedback"]["traceback"] for task in record["tasks"] for part in task["parts"] for case in part["cases"]
@@ -268,7 +268,7 @@ def test_an_archive_that_would_do_harm_is_refused_in_a_sentence_in_little_time_a
     paths = [where / name for name in archives.refused()] + [where / "folders" / name for name, good in worth.items() if not good]
     before, here, size, start = outside(where / "slip.zip"), sorted(os.listdir(where)), growth_since(), time.monotonic()
     for path in paths:
-        record = grade(assignment(False), one(path), NO_SANDBOX, SECRET + "term")
+        record = grade_one(assignment(False), one(path), NO_SANDBOX, SECRET + "term")
         assert record["trouble"] and record["points"] == 0 and len(record["trouble"]) < 300 and troubles(record) == [], path.name
     assert (outside(where / "slip.zip"), sorted(os.listdir(where))) == (before, here)
     assert growth_since(size) < MIB and time.monotonic() - start < SECONDS
@@ -277,14 +277,14 @@ def test_an_archive_that_would_do_harm_is_refused_in_a_sentence_in_little_time_a
 @needs_sandbox
 @pytest.mark.parametrize("name", [*archives.accepted(), "folders/shadows", "folders/hidden"])
 def test_files_beside_the_module_run_in_place_of_nothing(name, built):
-    record = grade(assignment(False), one(built[0] / name), sandbox(), SECRET + "term")
+    record = grade_one(assignment(False), one(built[0] / name), sandbox(), SECRET + "term")
     assert record["points"] == 100 and troubles(record) == []
 
 
 @needs_sandbox
 @pytest.mark.parametrize("name", archives.sources())
 def test_a_source_that_no_reader_likes_is_a_sentence(name, built):
-    record = grade(assignment(False), one(built[0] / f"source-{name}"), sandbox(), SECRET + "term")
+    record = grade_one(assignment(False), one(built[0] / f"source-{name}"), sandbox(), SECRET + "term")
     assert record["points"] == 0 and troubles(record) == []
 
 
@@ -292,7 +292,7 @@ def test_a_source_that_no_reader_likes_is_a_sentence(name, built):
                                   "\u202efdp.py", "=1+1.py", "a\nb.py", "%2e%2e.py", "con.py", "é.py", "\udcff.py"])
 def test_the_name_of_a_file_is_harmless_in_every_report(name, tmp_path):
     (tmp_path / name).write_bytes(b"")
-    record = grade(assignment(False), one(tmp_path / name), NO_SANDBOX, SECRET + "term")
+    record = grade_one(assignment(False), one(tmp_path / name), NO_SANDBOX, SECRET + "term")
     assert troubles(record) == [] and Path(record["slug"]).name == record["slug"] and record["slug"].isprintable()
     write_all([record], tmp_path / "out")
     assert {path.name for path in tmp_path.iterdir()} == {name, "out"}
@@ -337,7 +337,7 @@ def test_a_grader_without_these_walls_is_harmed(name, harm, scene, tmp_path):
 def test_what_the_tests_look_for_they_would_see(scene, tmp_path):
     """Each thing that a record of an attack must not have is found in one that has it."""
     (tmp_path / "empty.py").write_text("")
-    fine = grade(assignment(False), one(tmp_path / "empty.py"), NO_SANDBOX, "a term")
+    fine = grade_one(assignment(False), one(tmp_path / "empty.py"), NO_SANDBOX, "a term")
     assert fine["trouble"] and troubles(fine) == []
     for text, what in ((SECRET + "solution", "a secret"), ("ESC" "APED", "escaped"), ("\x1b", "control"), ("\u202e", "control"),
                        ("x" * 10 ** 5, "large")):

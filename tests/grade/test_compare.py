@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xman.grade import Wrong, expect, expect_mapping, expect_probabilities, expect_that, scale
-from xman.grade.compare import shown
+from xman.grade.compare import shown_value
 
 A = np.array([[1.5, -2.0, 3.25], [0.5, 4.0, -1.0]])
 
@@ -107,5 +107,5 @@ def test_credit_by_scale(x, none, full, credit):
 
 def test_what_is_shown_is_short():
     for value in (np.arange(1e6), "x" * 10**6, list(range(10**6)), {str(k): A for k in range(1000)}, [[A] * 50] * 50, len):
-        assert len(shown(value)) <= 160
-    assert shown(A) == "[[ 1.5 -2. 3.25] [ 0.5 4. -1. ]], shape (2, 3)" and shown(len) == "len"
+        assert len(shown_value(value)) <= 160
+    assert shown_value(A) == "[[ 1.5 -2. 3.25] [ 0.5 4. -1. ]], shape (2, 3)" and shown_value(len) == "len"

@@ -46,7 +46,7 @@ class Scripted:
         with open(questions, "rb") as asked, suppress(OSError), open(tell, "wb", buffering=0) as told:
             for line in asked:
                 self.heard.append(line)
-                question = plain.value(line, lambda name: name)
+                question = plain.decoded(line, lambda name: name)
                 said = self.say(question["nonce"]) if "nonce" in question else b""  # a reply is no question
                 rest = memoryview(said)
                 while rest and not gone.is_set():
@@ -113,14 +113,14 @@ data = st.recursive(st.one_of(st.none(), st.booleans(), st.integers(-10 ** 29, 1
 @settings(max_examples=200, deadline=None)
 @given(data)
 def test_plain_data_comes_back_as_it_was(value):
-    assert plain.value(plain.text(value)) == value
+    assert plain.decoded(plain.encoded(value)) == value
 
 
 @settings(max_examples=400, deadline=None)
 @given(nearly)
 def test_any_json_is_plain_data_or_a_value_error(tree):
     with suppress(ValueError):
-        assert is_plain(plain.value(json.dumps(tree).encode()))
+        assert is_plain(plain.decoded(json.dumps(tree).encode()))
 
 
 @settings(max_examples=300, deadline=None)
@@ -128,7 +128,7 @@ def test_any_json_is_plain_data_or_a_value_error(tree):
                                                  max_size=60).map(str.encode)))
 def test_any_bytes_are_plain_data_or_a_value_error(line):
     with suppress(ValueError):
-        assert is_plain(plain.value(line))
+        assert is_plain(plain.decoded(line))
 
 
 @pytest.mark.parametrize("text", [
@@ -148,12 +148,12 @@ def test_any_bytes_are_plain_data_or_a_value_error(line):
     "[" * 101 + "]" * 101, '{"tuple":[' * 60 + "]}" * 60 + "x", '{"dict":[[1,' * 101 + "1" + "]]}" * 101, "[" * 10 ** 6])
 def test_what_is_no_plain_data_is_a_value_error(text):
     with pytest.raises(ValueError):
-        plain.value(text.encode())
+        plain.decoded(text.encode())
 
 
 def test_what_is_odd_and_does_no_harm_is_kept():
     text = '{"array":["float32",[2],[1e300,NaN]]}', "[NaN,Infinity,-Infinity,1e999]", '{"dict":[[1,2],[1.0,3],[true,4]]}'
-    single, special, keys = (plain.value(line.encode()) for line in text)
+    single, special, keys = (plain.decoded(line.encode()) for line in text)
     assert single.dtype == np.float32 and np.isinf(single[0]) and np.isnan(single[1])
     assert math.isnan(special[0]) and special[1:] == [math.inf, -math.inf, math.inf] and keys == {1: 4}
 
@@ -164,7 +164,7 @@ def test_few_objects_that_are_a_large_tree_are_refused_soon(monkeypatch):
     for _ in range(60):
         tree = [tree, tree]
     with pytest.raises(TypeError, match="more than 400,000 items"):
-        plain.text(tree)
+        plain.encoded(tree)
     assert time.process_time() - start < 10
 
 
@@ -239,14 +239,14 @@ def test_the_largest_answer_takes_little_time_and_memory(what):
 
 def asked(args, function):
     """The reply to an ask with these arguments."""
-    box = Scripted(lambda nonce: plain.text({"nonce": nonce, "ask": "0", "args": args}) + message(nonce, b"1"))
+    box = Scripted(lambda nonce: plain.encoded({"nonce": nonce, "ask": "0", "args": args}) + message(nonce, b"1"))
     with Session(box, Path("."), "m", (), Limits(cpu_seconds=5, wall_seconds=5)) as session:
         session.call("f", (function,), {})
         session.worker.process.stdin.close()
         until = time.monotonic() + 5
         while len(box.heard) < 2 and time.monotonic() < until:
             time.sleep(0.001)
-    return plain.value(box.heard[1])
+    return plain.decoded(box.heard[1])
 
 
 def test_a_function_of_the_grader_is_called_with_plain_data():
@@ -280,7 +280,7 @@ def test_modest_arguments_stay_what_they_are():
 
 
 def test_the_grader_does_not_work_for_ever_for_one_submission():
-    large = plain.text([[0.5] * 1000] * 300)[:-1]
+    large = plain.encoded([[0.5] * 1000] * 300)[:-1]
     asks = lambda nonce: b'{"dict":[["nonce","%s"],["ask","9"],["args",%s]]}\n' % (nonce.encode(), large) * 80
     start = time.thread_time()
     found = answered(asks, cpu_seconds=1, wall_seconds=60)

@@ -139,7 +139,7 @@ class Student:
         def call(*args, **keywords):
             try:
                 found = probe(module, *args, **keywords) if probe else getattr(module, name)(*args, **keywords)
-                return plain.value(plain.text(self._alter(found)))
+                return plain.decoded(plain.encoded(self._alter(found)))
             except Exception as error:  # of the submission's process, which would say so: a function or the pipe has refused it
                 raise Failed("an answer", str(error)) from None
         return call

@@ -10,7 +10,7 @@ import pytest
 
 from xman.grade import Assignment, Wrong, check, expect, judge
 from xman.grade.record import seed_of
-from xman.grade.sandbox import Sandbox
+from xman.grade.sandbox import sandbox_here
 
 SQUARES = "def square(x): return x * x\n"
 HALVES = "def half(x): return x / 2\n"
@@ -40,7 +40,7 @@ def two_tasks(**limits):
 def record_of(source, folder, assignment=None, **more):
     (folder / "work.py").write_text(textwrap.dedent(source), "utf-8")
     folder.chmod(0o755)
-    record = judge(assignment or two_tasks(), folder, Sandbox.here(unsafe=True), "a term", **more)
+    record = judge(assignment or two_tasks(), folder, sandbox_here(unsafe=True), "a term", **more)
     assert json.loads(json.dumps(record)) == record
     return record
 

@@ -14,9 +14,9 @@ from inside import cases_of
 
 from xman.grade import judge, load
 from xman.grade.assignment import of_xman
-from xman.grade.run import grade
-from xman.grade.sandbox import Sandbox
-from xman.grade.sandbox.inside.shapes import shapes
+from xman.grade.run import grade_one
+from xman.grade.sandbox import sandbox_here
+from xman.grade.sandbox.inside.shapes import function_shapes
 from xman.grade.submissions import one
 
 ROOT = Path(__file__).parents[2] / "assignments"
@@ -49,7 +49,7 @@ def test_an_answer_for_nothing_has_no_points(name, source, tmp_path):
     assert nothing
     if "# runs: in a process" in source:
         (tmp_path / f"{assignment.module}.py").write_text(source, "utf-8")
-        record = judge(assignment, tmp_path, Sandbox.here(unsafe=True), "a term")
+        record = judge(assignment, tmp_path, sandbox_here(unsafe=True), "a term")
         credits = {(part["title"], case["name"]): case["credit"] for task in record["tasks"] for part in task["parts"]
                    for case in part["cases"]}
     else:
@@ -77,14 +77,14 @@ def test_a_copy_of_the_operators_has_no_points(source, tmp_path):
     folder = tmp_path / "a student"
     shutil.copytree(OPS, folder / "ops", ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "operators.py").write_text(source, "utf-8")
-    record = grade(load(ROOT / "operators"), one(folder), Sandbox.here(unsafe=True), "a term")
+    record = grade_one(load(ROOT / "operators"), one(folder), sandbox_here(unsafe=True), "a term")
     assert record["points"] == 0
     assert ("No module named 'ops'" if source is USE else "functions of xman's sources") in record["trouble"]
 
 
 def test_the_solutions_and_what_students_write_share_no_functions_with_xman():
     for path in [*ROOT.glob("*/solution/*.py"), *(Path(__file__).parent / "for_nothing").glob("*.py")]:
-        assert sum(of_xman().get(shape, 0) for shape in shapes(path.read_bytes())) == 0, path
+        assert sum(of_xman().get(shape, 0) for shape in function_shapes(path.read_bytes())) == 0, path
 
 
 def test_the_same_submission_is_asked_the_same_and_another_is_asked_something_else(tmp_path):
@@ -92,6 +92,6 @@ def test_the_same_submission_is_asked_the_same_and_another_is_asked_something_el
     assignment, asked = load(Path(__file__).parent / "attacked"), []
     for text in ("", "", "\n# once more"):
         (tmp_path / "attacked.py").write_text("def average(rows): return rows" + text)
-        record = grade(assignment, one(tmp_path / "attacked.py"), Sandbox.here(unsafe=True), "a term")
+        record = grade_one(assignment, one(tmp_path / "attacked.py"), sandbox_here(unsafe=True), "a term")
         asked.append(record["tasks"][1]["parts"][0]["cases"][0]["feedback"]["given"])
     assert asked[0] == asked[1] != asked[2]

@@ -24,8 +24,8 @@ from fake_records import HOSTILE, NAMES, SECRET, TASKS, classroom, grader_failed
 from xman.errors import XManError
 from xman.grade.reports import files, gradebook, pages, terminal, write_all
 from xman.grade.reports.files import atomically
-from xman.grade.reports.summary import summary
-from xman.grade.reports.view import GRADER_FAILED, failures, for_student, harmless, number
+from xman.grade.reports.summary import class_summary
+from xman.grade.reports.view import GRADER_FAILED, failures, for_student, harmless_record, in_points
 
 CLASS, LARGE = classroom(40), classroom(500)
 STYLE = (Path(pages.__file__).with_name("templates") / "style.css").read_text("utf-8")
@@ -47,10 +47,10 @@ def test_what_a_student_may_see_is_a_copy():
 
 
 def test_a_control_character_becomes_its_escape_and_text_of_any_language_stays():
-    assert harmless("a\x1b[2J\u202eb\r\nc\x85\udc80") == "a\\x1b[2J\\u202eb\nc\\x85\\udc80"
-    assert all(harmless(name) == name for name in (*NAMES, "tab\tand\nline", "👩‍🔬"))
+    assert harmless_record("a\x1b[2J\u202eb\r\nc\x85\udc80") == "a\\x1b[2J\\u202eb\nc\\x85\\udc80"
+    assert all(harmless_record(name) == name for name in (*NAMES, "tab\tand\nline", "👩‍🔬"))
     controls = [char for char in map(chr, range(0x10000)) if unicodedata.category(char) in ("Cc", "Cs", "Zl")]
-    assert [char for char in controls if harmless(char) == char] == ["\t", "\n"]
+    assert [char for char in controls if harmless_record(char) == char] == ["\t", "\n"]
 
 
 def test_cases_of_equal_feedback_are_told_once():
@@ -62,7 +62,7 @@ def test_cases_of_equal_feedback_are_told_once():
 
 @pytest.mark.parametrize("value, text", [(100.0, "100"), (71.5, "71.5"), (100 / 3, "33.33"), (0.0, "0"), (10, "10")])
 def test_points_are_written_as_people_write_them(value, text):
-    assert number(value) == text
+    assert in_points(value) == text
 
 
 # ---- the terminal --------------------------------------------------------------------------------------------------------
@@ -70,57 +70,57 @@ def test_points_are_written_as_people_write_them(value, text):
 @pytest.mark.parametrize("width", [40, 63, 100])
 def test_no_line_of_the_table_is_wider_than_the_terminal(width):
     for made in [*CLASS[:14], hostile("漢字" * 300), hostile("x" * 500)]:
-        assert all(terminal.columns(line) <= width for line in terminal.table(made, width=width).splitlines())
+        assert all(terminal.text_width(line) <= width for line in terminal.report_table(made, width=width).splitlines())
 
 
 def test_the_table_tells_points_and_failed_visible_parts_in_words():
-    text = terminal.table(CLASS[0], width=100)
-    assert f"{number(CLASS[0]['points'])} of 100" in text
+    text = terminal.report_table(CLASS[0], width=100)
+    assert f"{in_points(CLASS[0]['points'])} of 100" in text
     for label in ("Given", "Came back", "Expected", "Look at next"):
         assert label in text
     assert all(title in text for _, _, parts in TASKS for title, *_ in parts)
 
 
 def test_the_table_has_nothing_of_hidden_parts():
-    assert not any(SECRET in terminal.table(made) for made in [*CLASS, grader_failed(record("a"))])
+    assert not any(SECRET in terminal.report_table(made) for made in [*CLASS, grader_failed(record("a"))])
 
 
 def test_the_table_says_a_trouble_once():
-    text = terminal.table(record("a", trouble="no file wengert.py in the archive"), width=100)
+    text = terminal.report_table(record("a", trouble="no file wengert.py in the archive"), width=100)
     assert text.count("no file wengert.py") == 1
-    assert terminal.table(record("a", task_trouble=3), width=100).count("the worker was stopped") == 2  # and in its case
+    assert terminal.report_table(record("a", task_trouble=3), width=100).count("the worker was stopped") == 2  # and in its case
 
 
 def test_of_the_inputs_of_a_task_that_ended_the_one_that_ended_it_is_told():
     made = record("a", task_trouble=3)
     for k, case in enumerate(case for part in made["tasks"][2]["parts"] for case in part["cases"]):
         case["feedback"]["given"] = f"backprop({k})"
-    assert re.findall(r"backprop\(\d\)", terminal.table(made, width=100)) == ["backprop(0)"]
+    assert re.findall(r"backprop\(\d\)", terminal.report_table(made, width=100)) == ["backprop(0)"]
     made["tasks"][2]["parts"][0]["hidden"] = True
-    assert re.findall(r"backprop\(\d\)", terminal.table(made, width=100)) == []
+    assert re.findall(r"backprop\(\d\)", terminal.report_table(made, width=100)) == []
 
 
 def test_a_wide_character_takes_two_columns_and_a_combining_one_none():
-    assert [terminal.columns(text) for text in ("abc", "李小龙", "김", "e\u0301", "Ōyama")] == [3, 6, 2, 1, 5]
+    assert [terminal.text_width(text) for text in ("abc", "李小龙", "김", "e\u0301", "Ōyama")] == [3, 6, 2, 1, 5]
 
 
 def test_colour_is_only_where_it_is_asked_for_and_changes_nothing_else():
     for made in [*CLASS, hostile("\x1b[31m")]:
-        assert "\x1b" not in terminal.table(made)
-        assert re.sub("\x1b\\[[0-9]+m", "", terminal.table(made, colour=True)) == terminal.table(made)
+        assert "\x1b" not in terminal.report_table(made)
+        assert re.sub("\x1b\\[[0-9]+m", "", terminal.report_table(made, colour=True)) == terminal.report_table(made)
     assert "\x1b" not in terminal.class_table(CLASS)
     assert re.sub("\x1b\\[[0-9]+m", "", terminal.class_table(CLASS, colour=True)) == terminal.class_table(CLASS)
 
 
 def test_what_a_task_printed_is_shown_in_part():
-    text = terminal.table(record("a", skill=1, output="".join(f"epoch {k}\n" for k in range(50))), width=60)
+    text = terminal.report_table(record("a", skill=1, output="".join(f"epoch {k}\n" for k in range(50))), width=60)
     assert "What it printed:\n     epoch 0\n" in text and "epoch 19" not in text and "31 more lines" in text
 
 
 def test_a_matrix_keeps_its_shape():
     made = record("a", skill=0)
     made["tasks"][0]["parts"][0]["cases"][0]["feedback"] = {"came_back": "[[1 2]\n [3 4]]"}
-    assert "       Came back     [[1 2]\n                      [3 4]]\n" in terminal.table(made, width=60)
+    assert "       Came back     [[1 2]\n                      [3 4]]\n" in terminal.report_table(made, width=60)
 
 
 def test_checks_without_points_pass_or_fail():
@@ -129,7 +129,7 @@ def test_checks_without_points_pass_or_fail():
         item.update(points=0.0, of=0.0)
     for key in ("submission", "slug", "file"):  # a student's own run has none
         del made[key]
-    text = terminal.table(made, width=80)
+    text = terminal.report_table(made, width=80)
     assert " of " not in text.splitlines()[0] and text.splitlines()[0].endswith("failed")
     verdicts = [line.split()[-1] for line in text.splitlines() if line.endswith(("passed", "failed"))]
     right = [all(case["credit"] == 1 for case in part["cases"]) for task in made["tasks"] for part in task["parts"]]
@@ -139,8 +139,8 @@ def test_checks_without_points_pass_or_fail():
 def test_the_class_table_has_a_line_for_each_submission_and_the_mean():
     lines = terminal.class_table(CLASS, width=100).splitlines()
     assert len(lines) == 1 + len(CLASS) + 2
-    assert f"mean {number(statistics.mean(made['points'] for made in CLASS))}" in lines[-1]
-    assert all(terminal.columns(line) <= 100 for line in lines)
+    assert f"mean {in_points(statistics.mean(made['points'] for made in CLASS))}" in lines[-1]
+    assert all(terminal.text_width(line) <= 100 for line in lines)
     assert "THE GRADER FAILED" in lines[12]
 
 
@@ -151,7 +151,7 @@ def test_no_submissions_are_a_class_too():
 # ---- the gradebook -------------------------------------------------------------------------------------------------------
 
 def rows(records, folder):
-    gradebook.write(records, folder / "gradebook.csv")
+    gradebook.write_gradebook(records, folder / "gradebook.csv")
     with open(folder / "gradebook.csv", encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file, strict=True))
 
@@ -176,8 +176,8 @@ def test_the_points_of_the_tasks_and_of_the_parts_sum_to_the_points(tmp_path):
 
 
 def test_the_order_of_the_records_makes_no_difference_to_the_gradebook(tmp_path):
-    gradebook.write(CLASS, tmp_path / "a.csv")
-    gradebook.write(CLASS[::-1], tmp_path / "b.csv")
+    gradebook.write_gradebook(CLASS, tmp_path / "a.csv")
+    gradebook.write_gradebook(CLASS[::-1], tmp_path / "b.csv")
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
@@ -197,7 +197,7 @@ def test_a_record_of_fewer_tasks_leaves_its_columns_empty(tmp_path):
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "＝1+1", "=cmd|' /C calc'!A0"])
 def test_no_cell_is_a_formula(text, tmp_path):
-    gradebook.write([hostile(text)], tmp_path / "gradebook.csv")
+    gradebook.write_gradebook([hostile(text)], tmp_path / "gradebook.csv")
     for row in csv.reader(io.StringIO((tmp_path / "gradebook.csv").read_bytes().decode("utf-8-sig"), newline="")):
         assert not any(re.match(r"\s*[=+@\-＝]", field) for field in row)
 
@@ -207,7 +207,7 @@ def test_numbers_stay_numbers_and_text_of_no_formula_stays_as_it_is():
 
 
 def test_the_gradebook_is_utf_8_with_its_mark_and_lines_end_as_in_rfc_4180(tmp_path):
-    gradebook.write([record("Zoë, \"the\nsecond\"")], tmp_path / "gradebook.csv")
+    gradebook.write_gradebook([record("Zoë, \"the\nsecond\"")], tmp_path / "gradebook.csv")
     data = (tmp_path / "gradebook.csv").read_bytes()
     assert data.startswith(b"\xef\xbb\xbfname,file,points,of,") and data.endswith(b"\r\n")
     assert '"Zoë, ""the\nsecond"""'.encode() in data
@@ -259,7 +259,7 @@ def test_hostile_text_can_nowhere_escape(text):
     for page in (Page(pages.student(made)), Page(pages.class_page([made, grader_failed(hostile(text, seed=2)), *CLASS[:3]]))):
         assert set(page.tags) <= TAGS and {name for _, name, _ in page.attributes} <= ATTRIBUTES
         assert page.tags.count("style") == page.tags.count("title") == 1
-        assert harmless(text) in page.text and SECRET not in pages.student(made)
+        assert harmless_record(text) in page.text and SECRET not in pages.student(made)
         for _, name, value in page.attributes:
             assert name != "href" or re.fullmatch(r"students/[a-z0-9-]+\.html", value)
             assert "alert(" not in value
@@ -284,7 +284,7 @@ def test_a_page_loads_nothing_and_runs_nothing():
 def test_a_students_page_has_its_points_its_parts_and_the_four_fields():
     made = record("Zoë Müller", skill=0.4, seed=5, output="epoch 1")
     page = Page(pages.student(made))
-    assert f"{number(made['points'])} of 100 points" in " ".join(page.text.split())
+    assert f"{in_points(made['points'])} of 100 points" in " ".join(page.text.split())
     assert all(title in page.text for _, _, parts in TASKS for title, *_ in parts)
     assert {"Given", "Came back", "Expected", "Look at next"} <= set(page.text.split("\n"))
     assert "What your program printed" in page.text and "epoch 1" in page.text and "NumPy 2.4.6" in page.text
@@ -356,7 +356,7 @@ def test_text_stands_out_from_its_ground(theme):
 # ---- the figures of a class ----------------------------------------------------------------------------------------------
 
 def test_the_figures_of_a_class_are_those_of_its_records():
-    found = summary(CLASS)
+    found = class_summary(CLASS)
     assert sum(found["histogram"]) == found["count"] == 40
     assert found["points"]["mean"] == pytest.approx(sum(made["points"] for made in CLASS) / 40)
     assert found["complete"] == sum(made["points"] == 100 for made in CLASS) and found["zero"] == 2
@@ -367,15 +367,15 @@ def test_the_figures_of_a_class_are_those_of_its_records():
 
 
 def test_all_points_are_in_the_last_bar_and_none_in_the_first():
-    assert summary([record("a", skill=1)])["histogram"] == [0] * 9 + [1]
-    assert summary([record("a", skill=0, seed=4, trouble="x")])["histogram"] == [1] + [0] * 9
+    assert class_summary([record("a", skill=1)])["histogram"] == [0] * 9 + [1]
+    assert class_summary([record("a", skill=0, seed=4, trouble="x")])["histogram"] == [1] + [0] * 9
 
 
 def test_an_error_counts_once_for_a_submission_and_the_commonest_is_first():
     twice = record("a", skill=1)
     for case in twice["tasks"][0]["parts"][0]["cases"]:
         case.update(credit=0.0, feedback={"given": case["name"], "came_back": "x", "expected": "rows that sum to 1"})
-    found = summary([twice, record("b", trouble="no file"), record("c", trouble="no file")])["errors"]
+    found = class_summary([twice, record("b", trouble="no file"), record("c", trouble="no file")])["errors"]
     assert [(error["where"], error["what"], len(error["records"])) for error in found] == [
         ("", "no file", 2), ("task 1, values of G", "rows that sum to 1", 1)]
 
@@ -384,7 +384,7 @@ def test_an_answer_that_did_not_come_is_grouped_by_what_came_instead():
     made = record("a", skill=1)
     feedback = {"given": "f(1)", "came_back": "KeyError: 'z1'", "expected": "an answer"}
     made["tasks"][0]["parts"][0]["cases"][0].update(credit=0.0, feedback=feedback)
-    assert summary([made])["errors"][0]["what"] == "KeyError: 'z1'"
+    assert class_summary([made])["errors"][0]["what"] == "KeyError: 'z1'"
 
 
 # ---- files ---------------------------------------------------------------------------------------------------------------

@@ -16,9 +16,8 @@ import pytest
 
 from xman.errors import XManError
 from xman.grade import folder_of, load
-from xman.grade.run import grade as grade_one
-from xman.grade.run import grade_all, locked
-from xman.grade.sandbox import Sandbox
+from xman.grade.run import grade_all, grade_one, locked
+from xman.grade.sandbox import sandbox_here
 from xman.grade.submissions import find
 from xman.grade.submissions import submission as submission_module
 from xman.grade.submissions.scratch import PREFIX, scratch
@@ -58,7 +57,8 @@ def hand_in(folder, **sources):
 
 def grade(folder, done=lambda record: None, jobs=2, term=None, names=None):
     found = [submission for submission in find([folder / "class"], "work") if names is None or submission.name in names]
-    return grade_all(load(folder / "assignments" / "work"), found, Sandbox.here(unsafe=True), folder / "out", term, jobs, done)
+    return grade_all(load(folder / "assignments" / "work"), found, sandbox_here(unsafe=True),
+                     folder / "out", term, jobs, done)
 
 
 def book(folder):
@@ -167,15 +167,16 @@ def test_a_students_file_of_the_modules_name_is_graded_beside_all_others(folder)
 def test_a_submission_is_read_once_to_be_judged_and_its_record_has_the_digest_of_what_was(folder, monkeypatch):
     hand_in(folder, ada="")
     submission, = find([folder / "class"], "work")
-    read, reads = submission_module.taken, []
+    read, reads = submission_module.bytes_or_files, []
 
     def changed_behind(path):
         reads.append(path)
         data = read(path)
         path.write_text(RIGHT)
         return data
-    monkeypatch.setattr(submission_module, "taken", changed_behind)
-    record = grade_one(load(folder / "assignments" / "work"), submission, Sandbox.here(unsafe=True), "a term of some length")
+    monkeypatch.setattr(submission_module, "bytes_or_files", changed_behind)
+    record = grade_one(load(folder / "assignments" / "work"), submission, sandbox_here(unsafe=True),
+                       "a term of some length")
     assert len(reads) == 1 and "is empty" in record["trouble"] and record["graded"]["digest"] == hashlib.sha256(b"").hexdigest()
 
 

@@ -27,7 +27,7 @@ def network(sizes, rows=5, **options):
 
 def exact(steps, values, wrt, of="loss"):
     """The approximation where it is to be the diagonal of the Hessian."""
-    found = diagonals(steps, values, of, wrt)
+    found = diagonals(steps, of, wrt, values)
     for x in wrt:
         assert np.shape(found.approximate[x]) == np.shape(values[x])
         np.testing.assert_allclose(found.approximate[x], found.exact[x], rtol=1e-9, atol=1e-12)
@@ -55,14 +55,14 @@ def test_of_a_chain_of_numbers_it_is_exact(layers):
 def test_of_three_layers_it_is_not_but_for_the_last_two():
     """What is dropped is ∂²E/∂h∂h' of two units of the second hidden layer."""
     steps, values, wrt = network([4, 5, 6, 2], loss="squaredError")
-    found = diagonals(steps, values, "loss", wrt)
+    found = diagonals(steps, "loss", wrt, values)
     off = {x: np.abs(d).max() for x, d in found.difference.items()}
     assert max(off["W3"], off["b3"], off["W2"], off["b2"]) < 1e-12 < 1e-4 < min(off["W1"], off["b1"])
 
 
 def test_with_softmax_the_last_layer_alone_is_exact():
     steps, values, wrt = network([4, 5, 3])
-    off = {x: np.abs(d).max() for x, d in diagonals(steps, values, "loss", wrt).difference.items()}
+    off = {x: np.abs(d).max() for x, d in diagonals(steps, "loss", wrt, values).difference.items()}
     assert max(off["W2"], off["b2"]) < 1e-12 < 1e-4 < min(off["W1"], off["b1"])
 
 
@@ -77,7 +77,7 @@ def test_it_is_the_formula_of_becker_and_lecun_layer_by_layer():
         if h is not None:
             back, forth = d @ at[f"W{layer + 1}"].T, k @ (at[f"W{layer + 1}"] ** 2).T
             d, k = (1 - h ** 2) * back, (1 - h ** 2) ** 2 * forth - 2 * h * (1 - h ** 2) * back
-        found = becker_lecun(steps, values, "loss", [f"W{layer}", f"b{layer}"])
+        found = becker_lecun(steps, "loss", [f"W{layer}", f"b{layer}"], values)
         np.testing.assert_allclose(found[f"W{layer}"], (before ** 2).T @ k, rtol=1e-10)
         np.testing.assert_allclose(found[f"b{layer}"], k.sum(0, keepdims=True), rtol=1e-10)
 
@@ -89,7 +89,7 @@ def test_a_penalty_on_the_weights_adds_its_own_diagonal():
 
 def test_an_lstm_has_one_too_though_its_states_meet_again():
     steps, values, wrt = listed(LSTM(3, 2, 2, steps=2, dtype=np.float64), R.normal(size=(4, 2, 3)), R.integers(0, 2, 4))
-    found = diagonals(steps, values, "loss", wrt)
+    found = diagonals(steps, "loss", wrt, values)
     assert all(np.isfinite(d).all() for d in found.approximate.values())
     np.testing.assert_allclose(found.approximate["b2"], found.exact["b2"], rtol=1e-9)
 
@@ -129,7 +129,7 @@ def test_every_operator_that_works_entry_by_entry_is_exact(op):
 def test_lines_that_keep_entries_apart_are_exact(make):
     """One register on the way with its square: what meets again is left out of the list of makes."""
     steps, values = chain(make)
-    found = diagonals(steps, values, "loss", ["x"])
+    found = diagonals(steps, "loss", ["x"], values)
     scale = np.abs(found.exact["x"]).max()
     np.testing.assert_allclose(found.approximate["x"], found.exact["x"], rtol=1e-9, atol=1e-12 * scale)
 
@@ -150,7 +150,7 @@ def calls(hidden, monkeypatch):
             for op in {op for _, op, _ in steps}:
                 patch.setitem(table, op, [rule and (lambda *args, rule=rule: made.append(1) or rule(*args)) for rule in
                                           list(itertools.islice(table[op], 3))])
-        becker_lecun(steps, values, "loss", wrt)
+        becker_lecun(steps, "loss", wrt, values)
     return len(made)
 
 
@@ -160,13 +160,13 @@ def test_its_passes_do_not_grow_with_the_number_of_weights(monkeypatch):
 
 def test_single_precision_stays_single_and_what_does_not_count_is_zero():
     steps = [("h", "tanh", ("x",)), ("y", "sum", ("h",)), ("u", "exp", ("w",))]
-    found = becker_lecun(steps, {"x": np.ones(3, np.float32), "w": np.ones(2)}, "y", ["x", "w"])
+    found = becker_lecun(steps, "y", ["x", "w"], {"x": np.ones(3, np.float32), "w": np.ones(2)})
     assert found["x"].dtype == np.float32 and found["w"].tolist() == [0, 0]
 
 
 def test_it_prints_the_three_norms():
     steps, values, wrt = network([4, 5, 3])
-    lines = str(diagonals(steps, values, "loss", wrt)).splitlines()
+    lines = str(diagonals(steps, "loss", wrt, values)).splitlines()
     assert lines[0].split() == ["exact", "Becker–LeCun", "difference"] and [line.split()[0] for line in lines[1:]] == wrt
     d = Hessian(steps, "loss", wrt).diagonal(values)["W1"]
     assert float(lines[1].split()[1]) == pytest.approx(np.linalg.norm(d), rel=1e-3)
@@ -185,5 +185,5 @@ GOOD = {"x": np.eye(2), "w": np.eye(2)}
     ([("y", "sum", ("w",))], "y", "wrt names 'x', which the list does not have")])
 def test_what_is_wrong_gets_a_sentence(steps, of, words):
     with pytest.raises(XManError) as error:
-        becker_lecun(steps, GOOD, of, ["x"])
+        becker_lecun(steps, of, ["x"], GOOD)
     assert words in str(error.value) and "\n" not in str(error.value)

@@ -30,7 +30,7 @@ def test_a_product_is_that_with_the_outer_products(loss, error, weight, outputs)
     steps, values = network(loss, outputs)
     G = GaussNewton(steps, "loss", WEIGHTS)
     assert G.through == ("scores",)
-    wanted = outer_products(steps, values, "scores", WEIGHTS, error, weight)
+    wanted = outer_products(steps, "scores", WEIGHTS, values, error, weight)
     np.testing.assert_allclose(matrix(G, values), wanted, rtol=1e-10, atol=1e-14)
 
 

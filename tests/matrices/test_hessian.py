@@ -114,7 +114,7 @@ def test_of_nothing_it_is_a_matrix_without_entries():
 def test_the_outer_products_of_softmax_are_the_hessian_where_the_scores_are_linear(classes):
     steps, values = regression(4, classes, 12)
     H = Hessian(steps, "loss", ["W", "b"])(values)
-    assert np.allclose(outer_products(steps, values, "scores", ["W", "b"], "softmax", 1 / 12), H, rtol=1e-10, atol=1e-14)
+    assert np.allclose(outer_products(steps, "scores", ["W", "b"], values, "softmax", 1 / 12), H, rtol=1e-10, atol=1e-14)
 
 
 @pytest.mark.parametrize("loss, error, weight", [("squaredError", "squares", 1 / 12), ("sigmoidCrossEntropy", "logistic", 1 / 12)])
@@ -122,22 +122,22 @@ def test_the_outer_products_are_the_hessian_of_a_single_linear_layer(loss, error
     steps, values = regression(3, 1, 12, loss=loss)
     values["y"] = R.integers(0, 2, (12, 1))
     H = Hessian(steps, "loss", ["W", "b"])(values)
-    assert np.allclose(outer_products(steps, values, "scores", ["W", "b"], error, weight), H, rtol=1e-10, atol=1e-14)
+    assert np.allclose(outer_products(steps, "scores", ["W", "b"], values, error, weight), H, rtol=1e-10, atol=1e-14)
 
 
 def test_the_squares_are_the_jacobian_with_itself():
     steps, values = network(rows=40)
     J = Jacobian(steps, "scores", WEIGHTS)(values)
     J = np.concatenate([J[x].reshape(80, -1) for x in WEIGHTS], 1)
-    assert np.allclose(outer_products(steps, values, "scores", WEIGHTS, "squares"), J.T @ J, rtol=1e-12)
+    assert np.allclose(outer_products(steps, "scores", WEIGHTS, values, "squares"), J.T @ J, rtol=1e-12)
 
 
 def test_forward_mode_and_one_row_at_a_time_give_the_same(monkeypatch):
     steps, values = network(rows=20)
-    one = outer_products(steps, values, "scores", WEIGHTS)
+    one = outer_products(steps, "scores", WEIGHTS, values)
     from xman.matrices import jacobian
-    monkeypatch.setattr(jacobian, "counted", lambda inputs, outputs, mode=None: jacobian.Count(inputs, outputs, "reverse"))
-    assert np.allclose(one, outer_products(steps, values, "scores", WEIGHTS), rtol=1e-12, atol=1e-15)
+    monkeypatch.setattr(jacobian, "passes_counted", lambda inputs, outputs, mode=None: jacobian.Count(inputs, outputs, "reverse"))
+    assert np.allclose(one, outer_products(steps, "scores", WEIGHTS, values), rtol=1e-12, atol=1e-15)
 
 
 def test_they_come_near_the_hessian_of_a_network_that_fits_its_data():
@@ -150,7 +150,7 @@ def test_they_come_near_the_hessian_of_a_network_that_fits_its_data():
     def distance(noise):
         at = {**values, "y": fitted + noise * R.normal(size=fitted.shape)}
         H = Hessian(steps, "loss", WEIGHTS)(at)
-        return np.linalg.norm(H - outer_products(steps, at, "scores", WEIGHTS, "squares", 1 / 20)) / np.linalg.norm(H)
+        return np.linalg.norm(H - outer_products(steps, "scores", WEIGHTS, at, "squares", 1 / 20)) / np.linalg.norm(H)
 
     assert distance(0.0) < 1e-12 < distance(1e-3) < 1e-2 < distance(1.0)
 
@@ -158,8 +158,8 @@ def test_they_come_near_the_hessian_of_a_network_that_fits_its_data():
 @pytest.mark.parametrize("error", ["squares", "logistic", "softmax"])
 def test_the_inverse_built_one_example_at_a_time_is_the_inverse(error):
     steps, values = network(rows=15)
-    H = outer_products(steps, values, "scores", WEIGHTS, error) + 0.1 * np.eye(26)
-    assert np.allclose(inverse_outer_products(steps, values, "scores", WEIGHTS, error, alpha=0.1) @ H, np.eye(26), atol=1e-11)
+    H = outer_products(steps, "scores", WEIGHTS, values, error) + 0.1 * np.eye(26)
+    assert np.allclose(inverse_outer_products(steps, "scores", WEIGHTS, values, error, alpha=0.1) @ H, np.eye(26), atol=1e-11)
 
 
 def test_with_one_output_each_example_is_the_formula_of_hassibi_and_stork():
@@ -168,7 +168,7 @@ def test_with_one_output_each_example_is_the_formula_of_hassibi_and_stork():
     inverse = np.eye(3) / 0.5
     for b in values["X"]:  # the gradient of a_n
         inverse = inverse - np.outer(inverse @ b, b @ inverse) / (1 + b @ inverse @ b)
-    assert np.allclose(inverse_outer_products(steps, values, "a", ["w"], "squares", alpha=0.5), inverse, rtol=1e-12)
+    assert np.allclose(inverse_outer_products(steps, "a", ["w"], values, "squares", alpha=0.5), inverse, rtol=1e-12)
 
 
 # what users get wrong
@@ -178,7 +178,6 @@ MODEL, GOOD = network()
 
 @pytest.mark.parametrize("call, words", [
     (lambda: Hessian(MODEL, "lose", WEIGHTS), "of names 'lose', which the list does not have; did you mean 'loss'?"),
-    (lambda: Hessian(MODEL, "loss", "W1"), "wrt is a list of names, not the string 'W1': write ['W1']"),
     (lambda: Hessian(MODEL, "loss", ["W9"]), "wrt names 'W9', which the list does not have"),
     (lambda: Hessian(MODEL, "loss", ["h1"]), "wrt names 'h1', which is computed; it takes inputs: X, W1"),
     (lambda: Hessian(MODEL, "scores", WEIGHTS)(GOOD), "'scores' has shape (6, 2); a Hessian is that of one number"),
@@ -187,12 +186,12 @@ MODEL, GOOD = network()
     (lambda: Hessian(MODEL, "loss", WEIGHTS).times(GOOD, {"W1": np.ones(4)}), "for 'W1' has shape (4,), the register (3, 4)"),
     (lambda: Hessian(MODEL, "loss", WEIGHTS).times(GOOD, np.ones(26)), "the vectors are a dictionary with one for each of W1, b1"),
     (lambda: Hessian(MODEL, "loss", WEIGHTS).times(GOOD, {"W": 1.0}), "'W', which wrt does not name; did you mean 'W"),
-    (lambda: outer_products(MODEL, GOOD, "scores", WEIGHTS, "hinge"), "there is no error 'hinge'; there are squares, logistic, softmax"),
-    (lambda: outer_products(MODEL, GOOD, "score", WEIGHTS), "of names 'score', which the list does not have; did you mean 'scores'?"),
-    (lambda: outer_products(MODEL, GOOD, "scores", WEIGHTS, weight=0), "the weight of an example is a positive number, not 0"),
-    (lambda: outer_products(MODEL, GOOD, "scores", []), "wrt is empty"),
-    (lambda: outer_products(MODEL, {**GOOD, "X": np.zeros((0, 3)), "y": np.zeros(0, int)}, "scores", WEIGHTS), "there are no examples"),
-    (lambda: inverse_outer_products(MODEL, GOOD, "scores", WEIGHTS, alpha=0.0), "alpha is a positive number")])
+    (lambda: outer_products(MODEL, "scores", WEIGHTS, GOOD, "hinge"), "there is no error 'hinge'; there are squares, logistic, softmax"),
+    (lambda: outer_products(MODEL, "score", WEIGHTS, GOOD), "of names 'score', which the list does not have; did you mean 'scores'?"),
+    (lambda: outer_products(MODEL, "scores", WEIGHTS, GOOD, weight=0), "the weight of an example is a positive number, not 0"),
+    (lambda: outer_products(MODEL, "scores", [], GOOD), "wrt is empty"),
+    (lambda: outer_products(MODEL, "scores", WEIGHTS, {**GOOD, "X": np.zeros((0, 3)), "y": np.zeros(0, int)}), "there are no examples"),
+    (lambda: inverse_outer_products(MODEL, "scores", WEIGHTS, GOOD, alpha=0.0), "alpha is a positive number")])
 def test_what_is_wrong_gets_a_sentence(call, words):
     with pytest.raises(XManError) as error:
         call()
@@ -209,7 +208,7 @@ def test_the_diagonal_of_single_precision_stays_single():
 
 def test_scores_of_a_thousand_do_not_overflow_the_softmax():
     steps, values = [("a", "dot", ("X", "W"))], {"X": np.ones((1, 1)), "W": np.array([[1000.0, 1000.0]])}
-    assert np.allclose(outer_products(steps, values, "a", ["W"]), [[0.25, -0.25], [-0.25, 0.25]])
+    assert np.allclose(outer_products(steps, "a", ["W"], values), [[0.25, -0.25], [-0.25, 0.25]])
 
 
 def test_a_list_with_the_name_of_a_tangent_of_ours_has_a_hessian():

@@ -140,6 +140,12 @@ def test_a_mixture_of_gaussians_finds_the_likelihood_of_expectation_maximization
     assert np.unique(predict(model, parameters, X).argmax(1)[:50]).size == 1  # setosa lies apart
 
 
+@pytest.mark.parametrize("options", [{}, {"normalization": "batch", "dropout": 0.2}], ids=["layer", "batch"])
+def test_skip_connections_and_norms_learn_digits(options):
+    model = ResidualMLP(64, 32, 10, **options)
+    assert evaluate(model, fitted(model, DIGITS.train, epochs=6, lr=0.005), DIGITS.test)[1] > 0.93
+
+
 def test_an_autoencoder_comes_near_the_principal_components_of_digits():
     X, held = DIGITS.train[0], DIGITS.test[0]
     model = Autoencoder([64, 16])

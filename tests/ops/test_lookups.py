@@ -1,12 +1,13 @@
 """The rows that read strings and dates: their values against Python's own."""
 import datetime
+import os
 
 import numpy as np
 import pytest
 
 import ops
 from ops import G
-from xman import compile, eval
+from xman import compile, eval, gradient
 
 
 @pytest.mark.parametrize("kind", [str, object, np.dtypes.StringDType()])
@@ -56,3 +57,31 @@ def test_every_engine_runs_a_list_that_begins_with_strings(engine):
         found = program(values)
         assert np.allclose(found["p"], wanted["p"], equal_nan=True) and found["c"].tolist() == [1, 2, 2]
     assert {"codes", "characters", "words", "days"} <= ops.G.keys()
+
+
+WORDS = ["b", "", "A rose is a rose", "é𝔘", "a", "2024-01-31"]
+KINDS = {"str": str, "object": object, "StringDType": np.dtypes.StringDType(), "dates": "datetime64[D]", "seconds": "datetime64[s]"}
+CALLS = [("codes", (("a", "b"),)), ("codes", (("",),)), ("codes", ((),)), ("characters", (1,)), ("characters", (4,)),
+         ("words", (("a", "rose"),)), ("words", ((),))]
+
+
+@pytest.mark.filterwarnings("ignore:the engine tape cannot build this list:RuntimeWarning")  # dates: numpy runs it, and that is said
+@pytest.mark.parametrize("engine", ["interpret", "numpy", "tape"] + ["llvm", "jax", "auto"] * bool(os.environ.get("XMAN_ALL_CASES")))
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_engine_reads_strings_of_any_kind_and_shape_as_eval_does(kind, engine):
+    """One list of all calls, with a gradient behind each, for no rows, one, several, and rows of several cells."""
+    dates = kind in ("dates", "seconds")
+    calls = [("days", ())] if dates else CALLS
+    steps = [line for k, (op, literals) in enumerate(calls) for line in (
+        (f"r{k}", op, ("x", *literals)), (f"f{k}", "astype", (f"r{k}", ("float64",))), (f"m{k}", "mul", (f"f{k}", "w")),
+        (f"s{k}", "sum", (f"m{k}",)))]
+    steps += [("sums", "stack", (0, *(f"s{k}" for k in range(len(calls))))), ("y", "sum", ("sums",))]
+    slopes = gradient(steps, "y", ["w"])
+    for shape in ((0,), (1,), (6,), (3, 2)):
+        cells = np.resize(np.array(["2024-01-31", "1969-12-31"] if dates else WORDS), shape).astype(KINDS[kind])
+        values = {"x": cells, "w": np.array(1.5)}
+        outputs = ["y", "dy_dw", *(f"r{k}" for k in range(len(calls)))]
+        wanted, found = eval(slopes, values), compile(slopes, outputs, engine)(values)
+        for name in outputs:
+            np.testing.assert_allclose(found[name], wanted[name], rtol=1e-12, err_msg=f"{name} {shape}")
+            assert np.shape(found[name]) == np.shape(wanted[name]), (name, shape)

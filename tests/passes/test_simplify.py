@@ -176,11 +176,6 @@ def test_a_dead_line_of_another_precision_does_not_hold_rewrites_back():
     assert len(simplify(steps, ["y"], {"x": np.ones(3), "n": 1.0})) == 1
 
 
-def test_keep_as_a_string_is_refused():
-    with pytest.raises(XManError, match="list of names"):
-        simplify([("y", "exp", ("x",))], "y")
-
-
 # what is refused
 
 

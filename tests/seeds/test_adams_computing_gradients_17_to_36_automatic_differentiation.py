@@ -143,7 +143,7 @@ def test_the_gradient_costs_a_constant_factor_more_than_the_function_however_lon
             x1, x2 = np.tanh(eq_17(x1, x2)), np.cosh(x1 * x2)
         return x1
 
-    assert 1 < cost(trace(repeated, 1.5, 0.5), values={"x1": 1.5, "x2": 0.5}, measured=False).ratios[1] < 5
+    assert 1 < cost(trace(repeated, 1.5, 0.5), values={"x1": 1.5, "x2": 0.5}, measured=False).ratios[1] < 7  # of which 2 are the masks of tanh(… exp(x2) …)
 
 
 def by_source():

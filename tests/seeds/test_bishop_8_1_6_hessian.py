@@ -117,13 +117,13 @@ def test_8_1_6_the_exact_hessian_is_of_order_w_squared_for_each_point_and_a_prod
 
 
 def test_8_1_6_the_diagonal_of_becker_and_lecun_is_of_order_w():
-    assert growth(lambda _, values: becker_lecun(listed("E_squares"), values, "E_squares", WEIGHTS)) == pytest.approx(1, abs=0.05)
+    assert growth(lambda _, values: becker_lecun(listed("E_squares"), "E_squares", WEIGHTS, values)) == pytest.approx(1, abs=0.05)
 
 
 def test_8_1_6_the_diagonal_of_becker_and_lecun_is_exact_where_no_two_units_meet_again_and_not_elsewhere():
     """∂²E/∂a² = h'² Σ w² ∂²E/∂a² + h'' Σ w ∂E/∂a: of two layers and squares nothing is left out, of a softmax something is."""
     values = network(outputs=3)
-    squares, softmax = (diagonals(listed(of), values, of, WEIGHTS) for of in ("E_squares", "E_softmax"))
+    squares, softmax = (diagonals(listed(of), of, WEIGHTS, values) for of in ("E_squares", "E_softmax"))
     for w in WEIGHTS:
         same(squares.approximate[w], squares.exact[w])
     same(softmax.approximate["W2"], softmax.exact["W2"])
@@ -165,7 +165,7 @@ def test_8_39_the_hessian_is_outer_products_and_errors_times_curvatures(of, erro
 def test_8_39_the_second_term_is_small_where_the_outputs_are_close_to_the_targets():
     values = network()
     values["T"] = eval(listed("A"), values)["A"] + 1e-6
-    outer = outer_products(listed("A"), values, "A", WEIGHTS, "squares")
+    outer = outer_products(listed("A"), "A", WEIGHTS, values, "squares")
     assert 0 < np.linalg.norm(hessian("E_squares", values) - outer) < 1e-5 * np.linalg.norm(outer)
 
 
@@ -173,15 +173,15 @@ def test_8_39_errors_of_mean_zero_at_each_input_leave_the_outer_products_alone()
     values, noise = network(), np.random.default_rng(39).normal(size=(5, 1))
     a = eval(listed("A"), values)["A"]
     values |= {"X": np.vstack([values["X"]] * 2), "T": np.vstack([a + noise, a - noise])}
-    same(outer_products(listed("A"), values, "A", WEIGHTS, "squares"), hessian("E_squares", values))
+    same(outer_products(listed("A"), "A", WEIGHTS, values, "squares"), hessian("E_squares", values))
 
 
 def test_8_40_levenberg_and_marquardt_approximate_by_the_outer_products_of_the_slopes_of_the_outputs():
     """The book prints ∇a_n; meant is the ∇y_n of (8.39). The two are one where the output unit is linear, and only there."""
     values = network()
     of_a, of_y = (sum(np.outer(slope, slope) for slope in slopes_and_curvatures(values, of)[0][:, 0]) for of in "SV")
-    same(outer_products(listed("A"), values, "A", WEIGHTS, "squares"), of_a)
-    same(outer_products(listed("Y"), values, "Y", WEIGHTS, "squares"), of_y)
+    same(outer_products(listed("A"), "A", WEIGHTS, values, "squares"), of_a)
+    same(outer_products(listed("Y"), "Y", WEIGHTS, values, "squares"), of_y)
     values["T"] = eval(listed("Y"), values)["Y"]  # without errors the approximation is the Hessian
     same(hessian("E_squares_of_sigmoid", values), of_y)
     assert np.linalg.norm(of_a - of_y) > np.linalg.norm(of_y)
@@ -196,7 +196,7 @@ def test_exercise_8_8_of_several_outputs_8_40_is_the_sum_over_data_points_and_ou
     slopes, curvatures = slopes_and_curvatures(values)
     outer = sum(np.outer(slopes[n, k], slopes[n, k]) for n in range(5) for k in range(3))
     rest = sum((here["A"][n, k] - values["T"][n, k]) * curvatures[n, k] for n in range(5) for k in range(3))
-    same(outer_products(listed("A"), values, "A", WEIGHTS, "squares"), outer)
+    same(outer_products(listed("A"), "A", WEIGHTS, values, "squares"), outer)
     same(hessian("E_squares", values), outer + rest)
     same(hessian("E_squares", {**values, "T": here["A"]}), outer)  # where the network fits its data
 
@@ -205,7 +205,7 @@ def test_exercise_8_8_it_is_the_product_of_a_matrix_of_all_slopes_with_its_trans
     """A column for each data point and output, (W, N K): H ≃ B Bᵀ; and without the matrix, a product with it is B (Bᵀ v)."""
     values, v = network(outputs=3), np.random.default_rng(88).normal(size=24)
     B = slopes_and_curvatures(values)[0].reshape(15, -1).T
-    same(outer_products(listed("A"), values, "A", WEIGHTS, "squares"), B @ B.T)
+    same(outer_products(listed("A"), "A", WEIGHTS, values, "squares"), B @ B.T)
     product = GaussNewton(listed("E_squares"), "E_squares", WEIGHTS).times(values, unpacked(v, values, WEIGHTS))
     same(packed(product, WEIGHTS), B @ (B.T @ v))
 
@@ -215,7 +215,7 @@ def test_exercise_8_8_of_logistic_outputs_8_41_is_the_sum_over_outputs_too():
     slopes, curvatures = slopes_and_curvatures(values)
     y = eval(listed("Y"), values)["Y"]
     outer = np.einsum("nk,nki,nkj->ij", y * (1 - y), slopes, slopes)
-    same(outer_products(listed("A"), values, "A", WEIGHTS, "logistic"), outer)
+    same(outer_products(listed("A"), "A", WEIGHTS, values, "logistic"), outer)
     same(hessian("E_logistic", values), outer + np.einsum("nk,nkij->ij", y - values["T"], curvatures))
 
 
@@ -224,7 +224,7 @@ def test_8_41_for_cross_entropy_the_outer_products_are_weighted_by_y_times_1_min
     slopes, curvatures = (array[:, 0] for array in slopes_and_curvatures(values))
     y = eval(listed("Y"), values)["Y"][:, 0]
     outer = sum(y[n] * (1 - y[n]) * np.outer(slopes[n], slopes[n]) for n in range(5))
-    same(outer_products(listed("A"), values, "A", WEIGHTS, "logistic"), outer)
+    same(outer_products(listed("A"), "A", WEIGHTS, values, "logistic"), outer)
     same(hessian("E_logistic", values), outer + sum((y[n] - values["T"][n, 0]) * curvatures[n] for n in range(5)))
 
 
@@ -236,7 +236,7 @@ def test_exercises_8_11_and_8_12_for_softmax_they_are_weighted_by_delta_kl_y_k_m
     y /= y.sum(1, keepdims=True)
     outer = sum(((k == l) * y[n, k] - y[n, k] * y[n, l]) * np.outer(slopes[n, k], slopes[n, l])
                 for n in range(5) for k in range(3) for l in range(3))
-    same(outer_products(listed("A"), values, "A", WEIGHTS, "softmax"), outer)
+    same(outer_products(listed("A"), "A", WEIGHTS, values, "softmax"), outer)
     same(hessian("E_softmax", values), outer + np.einsum("nk,nkij->ij", y - values["T"], curvatures))
 
 
@@ -245,6 +245,6 @@ def test_8_1_6_hassibi_and_stork_build_the_inverse_one_example_at_a_time(error, 
     values = network(outputs=outputs)
     for rows in range(1, 6):
         some = {**values, "X": values["X"][:rows], "T": values["T"][:rows]}
-        outer = outer_products(listed("A"), some, "A", WEIGHTS, error)
-        inverse = inverse_outer_products(listed("A"), some, "A", WEIGHTS, error, alpha=0.1)
+        outer = outer_products(listed("A"), "A", WEIGHTS, some, error)
+        inverse = inverse_outer_products(listed("A"), "A", WEIGHTS, some, error, alpha=0.1)
         np.testing.assert_allclose(inverse, np.linalg.inv(0.1 * np.eye(len(outer)) + outer), rtol=1e-9, atol=1e-11)

@@ -16,8 +16,8 @@ from lists_to_show import LISTS
 from xman import WengertList, XMan, XManError, backprop, eval, explain, f, paths, picture
 from xman.models import MLP
 from xman.show import Picture
-from xman.show.picture import Arrow, Node
-from xman.show.picture.drawing import LINE, size
+from xman.show.picture import Arrow, BoxOfLines
+from xman.show.picture.drawing import LINE, text_size
 
 ALL = os.environ.get("XMAN_ALL_CASES")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -27,7 +27,7 @@ def random_graph(seed):
     """A graph of up to 25 nodes, each with arrows from up to three of those before it, twice from one at times."""
     random = np.random.default_rng(seed)
     names = [f"n{k}" for k in range(random.integers(1, 26))]
-    nodes = [Node(name, (name, "x" * random.integers(1, 30))[:random.integers(1, 3)], note="1" * random.integers(0, 9))
+    nodes = [BoxOfLines(name, (name, "x" * random.integers(1, 30))[:random.integers(1, 3)], note="1" * random.integers(0, 9))
              for name in names]
     arrows = [Arrow(names[random.integers(k)], names[k], "label" * random.integers(0, 3), bool(random.integers(2)))
               for k in range(1, len(names)) for _ in range(random.integers(4))]
@@ -43,7 +43,7 @@ def boxes_and_paths(drawn):
     labels = []
     for e in root.iter(f"{SVG}text"):
         if e.get("class").startswith("label"):
-            (x, y), (w, _) = number(e, "x", "y"), size(e.text, around=0)
+            (x, y), (w, _) = number(e, "x", "y"), text_size(e.text, around=0)
             labels.append((x - w / 2, y - 10, x + w / 2, y + 2))
     ways = [curve(e.get("d")) for e in root.iter(f"{SVG}path") if e.get("class").startswith("line")]
     return nodes, labels, ways, (0, 0, *number(root, "width", "height"))
@@ -125,7 +125,7 @@ def test_both_forms_have_every_text():
 
 
 def test_names_and_labels_are_escaped():
-    nodes = [Node('a"\\<&>', ('a"\\<&>', "]]>")), Node("b", ("b",), note="<i>")]
+    nodes = [BoxOfLines('a"\\<&>', ('a"\\<&>', "]]>")), BoxOfLines("b", ("b",), note="<i>")]
     drawn = Picture(nodes, [Arrow('a"\\<&>', "b", "&lt; 1")])
     texts = [e.text for e in ET.fromstring(drawn.svg()).iter(f"{SVG}text")]
     assert texts == ["&lt; 1", 'a"\\<&>', "]]>", "b", "<i>"]
@@ -133,7 +133,7 @@ def test_names_and_labels_are_escaped():
 
 
 def test_an_arrow_that_points_down_has_its_head_there_in_both_forms():
-    drawn = Picture([Node("a", ("a",)), Node("b", ("b",))], [Arrow("a", "b", "down", True), Arrow("a", "b", "up")])
+    drawn = Picture([BoxOfLines("a", ("a",)), BoxOfLines("b", ("b",))], [Arrow("a", "b", "down", True), Arrow("a", "b", "up")])
     assert '"a" -> "b" [label="down", dir=back];' in drawn.dot() and '"a" -> "b" [label="up"];' in drawn.dot()
     nodes, _, _, _ = boxes_and_paths(drawn)
     heads = [float(y) for y in re.findall(r'class="head " d="M[\d.]+ ([\d.]+)l', drawn.svg())]
@@ -181,7 +181,7 @@ def test_a_long_text_is_cut():
 
 
 def test_wide_letters_take_two_places():
-    assert size("漢字")[0] == size("abcd")[0] and size("ab", "c")[1] == size("a")[1] + LINE
+    assert text_size("漢字")[0] == text_size("abcd")[0] and text_size("ab", "c")[1] == text_size("a")[1] + LINE
 
 
 def test_what_is_off_the_path_is_not_shown_in_green():

@@ -80,14 +80,14 @@ def first_step(method, **options):
 
 def test_the_first_step_of_levenberg_and_marquardt_is_their_equation():
     p, g, steps, values, wrt = first_step("levenberg-marquardt")
-    G = outer_products(steps, values, "scores", wrt, "squares", 1 / 40)
+    G = outer_products(steps, "scores", wrt, values, "squares", 1 / 40)
     damping = 1e-3 * (g @ G @ g) / (g @ g)
     np.testing.assert_allclose((G + damping * np.eye(g.size)) @ p, -g, atol=1e-5 * np.linalg.norm(g))
 
 
 def test_the_first_step_of_gauss_and_newton_solves_their_equation_or_a_half_of_it():
     p, g, steps, values, wrt = first_step("gauss-newton")
-    G = outer_products(steps, values, "scores", wrt, "squares", 1 / 40)
+    G = outer_products(steps, "scores", wrt, values, "squares", 1 / 40)
     halvings = round(np.log2(np.linalg.norm(g) / np.linalg.norm(G @ p)))
     np.testing.assert_allclose(2.0 ** halvings * (G @ p), -g, atol=2e-3 * np.linalg.norm(g))
 

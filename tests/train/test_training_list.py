@@ -111,7 +111,6 @@ def test_a_name_that_the_list_has_already_gets_a_longer_one():
 
 @pytest.mark.parametrize("parameters, options, words", [
     (["u"], {}, "parameters names 'u', which the list does not have"),
-    ("w", {}, "parameters is a list of names, not the string 'w'"),
     (["z1"], {}, "parameters names 'z1', which is computed; it takes inputs: w, x"),
     ([], {}, "no parameter is to move"), ({"w": 0}, {}, "no parameter is to move"),
     (["w"], {"loss": "cost"}, "of names 'cost', which the list does not have"),

@@ -11,7 +11,7 @@ from course_programs import BP_FUNS, CLASSES, EVAL_FUNS, ROWS, E, L, perceptron
 import ops
 import xman
 from xman import COURSE, Autograd, XManError, backprop, compile, eval, gradient, source, translated
-from xman.notation import apart, from_text, to_text
+from xman.notation import apart_from_operators, from_text, to_text
 from xman.train import evaluate, fit, predict
 
 RANDOM_CASES = 600 if os.environ.get("XMAN_ALL_CASES") else 30
@@ -46,7 +46,7 @@ def test_a_register_may_have_the_name_of_an_operator_where_the_tables_are_handed
                 call(steps, values)
     text = to_text(steps)
     assert all(f"is the register {name}, which has the name of an operator" in text for name in refused)
-    again, renamed = from_text(text), apart(steps)[1]
+    again, renamed = from_text(text), apart_from_operators(steps)[1]
     inputs = {renamed.get(new(a), new(a)): v for a, v in values.items()}
     assert renamed.keys() == refused and eval(again, inputs)[again[-1][0]] == right["z7"]
     exec(source(steps, of=new("z7"), wrt=[new("x")]), space := {})

@@ -10,7 +10,7 @@ from course_programs import BP_FUNS, EVAL_FUNS, PROGRAMS, Notes, f
 
 from xman import COURSE, Autograd, XMan, backprop, compile, eval
 
-README = (Path(__file__).parents[2] / "README.md").read_text("utf-8").partition("## Old course code")[2].partition("\n## ")[0]
+PAGE = (Path(__file__).parents[2] / "docs" / "course-code.md").read_text("utf-8")
 
 
 class Course(Autograd):
@@ -94,19 +94,8 @@ def test_a_parameter_in_whole_numbers_has_a_gradient_and_is_trained_in_place(int
     assert data["W"].tolist() == [[0.5], [0.5]]
 
 
-def test_the_program_of_the_readme_trains():
-    code, = re.findall(r"```python\n(.*?)```", README, re.S)
-    random = np.random.default_rng(0)
-    xs = random.normal(size=(20, 8, 2))
-    ys = np.eye(2)[(xs[..., 0] > 0).astype(int)]
-    space = {"f": f, "np": np, "EVAL_FUNS": EVAL_FUNS, "BP_FUNS": BP_FUNS, "minibatches": list(zip(xs, ys, strict=True))}
-    exec(code, space)
-    (low, high), _ = space["net"].inputDict()["W_0"]
-    assert space["data"]["loss"] < 0.5 and low < -0.5 < 0.5 < high
-
-
-def test_the_names_of_the_readme_are_those_of_the_table():
-    rows = [[re.findall("`(.*?)`", cell) for cell in row.split(" | ")[:2]] for row in re.findall("^[|] `.*", README, re.M)]
+def test_the_names_of_the_page_are_those_of_the_table():
+    rows = [[re.findall("`(.*?)`", cell) for cell in row.split(" | ")[:2]] for row in re.findall("^[|] `.*", PAGE, re.M)]
     pairs = [(a, b) for there, here in rows for k, a in enumerate(there) for b in [here[min(k, len(here) - 1)] if here else a]]
     assert len(pairs) > 15 and all(COURSE.get(a, a) == b for a, b in pairs)
 

@@ -11,7 +11,7 @@ from ..errors import XManError
 from ..interpreters import backprop, eval
 from ..manager import XMan
 from ..register import floating
-from ..wengert import Line, Steps, WengertList, checked, registers
+from ..wengert import Line, Steps, WengertList, checked_list, registers
 
 
 class Autograd:
@@ -40,7 +40,7 @@ class Autograd:
 
     def eval(self, opseq: Steps, valueDict: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         """valueDict itself, with the values of all lines added; parameters in whole numbers become floats, to be trained."""
-        opseq = checked(opseq)
+        opseq = checked_list(opseq)
         whole = [name for name in opseq.inputs if isinstance(x := valueDict.get(name), list)
                  or isinstance(x, np.ndarray) and x.dtype.kind != "f"]
         known = self.xman.registers() if whole and isinstance(self.xman, XMan) else {}
@@ -50,7 +50,7 @@ class Autograd:
 
     def bprop(self, opseq: Steps, valueDict: Mapping[str, Any], **deltaDict: Any) -> dict[str, Any]:
         """The deltas of all registers; eval has been called with the same list and dictionary."""
-        opseq = checked(opseq)
+        opseq = checked_list(opseq)
         lines = WengertList(reversed(list(self.optimizeForBProp(opseq))))
         if {line[0] for line in opseq}.intersection(deltaDict) - {line[0] for line in lines}:
             lines = opseq  # a delta was given for what has gone
@@ -61,7 +61,7 @@ class Autograd:
 
         A subclass may have its own, as in the course: bprop goes through what it returns from the first line to the last.
         """
-        opseq = checked(opseq)
+        opseq = checked_list(opseq)
         reads = Counter(a for _, _, args in opseq for a in registers(args))
         softmax = {dst: args[0] for dst, op, args in opseq if op == "softMax" and reads[dst] == 1}
         pairs = {dst: args[0] for dst, op, args in opseq if op == "crossEnt" and isinstance(args[0], str) and args[0] in softmax}

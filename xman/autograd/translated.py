@@ -9,9 +9,9 @@ import ops
 
 from ..errors import SYNONYMS, XManError, nearest
 from ..manager import XMan
-from ..notation import apart, renamings, shown
-from ..passes.writer import Symbol, Writer
-from ..wengert import Steps, WengertList, checked
+from ..notation import apart_from_operators, renamings, shown
+from ..passes.writer import ListWriter, Symbol
+from ..wengert import Steps, WengertList, checked_list
 
 # what the operators of the course are called in `ops`: mul is the matrix product there, crossEnt(p, y) takes the prediction first
 COURSE: dict[str, str | Callable] = SYNONYMS | {"mul": "dot"}
@@ -35,10 +35,10 @@ def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = CO
         model = copy.copy(steps)
         model.operationSequence = lambda *outputs, **options: translated(steps.operationSequence(*outputs, **options), operators)
         return model
-    steps, renamed = apart(checked(steps))
+    steps, renamed = apart_from_operators(checked_list(steps))
     for said in renamings(renamed):
         warnings.warn(f"in the translated list, {said}", stacklevel=2)
-    writer, symbols = Writer(), {}
+    writer, symbols = ListWriter(), {}
     for k, (dst, op, args) in enumerate(steps, 1):
         args = [symbols.setdefault(a, Symbol(writer, a)) if isinstance(a, str) else a for a in args]
         meant = operators.get(op, op)
@@ -52,4 +52,4 @@ def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = CO
         if not isinstance(out, Symbol) or out.name:  # an argument itself, or a number
             out = writer.write("alias", [out])
         out.name, symbols[dst] = dst, out
-    return checked(WengertList(line for line, _ in writer.named(symbols)), ops.G)
+    return checked_list(WengertList(line for line, _ in writer.named(symbols)), ops.G)

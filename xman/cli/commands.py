@@ -28,7 +28,7 @@ from ..train.second_order import METHODS
 from ..wengert import WengertList
 from .drawing import DOT, SVG, draw
 from .learning import findings, sha256
-from .searching import Several, tried
+from .searching import Several, settings_tried
 from .sources import built_in, list_and_values, model_of, schedule_of
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for a program to read.")
@@ -115,7 +115,7 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
     report = check(steps, known, of=of, wrt=wrt or None, sides=sides, seed=seed)
     if as_json:
         print(json.dumps({"ok": report.ok, "checked": len(report.entries), "misshapen": report.misshapen,
-                          "wrong": [plain(entry._asdict()) for entry in report.wrong]}))
+                          "wrong": [json_terms(entry._asdict()) for entry in report.wrong]}))
     else:
         print(report)
     sys.exit(0 if report.ok else 1)
@@ -218,7 +218,7 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
     try:
         importlib.import_module("scipy.linalg.blas")  # a library that is loaded later would not hear of the limit
         with extra("threadpoolctl", "cli", "--threads").threadpool_limits(threads):
-            given, trials, choice = tried(network, sets.train, sets.valid, given, folds, settings_of, not quiet)
+            given, trials, choice = settings_tried(network, sets.train, sets.valid, given, folds, settings_of, not quiet)
             result = fit(network, sets.train, validation=sets.valid, progress=not quiet, prepared=sets.prepared,
                          **settings_of(given))
     except Diverged as error:
@@ -231,7 +231,7 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
     off = None if sets.classes else sets.prepared.scale[1] * np.sqrt(np.mean(
         (predict(network, result.parameters, X)[:, 0] - y.ravel()) ** 2))
     if save or report:
-        made = result.model(**plain({"model": model, "data": data, **sha256(data), **said, **settings, "names": sets.names,
+        made = result.model(**json_terms({"model": model, "data": data, **sha256(data), **said, **settings, "names": sets.names,
                                        "first": sets.first}))
         if save:
             made.save(save)
@@ -240,7 +240,7 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
             truth = np.array(sets.classes, object)[y] if sets.classes else y.ravel() * scale + mean
             write_page(report, made, outputs if sets.classes else outputs * scale + mean, truth, sets.cells, seconds)
     if as_json:
-        print(json.dumps(plain({"model": model, "data": data, **settings, "history": result.history,
+        print(json.dumps(json_terms({"model": model, "data": data, **settings, "history": result.history,
                                 **({"trials": [trial._replace(result=None)._asdict() for trial in trials]} if trials else {}),
                                 "best_epoch": result.best, "reason": result.reason, "seconds": seconds,
                                 "test_loss": test_loss, "test_accuracy": accuracy, "test_error": off, "test_rows": X.shape[0]})))
@@ -264,16 +264,16 @@ def found(values: dict[str, Any], name: str) -> Any:
 
 def tell(results: dict[str, Any], as_json: bool) -> None:
     """One line a register, name = value, or one JSON object."""
-    results = {name: plain(x) for name, x in results.items()}
+    results = {name: json_terms(x) for name, x in results.items()}
     print(json.dumps(results) if as_json else "\n".join(f"{name} = {x}" for name, x in results.items()))
 
 
-def plain(x: Any) -> Any:
+def json_terms(x: Any) -> Any:
     """x in JSON's terms: nested lists of numbers; NaN and infinities, which JSON lacks, as strings."""
     if isinstance(x, (np.ndarray, np.generic)):
-        return plain(x.tolist())
+        return json_terms(x.tolist())
     if isinstance(x, dict):
-        return {key: plain(value) for key, value in x.items()}
+        return {key: json_terms(value) for key, value in x.items()}
     if isinstance(x, (list, tuple)):
-        return [plain(part) for part in x]
+        return [json_terms(part) for part in x]
     return str(x) if isinstance(x, float) and not np.isfinite(x) else x

@@ -24,7 +24,8 @@ STABLY = click.option("--stable", is_flag=True, help="First put in forms that ne
 BRIEF = click.option("--algebra", is_flag=True, help="Shorten as algebra does, at the price of rounding otherwise.")
 
 
-def read(source: str, values: tuple[str, ...], of: str | None, stable: bool = False) -> tuple[WengertList, dict[str, Any], str]:
+def read_source(source: str, values: tuple[str, ...], of: str | None, stable: bool = False
+                ) -> tuple[WengertList, dict[str, Any], str]:
     """The list, the values for its inputs, and the register meant."""
     steps, known = list_and_values(source, of, values)
     of = of or steps[-1][0]
@@ -36,8 +37,8 @@ def read(source: str, values: tuple[str, ...], of: str | None, stable: bool = Fa
 def gradient(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], stable: bool, algebra: bool, raw: bool,
              forward: bool) -> None:
     """Print the list of the gradient; with values for the inputs, the shorter one for such shapes."""
-    steps, known, of = read(source, values, of, stable)
-    wrt = wrt or inputs(steps)
+    steps, known, of = read_source(source, values, of, stable)
+    wrt = wrt or one_input(steps)
     if forward:
         result, dot = tangent_list(steps, wrt), ending(steps)
         keep = [of, *({of + dot} & {dst for dst, _, _ in result})]
@@ -56,8 +57,8 @@ def gradient(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[st
 @click.option("--name", help="Of the function.")
 def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], algebra: bool, name: str | None) -> None:
     """Print the list, its gradient or its tangent as a Python function."""
-    steps, known, _ = read(source, values, of)
-    wrt = wrt or (inputs(steps) if of else None)
+    steps, known, _ = read_source(source, values, of)
+    wrt = wrt or (one_input(steps) if of else None)
     print(pictures.source(steps, of, wrt, known or None, EXACT + ALGEBRA * algebra, name), end="")
 
 
@@ -66,7 +67,7 @@ def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str,
 def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], digits: int, dot: bool,
             svg: str | None) -> None:
     """Print values, tangents and adjoints side by side: xman explain f.wl x1=3 x2=7 --wrt x1."""
-    steps, known, of = read(source, values, of)
+    steps, known, of = read_source(source, values, of)
     found = [pictures.explain(steps, of, x, known, digits) for x in wrt or [None]]
     if not (dot or svg):
         return print("\n\n".join(map(str, found)))
@@ -82,8 +83,8 @@ def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str
 @click.option("--brief", is_flag=True, help="Definition and rule in one step.")
 def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -> None:
     """Print the steps of the chain rule, each with its reason, as in a textbook."""
-    steps, _, of = read(source, (), of)
-    print("\n\n".join(str(pictures.derivation(steps, of, x, brief)) for x in wrt or inputs(steps)[:1]))
+    steps, _, of = read_source(source, (), of)
+    print("\n\n".join(str(pictures.derivation(steps, of, x, brief)) for x in wrt or one_input(steps)[:1]))
 
 
 @of_a_list(FIRST, DOT, SVG,
@@ -92,8 +93,8 @@ def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -
 def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], dot: bool, svg: str | None,
           along: str | None, symbolic: bool) -> None:
     """Print the computation graph, and the derivative as the sum over its paths, forwards and backwards."""
-    steps, known, of = read(source, values, of)
-    graph = pictures.paths(steps, of, wrt or inputs(steps)[:1], known or None)
+    steps, known, of = read_source(source, values, of)
+    graph = pictures.paths(steps, of, wrt or one_input(steps)[:1], known or None)
     if dot or svg:
         draw(pictures.picture(graph, getattr(graph, along)() if along else None), svg)
     elif symbolic:
@@ -106,7 +107,7 @@ def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, 
 @of_a_list(WRT, click.option("--lines", is_flag=True, help="Line by line."))
 def cost(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], lines: bool) -> None:
     """Count the operations and the bytes of the list, its tangent and its adjoint, and time them."""
-    steps, known, of = read(source, values, of)
+    steps, known, of = read_source(source, values, of)
     found = pictures.cost(steps, of, wrt or None, known)
     print(found.evaluation if lines else found)
 
@@ -114,14 +115,14 @@ def cost(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, .
 @of_a_list(WRT, click.option("--plot", metavar="FILE.png", help="Draw it, both axes logarithmic."))
 def differences(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], plot: str | None) -> None:
     """The error of one- and two-sided difference quotients against their step."""
-    steps, known, of = read(source, values, of)
+    steps, known, of = read_source(source, values, of)
     errors = pictures.difference_errors(steps, of, wrt or None, known)
     if plot:
         errors.plot(plot)
     print(errors)
 
 
-def inputs(steps: WengertList) -> tuple[str, ...]:
+def one_input(steps: WengertList) -> tuple[str, ...]:
     """The inputs of the list, of which there has to be one."""
     if not steps.inputs:
         raise XManError("the list has no inputs: there is nothing to differentiate by")

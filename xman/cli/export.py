@@ -14,7 +14,7 @@ from ..passes import EXACT, STABLE, gradient, simplify
 from ..train.optimizers import OPTIMIZERS, training_list
 from ..wengert import WengertList
 from .commands import SOURCE, VALUES, xman
-from .derivatives import inputs
+from .derivatives import one_input
 from .sources import list_and_values
 
 FORMATS = {".onnx": to_onnx, ".stablehlo": to_stablehlo}
@@ -45,7 +45,7 @@ def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt:
     brought = [x for x in steps.inputs if x in known and x not in said]
     steps, outputs = simplify(steps, [of], rewrites=EXACT + STABLE), [of]
     if optimizer:
-        steps, known, outputs = step_of(steps, known, of, wrt or tuple(brought) or inputs(steps), optimizer)
+        steps, known, outputs = step_of(steps, known, of, wrt or tuple(brought) or one_input(steps), optimizer)
     elif wrt:
         outputs = [of, *(f"d{of}_d{x}" for x in wrt)]
         steps = simplify(gradient(steps, of, wrt), outputs)
@@ -53,7 +53,7 @@ def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt:
     FORMATS[Path(path).suffix](steps, known, path, outputs=outputs, constants=constants, rows=rows)
     found = shapes(steps, known)
     for word, names in ("takes", [x for x in steps.inputs if x not in constants]), ("gives", outputs):
-        print(f"{path} {word} " + ", ".join(f"{x} {described(found[x], x in rows)}" for x in names))
+        print(f"{path} {word} " + ", ".join(f"{x} {shape_said(found[x], x in rows)}" for x in names))
 
 
 def step_of(steps: WengertList, known: dict[str, Any], of: str, wrt: tuple[str, ...],
@@ -65,6 +65,6 @@ def step_of(steps: WengertList, known: dict[str, Any], of: str, wrt: tuple[str, 
     return training.steps, {**known, **moments, training.lr: real(0.001), training.t: real(1)}, [of, *training.inplace.values()]
 
 
-def described(found: tuple[tuple, np.dtype], any_rows: bool) -> str:
+def shape_said(found: tuple[tuple, np.dtype], any_rows: bool) -> str:
     shape, dtype = found
     return f"({', '.join(['rows', *map(str, shape[1:])] if any_rows else map(str, shape))}) {dtype}"

@@ -70,13 +70,13 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     from ..grade.reports import autolab as line
     from ..grade.reports import gradescope as results
     from ..grade.run import grade_all
-    from ..grade.sandbox import Sandbox
+    from ..grade.sandbox import sandbox_here
     from ..grade.submissions import find, one
     assignment = assignment_of(name, assignments)
     if (gradescope or autolab) and len(submissions) != 1:
         raise XManError(f"--gradescope and --autolab are for one submission; here are {len(submissions)}")
     found = [one(submissions[0])] if gradescope or autolab else find(submissions, assignment.module)
-    sandbox = Sandbox.here(unsafe)
+    sandbox = sandbox_here(unsafe)
     if unsafe:
         print(f"xman: the sandbox is {sandbox.name}", file=sys.stderr)
     out = out or Path(f"{assignment.module}-grades")
@@ -95,7 +95,7 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     if as_json:
         print(json.dumps(records, indent=1))
     else:
-        print(terminal.table(records[0]) if len(records) == 1 else terminal.class_table(records))
+        print(terminal.report_table(records[0]) if len(records) == 1 else terminal.class_table(records))
     if gradescope:
         atomically(gradescope, json.dumps(results.results(records[0]), indent=1) + "\n")
     if autolab:
@@ -135,9 +135,8 @@ def autolab(name: str, assignments: Path | None, term: str | None, out: Path) ->
 @click.option("--json", "as_json", is_flag=True)
 def doctor(unsafe: bool, as_json: bool) -> None:
     """Try the sandbox of this machine from inside: what holds, and what to install where it does not."""
-    from ..grade.sandbox import Sandbox
-    from ..grade.sandbox import doctor as findings
-    found = findings(unsafe)
+    from ..grade.sandbox import examined, sandbox_here
+    found = examined(unsafe)
     if as_json:
         print(json.dumps([finding._asdict() for finding in found], indent=1))
     else:
@@ -147,5 +146,5 @@ def doctor(unsafe: bool, as_json: bool) -> None:
             if finding.todo and not finding.ok:
                 print(f"     {'':<{width}}  → {finding.todo}")
         bad = sum(not finding.ok for finding in found)
-        print(f"\n{len(found) - bad} of {len(found)} hold" + ("" if bad else f": {Sandbox.here(unsafe).name}"))
+        print(f"\n{len(found) - bad} of {len(found)} hold" + ("" if bad else f": {sandbox_here(unsafe).name}"))
     sys.exit(0 if all(finding.ok for finding in found) else 1)

@@ -16,13 +16,13 @@ import numpy as np
 
 from ..errors import XManError, extra
 from ..files import Model, load
-from ..files.reports import judged, told
+from ..files.reports import judged, report_text
 from ..tables import TableError, batches
 from ..tables.columns import sizes
+from ..tables.readers import float_of, read_libsvm, read_titles
 from ..tables.reading import formed, of_text
 from ..train.loaders import PARTS, PIXEL, images, kind_of, targets
-from ..train.readers import float_of, read_libsvm, read_titles
-from .commands import AS_JSON, HEADER, ZERO_BASED, plain, xman
+from .commands import AS_JSON, HEADER, ZERO_BASED, json_terms, xman
 
 BATCH = 65536  # rows that are read together
 MODEL = click.argument("model", metavar="MODEL")
@@ -137,4 +137,4 @@ def evaluate(model: str, source: str, header: bool | None, zero_based: bool | No
         outputs.append(read_model.outputs(piece, source))
         truth.append(known if isinstance(known, np.ndarray) else read_model.truth(known, source))
     found = judged(read_model, np.concatenate(outputs), np.concatenate(truth))
-    print(json.dumps(plain(found)) if as_json else told(found))
+    print(json.dumps(json_terms(found)) if as_json else report_text(found))

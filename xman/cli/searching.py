@@ -11,7 +11,7 @@ import click
 from ..errors import XManError
 from ..manager import XMan
 from ..train import Trial, cross_validate, search
-from ..train.selection import mean_of, told
+from ..train.selection import mean_of, trial_text
 
 
 class Several(click.ParamType):
@@ -29,7 +29,7 @@ class Several(click.ParamType):
         return f"{'|'.join(self.kind.choices) if isinstance(self.kind, click.Choice) else self.name.upper()}[,…]"
 
 
-def tried(network: XMan, data: tuple, validation: tuple, given: dict[str, Any], folds: int | None,
+def settings_tried(network: XMan, data: tuple, validation: tuple, given: dict[str, Any], folds: int | None,
           settings_of: Callable[[dict], dict], show: bool) -> tuple[dict[str, Any], list[Trial], str]:
     """The settings with the least loss in place of those that have several values, all trials, and a line that says so.
 
@@ -55,8 +55,8 @@ def tried(network: XMan, data: tuple, validation: tuple, given: dict[str, Any], 
         else:
             trials += cross_validate(network, data, progress=False, **settings, **rows)
             for trial in trials if show else ():
-                print(told(trial), file=sys.stderr)
+                print(trial_text(trial), file=sys.stderr)
     if not grid:
-        return given, trials, told(mean_of(trials))
+        return given, trials, trial_text(mean_of(trials))
     best = min(trials, key=lambda trial: trial.loss)
-    return given | best.settings, trials, f"chosen of {len(trials)} trials, and trained: {told(best)}"
+    return given | best.settings, trials, f"chosen of {len(trials)} trials, and trained: {trial_text(best)}"

@@ -16,26 +16,14 @@ import numpy as np
 
 import ops
 
+from .. import models
 from ..errors import XManError, nearest
 from ..export import from_onnx
 from ..manager import XMan
-from ..models import (
-    GRU,
-    LSTM,
-    MLP,
-    RNN,
-    AdaptiveBasis,
-    ConvolutionalNetwork,
-    LinearRegression,
-    LogisticRegression,
-    PoissonRegression,
-    ResidualMLP,
-    Transformer,
-)
 from ..notation import shortened
 from ..train import Dataset, cosine, exponential, product, step_decay, warm_up
 from ..train.schedules import Schedule
-from ..wengert import WengertList, checked
+from ..wengert import WengertList, checked_list
 
 
 def list_and_values(source: str, of: str | None, values: tuple[str, ...]) -> tuple[WengertList, dict[str, Any]]:
@@ -55,18 +43,18 @@ def list_and_values(source: str, of: str | None, values: tuple[str, ...]) -> tup
                             f"{', '.join(name for name, r in model.namedRegisterItems() if r.definedAs)}")
         steps = model.operationSequence(getattr(model, name))
         return steps, {**model.inputDict(), **assignments(values, steps)}
-    text = sys.stdin.read() if source == "-" else read(source)
+    text = sys.stdin.read() if source == "-" else text_at(source)
     try:
         steps = WengertList.from_json(text) if source.endswith(".json") else WengertList.from_text(text)
     except XManError as error:
         raise XManError(f"{source}: {error}") from None
-    steps = checked(steps, ops.G)
+    steps = checked_list(steps, ops.G)
     if not steps:
         raise XManError(f"{source} holds no line of a list, such as z1 = mul(h, w)")
     return steps, assignments(values, steps)
 
 
-def read(path: str) -> str:
+def text_at(path: str) -> str:
     try:
         return Path(path).read_text("utf-8")
     except UnicodeDecodeError:
@@ -78,9 +66,9 @@ def read(path: str) -> str:
 def model_of(source: str) -> XMan:
     """An instance of path/to/model.py:Class, or of :Class(64, hidden=[8]); Class may be left out where the file has only one."""
     path, _, call = source.partition(":")
-    name, args, named = called(call)
+    name, args, named = parsed_call(call)
     file = Path(path).resolve()
-    read(path)
+    text_at(path)
     spec = importlib.util.spec_from_file_location(file.stem, file)
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     sys.path.append(str(file.parent))
@@ -107,7 +95,7 @@ def model_of(source: str) -> XMan:
         sys.path.remove(str(file.parent))
 
 
-def called(text: str) -> tuple[str, list, dict[str, Any]]:
+def parsed_call(text: str) -> tuple[str, list, dict[str, Any]]:
     """(name, arguments, those by name) of `Class(64, hidden=[8])`: literals alone, nothing is run."""
     try:
         call = ast.parse(text or "''", mode="eval").body
@@ -121,16 +109,16 @@ def called(text: str) -> tuple[str, list, dict[str, Any]]:
 
 
 # of `xman train`: what a model is, what of, and its options where nothing else is said; one that it has no use for is not here
-MODELS = {"linear": (LinearRegression, "numbers", {}), "poisson": (PoissonRegression, "numbers", {}),
-          "logreg": (LogisticRegression, "classes", {"loss": "softmaxCrossEntropy"}),
-          "mlp": (MLP, "rows", {"hidden": (512, 256), "activation": "relu", "last": None, "loss": "squaredError"}),
-          "residual": (ResidualMLP, "rows", {"hidden": (100,), "activation": "relu", "loss": "softmaxCrossEntropy"}),
-          "convolution": (ConvolutionalNetwork, "classes", {"activation": "relu", "loss": "softmaxCrossEntropy"}),
-          "rnn": (RNN, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
-          "gru": (GRU, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
-          "lstm": (LSTM, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
-          "transformer": (Transformer, "sequences", {"hidden": (64,), "loss": "softmaxCrossEntropy"}),
-          "basis": (AdaptiveBasis, "numbers", {"hidden": (20,), "basis": "tanh"})}
+MODELS = {"linear": (models.LinearRegression, "numbers", {}), "poisson": (models.PoissonRegression, "numbers", {}),
+          "logreg": (models.LogisticRegression, "classes", {"loss": "softmaxCrossEntropy"}),
+          "mlp": (models.MLP, "rows", {"hidden": (512, 256), "activation": "relu", "last": None, "loss": "squaredError"}),
+          "residual": (models.ResidualMLP, "rows", {"hidden": (100,), "activation": "relu", "loss": "softmaxCrossEntropy"}),
+          "convolution": (models.ConvolutionalNetwork, "classes", {"activation": "relu", "loss": "softmaxCrossEntropy"}),
+          "rnn": (models.RNN, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
+          "gru": (models.GRU, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
+          "lstm": (models.LSTM, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
+          "transformer": (models.Transformer, "sequences", {"hidden": (64,), "loss": "softmaxCrossEntropy"}),
+          "basis": (models.AdaptiveBasis, "numbers", {"hidden": (20,), "basis": "tanh"})}
 
 
 def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
@@ -157,14 +145,14 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
             raise XManError("a basis is of rows of numbers; these data are titles")
         low, high = (end.toarray()[0] if hasattr(end, "toarray") else end for end in (X.min(0), X.max(0)))
         high = np.where(high > low, high, low + 1)
-        return AdaptiveBasis(options.pop("basis"), *hidden, columns=X.shape[1], low=low, high=high, **options)
+        return models.AdaptiveBasis(options.pop("basis"), *hidden, columns=X.shape[1], low=low, high=high, **options)
     if name == "convolution":
         side = math.isqrt(features)
         if X.ndim != 2 or side ** 2 != features:
             raise XManError(f"a convolution is of square images, such as --data digits; a row here has {features:,} numbers")
         return make((side, side), outputs, **options)
     if name == "mlp":
-        return MLP([features, *hidden, outputs], **options)
+        return models.MLP([features, *hidden, outputs], **options)
     if of == "sequences":
         return make(X.shape[2], *hidden, outputs, steps=X.shape[1], **options)
     return make(features, *hidden, outputs, **options)
@@ -204,11 +192,11 @@ def assignments(words: tuple[str, ...], steps: WengertList) -> dict[str, Any]:
             raise XManError(f"{name} is given two values")
         if name not in steps.inputs:
             raise XManError(f"the list has no input {name!r}{nearest(name, steps.inputs)}; it has {', '.join(steps.inputs)}")
-        values[name] = array(word, text)
+        values[name] = array_argument(word, text)
     return values
 
 
-def array(word: str, text: str) -> Any:
+def array_argument(word: str, text: str) -> Any:
     try:
         if text.startswith("@"):
             load = np.load if text.endswith(".npy") else lambda path: np.loadtxt(path, delimiter=",", ndmin=2)

@@ -23,9 +23,9 @@ import ops
 
 from ..errors import XManError, nearest
 from ..interpreters import eval
-from ..interpreters.context import missing, numbers
-from ..notation import apart, renamings, shortened
-from ..wengert import Steps, WengertList, checked, named
+from ..interpreters.context import missing, with_numpy_reals
+from ..notation import apart_from_operators, renamings, shortened
+from ..wengert import Steps, WengertList, checked_list, known_registers
 from .program import Built, Engine, Program, check_update, on_host, program_of, taken
 
 ENGINES: dict[str, Engine] = {}  # what `register` was given
@@ -66,17 +66,17 @@ class Compiled:
     """
 
     def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str, inplace: Mapping[str, str] | None):
-        steps, renamed = apart(exact(checked(steps)))
+        steps, renamed = apart_from_operators(exact(checked_list(steps)))
         for said in renamings(renamed):
             warnings.warn(f"in the program that compile makes, {said}", stacklevel=3)
-        self.steps = checked(steps, ops.G)
+        self.steps = checked_list(steps, ops.G)
         if engine not in ("auto", *ENGINES):
             raise XManError(f"there is no engine {engine!r}{nearest(str(engine), ENGINES)}; there are auto, {', '.join(ENGINES)}")
         if not self.steps:
             raise XManError("the list is empty: there is nothing to compile")
         self.inplace = overwritten(self.steps, inplace)
         wanted = self.steps.outputs if outputs is None else outputs
-        self.outputs = tuple(str.__str__(x) for x in named(self.steps, wanted, "outputs"))
+        self.outputs = tuple(str.__str__(x) for x in known_registers(self.steps, wanted, "outputs"))
         self.asked = engine
         self.engine, self.why = engine, f"{engine} was asked for"
         self._programs: dict[tuple, tuple[Built, str, str]] = {}  # with the engine, and why that one
@@ -117,7 +117,7 @@ class Compiled:
 
     def _specialised(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by the program for values of these kinds: a new one if they are new."""
-        values = numbers(values, self.steps.inputs)
+        values = with_numpy_reals(values, self.steps.inputs)
         values |= {x: taken(x, values[x]) for x in self.steps.inputs if x in values}
         missing(self.steps, values)
         self._look_at(values)
@@ -176,7 +176,7 @@ class Compiled:
         """The engine to begin with, and why that one."""
         engine, why = self.asked, f"{self.asked} was asked for"
         if engine == "auto":
-            engine, why = chosen(self.steps, values, self.inplace)
+            engine, why = chosen_engine(self.steps, values, self.inplace)
         package, extra = ENGINES[engine].package, ENGINES[engine].extra
         if package and importlib.util.find_spec(package) is None:
             raise XManError(f"the engine {engine} needs the package {package}: pip install 'xman[{extra}]'")
@@ -239,7 +239,7 @@ def exact(steps: WengertList) -> WengertList:
     return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
 
 
-def chosen(steps: WengertList, values: Mapping[str, Any], inplace: Mapping[str, str]) -> tuple[str, str]:
+def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mapping[str, str]) -> tuple[str, str]:
     """The engine for a list, and why that one. The variable XMAN_ENGINE of the environment decides where it is set."""
     wishes = {name: engine.wish(steps, values, inplace) for name, engine in ENGINES.items()}
     best = max(wishes, key=lambda name: wishes[name][0])
@@ -258,9 +258,9 @@ def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[s
     if not isinstance(inplace, Mapping):
         raise XManError(f"inplace is a dictionary from inputs to the registers that overwrite them, {{'W': 'W_next'}}, not "
                         f"{shortened(inplace)}")
-    if strange := [x for x in named(steps, inplace, "inplace") if x not in steps.inputs]:
+    if strange := [x for x in known_registers(steps, inplace, "inplace") if x not in steps.inputs]:
         raise XManError(f"inplace names {strange[0]!r}, which is computed; only an input can be overwritten")
-    if strange := [y for y in named(steps, inplace.values(), "inplace") if y in steps.inputs]:
+    if strange := [y for y in known_registers(steps, inplace.values(), "inplace") if y in steps.inputs]:
         raise XManError(f"inplace: {strange[0]!r} is an input; what overwrites one is computed")
     if len(set(inplace.values())) < len(inplace):
         raise XManError("inplace: a register overwrites one input; give each of them its own")

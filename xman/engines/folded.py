@@ -26,7 +26,7 @@ def folded(program: Program, rows: bool = True) -> list[Line]:
                and len(kinds[dst].shape) == 2 and args[1:] in ((), (None,), ((1, 0),))}
     lines: dict[str, Line] = {}
     for dst, op, args in program.steps:
-        found = product(dst, op, args, kinds, flipped) or absorbed(dst, op, args, kinds, made, uses, rows)
+        found = gemm_of(dst, op, args, kinds, flipped) or absorbed(dst, op, args, kinds, made, uses, rows)
         if found:
             made[dst] = found
             for z in args:  # the product that this line is made of
@@ -38,7 +38,7 @@ def folded(program: Program, rows: bool = True) -> list[Line]:
     return needed([*lines.values()], (*program.outputs, *program.inplace))
 
 
-def product(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind], flipped: Mapping[str, str]) -> tuple | None:
+def gemm_of(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind], flipped: Mapping[str, str]) -> tuple | None:
     """The gemm that a dot of two matrices of one precision is."""
     if op != "dot" or not all(isinstance(a, str) and a in kinds and len(kinds[a].shape) == 2 for a in args):
         return None

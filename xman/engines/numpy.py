@@ -32,11 +32,11 @@ def build(program: Program) -> Built:
     """The program in NumPy. Its memory is taken once for each thread that runs it at a time, and kept."""
     products = [line for line in program.steps if line[1] == "dot"]
     worth = flops_of(products, program.kinds) >= WORTH_BLAS
-    writer = Writer(program, folded(program) if worth else list(program.steps))
+    writer = NumpyWriter(program, folded(program) if worth else list(program.steps))
     return Built(writer.function(), str(writer.text), writer.plan())
 
 
-class Writer:
+class NumpyWriter:
     """Writes a program: where each result goes, and then line by line."""
 
     def __init__(self, program: Program, lines: list[Line]):

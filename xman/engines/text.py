@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import XManError
-from ..interpreters.context import number
+from ..interpreters.context import numpy_real
 from ..notation import shortened
 from .program import Kind, Program
 
@@ -59,7 +59,7 @@ class Text:
         """A register's name as it is; a literal as Python that evaluates to it, of the same type."""
         if isinstance(a, str):
             return a
-        if plain(a):
+        if stands_in_text(a):
             return repr(a)
         return self.object("constant" if isinstance(a, (np.ndarray, np.generic)) else "literal", a)
 
@@ -76,10 +76,10 @@ class Text:
         return "\n".join(self.lines) + "\n"
 
 
-def plain(a: Any) -> bool:
+def stands_in_text(a: Any) -> bool:
     """Whether a can stand in the text: None, a number, or a tuple of such."""
     if type(a) is tuple:  # a class of one's own may print itself as anything
-        return all(map(plain, a))
+        return all(map(stands_in_text, a))
     return a is None or type(a) in (bool, int) or type(a) is float and math.isfinite(a)
 
 
@@ -96,16 +96,16 @@ def guard(text: Text, program: Program, inputs: Collection[str], contiguous: Col
             text.add(f"if {kind_of_value}({x}) is not {ndarray} or {x}.shape != {kind.shape} or "
                      f"{x}.dtype != {text.object(kind.dtype.name, kind.dtype)}{order}: return None")
         elif kind:
-            convert = text.object("number", number)
+            convert = text.object("number", numpy_real)
             text.add(f"if {kind_of_value}({x}) is {real} or {kind_of_value}({x}) is {whole}: {x} = {convert}({x!r}, {x})")
-            text.add(f"if {kind_of_value}({x}) is not {text.object(scalar(kind).__name__, scalar(kind))}: return None")
+            text.add(f"if {kind_of_value}({x}) is not {text.object(scalar_type(kind).__name__, scalar_type(kind))}: return None")
         else:
             shape = text.object("shape", np.shape)
             text.add(f"if {kind_of_value}({x}) is not {text.object('kind', program.others[x][0])} or "
                      f"{shape}({x}) != {program.others[x][1]}: return None")
 
 
-def scalar(kind: Kind) -> type:
+def scalar_type(kind: Kind) -> type:
     """The type of a number of that kind."""
     return bool if kind.dtype.kind == "b" and not kind.array else kind.dtype.type
 

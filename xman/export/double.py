@@ -8,15 +8,15 @@ import numpy as np
 
 from ops import f
 
-from .elimination import det
+from ..formulas.elimination import det
+from ..formulas.special import SPECIAL
 from .rows import through
-from .special import SPECIAL
 
 LN2 = math.log(2.0)
 
 
 def arctan(x):
-    """Its float32 y, and arctan(x) − y by the addition theorem: its tangent is so small that it is the angle."""
+    """What float32 says, y, and the rest by the addition theorem: so small an angle is its tangent."""
     y, x = f.astype(f.arctan(f.astype(x, ("float32",))), ("float64",)), f.minimum(f.maximum(x, -1e300), 1e300)
     return y + (x * f.cos(y) - f.sin(y)) / (f.cos(y) + x * f.sin(y))
 
@@ -33,7 +33,8 @@ def arcsinh(x):
 
 
 DOUBLE: dict[str, Callable] = {
-    "tan": lambda x: f.sin(x) / f.cos(x), "arctan": arctan, "sinh": sinh, "arcsinh": arcsinh, "erf": SPECIAL["erf"], "det": det,
+    "tan": lambda x: f.sin(x) / f.cos(x), "arctan": arctan, "sinh": sinh, "arcsinh": arcsinh, "det": det,
+    "erf":     SPECIAL["erf"],
     "arcsin":  lambda x: arctan(x / f.sqrt((1.0 - x) * (1.0 + x))),
     "arccos":  lambda x: 2.0 * arctan(f.sqrt((1.0 - x) / (1.0 + x))),
     "cosh":    lambda x: f.exp(x - LN2) + f.exp(-x - LN2),

@@ -20,7 +20,7 @@ from ops.table import ELEMENTWISE
 from ..engines.jax.table import compares
 from ..errors import XManError, extra
 from ..notation import shortened
-from ..passes.writer import Symbol, Writer, Written
+from ..passes.writer import ListWriter, Symbol, WrittenLine
 from ..register import literal
 from ..validity import refuse_name
 from ..wengert import Line, WengertList, needed
@@ -44,7 +44,7 @@ class Example(Symbol):
 
     constant = False  # whether the file has its value
 
-    def __init__(self, writer: Writer, name: str | None, value: Any):
+    def __init__(self, writer: ListWriter, name: str | None, value: Any):
         super().__init__(writer, name)
         self.value = value
 
@@ -66,12 +66,12 @@ class Example(Symbol):
         return super().__array_function__(function, types, args, options)
 
 
-class Lines(Writer):
+class Lines(ListWriter):
     """The lines of examples."""
 
     def line(self, op: str, args: Iterable[Any], value: Any, name: str | None = None) -> Example:
         out = Example(self, name, value)
-        self.lines.append(Written(out, op, tuple(a if isinstance(a, Example) else literal(a, op) for a in args), None))
+        self.lines.append(WrittenLine(out, op, tuple(a if isinstance(a, Example) else literal(a, op) for a in args), None))
         return out
 
 

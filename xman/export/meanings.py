@@ -180,7 +180,8 @@ def cumsum(x, axis, exclusive=0, reverse=0):
 def index_of(op):
     def find(x, axis=0, keepdims=1, select_last_index=0):
         x = x if op == "max" else downwards(x)
-        at = np.shape(x)[axis] - 1 - f.argmax(f.flip(x, axis), axis) if select_last_index else f.argmax(x, axis)
+        at = f.argmax(f.flip(x, axis) if select_last_index else x, axis)
+        at = np.shape(x)[axis] - 1 - at if select_last_index else at
         return unsqueeze(at, axis) if keepdims else at
     return find
 
@@ -189,9 +190,9 @@ def one_hot(indices, depth, values, axis=-1):
     off, on = known(values, "values").tolist()
     depth = int(known(depth, "depths").item())
     within_bounds((*np.shape(indices), depth))
-    classes = np.arange(depth).reshape(-1, *(1 for _ in range(-axis - 1 if axis < 0 else np.ndim(indices) - axis)))
-    inside = f.logical_and(f.less(indices, depth), f.greater_equal(indices, -depth))
-    at = f.logical_and(f.equal(unsqueeze(f.remainder(indices, depth), axis), classes), unsqueeze(inside, axis))
+    classes = np.arange(depth).reshape(-1, *[1] * (-axis - 1 if axis < 0 else np.ndim(indices) - axis))
+    indices = unsqueeze(indices, axis)
+    at = f.logical_or(f.equal(indices, classes), f.equal(indices, classes - depth))
     return fitted(f.where(at, on, off), dtype_of(values))
 
 

@@ -13,9 +13,10 @@ import numpy as np
 
 import ops
 from ops import Expression, G
+from ops.facts import FACTS
 
 from ..errors import XManError
-from .formulas import FORMULAS
+from ..formulas import FORMULAS
 from .picking import picked, scattered
 
 # operators that are a ufunc of NumPy and a function of the standard, under another name where one is said
@@ -71,7 +72,7 @@ def on(xp: Any, /, **own: Callable) -> dict[str, Callable]:
     table: dict[str, Callable] = {}
     known = primitive(xp, table) | own
     for op in G:
-        formula = FORMULAS.get(op) or (G[op] if op not in ops.table.OURS else None)
+        formula = FORMULAS.get(op) or FACTS[op].formula or (G[op] if op not in ops.table.OURS else None)
         table[op] = known.get(op) or (through(formula, table) if formula else lacking(op, xp))
     return table
 

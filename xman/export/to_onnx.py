@@ -17,9 +17,9 @@ import ops
 from ..errors import XManError, extra
 from ..files.whole import write_whole
 from ..interpreters import eval
-from ..interpreters.context import missing, numbers
+from ..interpreters.context import missing, with_numpy_reals
 from ..notation import shortened, shown
-from ..wengert import Line, Steps, WengertList, checked, named, needed
+from ..wengert import Line, Steps, WengertList, checked_list, known_registers, needed
 from .double import DOUBLE, in_either
 from .nodes import OPSET, Node, Nodes, beyond
 from .rows import on
@@ -58,12 +58,12 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
 def asked(steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None, constants: Iterable[str],
           rows: Iterable[str]) -> tuple[WengertList, dict[str, Any], list[str], list[str], list[str]]:
     """What was asked for, when it can be."""
-    steps = checked(steps, ops.G)
-    outputs = named(steps, steps.outputs if outputs is None else outputs, "outputs")
+    steps = checked_list(steps, ops.G)
+    outputs = known_registers(steps, steps.outputs if outputs is None else outputs, "outputs")
     if given := [x for x in outputs if x in steps.inputs]:
         raise XManError(f"outputs names {given[0]!r}, which is an input; a model gives what it computes")
-    values = numbers(values, steps.inputs)
-    constants, rows = (named(steps, names, word) for names, word in ((constants, "constants"), (rows, "rows")))
+    values = with_numpy_reals(values, steps.inputs)
+    constants, rows = (known_registers(steps, names, word) for names, word in ((constants, "constants"), (rows, "rows")))
     for name in (*constants, *rows):
         if name not in steps.inputs or name in constants and name in rows:
             raise XManError(f"{name!r} is not an input of the list that can be kept in the file, or have any number of rows")

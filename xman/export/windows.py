@@ -1,4 +1,4 @@
-"""Convolutions and pools of ONNX: windows are places of the padded input, so that they are a product, or a reduction."""
+"""Convolutions and pools of ONNX: windows are places of the padded input, for a product or a reduction."""
 from __future__ import annotations
 
 import math
@@ -16,7 +16,7 @@ from .meanings import dtype_of, pad, within_bounds
 def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0, pads: Sequence[int] = (),
             strides: Sequence[int] = (), dilations: Sequence[int] = (), auto_pad: str = "NOTSET",
             ceil_mode: int = 0) -> tuple[Any, tuple[int, ...]]:
-    """x, (n, c, …), as (n, c, positions, entries of a window), and how many positions there are along each axis.
+    """x, (n, c, …), as (n, c, positions, entries of a window), and the number of positions along each axis.
 
     fill: what the padding is of; beyond: what the last windows have where they reach beyond that.
     """
@@ -36,7 +36,7 @@ def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0
         if any(widths):
             x = pad(x, np.array(widths), np.array(value), np.arange(2, np.ndim(x)))
     lead, sizes = np.shape(x)[:2], np.shape(x)[2:]
-    places = sliding_window_view(np.arange(math.prod(sizes)).reshape(sizes), reach)  # it raises where they do not fit
+    places = sliding_window_view(np.arange(math.prod(sizes)).reshape(sizes), reach)  # raises if none fits
     places = places[tuple(slice(None, None, step) for step in (*steps, *gaps))]
     within_bounds((*lead, *places.shape))
     positions = places.shape[:len(kernel)]
@@ -68,7 +68,8 @@ def greatest(x, kernel, storage_order=0, **named):
 
 def average(x, kernel, count_include_pad=0, **named):
     seen, positions = windows(x, kernel, **named)
-    there, _ = windows(np.ones((1, 1, *np.shape(x)[2:]), dtype_of(x)), kernel, fill=count_include_pad, **named)
+    ones = np.ones((1, 1, *np.shape(x)[2:]), dtype_of(x))
+    there, _ = windows(ones, kernel, fill=count_include_pad, **named)
     return f.sum(seen, -1) / there.sum(-1), positions
 
 

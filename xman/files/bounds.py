@@ -12,14 +12,14 @@ import ops
 from ..errors import XManError
 from ..interpreters import eval
 from ..tables.columns import DATES, NUMBERS, Column, sizes
-from ..wengert import WengertList, checked
+from ..wengert import WengertList, checked_list
 
 LINES, TEXT = 100_000, 2 ** 26  # of a list, and its characters
 LARGEST = 2 ** 24               # a whole number among the literals, and the entries that a shape makes
 ENTRIES = 2 ** 27               # that the registers hold together for one row, beside the parameters
 
 
-def read_list(text: str, columns: Sequence[Column], values: Mapping[str, np.ndarray], output: str,
+def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.ndarray], output: str,
               classes: int) -> WengertList:
     """The list that a file's text is. ValueError where it is none, takes more than a model can need, or gives something else.
 
@@ -28,7 +28,7 @@ def read_list(text: str, columns: Sequence[Column], values: Mapping[str, np.ndar
     """
     if not isinstance(text, str) or len(text) > TEXT or text.count("\n") > LINES:
         raise ValueError(f"its list is no text of at most {LINES:,} lines and {TEXT:,} characters")
-    steps = checked(WengertList.from_text(text), ops.G)
+    steps = checked_list(WengertList.from_text(text), ops.G)
     if strange := [name for name in steps.inputs if name not in values and name not in {c.register for c in columns}]:
         raise ValueError(f"its list reads {strange[0]!r}, which is no column and has no value")
     for k, (_, op, args) in enumerate(steps, 1):

@@ -19,7 +19,7 @@ from ..tables.columns import sizes
 from ..tables.kinds import target_cells
 from ..wengert import Line, WengertList, temporaries
 from . import container
-from .bounds import read_list
+from .bounds import bounded_list
 
 BATCH = 4096  # rows that are evaluated together
 
@@ -109,7 +109,7 @@ def load(path: str | Path) -> Model:
         columns = tuple(Column(*map(str, column)) for column in facts["columns"])
         values = {name.removeprefix("values/"): x for name, x in arrays.items() if name.startswith("values/")}
         output, classes, target = str(facts["output"]), tuple(map(str, facts["classes"])), str(facts["target"])
-        steps = read_list(facts["list"], columns, values, output, len(classes))
+        steps = bounded_list(facts["list"], columns, values, output, len(classes))
         return Model(steps, values, columns, output, classes, target, dict(facts["settings"]))
     except (KeyError, TypeError, ValueError) as error:
         raise XManError(f"{path} is not a model of xman: {error}") from None

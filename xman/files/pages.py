@@ -9,7 +9,7 @@ import numpy as np
 
 from .container import versions
 from .model import Model
-from .reports import judged, told
+from .reports import judged, report_text
 from .whole import write_whole
 
 STYLE = ("body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
@@ -32,7 +32,7 @@ def write_page(path: str, model: Model, outputs: np.ndarray, truth: np.ndarray, 
              "versions": ", ".join(map(" ".join, versions().items())),
              **{key: value for key, value in settings.items() if key not in ("history", "names")}}
     parts = [f"<h1>{escape(model.target)}</h1>", table([facts.items()], rows=True),
-             "<h2>How good it is</h2>", f"<pre>{escape(told(report))}</pre>",
+             "<h2>How good it is</h2>", f"<pre>{escape(report_text(report))}</pre>",
              "<h2>Curves</h2>", *(curve(history, names) for names in (("loss", "validation_loss"), ("validation_accuracy",))),
              "<h2>Worst mistakes</h2>", mistakes(model, outputs, truth, rows),
              "<h2>The list</h2>", f"<pre>{escape(str(model.steps))}</pre>"]
@@ -82,14 +82,14 @@ def mistakes(model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping
     column = model.columns[0]
     if column.kind == "array" and (side := round(np.sqrt(rows[column.register][0].size))) ** 2 == rows[column.register][0].size:
         figure = "<figure>{}<figcaption>{}, taken for {}</figcaption></figure>"
-        return "".join(figure.format(picture(np.asarray(rows[column.register][k]).reshape(side, side)), escape(truth[k]),
+        return "".join(figure.format(grey_squares(np.asarray(rows[column.register][k]).reshape(side, side)), escape(truth[k]),
                                      escape(found[k])) for k in worst)
     shown = [c for c in model.columns if c.register in rows][:12]
     return table([["truth", "prediction", *(c.name for c in shown)],
                   *([truth[k], found[k], *(str(rows[c.register][k])[:40] for c in shown)] for k in worst)])
 
 
-def picture(image: np.ndarray) -> str:
+def grey_squares(image: np.ndarray) -> str:
     """An image as squares of grey, its least entry white and its greatest black."""
     low, span = image.min(), np.ptp(image) or 1
     size = max(1, 96 // len(image))

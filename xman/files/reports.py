@@ -16,23 +16,53 @@ def judged(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[str, An
     Of numbers: rows, r2, rmse, mae. Of classes: rows, accuracy, classes with precision, recall, f1 and rows each, the matrix
     confusion [truth][prediction], log_loss, and calibration: the mean confidence, accuracy and rows of each tenth of confidence.
     """
-    found = model.labels(outputs)
+    found, metrics = model.labels(outputs), scores()
     if not model.classes:
         off = found.astype(float) - truth
-        spread = np.sum((truth - truth.mean()) ** 2)
-        return {"rows": len(truth), "r2": float(1 - np.sum(off ** 2) / spread) if spread else None,
+        return {"rows": len(truth), "r2": float(metrics.r2_score(truth, found)) if np.ptp(truth) else None,
                 "rmse": float(np.sqrt(np.mean(off ** 2))), "mae": float(np.mean(np.abs(off)))}
     names = [*model.classes, *sorted({*truth.tolist()} - {*model.classes})]
     place = {name: k for k, name in enumerate(names)}
     at, guess = (np.array([place[label] for label in labels.tolist()], int) for labels in (truth, found))
-    confusion = np.bincount(at * len(names) + guess, minlength=len(names) ** 2).reshape(len(names), -1)
-    right, given, there = confusion.diagonal(), confusion.sum(0), confusion.sum(1)
-    share = lambda a, b: np.divide(a, b, out=np.zeros(len(names)), where=b > 0)
-    precision, recall, f1 = share(right, given), share(right, there), share(2.0 * right, given + there)
-    report = {"rows": len(truth), "accuracy": float(right.sum() / len(truth)), "confusion": confusion.tolist(), "classes": [
+    confusion = metrics.confusion_matrix(at, guess, labels=range(len(names)))
+    each = metrics.precision_recall_fscore_support(at, guess, labels=range(len(names)), zero_division=0)
+    right = float(metrics.accuracy_score(at, guess))
+    report = {"rows": len(truth), "accuracy": right, "confusion": confusion.tolist(), "classes": [
         {"class": name, "precision": float(p), "recall": float(r), "f1": float(f), "rows": int(n)}
-        for name, p, r, f, n in zip(names, precision, recall, f1, there, strict=True)]}
+        for name, p, r, f, n in zip(names, *each, strict=True)]}
     return report | calibration(model, outputs, at, guess)
+
+
+def scores() -> Any:
+    """The functions of sklearn.metrics, or where it is not installed those that are used here."""
+    try:
+        from sklearn import metrics
+        return metrics
+    except ImportError:
+        return Scores
+
+
+class Scores:
+    """Of sklearn.metrics what `judged` takes."""
+
+    @staticmethod
+    def r2_score(truth: np.ndarray, found: np.ndarray) -> float:
+        return 1 - np.sum((found.astype(float) - truth) ** 2) / np.sum((truth - truth.mean()) ** 2)
+
+    @staticmethod
+    def accuracy_score(truth: np.ndarray, found: np.ndarray) -> float:
+        return np.mean(truth == found)
+
+    @staticmethod
+    def confusion_matrix(truth: np.ndarray, found: np.ndarray, labels: range) -> np.ndarray:
+        return np.bincount(truth * len(labels) + found, minlength=len(labels) ** 2).reshape(len(labels), -1)
+
+    @staticmethod
+    def precision_recall_fscore_support(truth: np.ndarray, found: np.ndarray, labels: range, zero_division: int) -> tuple:
+        confusion = Scores.confusion_matrix(truth, found, labels)
+        right, given, there = confusion.diagonal(), confusion.sum(0), confusion.sum(1)
+        share = lambda a, b: np.divide(a, b, out=np.full(len(b), float(zero_division)), where=b > 0)
+        return share(right, given), share(right, there), share(2.0 * right, given + there), there
 
 
 def calibration(model: Model, outputs: np.ndarray, truth: np.ndarray, guess: np.ndarray) -> dict[str, Any]:
@@ -49,7 +79,7 @@ def calibration(model: Model, outputs: np.ndarray, truth: np.ndarray, guess: np.
             "calibration_error": sum(abs(b["confidence"] - b["accuracy"]) * b["rows"] for b in bins) / len(p)}
 
 
-def told(report: dict[str, Any]) -> str:
+def report_text(report: dict[str, Any]) -> str:
     """A report as text."""
     rows = f"{report['rows']:,} rows"
     if "rmse" in report:

@@ -10,7 +10,7 @@ import numpy as np
 from ops import Expression, f
 
 from ..errors import XManError
-from .dispatch import NAMES, call, cast, universal
+from .dispatch import NAMES, call_numpy, cast_to, universal
 from .refusals import INDEX, refuse, refuse_conversion
 
 
@@ -130,7 +130,7 @@ class ArrayLike(Expression):
     def flatten(self, order="C"): return np.ravel(self, order)
     def compress(self, condition, axis=None): return np.compress(condition, self, axis)
     def clip(self, min=None, max=None): return np.clip(self, min, max)
-    def astype(self, dtype, **_): return cast(self, dtype)
+    def astype(self, dtype, **_): return cast_to(self, dtype)
     def copy(self, order="C"): return self
     def conjugate(self): return self
 
@@ -140,7 +140,7 @@ class ArrayLike(Expression):
         return universal(ufunc, method, [np.asarray(x) if issubclass(type(x), (list, tuple)) else x for x in inputs], options)
 
     def __array_function__(self, function, types, args, options):
-        return call(function, args, options)
+        return call_numpy(function, args, options)
 
 
 def rebound(name: str, sign: str) -> Callable:
@@ -201,15 +201,15 @@ def plain(x: Any) -> Any:
     return x
 
 
-def number(x: Any, where: Callable[[], str]) -> Any:
+def differentiable(x: Any, where: Callable[[], str]) -> Any:
     """x as a differentiable value: an array or a NumPy number of floats, or an ArrayLike of floats.
 
     Python's int counts as float64. XManError for integers, booleans and everything else; `where` names it there.
     """
-    if type(x) is float or issubclass(type(x), (int, np.integer)) and type(x) is not bool:
-        return np.float64(x)
     if type(x) in (np.ndarray, np.memmap) and x.dtype.kind == "f":
         return np.asarray(x)[()]
+    if type(x) is float or issubclass(type(x), (int, np.integer)) and type(x) is not bool:
+        return np.float64(x)
     if issubclass(type(x), (float, np.floating)) or isinstance(x, ArrayLike) and x.dtype.kind == "f":
         return x
     if isinstance(x, (np.ndarray, np.generic, ArrayLike)) and x.dtype.kind in "biuc":

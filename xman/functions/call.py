@@ -14,18 +14,18 @@ from ops.derived import ROOTS, back, looked, squared, values_on
 
 from ..errors import XManError
 from ..interpreters.context import own
-from .arraylike import ArrayLike, number
+from .arraylike import ArrayLike, differentiable
 from .derivative import name_of
 from .refusals import REFUSALS, replaced
-from .tracer import Tape, Tracer, on
-from .trees import LEAF, flatten, tree_map, unflatten
+from .tracer import CallTape, Tracer, is_on
+from .trees import LEAF, flattened_tree, tree_map, unflatten
 
 
 @dataclass
 class Call:
     """One call of a function: what is on its tape, and where its arguments and its results are there."""
 
-    tape: Tape
+    tape: CallTape
     lines: list[tuple]            # those of the tape, which is closed
     inputs: list[Tracer]          # each leaf of the arguments that are differentiated
     arguments: list[Any]          # the structure of each of them
@@ -46,11 +46,11 @@ class Call:
 
     def pushed(self, tangents: Sequence[Any]) -> list:
         """Σ ∂output/∂input · tangent for each output."""
-        return self.looked(self.along, {id(x): t for x, t in zip(self.inputs, tangents, strict=True)})
+        return self.looked(self.along, {id(x): t for x, t in zip(self.inputs, tangents, strict=True)}, True)
 
-    def looked(self, walk: Callable, seeds: dict[int, Any]) -> list:
+    def looked(self, walk: Callable, seeds: dict[int, Any], forward: bool = False) -> list:
         """The derivatives, as `ops.derived.looked` finds them."""
-        return [*map(number_of, looked(walk, seeds, seeds, self.lines, (*self.points, *self.results)).values())]
+        return [*map(number_of, looked(walk, seeds, seeds, self.lines, (*self.points, *self.results), None, forward).values())]
 
     @np.errstate(all="ignore")
     def back(self, seeds: dict[int, Any]) -> dict:
@@ -83,7 +83,7 @@ class Call:
         return XManError(f"the derivative of {line[1]}, of arguments of shape {shapes}: {error}")
 
 
-def unrooted(tape: Tape) -> list[tuple]:
+def unrooted(tape: CallTape) -> list[tuple]:
     """The lines of the tape; one that squares a root is of what is under it, as `squares` says."""
     roots = {id(node): (ROOTS[op], args) for node, op, args in tape if op in ROOTS}
     return [(node, *roots[id(args[0])]) if args and id(args[0]) in roots and squared(op, *args) else (node, op, args)
@@ -99,25 +99,26 @@ def zeros(x: Any) -> Any:
     return np.zeros(np.shape(x), x.dtype if x.dtype.kind == "f" else float)[()]
 
 
-def called(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int], has_aux: bool = False) -> Call:
+def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int], has_aux: bool = False
+                ) -> Call:
     """Call fn(*args, **options) with tracers in the arguments that argnums names, copies of them: their arrays may change."""
     args, inputs, structures = list(args), [], []
-    with Tape() as tape:
+    with CallTape() as tape:
         for i in argnums:
-            leaves, structure = flatten(args[i])
+            leaves, structure = flattened_tree(args[i])
             where = lambda i=i, structure=structure: f"argument {i} of {name_of(fn)}" + (
                 "" if structure is LEAF else f", in {structure},")
-            leaves = [Tracer(x.copy() if type(x := number(leaf, where)) is np.ndarray else x, tape) for leaf in leaves]
+            leaves = [Tracer(x.copy() if type(x := differentiable(leaf, where)) is np.ndarray else x, tape) for leaf in leaves]
             args[i] = unflatten(structure, leaves)
             inputs += leaves
             structures.append(structure)
         result = outcome(fn, args, options)
         if has_aux:
-            result, aux = pair(what, fn, result)
-        ends, shape = flatten(result)
-        outputs = [end if on(tape, end) else None for end in ends]
-        results = [end.value if on(tape, end) else constant_output(what, fn, end) for end in ends]
-        aux = tree_map(lambda a: a.value if on(tape, a) else a, aux) if has_aux else None
+            result, aux = result_and_aux(what, fn, result)
+        ends, shape = flattened_tree(result)
+        outputs = [end if is_on(tape, end) else None for end in ends]
+        results = [end.value if is_on(tape, end) else constant_output(what, fn, end) for end in ends]
+        aux = tree_map(lambda a: a.value if is_on(tape, a) else a, aux) if has_aux else None
         return Call(tape, unrooted(tape), inputs, structures, outputs, results, shape, aux)
 
 
@@ -160,7 +161,7 @@ def constant_output(what: str, fn: Callable, end: Any) -> Any:
     return array[()]
 
 
-def pair(what: str, fn: Callable, result: Any) -> tuple:
+def result_and_aux(what: str, fn: Callable, result: Any) -> tuple:
     if not (isinstance(result, tuple) and len(result) == 2):
         raise XManError(f"with has_aux=True {what} wants a function that returns (output, auxiliary), and {name_of(fn)} returned "
                         f"{f'a tuple of {len(result)}' if isinstance(result, tuple) else 'one thing'}")

@@ -41,7 +41,7 @@ def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
         refuse(*IN_PLACE)
     if method in ("reduce", "accumulate") and ufunc in METHODS[method]:
         function, options = METHODS[method][ufunc], {"axis": 0} | options
-        return call(function, tuple(inputs), options) if function in NAMES else function(*inputs, **options)
+        return call_numpy(function, tuple(inputs), options) if function in NAMES else function(*inputs, **options)
     if method == "outer":
         a, b = inputs
         return universal(ufunc, "__call__", [np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b], options)
@@ -55,9 +55,9 @@ def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
         return op(*inputs)
     n, outputs = len(inputs), (None,) * ufunc.nout
     forced = {} if dtype is None else {"signature": (*(None,) * n, *(np.dtype(dtype) for _ in outputs))}
-    given = (type(x) if type(x) in (int, float) else array(x).dtype for x in inputs)
+    given = (type(x) if type(x) in (int, float) else with_shape(x).dtype for x in inputs)
     loop = ufunc.resolve_dtypes((*given, *outputs), **forced)
-    result = op(*(cast(x, kind) for x, kind in zip(inputs, loop, strict=False)))
+    result = op(*(cast_to(x, kind) for x, kind in zip(inputs, loop, strict=False)))
     if [x.dtype for x in (result if len(outputs) > 1 else (result,))] != list(loop[n:]):
         refuse_function(ufunc, f"of {', '.join(map(str, loop[:n]))} has no operator here")
     return result
@@ -71,11 +71,11 @@ def operator_of(ufunc: np.ufunc) -> tuple[Callable, bool]:
     return op, G.get(name) is ufunc
 
 
-def call(function: Any, args: tuple, options: dict) -> Any:
+def call_numpy(function: Any, args: tuple, options: dict) -> Any:
     """NumPy's function of those arguments."""
     if function not in NAMES:
         refuse_function(function)
-    names, least, defaults = parameters(function)
+    names, least, defaults = numpy_parameters(function)
     if names and (options or len(args) > least):
         options |= zip(names[least:], args[least:], strict=False)
         args = *args[:least], *[options.pop(name) for name in names[len(args):least]]
@@ -93,7 +93,7 @@ def call(function: Any, args: tuple, options: dict) -> Any:
 
 
 @functools.cache
-def parameters(function: Any) -> tuple[list[str], int, dict[str, Any]]:
+def numpy_parameters(function: Any) -> tuple[list[str], int, dict[str, Any]]:
     """(names, count, defaults): what NumPy's function takes by position and how much of it is required.
 
     No names where it takes any number, and where it says nothing, as NumPy's functions in C before 2.4.
@@ -108,14 +108,14 @@ def parameters(function: Any) -> tuple[list[str], int, dict[str, Any]]:
             {p.name: p.default for p in found})
 
 
-def array(x: Any) -> Any:
+def with_shape(x: Any) -> Any:
     """x as something with a shape: an ArrayLike as it is, a list as an array."""
     return x if isinstance(x, Expression) else np.asarray(x)
 
 
-def cast(x: Any, dtype: Any) -> Any:
+def cast_to(x: Any, dtype: Any) -> Any:
     """x in that precision."""
-    x, dtype = array(x), np.dtype(dtype)
+    x, dtype = with_shape(x), np.dtype(dtype)
     if dtype == x.dtype:
         return x
     if dtype.kind not in "biuf":
@@ -136,5 +136,5 @@ def checked(function: Any, ours: Callable) -> Callable:
         with np.errstate(all="ignore"):
             like = function(*map(blank, args), **{name: blank(x) for name, x in options.items()})
         result = ours(*args, **options)
-        return cast(result if np.shape(result) == like.shape else f.broadcast(result, like.shape), like.dtype)
+        return cast_to(result if np.shape(result) == like.shape else f.broadcast(result, like.shape), like.dtype)
     return both

@@ -11,7 +11,7 @@ from ops import TG, Expression, f
 from ops.derived import Masked, Traced, bare
 
 from ..errors import XManError
-from .arraylike import ArrayLike, number, real
+from .arraylike import ArrayLike, differentiable, real
 from .call import number_of, outcome
 from .derivative import Derivative, callable_or_refused
 from .trees import tree_map
@@ -27,11 +27,11 @@ class Dual(ArrayLike):
     """
 
     def __init__(self, value: Any, tangent: Any = 0.0, level: float | None = None):
-        self.value = number(value, lambda: "the value of a Dual")
-        tangent = number(tangent, lambda: "the tangent of a Dual")
+        self.value = differentiable(value, lambda: "the value of a Dual")
+        tangent = differentiable(tangent, lambda: "the tangent of a Dual")
         below = max((x.level for x in (self.value, tangent) if isinstance(x, Expression)), default=0)
         self.level = (below + math.floor(below) + 1) / 2 if level is None else level  # halfway to the next traced call
-        self.flow = Masked.seed(tangent, tangent).flow
+        self.flow = self.steep = Masked.seed(tangent, tangent).flow
         try:
             self.tangent = tangent if tangent.shape == self.value.shape else number_of(f.broadcast(tangent, self.value))
         except ValueError:
@@ -56,11 +56,12 @@ class Dual(ArrayLike):
             out = real(op, getattr(f, op)(*values))
             if out.dtype.kind != "f":
                 return out
-            parts = [rule(Masked(a.tangent, a.flow), out, *values)
+            parts = [rule(Masked(a.tangent, a.flow, a.steep, True), out, *values)
                      for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule]
             part = sum(parts[1:], parts[0]) if parts else 0.0
             result = Dual(out, bare(part), self.level)
-            result.flow = part.flow if isinstance(part, Masked) else result.flow
+            if isinstance(part, Masked):
+                result.flow, result.steep = part.flow, part.steep
             return result
 
     def __format__(self, spec: str) -> str:
@@ -128,7 +129,7 @@ def derivative(fn: Callable, order: int = 1) -> Callable:
         raise XManError(f"the order of a derivative is a whole number from 0, not {order!r}")
 
     def slope(x):
-        x = number(x, lambda: "the point of a derivative")
+        x = differentiable(x, lambda: "the point of a derivative")
         if x.shape:
             raise XManError(f"a derivative is taken at one number, not at an array of shape {x.shape}; use jvp, grad or jacobian")
         level = next(Traced.levels)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..matrices.jacobian import Count, counted, stacked
-from .call import Call, called
+from ..matrices.jacobian import Count, passes_counted, stacked_parts
+from .call import Call, traced_call
 from .derivative import Derivative, callable_or_refused
-from .transforms import grad, positions, whole
-from .trees import flatten, unflatten
+from .transforms import grad, is_whole, positions
+from .trees import flattened_tree, unflatten
 
 
 def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = None, has_aux: bool = False) -> Callable:
@@ -23,15 +23,15 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
     (Bishop, Deep Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
     """
     callable_or_refused("jacobian", fn)
-    counted(1, 1, mode)
+    passes_counted(1, 1, mode)
 
     def call_of(args, options):
-        return called("jacobian", fn, args, options, positions(argnums, args, fn), has_aux)
+        return traced_call("jacobian", fn, args, options, positions(argnums, args, fn), has_aux)
 
     def matrices(*args, **options):
         call = call_of(args, options)
-        blocks = columns(call) if count_of(call, mode).mode == "forward" else rows(call)
-        trees = [inner(call, row) if whole(argnums) else tuple(inner(call, row, k) for k in range(len(call.arguments)))
+        blocks = blocks_by_columns(call) if count_of(call, mode).mode == "forward" else blocks_by_rows(call)
+        trees = [inner(call, row) if is_whole(argnums) else tuple(inner(call, row, k) for k in range(len(call.arguments)))
                  for row in blocks]
         result = unflatten(call.result, trees)
         return (result, call.aux) if has_aux else result
@@ -47,12 +47,12 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
 
 def inner(call: Call, row: list, k: int = 0) -> Any:
     """The blocks of one output as a tree like the k-th argument."""
-    sizes = [len(flatten(structure)[0]) for structure in call.arguments]
+    sizes = [len(flattened_tree(structure)[0]) for structure in call.arguments]
     return unflatten(call.arguments[k], row[sum(sizes[:k]):])
 
 
 def count_of(call: Call, mode: str | None) -> Count:
-    return counted(sum(x.size for x in call.points), sum(x.size for x in call.results), mode)
+    return passes_counted(sum(x.size for x in call.points), sum(x.size for x in call.results), mode)
 
 
 def passes(points: Sequence[Any], walk: Callable) -> list[list]:
@@ -66,16 +66,16 @@ def passes(points: Sequence[Any], walk: Callable) -> list[list]:
     return found
 
 
-def rows(call: Call) -> list[list]:
+def blocks_by_rows(call: Call) -> list[list]:
     """The blocks [output][input], a pass back for each entry of the outputs."""
-    return [[stacked([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i, x in enumerate(call.points)]
+    return [[stacked_parts([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i, x in enumerate(call.points)]
             for y, parts in zip(call.results, passes(call.results, call.pulled), strict=True)]
 
 
-def columns(call: Call) -> list[list]:
+def blocks_by_columns(call: Call) -> list[list]:
     """The blocks [output][input], a pass forward for each entry of the inputs."""
     found = list(zip(call.points, passes(call.points, call.pushed), strict=True))
-    return [[stacked([part[j] for part in parts], -1, (*y.shape, *x.shape), x) for x, parts in found]
+    return [[stacked_parts([part[j] for part in parts], -1, (*y.shape, *x.shape), x) for x, parts in found]
             for j, y in enumerate(call.results)]
 
 

@@ -15,8 +15,8 @@ from ..wengert import WengertList
 from .arraylike import ArrayLike, plain
 from .call import constant_output, outcome
 from .derivative import callable_or_refused, name_of
-from .tracer import Tape, Tracer, listed, on
-from .trees import flatten, paths, unflatten
+from .tracer import CallTape, Tracer, is_on, listed
+from .trees import flattened_tree, leaf_names, unflatten
 
 
 def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
@@ -30,13 +30,13 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
     Raises XManError for a line of fn that cannot be traced, and where no example is an input.
     """
     callable_or_refused("trace", fn)
-    with Tape(exact=False) as tape:
+    with CallTape(exact=False) as tape:
         names: dict[int, str] = {}
         inputs, args = [], []
-        for name, example in zip(parameters(fn, len(examples)), examples, strict=True):
-            leaves, structure = flatten(example)
-            leaves = [Tracer(np.asarray(plain(leaf))[()], tape) if varies(leaf) else leaf for leaf in leaves]
-            for leaf, path in zip(leaves, paths(structure, name), strict=True):
+        for name, example in zip(parameter_names(fn, len(examples)), examples, strict=True):
+            leaves, structure = flattened_tree(example)
+            leaves = [Tracer(np.asarray(plain(leaf))[()], tape) if is_input(leaf) else leaf for leaf in leaves]
+            for leaf, path in zip(leaves, leaf_names(structure, name), strict=True):
                 if isinstance(leaf, Tracer):
                     inputs.append(leaf)
                     names[id(leaf)] = unused(path, names.values())
@@ -45,16 +45,16 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
             raise XManError(f"trace({name_of(fn)}, …) found no input among its examples: floats and arrays are inputs, Python's "
                             "ints, booleans and strings belong to the program; write 3.0, not 3")
         result, variables = watched(fn, args, fixed)
-        ends, structure = flatten(result)
+        ends, structure = flattened_tree(result)
         wanted: list[str] = []
-        for path in paths(structure, name_of(fn) if name_of(fn).isidentifier() else "result"):
+        for path in leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result"):
             wanted.append(unused(path, [*names.values(), *wanted], "result"))
         copies = []  # (name, what it is), for outputs that have no line of their own
         for name, end in zip(wanted, ends, strict=True):
-            if on(tape, end) and id(end) not in names:
+            if is_on(tape, end) and id(end) not in names:
                 names[id(end)] = name
             else:
-                copies.append((name, end if on(tape, end) else constant_output("trace", fn, end)))
+                copies.append((name, end if is_on(tape, end) else constant_output("trace", fn, end)))
         for name, value in variables.items():
             while isinstance(value, Tracer) and value.tape is not tape:
                 value = value.value  # of a derivative within
@@ -65,18 +65,18 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
         def constant(a, op):  # beside float64 a NumPy number and Python's float are the same
             return a.item() if type(a) is np.float64 and (double or op == "alias") else literal(a, op)
 
-        steps = listed(tape, names, filter(lambda end: on(tape, end), ends), constant)
+        steps = listed(tape, names, filter(lambda end: is_on(tape, end), ends), constant)
         for name, end in copies:
-            steps.append((name, "alias", (names[id(end)] if on(tape, end) else constant(end, "alias"),)))
+            steps.append((name, "alias", (names[id(end)] if is_on(tape, end) else constant(end, "alias"),)))
     return steps
 
 
-def varies(leaf: Any) -> bool:
+def is_input(leaf: Any) -> bool:
     """Whether an example is an input: a float, or an array of numbers."""
     return isinstance(leaf, (float, np.generic, ArrayLike)) or isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf"
 
 
-def parameters(fn: Callable, count: int) -> list[str]:
+def parameter_names(fn: Callable, count: int) -> list[str]:
     """The names of the first `count` parameters, those of *args numbered; x or x1, x2, … where the function does not say."""
     try:
         found = list(inspect.signature(fn).parameters.values())

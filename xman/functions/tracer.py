@@ -14,24 +14,22 @@ from .arraylike import ArrayLike, real
 from .refusals import refuse
 
 
-class Tape(list):
+class CallTape(list):
     """What one call of a function did: (tracer, op, args) for each operator, in order. After the `with` it is closed.
 
     exact: shapes are final, so that a broadcast to the shape that is there already is not written.
     """
 
-    __slots__ = "level", "exact", "open"
-
     def __init__(self, exact: bool = True):
         self.level, self.exact, self.open = next(Traced.levels), exact, True
 
-    def __enter__(self) -> Tape: return self
+    def __enter__(self) -> CallTape: return self
 
     def __exit__(self, *_: Any) -> None:
         self.open = False
         self.clear()  # tracers point at the tape: without this the arrays would wait for the garbage collector
 
-    def __deepcopy__(self, memo: dict) -> Tape: return self  # as its tracers do
+    def __deepcopy__(self, memo: dict) -> CallTape: return self  # as its tracers do
 
 
 class Tracer(ArrayLike, Traced):
@@ -39,7 +37,7 @@ class Tracer(ArrayLike, Traced):
 
     __slots__ = ()
 
-    def __init__(self, value: Any, tape: Tape):
+    def __init__(self, value: Any, tape: CallTape):
         self.value, self.tape, self.level = value, tape, tape.level
 
     def record(self, op: str, args: tuple) -> Any:
@@ -65,7 +63,7 @@ class Tracer(ArrayLike, Traced):
     def __reduce_ex__(self, protocol):
         return super().__reduce_ex__(protocol) if self.tape.open else (Tracer, (self.value, self.tape))  # vjp's pull
 
-    def alive(self) -> Tape:
+    def alive(self) -> CallTape:
         """Its tape. XManError where that is closed."""
         return self.tape if self.tape.open else refuse(
             "this traced value is from a call that has ended, kept in a global, a closure or a cache",
@@ -96,12 +94,12 @@ def kept(a: Any) -> Any:
     return np.asarray(a) if isinstance(a, list) else a
 
 
-def on(tape: Tape, x: Any) -> bool:
+def is_on(tape: CallTape, x: Any) -> bool:
     """Whether x is a tracer of this tape. XManError for one of a tape that is closed."""
     return isinstance(x, Tracer) and (x.tape is tape or x.alive() is tape)
 
 
-def listed(tape: Tape, names: dict[int, str], ends: Iterable[Tracer],
+def listed(tape: CallTape, names: dict[int, str], ends: Iterable[Tracer],
            constant: Callable[[Any, str], Any]) -> WengertList:
     """The list of the lines that lead to the tracers `ends`.
 

@@ -18,7 +18,7 @@ import numpy as np
 from ops import Expression, f
 
 from ..errors import XManError
-from .call import Call, called, number_of
+from .call import Call, number_of, traced_call
 from .derivative import Derivative, callable_or_refused, name_of
 from .trees import matching, unflatten
 
@@ -42,18 +42,18 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) 
 def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
     """The function that gives (fn(…), its gradient), as `grad`; with has_aux ((output, auxiliary), gradient)."""
     callable_or_refused("grad", fn)
-    one = whole(argnums)
+    one = is_whole(argnums)
 
     def value_and_gradient(*args, **options):
-        call = called("grad", fn, args, options, positions(argnums, args, fn), has_aux)
-        value = scalar(call, fn)
+        call = traced_call("grad", fn, args, options, positions(argnums, args, fn), has_aux)
+        value = one_number(call, fn)
         parts = iter(call.pulled([value.dtype.type(1)]))
         slopes = [unflatten(structure, parts) for structure in call.arguments]
         return (value, call.aux) if has_aux else value, slopes[0] if one else tuple(slopes)
     return Derivative(value_and_grad, fn, value_and_gradient, argnums, has_aux)
 
 
-def scalar(call: Call, fn: Callable) -> Any:
+def one_number(call: Call, fn: Callable) -> Any:
     """The one number that fn returned; XManError where it is something else."""
     if len(call.results) != 1:
         found = f"{len(call.results)} outputs, {call.result}"
@@ -76,7 +76,7 @@ def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     Raises XManError as `grad` does, for any shape of output.
     """
     callable_or_refused("vjp", fn)
-    call = called("vjp", fn, primals, {}, range(len(primals)), has_aux)
+    call = traced_call("vjp", fn, primals, {}, range(len(primals)), has_aux)
     outputs, pull = unflatten(call.result, call.results), partial(pulled, call)
     return (outputs, pull, call.aux) if has_aux else (outputs, pull)
 
@@ -97,7 +97,7 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
     for word, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
             raise XManError(f"the {word} of jvp are a tuple, one for each argument; found {type(given).__name__}: write (x,)")
-    call = called("jvp", fn, primals, {}, range(len(primals)), has_aux)
+    call = traced_call("jvp", fn, primals, {}, range(len(primals)), has_aux)
     slopes = call.pushed(like(tuple(tangents), call.points, tuple(call.arguments), "tangents", "primals"))
     result = unflatten(call.result, call.results), unflatten(call.result, slopes)
     return (*result, call.aux) if has_aux else result
@@ -136,12 +136,12 @@ def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any], argnums: i
         return slope(*args)
 
     products = jvp(along, [primals[i] for i in which], vectors)[1]
-    return products[0] if whole(argnums) else products
+    return products[0] if is_whole(argnums) else products
 
 
 # ---- arguments ------------------------------------------------------------------------------------------------------
 
-def whole(argnums: Any) -> bool:
+def is_whole(argnums: Any) -> bool:
     return isinstance(argnums, (int, np.integer)) and not isinstance(argnums, bool)
 
 
@@ -149,8 +149,8 @@ def positions(argnums: Any, args: Sequence[Any], fn: Callable) -> tuple[int, ...
     """argnums as positions from 0. XManError for one that is not among the arguments or comes twice."""
     if type(argnums) is int and 0 <= argnums < len(args):
         return (argnums,)
-    given = (argnums,) if whole(argnums) else tuple(argnums) if isinstance(argnums, range) else argnums
-    if not isinstance(given, (tuple, list)) or not given or not all(map(whole, given)):
+    given = (argnums,) if is_whole(argnums) else tuple(argnums) if isinstance(argnums, range) else argnums
+    if not isinstance(given, (tuple, list)) or not given or not all(map(is_whole, given)):
         raise XManError(f"argnums is the position of an argument, 0 for the first, or a tuple of positions, not {argnums!r}")
     for i in given:
         if not -len(args) <= i < len(args):

@@ -68,7 +68,7 @@ def rebuilt(tree: Any, parts: list) -> Any:
         raise XManError(f"a {type(tree).__name__} cannot be made from its parts again; give lists, tuples and dicts") from None
 
 
-def flatten(tree: Any) -> tuple[list, Any]:
+def flattened_tree(tree: Any) -> tuple[list, Any]:
     """(leaves, structure) of the tree, the leaves from left to right."""
     if is_leaf(type(tree)):
         return [tree], LEAF
@@ -92,18 +92,18 @@ def tree_map(change: Callable[[Any], Any], tree: Any) -> Any:
     return change(tree) if below is None else rebuilt(tree, [tree_map(change, part) for _, part in below])
 
 
-def paths(tree: Any, root: str) -> Iterator[str]:
+def leaf_names(tree: Any, root: str) -> Iterator[str]:
     """A name for each leaf, made of the keys that lead to it: params_W1, params_0_b."""
     below = children(tree)
     if below is None:
         yield root
     for key, part in below or ():
-        yield from paths(part, re.sub(r"\W", "_", f"{root}_{key}"))
+        yield from leaf_names(part, re.sub(r"\W", "_", f"{root}_{key}"))
 
 
 def matching(tree: Any, structure: Any, name: str, like: str) -> list:
     """The leaves of the tree; XManError with the path where it is not of that structure."""
-    leaves, mine = flatten(tree)
+    leaves, mine = flattened_tree(tree)
     if look(mine) != look(structure):
         path, found, wanted = difference(mine, structure, name)
         raise XManError(f"{path} is {found} where {like} has {wanted}; give {name} the same structure, {structure}")
@@ -124,10 +124,10 @@ def difference(mine: Any, theirs: Any, path: str) -> tuple[str, str, str]:
     if look(mine)[:3] == look(theirs)[:3]:
         pairs = zip(children(mine), children(theirs), strict=True)
         return next(difference(a, b, f"{path}[{key!r}]") for (key, a), (_, b) in pairs if look(a) != look(b))
-    return path, described(mine), described(theirs)
+    return path, structure_said(mine), structure_said(theirs)
 
 
-def described(structure: Any) -> str:
+def structure_said(structure: Any) -> str:
     """'a leaf', 'None', 'a list of 3', 'a dict with the keys a, b'."""
     if structure is LEAF or structure is None:
         return "a leaf" if structure is LEAF else "None"

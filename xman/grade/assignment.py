@@ -26,7 +26,7 @@ import ops
 
 from ..errors import XManError, nearest
 from .sandbox import Limits
-from .sandbox.inside.shapes import shapes
+from .sandbox.inside.shapes import function_shapes
 
 PACKAGES = "numpy", "scipy", "xman"
 
@@ -138,7 +138,7 @@ def of_xman() -> dict[str, int]:
     """The shapes of the functions of xman's operators, interpreters and passes."""
     own = Path(__file__).parents[1]
     return {shape: nodes for folder in (Path(ops.__file__).parent, own / "interpreters", own / "passes")
-            for path in folder.rglob("*.py") for shape, nodes in shapes(path.read_bytes()).items()}
+            for path in folder.rglob("*.py") for shape, nodes in function_shapes(path.read_bytes()).items()}
 
 
 def load_checks(folder: Path) -> Assignment:

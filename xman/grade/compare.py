@@ -26,7 +26,7 @@ class Wrong(Exception):
                  credit: float = 0.0):
         super().__init__(expected)
         self.expected, self.look, self.given, self.credit = expected, look, given, credit
-        self.came_back = came_back if came_back is None or isinstance(came_back, str) else shown(came_back)
+        self.came_back = came_back if came_back is None or isinstance(came_back, str) else shown_value(came_back)
 
 
 class Failed(Wrong):
@@ -45,7 +45,7 @@ def given(call: str | Sequence[tuple] | None = None, look: str | None = None, fa
         yield
     except Wrong as wrong:
         said = call if call is None or isinstance(call, str) else listing(call)
-        more_said = [f"{name} = {shown(value, 400)}" for name, value in more.items()]
+        more_said = [f"{name} = {shown_value(value, 400)}" for name, value in more.items()]
         wrong.given = wrong.given or ", ".join([*filter(None, [said]), *more_said]) or None
         if not str(wrong.came_back).startswith("not written yet"):
             wrong.look = wrong.look or (failed or look if isinstance(wrong, Failed) else look)
@@ -82,7 +82,7 @@ def listing(steps: Sequence[tuple], most: int = 1500) -> str:
     return said if len(said) <= most else f"{said[:most // 2]} … {said[-most // 2:]}"
 
 
-def shown(value: Any, most: int = SHOWN) -> str:
+def shown_value(value: Any, most: int = SHOWN) -> str:
     """The value in at most so many characters: an array with its shape, a function by its name."""
     if isinstance(value, np.ndarray):
         numbers = " ".join(np.array2string(value, precision=4, threshold=6, edgeitems=2).split())
@@ -92,11 +92,11 @@ def shown(value: Any, most: int = SHOWN) -> str:
     elif isinstance(value, float):
         said = f"{value:.10g}"
     elif isinstance(value, (list, tuple)):
-        inner = ", ".join(shown(item, most) for item in value[:8]) + (f", … {len(value)} in all" if len(value) > 8 else "")
+        inner = ", ".join(shown_value(item, most) for item in value[:8]) + (f", … {len(value)} in all" if len(value) > 8 else "")
         said = f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
     elif isinstance(value, dict):
         some = list(value.items())[:6]
-        inner = ", ".join(f"{shown(key)}: {shown(item, most)}" for key, item in some) + (", …" if len(value) > 6 else "")
+        inner = ", ".join(f"{shown_value(key)}: {shown_value(item, most)}" for key, item in some) + ", …" * (len(value) > 6)
         said = f"{{{inner}}}"
     else:
         said = repr(value)
@@ -114,23 +114,23 @@ def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: f
             expect(got[name], item, f"{what}[{name!r}]", look, tolerance)
     elif isinstance(want, (list, tuple)):
         if not isinstance(got, (list, tuple)) or len(got) != len(want):
-            raise Wrong(f"{what}: {len(want)} items", f"{len(got)} items: {shown(got)}" if isinstance(got, (list, tuple))
-                        else kind(got), look)
+            raise Wrong(f"{what}: {len(want)} items", f"{len(got)} items: {shown_value(got)}" if isinstance(got, (list, tuple))
+                        else sort_of(got), look)
         for k, (own, item) in enumerate(zip(got, want, strict=True)):
             expect(own, item, f"{what}[{k}]", look, tolerance)
     elif want is None or isinstance(want, (str, bool)):
         if type(got) is not type(want) or got != want:
-            wanted = "None" if want is None else f"another {type(want).__name__}" if type(got) is type(want) else kind(want)
+            wanted = "None" if want is None else f"another {type(want).__name__}" if type(got) is type(want) else sort_of(want)
             raise Wrong(f"{what}: {wanted}", got, look)
     else:
-        numbers(got, want, what, look, tolerance)
+        expect_numbers(got, want, what, look, tolerance)
 
 
-def numbers(got: Any, want: Any, what: str, look: str | None, tolerance: float) -> None:
+def expect_numbers(got: Any, want: Any, what: str, look: str | None, tolerance: float) -> None:
     """Wrong unless both are numbers of one shape and agree; what is infinite or NaN has to be just that."""
     bools, want = np.asarray(want).dtype == bool, np.asarray(want, dtype=float)
     if isinstance(got, bool) or not isinstance(got, (int, float, np.ndarray)):
-        raise Wrong(f"{what}: {'a number' if want.ndim == 0 else f'an array of shape {want.shape}'}", kind(got), look)
+        raise Wrong(f"{what}: {'a number' if want.ndim == 0 else f'an array of shape {want.shape}'}", sort_of(got), look)
     if isinstance(got, np.ndarray) and got.dtype == bool and not bools:
         raise Wrong(f"{what}: numbers", "True and False", look)
     got = np.asarray(got, dtype=float)
@@ -194,7 +194,7 @@ def about_shapes(got: tuple[int, ...], want: tuple[int, ...]) -> str | None:
     return None
 
 
-def kind(value: Any) -> str:
+def sort_of(value: Any) -> str:
     """What sort of thing it is, in words."""
     names = {type(None): "nothing (None): is a return missing?", bool: "a bool", int: "a number", float: "a number",
              str: "a string", list: "a list", tuple: "a tuple", dict: "a dict"}
@@ -210,15 +210,15 @@ def expect_that(condition: Any, expected: str, came_back: Any = None, look: str 
 def expect_mapping(got: Any, names: Iterable[Any], what: str) -> None:
     """Wrong unless got is a dict that has these keys."""
     if not isinstance(got, dict):
-        raise Wrong(f"{what}: a dict", kind(got))
+        raise Wrong(f"{what}: a dict", sort_of(got))
     if missing := [name for name in names if name not in got]:
-        raise Wrong(f"{what}: an entry for {', '.join(map(shown, missing[:4]))}", f"entries for {shown(list(got))}")
+        raise Wrong(f"{what}: an entry for {', '.join(map(shown_value, missing[:4]))}", f"entries for {shown_value(list(got))}")
 
 
 def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance: float = 1e-6) -> None:
     """Wrong unless got is an array of that shape whose rows are probabilities: finite, at least 0, of sum 1."""
     if not isinstance(got, np.ndarray) or got.shape != shape or got.dtype == bool:
-        raise Wrong(f"{what}: an array of shape {shape}", kind(got))
+        raise Wrong(f"{what}: an array of shape {shape}", sort_of(got))
     if not np.isfinite(got).all():
         raise Wrong(f"{what}: finite numbers", got, NOT_FINITE)
     if (got < -tolerance).any():

@@ -17,10 +17,10 @@ import numpy as np
 from ..errors import XManError
 from .assignment import Assignment, Part, load_checks, of_xman
 from .compare import Failed, Wrong, scale
-from .record import Record, case_record, seed_of, submission_record, unjudged
-from .reports.terminal import table
-from .room import IN_HIDDEN, Event, Room, in_turn, told
-from .sandbox import Sandbox
+from .process import JudgingProcess
+from .record import IN_HIDDEN, Event, Record, case_record, hidden_last, seed_of, submission_record, task_record_of, unjudged
+from .reports.terminal import report_table
+from .sandbox import Sandbox, sandbox_here
 from .session import Session, Student
 from .submissions import harmless
 from .submissions.scratch import scratch
@@ -29,16 +29,16 @@ BORROWED = 150  # nodes of syntax in functions that are alike by chance
 
 
 def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False,
-          stop: threading.Event | None = None, digest: str = "", room: Room | None = None) -> Record:
+          stop: threading.Event | None = None, digest: str = "", process: JudgingProcess | None = None) -> Record:
     """The record of the submission that lies unpacked in a folder, whose module alone is run; plain data, as JSON holds it.
 
     term: the secret of a term; digest: of the submission. From both inputs are drawn: nobody knows them before, they are the same
     each time, and of a submission that has changed they are others.
     checks: run the checks that a student has in place of the graded parts. stop: once it is set, all workers end at once, and
-    the record is worth nothing. room: where the parts run, in this process if it is None.
+    the record is worth nothing. process: where the parts run, this one if it is None.
     """
     start, tasks, trouble, stop = time.monotonic(), [], None, stop or threading.Event()
-    judged = room.judged if room else functools.partial(judged_task, assignment, sandbox, checks=checks)
+    judged = process.judged if process else functools.partial(judged_task, assignment, sandbox, checks=checks)
     with scratch() as own:
         alone = own / "alone"  # what lies beside the module is not handed in
         alone.mkdir()
@@ -48,7 +48,7 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
             if trouble:  # an import that fails, fails for every task
                 tasks.append(unjudged(task, parts, trouble))
             else:
-                record, trouble = told(task, parts, judged(k, alone, seed_of(term, digest), stop))
+                record, trouble = task_record_of(task, parts, judged(k, alone, seed_of(term, digest), stop))
                 tasks.append(record)
     return {**submission_record(assignment, tasks, trouble, sandbox, term), "seconds": round(time.monotonic() - start, 3)}
 
@@ -63,11 +63,11 @@ def check(folder: Path | str = ".") -> bool:
         assignment = load_checks(folder)
         if not (folder / f"{assignment.module}.py").is_file():
             raise XManError(f"there is no {assignment.module}.py in {folder}")
-        record = judge(assignment, folder, Sandbox.here(unsafe=True), secrets.token_hex(8), checks=True)
+        record = judge(assignment, folder, sandbox_here(unsafe=True), secrets.token_hex(8), checks=True)
     except XManError as error:
         print(f"xman: {error}", file=sys.stderr)
         return False
-    print(table(record))
+    print(report_table(record))
     return all(case["credit"] == 1 for task in record["tasks"] for part in task["parts"] for case in part["cases"])
 
 
@@ -86,7 +86,7 @@ def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: P
                 raise session.broken("it holds functions of xman's sources, and what is asked for is to be the student's own")
         except Failed:
             no_import = session.trouble
-        for part in in_turn(task.checks if checks else task.parts):
+        for part in hidden_last(task.checks if checks else task.parts):
             if part.hidden and output is None:
                 output, trouble = session.output(), session.trouble
             for name, extra in part.named_cases():

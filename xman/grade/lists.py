@@ -28,7 +28,7 @@ ARGUMENTS = "which argument of crossEntropy is the prediction? It comes first; t
 NAMES = "inputs and parameters go by the name of the attribute that holds them (self.W is 'W')"
 
 
-class Work(NamedTuple):
+class CountedWork(NamedTuple):
     """The counted work of a list as it stands: its lines, and the operations of one evaluation."""
     lines: int
     flops: int
@@ -51,7 +51,7 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
                     look="is something computed row by row that could be computed for all rows at once?" if lines else
                     "an input or a parameter has no lines: is that the register that was asked for?")
     for k, line in enumerate(lines, 1):
-        read_line(k, as_line(line), operators, what)
+        expect_line(k, as_line(line), operators, what)
     try:
         steps = WengertList(lines, ops.G)
     except XManError as error:
@@ -71,7 +71,7 @@ def near(name: str, known: Collection[str]) -> str:
     return nearest(name, known) or nearest(same[0], same) if same else nearest(name, known)
 
 
-def read_line(k: int, line: Any, operators: Collection[str], what: str) -> None:
+def expect_line(k: int, line: Any, operators: Collection[str], what: str) -> None:
     """Raise Wrong unless the line is a triple of a short name, an operator that is allowed, and a few small arguments."""
     def wrong(why: str, look: str | None = None):
         return Wrong(expected=f"{what}: lines (dst, op, args) such as ('z1', 'dot', ('X', 'W'))",
@@ -156,12 +156,12 @@ def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Colle
     return {name: deltas[name] for name in wrt}
 
 
-def work(steps: WengertList, values: Mapping[str, Any]) -> Work:
+def work(steps: WengertList, values: Mapping[str, Any]) -> CountedWork:
     """The lines of the list and the operations of one evaluation, counted as `xman.cost` counts them, nothing simplified.
 
     values: as `values_of` gave them.
     """
-    return Work(len(steps), sum(ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a for a in args))
+    return CountedWork(len(steps), sum(ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a for a in args))
                                 for dst, op, args in steps))
 
 

@@ -5,7 +5,8 @@ import datetime
 import hashlib
 import math
 import platform
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,20 +16,22 @@ from .assignment import Assignment, Part, Task
 from .sandbox import Sandbox
 
 Record = dict[str, Any]
+Event = dict[str, Any]  # what is told of a task while it is judged
+IN_HIDDEN = "the process ended in a hidden part"  # how is the submission's choice, and could tell what it was asked
 
 
 def submission_record(assignment: Assignment, tasks: list[Record], trouble: str | None, sandbox: Sandbox, term: str) -> Record:
     """Its tasks, their sum, the sentence of what concerns it as a whole, and with what it was graded, when."""
     when = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")  # noqa: UP017 (3.10)
-    return {"assignment": assignment.module, "title": assignment.title, "points": total(tasks, "points"),
-            "of": total(tasks, "of"), "trouble": trouble, "tasks": tasks,
-            "graded": {**versions(assignment, term), "python": platform.python_version(), "numpy": np.__version__,
+    return {"assignment": assignment.module, "title": assignment.title, "points": points_total(tasks, "points"),
+            "of": points_total(tasks, "of"), "trouble": trouble, "tasks": tasks,
+            "graded": {**graded_with(assignment, term), "python": platform.python_version(), "numpy": np.__version__,
                        "sandbox": sandbox.name, "when": when}}
 
 
 def task_record(task: Task, parts: list[Record], seconds: float = 0.0, trouble: str | None = None, output: str = "") -> Record:
     """Its parts, their sum, and what became of its process."""
-    return {"number": task.number, "title": task.title, "points": total(parts, "points"), "of": total(parts, "of"),
+    return {"number": task.number, "title": task.title, "points": points_total(parts, "points"), "of": points_total(parts, "of"),
             "seconds": round(seconds, 3), "trouble": trouble, "output": output, "parts": parts}
 
 
@@ -52,12 +55,36 @@ def unjudged(task: Task, parts: Iterable[Part], trouble: str) -> Record:
                                                  for name, _ in part.named_cases()]) for part in parts])
 
 
-def total(records: list[Record], key: str) -> float:
+def task_record_of(task: Task, parts: Sequence[Part], events: Iterable[Event]) -> tuple[Record, str | None]:
+    """(the record of the task, the sentence why the submission could not even be imported), from what is told of it."""
+    start, end = time.monotonic(), {"output": "", "trouble": None, "no import": None}
+    cases: dict[str, list[Record]] = {part.title: [] for part in parts}
+    for event in events:
+        if "case" in event:
+            cases[event["part"]].append(event["case"])
+        else:
+            end |= event
+    for part in hidden_last(parts):
+        for name, _ in part.named_cases()[len(cases[part.title]):]:
+            said = f"the grader stopped here: what came back took it {end['ended']}"
+            end["trouble"] = end["trouble"] or (IN_HIDDEN if part.hidden else said)
+            cases[part.title].append(case_record(name, 0.0, "an answer that can be judged", came_back=said,
+                                                 look="Which number, list or array of yours is far larger than you think?"))
+    records = [part_record(part, cases[part.title]) for part in parts]
+    return task_record(task, records, time.monotonic() - start, end["trouble"], end["output"]), end["no import"]
+
+
+def hidden_last(parts: Sequence[Part]) -> list[Part]:
+    """The parts in the order in which they are judged: the hidden ones last."""
+    return sorted(parts, key=lambda part: part.hidden)
+
+
+def points_total(records: list[Record], key: str) -> float:
     """The sum of a column, without the noise of binary fractions."""
     return round(math.fsum(record[key] for record in records), 6)
 
 
-def versions(assignment: Assignment, term: str) -> dict[str, str]:
+def graded_with(assignment: Assignment, term: str) -> dict[str, str]:
     """What has to be the same for two records to be of one kind."""
     return {"xman": __version__, "assignment": assignment.version, "term": seed_of(term)[:12]}
 

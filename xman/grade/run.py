@@ -18,10 +18,10 @@ from pathlib import Path
 from ..errors import XManError
 from .assignment import Assignment
 from .judge import judge, judged_task
-from .record import Record, submission_record, unjudged, versions
+from .process import JudgingProcess, judging_processes
+from .record import Record, graded_with, submission_record, unjudged
 from .reports import write_all
 from .reports.files import atomically
-from .room import Room, rooms
 from .sandbox import Sandbox
 from .submissions import Submission, harmless
 from .submissions.scratch import sweep
@@ -30,8 +30,8 @@ REPORTS_EVERY = 10.0  # seconds
 SECRET = 12           # characters
 
 
-def grade(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
-          stop: threading.Event | None = None, room: Room | None = None) -> Record:
+def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
+          stop: threading.Event | None = None, process: JudgingProcess | None = None) -> Record:
     """The record of one submission. One that cannot be read is a record too, with its trouble and no points."""
     start, submission = time.monotonic(), submission.read()
     with contextlib.ExitStack() as unpacked:
@@ -41,7 +41,7 @@ def grade(assignment: Assignment, submission: Submission, sandbox: Sandbox, term
             tasks = [unjudged(task, task.parts, str(error)) for task in assignment.tasks]
             record = submission_record(assignment, tasks, str(error), sandbox, term)
         else:  # what goes wrong from here on with the machine is not the student's fault, and ends the run
-            record = judge(assignment, folder, sandbox, term, stop=stop, digest=submission.digest(), room=room)
+            record = judge(assignment, folder, sandbox, term, stop=stop, digest=submission.digest(), process=process)
     record["graded"]["digest"] = submission.digest()
     return {"submission": submission.name, "slug": submission.slug, "file": harmless(submission.path.name, 200), **record,
             "seconds": round(time.monotonic() - start, 3)}
@@ -58,24 +58,25 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
     """
     sweep()
     jobs, judging = max(min(jobs, len(submissions)), 1), functools.partial(judged_task, assignment, sandbox)
-    with rooms(jobs, judging, assignment.limits.cpu_seconds) as free, locked(out):
+    with judging_processes(jobs, judging, assignment.limits.cpu_seconds) as free, locked(out):
         term = kept_term(out, term)
-        wanted = versions(assignment, term)
-        records = {submission.slug: record for submission in submissions if (record := kept(out, submission, wanted)) is not None}
+        wanted = graded_with(assignment, term)
+        records = {submission.slug: record for submission in submissions
+                   if (record := kept_record(out, submission, wanted)) is not None}
         for record in records.values():
             done(record)
-        earlier = others(out, {submission.slug for submission in submissions}, wanted)
+        earlier = earlier_records(out, {submission.slug for submission in submissions}, wanted)
         stop, written = threading.Event(), time.monotonic()
 
         def in_order() -> list[Record]:
             return [records[submission.slug] for submission in submissions if submission.slug in records]
 
         def graded(submission: Submission) -> Record:
-            room = free.get()
+            process = free.get()
             try:
-                return grade(assignment, submission, sandbox, term, stop, room)
+                return grade_one(assignment, submission, sandbox, term, stop, process)
             finally:
-                free.put(room)
+                free.put(process)
 
         with ThreadPoolExecutor(jobs) as pool:
             waiting = [pool.submit(graded, submission) for submission in submissions if submission.slug not in records]
@@ -100,7 +101,7 @@ def record_file(out: Path, slug: str) -> Path:
     return out / "records" / f"{slug}.json"
 
 
-def kept(out: Path, submission: Submission, wanted: dict[str, str]) -> Record | None:
+def kept_record(out: Path, submission: Submission, wanted: dict[str, str]) -> Record | None:
     """The record of an earlier run, if it is of the same submission, assignment, grader and term."""
     try:
         record = json.loads(record_file(out, submission.slug).read_text("utf-8"))
@@ -110,7 +111,7 @@ def kept(out: Path, submission: Submission, wanted: dict[str, str]) -> Record | 
         return None
 
 
-def others(out: Path, slugs: Collection[str], wanted: dict[str, str]) -> list[Record]:
+def earlier_records(out: Path, slugs: Collection[str], wanted: dict[str, str]) -> list[Record]:
     """The records of earlier runs of the same assignment and version of xman, but for these."""
     found = []
     for path in sorted((out / "records").glob("*.json")):

@@ -24,7 +24,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from .compare import Failed, shown
+from .compare import Failed, shown_value
 from .sandbox import Limits, Sandbox
 from .sandbox.inside import plain
 from .sandbox.worker import signal_of
@@ -96,10 +96,11 @@ class Session:
 
     def call(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """What the submission's function gives back. Failed where it gives back nothing."""
-        inside = [shown(value, 120) for value in args] + [f"{key}={shown(value, 120)}" for key, value in keywords.items()]
+        inside = [f"{key}{shown_value(value, 120)}" for key, value in
+                  [*(("", value) for value in args), *((f"{key}=", value) for key, value in keywords.items())]]
         self.given, self.came_back = f"{name}({', '.join(inside)})", None
         result = self.exchange(name, args, keywords, name)
-        self.came_back = shown(result)
+        self.came_back = shown_value(result)
         return result
 
     def exchange(self, name: str | None, args: Sequence[Any], keywords: Mapping[str, Any], what: str, **more: Any) -> Any:
@@ -113,7 +114,7 @@ class Session:
             return key
         nonce = secrets.token_hex(8)
         question = {"nonce": nonce, "call": name, "args": list(args), "keywords": dict(keywords), **more}
-        self.send(plain.text(question, name_of), what)
+        self.send(plain.encoded(question, name_of), what)
         while True:
             answer = self.receive(nonce, what)
             if "ask" not in answer:
@@ -124,18 +125,18 @@ class Session:
             self.send(self.reply(functions, answer, name_of), what)
         if "error" in answer:
             error = answer["error"]
-            raise Failed("an answer", harmless(error if isinstance(error, str) else shown(error), 1000))
+            raise Failed("an answer", harmless(error if isinstance(error, str) else shown_value(error), 1000))
         return answer["result"]
 
     def reply(self, functions: Mapping[str, Callable], answer: Mapping[str, Any], name_of: Callable[[Callable], str]) -> bytes:
         """What the grader's function says to the submission's arguments."""
         start = time.thread_time()
         try:
-            line = plain.text({"result": functions[answer["ask"]](*modest(answer["args"]))}, name_of)
+            line = plain.encoded({"result": functions[answer["ask"]](*modest(answer["args"]))}, name_of)
             if len(line) > ANSWER:
                 raise ValueError(f"the result has more than {ANSWER >> 20} MiB")
         except Exception as error:  # the submission's arguments are at fault, and it is told
-            line = plain.text({"error": str(error)[:500], "kind": type(error).__name__})
+            line = plain.encoded({"error": str(error)[:500], "kind": type(error).__name__})
         self.served += time.thread_time() - start
         return line
 
@@ -166,7 +167,7 @@ class Session:
         try:
             if line.count(b"[") + line.count(b"{") > NODES:
                 raise ValueError(f"more than {NODES:,} lists, tuples and dicts")
-            answer = plain.value(line)
+            answer = plain.decoded(line)
         except ValueError:  # what is wrong with it is in the submission's own words
             raise self.broken("its answer is not plain data") from None
         self.served += time.thread_time() - start

@@ -9,7 +9,7 @@ import numpy as np
 import ops
 
 from ..errors import XManError
-from ..wengert import Steps, checked, named
+from ..wengert import Steps, checked_list, known_registers
 from .backprop import backprop
 from .context import varies
 from .eval import eval
@@ -69,12 +69,12 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     """
     if sides not in (1, 2):
         raise XManError(f"a difference quotient has 1 or 2 sides, not {sides!r}")
-    steps = checked(steps, G, DG)
+    steps = checked_list(steps, G, DG)
     if not steps:
         raise XManError("the list is empty: there is nothing to differentiate")
-    of = named(steps, [of or steps[-1][0]], "of")[0]
+    of = known_registers(steps, [of or steps[-1][0]], "of")[0]
     inputs = {name: np.asarray(x, float) if name in steps.inputs and varies(x) else x for name, x in values.items()}
-    wrt = [name for name in steps.inputs if varies(inputs.get(name))] if wrt is None else named(steps, wrt, "wrt")
+    wrt = [name for name in steps.inputs if varies(inputs.get(name))] if wrt is None else known_registers(steps, wrt, "wrt")
     if computed := [name for name in wrt if name not in steps.inputs]:
         raise XManError(f"{computed[0]!r} is computed and cannot be varied; wrt takes inputs: {', '.join(steps.inputs)}")
     if still := [name for name in wrt if not varies(inputs[name])] or ([] if wrt else list(steps.inputs) or ["the list"]):

@@ -42,9 +42,8 @@ def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dic
 
 
 def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any]) -> set[str]:
-    """`names`, and the registers that are computed from them. XManError for a name without a value."""
-    if isinstance(names, str):
-        raise XManError(f"wrt is a list of names, not the string {names!r}: write [{names!r}]")
+    """The name or names, and the registers that are computed from them. XManError for a name without a value."""
+    names = [names] if isinstance(names, str) else names
     if unknown := [name for name in names if name not in values]:
         raise XManError(f"wrt names {unknown[0]!r}, which has no value{nearest(unknown[0], values)}")
     found = set(names)
@@ -77,7 +76,7 @@ def own(part: Any, x: Any, held: set[int], around: Collection[Any], a: str = "an
     """part in the precision of x and in a buffer of its own: no view, none that is held (by id), none of those around."""
     if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
         if isinstance(part, Masked):
-            return Masked(own(part.value, x, held, around, a), part.flow)
+            return part.at(own(part.value, x, held, around, a))
         part = precise(part, x, a)
     if type(part) is np.ndarray:
         if part.base is not None or id(part) in held or id(part) in map(id, around):
@@ -86,14 +85,14 @@ def own(part: Any, x: Any, held: set[int], around: Collection[Any], a: str = "an
     return part
 
 
-def numbers(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def with_numpy_reals(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """A copy of values, where of those named Python's numbers are NumPy's reals, so that 1/0 is infinite, and lists arrays."""
     if type(values) is not dict and not isinstance(values, Mapping):
         raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, not {shortened(values)}")
-    return {**values, **{x: number(x, v) for x in names if isinstance(v := values.get(x), (int, float, list, tuple, str))}}
+    return {**values, **{x: numpy_real(x, v) for x in names if isinstance(v := values.get(x), (int, float, list, tuple, str))}}
 
 
-def number(name: str, v: Any) -> Any:
+def numpy_real(name: str, v: Any) -> Any:
     if isinstance(v, (bool, np.floating)):
         return v
     try:

@@ -8,8 +8,8 @@ import numpy as np
 
 import ops
 
-from ..wengert import Steps, checked
-from .context import failure, missing, numbers
+from ..wengert import Steps, checked_list
+from .context import failure, missing, with_numpy_reals
 
 
 @np.errstate(all="ignore")
@@ -21,10 +21,14 @@ def eval(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = op
     Raises XManError for a list that is not valid, an input that is missing, and an operator that fails, with its line.
     NumPy's warnings about overflow and the like are off: what becomes infinite or NaN stands in the result.
     """
-    steps = checked(steps, G)
-    values = numbers(values, steps.inputs)
+    steps = checked_list(steps, G)
+    values = with_numpy_reals(values, steps.inputs)
     missing(steps, values)
     try:
+        # A line reads only what stands above it, so one pass in order is enough. In args a string names a
+        # register, and is looked up; anything else, a number or an axis, is the argument itself. Nothing is
+        # ever overwritten: each register is assigned once, which is why backprop can use all of these values
+        # afterwards.
         for dst, op, args in steps:
             values[dst] = out = G[op](*[values[a] if isinstance(a, str) else a for a in args])
             if out is None:

@@ -9,7 +9,7 @@ import numpy as np
 import ops
 from ops.derived import looked, squares
 
-from ..wengert import Steps, checked
+from ..wengert import Steps, checked_list
 from .context import failure, own, seeds
 
 
@@ -22,10 +22,14 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
     register's shape. TG: the tangent rules, TG[op][i](tangent, out, *args). A register that is not in the result does
     not depend on those given. Raises XManError as `backprop` does.
     """
-    steps = checked(steps, TG)
+    steps = checked_list(steps, TG)
     square = squares(steps, TG)
     def walk(tangents):
         held = set(map(id, tangents.values()))
+        # tangents[r] says how r moves when the inputs move in the given direction. Values and tangents go the
+        # same way, so they could be computed in one pass. A line moves with each argument that does, and the
+        # parts add (the chain rule); an argument without a tangent stands still, and is skipped rather than
+        # multiplied by 0.
         try:
             for dst, op, args in steps:
                 op, args = square.get(dst, (op, args))
@@ -38,4 +42,4 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
         except Exception as error:
             raise failure(error, steps, (dst, op, args), values, TG, "tangent rule") from error
         return tangents
-    return looked(walk, seeds(tangents, values, "tangent"), tangents, steps, values.values(), steps.outputs)
+    return looked(walk, seeds(tangents, values, "tangent"), tangents, steps, values.values(), steps.outputs, True)

@@ -6,7 +6,7 @@ entry by entry, summed over the places where x is used. So the work is that of a
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..interpreters import backprop, eval
 from ..interpreters.context import depends
 from ..notation import shown
 from ..passes.differentiate import inputs_of
-from ..wengert import Line, Steps, checked, named, registers
+from ..wengert import Line, Steps, checked_list, known_registers, registers
 from .hessian import Hessian
 from .linear import Point, point
 
@@ -46,13 +46,13 @@ class Diagonals(NamedTuple):
         return "\n".join(rows)
 
 
-def diagonals(steps: Steps, values: Point, of: str, wrt: Sequence[str]) -> Diagonals:
+def diagonals(steps: Steps, of: str, wrt: Collection[str], values: Point) -> Diagonals:
     """∂²of/∂x² for each entry x of each register, by products with the Hessian, and by `becker_lecun`."""
-    return Diagonals(Hessian(steps, of, wrt).diagonal(values), becker_lecun(steps, values, of, wrt))
+    return Diagonals(Hessian(steps, of, wrt).diagonal(values), becker_lecun(steps, of, wrt, values))
 
 
 @np.errstate(all="ignore")
-def becker_lecun(steps: Steps, values: Point, of: str, wrt: Sequence[str]) -> dict[str, Any]:
+def becker_lecun(steps: Steps, of: str, wrt: Collection[str], values: Point) -> dict[str, Any]:
     """∂²of/∂x², roughly, for each entry x of each register in wrt, in its shape, by a pass after the gradient.
 
     It is exact where no two entries of a register on the way meet again: for a layer of weights with any of
@@ -60,8 +60,8 @@ def becker_lecun(steps: Steps, values: Point, of: str, wrt: Sequence[str]) -> di
     output, and for chains of numbers. steps: a feed-forward network and its loss `of`, a number. Raises
     XManError for a line that it is not defined for: a product of a register with itself, a matrix function.
     """
-    steps = checked(steps)
-    (of,) = named(steps, [of], "of")
+    steps = checked_list(steps)
+    (of,) = known_registers(steps, [of], "of")
     wrt, values = inputs_of(steps, wrt), eval(steps, point(values, wrt))
     if (shape := np.shape(values[of])) != ():
         raise XManError(f"{of!r} has shape {shape}; a Hessian is that of one number: take a mean or a sum")
@@ -112,12 +112,12 @@ def sent_back(line: Line, places: list[int], k: Any, d: Any, values: Point) -> A
                     + "; take the exact one, Hessian(…).diagonal")
 
 
-def spread(d: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def spread_reduction(d: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """d, as a reduction of x left it, in the shape of x."""
     return ops.DG["sum"][0](d, None, x, axis, keepdims)
 
 
-def through_softmax(k: Any, d: Any, p: Any, x: Any, axis: int = -1) -> Any:
+def softmax_curvature(k: Any, d: Any, p: Any, x: Any, axis: int = -1) -> Any:
     """∂p_k/∂x_l = p_k (δ_kl − p_l), and once more by x_l: (1 − 2 p_l) of that."""
     total = lambda a: np.sum(a, axis, keepdims=True)
     return p ** 2 * (k * (1 - 2 * p) + total(k * p ** 2)) + p * (1 - 2 * p) * (d - total(d * p))
@@ -146,10 +146,10 @@ GATHERED = {
     "min":                 lambda d, out, slope, x, *axes: 0.0,
     "prod":                lambda d, out, slope, x, *axes: 0.0,
     "hinge":               lambda d, out, slope, z, y: 0.0,
-    "norm":                lambda d, out, slope, x, *axes: spread(d / out, x, *axes) * (1 - slope ** 2),
-    "frobeniusNorm":       lambda d, out, slope, x: spread(d / out, x) * (1 - slope ** 2),
-    "logsumexp":           lambda d, out, slope, x, *axes: spread(d, x, *axes) * variance(slope),
+    "norm":                lambda d, out, slope, x, *axes: spread_reduction(d / out, x, *axes) * (1 - slope ** 2),
+    "frobeniusNorm":       lambda d, out, slope, x: spread_reduction(d / out, x) * (1 - slope ** 2),
+    "logsumexp":           lambda d, out, slope, x, *axes: spread_reduction(d, x, *axes) * variance(slope),
     "crossEntropy":        lambda d, out, slope, p, y: -f.ratio(d * slope, p),
     "softmaxCrossEntropy": lambda d, out, slope, z, y: d * f.sum(f.oneHot(y, z), -1, True) * variance(f.softmax(z))}
 # each row of the result depends on all entries of that row
-ROWWISE = {"softmax": through_softmax, "logSoftmax": through_logSoftmax}
+ROWWISE = {"softmax": softmax_curvature, "logSoftmax": through_logSoftmax}

@@ -13,11 +13,11 @@ from ..interpreters import eval
 from ..interpreters.context import depends
 from ..notation import shown
 from ..passes.differentiate import inputs_of
-from ..wengert import Line, Steps, checked, named
+from ..wengert import Line, Steps, checked_list, known_registers
 from .hessian import Hessian
 from .jacobian import Jacobian
 from .linear import Point, point, vectors_like
-from .modes import between
+from .modes import lines_between
 
 PASSED = {"sum", "mean", "half", "alias", "add", "broadcast", "unbroadcast", "reshape", "transpose"}
 CONVEX = {"square", "squaredError", "softmaxCrossEntropy", "sigmoidCrossEntropy", "logsumexp", "softplus",
@@ -38,15 +38,15 @@ class GaussNewton:
     """
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
-        self.steps = checked(steps)
-        (self.of,) = named(self.steps, [of], "of")
+        self.steps = checked_list(steps)
+        (self.of,) = known_registers(self.steps, [of], "of")
         self.wrt = inputs_of(self.steps, wrt)
         self.factors: list[tuple[Line, str]] = []
         self.through = self._through()
-        self.outer = Hessian(between(self.steps, of, self.through), of, self.through)
+        self.outer = Hessian(lines_between(self.steps, of, self.through), of, self.through)
         self.inner: dict[str, Jacobian] = {}
         for a in self.through:
-            lines = between(self.steps, a, self.wrt)
+            lines = lines_between(self.steps, a, self.wrt)
             if lines:
                 self.inner[a] = Jacobian(lines, a, [w for w in self.wrt if w in lines.inputs])
 
@@ -87,7 +87,7 @@ class GaussNewton:
                     wanted.update(args[i] for i in mine)
                     if op in ("mul", "divide"):
                         self._keep(line, args[1 - mine[0]])
-                elif op in CONVEX and mine == [0] or squared(op, args, mine):
+                elif op in CONVEX and mine == [0] or squares_residual(op, args, mine):
                     found[args[0]] = None
                 else:
                     raise XManError(f"{shown(line)}: this is no loss that Gauss–Newton knows to be convex: those "
@@ -104,7 +104,7 @@ class GaussNewton:
             raise XManError(f"{shown(line)}: a negative multiple of a convex loss is not; take the Hessian")
 
 
-def squared(op: str, args: tuple, mine: list[int]) -> bool:
+def squares_residual(op: str, args: tuple, mine: list[int]) -> bool:
     """Whether the line is x · x, or an even power."""
     if op == "mul":
         return args[0] == args[1]

@@ -10,8 +10,8 @@ from ..errors import XManError
 from ..interpreters import eval
 from ..passes import gradient, tangent
 from ..passes.differentiate import ending, inputs_of
-from ..wengert import Steps, checked
-from .jacobian import stacked
+from ..wengert import Steps, checked_list, known_registers
+from .jacobian import stacked_parts
 from .linear import LinearMap, Point, point, units, vectors_like
 
 
@@ -29,7 +29,8 @@ class Hessian:
     """
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
-        self.primal, self.of, self.wrt = checked(steps), of, inputs_of(checked(steps), wrt)
+        self.primal = checked_list(steps)
+        (self.of,), self.wrt = known_registers(self.primal, [of], "of"), inputs_of(self.primal, wrt)
         slopes = gradient(self.primal, of, self.wrt)
         dot = ending(slopes)
         self.dots = {x: x + dot for x in self.wrt}
@@ -56,20 +57,20 @@ class Hessian:
     def __call__(self, values: Point) -> np.ndarray:
         """The matrix (n, n), n the elements of all wrt together, each flattened, in their order."""
         columns = [packed(column, self.wrt) for _, _, column in self._columns(values)]
-        return stacked(columns, -1, (len(columns), len(columns)), values[self.wrt[0]])
+        return stacked_parts(columns, -1, (len(columns), len(columns)), values[self.wrt[0]])
 
     def blocks(self, values: Point) -> dict[tuple[str, str], Any]:
         """For each pair (x, y) of wrt ∂²of/∂x∂y, of the shape of x followed by that of y."""
         columns = {y: [column for own, _, column in self._columns(values) if own == y] for y in self.wrt}
-        return {(x, y): stacked([column[x] for column in columns[y]], -1, np.shape(values[x]) + np.shape(values[y]), values[x])
-                for x in self.wrt for y in self.wrt}
+        return {(x, y): stacked_parts([column[x] for column in columns[y]], -1,
+                                      np.shape(values[x]) + np.shape(values[y]), values[x]) for x in self.wrt for y in self.wrt}
 
     def diagonal(self, values: Point) -> dict[str, Any]:
         """∂²of/∂x² for each element x of each register, in its shape: n products, but no matrix."""
         found: dict[str, list] = {x: [] for x in self.wrt}
         for x, unit, column in self._columns(values):
             found[x].append(np.sum(column[x] * unit))
-        return {x: stacked(found[x], 0, np.shape(values[x]), values[x]) for x in self.wrt}
+        return {x: stacked_parts(found[x], 0, np.shape(values[x]), values[x]) for x in self.wrt}
 
     def _look(self, values: Point) -> None:
         if (shape := np.shape(eval(self.primal, values)[self.of])) != ():

@@ -12,9 +12,9 @@ from ..errors import XManError
 from ..interpreters import eval
 from ..passes import gradient, tangent
 from ..passes.differentiate import ending, inputs_of
-from ..wengert import Steps, checked
+from ..wengert import Steps, checked_list, known_registers
 from .linear import LinearMap, Point, point, units, vector_like, vectors_like
-from .modes import Count, Route, between, counted, eliminated, route, size_of
+from .modes import Count, Route, eliminated, entries_of, lines_between, passes_counted, route
 
 
 class Jacobian:
@@ -32,7 +32,8 @@ class Jacobian:
     """
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str], mode: str | None = None):
-        self.steps, self.of, self.wrt, self.mode = checked(steps), of, inputs_of(checked(steps), wrt), mode
+        self.steps, self.mode = checked_list(steps), mode
+        (self.of,), self.wrt = known_registers(self.steps, [of], "of"), inputs_of(self.steps, wrt)
         if mode not in (None, "forward", "reverse", "mixed"):
             raise XManError(f"the mode is 'forward', 'reverse', 'mixed' or None, which chooses, not {mode!r}")
         dot = ending(self.steps)
@@ -85,24 +86,24 @@ class Jacobian:
         if count.mode == "mixed":
             blocks = {v: self._part(v, tuple(found), values) for v, found in way.sources.items()}
             found = eliminated(blocks, way.through)[self.of]
-            return {x: stacked([found[x]] if x in found else [], 0, shapes[x], y) for x in self.wrt}
+            return {x: stacked_parts([found[x]] if x in found else [], 0, shapes[x], y) for x in self.wrt}
         if count.mode == "reverse":
             rows = list(map(self.pullback(values), units(y)))
-            return {x: stacked([row[x] for row in rows], 0, shapes[x], y) for x in self.wrt}
+            return {x: stacked_parts([row[x] for row in rows], 0, shapes[x], y) for x in self.wrt}
         push = self.pushforward(values)
-        return {x: stacked([push({x: v}) for v in units(values[x])], -1, shapes[x], y) for x in self.wrt}
+        return {x: stacked_parts([push({x: v}) for v in units(values[x])], -1, shapes[x], y) for x in self.wrt}
 
     def _part(self, of: str, wrt: tuple[str, ...], values: Point) -> dict[str, Any]:
         """∂of/∂wrt of registers on the way, as matrices, by the mode of the fewer passes."""
-        n, sizes = size_of(values[of]), [size_of(values[x]) for x in wrt]
-        key = of, wrt, counted(sum(sizes), n).mode
+        n, sizes = entries_of(values[of]), [entries_of(values[x]) for x in wrt]
+        key = of, wrt, passes_counted(sum(sizes), n).mode
         if key not in self._parts:
-            self._parts[key] = Jacobian(between(self.steps, of, wrt), *key)
-        return {x: np.reshape(J, (n, size_of(values[x]))) for x, J in self._parts[key](values).items()}
+            self._parts[key] = Jacobian(lines_between(self.steps, of, wrt), *key)
+        return {x: np.reshape(J, (n, entries_of(values[x]))) for x, J in self._parts[key](values).items()}
 
     def _count(self, values: Point, y: Any) -> tuple[Count, Route | None]:
         mixed, way = self.mode == "mixed", None
-        count = counted(sum(size_of(values[x]) for x in self.wrt), size_of(y), None if mixed else self.mode)
+        count = passes_counted(sum(entries_of(values[x]) for x in self.wrt), entries_of(y), None if mixed else self.mode)
         if not isinstance(y, Expression) and (mixed or self.mode is None and count.passes > 2):  # a register is two
             sizes = {name: np.size(x) for name, x in values.items() if getattr(x, "dtype", y.dtype).kind == "f"}
             key = tuple(sizes.items())
@@ -121,7 +122,7 @@ class Jacobian:
         return values, y
 
 
-def stacked(parts: list, axis: int, shape: tuple, like: Any) -> Any:
+def stacked_parts(parts: list, axis: int, shape: tuple, like: Any) -> Any:
     """The parts along a new axis, in the shape; there may be none."""
     whole = np.reshape(np.stack(parts, axis), shape) if parts else np.zeros(shape, getattr(like, "dtype", float))
     return whole[()] if isinstance(whole, np.ndarray) else whole

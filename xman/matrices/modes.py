@@ -55,14 +55,14 @@ def numbered(n: int, word: str) -> str:
     return f"{n:,} {word}{'' if n == 1 else 'es' if word.endswith('s') else 's'}"
 
 
-def counted(inputs: int, outputs: int, mode: str | None = None) -> Count:
+def passes_counted(inputs: int, outputs: int, mode: str | None = None) -> Count:
     """The count with the mode of the fewer passes, forward where they are equal, or with that asked for."""
     if mode not in (None, "forward", "reverse"):
         raise XManError(f"the mode is 'forward', 'reverse' or None, which chooses, not {mode!r}")
     return Count(inputs, outputs, mode or ("forward" if inputs <= outputs else "reverse"))
 
 
-def size_of(x: Any) -> int:
+def entries_of(x: Any) -> int:
     """The number of entries."""
     return int(np.prod(np.shape(x)))
 
@@ -144,7 +144,7 @@ def route(steps: WengertList, of: str, wrt: Sequence[str], sizes: Mapping[str, i
     return Route(passes, tuple(through), sources_of(steps, wrt, sizes, lambda name, n: name in kept))
 
 
-def between(steps: WengertList, of: str, sources: Sequence[str]) -> WengertList:
+def lines_between(steps: WengertList, of: str, sources: Sequence[str]) -> WengertList:
     """The lines by which `of` depends on the sources; all other registers are inputs of them."""
     moving = depends(steps, sources, dict.fromkeys(sources))
     return WengertList(needed([line for line in steps if line[0] in moving and line[0] not in sources], [of]))

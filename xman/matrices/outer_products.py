@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .jacobian import Jacobian
 from .linear import Point
 
 
-def squares(a: np.ndarray) -> np.ndarray:
+def half_squares(a: np.ndarray) -> np.ndarray:
     """½ Σ (a − t)²: the unit matrix (8.40)."""
     return np.eye(a.size)
 
@@ -32,10 +32,10 @@ def softmax(a: np.ndarray) -> np.ndarray:
     return np.diag(np.sqrt(p)) - np.outer(p, np.sqrt(p))
 
 
-ERRORS = {"squares": squares, "logistic": logistic, "softmax": softmax}
+ERRORS = {"squares": half_squares, "logistic": logistic, "softmax": softmax}
 
 
-def outer_products(steps: Steps, values: Point, of: str, wrt: Sequence[str], error: str = "softmax",
+def outer_products(steps: Steps, of: str, wrt: Collection[str], values: Point, error: str = "softmax",
                    weight: float = 1.0) -> np.ndarray:
     """H ≈ Σ_n weight · J_nᵀ L Lᵀ J_n, a matrix (W, W) with the elements of all wrt in their order; never negative.
 
@@ -44,10 +44,10 @@ def outer_products(steps: Steps, values: Point, of: str, wrt: Sequence[str], err
     softmax(a). weight: 1/n where the loss is the mean over n rows. It is the Hessian itself where a is linear in wrt, and
     near it where the network fits its data. Raises XManError for an error that is none of these.
     """
-    return sum(rows.T @ rows for rows in factors(steps, values, of, wrt, error, weight))
+    return sum(rows.T @ rows for rows in weighted_jacobians(steps, of, wrt, values, error, weight))
 
 
-def inverse_outer_products(steps: Steps, values: Point, of: str, wrt: Sequence[str], error: str = "softmax",
+def inverse_outer_products(steps: Steps, of: str, wrt: Collection[str], values: Point, error: str = "softmax",
                            weight: float = 1.0, alpha: float = 1e-4) -> np.ndarray:
     """(alpha · 1 + outer_products)⁻¹, built one example at a time from 1/alpha on (Hassibi and Stork 1993).
 
@@ -57,14 +57,15 @@ def inverse_outer_products(steps: Steps, values: Point, of: str, wrt: Sequence[s
     if not (isinstance(alpha, (int, float, np.number)) and alpha > 0):
         raise XManError(f"alpha is a positive number, the matrix that the inverse starts from, not {alpha!r}")
     inverse = None
-    for rows in factors(steps, values, of, wrt, error, weight):
+    for rows in weighted_jacobians(steps, of, wrt, values, error, weight):
         inverse = np.eye(rows.shape[1]) / alpha if inverse is None else inverse
         b = inverse @ rows.T
         inverse = inverse - b @ np.linalg.solve(np.eye(len(rows)) + rows @ b, b.T)
     return inverse
 
 
-def factors(steps: Steps, values: Point, of: str, wrt: Sequence[str], error: str, weight: float) -> Iterator[np.ndarray]:
+def weighted_jacobians(steps: Steps, of: str, wrt: Collection[str], values: Point, error: str, weight: float
+                       ) -> Iterator[np.ndarray]:
     """For each example Lᵀ J_n times the root of its weight, an array (k, W)."""
     if error not in ERRORS:
         raise XManError(f"there is no error {error!r}; there are {', '.join(ERRORS)}")

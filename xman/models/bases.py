@@ -69,13 +69,13 @@ class AdaptiveBasis(XMan):
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
         """The inputs for rows X (n, columns), of one (n,) too, and targets y, (n,) or (n, 1). XManError for others."""
-        X, y = table(X, self.columns, "X"), None if y is None else table(y, 1, "y")
+        X, y = as_columns(X, self.columns, "X"), None if y is None else as_columns(y, 1, "y")
         if self.kind == "polynomial" and (low := X.min(initial=np.inf)) <= 0:
             raise XManError(f"x^θ needs x > 0, found x = {low:g}; shift the data, or take the basis rbf or tanh")
         return {"X": X, "y": y}
 
 
-def table(x: Any, columns: int, name: str) -> np.ndarray:
+def as_columns(x: Any, columns: int, name: str) -> np.ndarray:
     """x as an array (n, columns); a sparse matrix may be one, and (n,) is one column."""
     x = x.toarray() if hasattr(x, "toarray") else np.asarray(x)
     if x.shape[1:] != (columns,) and (columns != 1 or x.ndim != 1):

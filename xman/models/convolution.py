@@ -9,7 +9,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ..errors import XManError
 from ..manager import XMan
 from ..register import XManFunctions as f
-from .parts import activation_called, bias, glorot, outputs_and_loss, rows
+from .parts import activation_called, as_rows, bias, glorot, outputs_and_loss
 
 
 class ConvolutionalNetwork(XMan):
@@ -50,4 +50,4 @@ class ConvolutionalNetwork(XMan):
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
         """The inputs of the list for images X, (n, height, width) or flat, and targets y."""
-        return {"X": rows(X), "y": y}
+        return {"X": as_rows(X), "y": y}

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..manager import XMan
 from ..register import XManFunctions as f
-from .parts import bias, glorot, outputs_and_loss, rows, targets
+from .parts import as_rows, bias, glorot, outputs_and_loss, targets_of
 
 
 class Linear(XMan):
@@ -21,7 +21,7 @@ class Linear(XMan):
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
         """The inputs of the list for rows X, (n, …) flattened to (n, features), and targets y, of one output (n,) too."""
-        return {"X": rows(X), "y": targets(y, self.W.default.shape[1])}
+        return {"X": as_rows(X), "y": targets_of(y, self.W.default.shape[1])}
 
 
 class LinearRegression(Linear):

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import XManError
 from ..manager import XMan
 from ..register import XManFunctions as f
-from .parts import activation_called, bias, glorot, outputs_and_loss, rows, targets
+from .parts import activation_called, as_rows, bias, glorot, outputs_and_loss, targets_of
 
 
 class MLP(XMan):
@@ -42,4 +42,4 @@ class MLP(XMan):
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
         """The inputs of the list for rows X, (n, …) flattened to (n, sizes[0]), and targets y."""
-        return {"X": rows(X), "y": targets(y, self.width)}
+        return {"X": as_rows(X), "y": targets_of(y, self.width)}

@@ -60,11 +60,11 @@ def normalized(h: Register, axis: int) -> Register:
     return h / f.sqrt(f.mean(f.square(h), axis, True) + 1e-5)
 
 
-def rows(X: Any) -> Any:
+def as_rows(X: Any) -> Any:
     """X (n, …) as rows (n, features); a sparse matrix has them already."""
     return X.reshape(-1, int(np.prod(X.shape[1:]))) if isinstance(X, np.ndarray) and X.ndim != 2 else X
 
 
-def targets(y: Any, outputs: int) -> Any:
+def targets_of(y: Any, outputs: int) -> Any:
     """The targets y (n,) of one output as a column (n, 1), beside which they would spread to (n, n); others as they are."""
     return y[:, None] if outputs == 1 and np.ndim(y) == 1 else y

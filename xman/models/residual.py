@@ -9,7 +9,7 @@ from ..errors import XManError
 from ..manager import XMan
 from ..register import Register
 from ..register import XManFunctions as f
-from .parts import activation_called, bias, glorot, normalized, outputs_and_loss, rows
+from .parts import activation_called, as_rows, bias, glorot, normalized, outputs_and_loss
 
 
 class ResidualMLP(XMan):
@@ -70,4 +70,4 @@ class ResidualMLP(XMan):
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
         """The inputs of the list for rows X, (n, …) flattened to (n, features), and targets y."""
-        return {"X": rows(X), "y": y}
+        return {"X": as_rows(X), "y": y}

@@ -10,7 +10,7 @@ from ..errors import XManError
 from ..manager import XMan
 from ..register import XManFunctions as f
 from .mlp import MLP
-from .parts import glorot, rows, targets
+from .parts import as_rows, glorot, targets_of
 
 
 class Autoencoder(MLP):
@@ -26,7 +26,7 @@ class Autoencoder(MLP):
 
     def feed(self, X: Any, y: Any = None) -> dict[str, Any]:
         """The inputs of the list: the rows X are their own targets."""
-        return {"X": rows(X), "y": rows(X)}
+        return {"X": as_rows(X), "y": as_rows(X)}
 
 
 class MatrixFactorization(XMan):
@@ -55,7 +55,7 @@ class MatrixFactorization(XMan):
         X, size = np.asarray(X), (len(self.U.default), len(self.V.default))
         if X.ndim != 2 or X.shape[1] != 2 or X.dtype.kind not in "iu" or (X < 0).any() or (X >= size).any():
             raise XManError(f"the places of a table of {size[0]} x {size[1]} are whole numbers (n, 2) within it, from 0")
-        return {"X": X, "y": targets(y, 1)}
+        return {"X": X, "y": targets_of(y, 1)}
 
 
 class WordEmbeddings(XMan):
@@ -100,4 +100,4 @@ class GaussianMixture(XMan):
 
     def feed(self, X: Any, y: Any = None) -> dict[str, Any]:
         """The inputs of the list for rows X; nothing is told about them."""
-        return {"X": rows(X)}
+        return {"X": as_rows(X)}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 from ..functions.arraylike import ArrayLike, is_traced
-from ..functions.dispatch import call, cast
+from ..functions.dispatch import call_numpy, cast_to
 from ..functions.refusals import refuse
 
 __all__ = numpy.__all__
@@ -30,7 +30,7 @@ def made(function: Callable) -> Callable:
             return function(a, dtype, **options | ({"ndmin": ndmin} if ndmin else {}))
         x = a if isinstance(a, ArrayLike) else numpy.stack([array(part) for part in a])
         x = numpy.reshape(x, (1,) * (ndmin - x.ndim) + x.shape)
-        return x if dtype is None else cast(x, dtype)
+        return x if dtype is None else cast_to(x, dtype)
     return array
 
 
@@ -44,7 +44,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
 
 
 def full_like(a: Any, fill_value: Any, **options: Any) -> Any:
-    return call(numpy.full_like, (a, array(fill_value)), options) if is_traced(fill_value) else numpy.full_like(
+    return call_numpy(numpy.full_like, (a, array(fill_value)), options) if is_traced(fill_value) else numpy.full_like(
         a, fill_value, **options)
 
 
@@ -65,7 +65,7 @@ class Joined:
         kind = numpy.result_type(*(part if type(part) in (int, float) else a.dtype for part, a in pairs))
         shape = (-1,) if self.axis == 0 else (-1, 1)
         arrays = [a if a.ndim >= len(shape) else numpy.reshape(a, shape) for a in arrays]
-        return numpy.concatenate([cast(a, kind) for a in arrays], self.axis)
+        return numpy.concatenate([cast_to(a, kind) for a in arrays], self.axis)
 
 
 r_, c_ = Joined(numpy.r_, 0), Joined(numpy.c_, -1)

@@ -10,27 +10,27 @@ import numpy as np
 from ops import f
 
 from ..functions.arraylike import plain
-from ..functions.dispatch import array, cast
+from ..functions.dispatch import cast_to, with_shape
 from ..functions.refusals import refuse
 from .rearrangements import axis_index, whole_axis
-from .statistics import flattened, reduction
+from .statistics import axes_first, reduction_by
 
 # ---- products -------------------------------------------------------------------------------------------------------
 
 def dot(a, b):
-    a, b = array(a), array(b)
+    a, b = with_shape(a), with_shape(b)
     if not a.ndim or not b.ndim:
         return f.mul(a, b)
     return f.dot(a, b) if b.ndim <= 2 else tensordot(a, b, (-1, -2))
 
 
 def inner(a, b):
-    a, b = array(a), array(b)
+    a, b = with_shape(a), with_shape(b)
     return f.mul(a, b) if not a.ndim or not b.ndim else tensordot(a, b, (-1, -1))
 
 
 def tensordot(a, b, axes=2):
-    a, b = array(a), array(b)
+    a, b = with_shape(a), with_shape(b)
     if np.ndim(axes) == 0 and not isinstance(axes, (tuple, list)):
         axes = range(-axes, 0), range(axes)
     over_a, over_b = ([operator.index(i) for i in np.atleast_1d(over)] for over in axes)
@@ -46,7 +46,7 @@ def tensordot(a, b, axes=2):
 
 
 def vecdot(a, b):
-    if array(a).shape[-1] != array(b).shape[-1]:
+    if with_shape(a).shape[-1] != with_shape(b).shape[-1]:
         raise ValueError(f"vecdot: the vectors have {np.shape(a)[-1]} and {np.shape(b)[-1]} entries")
     return f.sum(f.mul(a, b), -1)
 
@@ -55,11 +55,11 @@ def cholesky(a):
     if not np.allclose(plain(a), np.swapaxes(plain(a), -1, -2)):
         refuse("np.linalg.cholesky reads the lower triangle alone, and the derivative here is of a symmetric matrix",
                "give it (a + a.T) / 2")
-    return f.cholesky(a if a.dtype.kind == "f" else cast(a, float))
+    return f.cholesky(a if a.dtype.kind == "f" else cast_to(a, float))
 
 
 def kron(a, b):
-    a, b = array(a), array(b)
+    a, b = with_shape(a), with_shape(b)
     n = max(a.ndim, b.ndim)
     left, right = (1,) * (n - a.ndim) + a.shape, (1,) * (n - b.ndim) + b.shape
     a = np.reshape(a, tuple(k for m in left for k in (m, 1)))
@@ -101,15 +101,15 @@ def slogdet(a):
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
-    x, keep = array(x), bool(keepdims)
-    x = x if x.dtype.kind == "f" else cast(x, float)
+    x, keep = with_shape(x), bool(keepdims)
+    x = x if x.dtype.kind == "f" else cast_to(x, float)
     if ord is None and axis is None:
         return f.norm(x, None, True) if keep else f.norm(x)
     axis = whole_axis(axis)
     axes = x.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 1
     euclidean = ord is None if axes not in (1, 2) else ord in ((None, 2) if axes == 1 else (None, "fro", "f"))
     if euclidean and axis != () and (x.ndim or axis is None):
-        return reduction("norm")(x, axis, keep)
+        return reduction_by("norm")(x, axis, keep)
     np.linalg.norm(np.zeros([min(n, 2) for n in x.shape]), ord, axis)  # raises what NumPy does
     extreme = f.sum if not x.size else f.min if ord in (-1, -np.inf) else f.max
     if axes == 1:
@@ -117,7 +117,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
         if np.isinf(ord):
             return extreme(size, axis, keep)
         if ord == 0:
-            return f.sum(cast(f.not_equal(x, 0), x.dtype), axis, keep)
+            return f.sum(cast_to(f.not_equal(x, 0), x.dtype), axis, keep)
         return f.sum(size if ord == 1 else size ** ord, axis, keep) ** (1.0 / ord if ord != 1 else 1)
     if ord in (1, -1, np.inf, -np.inf):
         rows, columns = (a % x.ndim for a in (axis or (-2, -1)))
@@ -130,24 +130,24 @@ def norm(x, ord=None, axis=None, keepdims=False):
 
 
 def vector_norm(x, axis=None, keepdims=False, ord=2):
-    rows, axes = flattened(array(x), axis)
+    rows, axes = axes_first(with_shape(x), axis)
     return np.expand_dims(norm(rows, ord, 0), axes) if keepdims else norm(rows, ord, 0)
 
 
 # ---- entry by entry -------------------------------------------------------------------------------------------------
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
-    y = array(y)
+    y = with_shape(y)
     axis = axis_index(axis, y.ndim)
     if x is not None:
-        dx = np.diff(array(x), axis=axis if np.ndim(x) > 1 else -1)
+        dx = np.diff(with_shape(x), axis=axis if np.ndim(x) > 1 else -1)
         dx = np.reshape(dx, [-1 if i == axis else 1 for i in range(y.ndim)]) if np.ndim(x) == 1 else dx
     lead = (slice(None),) * axis
     return np.sum(f.half(dx * (y[(*lead, slice(1, None))] + y[(*lead, slice(None, -1))])), axis)
 
 
 def interp(x, xp, fp, left=None, right=None):
-    x, xp, fp = (cast(a, float) for a in (x, xp, fp))
+    x, xp, fp = (cast_to(a, float) for a in (x, xp, fp))
     i = np.clip(np.sum(f.greater_equal(np.expand_dims(x, -1), xp), -1) - 1, 0, max(len(xp) - 2, 0))
     j = np.minimum(i + 1, len(xp) - 1)
     low, high, start, end = f.getitem(fp, i), f.getitem(fp, j), f.getitem(xp, i), f.getitem(xp, j)
@@ -169,10 +169,10 @@ def sinc(x):
 
 def piecewise(x, condlist, funclist, *args, **kw):
     """Each function sees the entries where its condition holds; the last condition that holds wins."""
-    x = array(x)
+    x = with_shape(x)
     if np.isscalar(condlist) or not isinstance(condlist[0], (list, np.ndarray)) and x.ndim:
         condlist = [condlist]
-    conditions = [f.not_equal(c, 0) for c in map(array, condlist)]
+    conditions = [f.not_equal(c, 0) for c in map(with_shape, condlist)]
     if len(conditions) == len(funclist) - 1:
         conditions.append(f.logical_not(functools.reduce(f.logical_or, conditions)))
     elif len(conditions) != len(funclist):
@@ -181,7 +181,7 @@ def piecewise(x, condlist, funclist, *args, **kw):
     for condition, function in zip(conditions, funclist, strict=True):
         there = x[condition]
         if not callable(function) or there.size:
-            new = cast(array(function(there, *args, **kw) if callable(function) else function), x.dtype)
+            new = cast_to(with_shape(function(there, *args, **kw) if callable(function) else function), x.dtype)
             result = f.where(condition, f.scatterAdd(f.broadcast(new, there.shape), x, condition), result)
     return result
 

@@ -8,7 +8,7 @@ import numpy as np
 from ops import f
 
 from ..functions.arraylike import plain
-from ..functions.dispatch import NAMES, array, cast
+from ..functions.dispatch import NAMES, cast_to, with_shape
 from ..functions.refusals import refuse
 
 EIGH, SVD, QR, SLOGDET = (type(find(np.eye(1))) for find in (np.linalg.eigh, np.linalg.svd, np.linalg.qr, np.linalg.slogdet))
@@ -16,11 +16,11 @@ EIGH, SVD, QR, SLOGDET = (type(find(np.eye(1))) for find in (np.linalg.eigh, np.
 
 def real(x):
     """x as floats."""
-    x = array(x)
-    return x if x.dtype.kind == "f" else cast(x, float)
+    x = with_shape(x)
+    return x if x.dtype.kind == "f" else cast_to(x, float)
 
 
-def triangle(a, lower):
+def triangle_mask(a, lower):
     """Where the lower triangle of a is, the diagonal in it; or the upper."""
     return (np.tril if lower else np.triu)(np.ones(a.shape[-2:], bool))
 
@@ -28,7 +28,7 @@ def triangle(a, lower):
 def mirrored(a, lower):
     """The symmetric matrix of which only the lower triangle of a is read, or the upper."""
     a = real(a)
-    return f.where(triangle(a, lower), a, f.mT(a))
+    return f.where(triangle_mask(a, lower), a, f.mT(a))
 
 
 def eigh(a, UPLO="L"):
@@ -61,7 +61,7 @@ def qr(a, mode="reduced"):
 
 
 def lstsq(a, b, rcond=None):
-    a, b = array(a), array(b)
+    a, b = with_shape(a), with_shape(b)
     x, residuals, rank, sizes = np.linalg.lstsq(plain(a), plain(b), rcond)
     if rank < min(a.shape):
         refuse("np.linalg.lstsq of a matrix without full rank has no derivative",
@@ -87,7 +87,7 @@ def tensorinv(a, ind=2):
 
 
 def tensorsolve(a, b, axes=None):
-    a, b = array(a), array(b)
+    a, b = with_shape(a), with_shape(b)
     if axes is not None:
         a = np.transpose(a, [*(k for k in range(a.ndim) if k not in axes), *axes])
     shape = a.shape[b.ndim:]
@@ -96,10 +96,10 @@ def tensorsolve(a, b, axes=None):
 
 def polyfit(x, y, deg, rcond=None, w=None):
     np.polyfit(plain(x), plain(y), deg, rcond, w=plain(w))  # raises what NumPy does
-    x, y = cast(x, float), cast(y, float)
+    x, y = cast_to(x, float), cast_to(y, float)
     columns = np.vander(x, deg + 1)
     if w is not None:
-        columns, y = columns * array(w)[:, None], y * np.reshape(array(w), (-1, *(1,) * (y.ndim - 1)))
+        columns, y = columns * with_shape(w)[:, None], y * np.reshape(with_shape(w), (-1, *(1,) * (y.ndim - 1)))
     size = np.sqrt(np.sum(columns * columns, 0))
     found = lstsq(columns / size, y, len(x) * np.finfo(x.dtype).eps if rcond is None else rcond)[0]
     return f.mT(f.mT(found) / size) if y.ndim > 1 else found / size

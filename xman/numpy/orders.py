@@ -8,7 +8,7 @@ import numpy as np
 from ops import f
 
 from ..functions.arraylike import plain
-from ..functions.dispatch import NAMES, array, cast, checked
+from ..functions.dispatch import NAMES, cast_to, checked, with_shape
 from .decompositions import real
 from .rearrangements import take_along_axis, whole_axis
 
@@ -37,21 +37,21 @@ def deviation(x, axis, mean):
     return f.where(f.isnan(x), 0.0, x - mean)
 
 
-def spread(op):
+def nan_spread(op):
     """np.nanvar or np.nanstd."""
     function = getattr(np, op)
     return lambda a, *args, **options: spread_of(function, a, *args, **options)
 
 
 def spread_of(function, a, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None):
-    x, axis = real(a) if dtype is None else cast(a, dtype), whole_axis(axis)
+    x, axis = real(a) if dtype is None else cast_to(a, dtype), whole_axis(axis)
     n = nancount(x, axis, ddof if correction is None else correction)
     d = deviation(x, axis, mean)
     if function is np.nanstd:
         result = f.norm(d, axis=axis, keepdims=True) / np.sqrt(n)  # which has a gradient where all are equal
     else:
         result = f.sum(d * d, axis=axis, keepdims=True) / n
-    result = cast(result, x.dtype)
+    result = cast_to(result, x.dtype)
     return result if keepdims else f.reshape(result, np.nansum(np.ones(x.shape), axis).shape)
 
 
@@ -63,19 +63,19 @@ def nanquantile(a, q, axis=None, overwrite_input=False, keepdims=False):
     shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keep else tuple(x.shape[i] for i in rest)
     rows = np.reshape(np.transpose(x, (*rest, *axes)), (math.prod(x.shape[i] for i in rest), math.prod(x.shape[i] for i in axes)))
     if np.ndim(q):
-        rows = cast(rows, np.result_type(rows.dtype, np.asarray(q).dtype))
-        return np.stack([np.reshape(at_quantile(rows, part), shape) for part in q])
-    return np.reshape(at_quantile(rows, q), shape)
+        rows = cast_to(rows, np.result_type(rows.dtype, np.asarray(q).dtype))
+        return np.stack([np.reshape(quantile_of_row(rows, part), shape) for part in q])
+    return np.reshape(quantile_of_row(rows, q), shape)
 
 
-def at_quantile(rows, q):
+def quantile_of_row(rows, q):
     """The quantile q of each row, whose NaNs stand last in order."""
     if not 0 <= plain(q) <= 1:
         raise ValueError("Quantiles must be in the range [0, 1]")
     count = f.sum(f.logical_not(f.isnan(rows)), axis=1, keepdims=True)
     place = f.maximum(q * (count - 1.0), 0.0)
     low = f.floor(place)
-    part = cast(place - low, rows.dtype)
+    part = cast_to(place - low, rows.dtype)
     below, above = (take_along_axis(np.sort(rows, 1), f.astype(i, ("int64",)), 1) for i in (low, f.ceil(place)))
     return f.where(f.equal(part, 0), below, below * (1.0 - part) + above * part)
 
@@ -90,12 +90,12 @@ def nanposition(position):
     return where_it_is
 
 
-def without_nan(number, function):
+def nan_reduction(number, function):
     return lambda a, axis=None, dtype=None: function(f.where(f.isnan(a), number, a) if a.dtype.kind == "f" else a, axis, dtype)
 
 
 def searchsorted(a, v, side="left", sorter=None):
-    a, v = array(a) if sorter is None else np.take(a, sorter), array(v)[..., None]
+    a, v = with_shape(a) if sorter is None else np.take(a, sorter), with_shape(v)[..., None]
     if a.ndim != 1:
         raise ValueError("object too deep for desired array" if a.ndim else "object of too small depth for desired array")
     before = a < v if side == "left" else a <= v
@@ -104,7 +104,7 @@ def searchsorted(a, v, side="left", sorter=None):
 
 def digitize(x, bins, right=False):
     np.digitize(0.0, plain(bins))  # raises what NumPy does
-    bins, side = array(bins), "left" if right else "right"
+    bins, side = with_shape(bins), "left" if right else "right"
     if len(bins) > 1 and plain(bins)[0] > plain(bins)[-1]:
         return len(bins) - searchsorted(np.flip(bins), x, side)
     return searchsorted(bins, x, side)
@@ -126,15 +126,15 @@ def cumulative(function, number):
 NAMES.update({
     np.partition:        partition,
     np.argpartition:     argpartition,
-    np.nanvar:           checked(np.nanvar, spread("nanvar")),
-    np.nanstd:           checked(np.nanstd, spread("nanstd")),
+    np.nanvar:           checked(np.nanvar, nan_spread("nanvar")),
+    np.nanstd:           checked(np.nanstd, nan_spread("nanstd")),
     np.nanquantile:      checked(np.nanquantile, nanquantile),
     np.nanpercentile:    checked(np.nanpercentile, lambda a, q, **options: nanquantile(a, np.true_divide(q, 100), **options)),
     np.nanmedian:        checked(np.nanmedian, lambda a, **options: nanquantile(a, 0.5, **options)),
     np.nanargmax:        nanposition(np.argmax),
     np.nanargmin:        nanposition(np.argmin),
-    np.nancumsum:        checked(np.nancumsum, without_nan(0.0, np.cumsum)),
-    np.nancumprod:       checked(np.nancumprod, without_nan(1.0, np.cumprod)),
+    np.nancumsum:        checked(np.nancumsum, nan_reduction(0.0, np.cumsum)),
+    np.nancumprod:       checked(np.nancumprod, nan_reduction(1.0, np.cumprod)),
     np.extract:          lambda condition, arr: np.ravel(arr)[np.flatnonzero(condition)],
     np.argwhere:         lambda a: np.transpose(np.stack(np.nonzero(a))),
     np.searchsorted:     searchsorted,

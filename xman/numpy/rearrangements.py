@@ -9,7 +9,7 @@ import numpy as np
 from ops import f
 
 from ..functions.arraylike import ArrayLike, plain
-from ..functions.dispatch import array
+from ..functions.dispatch import with_shape
 from ..functions.refusals import refuse
 
 
@@ -35,10 +35,10 @@ def whole_shape(shape: Any) -> tuple:
 
 def broadcast_arrays(*arrays, subok=False):
     shape = np.broadcast_shapes(*map(np.shape, arrays))
-    return tuple(f.broadcast(array(x), shape) for x in arrays)
+    return tuple(f.broadcast(with_shape(x), shape) for x in arrays)
 
 
-def shaped(function: Any) -> Any:
+def reshaping(function: Any) -> Any:
     """A function that only changes the shape, to what NumPy's own makes of an array of the old one."""
     def reshaped(a, *args, **options):
         shape = function(np.broadcast_to(0, a.shape), *args, **options).shape
@@ -51,39 +51,39 @@ def rearranged(rearrange: Any) -> Any:
     return lambda a, *where, **options: f.transpose(a, rearrange(np.empty(range(a.ndim)), *where, **options).shape)
 
 
-def moved(function: Any) -> Any:
+def moving(function: Any) -> Any:
     """A function that moves, repeats or leaves out entries: NumPy's own shows on their positions which go where."""
     known = lambda x: np.asarray(x) if isinstance(x, ArrayLike) else x
-    return lambda a, *args, **options: f.take(array(a), function(
-        positions(a), *map(known, args), **{name: known(x) for name, x in options.items()}))
+    return lambda a, *args, **options: f.take(with_shape(a), function(
+        entry_positions(a), *map(known, args), **{name: known(x) for name, x in options.items()}))
 
 
-def parted(split: Any) -> Any:
+def split_like(split: Any) -> Any:
     """NumPy's split of that name, which shows on positions where each part begins."""
     def key(part, shape):
         start = np.unravel_index(part.flat[0], shape) if part.size else (0,) * part.ndim
         return tuple(slice(None) if n == whole else slice(int(i), int(i) + n)
                      for i, n, whole in zip(start, part.shape, shape, strict=True))
-    return lambda a, *args, **options: [a[key(part, a.shape)] for part in split(positions(a), *args, **options)]
+    return lambda a, *args, **options: [a[key(part, a.shape)] for part in split(entry_positions(a), *args, **options)]
 
 
-def positions(a: Any) -> np.ndarray:
+def entry_positions(a: Any) -> np.ndarray:
     """The position in the flattened a of each of its entries."""
     return np.arange(np.size(a)).reshape(np.shape(a))
 
 
 def concatenate(arrays, axis=0):
-    parts = [array(a) for a in arrays]
+    parts = [with_shape(a) for a in arrays]
     return f.concat(0, *map(np.ravel, parts)) if axis is None else f.concat(axis, *parts)
 
 
 def stack(arrays, axis=0):
-    return f.stack(axis, *map(array, arrays))
+    return f.stack(axis, *map(with_shape, arrays))
 
 
 def pad(array, pad_width, mode="constant", **options):
     if mode in ("edge", "reflect", "symmetric", "wrap") and not options:
-        return moved(np.pad)(array, pad_width, mode)
+        return moving(np.pad)(array, pad_width, mode)
     if mode != "constant":
         refuse(f"np.pad with mode={mode!r} has no operator here", "use constant, edge, reflect, symmetric or wrap")
     if isinstance(pad_width, dict):
@@ -103,10 +103,10 @@ def pad(array, pad_width, mode="constant", **options):
 def diagonal(a, offset=0, axis1=0, axis2=1):
     if a.ndim == 2 and (axis1, axis2) == (0, 1):
         return f.diag(a, offset)
-    return moved(np.diagonal)(a, offset, axis1, axis2)
+    return moving(np.diagonal)(a, offset, axis1, axis2)
 
 
-def triangle(function):
+def upper_or_lower(function):
     """np.triu or np.tril, which shows on ones what it keeps."""
     return lambda m, k=0: f.where(function(np.ones(m.shape, bool), k), m, m.dtype.type(0).item())
 
@@ -130,11 +130,11 @@ def meshgrid(*vectors, indexing="xy", sparse=False, copy=True):
 
 
 def take_along_axis(arr, indices, axis=-1):
-    np.take_along_axis(np.broadcast_to(0, np.shape(arr)), plain(array(indices)), axis)  # raises what NumPy does
-    return f.take(arr, indices) if axis is None else along(arr, indices, axis)
+    np.take_along_axis(np.broadcast_to(0, np.shape(arr)), plain(with_shape(indices)), axis)  # raises what NumPy does
+    return f.take(arr, indices) if axis is None else taken_along(arr, indices, axis)
 
 
-def along(a, indices, axis):
+def taken_along(a, indices, axis):
     """a at the indices along an axis, at its own place along the others."""
     key: list = list(np.ogrid[tuple(slice(n) for n in a.shape)]) if a.ndim > 1 else [None]
     key[axis] = indices

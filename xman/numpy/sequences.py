@@ -9,24 +9,24 @@ import numpy as np
 from ops import f
 
 from ..functions.arraylike import plain
-from ..functions.dispatch import NAMES, array, cast, checked
+from ..functions.dispatch import NAMES, cast_to, checked, with_shape
 from .decompositions import real
-from .rearrangements import axis_index, moved
+from .rearrangements import axis_index, moving
 
 # ---- differences ----------------------------------------------------------------------------------------------------
 
 def gradient(f, *spacing, axis=None, edge_order=1):
-    y = array(f)
+    y = with_shape(f)
     axes = range(y.ndim) if axis is None else [a % y.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
     np.gradient(np.zeros(y.shape, y.dtype), *map(plain, spacing), axis=axis, edge_order=edge_order)  # raises what NumPy does
     if len(spacing) < 2 and all(np.ndim(h) == 0 for h in spacing):
         spacing = (spacing or (1.0,)) * len(axes)
     pairs = zip(axes, map(real, spacing), strict=True)
-    slopes = tuple(np.moveaxis(slope(np.moveaxis(real(y), a, 0), h, edge_order), 0, a) for a, h in pairs)
+    slopes = tuple(np.moveaxis(parabola_slopes(np.moveaxis(real(y), a, 0), h, edge_order), 0, a) for a, h in pairs)
     return slopes[0] if len(slopes) == 1 else slopes
 
 
-def slope(y, h, edge_order):
+def parabola_slopes(y, h, edge_order):
     """The differences of y along its first axis, by parabolas; h is the distance of two points, or where the points are."""
     h = np.diff(h) if h.ndim else np.broadcast_to(h, (len(y) - 1,))
     h = np.reshape(h, (-1, *(1,) * (y.ndim - 1)))
@@ -36,11 +36,11 @@ def slope(y, h, edge_order):
     if edge_order == 2:
         first = first + (first - rise[1:2]) * h[:1] / (h[:1] + h[1:2])
         last = last + (last - rise[-2:-1]) * h[-1:] / (h[-1:] + h[-2:-1])
-    return cast(np.concatenate([first, inner, last]), y.dtype)
+    return cast_to(np.concatenate([first, inner, last]), y.dtype)
 
 
 def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
-    p = np.moveaxis(array(p), axis := axis_index(axis, np.ndim(p)), -1)
+    p = np.moveaxis(with_shape(p), axis := axis_index(axis, np.ndim(p)), -1)
     step, p = real(np.diff(p)), real(p)
     low = -period / 2
     back = np.mod(step - low, period) + low
@@ -56,12 +56,12 @@ def convolve(a, v, mode="full"):
 
 
 def correlate(a, v, mode="valid"):
-    return overlap(np.correlate, a, array(v)[::-1] if np.ndim(v) else v, mode)
+    return overlap(np.correlate, a, with_shape(v)[::-1] if np.ndim(v) else v, mode)
 
 
 def overlap(function, a, v, mode):
     """The convolution of a and v, cut as NumPy's function cuts its own."""
-    a, v = array(a), array(v)
+    a, v = with_shape(a), with_shape(v)
     if a.ndim != 1 or v.ndim != 1 or not a.size or not v.size:
         function(plain(a), plain(v), mode)  # raises what NumPy does
     whole = f.convolve(a, v)
@@ -73,7 +73,7 @@ def overlap(function, a, v, mode):
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis,) * 3
-    a, b = (np.moveaxis(array(x), axis_index(place, np.ndim(x)), -1) for x, place in ((a, axisa), (b, axisb)))
+    a, b = (np.moveaxis(with_shape(x), axis_index(place, np.ndim(x)), -1) for x, place in ((a, axisa), (b, axisb)))
     sizes = a.shape[-1], b.shape[-1]
     if not {*sizes} <= {2, 3}:
         raise ValueError(f"incompatible dimensions for cross product (dimension must be 2 or 3), found {sizes}")
@@ -85,7 +85,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 
 def cross_of_three(x1, x2, *, axis=-1):
-    if array(x1).shape[axis] != 3 or array(x2).shape[axis] != 3:
+    if with_shape(x1).shape[axis] != 3 or with_shape(x2).shape[axis] != 3:
         raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {np.shape(x1)[axis]} and "
                          f"{np.shape(x2)[axis]} dimensional instead.")
     return cross(x1, x2, axis=axis)
@@ -101,14 +101,14 @@ def einsum(*operands, optimize=False):
         arrays, axes = operands[:len(operands) // 2 * 2:2], [*operands[1::2], *operands[len(operands) // 2 * 2:]]
         parts = ["".join("..." if i is Ellipsis else LETTERS[i] for i in part) for part in axes]
         subscripts = ",".join(parts[:len(arrays)]) + "".join("->" + part for part in parts[len(arrays):])
-    arrays = [array(a) for a in arrays]
+    arrays = [with_shape(a) for a in arrays]
     if "." in subscripts:
         np.einsum(subscripts, *(np.broadcast_to(0.0, a.shape) for a in arrays))  # raises what NumPy does
-        subscripts = spelled_out(subscripts, [a.ndim for a in arrays])
+        subscripts = letters_for_dots(subscripts, [a.ndim for a in arrays])
     return f.einsum((subscripts,), *arrays)
 
 
-def spelled_out(subscripts, ndims):
+def letters_for_dots(subscripts, ndims):
     """The subscripts with letters in the place of each `...`, whose axes are the last that are left."""
     inputs, arrow, result = subscripts.partition("->")
     parts = inputs.split(",")
@@ -126,7 +126,7 @@ def spelled_out(subscripts, ndims):
 def block(arrays):
     depth, most = depth_of(arrays)
     if not depth:
-        return array(arrays)
+        return with_shape(arrays)
     return joined(arrays, depth, max(depth, most))
 
 
@@ -144,13 +144,13 @@ def depth_of(part: Any) -> tuple[int, int]:
 
 def joined(part, depth, ndim):
     if not isinstance(part, list):
-        part = array(part)
+        part = with_shape(part)
         return np.reshape(part, (*(1,) * (ndim - part.ndim), *part.shape))
     return np.concatenate([joined(p, depth - 1, ndim) for p in part], -depth)
 
 
 def insert(arr, obj, values, axis=None):
-    x, obj, values = array(arr), plain(obj), array(values)
+    x, obj, values = with_shape(arr), plain(obj), with_shape(values)
     np.insert(np.zeros(x.shape), obj, plain(values), axis)  # raises what NumPy does
     x, axis = (np.ravel(x), 0) if axis is None else (x, axis % x.ndim)
     n = x.shape[axis]
@@ -161,18 +161,18 @@ def insert(arr, obj, values, axis=None):
         values = np.reshape(values, (*(1,) * (x.ndim - values.ndim), *values.shape))
         values = np.moveaxis(values, 0, axis) if where.ndim == 0 else values
         where, new = int(where.item()), values.shape[axis]
-    values = np.broadcast_to(cast(values, x.dtype), (*x.shape[:axis], new, *x.shape[axis + 1:]))
+    values = np.broadcast_to(cast_to(values, x.dtype), (*x.shape[:axis], new, *x.shape[axis + 1:]))
     return f.take(f.concat(axis, x, values), np.insert(np.arange(n), where, np.arange(n, n + new)), axis)
 
 
 def bincount(x, weights=None, minlength=0):
     blank = np.zeros(len(np.bincount(plain(x), minlength=minlength)), int if weights is None else float)
-    return f.scatterAdd(np.ones(x.shape, int) if weights is None else array(weights), blank, cast(x, np.dtype(int)))
+    return f.scatterAdd(np.ones(x.shape, int) if weights is None else with_shape(weights), blank, cast_to(x, np.dtype(int)))
 
 
 def scaled_by_powers(x, i):
-    np.ldexp(1.0, np.zeros((), array(i).dtype))  # raises what NumPy does
-    return x * cast(2.0 ** array(i), array(x).dtype)
+    np.ldexp(1.0, np.zeros((), with_shape(i).dtype))  # raises what NumPy does
+    return x * cast_to(2.0 ** with_shape(i), with_shape(x).dtype)
 
 
 def vander(x, N=None, increasing=False):
@@ -184,7 +184,7 @@ def vander(x, N=None, increasing=False):
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     rows = np.moveaxis(arr, axis, -1)
     results = [func1d(rows[place], *args, **kwargs) for place in np.ndindex(rows.shape[:-1])]
-    whole = np.reshape(np.stack([array(y) for y in results]), (*rows.shape[:-1], *np.shape(results[0])))
+    whole = np.reshape(np.stack([with_shape(y) for y in results]), (*rows.shape[:-1], *np.shape(results[0])))
     k, n = np.ndim(results[0]), rows.ndim - 1
     return np.moveaxis(whole, range(n, n + k), range(axis % arr.ndim, axis % arr.ndim + k))
 
@@ -196,7 +196,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0):
 def geomspace(start, stop, num=50, endpoint=True):
     if not np.all(plain(start)) or not np.all(plain(stop)):
         raise ValueError("Geometric sequence cannot include zero")
-    start, stop = cast(start, float), cast(stop, float)
+    start, stop = cast_to(start, float), cast_to(stop, float)
     return start * (stop / start) ** np.linspace(0.0 * start, 1.0 + 0.0 * stop, num, endpoint)
 
 
@@ -218,12 +218,12 @@ NAMES.update({
     np.fix:              lambda x: f.trunc(x),
     np.imag:             lambda val: np.zeros(val.shape, val.dtype)[()],
     np.angle:            checked(np.angle, lambda z, deg=False: f.arctan2(0.0, real(z)) * (180.0 / math.pi if deg else 1.0)),
-    np.i0:               lambda x: cast(f.besselI(0, real(x)), real(x).dtype),
+    np.i0:               lambda x: cast_to(f.besselI(0, real(x)), real(x).dtype),
     np.ldexp:            scaled_by_powers,
     np.real_if_close:    lambda a, tol=100: a,
     np.iscomplex:        lambda x: np.zeros(x.shape, bool)[()],
     np.isreal:           lambda x: np.ones(x.shape, bool)[()],
-    np.fft.fftshift:     moved(np.fft.fftshift),
-    np.fft.ifftshift:    moved(np.fft.ifftshift),
+    np.fft.fftshift:     moving(np.fft.fftshift),
+    np.fft.ifftshift:    moving(np.fft.ifftshift),
     np.diagflat:         lambda v, k=0: f.diag(np.ravel(v), k),
 })

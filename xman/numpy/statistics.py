@@ -10,57 +10,57 @@ import numpy as np
 from ops import f
 
 from ..functions.arraylike import ArrayLike
-from ..functions.dispatch import array, cast
+from ..functions.dispatch import cast_to, with_shape
 from ..functions.refusals import refuse
-from .rearrangements import along, whole_axis
+from .rearrangements import taken_along, whole_axis
 
 
-def reduction(op: str) -> Any:
+def reduction_by(op: str) -> Any:
     """A reduction by our operator of that name; it may have a dtype."""
     over = getattr(f, op)
 
     def reduced(a, axis=None, keepdims=False, **options):
-        a = summed(op, a, **options) if options else a
+        a = in_summing_precision(op, a, **options) if options else a
         return over(a, whole_axis(axis), True) if keepdims else over(a) if axis is None else over(a, whole_axis(axis))
     return reduced
 
 
-def spread(op: str) -> Any:
+def var_or_std(op: str) -> Any:
     """np.var or np.std."""
     def reduced(a, axis=None, ddof=0, keepdims=False, correction=None, **options):
         if ddof and correction is not None:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         less = ddof if correction is None else correction
-        a = summed(op, a, **options)
-        return getattr(f, op)(a, whole_axis(axis), bool(keepdims), less) if less else reduction(op)(a, axis, keepdims)
+        a = in_summing_precision(op, a, **options)
+        return getattr(f, op)(a, whole_axis(axis), bool(keepdims), less) if less else reduction_by(op)(a, axis, keepdims)
     return reduced
 
 
-def summed(op: str, a: Any, *, dtype: Any = None) -> Any:
+def in_summing_precision(op: str, a: Any, *, dtype: Any = None) -> Any:
     """a in the precision in which it is to be summed."""
     if dtype is not None and op not in ("sum", "prod", "cumsum", "cumprod") and np.dtype(dtype).kind != "f":
         refuse(f"np.{op} in whole numbers has no operator here", "take it of floats")
-    return a if dtype is None else cast(a, dtype)
+    return a if dtype is None else cast_to(a, dtype)
 
 
 def average(a, axis=None, weights=None, returned=False, keepdims=False):
-    a, options = array(a), {"axis": axis, "keepdims": keepdims}
+    a, options = with_shape(a), {"axis": axis, "keepdims": keepdims}
     ones = None if weights is None else np.ones(np.shape(weights))
     np.average(np.ones(a.shape), axis, ones, returned)  # raises what NumPy does
     if weights is None:
         weights, mean = np.ones(a.shape), np.mean(a, **options)
     else:
-        weights = array(weights)
+        weights = with_shape(weights)
         if weights.shape != a.shape:
             axes = [i % a.ndim for i in np.ravel(axis)]
             weights = np.transpose(weights, np.argsort(axes).tolist())
             others = [i for i in range(a.ndim) if i not in axes]
             weights = np.broadcast_to(np.expand_dims(weights, others), a.shape)
-        a = cast(a, np.result_type(a.dtype, weights.dtype, *["f8"] * (a.dtype.kind != "f")))
+        a = cast_to(a, np.result_type(a.dtype, weights.dtype, *["f8"] * (a.dtype.kind != "f")))
         if not np.all(np.sum(weights, **options)):
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-        mean = np.sum(a * weights, **options) / np.sum(cast(weights, a.dtype), **options)
-    return (mean, np.sum(cast(weights, mean.dtype), **options)) if returned else mean
+        mean = np.sum(a * weights, **options) / np.sum(cast_to(weights, a.dtype), **options)
+    return (mean, np.sum(cast_to(weights, mean.dtype), **options)) if returned else mean
 
 
 def argmax(a, axis=None, keepdims=False):
@@ -72,17 +72,17 @@ def argmin(a, axis=None, keepdims=False):
     return argmax(-a if a.dtype.kind == "f" else f.equal(a, np.min(a, axis, keepdims=True)), axis, keepdims)
 
 
-def flattened(a, axis):
+def axes_first(a, axis):
     """(a with `axis`, or all axes together, as its first, those axes)."""
     axes = tuple(range(a.ndim)) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, a.ndim)
     a = np.moveaxis(a, axes, range(len(axes)))
     return np.reshape(a, (math.prod(a.shape[:len(axes)]), *a.shape[len(axes):])), axes
 
 
-def ordered(choose: Any) -> Any:
+def along_order(choose: Any) -> Any:
     """choose(a in order along its first axis, …) over `axis`, NaN where an entry of the slice is."""
     def statistic(a, *args, axis=None, keepdims=False):
-        a, axes = flattened(a, axis)
+        a, axes = axes_first(a, axis)
         a = np.sort(a, 0)
         result = choose(a, *args)
         result = f.where(f.isnan(a[-1]), np.nan, result) if len(a) and a.dtype.kind == "f" else result
@@ -111,7 +111,7 @@ def quantile(a, q, **options):
         refuse("np.quantile and np.percentile have a derivative here for a plain q, over an axis",
                "give q as a number")
     if not np.ndim(q):
-        return ordered(at_quantile)(a, q, **options)
+        return along_order(at_quantile)(a, q, **options)
     parts = [quantile(a, each, **options) for each in np.ravel(q)]
     return np.reshape(np.stack(parts), (*np.shape(q), *parts[0].shape))
 
@@ -122,7 +122,7 @@ def percentile(a, q, **options):
 
 def sort(a, axis=-1, **how):
     a, axis = (np.ravel(a), -1) if axis is None else (a, axis)
-    return along(a, argsort(a, axis, **how), axis)
+    return taken_along(a, argsort(a, axis, **how), axis)
 
 
 def argsort(a, axis=-1, **how):
@@ -137,7 +137,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
         rows = [x if np.ndim(m) == 1 and not k or k and len(x) == 1 else x.T for k, x in enumerate(rows)]
     if not len(rows[0]):
         return np.zeros((0, 0))
-    d = f.centered(cast(np.concatenate(rows), float), 1)
+    d = f.centered(cast_to(np.concatenate(rows), float), 1)
     count = d.shape[1] - (not bias if ddof is None else ddof)
     return np.squeeze(d @ d.T / np.float64(max(count, 0)))
 

@@ -11,7 +11,7 @@ import numpy as np
 from ops import f
 
 from ..functions.arraylike import ArrayLike, plain
-from ..functions.dispatch import NAMES, array, cast, checked
+from ..functions.dispatch import NAMES, cast_to, checked, with_shape
 from ..functions.refusals import IN_PLACE, refuse
 from . import compositions as c
 from . import rearrangements as r
@@ -25,7 +25,7 @@ BITWISE = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xo
 def bits(op: str) -> Callable:
     """A bitwise function, of booleans alone."""
     def on_booleans(*args):
-        if any(array(a).dtype.kind != "b" for a in args):
+        if any(with_shape(a).dtype.kind != "b" for a in args):
             refuse("bitwise functions of whole numbers have no operator here", "use them on booleans, or on plain integers")
         return getattr(f, op)(*args)
     return on_booleans
@@ -42,15 +42,15 @@ def without_nan(filler: float, reduced: Callable) -> Callable:
 
 
 def nanmean(a, dtype=None, **options):
-    a = s.summed("mean", a, dtype=dtype)
+    a = s.in_summing_precision("mean", a, dtype=dtype)
     if a.dtype.kind != "f":
         return np.mean(a, **options)
-    return np.nansum(a, **options) / cast(np.sum(f.logical_not(f.isnan(a)), **options), a.dtype)
+    return np.nansum(a, **options) / cast_to(np.sum(f.logical_not(f.isnan(a)), **options), a.dtype)
 
 
 def isclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
-    a, b = array(a), array(b)
-    size = cast(b, np.result_type(b.dtype, 1.0))
+    a, b = with_shape(a), with_shape(b)
+    size = cast_to(b, np.result_type(b.dtype, 1.0))
     close = f.abs(a - size) <= atol + rtol * f.abs(size)
     same = f.logical_or(f.logical_and(close, f.isfinite(size)), f.equal(a, size))
     return f.logical_or(same, f.logical_and(f.isnan(a), f.isnan(b))) if equal_nan else same
@@ -72,7 +72,7 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
 
 
 def fmod(x, y):
-    x = array(x)
+    x = with_shape(x)
     size = f.remainder(f.abs(x), f.abs(y))
     return f.where(f.signbit(x) if x.dtype.kind == "f" else f.less(x, 0), f.negative(size), size)
 
@@ -83,30 +83,30 @@ def modf(x):
     return f.where(f.equal(f.abs(x), np.inf), f.reciprocal(x), part), whole
 
 
-def filled(number: Any) -> Callable:
+def full_of(number: Any) -> Callable:
     return lambda a, dtype=None, order="K", subok=True, shape=None, device=None: np.full(
         a.shape if shape is None else shape, number, a.dtype if dtype is None else dtype)[()]
 
 
-def each(function: Callable) -> Callable:
+def each_reshaped(function: Callable) -> Callable:
     """NumPy's function of any number of arrays that changes the shape of each."""
     def changed(*arrays):
-        results = tuple(r.shaped(function)(array(a)) for a in arrays)
+        results = tuple(r.reshaping(function)(with_shape(a)) for a in arrays)
         return results[0] if len(results) == 1 else results
     return changed
 
 
 def linspace(start, stop, num=50, endpoint=True):
-    start, stop = (a if type(a) in (int, float) else array(a) * 1.0 for a in (start, stop))
+    start, stop = (a if type(a) in (int, float) else with_shape(a) * 1.0 for a in (start, stop))
     span, count = stop - start, num - 1 if endpoint else num
-    steps = np.reshape(np.arange(num, dtype=array(span).dtype), (-1, *(1,) * np.ndim(span)))
+    steps = np.reshape(np.arange(num, dtype=with_shape(span).dtype), (-1, *(1,) * np.ndim(span)))
     result = start + (steps * (span / count) if count > 0 else steps * span)
-    last = f.broadcast(array(stop), result[-1:].shape)
+    last = f.broadcast(with_shape(stop), result[-1:].shape)
     return np.concatenate([result[:-1], last]) if endpoint and num > 1 else result
 
 
 def polyval(p, x):
-    p, x = array(p), array(x)
+    p, x = with_shape(p), with_shape(x)
     result = np.zeros_like(x)
     for coefficient in p:
         result = result * x + coefficient
@@ -114,8 +114,8 @@ def polyval(p, x):
 
 
 def take(a, indices, axis=None):
-    indices = array(indices)
-    return f.take(a, indices if indices.size else cast(indices, int), r.whole_axis(axis))
+    indices = with_shape(indices)
+    return f.take(a, indices if indices.size else cast_to(indices, int), r.whole_axis(axis))
 
 
 def clip(a, **bounds):
@@ -163,10 +163,10 @@ NAMES.update({
     np.allclose:      lambda a, b, **near: bool(np.all(isclose(a, b, **near))),
     np.array_equal:   array_equal,
     # reductions
-    **{getattr(np, op): s.reduction(op) for op in ("sum", "mean", "prod", "max", "min")},
-    **{getattr(np, op): s.spread(op) for op in ("var", "std")},
-    np.amax:          s.reduction("max"),
-    np.amin:          s.reduction("min"),
+    **{getattr(np, op): s.reduction_by(op) for op in ("sum", "mean", "prod", "max", "min")},
+    **{getattr(np, op): s.var_or_std(op) for op in ("var", "std")},
+    np.amax:          s.reduction_by("max"),
+    np.amin:          s.reduction_by("min"),
     np.any:           lambda a, **options: np.sum(f.not_equal(a, 0), **options) > 0,
     np.all:           lambda a, **options: f.equal(np.sum(f.equal(a, 0), **options), 0),
     np.count_nonzero: lambda a, **options: np.sum(f.not_equal(a, 0), **options),
@@ -174,7 +174,7 @@ NAMES.update({
     np.argmin:        s.argmin,
     np.ptp:           lambda a, **options: np.max(a, **options) - np.min(a, **options),
     np.average:       s.average,
-    np.median:        lambda a, overwrite_input=False, **options: s.ordered(s.middle)(a, **options),
+    np.median:        lambda a, overwrite_input=False, **options: s.along_order(s.middle)(a, **options),
     np.quantile:      s.quantile,
     np.percentile:    s.percentile,
     np.nansum:        without_nan(0.0, np.sum),
@@ -185,8 +185,8 @@ NAMES.update({
     np.cov:           checked(np.cov, s.cov),
     np.corrcoef:      checked(np.corrcoef, s.corrcoef),
     np.trapezoid:     checked(np.trapezoid, c.trapezoid),
-    np.cumsum:        lambda a, axis=None, **options: f.cumsum(s.summed("cumsum", a, **options), axis),
-    np.cumprod:       lambda a, axis=None, **options: f.cumprod(s.summed("cumprod", a, **options), axis),
+    np.cumsum:        lambda a, axis=None, **options: f.cumsum(s.in_summing_precision("cumsum", a, **options), axis),
+    np.cumprod:       lambda a, axis=None, **options: f.cumprod(s.in_summing_precision("cumprod", a, **options), axis),
     np.diff:          r.diff,
     np.ediff1d:       lambda ary: f.subtract(np.ravel(ary)[1:], np.ravel(ary)[:-1]),
     # products
@@ -194,7 +194,7 @@ NAMES.update({
     np.inner:         c.inner,
     np.vecdot:        c.vecdot,
     np.vdot:          lambda a, b: f.dot(np.ravel(a), np.ravel(b)),
-    np.outer:         lambda a, b: f.outer(array(a), array(b)),
+    np.outer:         lambda a, b: f.outer(with_shape(a), with_shape(b)),
     np.tensordot:     c.tensordot,
     np.kron:          c.kron,
     np.linalg.outer:  checked(np.linalg.outer, lambda a, b: f.outer(a, b)),
@@ -208,7 +208,7 @@ NAMES.update({
     np.linalg.matrix_norm: lambda x, keepdims=False, ord="fro": c.norm(x, ord, (-2, -1), keepdims),
     np.linalg.inv:    f.inv,
     np.linalg.det:    f.det,
-    np.linalg.solve:  lambda a, b: f.solve(array(a), array(b)),
+    np.linalg.solve:  lambda a, b: f.solve(with_shape(a), with_shape(b)),
     np.linalg.cholesky: c.cholesky,
     np.linalg.slogdet: c.slogdet,
     np.linalg.norm:   c.norm,
@@ -223,9 +223,9 @@ NAMES.update({
     np.swapaxes:      r.rearranged(np.swapaxes),
     np.moveaxis:      r.rearranged(np.moveaxis),
     np.rollaxis:      r.rearranged(np.rollaxis),
-    np.expand_dims:   r.shaped(np.expand_dims),
-    np.squeeze:       r.shaped(np.squeeze),
-    **{at_least: each(at_least) for at_least in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
+    np.expand_dims:   r.reshaping(np.expand_dims),
+    np.squeeze:       r.reshaping(np.squeeze),
+    **{at_least: each_reshaped(at_least) for at_least in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
     np.broadcast_to:  lambda a, shape, subok=False: f.broadcast(a, r.whole_shape(shape)),
     np.broadcast_arrays: r.broadcast_arrays,
     np.concatenate:   r.concatenate,
@@ -235,24 +235,24 @@ NAMES.update({
     np.dstack:        lambda arrays: r.concatenate([np.atleast_3d(a) for a in arrays], 2),
     np.column_stack:  lambda arrays: r.concatenate([np.reshape(a, (-1, 1)) if np.ndim(a) < 2 else a for a in arrays], 1),
     np.append:        lambda x, more, axis=None: r.concatenate([x, more], axis),
-    **{split: r.parted(split) for split in (np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit)},
+    **{split: r.split_like(split) for split in (np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit)},
     np.flip:          lambda x, axis=None: f.flip(x) if axis is None else f.flip(x, axis),
     np.flipud:        lambda x: f.flip(x, 0),
     np.fliplr:        lambda x: f.flip(x, 1),
-    np.rot90:         r.moved(np.rot90),
+    np.rot90:         r.moving(np.rot90),
     np.roll:          lambda x, shift, axis=None: f.roll(x, shift, axis),
     np.pad:           r.pad,
-    np.repeat:        r.moved(np.repeat),
-    np.tile:          r.moved(np.tile),
+    np.repeat:        r.moving(np.repeat),
+    np.tile:          r.moving(np.tile),
     np.meshgrid:      r.meshgrid,
     np.diag:          lambda x, k=0: f.diag(x, k),
     np.diagonal:      r.diagonal,
     np.trace:         lambda x, offset=0, axis1=0, axis2=1: np.sum(r.diagonal(x, offset, axis1, axis2), -1),
-    np.triu:          r.triangle(np.triu),
-    np.tril:          r.triangle(np.tril),
+    np.triu:          r.upper_or_lower(np.triu),
+    np.tril:          r.upper_or_lower(np.tril),
     np.take:          take,
-    np.delete:        r.moved(np.delete),
-    np.compress:      lambda condition, a, axis=None: r.moved(lambda at, holds: np.compress(holds, at, axis))(a, condition),
+    np.delete:        r.moving(np.delete),
+    np.compress:      lambda condition, a, axis=None: r.moving(lambda at, holds: np.compress(holds, at, axis))(a, condition),
     np.take_along_axis: r.take_along_axis,
     np.sort:          s.sort,
     np.argsort:       s.argsort,
@@ -262,9 +262,9 @@ NAMES.update({
     np.shape:         lambda x: x.shape,
     np.ndim:          lambda x: x.ndim,
     np.size:          lambda x, axis=None: np.size(np.broadcast_to(0, x.shape), axis),
-    np.zeros_like:    filled(0),
-    np.empty_like:    filled(0),
-    np.ones_like:     filled(1),
+    np.zeros_like:    full_of(0),
+    np.empty_like:    full_of(0),
+    np.ones_like:     full_of(1),
     np.full_like:     checked(np.full_like, lambda a, fill, **_: fill),
     np.iscomplexobj:  lambda x: False,
     np.isrealobj:     lambda x: True,

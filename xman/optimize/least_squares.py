@@ -11,9 +11,9 @@ from ..engines import compile
 from ..errors import XManError, nearest
 from ..manager import XMan
 from ..matrices import Jacobian, packed, unpacked
-from ..train.evaluation import Result, feed, list_of, pair
+from ..train.evaluation import Result, feed, list_of, rows_and_labels
 from ..train.progress import Progress
-from .minimize import traced, unsound
+from .minimize import objective_list, unsound
 
 METHODS = "trf", "dogbox", "lm"
 
@@ -33,12 +33,12 @@ def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None,
         raise XManError(f"there is no method {method!r}{nearest(str(method), METHODS)}; there are {', '.join(METHODS)}")
     target: Any = 0.0
     if isinstance(what, XMan):
-        X, y = pair(data, "data")
+        X, y = rows_and_labels(data, "data")
         steps = list_of(what, of := "residuals" if hasattr(what, "residuals") else "outputs")
         target, of = y if of == "outputs" else target, what.names()[id(getattr(what, of))]
         values, wrt, back = what.inputDict(**feed(what, X, y)), [name for name in steps.inputs if what.isParam(name)], dict
     else:
-        steps, wrt, values, back = traced(what, start, data)
+        steps, wrt, values, back = objective_list(what, start, data)
         of = steps[-1][0]
     values |= {w: np.asarray(values[w], float) for w in wrt}
     jacobian, program, history, begun = Jacobian(steps, of, wrt), compile(steps, [of], engine), [], time.perf_counter()

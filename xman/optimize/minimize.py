@@ -10,14 +10,14 @@ import numpy as np
 
 from ..engines import compile
 from ..errors import XManError, nearest
-from ..functions.trace import parameters, trace, unused, varies
-from ..functions.trees import flatten, paths, unflatten
+from ..functions.trace import is_input, parameter_names, trace, unused
+from ..functions.trees import flattened_tree, leaf_names, unflatten
 from ..interpreters import eval
 from ..manager import XMan
 from ..matrices import Hessian, packed, unpacked
 from ..matrices.linear import LinearMap
 from ..passes import EXACT, STABLE, gradient, simplify
-from ..train.evaluation import Diverged, Result, first_nan, judge, pair
+from ..train.evaluation import Diverged, Result, first_nan, judge_of, rows_and_labels
 from ..train.loop import Callback
 from ..train.objective import Objective
 from ..train.progress import Progress
@@ -48,7 +48,7 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
     judged, known = None, {}
     if isinstance(what, XMan):
         objective = Objective(what, data, 0, sample_weight, class_weight, l1, l2)
-        judged = judge(what, pair(validation, "validation", objective.labels)) if validation is not None else None
+        judged = judge_of(what, rows_and_labels(validation, "validation", objective.labels)) if validation is not None else None
         known = {"network": what, "shape": objective.X.shape[1:], "classes": objective.labels, "settings": {"optimizer": method}}
         refuse_changing(objective, method)
         steps, of, wrt, back = objective.steps, objective.loss, objective.names, dict
@@ -58,7 +58,7 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
                             "class_weight": class_weight}.items():
             if value is not None:
                 raise XManError(f"{name} is for models; write it into the function")
-        steps, wrt, values, back = traced(what, start, data)
+        steps, wrt, values, back = objective_list(what, start, data)
         of = steps[-1][0]
     return Descent(Problem(steps, of, wrt, values, method in WITH_PRODUCTS, engine), back, tolerance, judged,
                    callbacks).run(method, epochs, progress)._replace(**known)
@@ -188,18 +188,18 @@ def unsound(steps: WengertList, values: dict[str, Any]) -> Diverged:
     return Diverged(f"the loss cannot be made smaller from where the parameters begin: {first}")
 
 
-def traced(fn: Callable, start: Any, data: tuple) -> tuple[WengertList, list[str], dict[str, Any], Callable[[dict], Any]]:
+def objective_list(fn: Callable, start: Any, data: tuple) -> tuple[WengertList, list[str], dict[str, Any], Callable[[dict], Any]]:
     """The list of fn(start, *data), the names of start's leaves in it, all values, and what makes a tree of leaves by name."""
     if start is None:
         raise XManError("a function is made small from somewhere: say start=…, its parameters to begin with")
-    leaves, structure = flatten(start)
+    leaves, structure = flattened_tree(start)
     start = unflatten(structure, [np.asarray(leaf, None if getattr(leaf, "dtype", np.dtype(int)).kind == "f" else float)
                                   for leaf in leaves])
     steps, values, own = trace(fn, start, *data), {}, []
-    for k, (name, example) in enumerate(zip(parameters(fn, 1 + len(data)), (start, *data), strict=True)):
-        parts, shape = flatten(example)
-        for leaf, path in zip(parts, paths(shape, name), strict=True):
-            if varies(leaf):
+    for k, (name, example) in enumerate(zip(parameter_names(fn, 1 + len(data)), (start, *data), strict=True)):
+        parts, shape = flattened_tree(example)
+        for leaf, path in zip(parts, leaf_names(shape, name), strict=True):
+            if is_input(leaf):
                 values[path := unused(path, values)] = leaf
                 own += [path] * (k == 0)
     if len(steps.outputs) != 1:

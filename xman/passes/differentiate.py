@@ -13,8 +13,8 @@ from ops import f
 
 from ..errors import XManError
 from ..interpreters import backprop, forward
-from ..wengert import Line, Steps, WengertList, checked, named
-from .writer import Followed, Origins, Symbol, Writer
+from ..wengert import Line, Steps, WengertList, checked_list, known_registers
+from .writer import Followed, ListWriter, Origins, Symbol
 
 TAKES_SHAPE = {"unbroadcast", "broadcast", "scatterAdd", "einsumBack"}  # op(…, like, …)
 
@@ -60,21 +60,21 @@ def tangent(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = ops
 def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,
              DG: Mapping[str, Sequence] = ops.DG) -> Origins:
     """The lines of `gradient`, each with the line that it belongs to: a line of the list itself with None."""
-    steps, writer = checked(steps, DG), Writer()
+    steps, writer = checked_list(steps, DG), ListWriter()
     symbols = writer.symbols(steps)
-    (of,), wrt = named(steps, [of], "of"), named(steps, wrt, "wrt")
+    (of,), wrt = known_registers(steps, [of], "of"), known_registers(steps, wrt, "wrt")
     if seed is not None and not isinstance(seed, str):
         raise XManError(f"seed is the name of a new input, which holds the adjoint to start from, not {seed!r}")
-    start = Symbol(writer, unused(seed, symbols)) if seed else 1.0
+    start = Symbol(writer, unused_name(seed, symbols)) if seed else 1.0
     deltas = backprop(Followed(steps, writer), symbols, DG, wrt, **{of: start})
     lines = {id(line.out): line for line in writer.lines}
     for x in wrt:
         delta = deltas.get(x, 0.0)
         if not isinstance(delta, Symbol):
             delta = f.broadcast(delta, symbols[x])
-        elif not fits(delta, x, lines):
+        elif not fits_input(delta, x, lines):
             delta = f.unbroadcast(delta, symbols[x])
-        delta.name = unused(f"d{of}_d{x}", symbols)
+        delta.name = unused_name(f"d{of}_d{x}", symbols)
     for x, delta in deltas.items():
         if x not in wrt and isinstance(delta, Symbol) and (name := f"d{of}_d{x}") not in symbols:
             delta.name = delta.name or name
@@ -83,7 +83,7 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
 
 def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = ops.TG) -> Origins:
     """The lines of `tangent`, each with the line that it belongs to: a line of the list itself with None."""
-    steps, writer = checked(steps, TG), Writer()
+    steps, writer = checked_list(steps, TG), ListWriter()
     symbols = writer.symbols(steps)
     dot = ending(steps)
     inputs = {x: Symbol(writer, x + dot) for x in inputs_of(steps, wrt)}
@@ -101,7 +101,7 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
 
 def inputs_of(steps: WengertList, wrt: Collection[str]) -> tuple[str, ...]:
     """The names in wrt, of which there has to be one, when they are inputs of the list."""
-    if not (wrt := named(steps, wrt, "wrt")):
+    if not (wrt := known_registers(steps, wrt, "wrt")):
         raise XManError(f"wrt is empty: name at least one of the inputs {', '.join(steps.inputs)}")
     if computed := [x for x in wrt if x not in steps.inputs]:
         raise XManError(f"wrt names {computed[0]!r}, which is computed; it takes inputs: {', '.join(steps.inputs)}")
@@ -116,7 +116,7 @@ def ending(steps: WengertList, word: str = "_dot") -> str:
     return end
 
 
-def fits(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
+def fits_input(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
     """Whether the adjoint is sure to have the shape and the precision of x: it is a sum of lines that take them from x."""
     parts = {id(delta)}
     todo = [delta]
@@ -132,7 +132,7 @@ def fits(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
     return True
 
 
-def unused(name: str, symbols: Mapping[str, Symbol]) -> str:
+def unused_name(name: str, symbols: Mapping[str, Symbol]) -> str:
     """name, when the list does not have it yet."""
     if name in symbols:
         raise XManError(f"the list has a register {name} already; rename it, or take the derivative that it holds")

@@ -70,11 +70,11 @@ def matches(pattern: Pattern, op: str, args: tuple, holes: dict, writer):
         for order in (args, args[::-1]) if facts_of(op).commutes else (args,):
             ways = [holes]
             for w, a in zip(wanted, order, strict=True):
-                ways = [more for way in ways for more in fits(w, a, way, writer)]
+                ways = [more for way in ways for more in holes_filled(w, a, way, writer)]
             yield from ways
 
 
-def fits(wanted: Any, a: Any, holes: dict, writer):
+def holes_filled(wanted: Any, a: Any, holes: dict, writer):
     """The ways to fill the holes so that one argument of the pattern is a."""
     if not isinstance(wanted, Pattern):
         if not isinstance(a, Expression) and equal(wanted, a):
@@ -98,10 +98,10 @@ def equal(a: Any, b: Any) -> bool:
         return a is b
     if {type(a), type(b)} <= {int, float}:
         return a == b and math.copysign(1, a) == math.copysign(1, b)
-    return same(a) == same(b)
+    return key_of(a) == key_of(b)
 
 
-def same(a: Any) -> tuple:
+def key_of(a: Any) -> tuple:
     """A key for an argument: equal for the same symbol and for literals of the same type and bits."""
     if isinstance(a, Expression):
         return "symbol", str(id(a))

@@ -18,17 +18,17 @@ from .patterns import Rewrite, floats, rewrite, shaped
 def is_real(w, x, *_): return w.real(x)
 def second_real(w, x, y): return w.real(y)
 def first_float(w, x, *_): return floats(w, x)  # for a row whose second argument may be labels
-def is_number(w, x): return w.shape(x) == () and w.real(x)
-def numbers(w, a, b, *rest): return number(w, a) and number(w, b, *rest)
+def is_real_number(w, x): return w.shape(x) == () and w.real(x)
+def both_numbers(w, a, b, *rest): return nonzero_literal(w, a) and nonzero_literal(w, b, *rest)
 def always(*_): return True  # for a row that may meet conditions: a mask
 
 
-def condition(w, c):
-    """What is known to be whole numbers, or truth values of the shape of what it chooses."""
-    return w.whole(c) and w.value(c) is not None and np.asarray(w.value(c)).dtype == bool
+def condition(w, c, x):
+    """Truth values of the shape of x, a float."""
+    return w.whole(c) and w.value(c) is not None and np.asarray(w.value(c)).dtype == bool and w.shape(c) == w.shape(x)
 
 
-def number(w, c, *rest):
+def nonzero_literal(w, c, *rest):
     """A literal other than 0, whose product with anything is what it is."""
     return isinstance(c, (int, float)) and not isinstance(c, bool) and c != 0 and np.isfinite(c) and floats(w, *rest)
 
@@ -58,7 +58,7 @@ def spread_number(w, x):
 
 
 def scale_of_number(w, x, y):
-    return x if isinstance(y, float) and y == 1 and is_number(w, x) else None
+    return x if isinstance(y, float) and y == 1 and is_real_number(w, x) else None
 
 
 def same_shape(w, x, to):
@@ -84,7 +84,7 @@ def axes_of_product(w, d, a, b):
     return (len(one), len(two)) if one and two and one[-1] == two[0] and w.shape(d) == one[:-1] + two[1:] else None
 
 
-def dot_left(w, d, a, b):
+def dot_left_for(w, d, a, b):
     match axes_of_product(w, d, a, b):
         case 2, 2:
             return d @ b.T
@@ -95,7 +95,7 @@ def dot_left(w, d, a, b):
     return None
 
 
-def dot_right(w, d, a, b):
+def dot_right_for(w, d, a, b):
     match axes_of_product(w, d, a, b):
         case 2, 2 if isinstance(w.value(a), np.ndarray):  # not sparse
             return a.T @ d
@@ -106,7 +106,14 @@ def dot_right(w, d, a, b):
     return None
 
 
-def entries(w, x, axis=None):
+def spreads(w, x, like):
+    """Whether x is known to broadcast to the shape of like."""
+    have, want = w.shape(x), w.shape(like)
+    return isinstance(x, Expression) and have is not None and want is not None and len(have) <= len(want) and all(
+        n in (1, m) for n, m in zip(have[::-1], want[::-1], strict=False))
+
+
+def entry_count_of(w, x, axis=None):
     return f.count(w.value(x), axis) if w.shape(x) is not None and not isinstance(axis, Expression) else None
 
 
@@ -130,19 +137,19 @@ EXACT = (
     rewrite(lambda x: f.getitem(x),                       lambda x: x),
     rewrite(lambda x, a: f.flip(f.flip(x, a), a),         lambda x, a: x),
     rewrite(lambda x, y: f.unbroadcast(f.unbroadcast(x, y), y), lambda x, y: f.unbroadcast(x, y)),
-    rewrite(lambda c: f.not_equal(f.where(c, 1.0, 0.0), 0.0), lambda c: c,              given=condition),
-    rewrite(lambda c, y: f.scale(c, y),                   lambda c, y: c * y,           given=number),
-    rewrite(lambda c, y: f.ratio(c, y),                   lambda c, y: c / y,           given=number),
+    rewrite(lambda c, x: f.not_equal(f.broadcast(c, x), 0.0), lambda c, x: c,           given=condition),
+    rewrite(lambda c, y: f.scale(c, y),                   lambda c, y: c * y,           given=nonzero_literal),
+    rewrite(lambda c, y: f.ratio(c, y),                   lambda c, y: c / y,           given=nonzero_literal),
     #       operator                                      becomes where shapes are known
     shaped("scale",                                       scale_of_number),
     shaped("unbroadcast",                                 unbroadcast),
     shaped("broadcast",                                   broadcast),
     shaped("reshape",                                     same_shape),
     shaped("transpose",                                   lambda w, x, *_: x if len(w.shape(x) or (0, 0)) < 2 else None),
-    shaped("oneHot",                                      lambda w, y, like: y if w.real(y) and w.alike(y, like) else None),
-    shaped("count",                                       entries),
-    shaped("dotLeft",                                     dot_left),
-    shaped("dotRight",                                    dot_right),
+    shaped("oneHot",                                      lambda w, y, like: y if w.real(y) and spreads(w, y, like) else None),
+    shaped("count",                                       entry_count_of),
+    shaped("dotLeft",                                     dot_left_for),
+    shaped("dotRight",                                    dot_right_for),
     *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "where", "maximum",
                                           "minimum", "share")),
 )
@@ -160,7 +167,7 @@ def logarithm(w, a, depth=100):
         return math.log(a) if type(a) in (int, float) and 0 < a < math.inf else None
     if id(a) not in w.logarithms:
         op, args = w.definition.get(id(a), (None, ()))
-        known = op in LOGARITHMS and depth > 0 and floats(w, args[0]) and (op != "power" or number(w, args[1]))
+        known = op in LOGARITHMS and depth > 0 and floats(w, args[0]) and (op != "power" or nonzero_literal(w, args[1]))
         logs = list(args[:1]) if op in LEAVES else [logarithm(w, x, depth - 1) for x in args[:1 + (op in PAIRS)] if known]
         if not known or any(x is None for x in logs):
             w.logarithms[id(a)] = None
@@ -222,15 +229,15 @@ ALGEBRA = (
     rewrite(lambda x, y: -(x - y),                        lambda x, y: y - x,                   ZERO),
     rewrite(lambda x, y: -x @ y,                          lambda x, y: -(x @ y),                ZERO),
     rewrite(lambda x, y: x @ -y,                          lambda x, y: -(x @ y),                ZERO),
-    rewrite(lambda x: f.sum(x),                           lambda x: x,                          ZERO, is_number),
-    rewrite(lambda x: f.mean(x),                          lambda x: x,                          ZERO, is_number),
+    rewrite(lambda x: f.sum(x),                           lambda x: x,                          ZERO, is_real_number),
+    rewrite(lambda x: f.mean(x),                          lambda x: x,                          ZERO, is_real_number),
     rewrite(lambda x, y: f.scale(x, y),                   lambda x, y: x * y,                   ZERO, always),
     rewrite(lambda x, y: f.ratio(x, y),                   lambda x, y: x / y,                   ZERO),
-    rewrite(lambda a, b, x: a + (b + x),                  lambda a, b, x: (a + b) + x,          ROUNDING, numbers),
-    rewrite(lambda a, b, x: a * (b * x),                  lambda a, b, x: (a * b) * x,          ROUNDING, numbers),
-    rewrite(lambda a, x, y: (a * x) * y,                  lambda a, x, y: a * (x * y),          ROUNDING, number),
-    rewrite(lambda a, x: a * f.half(x),                   lambda a, x: (0.5 * a) * x,           ROUNDING, number),
-    rewrite(lambda a, x: f.half(a * x),                   lambda a, x: (0.5 * a) * x,           ROUNDING, number),
+    rewrite(lambda a, b, x: a + (b + x),                  lambda a, b, x: (a + b) + x,          ROUNDING, both_numbers),
+    rewrite(lambda a, b, x: a * (b * x),                  lambda a, b, x: (a * b) * x,          ROUNDING, both_numbers),
+    rewrite(lambda a, x, y: (a * x) * y,                  lambda a, x, y: a * (x * y),          ROUNDING, nonzero_literal),
+    rewrite(lambda a, x: a * f.half(x),                   lambda a, x: (0.5 * a) * x,           ROUNDING, nonzero_literal),
+    rewrite(lambda a, x: f.half(a * x),                   lambda a, x: (0.5 * a) * x,           ROUNDING, nonzero_literal),
     rewrite(lambda x, y, z: x * y + x * z,                lambda x, y, z: x * (y + z),          ROUNDING),
     rewrite(lambda x, y, z: x * y - x * z,                lambda x, y, z: x * (y - z),          ROUNDING),
     rewrite(lambda x, y: x + x * y,                       lambda x, y: x * (1 + y),             ROUNDING),

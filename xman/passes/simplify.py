@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.arguments import MANY, arity, parameters
+from ops.facts import MANY, arity, parameters
 
 from ..errors import XManError
 from ..interpreters.shapes import stand_in
 from ..notation import shortened, shown
 from ..register import literal
-from ..wengert import Steps, WengertList, checked, named, needed
-from .patterns import Rewrite, equal, same
+from ..wengert import Steps, WengertList, checked_list, known_registers, needed
+from .patterns import Rewrite, equal, key_of
 from .rewrites import EXACT
-from .writer import Origins, Symbol, Writer
+from .writer import ListWriter, Origins, Symbol
 
 
 def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
@@ -40,8 +40,8 @@ def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[s
 def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
                rewrites: Iterable[Rewrite] = EXACT, G: Mapping[str, Callable] = ops.G) -> Origins:
     """The lines of `simplify`, each with the line of steps for whose sake it was written."""
-    steps = checked(steps, G)
-    keep = named(steps, steps.outputs if keep is None else keep, "keep")
+    steps = checked_list(steps, G)
+    keep = known_registers(steps, steps.outputs if keep is None else keep, "keep")
     if likes is not None and not isinstance(likes, Mapping):
         raise XManError(f"likes is a dictionary with an example of each input, {{'x': 1.0}}, not {shortened(likes)}")
     writer = Simplifier(rewrites, G)
@@ -56,7 +56,7 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
     return writer.finished(found, keep)
 
 
-class Simplifier(Writer):
+class Simplifier(ListWriter):
     """Writes a line only where none of the rewrites finds something shorter, and none that it has written before."""
 
     def __init__(self, rewrites: Iterable[Rewrite], G: Mapping[str, Callable]):
@@ -85,7 +85,7 @@ class Simplifier(Writer):
 
     def exemplify(self, symbol: Symbol, value: Any) -> None:
         self.example[id(symbol)] = value = np.float64(value) if type(value) in (int, float) else value
-        if (dtype := kind(value)[1]).kind == "f":
+        if (dtype := kind_of_value(value)[1]).kind == "f":
             self.precisions.add(dtype)
 
     def write(self, op: str, args: Iterable[Any]) -> Any:
@@ -96,7 +96,7 @@ class Simplifier(Writer):
         for rewrite in () if literals else self.rewrites.get(op, ()):  # of Python's numbers 1/0 is an error
             if (shorter := rewrite.attempt(self, args)) is not None:
                 return shorter
-        key = (op, *(sorted(map(same, args)) if ops.facts_of(op).commutes else map(same, args)))
+        key = (op, *(sorted(map(key_of, args)) if ops.facts_of(op).commutes else map(key_of, args)))
         if key not in self.written:
             self.written[key] = out = super().write(op, args)
             self.definition[id(out)] = op, args
@@ -159,18 +159,18 @@ class Simplifier(Writer):
             return False
         if not isinstance(a, Symbol):
             return isinstance(a, float) and self.shape(like) == () and self.one_precision
-        return id(a) in self.example and kind(self.example[id(a)]) == kind(self.example[id(like)])
+        return id(a) in self.example and kind_of_value(self.example[id(a)]) == kind_of_value(self.example[id(like)])
 
     def real(self, a: Any) -> bool:
         """Whether a is known to be a float or an array of floats."""
         if not isinstance(a, Symbol):
             return isinstance(a, float)
-        return kind(self.example[id(a)])[1].kind == "f" if id(a) in self.example else id(a) in self.reals
+        return kind_of_value(self.example[id(a)])[1].kind == "f" if id(a) in self.example else id(a) in self.reals
 
     def whole(self, a: Any) -> bool:
         """Whether a is known to be whole numbers or conditions."""
         if id(a) in self.example:
-            return kind(self.example[id(a)])[1].kind != "f"
+            return kind_of_value(self.example[id(a)])[1].kind != "f"
         return ops.facts_of(self.definition.get(id(a), ("",))[0]).gives is not float
 
     @property
@@ -187,7 +187,7 @@ class Simplifier(Writer):
             if not isinstance(symbol, Symbol) or symbol.name not in (None, name):
                 if isinstance(symbol, float):
                     symbol = np.asarray(symbol, self.one_precision or float)
-                found[name] = symbol = Writer.write(self, "alias", (symbol,))
+                found[name] = symbol = ListWriter.write(self, "alias", (symbol,))
             symbol.name = name
         for name, symbol in sorted(found.items(), key=lambda item: re.fullmatch(r"z\d+", item[0]) is not None):
             if isinstance(symbol, Symbol):
@@ -201,5 +201,5 @@ class Simplifier(Writer):
         return list(self.named(found))
 
 
-def kind(x: Any) -> tuple[tuple, np.dtype]:
+def kind_of_value(x: Any) -> tuple[tuple, np.dtype]:
     return np.shape(x), getattr(x, "dtype", None) or np.asarray(x).dtype

@@ -15,12 +15,12 @@ Origins = list[tuple[Line, Line | None]]  # lines, each with the line of another
 class Symbol(Expression):
     """A register of a list that is being written; one without a name gets a temporary's when the list is read off."""
 
-    def __init__(self, writer: Writer, name: str | None = None): self.writer, self.name = writer, name
+    def __init__(self, writer: ListWriter, name: str | None = None): self.writer, self.name = writer, name
     def record(self, op: str, args: tuple) -> Any: return self.writer.write(op, args)
     def __repr__(self) -> str: return f"<symbol {self.name or 'without a name'}>"
 
 
-class Written(NamedTuple):
+class WrittenLine(NamedTuple):
     """A line that has been written, and the line of the list under way for whose sake it was."""
     out: Symbol
     op: str
@@ -28,17 +28,17 @@ class Written(NamedTuple):
     origin: Line | None
 
 
-class Writer:
+class ListWriter:
     """The lines written so far."""
 
     def __init__(self) -> None:
-        self.lines: list[Written] = []
+        self.lines: list[WrittenLine] = []
         self.origin: Line | None = None
 
     def write(self, op: str, args: Iterable[Any]) -> Symbol:
         """The symbol of a new line."""
         out = Symbol(self)
-        self.lines.append(Written(out, op, tuple(a if isinstance(a, Symbol) else literal(a, op) for a in args), self.origin))
+        self.lines.append(WrittenLine(out, op, tuple(a if isinstance(a, Symbol) else literal(a, op) for a in args), self.origin))
         return out
 
     def symbols(self, steps: WengertList) -> dict[str, Symbol]:
@@ -56,9 +56,9 @@ class Writer:
 class Followed(WengertList):
     """A list that tells a writer which of its lines an interpreter has come to."""
 
-    def __init__(self, steps: Iterable[Line], writer: Writer):
-        self.writer = writer
-        super().__init__(steps)
+    def __init__(self, steps: WengertList, writer: ListWriter):
+        list.__init__(self, steps)  # which is valid
+        self.writer, self.checkedFor, self._inputs = writer, steps.checkedFor, steps.inputs
 
     def __iter__(self) -> Iterator[Line]: return self._told(super().__iter__())
     def __reversed__(self) -> Iterator[Line]: return self._told(super().__reversed__())

@@ -7,7 +7,7 @@ import numpy as np
 
 from ops import f
 
-from ..functions.dispatch import SPECIAL, array
+from ..functions.dispatch import SPECIAL, with_shape
 from ..functions.refusals import SCIPY, refuse
 from ..numpy.decompositions import mirrored
 from .functions import multigammaln
@@ -64,7 +64,7 @@ def located(name, method):
     def value(x, *args, **named):
         given = dict(zip((*shapes, "loc", "scale"), args, strict=False)) | named
         loc, scale = given.pop("loc", 0.0), given.pop("scale", 1.0)
-        parameters = [array(given.pop(shape)) + 0.0 for shape in shapes]
+        parameters = [with_shape(given.pop(shape)) + 0.0 for shape in shapes]
         if given:
             raise TypeError(f"scipy.stats.{name}.{method} takes no argument {next(iter(given))!r}")
         z = (x - loc) / scale
@@ -73,7 +73,7 @@ def located(name, method):
             return f.log(result) if method.startswith("log") else result
         inside = support(z) if support else True
         safe = z if support is None else f.where(inside, z, 0.5)
-        log = f.where(inside, density(safe, *parameters) - f.log(array(scale) + 0.0), -np.inf)
+        log = f.where(inside, density(safe, *parameters) - f.log(with_shape(scale) + 0.0), -np.inf)
         return log if method == "logpdf" else f.exp(log)
     return value
 
@@ -85,28 +85,28 @@ def normal_tail(sign):
 
 def normal_point(sign):
     """norm.ppf for +1 and norm.isf for −1."""
-    return lambda q, loc=0, scale=1: loc + scale * (sign * f.ndtri(array(q) + 0.0))
+    return lambda q, loc=0, scale=1: loc + scale * (sign * f.ndtri(with_shape(q) + 0.0))
 
 
 # ---- what is no density of one variable -------------------------------------------------------------------------------
 
 def poisson_logpmf(k, mu, loc=0):
-    k = array(k) - loc
+    k = with_shape(k) - loc
     inside = f.logical_and(k >= 0, f.equal(k, f.floor(k)))
     return f.where(inside, xlogy(k, mu) - f.gammaln(f.where(inside, k, 0) + 1.0) - mu, -np.inf)
 
 
 def poisson_cdf(k, mu, loc=0):
-    return f.gammaincc(f.floor(array(k) - loc) + 1.0, mu)
+    return f.gammaincc(f.floor(with_shape(k) - loc) + 1.0, mu)
 
 
 def bernoulli_logpmf(k, p, loc=0):
-    k = array(k) - loc
+    k = with_shape(k) - loc
     return f.where(f.equal(k, 1), f.log(p), f.where(f.equal(k, 0), f.log1p(-p), -np.inf))
 
 
 def dirichlet_logpdf(x, alpha):
-    x, alpha = array(x), array(alpha)
+    x, alpha = with_shape(x), with_shape(alpha)
     if x.shape[0] + 1 == alpha.shape[0]:
         x = np.concatenate([x, 1.0 - np.sum(x, 0, keepdims=True)])
     rows = np.reshape(alpha, (-1, *(1,) * (x.ndim - 1)))
@@ -125,10 +125,10 @@ def mvn_logpdf(x, mean=None, cov=1, allow_singular=False):
 
 def multivariate(x, mean, cov):
     """x (…, n), mean (n,), cov (n, n) and n, as SciPy takes numbers, vectors of variances and None for them."""
-    mean, cov = array(0.0 if mean is None else mean), array(cov)
+    mean, cov = with_shape(0.0 if mean is None else mean), with_shape(cov)
     n = max(mean.shape[-1] if mean.ndim else 1, cov.shape[-1] if cov.ndim else 1)
     cov = cov * np.eye(n) if cov.ndim < 2 else mirrored(cov, lower=True)
-    x = array(x)
+    x = with_shape(x)
     if not x.ndim or x.ndim == 1 and n == 1:
         x = x[..., None]
     return x, np.broadcast_to(mean, (n,)), cov, n
@@ -140,12 +140,12 @@ def mvn_entropy(mean=None, cov=1):
 
 
 def wishart_logpdf(x, df, scale):
-    x, scale, n = array(x), mirrored(scale, lower=True), np.shape(x)[-1]
+    x, scale, n = with_shape(x), mirrored(scale, lower=True), np.shape(x)[-1]
     sizes = (df - n - 1.0) * f.logabsdet(mirrored(x, lower=True)) - df * (f.logabsdet(scale) + n * math.log(2.0))
     return f.half(sizes - np.sum(f.inv(scale) * x, (-2, -1))) - multigammaln(f.half(df), n)
 
 
-def exponential(log):
+def exp_of(log):
     return lambda *args, **named: f.exp(log(*args, **named))
 
 
@@ -154,10 +154,10 @@ DISTRIBUTIONS = {name: {method: located(name, method) for method in METHODS} for
 DISTRIBUTIONS["norm"] |= {"logcdf": normal_tail(1.0), "logsf": normal_tail(-1.0), "ppf": normal_point(1.0),
                           "isf": normal_point(-1.0)}
 DISTRIBUTIONS |= {
-    "poisson": {"logpmf": poisson_logpmf, "pmf": exponential(poisson_logpmf), "cdf": poisson_cdf},
-    "bernoulli": {"logpmf": bernoulli_logpmf, "pmf": exponential(bernoulli_logpmf)},
-    "dirichlet": {"logpdf": dirichlet_logpdf, "pdf": exponential(dirichlet_logpdf)},
-    "multivariate_normal": {"logpdf": mvn_logpdf, "pdf": exponential(mvn_logpdf), "entropy": mvn_entropy},
-    "wishart": {"logpdf": wishart_logpdf, "pdf": exponential(wishart_logpdf)},
+    "poisson": {"logpmf": poisson_logpmf, "pmf": exp_of(poisson_logpmf), "cdf": poisson_cdf},
+    "bernoulli": {"logpmf": bernoulli_logpmf, "pmf": exp_of(bernoulli_logpmf)},
+    "dirichlet": {"logpdf": dirichlet_logpdf, "pdf": exp_of(dirichlet_logpdf)},
+    "multivariate_normal": {"logpdf": mvn_logpdf, "pdf": exp_of(mvn_logpdf), "entropy": mvn_entropy},
+    "wishart": {"logpdf": wishart_logpdf, "pdf": exp_of(wishart_logpdf)},
 }
 SCIPY["stats"] = DISTRIBUTIONS

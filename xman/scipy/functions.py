@@ -8,7 +8,7 @@ import numpy as np
 from ops import f
 
 from ..functions.arraylike import ArrayLike
-from ..functions.dispatch import SPECIAL, array
+from ..functions.dispatch import SPECIAL, with_shape
 from ..functions.refusals import SCIPY, refuse
 from ..numpy.rearrangements import whole_axis
 
@@ -31,7 +31,7 @@ def kl_div(x, y):
     return rel_entr(x, y, lambda x, y: f.subtract(y, x))
 
 
-def whole(op):
+def whole_order(op):
     """The function of a whole order: SciPy's own cuts others off."""
     def function(n, x):
         if isinstance(n, ArrayLike) or np.ndim(n) or not np.isfinite(n) or n != int(n):
@@ -113,8 +113,8 @@ SPECIAL.update({
     **{f"{op[-1].lower()}{order}": of_order(op, order)
        for op in ("besselJ", "besselY", "besselI", "besselK") for order in (0, 1)},
     "j1":           lambda x: f.where(f.equal(x, 0), f.half(x) * (1.0 - x * x / 8.0), f.besselJ(1, x)),  # the sign of 0
-    "yn":           whole("besselY"),
-    "kn":           whole("besselK"),
+    "yn":           whole_order("besselY"),
+    "kn":           whole_order("besselK"),
     "i0e":          scaled("besselIe", 0, 0.0),
     "i1e":          scaled("besselIe", 1, -0.0),
     "k0e":          scaled("besselKe", 0, None),
@@ -133,10 +133,10 @@ SPECIAL.update({
 # ---- what is no ufunc -----------------------------------------------------------------------------------------------
 
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
-    a, axis = array(a), whole_axis(axis)
+    a, axis = with_shape(a), whole_axis(axis)
     if b is None and not return_sign:
         return f.logsumexp(a, axis=axis, keepdims=bool(keepdims))
-    b = array(1.0 if b is None else b)
+    b = with_shape(1.0 if b is None else b)
     top = f.stopGradient(f.max(f.where(f.equal(b, 0), -np.inf, a), axis=axis, keepdims=True))
     top = f.where(f.isfinite(top), top, 0.0)
     total = f.sum(f.scale(b, f.exp(a - top)), axis=axis, keepdims=True)

@@ -5,29 +5,29 @@ import numpy as np
 
 from ops import f
 
-from ..functions.dispatch import array
+from ..functions.dispatch import with_shape
 from ..functions.refusals import SCIPY, refuse
 from ..numpy import compositions as c
 from ..numpy import decompositions as numpys
-from ..numpy.decompositions import mirrored, triangle
+from ..numpy.decompositions import mirrored, triangle_mask
 
 
 def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=None, transposed=False):
-    a, b = array(a), array(b)
+    a, b = with_shape(a), with_shape(b)
     if assume_a in ("sym", "her", "pos", "symmetric", "hermitian", "positive definite"):
         a = mirrored(a, lower)
     elif assume_a in ("upper triangular", "lower triangular"):
-        a = f.where(triangle(a, assume_a == "lower triangular"), a, 0.0)
+        a = f.where(triangle_mask(a, assume_a == "lower triangular"), a, 0.0)
     elif assume_a not in (None, "gen", "general"):
         refuse(f"scipy.linalg.solve with assume_a={assume_a!r} has no derivative here", "leave it out")
     return f.solve(f.mT(a) if transposed else a, b)
 
 
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True):
-    a = f.where(triangle(array(a), lower), array(a), 0.0)
+    a = f.where(triangle_mask(with_shape(a), lower), with_shape(a), 0.0)
     if unit_diagonal:
         a = f.where(np.eye(a.shape[-1], dtype=bool), 1.0, a)
-    return f.solve(a if trans in (0, "N") else f.mT(a), array(b))
+    return f.solve(a if trans in (0, "N") else f.mT(a), with_shape(b))
 
 
 def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
@@ -36,7 +36,7 @@ def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
 
 
 def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
-    return f.where(triangle(a, lower), cholesky(a, lower), a), lower
+    return f.where(triangle_mask(a, lower), cholesky(a, lower), a), lower
 
 
 def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
@@ -67,7 +67,7 @@ def lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=Tr
 
 
 def block_diag(*arrays):
-    arrays = [np.atleast_2d(array(a)) for a in arrays]
+    arrays = [np.atleast_2d(with_shape(a)) for a in arrays]
     ends = np.cumsum([a.shape[1] for a in arrays]).tolist()
     return np.concatenate([f.pad(a, ((0, 0), (end - a.shape[1], ends[-1] - end))) for a, end in zip(arrays, ends, strict=True)])
 
@@ -85,8 +85,8 @@ LINALG = {
     "norm": lambda a, ord=None, axis=None, keepdims=False, check_finite=True: c.norm(a, ord, axis, keepdims),
     "eigvalsh": lambda a, **options: eigh(a, eigvals_only=True, **options),
     "svdvals": lambda a, overwrite_a=False, check_finite=True: f.svdvals(a),
-    "solve_sylvester": lambda a, b, q: f.sylvester(array(a), array(b), array(q)),
-    "solve_continuous_lyapunov": lambda a, q: f.sylvester(array(a), f.mT(array(a)), array(q)),
+    "solve_sylvester": lambda a, b, q: f.sylvester(with_shape(a), with_shape(b), with_shape(q)),
+    "solve_continuous_lyapunov": lambda a, q: f.sylvester(with_shape(a), f.mT(with_shape(a)), with_shape(q)),
     "expm": lambda A: f.expm(A),
     "sqrtm": lambda A, *_: f.sqrtm(A),
 } | {g.__name__: g for g in (

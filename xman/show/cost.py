@@ -15,7 +15,7 @@ from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
 from ..passes import gradient, simplify, tangent
 from ..passes.differentiate import ending
-from ..wengert import Steps, WengertList, checked, named, registers
+from ..wengert import Steps, WengertList, checked_list, known_registers, registers
 from .explain import output
 
 SECONDS = 0.2  # that each of the three is timed for
@@ -33,7 +33,7 @@ class LineCost(NamedTuple):
                          doc="Operations a byte: below about ten, memory and not arithmetic sets the pace.")
 
 
-class Work(NamedTuple):
+class ListCost(NamedTuple):
     """The cost of a list: its lines, and the median of the measured seconds, None where none were. It prints line by line."""
     lines: list[LineCost]
     seconds: float | None
@@ -52,9 +52,9 @@ class Work(NamedTuple):
 
 class Cost(NamedTuple):
     """The cost of a list, and of the list with its tangents and with its adjoints, the evaluation included in both."""
-    evaluation: Work
-    tangent: Work
-    adjoint: Work
+    evaluation: ListCost
+    tangent: ListCost
+    adjoint: ListCost
 
     lines = property(lambda self: self.evaluation.lines, doc="The list itself, line by line.")
 
@@ -97,9 +97,9 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
     derivative is a much longer calculation than they are, such as a determinant, has more.
     Raises XManError for an operator whose row does not say its flops, for a name that the list does not have, and as `eval` does.
     """
-    steps = checked(steps, ops.G)
+    steps = checked_list(steps, ops.G)
     of, values = output(steps, of), eval(steps, values)
-    wrt = [name for name in steps.inputs if varies(values[name])] if wrt is None else named(steps, wrt, "wrt")
+    wrt = [name for name in steps.inputs if varies(values[name])] if wrt is None else known_registers(steps, wrt, "wrt")
     if not wrt:
         raise XManError("there is nothing to differentiate by: give an input as floats, or name one in wrt")
     dot = ending(steps)
@@ -108,11 +108,12 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
              (gradient(steps, of, wrt), [of, *(f"d{of}_d{x}" for x in wrt)])]
     runs = [lambda: None, lambda: forward(steps, values, dict.fromkeys(wrt, 1.0)),
             lambda: backprop(steps, values, ops.DG, wrt, **{of: 1.0})]
-    return Cost(*(Work(counted(found, keep, given), timed(lambda run=run: (eval(steps, values), run())) if measured else None)
+    return Cost(*(ListCost(line_costs(found, keep, given),
+                           timed(lambda run=run: (eval(steps, values), run())) if measured else None)
                   for (found, keep), run in zip(lists, runs, strict=True)))
 
 
-def counted(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> list[LineCost]:
+def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> list[LineCost]:
     """The cost of each line that the registers in keep need."""
     keep = [name for name in keep if name in steps.inputs or any(name == dst for dst, _, _ in steps)]
     steps = simplify(steps, keep, {name: values[name] for name in steps.inputs})
@@ -121,11 +122,11 @@ def counted(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> l
         raise XManError(f"nothing says how many operations {missing[0]!r} takes; say it in its row: "
                         f"operator({missing[0]!r}, …, flops=lambda out, *args: …)")
     return [LineCost(dst, op, ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a for a in args)),
-                     sum(size(values[a]) for a in registers(args)), size(values[dst]))
+                     sum(bytes_of(values[a]) for a in registers(args)), bytes_of(values[dst]))
             for dst, op, args in steps]
 
 
-def size(x: Any) -> int:
+def bytes_of(x: Any) -> int:
     """The bytes of an array, dense or sparse."""
     return sum(part.nbytes for part in (x.data, x.indices, x.indptr)) if hasattr(x, "indptr") else np.asarray(x).nbytes
 

@@ -10,16 +10,16 @@ import ops
 
 from ..errors import XManError
 from ..notation import shown
-from ..wengert import Steps, checked, named, needed
+from ..wengert import Steps, checked_list, known_registers, needed
 from .expressions import formula, mathematical, node
 from .polynomial import polynomial, polynomials
-from .slopes import Rules, names_in, product, replaced, slopes, tidy, total
+from .slopes import Rules, names_in, slopes_of, sum_tree, tidy, times_tree, with_replaced
 
 PARTS = 300  # of an expression in a derivation: some lines of text
 TERMS = 20   # of a register that a brief derivation puts in at its end
 
 
-class Step(NamedTuple):
+class Equation(NamedTuple):
     """An equation and what makes it true."""
     step: str
     reason: str
@@ -29,7 +29,7 @@ class Derivation(list):
     """A list of steps that prints itself as a table."""
 
     def __str__(self) -> str:
-        rows = [Step("Derivation step", "Reason"), *self]
+        rows = [Equation("Derivation step", "Reason"), *self]
         width = max(len(step) for step, _ in rows)
         return "\n".join(f"{step:<{width}}   {reason}" for step, reason in rows)
 
@@ -44,9 +44,9 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
     as in Table 3. (Table 2 prints df/dx1 on two of the lines that derive df/dx2; this does not.)
     Raises XManError for a name that the list does not have, for a line on arrays, and past 300 parts in an expression.
     """
-    steps = checked(steps, ops.G)
-    named(steps, [of], "of")
-    named(steps, [wrt], "wrt")
+    steps = checked_list(steps, ops.G)
+    known_registers(steps, [of], "of")
+    known_registers(steps, [wrt], "wrt")
     lines = [line for line in steps if line[0] != wrt]
     goal = f"d{of}/d{wrt}"
     e: ast.expr = ast.Name(goal)
@@ -55,11 +55,11 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
     def say(e: ast.expr, reason: str, *more: str) -> None:
         step = " = ".join(dict.fromkeys([goal, mathematical(e), *more]))
         if not rows or rows[-1].step != step:
-            rows.append(Step(step, reason))
+            rows.append(Equation(step, reason))
 
     for line in reversed(needed(lines, [of])):
         dst, op, args = line
-        partials = slopes(op, args, formula(op, args), rules)
+        partials = slopes_of(op, args, formula(op, args), rules)
         if partials is None:
             raise XManError(f"{shown(line)} is a line on arrays, and a derivation is written for numbers; `explain` and `paths` "
                             "take arrays")
@@ -72,15 +72,15 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
             raise XManError(f"{goal} has more than {PARTS} parts after {shown(line)}, too many to be written out; derive a "
                             "register nearer to the inputs, or let `paths` sum over the graph")
     leaves = {name for name in names_in(e) if "/" in name}
-    e = tidy(replaced(e, {name: node(int(name == f"d{wrt}/d{wrt}")) for name in leaves}))
+    e = tidy(with_replaced(e, {name: node(int(name == f"d{wrt}/d{wrt}")) for name in leaves}))
     if not brief:
         constants = any(not name[1:].partition("/")[0].isidentifier() for name in leaves)
         say(e, "da/da = 1 and da/db = 0 for inputs a, b" + ", dc/da = 0 for a constant c" * constants)
-    say(*simplified(e, lines, brief))
+    say(*simplified_term(e, lines, brief))
     return rows
 
 
-def simplified(e: ast.expr, lines: Steps, brief: bool) -> tuple:
+def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
     """The expression without its 0s and 1s, the reason, and its formula in the inputs, if that is not too long.
 
     brief: with the definitions of the registers in it put in.
@@ -93,14 +93,14 @@ def simplified(e: ast.expr, lines: Steps, brief: bool) -> tuple:
     except (OverflowError, XManError):
         values, formulas = {}, []
     used = [line for line in lines if brief and line[0] in inside and len(values.get(line[0], ())) in range(1, TERMS)]
-    e = replaced(e, {dst: ast.parse(str(values[dst]), mode="eval").body for dst, _, _ in used})
+    e = with_replaced(e, {dst: ast.parse(str(values[dst]), mode="eval").body for dst, _, _ in used})
     definitions = ", ".join(f"{dst} = {mathematical(formula(op, args))}" for dst, op, args in used)
     return e, definitions + " and " * bool(used) + "simplify", *formulas
 
 
 # ---- one line -------------------------------------------------------------------------------------------------------
 
-def slope(a: Any, wrt: str) -> ast.expr:
+def slope_of(a: Any, wrt: str) -> ast.expr:
     """da/dwrt, a name that is not a register's."""
     text = a if isinstance(a, str) else ast.unparse(node(a))
     return ast.Name(f"d({text})/d{wrt}" if text.startswith("-") else f"d{text}/d{wrt}")
@@ -108,7 +108,7 @@ def slope(a: Any, wrt: str) -> ast.expr:
 
 def put(e: ast.expr, dst: str, wrt: str, value: ast.expr) -> ast.expr:
     """e with value for d dst/d wrt."""
-    return tidy(replaced(e, {f"d{dst}/d{wrt}": value}))
+    return tidy(with_replaced(e, {f"d{dst}/d{wrt}": value}))
 
 
 def question(op: str, args: Sequence[Any], places: Iterable[int], wrt: str) -> ast.expr:
@@ -116,22 +116,22 @@ def question(op: str, args: Sequence[Any], places: Iterable[int], wrt: str) -> a
     text = mathematical(formula(op, args))
     inner = [args[i] for i in places]
     if len(inner) == 1:
-        return product(ast.Name(f"d({text})/d{inner[0]}"), slope(inner[0], wrt))
+        return times_tree(ast.Name(f"d({text})/d{inner[0]}"), slope_of(inner[0], wrt))
     return ast.Name(f"d({text})/d{wrt}")
 
 
 def chain(op: str, args: Sequence[Any], partials: Mapping[int, ast.expr], wrt: str) -> ast.expr:
     """Σ ∂op/∂a · da/dwrt; of a product da/dwrt·b + a·db/dwrt, as one says it."""
-    return total(*(product(slope(args[i], wrt), p) if op == "mul" and i == 0 else product(p, slope(args[i], wrt))
+    return sum_tree(*(times_tree(slope_of(args[i], wrt), p) if op == "mul" and i == 0 else times_tree(p, slope_of(args[i], wrt))
                    for i, p in partials.items()))
 
 
 def rule(op: str, args: Sequence[Any], rules: Rules, wrt: str | None = None) -> str:
     """The rule of an operator in letters: d(a^2)/da = 2·a, or with wrt d(a^2)/dx = 2·a·da/dx."""
-    places = slopes(op, args, "out", rules) or ()
+    places = slopes_of(op, args, "out", rules) or ()
     letters = (letter for letter in string.ascii_letters if letter != wrt)
     args = [next(letters) if i in places else a for i, a in enumerate(args)]
-    partials = slopes(op, args, formula(op, args), rules) or {}
+    partials = slopes_of(op, args, formula(op, args), rules) or {}
     text = f"d({mathematical(formula(op, args))})/d"
     if not partials:
         return f"{text}{wrt or 'x'} = 0 for constants"

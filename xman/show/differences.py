@@ -10,10 +10,10 @@ import numpy as np
 import ops
 
 from ..errors import XManError
-from ..figures import figure, save
+from ..files.figures import figure, save_figure
 from ..interpreters import backprop, eval
-from ..interpreters.context import numbers, seeds, varies
-from ..wengert import Steps, checked
+from ..interpreters.context import seeds, varies, with_numpy_reals
+from ..wengert import Steps, checked_list
 from .explain import output
 
 SIZES = np.logspace(-16, 0, 97)  # six to a power of ten
@@ -37,7 +37,7 @@ class Errors(NamedTuple):
 
         NaN where the quotient is exact but for rounding, as that of a straight line and the central one of a parabola.
         """
-        return slope(self, self.one_sided), slope(self, self.central)
+        return error_slope(self, self.one_sided), error_slope(self, self.central)
 
     @property
     def best(self) -> tuple[float, float]:
@@ -70,7 +70,7 @@ class Errors(NamedTuple):
         axes.plot(self.sizes[small], self.rounding[small], ":", color="0.5", label=r"round-off $\propto 1/\epsilon$")
         axes.legend(loc="lower left")
         axes.grid(alpha=0.3)
-        save(drawn, path)
+        save_figure(drawn, path)
 
 
 def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | None = None,
@@ -88,9 +88,9 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
     direction {name: tangent}; None is such a direction in all inputs of floats. sizes: the step sizes ε, above 0.
     Raises XManError for a name that the list does not have, and where there is nothing to differentiate by.
     """
-    steps = checked(steps, ops.G)
+    steps = checked_list(steps, ops.G)
     of = output(steps, of)
-    inputs = numbers(values, steps.inputs)
+    inputs = with_numpy_reals(values, steps.inputs)
     inputs |= {name: np.asarray(x, float) for name in steps.inputs if varies(x := inputs.get(name))}
     result, sizes = eval(steps, inputs), np.asarray(sizes)
     if not (sizes.dtype.kind in "iuf" and sizes.ndim == 1 and len(sizes) and np.all(sizes > 0)):
@@ -112,8 +112,9 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
 
 def directed(wrt: Any, values: Mapping[str, Any], inputs: Sequence[str], random: np.random.Generator) -> dict[str, Any]:
     """The direction {name: tangent} that is meant by wrt, each tangent of the shape of its input."""
-    names = [name for name in inputs if varies(values[name])] if wrt is None else [wrt] if isinstance(wrt, str) else wrt
-    if strange := [name for name in names if name not in inputs or not varies(values[name])]:
+    floats = [name for name in inputs if varies(values[name])]
+    names = floats if wrt is None else [wrt] if isinstance(wrt, str) else wrt
+    if strange := [name for name in names if name not in floats]:
         raise XManError(f"{strange[0]!r} is no input of floats that could be moved; the inputs are {', '.join(inputs)}")
     if isinstance(wrt, Mapping):
         return seeds(wrt, values, "tangent")
@@ -131,7 +132,7 @@ def branch(errors: Errors, e: np.ndarray) -> np.ndarray:
     return np.isfinite(e) & (e > 100 * errors.rounding) & (errors.sizes <= LARGEST)
 
 
-def slope(errors: Errors, e: np.ndarray) -> float:
+def error_slope(errors: Errors, e: np.ndarray) -> float:
     on = branch(errors, e)
     return float(np.polyfit(np.log(errors.sizes[on]), np.log(e[on]), 1)[0]) if on.sum() > 1 else np.nan
 

@@ -11,7 +11,7 @@ import ops
 from ..errors import XManError
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
-from ..wengert import Steps, checked, named
+from ..wengert import Steps, checked_list, known_registers
 from .expressions import expression, mathematical
 
 WHOLE = 6  # an array with more entries is summed up
@@ -39,7 +39,7 @@ class Explanation(list):
         table = [["register", "definition", "value", f"tangent {self.along}", f"adjoint ∂{of}/∂"]]
         for register, op, args, *numbers in self:
             defined = mathematical(expression(op, args)) if op else ""
-            table.append([register, defined, *(shown(x, self.digits) for x in numbers)])
+            table.append([register, defined, *(shown_number_or_array(x, self.digits) for x in numbers)])
         columns = [k for k in range(5) if k != 3 or self.along]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         return "\n".join("  ".join(row[k].rjust(widths[k]) if k > 1 else row[k].ljust(widths[k]) for k in columns).rstrip()
@@ -68,7 +68,7 @@ def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | 
     Raises XManError for a name that the list does not have, and as the interpreters do.
     Bishop (8.50) to (8.64), (8.70) to (8.76); Adams, Computing Gradients with Backpropagation, (18) to (36).
     """
-    steps = checked(steps, ops.G)
+    steps = checked_list(steps, ops.G)
     of = output(steps, of)
     if not isinstance(digits, int) or not 0 <= digits <= 17:
         raise XManError(f"digits is the number of decimals, 0 to 17, not {digits!r}")
@@ -76,7 +76,7 @@ def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | 
     direction = {wrt: 1.0} if isinstance(wrt, str) else {} if wrt is None else wrt
     if not isinstance(direction, Mapping):
         raise XManError(f"wrt is the name of an input or a direction {{name: tangent}}, not a {type(wrt).__name__}")
-    for name in named(steps, direction, "wrt"):
+    for name in known_registers(steps, direction, "wrt"):
         if not varies(values[name]):
             raise XManError(f"wrt names {name!r}, which holds whole numbers and has no tangent; give it as floats")
     tangents = forward(steps, values, direction) if direction else {}
@@ -97,26 +97,23 @@ def output(steps: Steps, of: str | None) -> str:
     """The register meant by `of`: the last line's for None. XManError for an empty list and for a name that it does not have."""
     if not steps:
         raise XManError("the list is empty: there is nothing to differentiate")
-    if isinstance(of, Mapping):
-        raise XManError("of is the name of a register, and found a dictionary; the order is (steps, of, wrt, values): write "
-                        "values={…}")
-    return steps[-1][0] if of is None else named(checked(steps), [of], "of")[0]
+    return steps[-1][0] if of is None else known_registers(checked_list(steps), [of], "of")[0]
 
 
-def shown(x: Any, digits: int) -> str:
+def shown_number_or_array(x: Any, digits: int) -> str:
     """x in one line: a number, the entries of a small array, the shape, range and norm of a larger one."""
     if x is None:
         return ""
     if not isinstance(x, np.ndarray):
-        return number(x, digits) if np.ndim(x) == 0 and not hasattr(x, "tocsr") else f"sparse {x.shape}"
+        return decimals_of(x, digits) if np.ndim(x) == 0 and not hasattr(x, "tocsr") else f"sparse {x.shape}"
     if x.size <= WHOLE:
-        return " ".join(np.array2string(x, separator=" ", formatter={"all": lambda entry: number(entry, digits)},
+        return " ".join(np.array2string(x, separator=" ", formatter={"all": lambda entry: decimals_of(entry, digits)},
                                         max_line_width=10_000).split()).replace("[ ", "[")
-    low, high, norm = (number(total, digits) for total in (x.min(), x.max(), np.sqrt(np.sum(np.square(x, dtype=float)))))
+    low, high, norm = (decimals_of(total, digits) for total in (x.min(), x.max(), np.sqrt(np.sum(np.square(x, dtype=float)))))
     return f"{x.shape} all {low}" if low == high else f"{x.shape} {low} to {high}, norm {norm}"
 
 
-def number(x: Any, digits: int) -> str:
+def decimals_of(x: Any, digits: int) -> str:
     """x to so many decimals; in powers of ten where that would leave nothing of it, or a row of digits that mean nothing."""
     if not isinstance(x, (float, np.floating)):
         return str(x)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.arguments import MANY, arity, parameters
+from ops.facts import MANY, arity, parameters
 
 from ..errors import XManError, nearest
 from ..passes.patterns import equal
@@ -47,7 +47,7 @@ def expression(op: str, args: Sequence[Any]) -> ast.expr:
     last bit for arrays; ** of two numbers is C's, an ulp from NumPy's at times. Raises XManError for an unknown operator.
     """
     if not any(isinstance(a, (str, ast.expr)) for a in args):
-        return call(op, args)  # numbers among themselves would stay Python's
+        return operator_call(op, args)  # numbers among themselves would stay Python's
     match op, [node(a) for a in args]:
         case _, [x, y] if op in INFIX:
             return ast.BinOp(x, INFIX[op](), y)
@@ -58,7 +58,7 @@ def expression(op: str, args: Sequence[Any]) -> ast.expr:
         case "getitem", [x, *_]:
             keys = [key(a) for a in args[1:]]
             return ast.Subscript(x, keys[0] if len(keys) == 1 and not isinstance(args[1], tuple) else tupled(keys), LOAD)
-    return call(op, args)
+    return operator_call(op, args)
 
 
 def formula(op: str, args: Sequence[Any]) -> ast.expr:
@@ -94,18 +94,18 @@ def inlined(steps: Steps, of: str, limit: int = 200) -> ast.expr:
 
 # ---- parts ----------------------------------------------------------------------------------------------------------
 
-def call(op: str, args: Sequence[Any]) -> ast.expr:
+def operator_call(op: str, args: Sequence[Any]) -> ast.expr:
     """op(*args) as a call: of NumPy's function where that is the operator, else of f.<op>."""
     match op, args:
         case ("concat" | "stack"), [int() as axis, *arrays]:
-            return called("np.concatenate" if op == "concat" else "np.stack", [tupled(map(node, arrays))], {"axis": axis})
+            return function_call("np.concatenate" if op == "concat" else "np.stack", [tupled(map(node, arrays))], {"axis": axis})
         case "einsum", [(str() as subscripts,), *arrays]:
-            return called("np.einsum", [ast.Constant(subscripts), *arrays])
+            return function_call("np.einsum", [ast.Constant(subscripts), *arrays])
         case "reshape", [x, tuple() as shape]:
-            return called("np.reshape", [x, shape])
+            return function_call("np.reshape", [x, shape])
         case "clip", _:
-            return called("np.clip", [*args, None][:3])
-    return called(numpys(op), *keywords(op, args))
+            return function_call("np.clip", [*args, None][:3])
+    return function_call(numpys(op), *keywords(op, args))
 
 
 def numpys(op: str) -> str:
@@ -126,7 +126,7 @@ def keywords(op: str, args: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any
     return args[:first], {name: a for (name, default), a in named if isinstance(a, (str, ast.expr)) or not equal(a, default)}
 
 
-def called(function: str, args: Sequence[Any], named: Mapping[str, Any] | None = None) -> ast.expr:
+def function_call(function: str, args: Sequence[Any], named: Mapping[str, Any] | None = None) -> ast.expr:
     first, *rest = function.split(".")
     return ast.Call(reduce(lambda e, part: ast.Attribute(e, part, LOAD), rest, ast.Name(first, LOAD)), [node(a) for a in args],
                     [ast.keyword(name, node(a)) for name, a in (named or {}).items()])
@@ -154,13 +154,13 @@ def node(a: Any) -> ast.expr:
     if isinstance(a, tuple):
         return tupled(ast.Constant(part) if isinstance(part, str) else node(part) for part in a)
     if isinstance(a, slice):
-        return called("slice", [a.stop] if a.start is a.step is None else [a.start, a.stop, a.step])
+        return function_call("slice", [a.stop] if a.start is a.step is None else [a.start, a.stop, a.step])
     if isinstance(a, np.generic):
-        return called(f"np.{a.dtype.name}", [a.item()])
+        return function_call(f"np.{a.dtype.name}", [a.item()])
     if isinstance(a, np.ndarray):
         usual = a.size and np.array(a.tolist()).dtype == a.dtype
-        e = called("np.array", [node(a.tolist())], {} if usual else {"dtype": ast.Constant(a.dtype.name)})
-        return e if a.size or a.ndim < 2 else called("np.reshape", [e, a.shape])
+        e = function_call("np.array", [node(a.tolist())], {} if usual else {"dtype": ast.Constant(a.dtype.name)})
+        return e if a.size or a.ndim < 2 else function_call("np.reshape", [e, a.shape])
     if isinstance(a, float) and a != a:
         return ast.Attribute(ast.Name("np", LOAD), "nan", LOAD)
     if isinstance(a, (int, float)) and str(a)[0] == "-":  # -2 ** x is -(2 ** x), as Python knows of an operator alone

@@ -17,7 +17,7 @@ from ..interpreters import backprop
 from ..notation import shown
 from ..wengert import Line, Steps, WengertList, needed, registers
 from .expressions import formula, mathematical
-from .slopes import Rules, slopes
+from .slopes import Rules, slopes_of
 
 ENTRIES = 1_000_000  # of a matrix
 ROWS = 40            # of what is printed
@@ -43,10 +43,10 @@ class Solution(dict):
 
     def __str__(self) -> str:
         sums = [f"{name} = {compact(x)}" for name, x in self.items()]
-        return f"{', '.join(sums[:ROWS])}{', …' * (len(sums) > ROWS)}   ({operations(self.extends, self.combines)})"
+        return f"{', '.join(sums[:ROWS])}{', …' * (len(sums) > ROWS)}   ({operations_said(self.extends, self.combines)})"
 
 
-class Work(NamedTuple):
+class PathWork(NamedTuple):
     """What all the derivatives take by a forward pass for each wrt, and by a backward pass for each of (Reps, Fig. 5)."""
     forward_passes: int
     forward_extends: int
@@ -56,7 +56,7 @@ class Work(NamedTuple):
     backward_combines: int
 
     def __str__(self) -> str:
-        return "\n".join(f"{n} {way} pass{'es' * (n != 1)}: {operations(*rest)}"
+        return "\n".join(f"{n} {way} pass{'es' * (n != 1)}: {operations_said(*rest)}"
                          for way, (n, *rest) in (("forward", self[:3]), ("backward", self[3:])))
 
 
@@ -83,13 +83,13 @@ def reached(edges: Sequence[Edge], start: str, back: bool) -> Solution:
     return solve(edges, start, back, 0, lambda edge, x: x)
 
 
-def between(edges: Sequence[Edge], source: str, target: str) -> list[Edge]:
+def edges_between(edges: Sequence[Edge], source: str, target: str) -> list[Edge]:
     """The edges on paths from source to target."""
     below, above = reached(edges, source, False), reached(edges, target, True)
     return [edge for edge in edges if edge.source in below and edge.target in above]
 
 
-def listed(edges: Sequence[Edge], source: str, target: str) -> Iterator[tuple[Edge, ...]]:
+def paths_listed(edges: Sequence[Edge], source: str, target: str) -> Iterator[tuple[Edge, ...]]:
     """The paths from source to target, one after another, when all the edges lie on some."""
     leaving: dict[str, list[Edge]] = {}
     for edge in edges:
@@ -115,18 +115,18 @@ def edges_of(steps: Steps, of: Collection[str], wrt: Collection[str], values: Ma
         if not below.isdisjoint(registers(args)):
             below.add(dst)
         if dst in above or dst in below:
-            symbolic = labels(line, values, rules)
+            symbolic = edge_labels(line, values, rules)
             numeric = {} if values is None else jacobians(line, values)
             edges += [Edge(a, dst, symbolic[i], numeric.get(i)) for i, a in enumerate(args) if isinstance(a, str)]
     return edges
 
 
-def labels(line: Line, values: Mapping[str, Any] | None, rules: Rules) -> dict[int, ast.expr]:
+def edge_labels(line: Line, values: Mapping[str, Any] | None, rules: Rules) -> dict[int, ast.expr]:
     """The partial derivative for each place: that for numbers where they are numbers or it is entrywise, else d(x @ W)/dW."""
     dst, op, args = line
     places = {i: a for i, a in enumerate(args) if isinstance(a, str)}
     entrywise = op in ELEMENTWISE or values is None or not any(np.shape(values[a]) for a in (dst, *places.values()))
-    found = slopes(op, args, dst, rules) if entrywise else None
+    found = slopes_of(op, args, dst, rules) if entrywise else None
     return found or {i: ast.Name(f"d({mathematical(formula(op, args))})/d{a}") for i, a in places.items()}
 
 
@@ -136,7 +136,7 @@ def jacobians(line: Line, values: Mapping[str, Any]) -> dict[int, Any]:
     holes = {i: f"x{i}" for i, a in enumerate(args) if isinstance(a, str)}  # x + x has two edges
     alone = WengertList([("out", op, tuple(holes.get(i, a) for i, a in enumerate(args)))])
     here = {"out": values[dst], **{x: values[args[i]] for i, x in holes.items()}}
-    rows, columns = size(here["out"]), {i: size(here[x]) for i, x in holes.items()}
+    rows, columns = entry_count(here["out"]), {i: entry_count(here[x]) for i, x in holes.items()}
     bounded(rows, max(rows, *columns.values(), 1), shown(line))
     units = np.eye(rows).reshape(rows, *np.shape(here["out"]))
     found = [backprop(alone, here, ops.DG, out=unit) for unit in units] if holes else []
@@ -159,8 +159,8 @@ def identity(x: Any) -> Any:
     """∂x/∂x."""
     if np.shape(x) == ():
         return 1.0
-    bounded(size(x), size(x), "the derivative of an array by itself")
-    return np.eye(size(x))
+    bounded(entry_count(x), entry_count(x), "the derivative of an array by itself")
+    return np.eye(entry_count(x))
 
 
 def bounded(rows: int, columns: int, what: str) -> None:
@@ -174,9 +174,9 @@ def compact(x: Any) -> str:
     return f"{x:.6g}" if np.ndim(x) == 0 else f"{x.shape[0]}×{x.shape[1]} matrix"
 
 
-def operations(extends: int, combines: int) -> str:
+def operations_said(extends: int, combines: int) -> str:
     return f"{extends:,} extend{'s' * (extends != 1)}, {combines:,} combine{'s' * (combines != 1)}"
 
 
-def size(x: Any) -> int:
+def entry_count(x: Any) -> int:
     return math.prod(np.shape(x))  # np.size of a sparse matrix is another number

@@ -16,9 +16,23 @@ import ops
 
 from ..errors import XManError
 from ..interpreters import eval
-from ..wengert import Steps, WengertList, checked, named
-from .graph import ROWS, Edge, Solution, Work, between, compact, edges_of, identity, listed, reached, size, solve, times
-from .polynomial import number, polynomial, polynomials
+from ..wengert import Steps, WengertList, checked_list, known_registers
+from .graph import (
+    ROWS,
+    Edge,
+    PathWork,
+    Solution,
+    compact,
+    edges_between,
+    edges_of,
+    entry_count,
+    identity,
+    paths_listed,
+    reached,
+    solve,
+    times,
+)
+from .polynomial import constant_term, polynomial, polynomials
 from .slopes import names_in
 
 FEW = 10  # paths, that are printed one by one
@@ -43,9 +57,8 @@ def paths(steps: Steps, of: str | Collection[str], wrt: str | Collection[str], v
     graph has formulas alone. Raises XManError for a name that the list does not have, for an input without a value, and
     for matrices of more than a million entries.
     """
-    steps = checked(steps, ops.G)
-    of, wrt = (tuple(named(steps, names if isinstance(names, (list, tuple, set, dict)) else [names], word))
-               for names, word in ((of, "of"), (wrt, "wrt")))
+    steps = checked_list(steps, ops.G)
+    of, wrt = tuple(known_registers(steps, of, "of")), tuple(known_registers(steps, wrt, "wrt"))
     if not (of and wrt):
         raise XManError(f"{'wrt' if of else 'of'} is empty; name a register of the list")
     if not isinstance(values, Mapping | None):
@@ -101,10 +114,10 @@ class Paths:
         return self._each(lambda y, x: found[y][x] if x in found[y] else self._nothing(y, x))
 
     @property
-    def work(self) -> Work:
+    def work(self) -> PathWork:
         """The extends and the combines of all forward and of all backward passes."""
         ways = [reached(self.edges, x, False) for x in self.wrt], [reached(self.edges, y, True) for y in self.of]
-        return Work(*(n for way in ways for n in (len(way), sum(s.extends for s in way), sum(s.combines for s in way))))
+        return PathWork(*(n for way in ways for n in (len(way), sum(s.extends for s in way), sum(s.combines for s in way))))
 
     @property
     def count(self) -> int:
@@ -119,7 +132,7 @@ class Paths:
                             "without listing them")
         return [Path(path, "·".join(map(factor, path)),
                      None if self.values is None else reduce(lambda x, edge: times(edge.value, x), path, 1.0))
-                for y in self.of for x in self.wrt for path in listed(between(self.edges, x, y), x, y)]
+                for y in self.of for x in self.wrt for path in paths_listed(edges_between(self.edges, x, y), x, y)]
 
     def symbolic(self, direction: str = "forward") -> Any:
         """∂of/∂wrt multiplied out in the inputs, by the one path problem or the other (Reps, Example 4.1). Of several a dict.
@@ -177,18 +190,18 @@ class Paths:
     def _nothing(self, y: str, x: str) -> Any:
         """∂y/∂x where no path leads from x to y."""
         y, x = self.values[y], self.values[x]
-        return np.zeros((size(y), size(x))) if np.ndim(y) or np.ndim(x) else 0.0
+        return np.zeros((entry_count(y), entry_count(x))) if np.ndim(y) or np.ndim(x) else 0.0
 
     def _formula(self, y: str, x: str, back: bool) -> str:
-        edges = between(self.edges, x, y)
+        edges = edges_between(self.edges, x, y)
         if arrays := [edge.label for edge in edges if any("/" in name for name in names_in(edge.slope))]:
             raise XManError(f"the label {arrays[0]} is a matrix, and formulas are of numbers; `derivative` has the matrix")
         inner = polynomials(self.steps, *(name for edge in edges for name in names_in(edge.slope)))
         try:
-            found = solve(edges, y if back else x, back, number(1), lambda edge, p: polynomial(edge.slope, inner) * p)
+            found = solve(edges, y if back else x, back, constant_term(1), lambda edge, p: polynomial(edge.slope, inner) * p)
         except OverflowError as error:
             raise XManError(f"d{y}/d{x}, {error}; print the graph, or give numbers") from None
-        return str(found.get(x if back else y, number(0)))
+        return str(found.get(x if back else y, constant_term(0)))
 
 
 def factor(edge: Edge) -> str:

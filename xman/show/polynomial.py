@@ -13,9 +13,9 @@ from operator import mul
 
 from ..errors import XManError
 from ..notation import shown
-from ..wengert import Steps, checked, named, needed
+from ..wengert import Steps, checked_list, known_registers, needed
 from .expressions import formula
-from .slopes import names_in, replaced
+from .slopes import names_in, with_replaced
 
 TERMS = 1000     # what a polynomial may have: more than a person reads
 LETTERS = 10_000  # the same of an atom
@@ -31,8 +31,8 @@ def expand(steps: Steps, of: str) -> str:
     descending degree and then by the alphabet (graded lexicographic order). Raises XManError for a name that the list does
     not have, and above 1,000 terms.
     """
-    steps = checked(steps)
-    named(steps, [of], "of")
+    steps = checked_list(steps)
+    known_registers(steps, [of], "of")
     return str(polynomials(steps, of).get(of, symbol(of)))
 
 
@@ -53,7 +53,7 @@ def polynomial(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
         case ast.Name(name):
             return found.get(name, symbol(name))
         case ast.Constant(int() | float() as c):
-            return number(Fraction(str(c)) if isinstance(c, float) else Fraction(c))
+            return constant_term(Fraction(str(c)) if isinstance(c, float) else Fraction(c))
         case ast.UnaryOp(ast.USub(), x):
             return -polynomial(x, found)
         case ast.BinOp(x, ast.Add(), y):
@@ -64,7 +64,7 @@ def polynomial(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
             return polynomial(x, found) * polynomial(y, found)
         case ast.BinOp(x, ast.Div(), y):
             return polynomial(x, found) * polynomial(y, found) ** -1
-        case ast.BinOp(x, ast.Pow(), y) if (n := constant(polynomial(y, found))) is not None:
+        case ast.BinOp(x, ast.Pow(), y) if (n := constant_of(polynomial(y, found))) is not None:
             return polynomial(x, found) ** n
     return atom(e, found)
 
@@ -76,7 +76,7 @@ def atom(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
         given = ", ".join((f"{word}=" if word else "") + str(polynomial(a, found)) for word, a in parts)
         text = f"{ast.unparse(e.func)}({given})"
     else:
-        text = ast.unparse(replaced(e, {name: ast.Name(bracketed(found[name])) for name in names_in(e) & found.keys()}))
+        text = ast.unparse(with_replaced(e, {name: ast.Name(bracketed(found[name])) for name in names_in(e) & found.keys()}))
         text = f"({text})" if isinstance(e, (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare)) else text
     if len(text) > LETTERS:
         raise OverflowError(f"written out it has more than {LETTERS:,} letters")
@@ -95,7 +95,7 @@ class Polynomial(dict):
     def __mul__(self, other: Polynomial) -> Polynomial:
         if len(self) * len(other) > 100 * TERMS:  # before the work is done
             raise OverflowError(f"multiplied out it has more than {TERMS:,} terms")
-        return Polynomial.of((product(s, t), b * c) for s, b in self.items() for t, c in other.items())
+        return Polynomial.of((product_of_terms(s, t), b * c) for s, b in self.items() for t, c in other.items())
 
     def __pow__(self, n: Fraction | int) -> Polynomial:
         whole = n == int(n) and abs(n) <= TERMS
@@ -104,10 +104,10 @@ class Polynomial(dict):
             return Polynomial.of([(tuple((x, n * power) for x, power in term if n), c ** n)])
         if n < 0 or not whole:
             return Polynomial({((bracketed(self), n),): Fraction(1)})
-        return reduce(mul, [self] * int(n), number(1))
+        return reduce(mul, [self] * int(n), constant_term(1))
 
     def __str__(self) -> str:
-        terms = [written(term, c) for term, c in sorted(self.items(), key=place)]
+        terms = [term_text(term, c) for term, c in sorted(self.items(), key=place)]
         return " + ".join(terms).replace("+ -", "- ") or "0"
 
     @classmethod
@@ -128,16 +128,16 @@ def symbol(name: str) -> Polynomial:
     return Polynomial({((name, 1),): Fraction(1)})
 
 
-def number(c: Fraction | int) -> Polynomial:
+def constant_term(c: Fraction | int) -> Polynomial:
     return Polynomial.of([((), Fraction(c))])
 
 
-def constant(p: Polynomial) -> Fraction | None:
+def constant_of(p: Polynomial) -> Fraction | None:
     """The number that a polynomial is, None where it is none."""
     return None if p.keys() - {()} else p.get((), Fraction(0))
 
 
-def product(s: tuple, t: tuple) -> tuple:
+def product_of_terms(s: tuple, t: tuple) -> tuple:
     """The product of two terms."""
     powers = dict(s)
     for x, n in t:
@@ -162,7 +162,7 @@ def bracketed(p: Polynomial) -> str:
     return str(p) if [*p.values()] == [1] and [n for _, n in next(iter(p))] == [1] else f"({p})"
 
 
-def written(term: tuple, c: Fraction) -> str:
+def term_text(term: tuple, c: Fraction) -> str:
     above = [x if n == 1 else f"{x}**{decimal(n)}" for x, n in term if n > 0]
     below = [x if n == -1 else f"{x}**{decimal(-n)}" for x, n in term if n < 0]
     sign, size = "-" * (c < 0), abs(c)

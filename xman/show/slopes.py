@@ -17,7 +17,7 @@ from ops import f
 from ops.table import ELEMENTWISE
 
 from ..passes import ALGEBRA, EXACT, gradient, rewrite, simplify
-from ..passes.patterns import same
+from ..passes.patterns import key_of
 from .expressions import inlined, node
 
 SUMS_AND_PRODUCTS = {"add", "subtract", "mul"}  # whose rules are as short for a constant as for a register
@@ -36,22 +36,22 @@ LEGIBLE = EXACT + ALGEBRA + (
 Rules = dict[tuple, dict[int, ast.expr] | None]
 
 
-def slopes(op: str, args: Sequence[Any], out: str | ast.expr, rules: Rules) -> dict[int, ast.expr] | None:
+def slopes_of(op: str, args: Sequence[Any], out: str | ast.expr, rules: Rules) -> dict[int, ast.expr] | None:
     """∂op/∂arg for each argument, by its place, that is a register, or a number in a sum or a product.
 
     out: what stands for the result, where the derivative is made of it, as with exp. rules: those found before, filled here.
     None where op does not make one number of numbers.
     """
-    key = (op, *("" if isinstance(a, str) else same(a) for a in args))
+    key = (op, *("" if isinstance(a, str) else key_of(a) for a in args))
     holes = {i: f"x{i}" for i, a in enumerate(args)
              if isinstance(a, str) or op in SUMS_AND_PRODUCTS and isinstance(a, (int, float))}
     if key not in rules:
-        rules[key] = partials(op, [holes.get(i, a) for i, a in enumerate(args)], holes)
+        rules[key] = partials_of(op, [holes.get(i, a) for i, a in enumerate(args)], holes)
     by = {"out": node(out), **{hole: node(args[i]) for i, hole in holes.items()}}
-    return rules[key] and {i: replaced(e, by) for i, e in rules[key].items()}
+    return rules[key] and {i: with_replaced(e, by) for i, e in rules[key].items()}
 
 
-def partials(op: str, args: Sequence[Any], holes: dict[int, str]) -> dict[int, ast.expr] | None:
+def partials_of(op: str, args: Sequence[Any], holes: dict[int, str]) -> dict[int, ast.expr] | None:
     """∂out/∂hole of out = op(*args) for each place, in terms of holes and of out."""
     if op in ops.OURS - ELEMENTWISE and any(ops.DG[op]):
         return None  # of arrays, though some take a number for one
@@ -72,7 +72,7 @@ def partials(op: str, args: Sequence[Any], holes: dict[int, str]) -> dict[int, a
 
 # ---- algebra ------------------------------------------------------------------------------------------------------------
 
-def replaced(e: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
+def with_replaced(e: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
     """e with expressions in the place of registers; e itself stays as it is."""
     class Registers(ast.NodeTransformer):
         def visit_Name(self, name):
@@ -93,16 +93,16 @@ def names_in(e: ast.AST) -> set[str]:
     return {name for part in ast.iter_child_nodes(e) for name in names_in(part)}
 
 
-def product(*parts: ast.expr) -> ast.expr:
+def times_tree(*parts: ast.expr) -> ast.expr:
     """The product without brackets around products, and with one sign at most, in front."""
-    flat = [factor for part in parts for factor in factors(part)]
+    flat = [factor for part in parts for factor in factors_in(part)]
     bare = [positive(e) or e for e in flat]
     if sum(positive(e) is not None for e in flat) % 2:
         bare[0] = negative(bare[0])
     return reduce(lambda x, y: ast.BinOp(x, ast.Mult(), y), bare)
 
 
-def total(*parts: ast.expr) -> ast.expr:
+def sum_tree(*parts: ast.expr) -> ast.expr:
     """The sum without brackets around sums; 0 of none."""
     return reduce(plus, parts) if parts else node(0)
 
@@ -110,14 +110,14 @@ def total(*parts: ast.expr) -> ast.expr:
 def plus(x: ast.expr, y: ast.expr) -> ast.expr:
     if isinstance(y, ast.BinOp) and isinstance(y.op, (ast.Add, ast.Sub)):
         return ast.BinOp(plus(x, y.left), y.op, y.right)
-    first, *rest = factors(y)
+    first, *rest = factors_in(y)
     if (bare := positive(first)) is not None:
-        return ast.BinOp(x, ast.Sub(), product(bare, *rest))
+        return ast.BinOp(x, ast.Sub(), times_tree(bare, *rest))
     return ast.BinOp(x, ast.Add(), y)
 
 
-def factors(e: ast.expr) -> list[ast.expr]:
-    return [*factors(e.left), *factors(e.right)] if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult) else [e]
+def factors_in(e: ast.expr) -> list[ast.expr]:
+    return [*factors_in(e.left), *factors_in(e.right)] if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult) else [e]
 
 
 def negative(e: ast.expr) -> ast.expr:
@@ -145,21 +145,21 @@ def tidy(e: ast.expr, fold: bool = False) -> ast.expr:
     if not isinstance(e, ast.BinOp):
         return e
     x, y = tidy(e.left, fold), tidy(e.right, fold)
-    a, b = (number(x), number(y)) if fold else (None, None)
+    a, b = (number_in(x), number_in(y)) if fold else (None, None)
     match e.op:
         case ast.Mult():
             if a is not None and b is not None:
                 return node(a * b)
-            return node(0) if 0 in (a, b) else y if a == 1 else x if b == 1 else negative(y) if a == -1 else product(x, y)
+            return node(0) if 0 in (a, b) else y if a == 1 else x if b == 1 else negative(y) if a == -1 else times_tree(x, y)
         case ast.Add() | ast.Sub():
             signed = y if isinstance(e.op, ast.Add) else negative(y)
             if a is not None and b is not None:
-                return node(a + number(signed))
+                return node(a + number_in(signed))
             return signed if a == 0 else x if b == 0 else plus(x, signed)
     return ast.BinOp(x, e.op, y)
 
 
-def number(e: ast.expr) -> int | float | None:
+def number_in(e: ast.expr) -> int | float | None:
     match e:
         case ast.UnaryOp(ast.USub(), ast.Constant(int() | float() as c)):
             return -c

@@ -9,13 +9,13 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ..errors import XManError
-from ..notation import apart, renamings
+from ..notation import apart_from_operators, renamings
 from ..passes import EXACT, Rewrite
 from ..passes.differentiate import adjoints, ending, tangents
 from ..passes.simplify import simplified
 from ..passes.writer import Origins
 from ..validity import refuse_name
-from ..wengert import Steps, WengertList, checked, registers
+from ..wengert import Steps, WengertList, checked_list, registers
 from .expressions import expression
 
 WIDTH = 100
@@ -32,7 +32,8 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
     function's. Registers keep their names; a temporary that is used once stands where it is used. The function returns one
     value, or a tuple. Raises XManError as `gradient` and `tangent` do, and for an empty list.
     """
-    steps, renamed = apart(checked(steps))
+    steps, renamed = apart_from_operators(checked_list(steps))
+    wrt = [wrt] if isinstance(wrt, str) else wrt
     if renamed:
         of, wrt, likes = (renamed.get(of, of), wrt and [renamed.get(x, x) for x in wrt],
                           likes and {renamed.get(x, x): like for x, like in likes.items()})
@@ -72,8 +73,8 @@ def module(name: str, inputs: list[str], said: str, statements: list[str], outpu
     text = "\n".join(statements)
     imports = [line for pattern, line in IMPORTS if re.search(pattern, text)]
     docstring = textwrap.fill(f'"""{said}"""', WIDTH, initial_indent="    ", subsequent_indent="    ", break_long_words=False)
-    return "\n".join([*imports, *["", ""] * bool(imports), *folded(f"def {name}(", inputs, "):"), docstring,
-                      *("    " + line if line else "" for line in statements), *folded("    return ", outputs)]) + "\n"
+    return "\n".join([*imports, *["", ""] * bool(imports), *in_brackets(f"def {name}(", inputs, "):"), docstring,
+                      *("    " + line if line else "" for line in statements), *in_brackets("    return ", outputs)]) + "\n"
 
 
 # the names that the text calls its operators by, with an underscore where a register has the name
@@ -81,7 +82,7 @@ IMPORTS = [(r"\bnp\.", "import numpy as np"), (r"\bnp_\.", "import numpy as np_"
            (r"\bf\.", "from xman import f"), (r"\bf_\.", "from xman import f as f_")]
 
 
-def folded(before: str, names: list[str], after: str = "") -> list[str]:
+def in_brackets(before: str, names: list[str], after: str = "") -> list[str]:
     """before, the names, after: on one line where they fit, else in brackets."""
     line = before + ", ".join(names) + after
     if len(line) <= WIDTH:
@@ -102,22 +103,22 @@ def body(lines: Origins, outputs: Collection[str], kind: str, name: str) -> list
     under = None
     for (dst, op, args), origin in lines:
         within = {a: inner.pop(a) for a in registers(args) if a in inner}
-        tree = written(op, [within.get(a, a) if isinstance(a, str) else a for a in args], taken)
+        tree = call_in_source(op, [within.get(a, a) if isinstance(a, str) else a for a in args], taken)
         if within and len(f"{dst} = {ast.unparse(tree)}") > WIDTH - 4:
-            now = [*within.items(), (dst, written(op, args, taken))]
+            now = [*within.items(), (dst, call_in_source(op, args, taken))]
         else:
             now = [(dst, tree)]
         once = re.fullmatch(r"z\d+", dst) and uses[dst] == 1 and user[dst] == origin and dst not in outputs
         if once and (origin or kind == "value"):
             inner[dst] = now.pop()[1]
         if now and kind == "gradient" and origin != under:
-            statements += ["", f"# {origin[0]} = {ast.unparse(written(*origin[1:], taken))}"] if origin else [""]
+            statements += ["", f"# {origin[0]} = {ast.unparse(call_in_source(*origin[1:], taken))}"] if origin else [""]
             under = origin
         statements += [f"{a} = {ast.unparse(own)}" for a, own in now]
     return statements
 
 
-def written(op: str, args: Iterable[Any], taken: Collection[str]) -> ast.expr:
+def call_in_source(op: str, args: Iterable[Any], taken: Collection[str]) -> ast.expr:
     """The expression op(*args), in which np and f are called np_ and f_ where their names are taken."""
     nodes = [ast.Name(a) if isinstance(a, str) else a for a in args]
     for node in nodes:

@@ -45,7 +45,7 @@ def inputs(columns: Sequence[Column], table: Any, where: str = "the table") -> d
     lacks, and a cell that is not of its column's kind.
     """
     if len(columns) == 1 and columns[0].kind == "array":
-        return {columns[0].register: numeric(table, sizes(columns[0]), where)}
+        return {columns[0].register: numbers_of(table, sizes(columns[0]), where)}
     if isinstance(table, (np.ndarray, list)) or hasattr(table, "tocsr"):
         table = by_position(columns, table, where)
     elif not hasattr(table, "column_names"):
@@ -62,7 +62,7 @@ def sizes(column: Column) -> tuple[int, ...]:
     return tuple(int(n) for n in column.spelling.split("x") if n.isdecimal())
 
 
-def numeric(table: Any, shape: tuple[int, ...], where: str) -> Any:
+def numbers_of(table: Any, shape: tuple[int, ...], where: str) -> Any:
     """An array of numbers, or a sparse matrix, (rows, *shape); of a table its columns, of which a last one more is a target."""
     if hasattr(table, "column_names"):
         width = math.prod(shape)
@@ -152,7 +152,7 @@ def as_dates(chunks: Any, spelling: str) -> Any:
     return pc.strptime(chunks, spelling, "s") if spelling else chunks
 
 
-def spelled(words: Iterable[str], day_first: bool = False) -> tuple[str, str]:
+def spelling_of(words: Iterable[str], day_first: bool = False) -> tuple[str, str]:
     """("number" or "date", its spelling) of strings that all write one; ("", "") of others."""
     words = [word for word in words if word]
     for spelling, (pattern, _) in NUMBERS.items():

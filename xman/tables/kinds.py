@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import extra
-from .columns import Column, cells, spelled
+from .columns import Column, cells, spelling_of
 from .frames import TableError
 
 COMMON = 100      # categories of a column, and words of a text, that get a place of their own
@@ -17,7 +17,7 @@ FEW = 20          # whole numbers, up to which they are classes
 SAMPLE = 10_000   # rows by which a kind is told
 
 
-def kind_of(chunks: Any, name: str, day_first: bool, said: list[str]) -> tuple[str, str]:
+def column_kind(chunks: Any, name: str, day_first: bool, said: list[str]) -> tuple[str, str]:
     """(kind, spelling) of a column, by its type and, of strings, by what they look like; `said` gets what is doubtful."""
     pa, pc = extra("pyarrow", "tables", "a table"), extra("pyarrow.compute", "tables", "a table")
     types, of = pa.types, chunks.type.value_type if pa.types.is_dictionary(chunks.type) else chunks.type
@@ -31,9 +31,9 @@ def kind_of(chunks: Any, name: str, day_first: bool, said: list[str]) -> tuple[s
         raise TableError(f"the column {name!r} holds {of}, which xman does not read; leave it out with --ignore {name}")
     words = pc.utf8_trim_whitespace(chunks.cast("string").drop_null())
     some = [word for word in words.slice(0, SAMPLE).to_pylist() if word]
-    kind, spelling = spelled(some, day_first)
+    kind, spelling = spelling_of(some, day_first)
     if kind == "date" and "/" in spelling and len(words) > SAMPLE:  # all of them decide which is the day
-        kind, spelling = spelled(words.to_pylist(), day_first)
+        kind, spelling = spelling_of(words.to_pylist(), day_first)
     if kind:
         return kind, spelling
     strange = [word for word in some if not re.fullmatch(r"[-+]?[\d.,]+([eE][-+]?\d+)?", word)]
@@ -47,7 +47,7 @@ def kind_of(chunks: Any, name: str, day_first: bool, said: list[str]) -> tuple[s
 def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
                 said: list[str]) -> tuple[Column, tuple[str, ...], np.ndarray]:
     """The target as a column, its classes, and its cells; `said` gets the sentence that says which task it is."""
-    kind, spelling = kind_of(chunks, name, day_first, said)
+    kind, spelling = column_kind(chunks, name, day_first, said)
     column = Column(name, "y", "category" if kind == "text" else kind, spelling)
     found = cells(chunks, column, "the table")
     if kind == "date":

@@ -18,7 +18,7 @@ from ..notation import WORDS
 from ..wengert import WengertList, temporaries
 from .columns import Column, cells, inputs
 from .frames import TableError, first_line, of_frame
-from .kinds import COMMON, SAMPLE, kind_of, leaks, summary, target_cells, told_target, useless
+from .kinds import COMMON, SAMPLE, column_kind, leaks, summary, target_cells, told_target, useless
 
 CHARACTERS = 20  # of a text that are read
 
@@ -99,7 +99,7 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     taken, there = {*ops.G, *keyword.kwlist, *WORDS}, dict(zip(names, part.columns, strict=True))
     for name in features:
         chunks = there[name]
-        kind, spelling = kind_of(chunks, name, day_first, said)
+        kind, spelling = column_kind(chunks, name, day_first, said)
         column = Column(name, register_of(name, taken), kind, spelling)
         array = cells(chunks, column, "the table")
         found.append((name, kind, *summary(array, kind)))
@@ -169,7 +169,7 @@ def lines(columns: Sequence[Column], arrays: Sequence[np.ndarray], taken: set[st
         elif column.kind == "category":
             most = sorted(word for word, _ in Counter(array.tolist()).most_common(COMMON))
             place = line("codes", column.register, tuple(most))
-            parts.append(one_hot(line, place, np.arange(len(most) + 1)))
+            parts.append(one_hot_column(line, place, np.arange(len(most) + 1)))
         elif column.kind == "text":
             parts.append(text(line, column.register, array, alone=len(columns) == 1))
     joined = parts[0] if len(parts) == 1 else line("concat", 1, *parts)
@@ -202,7 +202,7 @@ def numbers(line: Any, stacked: str, X: np.ndarray) -> list[str]:
     return parts
 
 
-def one_hot(line: Any, places: str, values: np.ndarray) -> str:
+def one_hot_column(line: Any, places: str, values: np.ndarray) -> str:
     """A column for each of the values, 1 where the place is that."""
     return line("equal", line("getitem", places, Ellipsis, None), values)
 
@@ -222,11 +222,11 @@ def text(line: Any, register: str, array: np.ndarray, alone: bool) -> str:
 
 def spelled_out(line: Any, register: str, n: int, alphabet: str) -> str:
     """The first n characters of strings, one-hot over the alphabet, (rows, n, characters)."""
-    return one_hot(line, line("characters", register, n), np.array([ord(c) for c in alphabet]))
+    return one_hot_column(line, line("characters", register, n), np.array([ord(c) for c in alphabet]))
 
 
 def lines_of_titles(register: str, n: int, alphabet: str) -> tuple[WengertList, str]:
-    """The lines from titles to (rows, n, characters), as `xman.train.readers.encode` has them, and their register."""
+    """The lines from titles to (rows, n, characters), as `readers.encode` has them, and their register."""
     steps, line = writer({register})
     rows = line("astype", spelled_out(line, register, n, alphabet), ("float32",))
     return WengertList(steps), rows

@@ -53,13 +53,13 @@ def files_of(path: Path) -> list[Path]:
     """The file, or those of the folder that hold a table, by name."""
     if not path.is_dir():
         return [path]
-    files = [file for file in sorted(path.iterdir()) if kind_of(file) and not file.name.startswith((".", "_"))]
+    files = [file for file in sorted(path.iterdir()) if file_kind(file) and not file.name.startswith((".", "_"))]
     if not files:
         raise TableError(f"{path}: the folder holds no table; wanted files such as part-1.csv or part-1.parquet")
     return files
 
 
-def kind_of(path: Path) -> str:
+def file_kind(path: Path) -> str:
     """What the name of a file says that it holds: "parquet", "feather", "csv", or nothing."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     last = suffixes[-1] if suffixes else ""
@@ -74,7 +74,7 @@ def batches(path: str | Path, header: bool | None = None, known: Known = (), row
     """
     pa, path = arrow(), Path(path)
     try:
-        kind = kind_of(path)
+        kind = file_kind(path)
         if kind == "parquet":
             file = extra("pyarrow.parquet", "tables", "a table").ParquetFile(path)
             pieces = file.iter_batches(rows) if rows else [file.read()]
@@ -104,16 +104,16 @@ def feather(path: Path, rows: int | None) -> Iterator[Any]:
 def of_csv(path: Path, header: bool | None, known: Known, rows: int | None, types: dict[str, Any] | None) -> Iterator[Any]:
     """The pieces of a CSV file. What its head did not show, a quoted newline or another encoding, is seen by reading again."""
     csv, size = extra("pyarrow.csv", "tables", "a table"), path.stat().st_size
-    with opened(path) as file:
+    with unzipped(path) as file:
         form = formed(path, file.read(HEAD), header, known)
-    block = 2 ** 20
+    block = 2 ** 22
     while True:
         options = csv.ReadOptions(column_names=form.names, skip_rows=form.header, encoding=form.encoding, block_size=block)
         how = (options, csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=form.quoted),
                csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=types or {}))
         begun = False
         try:
-            with opened(path) as file:
+            with unzipped(path) as file:
                 if rows is None:
                     table = csv.read_csv(file, *how)
                     if "binary" in map(str, table.schema.types) and form.encoding == "utf8":
@@ -147,7 +147,7 @@ def misread(path: Path, form: Form, how: tuple, words: str) -> TableError:
     csv = extra("pyarrow.csv", "tables", "a table")
     how[0].use_threads = False
     try:
-        with opened(path) as file:
+        with unzipped(path) as file:
             csv.read_csv(file, *how)
     except arrow().ArrowInvalid as error:
         words = first_line(error)
@@ -163,7 +163,7 @@ def misread(path: Path, form: Form, how: tuple, words: str) -> TableError:
     return TableError(f"{path}: {words}")
 
 
-def opened(path: Path) -> Any:
+def unzipped(path: Path) -> Any:
     """The file, unpacked where it is a gzip."""
     with open(path, "rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
@@ -228,13 +228,13 @@ def is_header(first: list[str], rows: list[list[str]]) -> bool:
     if digits == [*range(len(digits))] and len(digits) > 2 - (first[0] == ""):
         return True
     columns = [[row[k].strip() for row in rows if k < len(row) and row[k].strip() not in NULLS] for k in range(len(first))]
-    words = [cell not in NULLS and not number(cell) for cell in first]
-    if any(word and column and all(map(number, column)) for word, column in zip(words, columns, strict=True)):
+    words = [cell not in NULLS and not writes_number(cell) for cell in first]
+    if any(word and column and all(map(writes_number, column)) for word, column in zip(words, columns, strict=True)):
         return True
     return all(word or not cell for word, cell in zip(words, first, strict=True)) and any(words) and not any(
         cell in column for cell, column in zip(first, columns, strict=True))
 
 
-def number(text: str) -> bool:
+def writes_number(text: str) -> bool:
     """Whether the text writes a number, as people do."""
     return re.fullmatch(r"\s*[-+]?(\d[\d.,]*|[.,]\d+|inf|nan)([eE][-+]?\d+)?%?\s*", text, re.IGNORECASE) is not None

@@ -65,7 +65,7 @@ def evaluate(model: XMan, parameters: dict[str, np.ndarray], data: tuple, batch_
     0 and 1, told apart at ½. The list is computed in its stable form. Raises Diverged, with the first register that was,
     where the loss is NaN.
     """
-    return judge(model, data, batch_size)(parameters)
+    return judge_of(model, data, batch_size)(parameters)
 
 
 def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndarray]) -> None:
@@ -78,9 +78,9 @@ def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndar
         raise XManError(f"the parameters lack {', '.join(map(repr, lacking))}; give every one that the list depends on")
 
 
-def judge(model: XMan, data: tuple, batch_size: int = 1024) -> Callable[[dict[str, np.ndarray]], tuple[float, float | None]]:
+def judge_of(model: XMan, data: tuple, batch_size: int = 1024) -> Callable[[dict[str, np.ndarray]], tuple[float, float | None]]:
     """`evaluate` for one model and its data, as a function of the parameters: all that does not change is found once."""
-    X, y = pair(data, "data")
+    X, y = rows_and_labels(data, "data")
     a_number_of_rows(batch_size)
     steps, names = list_of(model, "loss", "outputs"), model.names()
     loss_name, outputs_name = names[id(model.loss)], names[id(model.outputs)] if hasattr(model, "outputs") else None
@@ -144,10 +144,11 @@ def list_of(model: XMan, *names: str) -> WengertList:
 def labels_of(data: tuple) -> tuple[str, ...]:
     """The different labels, sorted, where the targets of data, a pair (X, y), are strings; nothing where they are numbers."""
     y = np.asarray(data[1]) if isinstance(data, tuple) and len(data) == 2 else np.empty(0)
-    return tuple(sorted({*y.tolist()})) if y.ndim == 1 and y.size and all(isinstance(label, str) for label in y.tolist()) else ()
+    strings = y.ndim == 1 and y.size and y.dtype.kind in "OUT" and all(isinstance(label, str) for label in y.tolist())
+    return tuple(sorted({*y.tolist()})) if strings else ()
 
 
-def pair(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tuple[Any, np.ndarray]:
+def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tuple[Any, np.ndarray]:
     """(X, y), of the same number of rows, at least one, and finite; labels become their places. XManError otherwise."""
     if not isinstance(data, tuple) or len(data) != 2:
         raise XManError(f"{word} is a pair (X, y), not a {type(data).__name__}")

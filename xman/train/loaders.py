@@ -12,8 +12,8 @@ import numpy as np
 from ..tables import Column, Prepared, TableError, inputs, prepared, read
 from ..tables.kinds import FEW
 from ..tables.preparing import lines_of_titles
+from ..tables.readers import LARGEST, DataError, encode, float_of, read_idx, read_libsvm, read_lines, read_titles, sort_labels
 from ..wengert import WengertList
-from .readers import LARGEST, DataError, encode, float_of, read_idx, read_libsvm, read_lines, read_titles, sort_labels
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -83,7 +83,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     if numbers := to_fit(parts[0][1], task):
         parts = [(x, targets(path, labels)) for path, (x, labels) in zip(paths, parts, strict=True)]
     if len(parts) < 3:
-        parts = split(path, *parts[0], [7, 8] if len(parts) == 1 else [9], seed) + parts[1:]
+        parts = split_rows(path, *parts[0], [7, 8] if len(parts) == 1 else [9], seed) + parts[1:]
         paths = [path, path, paths[-1]]
 
     X, alphabet, title = [x for x, _ in parts], None, kind == "titles"
@@ -127,7 +127,7 @@ def of_tables(paths: list[Path], seed: int, header: bool | None, **how: Any) -> 
     tables, cut = [read(paths[0], header)], []
     if len(paths) == 1:
         def training(y: np.ndarray) -> np.ndarray:
-            cut.extend(part for part, _ in split(paths[0], np.arange(len(y)), y, [7, 8], seed))
+            cut.extend(part for part, _ in split_rows(paths[0], np.arange(len(y)), y, [7, 8], seed))
             return cut[0]
 
         data = prepared(tables[0], rows=training, **how)
@@ -191,7 +191,7 @@ def installed(name: str) -> Path:
     return path if path.is_file() else Path(__file__).parents[2] / "data" / name
 
 
-def split(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int], seed: int) -> list:
+def split_rows(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int], seed: int) -> list:
     """Shuffled inputs and labels cut at the given tenths of the rows; the first piece has a row of every class."""
     rows = len(labels)
     order = np.random.default_rng(seed).permutation(rows)

@@ -25,8 +25,8 @@ from ops import f
 from ..errors import XManError, nearest
 from ..notation import shortened
 from ..passes import gradient, simplify
-from ..passes.writer import Symbol, Writer
-from ..wengert import Steps, WengertList, checked, named
+from ..passes.writer import ListWriter, Symbol
+from ..wengert import Steps, WengertList, checked_list, known_registers
 
 Rule = Callable[..., Any]
 
@@ -190,8 +190,8 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
     A name that steps has already gets a _ at its end. Raises XManError for names that steps does not have, a rule that is
     none, and settings that cannot be.
     """
-    steps, optimizer = checked(steps), optimizer_of(optimizer)
-    factors = factors_of(steps, parameters)
+    steps, optimizer = checked_list(steps), optimizer_of(optimizer)
+    factors = rate_factors(steps, parameters)
     for word, value in (("weight_decay", weight_decay), ("clip", clip), ("clip_value", clip_value)):
         if value is not None and (not isinstance(value, (int, float, np.number)) or not 0 <= value < math.inf
                                   or word != "weight_decay" and not value):
@@ -216,9 +216,9 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
     return TrainingList(simplify(step.steps(), keep), inplace, moments, lr.name, t.name)
 
 
-def factors_of(steps: WengertList, parameters: Iterable[str] | Mapping[str, float]) -> dict[str, float]:
+def rate_factors(steps: WengertList, parameters: Iterable[str] | Mapping[str, float]) -> dict[str, float]:
     """The parameters that move, each with the factor of its learning rate."""
-    names = named(steps, parameters, "parameters")
+    names = known_registers(steps, parameters, "parameters")
     if computed := [w for w in names if w not in steps.inputs]:
         raise XManError(f"parameters names {computed[0]!r}, which is computed; it takes inputs: {', '.join(steps.inputs)}")
     factors = {w: float(parameters[w]) if isinstance(parameters, Mapping) else 1.0 for w in names}
@@ -227,7 +227,7 @@ def factors_of(steps: WengertList, parameters: Iterable[str] | Mapping[str, floa
     return {w: factor for w, factor in factors.items() if factor}
 
 
-class Step(Writer):
+class Step(ListWriter):
     """A list, and after it the lines of the optimizer that are being written."""
 
     def __init__(self, steps: WengertList):

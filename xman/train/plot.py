@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import XManError, extra
-from ..figures import figure, save
+from ..files.figures import figure, save_figure
 from ..interpreters import eval
 from ..manager import XMan
-from .evaluation import feed, list_of, pair
+from .evaluation import feed, list_of, rows_and_labels
 
 
 def check_plot(path: str | Path) -> None:
@@ -44,7 +44,7 @@ def learning_curve(history: Sequence[dict], path: str | Path) -> None:
     axes.legend(handles, labels, loc="center right")
     axes.grid(alpha=0.3)
     axes.xaxis.get_major_locator().set_params(integer=True)
-    save(drawn, path)
+    save_figure(drawn, path)
 
 
 def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, path: str | Path) -> None:
@@ -53,7 +53,7 @@ def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, pat
     model: an AdaptiveBasis, or what has its registers basis (n, k), w (k, 1) and outputs (n, 1). data: a pair (X, y), each
     (n,) or (n, 1). path: as for `learning_curve`. XManError where matplotlib is missing or the file cannot be written.
     """
-    X, y = pair(data, "data")
+    X, y = rows_and_labels(data, "data")
     steps, x = list_of(model, "outputs", "basis"), np.linspace(X.min(), X.max(), 400)[:, None]
     values = eval(steps, {**model.inputDict(), **parameters, **feed(model, x, None)})
     drawn = figure(7, 4)
@@ -67,4 +67,4 @@ def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, pat
     axes.set(xlabel="x", ylabel="y")
     axes.legend()
     axes.grid(alpha=0.3)
-    save(drawn, path)
+    save_figure(drawn, path)

@@ -24,7 +24,7 @@ from ..files import container as checkpoints
 from ..interpreters import eval
 from ..tables import Prepared
 from ..wengert import WengertList
-from .evaluation import Diverged, Result, a_number_of_rows, first_nan, judge, pair
+from .evaluation import Diverged, Result, a_number_of_rows, first_nan, judge_of, rows_and_labels
 from .minibatches import Minibatches
 from .objective import Objective
 from .optimizers import Rule, optimizer_of, rates_of, training_list
@@ -63,9 +63,9 @@ class Run:
         batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
         self.data = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
         if validation is not None:
-            validation = pair(validation, "validation", objective.labels)
+            validation = rows_and_labels(validation, "validation", objective.labels)
             self.data += validation
-            self.judge = judge(objective.model, validation)
+            self.judge = judge_of(objective.model, validation)
         a_number_of_rows(batch_size)
         if schedule is not None and not callable(schedule):
             raise XManError(f"a schedule is a function from the number of the step, 1, 2, …, to a factor, not {schedule!r}")

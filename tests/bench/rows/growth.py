@@ -65,7 +65,7 @@ def passes(length: int) -> dict[str, float]:
     """From registers to a list, a list from its lines, its gradient, and that simplified."""
     import ops
     from xman import WengertList, XMan, f, gradient, simplify
-    from xman.wengert import checked
+    from xman.wengert import checked_list
 
     lines, values, last = problem(length)
 
@@ -79,7 +79,7 @@ def passes(length: int) -> dict[str, float]:
         model.last = found[last]
         return model.setup().operationSequence(model.last)
 
-    times = {"registers to list": timed(registers)[0], "list, checked": timed(lambda: checked(WengertList(lines), ops.G))[0]}
+    times = {"registers to list": timed(registers)[0], "list, checked": timed(lambda: checked_list(WengertList(lines), ops.G))[0]}
     times["gradient"], slopes = timed(lambda: gradient(lines, last, list(values)))
     times["simplify"], _ = timed(lambda: simplify(slopes, [f"d{last}_d{x}" for x in values]))
     return times

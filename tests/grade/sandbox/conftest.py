@@ -4,13 +4,13 @@ import pytest
 from scripts_inside import started
 
 from xman.errors import XManError
-from xman.grade.sandbox import Sandbox
+from xman.grade.sandbox import sandbox_here
 
 
 @pytest.fixture
 def box():
     try:
-        return Sandbox.here()
+        return sandbox_here()
     except XManError as error:
         pytest.skip(str(error))
 

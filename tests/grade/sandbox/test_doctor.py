@@ -3,8 +3,7 @@
 import pytest
 
 from xman.errors import XManError
-from xman.grade.sandbox import doctor
-from xman.grade.sandbox.box import _here
+from xman.grade.sandbox import examined, sandbox_here
 from xman.grade.sandbox.bubblewrap import Bubblewrap
 
 NAMES = {"bubblewrap", "no network", "read-only root", "nothing of this machine's files", "only the packages asked for",
@@ -16,7 +15,7 @@ OF_THE_FILTER = {"filter of system calls", "dangerous system calls"}
 
 
 def test_all_that_the_sandbox_promises_holds_where_it_is_complete(box):
-    found = doctor()
+    found = examined()
     assert {finding.name for finding in found} == NAMES
     assert {finding.name for finding in found if not finding.ok} == (set() if box.filter else OF_THE_FILTER)
     assert all(finding.found and bool(finding.todo) != finding.ok for finding in found)
@@ -25,7 +24,7 @@ def test_all_that_the_sandbox_promises_holds_where_it_is_complete(box):
 def test_a_filter_that_is_missing_is_found_and_what_to_install_is_said(box, monkeypatch):
     monkeypatch.setattr("xman.grade.sandbox.seccomp.program", lambda forks=True: None)
     monkeypatch.setattr(Bubblewrap, "found", lambda: Bubblewrap(box.program, box.version, box.way))
-    todo = {finding.name: finding.todo for finding in doctor() if not finding.ok}
+    todo = {finding.name: finding.todo for finding in examined() if not finding.ok}
     assert todo.keys() == OF_THE_FILTER and "libseccomp2" in todo["filter of system calls"]
 
 
@@ -34,8 +33,8 @@ def test_bubblewrap_that_is_missing_is_the_first_finding_and_what_is_left_withou
     def missing():
         raise XManError("Install it: apt install bubblewrap.")
     monkeypatch.setattr(Bubblewrap, "found", missing)
-    monkeypatch.setattr("xman.grade.sandbox.box._here", _here.__wrapped__)  # not what an earlier test has found
-    first, *more = doctor(unsafe)
+    monkeypatch.setattr("xman.grade.sandbox.doctor.sandbox_here", sandbox_here.__wrapped__)  # not what an earlier test has found
+    first, *more = examined(unsafe)
     assert (first.name, first.ok, first.todo) == ("bubblewrap", False, "Install it: apt install bubblewrap.")
     assert bool(more) == unsafe
     if unsafe:

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from xman.grade.submissions import find, one
-from xman.grade.submissions.finding import named
+from xman.grade.submissions.finding import with_slugs
 from xman.grade.submissions.scratch import PREFIX, scratch, sweep
 
 CODE = b"def eval(steps):\n    return steps\n"
@@ -116,7 +116,7 @@ NAMES = st.text(LETTERS, min_size=1, max_size=60).filter(lambda name: name not i
 @given(st.lists(NAMES, min_size=2, max_size=8, unique=True))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_two_names_have_one_slug(tmp_path, some):
-    found = named([tmp_path / name for name in some])
+    found = with_slugs([tmp_path / name for name in some])
     assert len({unicodedata.normalize("NFKC", submission.slug).casefold() for submission in found}) == len(some)
     assert len({submission.name for submission in found}) == len(some)
     assert [submission.slug for submission in found] == [one(tmp_path / name).slug for name in some]

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from xman.errors import XManError
 from xman.grade.submissions import contents as limits
 from xman.grade.submissions import find, harmless, one
-from xman.grade.submissions.finding import named
+from xman.grade.submissions.finding import with_slugs
 from xman.grade.submissions.harmless import KEPT
 
 CODE = b"def eval(steps):\n    return steps\n"
@@ -333,7 +333,7 @@ def test_a_file_that_becomes_a_link_or_a_fifo_while_it_is_read_is_not_followed(p
         with monkeypatch.context() as patch:
             patch.setattr(os, "lstat", lambda path, **options: checked)
             with pytest.raises(XManError, match="was not opened"):
-                limits.taken(path)
+                limits.bytes_or_files(path)
 
 
 def test_what_may_not_be_read_is_refused_in_a_sentence(put, monkeypatch):
@@ -505,5 +505,5 @@ def test_broken_archives_give_files_or_a_sentence(tmp_path, name, data):
 
 def test_a_thousand_of_one_name_get_their_slugs_soon(tmp_path):
     start = time.monotonic()
-    assert len({submission.slug for submission in named([tmp_path / f"{k}" / "alice.zip" for k in range(1000)])}) == 1000
+    assert len({submission.slug for submission in with_slugs([tmp_path / f"{k}" / "alice.zip" for k in range(1000)])}) == 1000
     assert time.monotonic() - start < 5

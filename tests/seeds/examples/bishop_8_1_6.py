@@ -42,7 +42,7 @@ for hidden in (10, 20, 40, 80):
     Example("§8.1.6", "The diagonal of Becker and LeCun is exact where no two units meet again, and not elsewhere",
             "test_8_1_6_the_diagonal_of_becker_and_lecun_is_exact_where_no_two_units_meet_again_and_not_elsewhere", """\
 values = given(outputs=3)
-squares, softmax = (diagonals(listed(E), values, E, WEIGHTS) for E in ("E", "E_softmax"))
+squares, softmax = (diagonals(listed(E), E, WEIGHTS, values) for E in ("E", "E_softmax"))
 [same(squares.approximate[w], squares.exact[w]) for w in WEIGHTS]
 [same(softmax.approximate[w], softmax.exact[w]) for w in WEIGHTS]
 softmax.exact["W1"], softmax.approximate["W1"], softmax.difference["W1"]
@@ -52,7 +52,7 @@ softmax.exact["W1"], softmax.approximate["W1"], softmax.difference["W1"]
 X, T = np.ones((1, 2)), np.zeros((1, 1))
 for hidden in (10, 20, 40, 80):
     values = {"W1": np.ones((2, hidden)), "W2": np.ones((hidden, 1)), "X": X, "T": T}
-    made = operations(lambda given: becker_lecun(listed("E"), given, "E", WEIGHTS), values)
+    made = operations(lambda given: becker_lecun(listed("E"), "E", WEIGHTS, given), values)
     print(f"W = {3 * hidden}: {made / (3 * hidden):.1f} W")
 """),
     Example("§8.1.6", "The diagonal leaves significant terms out", "test_8_1_6_the_diagonal_leaves_significant_terms_out", """\
@@ -74,18 +74,18 @@ same(Hessian(listed("E"), "E", WEIGHTS)(values), outer + rest), np.linalg.norm(r
     Example("(8.39)", "The second term is small where the outputs are close to the targets", "test_8_39_the_second_term_is_small_where_the_outputs_are_close_to_the_targets", """\
 values = given()
 values["T"] = eval(listed("A"), values)["A"] + 1e-6
-outer = outer_products(listed("A"), values, "A", WEIGHTS, "squares")
+outer = outer_products(listed("A"), "A", WEIGHTS, values, "squares")
 0 < np.linalg.norm(Hessian(listed("E"), "E", WEIGHTS)(values) - outer) < 1e-5 * np.linalg.norm(outer)
 """),
     Example("(8.39), exercise 8.9", "Errors of mean zero at each input leave the outer products alone", "test_8_39_errors_of_mean_zero_at_each_input_leave_the_outer_products_alone", """\
 values, noise = given(), np.array([[0.5], [-1.0], [2.0], [0.1]])
 a = eval(listed("A"), values)["A"]
 values |= {"X": np.vstack([values["X"]] * 2), "T": np.vstack([a + noise, a - noise])}
-same(outer_products(listed("A"), values, "A", WEIGHTS, "squares"), Hessian(listed("E"), "E", WEIGHTS)(values))
+same(outer_products(listed("A"), "A", WEIGHTS, values, "squares"), Hessian(listed("E"), "E", WEIGHTS)(values))
 """),
     Example("(8.40)", "Levenberg and Marquardt: outer products of the slopes of the outputs",
             "test_8_40_levenberg_and_marquardt_approximate_by_the_outer_products_of_the_slopes_of_the_outputs", """\
-outer = outer_products(listed("A"), given(), "A", WEIGHTS, "squares")
+outer = outer_products(listed("A"), "A", WEIGHTS, given(), "squares")
 outer
 same(outer, sum(np.outer(slope, slope) for slope, _ in each("S", given())))
 """, "∇a_n ∇a_nᵀ; meant is the ∇y_n of (8.39). The two are one where the output unit is linear, and only there."),
@@ -93,14 +93,14 @@ same(outer, sum(np.outer(slope, slope) for slope, _ in each("S", given())))
 values = given()
 values["T"] = eval(listed("Y"), values)["Y"]      # without errors the approximation is the Hessian
 H = Hessian(listed("E_of_y"), "E_of_y", WEIGHTS)(values)
-[same(H, outer_products(listed(y), values, y, WEIGHTS, "squares")) for y in ("Y", "A")]
+[same(H, outer_products(listed(y), y, WEIGHTS, values, "squares")) for y in ("Y", "A")]
 """),
     Example("Exercise 8.8", "Of several outputs (8.40) is the sum over data points and outputs",
             "test_exercise_8_8_of_several_outputs_8_40_is_the_sum_over_data_points_and_outputs", """\
 values = eval(listed("E"), given(outputs=3))
 r, found = (values["A"] - values["T"]).ravel(), [*each("S", values)]      # n and k in one index
 outer = sum(np.outer(slope, slope) for slope, _ in found)
-same(outer_products(listed("A"), values, "A", WEIGHTS, "squares"), outer)
+same(outer_products(listed("A"), "A", WEIGHTS, values, "squares"), outer)
 rest = sum(e * curvature for e, (_, curvature) in zip(r, found))
 same(Hessian(listed("E"), "E", WEIGHTS)(values), outer + rest), np.linalg.norm(rest) / np.linalg.norm(outer)
 """),
@@ -108,7 +108,7 @@ same(Hessian(listed("E"), "E", WEIGHTS)(values), outer + rest), np.linalg.norm(r
             "test_exercise_8_8_it_is_the_product_of_a_matrix_of_all_slopes_with_its_transpose", """\
 values, v = given(outputs=3), {"W1": np.array([[1.0, 0.0], [0.0, -1.0]]), "W2": np.ones((2, 3))}
 B = np.stack([slope for slope, _ in each("S", values)], axis=1)
-B.shape, same(outer_products(listed("A"), values, "A", WEIGHTS, "squares"), B @ B.T)
+B.shape, same(outer_products(listed("A"), "A", WEIGHTS, values, "squares"), B @ B.T)
 Gv = GaussNewton(listed("E"), "E", WEIGHTS).times(values, v)      # and without the matrix
 np.concatenate([Gv[w].ravel() for w in WEIGHTS])
 B @ (B.T @ np.concatenate([v[w].ravel() for w in WEIGHTS]))
@@ -118,24 +118,24 @@ values = given(outputs=3)
 y, found = eval(listed("Y"), values)["Y"].ravel(), [*each("S", values)]
 outer = sum(p * (1 - p) * np.outer(slope, slope) for p, (slope, _) in zip(y, found))
 rest = sum(e * curvature for e, (_, curvature) in zip(y - values["T"].ravel(), found))
-same(outer_products(listed("A"), values, "A", WEIGHTS, "logistic"), outer)
+same(outer_products(listed("A"), "A", WEIGHTS, values, "logistic"), outer)
 same(Hessian(listed("E_logistic"), "E_logistic", WEIGHTS)(values), outer + rest)
 """),
     Example("(8.41), exercise 8.10", "For cross-entropy they are weighted by y(1 − y)", "test_8_41_for_cross_entropy_the_outer_products_are_weighted_by_y_times_1_minus_y", """\
 y = eval(listed("Y"), given())["Y"][:, 0]
 outer = sum(y[n] * (1 - y[n]) * np.outer(slope, slope) for n, (slope, _) in enumerate(each("S", given())))
-same(outer_products(listed("A"), given(), "A", WEIGHTS, "logistic"), outer)
+same(outer_products(listed("A"), "A", WEIGHTS, given(), "logistic"), outer)
 """),
     Example("Exercises 8.11 and 8.12", "For softmax they are weighted by δ_kl y_k − y_k y_l", "test_exercises_8_11_and_8_12_for_softmax_they_are_weighted_by_delta_kl_y_k_minus_y_k_y_l", """\
 values = given(rows=2, outputs=3)
-outer = outer_products(listed("A"), values, "A", WEIGHTS, "softmax")
+outer = outer_products(listed("A"), "A", WEIGHTS, values, "softmax")
 e = np.exp(eval(listed("A"), values)["A"])
 values["T"] = e / e.sum(1, keepdims=True)      # without errors
 same(outer, Hessian(listed("E_softmax"), "E_softmax", WEIGHTS)(values))
 """),
     Example("§8.1.6", "Hassibi and Stork build the inverse one example at a time", "test_8_1_6_hassibi_and_stork_build_the_inverse_one_example_at_a_time", """\
-outer = outer_products(listed("A"), given(), "A", WEIGHTS, "squares")
-inverse = inverse_outer_products(listed("A"), given(), "A", WEIGHTS, "squares", alpha=0.1)
+outer = outer_products(listed("A"), "A", WEIGHTS, given(), "squares")
+inverse = inverse_outer_products(listed("A"), "A", WEIGHTS, given(), "squares", alpha=0.1)
 np.allclose(inverse, np.linalg.inv(0.1 * np.eye(6) + outer))
 """),
 ]

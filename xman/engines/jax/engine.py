@@ -21,19 +21,19 @@ import numpy as np
 
 import ops
 
-from ...interpreters.context import number
+from ...interpreters.context import numpy_real
 from ...wengert import Line, registers
 from .. import interpret
 from ..plan import Plan, flops_of
 from ..program import Built, Kind, Program, kind_of
-from ..text import Text, plain
+from ..text import Text, stands_in_text
 from .table import CALLED, FINITE, FUNCTIONS, INEXACT, LABELS, MODULES, NAMED, STEPWISE, casts, compares, dtypes, indices
 
 Kinds = Mapping[str, Kind]
 AS_WRITTEN = {"xla_disable_hlo_passes": "algsimp"}  # else XLA makes a/(bc) of (a/b)/c, 0 where bc is beyond the greatest float
 
 
-class Part(NamedTuple):
+class JaxPart(NamedTuple):
     """Lines that run together, the registers that they read, those that others read of them, and their compiled function,
     None where the operators' own compute them. The function gives the registers, and then what has to hold of their values."""
     lines: list[Line]
@@ -54,7 +54,7 @@ def build(program: Program) -> Built:
             text.lines, parts = [], parted(program, why)
             parts = [part if part.lines[0][0] in why else stretch(text, part, written, kinds, program.original.inputs)
                      for part in parts]
-            broken = {dst: reason for part in parts if part.call and (reason := tried(part, kinds)) for dst, _, _ in part.lines}
+            broken = {dst: reason for part in parts if part.call and (reason := why_not(part, kinds)) for dst, _, _ in part.lines}
             if not broken:
                 break
             why |= broken
@@ -88,7 +88,7 @@ def expressions(program: Program, kinds: Kinds, text: Text) -> tuple[dict[str, s
             try:
                 why[dst] = refused(line, kinds)
                 if not why[dst]:
-                    written[dst] = call(text, op, args, casts(dst, op, args, kinds))
+                    written[dst] = call_text(text, op, args, casts(dst, op, args, kinds))
                     out = builtins.eval(written[dst], dict(text.objects), known)
                     if type(out) is not int and (out.shape, out.dtype, out.weak_type) != (*kinds[dst][:2], False):
                         why[dst] = f"is {out.dtype}{list(out.shape)} to JAX"
@@ -121,7 +121,7 @@ def refused(line: Line, kinds: Kinds) -> str:
     return ""
 
 
-def call(text: Text, op: str, args: tuple, to: list[np.dtype | None]) -> str:
+def call_text(text: Text, op: str, args: tuple, to: list[np.dtype | None]) -> str:
     """The call of an operator as text, each argument cast as `to` says."""
     module, dot, rest = CALLED.get(op, "").partition(".")
     function = text.object(module, MODULES[module]) + dot + rest if module else text.object(op, FUNCTIONS[op])
@@ -131,14 +131,14 @@ def call(text: Text, op: str, args: tuple, to: list[np.dtype | None]) -> str:
 
 def argument(text: Text, a: Any, dtype: np.dtype | None) -> str:
     """An argument as text: what is no number, slice or axes' names is an object."""
-    if type(a) is slice and all(map(plain, (a.start, a.stop, a.step))):
+    if type(a) is slice and all(map(stands_in_text, (a.start, a.stop, a.step))):
         return f"{text.object('slice', slice)}({a.start}, {a.stop}, {a.step})"
     if a is Ellipsis or type(a) is tuple and {*map(type, a)} == {str}:
         return "..." if a is Ellipsis else repr(a)
     return text.literal(a) + (f".astype({dtype.name!r})" if dtype else "")
 
 
-def parted(program: Program, why: Collection[str]) -> list[Part]:
+def parted(program: Program, why: Collection[str]) -> list[JaxPart]:
     """The lines in parts that run one after another, as few as can be, those in `why` apart from the others."""
     stage = dict.fromkeys((*program.original.inputs, *program.constants), -1)
     lines: dict[int, list[Line]] = {}
@@ -148,10 +148,10 @@ def parted(program: Program, why: Collection[str]) -> list[Part]:
         lines.setdefault(stage[dst], []).append((dst, op, args))
     reads = {k: dict.fromkeys(a for _, _, args in lines[k] for a in registers(args) if stage[a] != k) for k in lines}
     wanted = {*program.outputs, *program.inplace}.union(*reads.values())
-    return [Part(lines[k], list(reads[k]), [dst for dst, _, _ in lines[k] if dst in wanted], None) for k in sorted(lines)]
+    return [JaxPart(lines[k], list(reads[k]), [dst for dst, _, _ in lines[k] if dst in wanted], None) for k in sorted(lines)]
 
 
-def stretch(text: Text, part: Part, written: Mapping[str, str], kinds: Kinds, inputs: Collection[str]) -> Part:
+def stretch(text: Text, part: JaxPart, written: Mapping[str, str], kinds: Kinds, inputs: Collection[str]) -> JaxPart:
     """The part with its function, which is also written to text."""
     import jax
     name = text.free(f"stretch{sum(line.startswith('def ') for line in text.lines) + 1}")
@@ -159,7 +159,7 @@ def stretch(text: Text, part: Part, written: Mapping[str, str], kinds: Kinds, in
     sure = []
     for dst, op, args in part.lines:
         text.add(f"{dst} = {written[dst]}")
-        sure += [f"{text.object('within', within)}({y}, {least}, {beyond})" for y, least, beyond in indices(op, args, kinds)
+        sure += [f"{text.object('within', is_within)}({y}, {least}, {beyond})" for y, least, beyond in indices(op, args, kinds)
                  if y not in inputs]
         sure += [f"{text.object('finite', finite)}({dst})"] * (op in FINITE)
     text.add(f"return {', '.join([*part.gives, *dict.fromkeys(sure)])},\n")
@@ -173,7 +173,7 @@ def stretch(text: Text, part: Part, written: Mapping[str, str], kinds: Kinds, in
     return part._replace(call=jax.jit(precise, compiler_options=AS_WRITTEN))
 
 
-def within(y: Any, least: int, beyond: int) -> Any:
+def is_within(y: Any, least: int, beyond: int) -> Any:
     """Whether an index is in its range."""
     return ((least <= y) & (y < beyond)).all()
 
@@ -182,7 +182,7 @@ def finite(x: Any) -> Any:
     return MODULES["jnp"].isfinite(x).all()
 
 
-def tried(part: Part, kinds: Kinds) -> str:
+def why_not(part: JaxPart, kinds: Kinds) -> str:
     """Compile a part by running it once. Why that failed, nothing where it did not."""
     try:
         part.call(*(np.zeros(*kinds[x][:2]) for x in part.reads))
@@ -199,7 +199,7 @@ def said(who: str, error: Exception) -> str:
 
 # ---- running --------------------------------------------------------------------------------------------------------
 
-def runner(program: Program, kinds: Kinds, parts: list[Part]) -> Callable:
+def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
     """The function from the values to the outputs."""
     import jax
     inputs = program.original.inputs
@@ -218,9 +218,9 @@ def runner(program: Program, kinds: Kinds, parts: list[Part]) -> Callable:
             if device:  # the call returns before the device is done; the caller may have written to his arrays by then
                 found.update({x: v.copy() for x, v in found.items() if isinstance(v, np.ndarray)})
             if not (inside(found) and computed(found)):
-                found = interpret.build(program).run({x: on_host(v) for x, v in values.items()})
-                return {y: given(v, program.kinds.get(y), device) for y, v in found.items()}
-            results = {y: given(found[y], program.kinds.get(y), device) for y in program.outputs}
+                found = interpret.build(program).run({x: value_on_host(v) for x, v in values.items()})
+                return {y: given_back(v, program.kinds.get(y), device) for y, v in found.items()}
+            results = {y: given_back(found[y], program.kinds.get(y), device) for y in program.outputs}
         for x, new in [(x, np.array(found[y])) for y, x in program.inplace.items()]:
             values[x][...] = new
         return results
@@ -241,7 +241,7 @@ def runner(program: Program, kinds: Kinds, parts: list[Part]) -> Callable:
                 continue
             for dst, op, args in part.lines:
                 with np.errstate(all="ignore"):
-                    found[dst] = v = ops.G[op](*[on_host(found[a], program.kinds.get(a)) if isinstance(a, str) else a
+                    found[dst] = v = ops.G[op](*[value_on_host(found[a], program.kinds.get(a)) if isinstance(a, str) else a
                                                  for a in args])
                 if (kind_of(v) or ())[:2] != (program.kinds.get(dst) or ())[:2]:
                     return False
@@ -262,11 +262,11 @@ def accepted(x: str, v: Any, program: Program) -> Any:
         if v.shape != kind.shape or v.dtype != kind.dtype:
             return None
         return jax.lax.convert_element_type(v, v.dtype) if v.weak_type else v
-    v = number(x, v) if type(v) in (int, float, list, tuple) else v
+    v = numpy_real(x, v) if type(v) in (int, float, list, tuple) else v
     return v if kind_of(v) == kind else None
 
 
-def on_host(v: Any, kind: Kind | None = None) -> Any:
+def value_on_host(v: Any, kind: Kind | None = None) -> Any:
     """A value as NumPy has it: one of JAX as an array, or as a number where that is its kind."""
     import jax
     if not isinstance(v, jax.Array):
@@ -274,10 +274,10 @@ def on_host(v: Any, kind: Kind | None = None) -> Any:
     return np.asarray(v)[()] if kind and not kind.array else np.asarray(v)
 
 
-def given(v: Any, kind: Kind | None, device: bool) -> Any:
+def given_back(v: Any, kind: Kind | None, device: bool) -> Any:
     """An output, of its own: an array of JAX where there is one among the values, else as NumPy has it."""
     import jax
     if device and kind:
         return v if isinstance(v, jax.Array) else jax.numpy.asarray(np.array(v))
-    v = on_host(v, kind)
+    v = value_on_host(v, kind)
     return v.copy() if isinstance(v, np.ndarray) else v

@@ -14,7 +14,7 @@ import numpy as np
 
 from ops import G, facts_of
 from ops.functions import LOG_ROOT_TWO_PI, tail
-from ops.linear_maps import cast, shape_of, subscripts_of
+from ops.linear_maps import in_precision_of, shape_of, subscripts_of
 from ops.reductions import count
 from ops.table import arity
 
@@ -46,7 +46,7 @@ def log_tail(z): return jnp.log(tail(z) / z) - 0.5 * z * z - LOG_ROOT_TWO_PI
 
 def broadcast(x, like, axis=()):
     x, shape = jnp.expand_dims(x, axis), shape_of(like)
-    return cast(jnp.broadcast_to(x.reshape(x.shape[max(0, x.ndim - len(shape)):]), shape), like)
+    return in_precision_of(jnp.broadcast_to(x.reshape(x.shape[max(0, x.ndim - len(shape)):]), shape), like)
 
 
 def unbroadcast(x, like, axis=()):
@@ -55,7 +55,7 @@ def unbroadcast(x, like, axis=()):
     if extra < 0:
         return broadcast(x, like)
     added = *range(extra), *(extra + i for i, n in enumerate(want) if n == 1 != x.shape[extra + i])
-    return cast(jnp.sum(x, added).reshape(want) if added else x, like)
+    return in_precision_of(jnp.sum(x, added).reshape(want) if added else x, like)
 
 
 def dotLeft(d, a, b):
@@ -73,7 +73,7 @@ def dotRight(d, a, b):
 def einsumBack(x, like, letters):
     kept, mine = letters
     forth = lambda y: jnp.broadcast_to(jnp.einsum(f"...{mine}->...{kept}", y), x.shape)
-    return cast(jax.linear_transpose(forth, jnp.zeros(like.shape, x.dtype))(x)[0], like)
+    return in_precision_of(jax.linear_transpose(forth, jnp.zeros(like.shape, x.dtype))(x)[0], like)
 
 
 def part(x, i, axis, *arrays):
@@ -181,7 +181,7 @@ FUNCTIONS = {
     "reshape":    lambda x, shape: jnp.reshape(x, shape_of(shape)),
     "concat":     lambda axis, *arrays: jnp.concatenate(arrays, axis),
     "stack":      lambda axis, *arrays: jnp.stack(arrays, axis),
-    "scatterAdd": lambda d, like, *keys: cast(jnp.zeros(like.shape, d.dtype).at[keys].add(d) if keys and like.ndim
+    "scatterAdd": lambda d, like, *keys: in_precision_of(jnp.zeros(like.shape, d.dtype).at[keys].add(d) if keys and like.ndim
                                               else jnp.reshape(d, like.shape), like),  # XLA dies of a scatter without an index
     "take":       lambda x, indices, axis=None: jnp.take(x, indices, axis, mode="wrap"),
     "std":        lambda x, axis=None, keepdims=False, ddof=0: jnp.sqrt(var(x, axis, keepdims, ddof)),

@@ -17,14 +17,14 @@ from ops import G
 
 from ...errors import XManError
 from ...interpreters import backprop, eval
-from ...interpreters.context import depends, missing, number
+from ...interpreters.context import depends, missing, numpy_real
 from ...notation import shortened, shown
-from ...wengert import Steps, WengertList, checked, named, needed
+from ...wengert import Steps, WengertList, checked_list, known_registers, needed
 from .. import interpret
 from ..memory import arena
 from ..program import Built, Program
-from .lines import ROWS, Unwritten, Writer
-from .loops import CHUNK, SENDS, arranged, loops, machine_code, reach, source
+from .lines import ROWS, TapeWriter, Unwritten
+from .loops import CHUNK, SENDS, arranged, loop_text, loops, machine_code, reach
 
 HINT = "without the package numba it runs in NumPy, and many times slower: pip install 'xman[fast]'"
 WIDTH, WIDER = 8, 64  # rows of a batch at once, as many numbers as a line of the cache has; without Numba
@@ -49,12 +49,12 @@ class Tape:
 
     def __init__(self, steps: Steps, of: str | None = None, wrt: Iterable[str] | None = None):
         plain = isinstance(steps, (list, tuple)) and not isinstance(steps, WengertList)
-        self.steps = steps = checked(WengertList(steps, G) if plain else steps, G)
+        self.steps = steps = checked_list(WengertList(steps, G) if plain else steps, G)
         if not steps:
             raise XManError("the list is empty: there is nothing to compute")
-        self.of = steps[-1][0] if of is None else named(steps, [of], "of")[0]
+        self.of = steps[-1][0] if of is None else known_registers(steps, [of], "of")[0]
         self.inputs = steps.inputs
-        self.wrt = self.inputs if wrt is None else tuple(named(steps, wrt, "wrt"))
+        self.wrt = self.inputs if wrt is None else tuple(known_registers(steps, wrt, "wrt"))
         place = {x: k for k, x in enumerate(self.inputs)}
         if computed := [x for x in self.wrt if x not in place]:
             raise XManError(f"wrt names {computed[0]!r}, which is computed; wrt takes inputs")
@@ -102,7 +102,7 @@ def stacked(steps: WengertList, values: Any) -> np.ndarray:
     found = [values[name] for name in names]
     if {*map(type, found)} <= {float, np.float64}:
         return np.array(found, float)
-    arrays = [np.asarray(number(name, x), float) for name, x in zip(names, found, strict=True)]
+    arrays = [np.asarray(numpy_real(name, x), float) for name, x in zip(names, found, strict=True)]
     wide = {name: x.shape for name, x in zip(names, arrays, strict=True) if x.shape}
     for name, shape in wide.items():
         if len(shape) > 1:
@@ -139,7 +139,7 @@ class Recorded:
 
     def __init__(self, steps: WengertList, outputs: tuple[str, ...]):
         self.interpreted = Interpreted(steps, outputs, "")
-        writer = Writer(steps.inputs)
+        writer = TapeWriter(steps.inputs)
         writer.write(needed(steps, outputs))
         found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
         self.jit = compiles()
@@ -289,4 +289,4 @@ def build(program: Program) -> Built:
         arrays = spread(wide)
         return {y: x if y in arrays else x[0] for y, x in found.items()}
 
-    return Built(run, source("values"), tape.plan)
+    return Built(run, loop_text("values"), tape.plan)

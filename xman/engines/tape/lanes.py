@@ -8,7 +8,7 @@ from typing import Any
 FAR = 1e6  # up to here sin and cos are right to 2 ulp
 
 
-def turned(x: Any, quarters: int) -> Any:
+def turned_sine(x: Any, quarters: int) -> Any:
     """sin(x + quarters·π/2) where |x| ≤ FAR, of Lanes: 1.4 ulp to |x| = 1000, 1.9 ulp to FAR.
 
     π/2 in three parts (Cody and Waite), of which the first two are so short that their products are exact.
@@ -25,11 +25,11 @@ def turned(x: Any, quarters: int) -> Any:
 
 def near_sin(x: Any) -> Any:
     from ..llvm.formulas import where
-    return where(x == 0.0, x, turned(x, 0))  # −0 stays
+    return where(x == 0.0, x, turned_sine(x, 0))  # −0 stays
 
 
 def near_cos(x: Any) -> Any:
-    return turned(x, 1)
+    return turned_sine(x, 1)
 
 
 def one_tanh(x: Any) -> Any:
@@ -62,7 +62,7 @@ def functions(kind: str) -> dict[str, Callable]:
     return {**own, "where": select, "far_sin": far_sin, "far_cos": far_cos}
 
 
-def rows(width: int) -> tuple[Callable, Callable]:
+def lane_moves(width: int) -> tuple[Callable, Callable]:
     """move(x, i, y, j) and add(x, i, y, j) for x[i:i + width] = and += y[j:j + width], one instruction each.
 
     Numba cannot be told that a short loop over two parts of one array may run in parallel.

@@ -8,88 +8,97 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops import G
+from ops import DG, Expression, G
+from ops.facts import FACTS, parameters
+from ops.table import ELEMENTWISE
 
 from ...wengert import Line
 
-ERF, LOW = "erf(x * 0.7071067811865476)", "minimum(x, 0.0)"
-SHARE, SHARE_OF_Y = "0.5 * (1.0 * (x > y) + (x >= y))", "0.5 * (1.0 * (y > x) + (y >= x))"
-
-#   row              value                                 ∂out/∂x                         ∂out/∂y
-ROWS: dict[str, tuple[str, str, str]] = {op: (*row, "", "")[:3] for op, row in {
-    # z is the third argument: in a sum the sign of y, 0 for a product; the condition of where
-    "arithmetic":    ("where(z == 0.0, x * y, x + z * y)", "where(z == 0.0, y, 1.0)",      "where(z == 0.0, x, z)"),
-    "where":         ("where(z != 0.0, x, y)",             "1.0 * (z != 0.0)",             "1.0 * (z == 0.0)"),
-    "divide":        ("x / y",                             "1.0 / y",                      "-out / y"),
-    "power":         ("x ** y",                            "where(y == 0.0, 0.0, y * x ** (y - 1.0))",
-                      "where(out == 0.0, 0.0, out * log(where(x == 0.0, 1.0, x)))"),
-    "powerOf2":      ("x * x",                             "2.0 * x"),
-    "maximum":       ("maximum(x, y)",                     SHARE,                          SHARE_OF_Y),
-    "minimum":       ("minimum(x, y)",                     SHARE_OF_Y,                     SHARE),
-    "abs":           ("abs(x)",                            "sign(x)"),
-    "exp":           ("exp(x)",                            "out"),
-    "log":           ("log(x)",                            "1.0 / x"),
-    "sqrt":          ("sqrt(x)",                           "0.5 / abs(out)"),
-    "sin":           ("sin(x)",                            "cos(x)"),
-    "cos":           ("cos(x)",                            "-sin(x)"),
-    "tanh":          ("tanh(x)",                           "1.0 - out * out"),
-    "sigmoid":       ("sigmoid(x)",                        "out * (1.0 - out)"),
-    "relu":          ("maximum(x, 0.0)",                   "1.0 * (x > 0.0)"),
-    "less":          ("1.0 * (x < y)",),
-    "greater":       ("1.0 * (x > y)",),
+#   operator       its value, of the numbers x and y; its partials are DG's
+VALUES = {
+    "divide":        "x / y",
+    "power":         "x ** y",
+    "maximum":       "maximum(x, y)",
+    "minimum":       "minimum(x, y)",
+    "abs":           "abs(x)",
+    **{op: f"{op}(x)" for op in ("exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid")},
+    "relu":          "maximum(x, 0.0)",
+    "less":          "x < y",
+    "greater":       "x > y",
     # from here on one loop for all
-    "ratio":         ("where(x == 0.0, 0.0, x / y)",       "1.0 / y", "where(out == 0.0, 0.0, -out / y)"),
-    "scale":         ("where(x == 0.0, 0.0, x * y)",       "y",                            "x"),
-    "farSin":        ("far_sin(x)",                        "far_cos(x)"),
-    "farCos":        ("far_cos(x)",                        "-far_sin(x)"),
-    "atLeast":       ("maximum(x, y)",                     "1.0 * (x >= y)"),
-    "atMost":        ("minimum(x, y)",                     "1.0 * (x <= y)"),
-    "expm1":         ("expm1(x)",                          "out + 1.0"),
-    "exp2":          ("exp2(x)",                           "out * 0.6931471805599453"),
-    "log1p":         ("log1p(x)",                          "1.0 / (1.0 + x)"),
-    "log2":          ("log2(x)",                           "1.0 / (x * 0.6931471805599453)"),
-    "log10":         ("log10(x)",                          "1.0 / (x * 2.302585092994046)"),
-    "cbrt":          ("cbrt(x)",                           "1.0 / (3.0 * out * out)"),
-    "tan":           ("tan(x)",                            "1.0 + out * out"),
-    "arcsin":        ("arcsin(x)",                         "1.0 / sqrt(1.0 - x * x)"),
-    "arccos":        ("arccos(x)",                         "-1.0 / sqrt(1.0 - x * x)"),
-    "arctan":        ("arctan(x)",                         "1.0 / (1.0 + x * x)"),
-    "sinh":          ("sinh(x)",                           "cosh(x)"),
-    "cosh":          ("cosh(x)",                           "sinh(x)"),
-    "arcsinh":       ("arcsinh(x)",                        "1.0 / hypot(x, 1.0)"),
-    "arccosh":       ("arccosh(x)",                        "1.0 / sqrt((x - 1.0) * (x + 1.0))"),
-    "arctanh":       ("arctanh(x)",                        "1.0 / ((1.0 - x) * (1.0 + x))"),
-    "arctan2":       ("arctan2(x, y)",                     "where(y == 0.0, 0.0, y / (x * x + y * y))",
-                      "where(x == 0.0, 0.0, -x / (x * x + y * y))"),
-    "hypot":         ("hypot(x, y)",                       "where(x == 0.0, 0.0, x / out)", "where(y == 0.0, 0.0, y / out)"),
-    "erf":           ("erf(x)",                            "1.1283791670955126 * exp(-x * x)"),
-    "logaddexp":     ("logaddexp(x, y)",                   "expDifference(x, out)",        "expDifference(y, out)"),
-    "expDifference": ("expDifference(x, y)",               "out",                          "-out"),
-    "logSigmoid":    ("-logaddexp(0.0, -x)",               "sigmoid(-x)"),
-    "softplus":      ("logaddexp(0.0, x)",                 "sigmoid(x)"),
-    "silu":          ("x * sigmoid(x)",                    "sigmoid(x) * (1.0 + (x - out))"),
-    "gelu":          (f"x * (0.5 * (1.0 + {ERF}))",
-                      f"0.5 * (1.0 + {ERF}) + x * (exp(-0.5 * (x * x)) * 0.3989422804014327)"),
-    "leakyRelu":     ("where(x > 0.0, x, y * x)",          "where(x > 0.0, 1.0, y)",       LOW),
-    "elu":           (f"where(x > 0.0, x, y * expm1({LOW}))", "where(x > 0.0, 1.0, out + y)", f"expm1({LOW})"),
-    "squaredError":  ("0.5 * ((x - y) * (x - y))",         "x - y",                        "y - x"),
-    "equal":         ("1.0 * (x == y)",),
-    "not_equal":     ("1.0 * (x != y)",),
-    "less_equal":    ("1.0 * (x <= y)",),
-    "greater_equal": ("1.0 * (x >= y)",),
-    "logical_and":   ("1.0 * ((x != 0.0) & (y != 0.0))",),
-    "logical_or":    ("1.0 * ((x != 0.0) | (y != 0.0))",),
-    "logical_not":   ("1.0 * (x == 0.0)",),
-    "isnan":         ("1.0 * (x != x)",),
-    "isfinite":      ("1.0 * (x - x == 0.0)",),
-    "stopGradient":  ("x",),
-    "sign":          ("sign(x)",),
-    "share":         (SHARE,),
-    "floor":         ("floor(x)",),
-    "ceil":          ("ceil(x)",),
-    "trunc":         ("trunc(x)",),
-    "rint":          ("rint(x)",),
-}.items()}
+    "ratio":         "where(x == 0.0, 0.0, x / y)",
+    "scale":         "where(x == 0.0, 0.0, x * y)",
+    **{op: f"{op}(x)" for op in ("expm1", "exp2", "log1p", "log2", "log10", "cbrt", "tan", "arcsin", "arccos", "arctan", "sinh",
+                                 "cosh", "arcsinh", "arccosh", "arctanh", "erf", "sign", "floor", "ceil", "trunc")},
+    **{op: f"{op}(x, y)" for op in ("arctan2", "hypot", "logaddexp", "expDifference")},
+    "equal":         "x == y",
+    "not_equal":     "x != y",
+    "less_equal":    "x <= y",
+    "greater_equal": "x >= y",
+    "logical_and":   "(x != 0.0) & (y != 0.0)",
+    "logical_or":    "(x != 0.0) | (y != 0.0)",
+    "logical_not":   "x == 0.0",
+    "isnan":         "x != x",
+    "isfinite":      "x - x == 0.0",
+    "stopGradient":  "x",
+    "share":         "0.5 * (1.0 * (x > y) + (x >= y))",
+}
+#   a row of its own value                               ∂out/∂x                   ∂out/∂y
+OWN = {
+    # z is the third argument: in a sum the sign of y, 0 for a product; the condition of where
+    "arithmetic": ("where(z == 0.0, x * y, x + z * y)",  "where(z == 0.0, y, 1.0)", "where(z == 0.0, x, z)"),
+    "where":      ("where(z != 0.0, x, y)",              "1.0 * (z != 0.0)",        "1.0 * (z == 0.0)"),
+    "powerOf2":   ("x * x",                              "2.0 * x",                 "")}
+LAST = {
+    "farSin":     ("far_sin(x)",                         "far_cos(x)",              ""),
+    "farCos":     ("far_cos(x)",                         "-far_sin(x)",             ""),
+    "atLeast":    ("maximum(x, y)",                      "1.0 * (x >= y)",          ""),
+    "atMost":     ("minimum(x, y)",                      "1.0 * (x <= y)",          ""),
+    "rint":       ("rint(x)",                            "",                        "")}
+#   operator     row, number of its arguments, z, and y where that is a constant (None: x)
+PLAIN = {
+    "add":      ("arithmetic", 2, 1.0, None),
+    "subtract": ("arithmetic", 2, -1.0, None),
+    "mul":      ("arithmetic", 2, 0.0, None),
+    "square":   ("arithmetic", 1, 0.0, None),
+    "half":     ("arithmetic", 1, 0.0, 0.5),
+    "negative": ("arithmetic", 1, 0.0, -1.0)}
+# what formulas and rules are written with besides
+TEXTS = VALUES | dict.fromkeys(("alias", "broadcast", "unbroadcast", "getitem", "oneHot"), "x") | {  # all is a number
+    "add": "x + y", "subtract": "x - y", "mul": "x * y", "negative": "-x", "where": "where(x, y, z)"}
+
+
+class Said(Expression):
+    """A number as the text that computes it: what an operator's formula or rule is given here."""
+
+    def __init__(self, text: str, truth: bool = False): self.text, self.truth = text, truth
+
+    def record(self, op: str, args: tuple) -> Any:
+        x, y = (*args, None)[:2]
+        if op == "mul" and type(x) is float and x == 1.0:
+            return y
+        if op == "scale" and type(y) is float and y == 1.0:
+            return Said(f"1.0 * ({x.text})") if x.truth else x
+        if op not in TEXTS:
+            return ops.facts_of(op).formula(*args)
+        parts = dict(zip("xyz", [f"({said(a)})" for a in args], strict=False))
+        return Said(re.sub(r"\b[xyz]\b", lambda name: parts[name[0]], TEXTS[op]), ops.facts_of(op).gives is bool)
+
+
+def said(a: Any) -> str:
+    return a.text if isinstance(a, Said) else repr(float(a))
+
+
+def row_of(op: str) -> tuple[str, str, str]:
+    """The value of an operator as its row or VALUES has it, and its partials: what the rules of DG make of the delta 1."""
+    args = [Said("x"), Said("y")][:len(DG[op])]
+    value = VALUES.get(op) or ops.facts_of(op).formula(*args).text
+    partials = [said(rule(1.0, Said("out"), *args)) if rule else "" for rule in DG[op]]
+    return (f"1.0 * ({value})" if ops.facts_of(op).gives is bool else value, *partials, "")[:3]
+
+
+SPELT = [op for op, facts in FACTS.items() if facts.formula and op in ELEMENTWISE & ops.OURS and len(DG[op]) <= 2]
+ROWS = OWN | {op: row_of(op) for op in (*VALUES, *SPELT) if op not in PLAIN} | LAST
 CODE = {row: code for code, row in enumerate(ROWS)}
 
 
@@ -99,18 +108,10 @@ class Unwritten(Exception):
 
 SAME = {"alias", "broadcast", "unbroadcast", "reshape", "transpose", "max", "min", "prod", "sum", "mean"}  # of a number, it
 KINDS_OF = {"float64": "f", "bool": "b", "int64": "i"}
-GIVEN = {"leakyRelu": 0.01, "elu": 1.0}  # the second argument where it is left out
-#   operator     row, number of its arguments, z, and y where that is a constant (None: x)
-PLAIN = {op: (op, 2 if re.search(r"\by\b", "".join(row[:3])) else 1, 0.0, None) for op, row in ROWS.items() if op != "where"} | {
-    "add":      ("arithmetic", 2, 1.0, None),
-    "subtract": ("arithmetic", 2, -1.0, None),
-    "mul":      ("arithmetic", 2, 0.0, None),
-    "square":   ("arithmetic", 1, 0.0, None),
-    "half":     ("arithmetic", 1, 0.0, 0.5),
-    "negative": ("arithmetic", 1, 0.0, -1.0)}
+PLAIN |= {op: (op, 2 if re.search(r"\by\b", "".join(row)) else 1, 0.0, None) for op, row in ROWS.items() if op != "where"}
 
 
-class Writer:
+class TapeWriter:
     """Lines as operators and slots: inputs from 0 on, then lines; constants are −1, −2, … for now.
 
     A register that is known beforehand is a constant: what whole numbers and truth values make is left to NumPy. The others
@@ -178,14 +179,13 @@ class Writer:
                     raise Unwritten
                 slot = slot if bound is None else self.line(row, slot, self.operand(bound)[0])
             self.name(dst, slot, kind)
-        elif op == "reciprocal":
-            self.finish(dst, "divide", 1.0, x)
         elif op == "power" and not isinstance(rest[0], str) and float(rest[0]) == 2.0:
             self.finish(dst, "powerOf2", x)
         elif op == "round" and rest in ([], [0]):
             self.finish(dst, "rint", x)
         else:
-            self.finish(dst, op, *args, *([GIVEN[op]] if op in GIVEN and not rest else []))
+            names, defaults = parameters(G[op])
+            self.finish(dst, op, *args, *[defaults[name] for name in names[len(args):]])
 
     def finish(self, dst: str, op: str, *args: Any) -> None:
         row, n, z, y = PLAIN[op]

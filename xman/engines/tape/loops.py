@@ -112,7 +112,7 @@ SCATTER = """            if SENDS[0, code]:
 """
 
 
-def source(kind: str) -> str:
+def loop_text(kind: str) -> str:
     """The text of a loop: values, partials or back for one set of inputs, chunks or chunks back for W of them."""
     if kind == "back":
         return HELPERS + BACK
@@ -150,13 +150,13 @@ def compiled(kind: str, width: int) -> Callable:
     import numba
 
     from .vectorised import edition
-    move, add = lanes.rows(width)
+    move, add = lanes.lane_moves(width)
     names = {op: value for op, value in G.items() if isinstance(value, np.ufunc)}
     space: dict[str, Any] = {**names, "inline": numba.njit, "rint": np.rint, "inf": math.inf, "move": move, "add": add,
                              "W": np.uint64(width), "CHUNK": np.uint64(CHUNK), "READS": READS, "SENDS": SENDS,
                              "NEAR": kind.startswith("chunks"), "FAR": lanes.FAR, "SIN": CODE["sin"], "COS": CODE["cos"],
                              "FARTHER": CODE["farSin"] - CODE["sin"], "__name__": __name__}  # where the cache looks for names
-    exec(compile(text := source(kind), __file__, "exec"), space)
+    exec(compile(text := loop_text(kind), __file__, "exec"), space)
     space |= lanes.functions(kind)
     made_of = [text, width, CHUNK, Path(lanes.__file__).read_text("utf-8"), edition()]
     space["loop"].__qualname__ = f"{kind.replace(' ', '_')}_{zlib.crc32(repr(made_of).encode()):x}"
@@ -175,7 +175,7 @@ def loops(jit: bool, chunked: bool, width: int, back: bool) -> tuple[Callable, C
 # ---- without Numba: the same rows, a run at a time ---------------------------------------------------------------------
 
 @functools.cache
-def functions() -> list[tuple]:
+def row_functions() -> list[tuple]:
     """For each row its functions of arrays (x, y, z, out): the value, and the partials that it has."""
     space = {**G, "abs": np.abs, "rint": np.rint, "far_sin": np.sin, "far_cos": np.cos}
     return [tuple(text and eval(f"lambda x, y, z, out: {text}", space) for text in row[:3]) for row in ROWS.values()]
@@ -184,7 +184,7 @@ def functions() -> list[tuple]:
 @np.errstate(all="ignore")
 def forward_in_numpy(v, d, p, q, X, Y, Z, O, E, codes, starts, a, b, c, to, also, first):
     for code, start, stop in zip(codes.tolist(), starts.tolist(), starts[1:].tolist(), strict=False):
-        value, *partials = functions()[code]
+        value, *partials = row_functions()[code]
         k = slice(start, stop)
         x, y, z = v[a[k]], v[b[k]], v[c[k]]
         v[first + start:first + stop] = out = value(x, y, z, None)

@@ -34,9 +34,9 @@ except ImportError:
     sys.path.insert(0, str(here / "sources"))
 
 from xman.cli import main
-from xman.grade.sandbox import Sandbox
+from xman.grade.sandbox import sandbox_here
 
-if "--unsafe" in sys.argv and getattr(Sandbox.here(unsafe=True), "stays_root", False):
+if "--unsafe" in sys.argv and getattr(sandbox_here(unsafe=True), "stays_root", False):
     sys.exit("xman: a submission would run as root, with the solution and the results before it; it was not graded")
 term = (here / "term").read_text().strip()  # in no command line, where a submission could read it
 sys.argv = ["xman", "grade", "run", str(here / "assignment" / "NAME"), *sys.argv[1:], "--term", term]
@@ -149,7 +149,7 @@ def gradescope(assignment: Assignment, out: Path, term: str) -> None:
     outside(assignment, out)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in everything(assignment, term, {"setup.sh": SETUP, "run_autograder": RUN}).items():
+        for name, data in package_files(assignment, term, {"setup.sh": SETUP, "run_autograder": RUN}).items():
             info = zipfile.ZipInfo(name)  # of 1980
             info.create_system = 3  # Unix, whose permissions are in the upper half
             info.external_attr = (stat.S_IFREG | mode(name)) << 16
@@ -163,7 +163,7 @@ def autolab(assignment: Assignment, out: Path, term: str) -> None:
     outside(assignment, out)
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive:
-        for name, data in everything(assignment, term, {"driver.sh": DRIVER}).items():
+        for name, data in package_files(assignment, term, {"driver.sh": DRIVER}).items():
             info = tarfile.TarInfo(f"autograder/{name}")  # of 1970, and nobody's
             info.mode, info.size = mode(name), len(data)
             archive.addfile(info, io.BytesIO(data))
@@ -180,7 +180,7 @@ def mode(name: str) -> int:
     return 0o755 if name in SCRIPTS else 0o644
 
 
-def everything(assignment: Assignment, term: str, scripts: dict[str, str]) -> dict[str, bytes]:
+def package_files(assignment: Assignment, term: str, scripts: dict[str, str]) -> dict[str, bytes]:
     """All files of a package by their names: the scripts, the term, the assignment, and xman's sources."""
     name = assignment.folder.name
     texts = {**scripts, "grade.py": GRADE.replace('"NAME"', repr(name)), "term": term + "\n"}

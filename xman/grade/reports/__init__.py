@@ -22,5 +22,5 @@ def write_all(records: list[dict], out: str | Path) -> None:
         slugs.add(slug)
     for record in records:
         atomically(out / "students" / f"{record['slug']}.html", pages.student(record))
-    gradebook.write(records, out / "gradebook.csv")
+    gradebook.write_gradebook(records, out / "gradebook.csv")
     atomically(out / "class.html", pages.class_page(records))

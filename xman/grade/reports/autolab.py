@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from .view import harmless
+from .view import harmless_record
 
 
 def problem(number: int, title: str) -> str:
@@ -16,7 +16,7 @@ def problem(number: int, title: str) -> str:
     Without a colon, which Autolab takes for the end of a key wherever it stands (`parseAutoresult` puts quotes around what it
     finds before one).
     """
-    return " ".join(f"{number}. {harmless(title)}".replace(":", " -").split())
+    return " ".join(f"{number}. {harmless_record(title)}".replace(":", " -").split())
 
 
 def last_line(record: dict) -> str:

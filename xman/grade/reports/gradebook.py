@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from .files import atomically
-from .view import harmless, sentence, troubles
+from .view import harmless_record, sentence, troubles
 
 VERSIONS = {"digest": "digest", "assignment": "assignment version", "xman": "xman", "python": "python", "numpy": "numpy",
             "sandbox": "sandbox", "term": "term", "when": "when"}
 FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # also as full-width characters, which East Asian spreadsheets read alike
 
 
-def write(records: list[dict], path: str | Path) -> None:
+def write_gradebook(records: list[dict], path: str | Path) -> None:
     """Write the gradebook: name, file, points, of, points of each task and part, trouble, seconds, what graded it and when.
 
     RFC 4180, in UTF-8 with the mark by which spreadsheets know it. Rows are in the order of names; the columns of tasks and parts
@@ -38,7 +38,7 @@ def cell(value: Any) -> Any:
     """A number as it is, to four places; text that a spreadsheet might take for a formula with an apostrophe before it."""
     if value is None or isinstance(value, (int, float)):
         return round(value, 4) if value is not None else ""
-    text = harmless(str(value))
+    text = harmless_record(str(value))
     return f"'{text}" if text.lstrip().startswith(FORMULA) or text[:1] in ("\t", "\n", "\r") else text
 
 

@@ -1,7 +1,7 @@
 """Gradescope's results.json, as "Autograder Specifications" has it: https://gradescope-autograders.readthedocs.io/en/latest/specs/."""
 from __future__ import annotations
 
-from .view import failures, for_student, full, number, sentence, troubles
+from .view import failures, for_student, in_points, is_full, sentence, troubles
 
 
 def results(record: dict) -> dict:
@@ -25,16 +25,16 @@ def results(record: dict) -> dict:
 
 def _test(task: dict, k: int, part: dict, trouble: str | None) -> dict:
     title = part["title"] if part["title"].startswith(task["title"]) else f"{task['title']}: {part['title']}"
-    output = "" if part["hidden"] or full(part) else "\n\n".join(map(_case, failures(part))) or trouble or ""
+    output = "" if part["hidden"] or is_full(part) else "\n\n".join(map(_case_text, failures(part))) or trouble or ""
     return {"name": title + " (hidden)" * part["hidden"], "name_format": "text",
             "number": f"{task['number']}.{k}",
             "score": round(part["points"], 4), "max_score": part["of"],
-            "status": "passed" if full(part) else "failed",
+            "status": "passed" if is_full(part) else "failed",
             "output": output, "output_format": "text",
             "visibility": "visible"}
 
 
-def _case(case: dict) -> str:
+def _case_text(case: dict) -> str:
     partly = f"{case['credit']:.0%} of the credit" if case["credit"] else ""
     heading = ": ".join(filter(None, (case["name"], partly)))
     return "\n".join(filter(None, (heading, *(f"{label}: {text}" for label, text in case["rows"]))))
@@ -42,7 +42,7 @@ def _case(case: dict) -> str:
 
 def _output(record: dict) -> str:
     """What concerns the whole submission: its points, its trouble, and what it printed."""
-    lines = [f"{record['title']}: {number(record['points'])} of {number(record['of'])} points"]
+    lines = [f"{record['title']}: {in_points(record['points'])} of {in_points(record['of'])} points"]
     lines += [sentence(where, what) for where, what in troubles(record)]
     lines += [f"What your program printed in task {task['number']}:\n{task['output']}"
               for task in record["tasks"] if task["output"]]

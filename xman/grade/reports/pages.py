@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import extra
-from .summary import summary
-from .view import failures, for_student, harmless, number, share
+from .summary import class_summary
+from .view import failures, for_student, harmless_record, in_points, share_of_points
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -22,11 +22,11 @@ def student(record: dict) -> str:
 
 def class_page(records: list[dict]) -> str:
     """The page of the class, for the instructor, with links to students/<slug>.html. XManError where Jinja2 is missing."""
-    records = harmless(records)
+    records = harmless_record(records)
     names = sorted(records, key=lambda record: (record["submission"].casefold(), record["submission"]))
     points = sorted(names, key=lambda record: -record["points"])
     return _templates().get_template("class.html").render(
-        records=names, by_points=points, title=records[0]["title"] if records else "No submissions", **summary(names))
+        records=names, by_points=points, title=records[0]["title"] if records else "No submissions", **class_summary(names))
 
 
 @cache
@@ -34,8 +34,8 @@ def _templates() -> Any:
     jinja2 = extra("jinja2", "grade", "an HTML report")
     templates = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined,
                                    trim_blocks=True, lstrip_blocks=True)
-    templates.filters.update(number=number, sha256=_sha256)
-    templates.globals.update(share=share, failures=failures)
+    templates.filters.update(number=in_points, sha256=_sha256)
+    templates.globals.update(share=share_of_points, failures=failures)
     templates.tests["failed"] = failures  # true of a part that has some
     return templates
 

@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 
-from .view import failures, full, grader_errors, share, troubles
+from .view import failures, grader_errors, is_full, share_of_points, troubles
 
 BINS = 10
 VERSIONS = "xman", "python", "numpy", "sandbox", "assignment", "term"  # what changes the points that the same file gets
 
 
-def summary(records: list[dict]) -> dict:
+def class_summary(records: list[dict]) -> dict:
     """The class's figures; all of them also stand for no record and for one."""
-    shares = [share(record["points"], record["of"]) for record in records]
-    return {"count": len(records), "complete": sum(map(full, records)), "zero": sum(not record["points"] for record in records),
-            "of": max((record["of"] for record in records), default=0.0),
+    shares = [share_of_points(record["points"], record["of"]) for record in records]
+    return {"count": len(records), "complete": sum(map(is_full, records)),
+            "zero": sum(not record["points"] for record in records), "of": max((record["of"] for record in records), default=0.0),
             "points": _spread([record["points"] for record in records]),
             "seconds": _spread([record["seconds"] for record in records]),
             "histogram": _histogram(shares),
@@ -52,10 +52,10 @@ def _parts(records: list[dict]) -> list[dict]:
     tasks: dict[tuple, dict] = {}
     for (number, title, _, name), parts in sorted(found.items(), key=lambda item: item[0]):
         task = tasks.setdefault((number, title), {"number": number, "title": title, "parts": []})
-        most, zero = sum(map(full, parts)), sum(not part["points"] for part in parts)
+        most, zero = sum(map(is_full, parts)), sum(not part["points"] for part in parts)
         task["parts"].append({"title": name, "hidden": parts[0]["hidden"], "of": parts[0]["of"], "full": most, "zero": zero,
                               "some": len(parts) - most - zero, "count": len(parts),
-                              "mean": statistics.mean(share(part["points"], part["of"]) for part in parts)})
+                              "mean": statistics.mean(share_of_points(part["points"], part["of"]) for part in parts)})
     return list(tasks.values())
 
 

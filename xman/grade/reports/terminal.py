@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from itertools import accumulate, takewhile
 
-from .view import failures, for_student, full, grader_errors, harmless, number, sentence, troubles
+from .view import failures, for_student, grader_errors, harmless_record, in_points, is_full, sentence, troubles
 
 Paint = Callable[[str, int], str]
 BOLD, DIM, RED, GREEN, YELLOW = 1, 2, 31, 32, 33
@@ -16,7 +16,7 @@ LABEL = 14  # the columns of "Look at next" and two spaces
 LINES, PRINTED = 8, 20  # that are shown of a field of the feedback, of what a task printed
 
 
-def table(record: dict, colour: bool = False, width: int | None = None) -> str:
+def report_table(record: dict, colour: bool = False, width: int | None = None) -> str:
     """The report of one submission as its student may see it: tasks and parts with points, what failed, in words, and
     what was printed.
 
@@ -35,7 +35,7 @@ def table(record: dict, colour: bool = False, width: int | None = None) -> str:
         for part in task["parts"]:
             lines.append(_row(f"   {_one(part['title'])}{' (hidden)' if part['hidden'] else ''}", part, width, paint))
             for case in failures(part):
-                lines += _case(case, width, paint)
+                lines += _case_lines(case, width, paint)
         if printed := task["output"].rstrip():
             lines += [paint("   What it printed:", DIM), *_most(_wrap(printed, width, 5), PRINTED, 5)]
     return "\n".join(lines) + "\n"
@@ -45,13 +45,13 @@ def class_table(records: list[dict], colour: bool = False, width: int | None = N
     """One line per submission: name, points, points of each task, seconds, trouble; then the mean and the median."""
     width = width or _terminal()
     paint = _paint if colour else _plain
-    records = harmless(records)
+    records = harmless_record(records)
     tasks = sorted({task["number"] for record in records for task in record["tasks"]})
-    names = min(32, max([10, *(columns(_one(record["submission"])) for record in records)]))
+    names = min(32, max([10, *(text_width(_one(record["submission"])) for record in records)]))
     lines = [paint(_pad("submission", names) + "".join(f"{head!s:>8}" for head in ("points", *tasks, "seconds")), BOLD)]
     for record in records:
-        points = {task["number"]: number(task["points"]) for task in record["tasks"]}
-        line = _pad(_one(record["submission"]), names) + paint(f"{number(record['points']):>8}", _shade(record))
+        points = {task["number"]: in_points(task["points"]) for task in record["tasks"]}
+        line = _pad(_one(record["submission"]), names) + paint(f"{in_points(record['points']):>8}", _shade(record))
         line += "".join(f"{points.get(task, ''):>8}" for task in tasks) + f"{record['seconds']:8.1f}"
         remark = "; ".join(sentence(*found) for found in troubles(record))
         if any(grader_errors(record)):
@@ -60,12 +60,12 @@ def class_table(records: list[dict], colour: bool = False, width: int | None = N
         lines.append(f"{line}  {paint(_cut(remark, room), RED)}" if remark else line)
     count = f"{len(records)} submission{'s' * (len(records) != 1)}"
     if points := [record["points"] for record in records]:
-        of = number(max(record["of"] for record in records))
-        count += f", mean {number(statistics.mean(points))}, median {number(statistics.median(points))} of {of}"
+        of = in_points(max(record["of"] for record in records))
+        count += f", mean {in_points(statistics.mean(points))}, median {in_points(statistics.median(points))} of {of}"
     return "\n".join([*lines, "", count]) + "\n"
 
 
-def columns(text: str) -> int:
+def text_width(text: str) -> int:
     """The columns that text takes on a terminal: two for a wide character, none for one that joins the one before."""
     if text.isascii():
         return len(text)
@@ -77,18 +77,19 @@ def _terminal() -> int: return max(40, min(100, shutil.get_terminal_size().colum
 def _paint(text: str, code: int) -> str: return f"\x1b[{code}m{text}\x1b[0m"
 def _plain(text: str, code: int) -> str: return text
 def _one(text: str) -> str: return " ".join(text.split())
-def _shade(item: dict) -> int: return GREEN if full(item) else YELLOW if item["points"] else RED
-def _cut(text: str, room: int) -> str: return text if columns(text) <= room else _prefix(text, room - 1) + "…"
+def _shade(item: dict) -> int: return GREEN if is_full(item) else YELLOW if item["points"] else RED
+def _cut(text: str, room: int) -> str: return text if text_width(text) <= room else _prefix(text, room - 1) + "…"
 
 
 def _row(title: str, item: dict, width: int, paint: Paint, code: int | None = None) -> str:
     """The title, and at the right edge `points of …` or passed or failed; a title that is too long is cut."""
-    points = f"{number(item['points']):>6} of {number(item['of']):>3}" if item["of"] else "passed" if full(item) else "failed"
+    points = (f"{in_points(item['points']):>6} of {in_points(item['of']):>3}" if item["of"] else
+              "passed" if is_full(item) else "failed")
     title = _cut(title, width - len(points) - 1)
-    return (paint(title, code) if code else title) + " " * (width - len(points) - columns(title)) + paint(points, _shade(item))
+    return (paint(title, code) if code else title) + " " * (width - len(points) - text_width(title)) + paint(points, _shade(item))
 
 
-def _case(case: dict, width: int, paint: Paint) -> Iterator[str]:
+def _case_lines(case: dict, width: int, paint: Paint) -> Iterator[str]:
     partly = f"{case['credit']:.0%} of the credit" if case["credit"] else ""
     if heading := ", ".join(filter(None, (case["name"], partly))):
         yield from _wrap(heading, width, 5)
@@ -111,7 +112,7 @@ def _wrap(text: str, width: int, indent: int = 0) -> list[str]:
 def _fold(paragraph: str, room: int) -> Iterator[str]:
     line = ""
     for word in re.findall(r"\s*\S+", paragraph):
-        if line and columns(line + word) > room:
+        if line and text_width(line + word) > room:
             yield line
             line, word = "", word.lstrip()
         while (head := _prefix(word, room)) != word:  # one word that is longer than a line
@@ -122,9 +123,9 @@ def _fold(paragraph: str, room: int) -> Iterator[str]:
 
 
 def _prefix(text: str, room: int) -> str:
-    return text[:sum(1 for _ in takewhile(room.__ge__, accumulate(map(columns, text))))]
+    return text[:sum(1 for _ in takewhile(room.__ge__, accumulate(map(text_width, text))))]
 
 
 def _pad(text: str, room: int) -> str:
     text = _cut(text, room)
-    return text + " " * (room - columns(text))
+    return text + " " * (room - text_width(text))

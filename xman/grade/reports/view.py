@@ -10,13 +10,13 @@ FIELDS = ("given", "Given"), ("came_back", "Came back"), ("expected", "Expected"
 GRADER_FAILED = "The grader itself failed here, not your program. Please tell your instructor."
 
 
-def harmless(value: Any) -> Any:
+def harmless_record(value: Any) -> Any:
     """The value with each control character in its strings as its escape, `\\x1b`; of dicts and lists, a copy."""
     if isinstance(value, str):
         return harmless_text(value.replace("\r\n", "\n"), None)
     if isinstance(value, dict):
-        return {key: harmless(inner) for key, inner in value.items()}
-    return [harmless(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+        return {key: harmless_record(inner) for key, inner in value.items()}
+    return [harmless_record(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 def for_student(record: dict) -> dict:
@@ -25,7 +25,7 @@ def for_student(record: dict) -> dict:
     The record, each task and each part also get `passed`, whether all their cases have full credit: checks have no points. The
     trouble of a task is not said again for each case, but for the one that it came in.
     """
-    record = harmless(record)
+    record = harmless_record(record)
     record["graded"].pop("term", None)  # what the seeds are drawn from is for nobody to try out
     record.pop("seconds", None)  # a submission could sleep as long as a hidden number says
     for task in record["tasks"]:
@@ -83,16 +83,16 @@ def sentence(where: str, what: str) -> str:
     return " ".join(f"{where}: {what}".split() if where else what.split())
 
 
-def full(item: dict) -> bool:
+def is_full(item: dict) -> bool:
     """Whether a part, a task or a record has all of its points; of checks, which have none, whether they passed."""
     return item["points"] >= item["of"] - 1e-9 if item["of"] else item.get("passed", False)
 
 
-def number(value: float) -> str:
+def in_points(value: float) -> str:
     """Points as people write them: 71.5, 100, 33.33."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def share(points: float, of: float) -> float:
+def share_of_points(points: float, of: float) -> float:
     """points / of in [0, 1]; 0 of 0 is 0."""
     return min(1.0, max(0.0, points / of)) if of else 0.0

@@ -1,17 +1,25 @@
-"""The sandbox of this machine: bubblewrap where it works, else, where that is asked for, a weaker one."""
+"""What a sandbox is: where submissions run. It is believed in after it has been tried."""
 from __future__ import annotations
 
-import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from xman.errors import XManError
-
+from ..submissions.scratch import scratch
 from .worker import Limits, Worker
 
 NOTHING: Mapping[str, Path] = MappingProxyType({})
+TRIAL = """
+import json, sys
+import confine
+settings = json.loads(sys.stdin.readline())
+confine.confine(settings)
+sys.path += settings["path"]
+for name in settings["packages"]:
+    __import__(name)
+print("it works")
+"""
 
 
 class Sandbox(ABC):
@@ -22,14 +30,6 @@ class Sandbox(ABC):
     name: str
     filter: bytes | None
 
-    @staticmethod
-    def here(unsafe: bool = False) -> Sandbox:
-        """The sandbox of this machine, tried once by running it. XManError says what to install for one.
-
-        unsafe: where bubblewrap does not work, a weaker one, which the network and all files are open to.
-        """
-        return _here(unsafe)
-
     @abstractmethod
     def start(self, submission: Path, packages: Sequence[str], limits: Limits = Limits(),  # noqa: B008 (it is frozen)
               extra_files: Mapping[str, Path] = NOTHING) -> Worker:
@@ -39,15 +39,12 @@ class Sandbox(ABC):
         import. extra_files: what lies beside worker.py, or in its place, by name.
         """
 
-
-@functools.cache
-def _here(unsafe: bool) -> Sandbox:
-    from .bubblewrap import Bubblewrap
-    from .unsafe import Unsafe
-    try:
-        return Bubblewrap.found()
-    except XManError as error:
-        if unsafe:
-            return Unsafe.found()
-        raise XManError(f"{error} Without a sandbox a submission can read and write the files of this machine and reach "
-                        "the network; --unsafe grades it all the same.") from None
+    def complaint(self, packages: Sequence[str] = ()) -> str:
+        """What goes wrong when Python is confined inside and imports these packages; empty where nothing does."""
+        with scratch() as folder:
+            script = folder / "worker.py"
+            script.write_text(TRIAL)
+            with self.start(folder, packages, extra_files={"worker.py": script}) as worker:
+                worker.settings["packages"] = list(packages)
+                answer = worker.first_answer().decode(errors="replace").strip()
+        return "" if answer == "it works" else answer[-500:]

@@ -22,7 +22,6 @@ from . import seccomp, uids
 from .box import NOTHING, Sandbox
 from .files import readable_copy
 from .stranded import HOSTNAME, end_stranded
-from .trial import complaint
 from .view import View, package_paths, show_libraries, show_python, worker_files
 from .worker import Limits, Worker, spawn
 
@@ -63,7 +62,7 @@ class Bubblewrap(Sandbox):
         ways = [[*AS_USER, *BOUND]] if seccomp.program() else [[*AS_USER, "--disable-userns"], AS_USER]  # by one or the other
         for way in ([AS_ROOT] if os.geteuid() == 0 else []) + ways:
             box = cls(program, version[0], way)
-            if not (said := complaint(box)):
+            if not (said := box.complaint()):
                 end_stranded()
                 return box
         raise XManError(f"bubblewrap is installed and does not work here: it says {said!r}. {remedy()}")

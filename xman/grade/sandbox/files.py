@@ -16,7 +16,7 @@ def readable_copy(folder: Path, undo: ExitStack, always: bool = False) -> Path:
     folder = Path(folder)
     if not folder.is_dir():
         raise XManError(f"the submission {folder} is not a folder")
-    paths = list(everything(folder))  # before the copy is made, which may lie inside
+    paths = list(all_inside(folder))  # before the copy is made, which may lie inside
     if not always and all(everyone(path) for path in paths):
         return folder
     copy = undo.enter_context(scratch())
@@ -32,7 +32,7 @@ def readable_copy(folder: Path, undo: ExitStack, always: bool = False) -> Path:
     return copy
 
 
-def everything(folder: Path):
+def all_inside(folder: Path):
     """The folder and all that is in it, at any depth; links are not followed."""
     yield folder
     for where, folders, files in os.walk(folder):

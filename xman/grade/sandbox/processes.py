@@ -18,7 +18,7 @@ class Running(NamedTuple):
     uid: int
 
 
-def running() -> dict[int, Running]:
+def running_processes() -> dict[int, Running]:
     """All that can be seen, by number."""
     found = {}
     for name in os.listdir("/proc"):

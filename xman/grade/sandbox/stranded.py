@@ -6,7 +6,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-from .processes import running
+from .processes import running_processes
 
 HOSTNAME = "xman-worker"  # by which they are known
 
@@ -18,7 +18,7 @@ def end_stranded() -> int:
     (https://github.com/containers/bubblewrap/blob/main/bubblewrap.c: child_wait_fd).
     """
     count = 0
-    for process in running().values():
+    for process in running_processes().values():
         with suppress(OSError):  # it has ended meanwhile
             held = os.pidfd_open(process.pid)  # what is looked at is what is ended
             try:

@@ -20,8 +20,7 @@ from . import seccomp, uids
 from .box import NOTHING, Sandbox
 from .bubblewrap import ENVIRONMENT
 from .files import readable_copy
-from .processes import running, with_descendants
-from .trial import complaint
+from .processes import running_processes, with_descendants
 from .view import package_paths, python, worker_files
 from .worker import Limits, Worker, spawn
 
@@ -44,7 +43,7 @@ class Unsafe(Sandbox):
         """What can be had here: another user, if that one can run Python with NumPy."""
         if uid := uids.lend():
             uid.close()
-        return cls(bool(uid and uid.own and not complaint(cls(True), ["numpy"])))
+        return cls(bool(uid and uid.own and not cls(True).complaint(["numpy"])))
 
     def start(self, submission: Path, packages: Sequence[str], limits: Limits = Limits(),  # noqa: B008
               extra_files: Mapping[str, Path] = NOTHING) -> Worker:
@@ -56,7 +55,7 @@ class Unsafe(Sandbox):
             home = undo.enter_context(scratch())
             grader, site, tmp = home / "grader", home / "site", home / "tmp"
             for folder in (home, grader, site, tmp):
-                opened(folder)
+                open_to_all(folder)
             submission = readable_copy(submission, undo, always=True)
             for name, path in worker_files(extra_files).items():
                 shutil.copyfile(path, grader / name)
@@ -99,7 +98,7 @@ class Trace(NamedTuple):
 
     def found(self) -> set[int]:
         """Those that live."""
-        all_of_them = running()
+        all_of_them = running_processes()
         return with_descendants([process.pid for process in all_of_them.values() if self.pid in (process.pid, process.session)
                                  or process.uid == self.uid or self.marked(process.pid)], all_of_them)
 
@@ -114,10 +113,10 @@ def threads_of(uid: int) -> int:
     """How many processes and threads this user has, and some room for what else it starts."""
     if sys.platform != "linux":
         return 512  # it cannot be known so simply
-    return 64 + sum(process.threads for process in running().values() if process.uid == uid)
+    return 64 + sum(process.threads for process in running_processes().values() if process.uid == uid)
 
 
-def opened(folder: Path) -> None:
+def open_to_all(folder: Path) -> None:
     """The folder, made where it is missing, open to all users whatever the umask is."""
     folder.mkdir(exist_ok=True)
     folder.chmod(0o755)
@@ -127,7 +126,7 @@ def linked(paths: Mapping[str, Path], site: Path) -> list[str]:
     """What the worker's sys.path has: a folder of links to the packages, else (Windows) the folders that they lie in."""
     try:
         for name, path in paths.items():
-            opened((site / name).parent)
+            open_to_all((site / name).parent)
             (site / name).symlink_to(path)
     except OSError:
         return sorted({str(path.parent if "/" not in name else path.parent.parent) for name, path in paths.items()})

@@ -88,10 +88,10 @@ def signal_of(status: int) -> int:
 def spawn(command: list[str], **options) -> Popen:
     """The process, which the kernel ends when this process ends."""
     start = functools.partial(Popen, command, stdin=PIPE, stdout=PIPE, stderr=PIPE, bufsize=0, **options)
-    return starter(os.getpid()).submit(start).result()
+    return starting_thread(os.getpid()).submit(start).result()
 
 
 @functools.cache
-def starter(process: int) -> ThreadPoolExecutor:
+def starting_thread(process: int) -> ThreadPoolExecutor:
     """The thread of this process that starts workers: Linux ends a child with the *thread* that started it."""
     return ThreadPoolExecutor(1, thread_name_prefix="xman sandbox")

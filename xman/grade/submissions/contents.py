@@ -43,11 +43,11 @@ def opening(name: str) -> Iterator[None]:
         raise XManError(f"{name[:80]!r} was not opened: {why}") from None
 
 
-def taken(path: Path) -> bytes | dict[str, bytes]:
+def bytes_or_files(path: Path) -> bytes | dict[str, bytes]:
     """The bytes of the file at that path, or the regular files of the folder, by names with slashes. XManError, a sentence."""
     with opening(path.name):
         if not is_folder(path):
-            return read(path, MOST_OF_A_FILE if path.suffix.lower() == ".py" else MOST_BYTES)
+            return read_regular(path, MOST_OF_A_FILE if path.suffix.lower() == ".py" else MOST_BYTES)
         from_folder(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW), "", files := Contents())
         return files
 
@@ -65,7 +65,7 @@ def contents(name: str, data: bytes | dict[str, bytes]) -> dict[str, bytes]:
         return from_archive(data) if data else {}
 
 
-def kind_of(mode: int) -> str:
+def entry_kind(mode: int) -> str:
     """What kind of entry the bits of a mode say that it is."""
     return KINDS.get(stat.S_IFMT(mode), "device")
 
@@ -143,20 +143,20 @@ def trouble_of(name: str, parts: list[str]) -> str | None:
     return None
 
 
-def opened(name: str | Path, folder: int | None = None) -> IO[bytes]:
+def open_regular(name: str | Path, folder: int | None = None) -> IO[bytes]:
     """A regular file, open for reading. Neither a link nor a fifo that has come in its place is followed or waited for."""
     number = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    if kind_of(os.fstat(number).st_mode) != "file":
+    if entry_kind(os.fstat(number).st_mode) != "file":
         os.close(number)
         raise XManError("it changed while it was read")
     return os.fdopen(number, "rb")
 
 
-def read(path: Path, most: int = MOST_BYTES) -> bytes:
+def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
     """The bytes of a regular file. XManError where it is none, or too large; OSError where it cannot be read."""
-    if (kind := kind_of(os.lstat(path).st_mode)) != "file":
+    if (kind := entry_kind(os.lstat(path).st_mode)) != "file":
         raise XManError(f"it is a {kind}, and not a regular file")
-    with opened(path) as file:
+    with open_regular(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
         raise XManError(f"it is larger than {most >> 20} MiB")
@@ -169,9 +169,9 @@ def from_folder(folder: int, prefix: str, into: Contents) -> None:
         with os.scandir(folder) as entries:
             names = sorted(entry.name for entry in itertools.islice(entries, MOST_ENTRIES + 1))
         for name in names:
-            kind = kind_of(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+            kind = entry_kind(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
             if place := into.place(prefix + name, kind):
-                with opened(name, folder) as file:
+                with open_regular(name, folder) as file:
                     into.keep(place, file)
             elif kind == "folder" and not passed_over(name):
                 from_folder(os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder), f"{prefix}{name}/", into)
@@ -207,7 +207,7 @@ def from_zip(data: bytes, into: Contents) -> None:
                 raise XManError("its members overlap, as in no honest archive")
             end = info.header_offset + 30 + info.compress_size
         for info in archive.infolist():
-            kind = kind_of(info.external_attr >> 16 if info.external_attr >> 28 else stat.S_IFREG)  # Windows gives no kind
+            kind = entry_kind(info.external_attr >> 16 if info.external_attr >> 28 else stat.S_IFREG)  # Windows gives no kind
             kind = "folder" if info.is_dir() and kind == "file" else kind
             if place := into.place(info.orig_filename, kind):  # with what follows a zero byte
                 if info.flag_bits & 1:

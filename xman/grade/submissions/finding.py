@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ...errors import XManError
-from .contents import MOST_ENTRIES, is_archive, is_folder, opened, passed_over
+from .contents import MOST_ENTRIES, is_archive, is_folder, open_regular, passed_over
 from .harmless import harmless
 from .submission import HANDED_OUT, Submission
 
@@ -35,7 +35,7 @@ def find(paths: Iterable[str | Path], module: str) -> list[Submission]:
         if not inside:
             raise XManError(f"there is no submission in {path}: the folder is empty")
         found.update(dict.fromkeys([place] if alone else inside))
-    return named(found)
+    return with_slugs(found)
 
 
 def is_another(path: Path, module: str) -> bool:
@@ -52,7 +52,7 @@ def is_another(path: Path, module: str) -> bool:
 def looks_packed(path: Path) -> bool:
     """Whether the file may be an archive; it is, if it cannot be looked into."""
     try:
-        with opened(path) as file:
+        with open_regular(path) as file:
             return is_archive(file.read(512))
     except (XManError, OSError):
         return True
@@ -60,10 +60,10 @@ def looks_packed(path: Path) -> bool:
 
 def one(path: str | Path) -> Submission:
     """The path as one submission, however its files lie."""
-    return named([Path(path).resolve()])[0]
+    return with_slugs([Path(path).resolve()])[0]
 
 
-def named(paths: Iterable[Path]) -> list[Submission]:
+def with_slugs(paths: Iterable[Path]) -> list[Submission]:
     """A submission for each path. Its slug ends in the digest of the whole name, or of the path where a name stands twice.
 
     So it is the same in each run, whatever else is there, and that of no other file. Where two would be shown by one name,

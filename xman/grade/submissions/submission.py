@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from ...errors import XManError, nearest
-from .contents import contents, taken
+from .contents import bytes_or_files, contents
 from .scratch import scratch
 
 HANDED_OUT = "check.py", "checks.py", "probes.py"
@@ -29,7 +29,7 @@ class Submission:
     def read(self) -> Submission:
         """The same with its data, which are read once: what is judged is what has the digest."""
         try:
-            return replace(self, data=taken(self.path)) if self.data is None else self
+            return replace(self, data=bytes_or_files(self.path)) if self.data is None else self
         except XManError as error:
             return replace(self, data=error)
 
@@ -49,14 +49,14 @@ class Submission:
         data = self.read().data
         if isinstance(data, XManError):
             raise data
-        files = arranged(contents(self.path.name, data), module, repr(self.path.name[:80]))
+        files = from_its_folder(contents(self.path.name, data), module, repr(self.path.name[:80]))
         with scratch() as outer:
-            write(files, folder := outer / secrets.token_hex(8))
+            write_for_everyone(files, folder := outer / secrets.token_hex(8))
             outer.chmod(0o711)
             yield folder
 
 
-def arranged(files: dict[str, bytes], module: str, source: str) -> dict[str, bytes]:
+def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[str, bytes]:
     """The files from the folder of MODULE.py on, so that it is at the top. XManError where it is not clear which it is."""
     if not files:
         raise XManError(f"{source} is empty: it holds no file")
@@ -76,7 +76,7 @@ def arranged(files: dict[str, bytes], module: str, source: str) -> dict[str, byt
     return {wanted if name == found[0] else name.removeprefix(top): data for name, data in files.items() if name.startswith(top)}
 
 
-def write(files: dict[str, bytes], folder: Path) -> None:
+def write_for_everyone(files: dict[str, bytes], folder: Path) -> None:
     """Write the files into a new folder, for everyone to read. OSError where that cannot be, which is not the student's fault."""
     folder.mkdir()
     for name, data in files.items():

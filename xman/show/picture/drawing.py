@@ -14,7 +14,7 @@ from .layout import Point, layout
 LETTER, LINE = 7.3, 16  # a letter's width and a line's height, in pixels
 
 
-class Node(NamedTuple):
+class BoxOfLines(NamedTuple):
     """A box of lines of text, the first of them its title; note is one more, in green."""
     key: str
     lines: tuple[str, ...]
@@ -34,7 +34,7 @@ class Arrow(NamedTuple):
 class Picture:
     """Nodes, each above those that it is made of, and arrows, as `picture` finds them. Notebooks show it."""
 
-    def __init__(self, nodes: Sequence[Node], arrows: Sequence[Arrow]):
+    def __init__(self, nodes: Sequence[BoxOfLines], arrows: Sequence[Arrow]):
         self.nodes, self.arrows = tuple(nodes), tuple(arrows)
 
     def dot(self) -> str:
@@ -51,14 +51,14 @@ class Picture:
 
     def svg(self) -> str:
         """The picture as SVG, legible on light and on dark pages. XManError where it would be too large."""
-        sizes = [size(*node.lines, node.note) for node in self.nodes]
+        sizes = [text_size(*node.lines, node.note) for node in self.nodes]
         places = {node.key: k for k, node in enumerate(self.nodes)}
-        labels = [size(arrow.label, around=3) for arrow in self.arrows]
+        labels = [text_size(arrow.label, around=3) for arrow in self.arrows]
         links, parts = [(places[arrow.low], places[arrow.high]) for arrow in self.arrows], []
         middles, routes, marks, (width, height) = layout(sizes, links, labels)
         for (_, _, _, down, kind), route in zip(self.arrows, routes, strict=True):
             (x, y), way = (route[0], 1) if down else (route[-1], -1)
-            parts += [f'<path class="line {kind}" d="{curve(route)}"/>',
+            parts += [f'<path class="line {kind}" d="{curved_path(route)}"/>',
                       f'<path class="head {kind}" d="M{x:.1f} {y:.1f}l-4 {-8 * way}h8z"/>']
         for arrow, (x, y) in zip(self.arrows, marks, strict=True):
             parts += [words([arrow.label], x, y, f"label {arrow.kind}")] * bool(arrow.label)
@@ -104,7 +104,7 @@ def quoted(*lines: str) -> str:
     return json.dumps("\n".join(filter(None, lines)).replace("&", "&amp;"), ensure_ascii=False)
 
 
-def size(*lines: str, around: int = 12) -> Point:
+def text_size(*lines: str, around: int = 12) -> Point:
     """The width and the height of lines of text and of what is around them; (0, 0) of none."""
     lines = tuple(filter(None, lines))
     letters = max((sum(2 if east_asian_width(c) in "WF" else 1 for c in line) for line in lines), default=0)
@@ -120,7 +120,7 @@ def words(lines: Sequence[str], x: float, y: float, kind: str, note: str = "") -
                    for i, (own, row) in enumerate(rows))
 
 
-def curve(route: Sequence[Point]) -> str:
+def curved_path(route: Sequence[Point]) -> str:
     """The route as a path: upright in the layers, and curved from one to the next."""
     parts = [f"C{x:.1f} {(y + b) / 2:.1f} {a:.1f} {(y + b) / 2:.1f} {a:.1f} {b:.1f}" if k % 2 else f"V{b:.1f}"
              for k, ((x, y), (a, b)) in enumerate(zip(route, route[1:], strict=False))]

@@ -49,8 +49,8 @@ def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Seq
     layers: list[list[int]] = [[] for _ in range(max(level, default=0) + 1)]
     for cell, k in enumerate(level):
         layers[k].append(cell)
-    layers = ordered(layers, near)
-    x = columns(layers, near, [w for w, _ in cells])
+    layers = ordered_layers(layers, near)
+    x = column_places(layers, near, [w for w, _ in cells])
     left = min((x[c] - w / 2 for c, (w, _) in enumerate(cells)), default=0) - GAP / 2
     x = [own - left for own in x]
     tall = [max(cells[c][1] for c in layer) if layer else 0 for layer in layers]
@@ -73,7 +73,7 @@ def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Seq
     return nodes, routes, marks, (right, sum(tall) + GAP * len(tall))
 
 
-def ordered(layers: list[list[int]], near: Near) -> list[list[int]]:
+def ordered_layers(layers: list[list[int]], near: Near) -> list[list[int]]:
     """The layers in an order with few crossings: cells at their neighbours' mean place, to and fro."""
     best, fewest = layers, crossings(layers, near[1])
     for turn in range(24):
@@ -100,20 +100,20 @@ def crossings(layers: list[list[int]], above: list[list[int]]) -> int:
     return total
 
 
-def columns(layers: list[list[int]], near: Near, widths: Sequence[float]) -> list[float]:
+def column_places(layers: list[list[int]], near: Near, widths: Sequence[float]) -> list[float]:
     """The middle of each cell: in its layer's order, as near to its neighbours' mean as widths allow."""
     x = [0.0] * len(widths)
     for turn in range(40):
         ends = near[turn % 2] if turn < 30 else [below + above for below, above in zip(*near, strict=True)]
         for layer in layers[::-1] if turn % 2 else layers:
             wanted = [sum(x[a] for a in ends[c]) / len(ends[c]) if ends[c] else x[c] for c in layer]
-            found = apart(wanted, [widths[c] for c in layer]) if len(layer) > 1 else wanted
+            found = placed_apart(wanted, [widths[c] for c in layer]) if len(layer) > 1 else wanted
             for c, place in zip(layer, found, strict=True):
                 x[c] = place
     return x
 
 
-def apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
+def placed_apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
     """The places nearest to those wanted, in squares, where cells of such widths stand apart: pooled."""
     offsets = np.cumsum([0.0, *((a + b) / 2 + 14 for a, b in zip(widths, widths[1:], strict=False))])
     pools: list[list[float]] = []  # (sum, number), their means rising

@@ -9,14 +9,14 @@ import numpy as np
 import ops
 
 from ...manager import XMan
-from ...notation import written
+from ...notation import literal_text
 from ...register import Register, evaluationOrder
-from ...wengert import Line, Steps, checked, registers
-from ..explain import Explanation, shown
+from ...wengert import Line, Steps, checked_list, registers
+from ..explain import Explanation, shown_number_or_array
 from ..expressions import expression, mathematical
-from ..graph import between, compact
+from ..graph import compact, edges_between
 from ..paths import Paths
-from .drawing import Arrow, Node, Picture
+from .drawing import Arrow, BoxOfLines, Picture
 
 LONGEST = 44  # characters of a line of text
 
@@ -38,12 +38,12 @@ def picture(of: XMan | Steps | Paths | Explanation, notes: Mapping[str, Any] | N
     if isinstance(of, XMan):
         return objects(of, notes or {})
     if isinstance(of, Explanation):
-        extra = {row.register: [f"{word:<8}{shown(x, of.digits)}" for word, x in row._asdict().items()
+        extra = {row.register: [f"{word:<8}{shown_number_or_array(x, of.digits)}" for word, x in row._asdict().items()
                                 if word in ("value", "tangent", "adjoint") and x is not None] for row in of}
         return drawn([row[:3] for row in of], extra, notes or {})
     if isinstance(of, Paths):
         return graph(of, notes)
-    steps = checked(of, ops.G)
+    steps = checked_list(of, ops.G)
     return drawn([*((x, None, ()) for x in steps.inputs), *steps], {}, notes or {})
 
 
@@ -61,11 +61,11 @@ def objects(model: XMan, notes: Mapping[str, Any]) -> Picture:
         if operation := r.definedAs:
             key = f"{name} = {operation.fun}"  # no register has such a name
             args = [(f"args[{i}]", a) for i, a in enumerate(operation.args)]
-            literals = [f"{place} = {written(a)}" for place, a in args if not isinstance(a, Register)]
-            nodes.append(Node(key, cut(operation.fun, *literals), "operation"))
+            literals = [f"{place} = {literal_text(a)}" for place, a in args if not isinstance(a, Register)]
+            nodes.append(BoxOfLines(key, cut_lines(operation.fun, *literals), "operation"))
             arrows += [Arrow(names[id(a)], key, place, True) for place, a in args if isinstance(a, Register)]
             arrows += [Arrow(key, name, "definedAs", True), Arrow(key, name, "outputReg")]
-        nodes.append(Node(name, cut(name, r.role), "register", *cut(*said(notes, name))))
+        nodes.append(BoxOfLines(name, cut_lines(name, r.role), "register", *cut_lines(*noted(notes, name))))
     return Picture(nodes, arrows)
 
 
@@ -73,7 +73,7 @@ def drawn(rows: Sequence[Line], extra: Mapping[str, Sequence[str]], notes: Mappi
           arrows: Sequence[Arrow] | None = None) -> Picture:
     """A node for each row (register, op or None, args), with the extra lines; an arrow from each argument."""
     defined = {name: [mathematical(expression(op, args))] if op else [] for name, op, args in rows}
-    nodes = [Node(name, cut(name, *defined[name], *extra.get(name, ())), "register", *cut(*said(notes, name)))
+    nodes = [BoxOfLines(name, cut_lines(name, *defined[name], *extra.get(name, ())), "register", *cut_lines(*noted(notes, name)))
              for name, _, _ in rows]
     found = [Arrow(a, name) for name, _, args in rows for a in registers(args)]
     return Picture(nodes, found if arrows is None else arrows)
@@ -81,7 +81,7 @@ def drawn(rows: Sequence[Line], extra: Mapping[str, Sequence[str]], notes: Mappi
 
 def graph(of: Paths, notes: Mapping[str, Any] | None) -> Picture:
     """The graph of `of`. Notes are shown between wrt and of, and what they came along is green."""
-    ways = [between(of.edges, x, y) for x in of.wrt for y in of.of]
+    ways = [edges_between(of.edges, x, y) for x in of.wrt for y in of.of]
     way = {end for edges in ways for edge in edges for end in edge[:2]} | {*of.wrt} & {*of.of}
     near = {name: x for name, x in (notes or {}).items() if name in way}
     kind = lambda e: "" if notes is None else "on" if e.source in near and e.target in near else "off"
@@ -89,17 +89,17 @@ def graph(of: Paths, notes: Mapping[str, Any] | None) -> Picture:
     arrows = [Arrow(e.source, e.target, label(e), False, kind(e)) for e in of.edges]
     kept = {*of.of, *of.wrt, *(end for arrow in arrows for end in arrow[:2])}
     rows = [row for row in [*((x, None, ()) for x in of.steps.inputs), *of.steps] if row[0] in kept]
-    extra = {} if of.values is None else {name: ["= " + x for x in said(of.values, name)] for name in kept}
+    extra = {} if of.values is None else {name: ["= " + x for x in noted(of.values, name)] for name in kept}
     return drawn(rows, extra, near, arrows)
 
 
-def said(notes: Mapping[str, Any], name: str) -> list[str]:
+def noted(notes: Mapping[str, Any], name: str) -> list[str]:
     """What the notes have for name, in a line: a number in six digits, an array in brief."""
     x = notes.get(name)
     if isinstance(x, np.ndarray) and x.ndim:
-        return [shown(x, 4)]
+        return [shown_number_or_array(x, 4)]
     return [compact(x) if isinstance(x, (float, np.floating)) else str(x)] * (name in notes)
 
 
-def cut(*lines: str) -> tuple[str, ...]:
+def cut_lines(*lines: str) -> tuple[str, ...]:
     return tuple(line if len(line) <= LONGEST else line[:LONGEST - 1] + "…" for line in lines)

@@ -9,9 +9,9 @@ import numpy as np
 from ...errors import XManError, nearest
 from ...manager import XMan
 from ...passes import EXACT, STABLE, simplify
-from ..evaluation import classes_of, feed, labels_of, list_of, pair
+from ..evaluation import classes_of, feed, labels_of, list_of, rows_and_labels
 from ..minibatches import Draws
-from .lines import factors_of, penalised, weighted
+from .lines import penalised, penalty_factors, weighted
 
 
 class Objective:
@@ -31,7 +31,7 @@ class Objective:
         if not isinstance(seed, (int, np.integer)) or seed < 0:
             raise XManError(f"a seed is a whole number, at least 0, not {seed!r}")
         self.labels = labels_of(data)
-        self.model, (self.X, self.y), self.seed = model, pair(data, "data", self.labels), int(seed)
+        self.model, (self.X, self.y), self.seed = model, rows_and_labels(data, "data", self.labels), int(seed)
         self.rows = self.X.shape[0]
         self.running = {name: f"{name}_next" for name in getattr(model, "running", ())}
         if lacking := [after for after in self.running.values() if not hasattr(model, after)]:
@@ -57,7 +57,7 @@ class Objective:
         if self.weights is not None:
             steps, self.weight = weighted(steps, self.loss, self.inputs, fed, float(np.mean(self.weights)))
             self.inputs[self.weight] = self.weights[:1]
-        factors = [factors_of(word, penalty, steps, self.names) for word, penalty in (("l1", l1), ("l2", l2))]
+        factors = [penalty_factors(word, penalty, steps, self.names) for word, penalty in (("l1", l1), ("l2", l2))]
         self.steps, self.loss = penalised(steps, self.loss, *factors)
 
     def given(self, X: Any, y: Any, rows: np.ndarray, epoch: int) -> dict[str, Any]:

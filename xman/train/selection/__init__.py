@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import XManError
 from ...manager import XMan
-from ..evaluation import Diverged, Result, classes_of, evaluate, pair
+from ..evaluation import Diverged, Result, classes_of, evaluate, rows_and_labels
 from ..loop import fit
 
 
@@ -30,7 +30,7 @@ def cross_validate(model: XMan, data: tuple, folds: int = 5, *, seed: int = 0, *
 
     model, data, settings: as for `fit`, with sample_weight of all rows. seed: of the folds too. Raises XManError as `fit` does.
     """
-    X, y = pair(data, "data")
+    X, y = rows_and_labels(data, "data")
     if not isinstance(folds, (int, np.integer)) or not 2 <= folds <= len(y):
         raise XManError(f"folds is a whole number from 2 to the number of rows, {len(y):,}, not {folds!r}")
     order, classes = np.random.default_rng(seed).permutation(len(y)), classes_of(y)
@@ -69,7 +69,7 @@ def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Se
         except Diverged as error:
             trials.append(Trial(said, np.inf, None, error.result))
         if progress:
-            print(told(trials[-1]), file=sys.stderr, flush=True)
+            print(trial_text(trials[-1]), file=sys.stderr, flush=True)
     return sorted(trials, key=lambda trial: trial.loss)
 
 
@@ -79,7 +79,7 @@ def mean_of(trials: list[Trial]) -> Trial:
     return Trial({"folds": len(trials)}, float(np.mean([trial.loss for trial in trials])), accuracy, trials[-1].result)
 
 
-def told(trial: Trial) -> str:
+def trial_text(trial: Trial) -> str:
     """lr 0.01  batch_size 32  validation 0.1234  accuracy 96.50%"""
     said = [f"{name} {x}" for name, x in trial.settings.items()] + [f"validation {trial.loss:.4f}"]
     return "  ".join(said + ([] if trial.accuracy is None else [f"accuracy {trial.accuracy:.2%}"]))

@@ -23,7 +23,8 @@ from xman.grade.submissions.scratch import scratch
 
 from ..box import Sandbox
 from ..bubblewrap import ENVIRONMENT, Bubblewrap
-from ..processes import running, with_descendants
+from ..here import sandbox_here
+from ..processes import running_processes, with_descendants
 from ..view import INSIDE
 from ..worker import Limits, Worker
 
@@ -45,8 +46,8 @@ class Finding(NamedTuple):
     todo: str = ""
 
 
-def doctor(unsafe: bool = False) -> list[Finding]:
-    """What holds of the sandbox that Sandbox.here(unsafe) gives, tried in it in about two seconds.
+def examined(unsafe: bool = False) -> list[Finding]:
+    """What holds of the sandbox that sandbox_here(unsafe) gives, tried in it in about two seconds.
 
     Where bubblewrap does not work, and the weaker sandbox is not asked for, only what is missing is said.
     """
@@ -73,7 +74,7 @@ def sandbox(unsafe: bool) -> tuple[list[Finding], Sandbox | None]:
         box = Bubblewrap.found()
     except XManError as error:
         findings = [Finding("bubblewrap", False, f"{program} does not work" if program else "not installed", str(error))]
-        return findings, Sandbox.here(unsafe=True) if unsafe else None
+        return findings, sandbox_here(unsafe=True) if unsafe else None
     how = "root makes its namespaces" if box.root else "in a user namespace of its own"
     return [Finding("bubblewrap", True, f"{program} {box.version}, {how}")], box
 
@@ -86,7 +87,7 @@ def from_inside(box: Sandbox) -> list[Finding]:
         secret, here = folder / "secret", Path(__file__).resolve()
         secret.write_text("not for the worker")
         files = [secret, here, ROOT, Path.home(), *FILES]
-        told = {"port": port.getsockname()[1], "abstract": name, "pid": os.getpid(), "others": others(),
+        told = {"port": port.getsockname()[1], "abstract": name, "pid": os.getpid(), "others": other_packages(),
                 "user": os.getuid() if hasattr(os, "getuid") else None, "environment": [*ENVIRONMENT, *MORE_ENVIRONMENT],
                 "files": [path for path in dict.fromkeys(map(str, files)) if path not in ("/", "/tmp")]}
         network, *more = answers(box, told)
@@ -143,7 +144,7 @@ def ends_with_the_grader(box: Sandbox) -> list[Finding]:
         family = {int(pid) for pid in grader.stdout.readline().split()}
         grader.kill()
     until = time.monotonic() + 2
-    while (left := with_descendants(family, running())) and time.monotonic() < until:
+    while (left := with_descendants(family, running_processes())) and time.monotonic() < until:
         time.sleep(0.01)
     for pid in left:
         with suppress(ProcessLookupError):
@@ -153,9 +154,9 @@ def ends_with_the_grader(box: Sandbox) -> list[Finding]:
 
 def left_alone(unsafe: bool) -> None:
     """Start a worker and its daemon, say what runs, and wait."""
-    with started(Sandbox.here(unsafe), "daemon") as worker:
+    with started(sandbox_here(unsafe), "daemon") as worker:
         worker.process.stdout.readline()
-        print(*with_descendants([worker.process.pid], running()), flush=True)
+        print(*with_descendants([worker.process.pid], running_processes()), flush=True)
         time.sleep(60)
 
 
@@ -169,7 +170,7 @@ def started(box: Sandbox, do: str, told: dict | None = None) -> Worker:
     return worker
 
 
-def others() -> list[str]:
+def other_packages() -> list[str]:
     """Packages that are installed here and that a submission has no business with."""
     import importlib.metadata  # it is slow, and wanted here alone
     names = {name for name in importlib.metadata.packages_distributions() if name.isidentifier() and not name.startswith("_")}

@@ -36,7 +36,7 @@ def network(told):
     places = [("this machine's 127.0.0.1", socket.AF_INET, ("127.0.0.1", told["port"])),
               ("1.1.1.1, a public address", socket.AF_INET, ("1.1.1.1", 53)),
               ("an abstract Unix socket of this machine", socket.AF_UNIX, "\0" + told["abstract"])]
-    reached = [name for name, kind, address in places if not refused(reach, kind, address)]
+    reached = [name for name, kind, address in places if not says_no(reach, kind, address)]
     return not reached, "reached " + ", ".join(reached) if reached else "no address of this machine or another can be reached"
 
 
@@ -79,17 +79,17 @@ def grader(told):
 @attempt("other processes are invisible")
 def processes(told):
     seen = [name for name in os.listdir("/proc") if name.isdigit()] if os.path.isdir("/proc") else []
-    reached = not refused(os.kill, told["pid"], 0)
+    reached = not says_no(os.kill, told["pid"], 0)
     if seen or reached:
         return False, f"/proc shows {len(seen)} processes; the grader's own can{'' if reached else 'not'} be sent signals"
     return True, f"/proc is empty, and the worker is process {os.getpid()} of its own namespace"
 
 
-attempt("/tmp of bounded size")(lambda told: filled(TMP, told["limits"]["tmp_mib"]))
-attempt("/dev/shm of bounded size")(lambda told: filled("/dev/shm", told["limits"]["shm_mib"]))
+attempt("/tmp of bounded size")(lambda told: filled_folder(TMP, told["limits"]["tmp_mib"]))
+attempt("/dev/shm of bounded size")(lambda told: filled_folder("/dev/shm", told["limits"]["shm_mib"]))
 
 
-def filled(folder, mib):
+def filled_folder(folder, mib):
     """Write until it is full, at most twice its size."""
     written, names = 0, []
     try:
@@ -181,7 +181,7 @@ def capabilities(told):
 @attempt("another user")
 def user(told):
     own, same = os.getuid(), os.getuid() == told["user"]
-    back = not refused(os.setuid, 0)
+    back = not says_no(os.setuid, 0)
     said = f"user {own}, {'as the grader is' if same else 'not the grader'}; to become root: {'done' if back else 'refused'}"
     return not same and not back, said
 
@@ -236,11 +236,11 @@ def filtered(told):
 
 @attempt("no terminal")
 def terminal(told):
-    opened = not refused(lambda: os.close(os.open("/dev/tty", os.O_RDWR)))
+    opened = not says_no(lambda: os.close(os.open("/dev/tty", os.O_RDWR)))
     return not opened, "it has a terminal" if opened else "none can be opened"
 
 
-def refused(function, *arguments):
+def says_no(function, *arguments):
     """Whether the system says no."""
     try:
         function(*arguments)

@@ -15,7 +15,7 @@ MOST = 4_000_000      # items and characters that are written out
 KEYS = 2000           # of a dict, where they are not strings: an enemy can choose numbers that all have one hash
 
 
-def text(value, name_of=None) -> bytes:
+def encoded(value, name_of=None) -> bytes:
     """The value as one line of JSON. name_of gives a function's name; without it a function is refused with a TypeError.
 
     TypeError also for more than MOST items and characters, however few the objects are that they stand in.
@@ -49,8 +49,8 @@ def text(value, name_of=None) -> bytes:
     return json.dumps(tree(value), separators=(",", ":")).encode() + b"\n"
 
 
-def value(line: bytes, function_of=None):
-    """The value of a line that text wrote, or that an enemy wrote: ValueError says what is wrong with it."""
+def decoded(line: bytes, function_of=None):
+    """The value of a line that `encoded` wrote, or that an enemy wrote: ValueError says what is wrong with it."""
     try:
         return _value(json.loads(line, parse_int=_whole), function_of, DEPTH)
     except (RecursionError, OverflowError, TypeError, KeyError, UnicodeError) as error:

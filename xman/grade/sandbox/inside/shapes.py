@@ -6,7 +6,7 @@ SMALL = 25  # nodes of a function that anybody may write, as x * x
 LONG = 200  # characters of a string that could be a program
 
 
-def shapes(source):
+def function_shapes(source):
     """{digest: nodes} of the functions of a program that are not small, those in the text of its strings too.
 
     Names, docstrings and types do not count. What is disguised further, say compressed, is not seen.
@@ -18,18 +18,18 @@ def shapes(source):
         return found
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) > LONG:
-            found.update(shapes(node.value))
+            found.update(function_shapes(node.value))
         elif isinstance(node, (ast.FunctionDef, ast.Lambda)):
             body = [node.body] if isinstance(node, ast.Lambda) else [
                 line for line in node.body if not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))]
             names = {}
-            words = [word for part in body for inner in ast.walk(part) for word in said(inner, names)]
+            words = [word for part in body for inner in ast.walk(part) for word in node_words(inner, names)]
             if len(words) >= SMALL:
                 found[hashlib.sha256("\0".join(words).encode(errors="replace")).hexdigest()] = len(words)
     return found
 
 
-def said(node, names):
+def node_words(node, names):
     """The node as words: its kind, with its attribute or constant; a name as the number of those that were met before it."""
     if isinstance(node, ast.Name):
         return [f"Name {names.setdefault(node.id, len(names))}"]

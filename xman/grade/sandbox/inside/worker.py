@@ -17,9 +17,9 @@ import confine
 SHOWN = 500  # characters of an error's message
 
 
-def main():
+def serve_submission():
     """Read the settings, confine this process, import the submission, answer."""
-    settings = json.loads(first_line())
+    settings = json.loads(settings_line())
     confine.confine(settings)
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDONLY)
@@ -27,10 +27,10 @@ def main():
     os.dup2(2, 1)  # what the submission prints goes where its errors go
     sys.stdout.reconfigure(line_buffering=True)  # else what it printed before it was stopped would be lost
     sys.path[:0] = settings["path"]
-    Worker(settings, questions, answers).serve()
+    Answerer(settings, questions, answers).serve()
 
 
-def first_line():
+def settings_line():
     """Byte by byte, so that nothing of the second line is lost in a buffer."""
     line = b""
     while not line.endswith(b"\n"):
@@ -44,7 +44,7 @@ class Missing(Exception):
     """The submission has no such function."""
 
 
-class Worker:
+class Answerer:
     """The submission's module, the probes of the assignment, and the two pipes."""
 
     def __init__(self, settings, questions, answers):
@@ -57,7 +57,7 @@ class Worker:
     def serve(self):
         """Answer until the questions end."""
         for line in self.questions:
-            question = self.plain.value(line, self.remote)
+            question = self.plain.decoded(line, self.remote)
             self.nonce = question["nonce"]
             try:
                 self.write({"result": self.answer(question)})
@@ -65,7 +65,7 @@ class Worker:
                 self.write({"error": self.told(error)})
 
     def write(self, answer):
-        self.answers.write(self.plain.text({"nonce": self.nonce, **answer}))
+        self.answers.write(self.plain.encoded({"nonce": self.nonce, **answer}))
         self.answers.flush()
 
     def answer(self, question):
@@ -90,7 +90,7 @@ class Worker:
             self.probes = vars(imported("probes", self.probes_file))
             del sys.modules["probes"]
         with open(self.file, "rb") as file:
-            found = shapes.shapes(file.read())
+            found = shapes.function_shapes(file.read())
         self.module = imported(self.name, self.file)
         return found
 
@@ -98,7 +98,7 @@ class Worker:
         """The grader's function of that name."""
         def function(*args):
             self.write({"ask": name, "args": args})
-            reply = self.plain.value(self.questions.readline(), self.remote)
+            reply = self.plain.decoded(self.questions.readline(), self.remote)
             if "error" in reply:
                 raise getattr(builtins, reply["kind"], ValueError)(reply["error"])
             return reply["result"]
@@ -137,4 +137,4 @@ def imported(name, file):
 
 
 if __name__ == "__main__":
-    main()
+    serve_submission()

@@ -4,7 +4,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .errors import XManError, extra
+from ..errors import XManError, extra
 
 
 def figure(width: float, height: float) -> Any:
@@ -12,7 +12,7 @@ def figure(width: float, height: float) -> Any:
     return extra("matplotlib.figure", "cli", "a plot").Figure(figsize=(width, height), layout="constrained")
 
 
-def save(drawn: Any, path: str | Path) -> None:
+def save_figure(drawn: Any, path: str | Path) -> None:
     """Write the figure to path, which ends in .png (or .svg, .pdf). XManError where that cannot be."""
     try:
         drawn.savefig(path, dpi=150)

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
@@ -20,31 +20,28 @@ from queue import SimpleQueue
 from typing import Any
 
 from ..errors import XManError
-from .assignment import Part, Task
-from .record import Record, case_record, part_record, task_record
+from .record import Event
 
-Event = dict[str, Any]
 Judging = Callable[[int, Path, str, threading.Event], Iterator[Event]]
 
 TIMES = 2            # the processor time that the submission has; the dearest task of the course takes the grader 0.3 s
 WALL_SECONDS = 900   # for one task, however busy the machine
 MEMORY = 2 << 30     # bytes of one task beyond what the grader has
 GRACE = 1.0          # seconds in which a task that is stopped can end its worker and remove its folders
-IN_HIDDEN = "the process ended in a hidden part"  # how is the submission's choice, and could tell what it was asked
 LIMITS = {"SIGXCPU": "too much processor time", "SIGKILL": "too much time or memory", "SIGSEGV": "more than it can do"}
 
 
-class Room:
+class JudgingProcess:
     """A process that forks one for each task. It is made before the grader's threads have work, so that none holds a lock.
 
     judging(number of the task, folder, term, stop) yields plain data. cpu_seconds: that the submission has for a task.
-    others: the rooms that are there already.
+    others: those that are there already.
     """
 
-    def __init__(self, judging: Judging, cpu_seconds: int, others: Sequence[Room] = ()):
+    def __init__(self, judging: Judging, cpu_seconds: int, others: Sequence[JudgingProcess] = ()):
         self.pipe, inner = Pipe()
-        outer = [self.pipe, *(room.pipe for room in others)]
-        self.process = forked(lambda: ([pipe.close() for pipe in outer], serve(inner, judging, TIMES * cpu_seconds)))
+        outer = [self.pipe, *(other.pipe for other in others)]
+        self.number = forked(lambda: ([pipe.close() for pipe in outer], serve(inner, judging, TIMES * cpu_seconds)))
         inner.close()
 
     def judged(self, task: int, folder: Path, term: str, stop: threading.Event) -> Iterator[Event]:
@@ -65,44 +62,20 @@ class Room:
 
 
 @contextmanager
-def rooms(number: int, judging: Judging, cpu_seconds: int) -> Iterator[SimpleQueue[Room | None]]:
-    """A queue of so many rooms. Where there can be none (not on Linux) each is None, and parts run in this process."""
+def judging_processes(number: int, judging: Judging, cpu_seconds: int) -> Iterator[SimpleQueue[JudgingProcess | None]]:
+    """A queue of so many processes. Where there can be none (not on Linux) each is None, and parts run in this process."""
     made, free = [], SimpleQueue()
     try:
         for _ in range(number):
             if sys.platform == "linux":
-                made.append(Room(judging, cpu_seconds, made))
+                made.append(JudgingProcess(judging, cpu_seconds, made))
             free.put(made[-1] if made else None)
         yield free
     finally:
-        for room in made:  # each ends the task that is in it
-            room.pipe.close()
-        for room in made:
-            os.waitpid(room.process, 0)
-
-
-def told(task: Task, parts: Sequence[Part], events: Iterable[Event]) -> tuple[Record, str | None]:
-    """(the record of the task, the sentence why the submission could not even be imported), from what is told of it."""
-    start, end = time.monotonic(), {"output": "", "trouble": None, "no import": None}
-    cases: dict[str, list[Record]] = {part.title: [] for part in parts}
-    for event in events:
-        if "case" in event:
-            cases[event["part"]].append(event["case"])
-        else:
-            end |= event
-    for part in in_turn(parts):
-        for name, _ in part.named_cases()[len(cases[part.title]):]:
-            said = f"the grader stopped here: what came back took it {end['ended']}"
-            end["trouble"] = end["trouble"] or (IN_HIDDEN if part.hidden else said)
-            cases[part.title].append(case_record(name, 0.0, "an answer that can be judged", came_back=said,
-                                                 look="Which number, list or array of yours is far larger than you think?"))
-    records = [part_record(part, cases[part.title]) for part in parts]
-    return task_record(task, records, time.monotonic() - start, end["trouble"], end["output"]), end["no import"]
-
-
-def in_turn(parts: Sequence[Part]) -> list[Part]:
-    """The parts in the order in which they are judged: the hidden ones last."""
-    return sorted(parts, key=lambda part: part.hidden)
+        for one in made:  # each ends the task that is in it
+            one.pipe.close()
+        for one in made:
+            os.waitpid(one.number, 0)
 
 
 def forked(run: Callable[[], object]) -> int:

@@ -1,4 +1,4 @@
-"""Factorisations of small matrices, column by column: what ONNX and the array API's own functions do not have."""
+"""Factorisations of matrices, column by column, and cofactors from the minors of small ones."""
 from __future__ import annotations
 
 import numpy as np
@@ -7,8 +7,8 @@ from ops import f
 
 
 def eliminated(m):
-    """m, (…, n, w), after elimination by the greatest pivots in its first n columns (Golub and Van Loan 2013, §3.4.6): the
-    rows, solved, the pivots, (…, n), and the sign of the rows' exchanges."""
+    """m, (…, n, w), with its first n columns eliminated, the pivots, (…, n), each the greatest,
+    and the sign of the exchanges of rows (Golub and Van Loan 2013, §3.4)."""
     n, left, pivots, order = m.shape[-2], True, [], []
     for k in range(n):
         column = m[..., k]
@@ -66,7 +66,7 @@ def cholesky(a):
 
 
 def reflected(a):
-    """The matrix r, (…, m, n), of Householder's reflections of a, and the orthogonal matrix q of a = q r, as LAPACK has them."""
+    """r, (…, m, n), and the orthogonal q of a = q r, by Householder's reflections with LAPACK's signs."""
     m, n = a.shape[-2:]
     q, places = f.broadcast(np.eye(m), (*a.shape[:-2], m, m)), np.arange(m)
     q = f.astype(q, (a.dtype.name,))
@@ -90,13 +90,14 @@ def upper(a):
     return f.where(np.tri(*r.shape[-2:], k=-1, dtype=bool), 0, r)
 
 
-# ---- cofactors ------------------------------------------------------------------------------------------------------
+# ---- cofactors ----------------------------------------------------------------------------------------------
 
 def minors(a):
     """a without row i and column j, (…, n, n, n − 1, n − 1), and the sign of each."""
     n = a.shape[-1]
     rest = np.array([[k for k in range(n) if k != i] for i in range(n)], int).reshape(n, n - 1)
-    return a[..., rest[:, None, :, None], rest[None, :, None, :]], 1.0 - 2.0 * (np.add.outer(np.arange(n), np.arange(n)) % 2)
+    signs = np.outer(*2 * [(-1.0) ** np.arange(n)])
+    return a[..., rest[:, None, :, None], rest[None, :, None, :]], signs
 
 
 def cofactor(a):
@@ -114,5 +115,7 @@ def cofactor_slope(t, a):
     return f.astype(signs, (a.dtype.name,)) * f.sum(cofactor(within) * minors(t)[0], (-2, -1))
 
 
-ELIMINATION = {"det": det, "detSign": det_sign, "logabsdet": logabsdet, "solve": solve, "inv": inv, "cholesky": cholesky,
-               "orthonormal": orthonormal, "upper": upper, "cofactor": cofactor, "cofactorSlope": cofactor_slope}
+ELIMINATION = {
+    "det": det, "detSign": det_sign, "logabsdet": logabsdet, "solve": solve, "inv": inv, "cholesky": cholesky,
+    "orthonormal": orthonormal, "upper": upper, "cofactor": cofactor, "cofactorSlope": cofactor_slope,
+}

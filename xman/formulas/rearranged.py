@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from ops import f
-from ops.linear_maps import cast, einsum_parts
+from ops.linear_maps import einsum_parts, in_precision_of
 
 
 def unbroadcast(x, like, axis=()):
@@ -15,7 +15,7 @@ def unbroadcast(x, like, axis=()):
     if extra < 0:
         return f.broadcast(x, like)
     added = tuple(i for i, n in enumerate(np.shape(x)) if i < extra or want[i - extra] == 1 != n)
-    return cast(f.reshape(f.sum(x, added), want) if added else x, like)
+    return in_precision_of(f.reshape(f.sum(x, added), want) if added else x, like)
 
 
 def dot_left(d, a, b):
@@ -131,4 +131,4 @@ def einsum_back(x, like, letters):
             n = like.shape[lead + k]
             shape = [n if j in (first, k) else 1 for j in range(len(mine))]
             x = f.where(np.eye(n, dtype=bool).reshape(shape), x, 0)
-    return cast(x, like)
+    return in_precision_of(x, like)

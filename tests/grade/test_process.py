@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from xman.errors import XManError
-from xman.grade import Assignment, load, room
-from xman.grade.record import case_record
+from xman.grade import Assignment, load, process
+from xman.grade.record import IN_HIDDEN, case_record, task_record_of
 from xman.grade.run import grade_all
-from xman.grade.sandbox import Sandbox
+from xman.grade.sandbox import sandbox_here
 from xman.grade.submissions import find
 from xman.grade.submissions.scratch import sweep
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are no rooms here")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are no such processes here")
 
 CHECKS = """
 from xman.grade import Assignment
@@ -51,8 +51,8 @@ BIG = SOURCE.format("3 ** 20")
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An assignment that evaluates what comes back as no assignment should, and room for submissions."""
-    monkeypatch.setattr(room, "TIMES", 1)
-    monkeypatch.setattr(room, "WALL_SECONDS", 20)
+    monkeypatch.setattr(process, "TIMES", 1)
+    monkeypatch.setattr(process, "WALL_SECONDS", 20)
     (tmp_path / "assignments" / "work" / "public").mkdir(parents=True)
     (tmp_path / "assignments" / "work" / "public" / "checks.py").write_text(CHECKS)
     (tmp_path / "assignments" / "work" / "grading.py").write_text(GRADING)
@@ -63,8 +63,8 @@ def folder(tmp_path, monkeypatch):
 def graded(folder, jobs=1, **sources):
     for name, source in sources.items():
         (folder / "class" / f"{name}.py").write_text(source)
-    records = grade_all(load(folder / "assignments" / "work"), find([folder / "class"], "work"), Sandbox.here(unsafe=True),
-                        folder / "out", None, jobs)
+    records = grade_all(load(folder / "assignments" / "work"), find([folder / "class"], "work"),
+                        sandbox_here(unsafe=True), folder / "out", None, jobs)
     return {record["submission"]: record for record in records}
 
 
@@ -80,9 +80,9 @@ SAID = "the grader stopped here: what came back took it too much processor time"
 
 
 def judged(judging, tasks=(0,), stop=None):
-    """What a room tells of the tasks."""
+    """What a process tells of the tasks."""
     before = children()
-    with room.rooms(2, judging, 1) as free:
+    with process.judging_processes(2, judging, 1) as free:
         lent = free.get()
         found = [list(lent.judged(task, Path("folder"), "a term", stop or threading.Event())) for task in tasks]
     assert children() == before
@@ -112,8 +112,8 @@ def sleeps(task, folder, term, stop):
     (swells, "too much memory"), (dies(signal.SIGSEGV), "more than it can do"), (dies(signal.SIGKILL), "too much time or memory"),
     (sleeps, "too much time or memory")])
 def test_a_task_that_meets_a_limit_is_told_and_the_next_one_is_judged(judging, why, monkeypatch):
-    monkeypatch.setattr(room, "MEMORY", 300 << 20)
-    monkeypatch.setattr(room, "WALL_SECONDS", 0.5 if judging is sleeps else 60)
+    monkeypatch.setattr(process, "MEMORY", 300 << 20)
+    monkeypatch.setattr(process, "WALL_SECONDS", 0.5 if judging is sleeps else 60)
 
     def second_is_well(task, *arguments):
         yield from judging(task, *arguments) if task == 0 else [{"case": [str(word) for word in arguments[:2]]}]
@@ -146,10 +146,10 @@ def test_a_task_that_is_stopped_can_tidy_up(tmp_path):
     assert (tmp_path / "tidy").exists()
 
 
-def test_a_room_whose_process_is_gone_says_so():
-    with room.rooms(1, sleeps, 1) as free:
+def test_a_process_that_is_gone_says_so():
+    with process.judging_processes(1, sleeps, 1) as free:
         lent = free.get()
-        os.kill(lent.process, signal.SIGKILL)
+        os.kill(lent.number, signal.SIGKILL)
         with pytest.raises(XManError, match="memory enough"):
             list(lent.judged(0, Path(), "a term", threading.Event()))
 
@@ -160,9 +160,9 @@ def test_where_a_hidden_part_met_the_limit_that_is_told_nobody():
     for title, hidden in (("seen", False), ("hidden", True), ("seen too", False)):
         task.part(title, 10, cases=["a", "b"], hidden=hidden)(None)
     events = [{"part": title, "case": case_record(name, 1.0)} for title in ("seen", "seen too") for name in "ab"]
-    record, no_import = room.told(task, task.parts, [*events, {"ended": "too much processor time"}])
-    assert (record["points"], record["trouble"], no_import) == (20, room.IN_HIDDEN, None)
-    record, _ = room.told(task, task.parts, [*events[:3], {"ended": "too much processor time"}])
+    record, no_import = task_record_of(task, task.parts, [*events, {"ended": "too much processor time"}])
+    assert (record["points"], record["trouble"], no_import) == (20, IN_HIDDEN, None)
+    record, _ = task_record_of(task, task.parts, [*events[:3], {"ended": "too much processor time"}])
     assert (record["points"], record["trouble"]) == (15, SAID)
     assert [part["title"] for part in record["parts"]] == ["seen", "hidden", "seen too"]
 
@@ -182,8 +182,8 @@ def parent(stat):
 WAITS = textwrap.dedent("""
     import sys
     from xman.cli import main
-    from xman.grade import room
-    room.TIMES = 1000
+    from xman.grade import process
+    process.TIMES = 1000
     sys.argv[1:] = ["grade", "run", "work", "class", "--out", "out", "--unsafe", "--jobs", "2"]
     main()
     """)

@@ -1,14 +1,16 @@
-"""Special functions in terms of elementary ones, computed in float64: what other libraries of arrays do not have."""
+"""Special functions in terms of elementary ones, computed in float64."""
 from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable
 
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 
 from ops import f
+from ops.functions import LOG_ROOT_TWO_PI
 
 ROOT_HALF, TERMS, SHIFT = math.sqrt(0.5), 8, 10
 
@@ -25,13 +27,13 @@ def wide(formula: Callable) -> Callable:
 
 @functools.cache
 def interpolant(name: str) -> tuple[float, float, list[float]]:
-    """Two ends, and the coefficients of a polynomial on −1 to 1, of a function that has no pole near the line between them."""
+    """Two ends, and the coefficients of a polynomial on −1 to 1: of a function without poles near there."""
     from scipy import special
     function, low, high, degree = {
         "erf":    (lambda s: special.erf(np.sqrt(s)) / np.sqrt(s), 0.0, 1.0, 11),
         "erfc":   (lambda t: np.log(special.erfcx(2 / t - 2) / t), 0.0, 1.0, 23),  # Press et al. 2007, §6.2.2
         "erfinv": (lambda s: special.erfinv(np.sqrt(s)) / np.sqrt(s), 0.0, 0.25, 11),
-        "ndtri":  (lambda r: special.ndtri_exp(-np.exp(2 * r) / 2) / np.exp(r), 0.16, 3.67, 23),  # of p from 1/2 to 5e-324
+        "ndtri":  (lambda r: special.ndtri_exp(-np.exp(2 * r) / 2) / np.exp(r), 0.16, 3.67, 23),  # to p = 5e-324
     }[name]
     series = Chebyshev.interpolate(function, degree, (low, high))
     return low, high, series.convert(kind=Polynomial, domain=series.domain, window=(-1, 1)).coef.tolist()
@@ -81,7 +83,7 @@ def erfinv(x):
     return f.where(near, x * interpolated("erfinv", f.where(near, x * x, 0.0)), far)
 
 
-# ---- the Gamma function: asymptotic series beyond SHIFT, and reflection (Abramowitz and Stegun, chapter 6) ---------------
+# ---- the Gamma function: asymptotic series beyond SHIFT, and reflection (Abramowitz and Stegun 6) -----------
 
 @functools.cache
 def bernoulli_numbers():
@@ -93,7 +95,8 @@ def bernoulli_series(n, z):
     """Σ B₂ₖ (2k + n − 1)! / (2k)! / z^(2k + n)."""
     total, square = 0.0, 1.0 / (z * z)
     for k in range(TERMS, 0, -1):
-        total = (total + bernoulli_numbers()[2 * k] * math.factorial(2 * k + n - 1) / math.factorial(2 * k)) * square
+        ratio = math.factorial(2 * k + n - 1) / math.factorial(2 * k)
+        total = (total + bernoulli_numbers()[2 * k] * ratio) * square
     return total / z ** n if n else total
 
 
@@ -107,8 +110,8 @@ def gammaln(x):
     def both(x, angle):
         near = f.less(x, SHIFT)
         z = f.where(near, x + SHIFT, x)
-        product = functools.reduce(lambda p, k: p * (x + k), range(1, SHIFT), x)
-        series = (z - 0.5) * (f.log(z) - 1.0) + (math.log(2.0 * math.pi) - 1.0) / 2.0 + bernoulli_series(-1, z)
+        product = functools.reduce(operator.mul, [x + k for k in range(SHIFT)])
+        series = (z - 0.5) * (f.log(z) - 1.0) + LOG_ROOT_TWO_PI - 0.5 + bernoulli_series(-1, z)
         right = series - f.where(near, f.log(product), 0.0)
         return f.log(math.pi / f.abs(f.sin(angle))) - right, right
     return reflected(both, x)
@@ -117,14 +120,15 @@ def gammaln(x):
 def polygamma(n, x):
     def both(x, angle):
         z = x + SHIFT
-        before = functools.reduce(lambda total, k: total + (x + k) ** -(n + 1.0), range(1, SHIFT), x ** -(n + 1.0))
+        before = functools.reduce(operator.add, [(x + k) ** -(n + 1.0) for k in range(SHIFT)])
         lead = -f.log(z) if n == 0 else math.factorial(n - 1) * z ** -float(n)
         series = lead + math.factorial(n) * (f.half(z ** -(n + 1.0)) + before) + bernoulli_series(n, z)
-        right, cot = (-1.0) ** (n + 1) * series, Polynomial([0, math.pi])  # π cot(πx), and then its derivatives
+        right, cot = (-1.0) ** (n + 1) * series, Polynomial([0, math.pi])  # π cot(πx), then its derivatives
         for _ in range(n):
             cot = -math.pi * cot.deriv() * Polynomial([1, 0, 1])
         c = f.cos(angle) / f.sin(angle)
-        return (-1.0) ** n * right - functools.reduce(lambda total, a: total * c + a, cot.coef[::-1].tolist()), right
+        slope = functools.reduce(lambda total, a: total * c + a, cot.coef[::-1].tolist())
+        return (-1.0) ** n * right - slope, right
     return reflected(both, x)
 
 

@@ -9,7 +9,6 @@ import math
 import numpy as np
 
 from ops import G, f
-from ops.activations import logSoftmax_of_entries, softmax_of_entries
 from ops.reductions import count
 
 from . import rearranged as to
@@ -37,15 +36,6 @@ def ratio(x, y):
 def share(x, y):
     dtype = (np.dtype((x if hasattr(x, "dtype") else y).dtype).name,)
     return f.half(f.astype(f.greater(x, y), dtype) + f.astype(f.greater_equal(x, y), dtype))
-
-
-def clip(x, lo=None, hi=None):
-    x = x if lo is None else f.maximum(x, lo)
-    return x if hi is None else f.minimum(x, hi)
-
-
-def exp_difference(x, y):
-    return f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y))
 
 
 def log1p(x):
@@ -113,12 +103,8 @@ def ties(x, out, axis=None):
     return f.astype(shared / f.maximum(f.sum(shared, axis, True), 1), dtype)
 
 
-def shift(x, axis, first=0.0):
-    """One place on along axis."""
-    return moved(x, axis, 1, first)
-
-
 def moved(x, axis, places, first):
+    """So many places on along axis."""
     whole = (slice(None),) * (axis % x.ndim)
     border = x[(*whole, slice(0, places))]
     return f.concat(axis, f.broadcast(f.astype(first, (np.dtype(x.dtype).name,)), border), x[(*whole, slice(None, -places))])
@@ -168,20 +154,14 @@ def over_classes(y, x):
     return -f.sum(f.scale(y, x), -1, True)
 
 
-def sigmoid_cross_entropy(z, y):
-    y = f.oneHot(y, z)
-    return f.scale(y, f.softplus(-z)) + f.scale(1 - y, f.softplus(z))
-
-
 def hinge(z, y):
     y = f.oneHot(y, z)
     return f.sum((1 - y) * f.maximum(1.0 + z + over_classes(y, z), 0), -1, True)
 
 
-FORMULAS = {
-    **{op: G[op] for op in "alias column count elu gelu half leakyRelu logSigmoid reciprocal relu silu softplus square "
-                           "stopGradient unpad".split()},  # these are written in the language
-    "share": share, "scale": scale, "ratio": ratio, "clip": clip, "expDifference": exp_difference,
+FORMULAS = {  # beside those that stand in the rows
+    **{op: G[op] for op in ("alias", "column", "count", "unpad")},  # these are written in the language
+    "share": share, "scale": scale, "ratio": ratio,
     "exp2":     lambda x: f.power(2.0, x),
     "cbrt":     lambda x: f.sign(x) * f.power(f.abs(x), 1.0 / 3.0),
     "log1p": log1p, "expm1": expm1, "hypot": hypot, "arctan2": arctan2, "logaddexp": logaddexp,
@@ -191,23 +171,15 @@ FORMULAS = {
     "floor_divide": lambda x, y: f.round((x - f.remainder(x, y)) / y),
     "signbit":  lambda x: f.logical_or(f.less(x, 0), f.logical_and(f.equal(x, 0), f.less(1.0 / x, 0))),
     "sigmoid":  lambda x: 1.0 / (1.0 + f.exp(-x)),
-    "mean": mean, "centered": centered, "var": var, "logsumexp": logsumexp, "ties": ties, "shift": shift, "scan": scan,
+    "mean": mean, "centered": centered, "var": var, "logsumexp": logsumexp, "ties": ties, "scan": scan,
     "cumprod": cumprod,
+    "shift":    lambda x, axis, first=0.0: moved(x, axis, 1, first),
     "std":      lambda x, axis=None, keepdims=False, ddof=0: f.sqrt(var(x, axis, keepdims, ddof)),
-    "squaredNorm": lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims),
-    "norm":     lambda x, axis=None, keepdims=False: f.sqrt(f.sum(x * x, axis, keepdims)),
-    "frobeniusNorm": lambda x: f.sqrt(f.sum(x * x)),
-    "softmax":  softmax_of_entries,
-    "logSoftmax": logSoftmax_of_entries,
     "unbroadcast": to.unbroadcast, "dotLeft": to.dot_left, "dotRight": to.dot_right, "mT": to.exchanged, "flip": to.flip,
     "roll": to.roll, "pad": to.pad, "part": to.part, "diag": to.diag, "diagBack": to.diag_back, "correlate": to.correlate,
-    "outer":    lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)),
     "convolve": lambda a, v: f.correlate(f.pad(a, v.shape[0] - 1), f.flip(v)),
     "trace":    lambda x: f.sum(f.diag(x)),
     "einsum": to.einsum, "einsumBack": to.einsum_back,
     **ELIMINATION, **SPECIAL, "inverseGaps": inverse_gaps, "lowerHalf": lower_half,
-    "oneHot": one_hot, "sigmoidCrossEntropy": sigmoid_cross_entropy, "hinge": hinge,
-    "crossEntropy": lambda p, y: over_classes(f.oneHot(y, p), f.log(p)),
-    "softmaxCrossEntropy": lambda z, y: over_classes(f.oneHot(y, z), f.logSoftmax(z)),
-    "squaredError": lambda x, v: 0.5 * f.square(x - f.oneHot(v, x)),
+    "oneHot": one_hot, "hinge": hinge,
 }

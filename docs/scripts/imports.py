@@ -1,0 +1,73 @@
+"""The picture of imports: which part of the project imports which, read off the code."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from xman.show.picture.drawing import Arrow, BoxOfLines, Picture
+
+ROOT = Path(__file__).parents[2]
+CORE = "the list"  # the files of xman itself
+
+
+def part(names: tuple[str, ...]) -> str:
+    """The part that a module belongs to: a folder of xman, the files beside them, or ops."""
+    if names[0] == "ops":
+        return "ops"
+    return names[1] if len(names) > 1 and (ROOT / "xman" / names[1]).is_dir() else CORE
+
+
+def imports(file: Path) -> Iterator[tuple[str, ...]]:
+    """The names of the modules of this project that the file imports, wherever in it."""
+    home = file.relative_to(ROOT).with_suffix("").parts
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            around = home[:-node.level] if node.level else ()
+            whole = (*around, *(node.module or "").split(".")) if node.module else around
+            yield from ((*whole, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (tuple(alias.name.split(".")) for alias in node.names)
+
+
+def arrows() -> set[tuple[str, str]]:
+    """The pairs (part, what it imports)."""
+    found = set()
+    for file in [*(ROOT / "xman").rglob("*.py"), *(ROOT / "ops").glob("*.py")]:
+        names = file.relative_to(ROOT).with_suffix("").parts
+        if names in (("xman", "__init__"), ("xman", "__main__")):
+            continue  # the package's front page: it hands on what lies in the parts
+        found |= {(part(names), part(module)) for module in imports(file) if module[0] in ("ops", "xman")}
+    return {(one, other) for one, other in found if one != other}
+
+
+def reached(one: str, pairs: set[tuple[str, str]]) -> set[str]:
+    """What can be reached from one, itself only where a way leads back to it."""
+    found, todo = set(), [one]
+    while todo:
+        here = todo.pop()
+        new = {other for start, other in pairs if start == here} - found
+        found |= new
+        todo += new
+    return found
+
+
+def write(folder: Path) -> None:
+    """imports.svg: an arrow from each part up to those that build on it, unless a longer way says so already.
+
+    Parts that import each other share a box.
+    """
+    pairs = arrows()
+    below = {name: reached(name, pairs) for pair in pairs for name in pair}
+    box = {name: tuple(sorted({name} | {other for other in below[name] if name in below[other]})) for name in below}
+    pairs = {(box[one], box[other]) for one, other in pairs} - {(one, one) for one in box.values()}
+    drawn = {(one, other) for one, other in pairs if other not in reached(one, pairs - {(one, other)})}
+    boxes = sorted(set(box.values()), key=lambda names: (len(below[names[0]]), names))  # each after those that it imports
+    nodes = [BoxOfLines(" ".join(names), (" · ".join(names), f"{sum(map(size, names)):,} lines")) for names in boxes]
+    Picture(nodes, [Arrow(" ".join(low), " ".join(high)) for high, low in sorted(drawn)]).save(str(folder / "imports.svg"))
+
+
+def size(name: str) -> int:
+    """The lines of a part."""
+    files = ((ROOT / "xman").glob("*.py") if name == CORE else
+             (ROOT / "ops").glob("*.py") if name == "ops" else (ROOT / "xman" / name).rglob("*.py"))
+    return sum(len(file.read_text("utf-8").splitlines()) for file in files)

@@ -1,0 +1,25 @@
+"""The sandbox of this machine: bubblewrap where it works, else, where that is asked for, a weaker one."""
+from __future__ import annotations
+
+import functools
+
+from xman.errors import XManError
+
+from .box import Sandbox
+from .bubblewrap import Bubblewrap
+from .unsafe import Unsafe
+
+
+@functools.cache
+def sandbox_here(unsafe: bool = False) -> Sandbox:
+    """The sandbox of this machine, tried once by running it. XManError says what to install for one.
+
+    unsafe: where bubblewrap does not work, a weaker one, which the network and all files are open to.
+    """
+    try:
+        return Bubblewrap.found()
+    except XManError as error:
+        if unsafe:
+            return Unsafe.found()
+        raise XManError(f"{error} Without a sandbox a submission can read and write the files of this machine and reach "
+                        "the network; --unsafe grades it all the same.") from None
