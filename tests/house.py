@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 WIDE = 110
-LEFT_OUT = ()
+LEFT_OUT = "xman.engines.llvm", "xman.engines.nests"
 OF_OPERATORS = "ops", "xman.numpy", "xman.scipy", "xman.engines", "xman.export", "xman.formulas"
 
 

@@ -11,9 +11,9 @@ import xman
 from xman import XManError, eval, gradient
 
 pytest.importorskip("llvmlite")
-from xman.engines.llvm import disk  # noqa: E402
-from xman.engines.llvm.schedule import Tree  # noqa: E402
-from xman.engines.llvm.views import diagonal, indexed, reshaped, spread, transposed, whole  # noqa: E402
+from xman.engines.llvm import disk
+from xman.engines.nests.schedule import Tree
+from xman.engines.nests.views import diagonal, indexed, reshaped, spread, transposed, whole
 
 R = np.random.default_rng(15)
 
@@ -67,7 +67,7 @@ def test_placing_is_not_quadratic():
             chain += [(f"y{k}", "mul", ("x", f"s{k}")), lines[k + 1]]
         program = xman.engines.program.program_of(xman.WengertList(chain), {"x": np.ones(3)}, (f"s{n}",), {})
         count, place = [0], Tree.waits
-        from xman.engines.llvm.lines import Lines
+        from xman.engines.nests.lines import Lines
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Tree, "waits", lambda self, node, count=count, place=place:
                           count.__setitem__(0, count[0] + len(found := place(self, node))) or found)
@@ -119,8 +119,8 @@ def test_minus_zero_nan_infinities_and_denormals_are_numpys():
 def test_steps_in_a_row_that_are_alike_share_their_code():
     lines = [(f"h{k + 1}", "dot", (f"t{k}", "W")) if j else (f"t{k}", "tanh", (f"h{k}",)) for k in range(6) for j in (0, 1)]
     values = {"h0": R.normal(size=(16, 16)), "W": R.normal(size=(16, 16))}
-    from xman.engines.llvm.lines import Lines
     from xman.engines.llvm.step import Step
+    from xman.engines.nests.lines import Lines
     program = xman.engines.program.program_of(xman.WengertList(lines), values, ("h6",), {})
     assert len(Step(Lines(program)).names) == 1
 

@@ -1,12 +1,8 @@
-"""The engine llvm: lists as nests of loops over affine views, compiled by LLVM. Read it in this order:
+"""The engine llvm: the nests of a list (`engines/nests`, to be read first), compiled by LLVM.
 
-    views       where a number lies: an affine map from the indices of loops into the memory of a register
-    nests       what there is to do: lines, and the loops, products and calls of a tree
-    lines       from each line of a list to views, to lines of the tree, or to products
-    schedule    the one rule by which a line finds its place in the tree, and what memory that leaves to be kept
     arithmetic  what an operator does to numbers, in LLVM's words; formulas and powers are elementary functions
-    emit        from the tree to LLVM's text
-    products    BLAS, called by its symbols
+    emit        from the tree to LLVM's text, a function for each nest; products: BLAS, called by its symbols
+    step        the function that calls them all, and where in memory their roots lie
     compiled    from LLVM's text to machine code, by way of `disk`
     engine      the function in Python that looks at the values and runs it all
 """

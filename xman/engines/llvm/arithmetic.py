@@ -65,7 +65,8 @@ def converted(f: Any, x: str, source: np.dtype, to: np.dtype) -> str:
         test = f"fcmp une {old} {x}, {literal(0, source)}" if kind == "f" else f"icmp ne {old} {x}, 0"
         return f.do(test)
     if kind == "f":
-        how = "fptoui" if to.kind == "u" else "fptosi" if to.kind == "i" else "fpext" if to.itemsize > source.itemsize else "fptrunc"
+        how = "fpext" if to.itemsize > source.itemsize else "fptrunc"
+        how = {"u": "fptoui", "i": "fptosi"}.get(to.kind, how)
     elif to.kind == "f":
         how = "sitofp" if kind == "i" else "uitofp"
     elif old == new:
@@ -163,7 +164,8 @@ def written(op: str, kind: str) -> str:
     types = {"boolean": ir.IntType(1), "int32": ir.IntType(32), "int64": ir.IntType(64), "float32": ir.FloatType(),
              "float64": ir.DoubleType()}
     formula, module = FORMULAS[op], ir.Module()
-    function = ir.Function(module, ir.FunctionType(types[kind], [types[kind]] * formula.__code__.co_argcount), f"xman_{op}_{kind}")
+    signature = ir.FunctionType(types[kind], [types[kind]] * formula.__code__.co_argcount)
+    function = ir.Function(module, signature, f"xman_{op}_{kind}")
     function.linkage = "internal"
     function.attributes.add("alwaysinline")
     builder = ir.IRBuilder(function.append_basic_block("entry"))

@@ -24,8 +24,9 @@ def llvm() -> ModuleType:
     array, number = np.zeros(3), np.float64(2.5)
     pair = (array, number)
     read = lambda kind, at: kind.from_address(at).value
-    if (read(ctypes.c_void_p, id(pair) + ITEMS + 8), read(ctypes.c_void_p, id(array) + DATA), read(ctypes.c_double, id(number) + DATA)
-            ) != (id(number), array.ctypes.data, 2.5):
+    pointer = ctypes.c_void_p
+    if (read(pointer, id(pair) + ITEMS + 8), read(pointer, id(array) + DATA), read(ctypes.c_double, id(number) + DATA)) != (
+            id(number), array.ctypes.data, 2.5):
         raise XManError("the engine llvm reads arrays where CPython keeps them, and this Python keeps them elsewhere")
     found.initialize_native_target()
     found.initialize_native_asmprinter()
@@ -44,8 +45,9 @@ def functions(text: str, count: int, routines: Iterable[str]) -> list[Callable[[
     binding = llvm()
     for name in routines:
         binding.add_symbol(f"xman_{name}", address(name))
-    key = hashlib.sha256("\n".join([Path(__file__).read_text("utf-8"), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten(),
-                                    str(binding.llvm_version_info), binding.get_default_triple(), text]).encode()).hexdigest()[:40]
+    made_of = [Path(__file__).read_text("utf-8"), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten(),
+               str(binding.llvm_version_info), binding.get_default_triple(), text]
+    key = hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:40]
     code = disk.load(key)
     if code is None:
         code = optimised(text)

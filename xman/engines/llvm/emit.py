@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ..nests.schedule import Tree
+from ..nests.tree import REDUCTIONS, TILE, Line, Loop
+from ..nests.views import View
 from . import arithmetic
 from .arithmetic import BOOL, converted, in_memory, literal, llvm_type
-from .nests import REDUCTIONS, TILE, Line, Loop
-from .schedule import Tree
-from .views import View
 
 # turns of a loop: that are written out, where it has few lines, and up to which more turns at once would keep it from vectors
 UNROLLED, FEW, SHORT = 4, 8, 64
@@ -56,7 +58,8 @@ class Function:
         self.block = name
         return index, size, first, step, name, before, len(self.out) - 1
 
-    def close(self, index: str, size: int | str, first: str, step: int, name: str, before: str, mark: int, lines: int = 1) -> None:
+    def close(self, index: str, size: int | str, first: str, step: int, name: str, before: str, mark: int,
+              lines: int = 1) -> None:
         after = self.do(f"add nuw nsw i64 {index}, {step}")
         more = self.do(f"icmp slt i64 {after}, {size}")
         short = isinstance(size, int) and size <= SHORT
@@ -99,7 +102,8 @@ class Nest(Function):
 
     def text(self, name: str) -> str:
         args = ", ".join(f"ptr noalias {p}" for p in self.memory.values())
-        return "\n".join([f"define internal void @{name}({args}) noinline {{", "entry:", *self.entry, *self.out, " ret void", "}"])
+        head = f"define internal void @{name}({args}) noinline {{"
+        return "\n".join([head, "entry:", *self.entry, *self.out, " ret void", "}"])
 
     def prepare(self, node: Loop | Line) -> None:
         """Note where sums begin and end."""
@@ -249,7 +253,7 @@ class Nest(Function):
         for stride, n, key in view.gathered:
             whole = self.load(key, at)
             dtype = self.roots[key.root].dtype
-            wide = whole if dtype.itemsize == 8 else self.do(f"{'sext' if dtype.kind == 'i' else 'zext'} {llvm_type(dtype)} {whole} to i64")
+            wide = converted(self, whole, dtype, np.dtype(np.int64))
             back = self.do(f"add nsw i64 {wide}, {n}")
             negative = self.do(f"icmp slt i64 {wide}, 0")
             terms[self.do(f"select i1 {negative}, i64 {back}, i64 {wide}")] = stride

@@ -13,14 +13,14 @@ import numpy as np
 import ops
 
 from ..memory import arena
+from ..nests.lines import Lines
+from ..nests.tree import Call, Line, Loop, described
+from ..nests.views import View
 from ..plan import Buffer, Plan, flops_of
 from ..program import GEMM, Built, Program
 from ..text import Text, guard, own_array
 from .compiled import functions
-from .lines import Lines
-from .nests import Call, Line, Loop, described
 from .step import Step
-from .views import View
 
 
 def build(program: Program) -> Built:
@@ -29,7 +29,8 @@ def build(program: Program) -> Built:
     step = Step(lines)
     tree = "\n".join(described(lines.tree.body, lines.tree.roots))
     writer = Writer(lines, step)
-    return Built(writer.function(functions(step.text, len(step.parts), step.blas.routines)), f"{tree}\n\n{writer.text}", writer.plan())
+    run = writer.function(functions(step.text, len(step.parts), step.blas.routines))
+    return Built(run, f"{tree}\n\n{writer.text}", writer.plan())
 
 
 class Writer:
@@ -67,8 +68,8 @@ class Writer:
             text.add(f"if {s} == 0: return None")  # BLAS would not look at the matrices
         for x in program.constants:
             if x in roots:
-                kind = self.kinds[x]
-                text.objects[x] = np.array(program.constants[x], kind.dtype, order="C") if kind.array else kind.dtype.type(program.constants[x])
+                kind, value = self.kinds[x], program.constants[x]
+                text.objects[x] = np.array(value, kind.dtype, order="C") if kind.array else kind.dtype.type(value)
         views = [(x, self.name(x)) for x in sorted(self.inside)]
         parts = [(self.step.places[x], roots[x]) for x, _ in views]
 

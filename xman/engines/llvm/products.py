@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from ..nests.contractions import leading
+from ..nests.tree import Product, Root
+from ..nests.views import View, row_by_row
 from .arithmetic import converted, literal, llvm_type
-from .contractions import leading
 from .emit import Function
-from .nests import Product, Root
-from .views import View, row_by_row
 
 LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 
@@ -74,7 +74,8 @@ class Blas:
                 x, ld, vector, step, (flag, *sizes) = a, lda, b, node.b.strides[-2], ("t", k, m) if ta == "n" else ("n", m, k)
             else:       # Cᵀ = Bᵀ aᵀ
                 x, ld, vector, step, (flag, *sizes) = b, ldb, a, node.a.strides[-1], ("n", n, k) if tb == "n" else ("t", k, n)
-            self.call(f, dtype, "gemv", letter(flag), *map(whole, sizes), alpha, x, whole(ld), vector, whole(step or 1), beta, c, whole(1))
+            self.call(f, dtype, "gemv", letter(flag), *map(whole, sizes), alpha, x, whole(ld), vector, whole(step or 1), beta, c,
+                      whole(1))
         else:
             self.call(f, dtype, "gemm", letter(tb), letter(ta), whole(n), whole(m), whole(k), alpha, b, whole(ldb), a, whole(lda),
                       beta, c, whole(n))

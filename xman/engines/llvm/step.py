@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..memory import ALIGNED, Event, placed
+from ..nests.lines import Lines
+from ..nests.tree import Call, Line, Product
 from .arithmetic import in_memory
 from .emit import HINTS, Function, Nest
-from .lines import Lines
-from .nests import Call, Line, Product
 from .products import Blas
 
-ITEMS, DATA = 24, 16  # bytes of an object of CPython before a tuple's items, and before an array's pointer or a number (`compiled`)
+# bytes of an object of CPython before a tuple's items, and before an array's pointer or a number (`compiled` makes sure)
+ITEMS, DATA = 24, 16
 
 
 class Item(NamedTuple):
@@ -81,7 +84,8 @@ class Step:
         return places, size + ALIGNED
 
     def bounded(self) -> set[tuple[str, str]]:
-        return {(in_memory(self.roots[x].dtype), "zext" if self.roots[x].dtype.kind == "u" else "sext") for x, _, _ in self.lines.bounds}
+        """The types of indices that are looked at, and how each becomes a wider one."""
+        return {widened(self.roots[x].dtype) for x, _, _ in self.lines.bounds}
 
     def function(self, k: int, part: list[Item]) -> str:
         """The text of one function."""
@@ -101,9 +105,10 @@ class Step:
                 where[x] = at
             return where[x]
 
-        bad = [f.do(f"call i1 @bounded_{in_memory(self.roots[x].dtype)}_{'zext' if self.roots[x].dtype.kind == 'u' else 'sext'}"
-                    f"(ptr {pointer(x)}, i64 {self.roots[x].size}, i64 {max(low, 0) if self.roots[x].dtype.kind == 'u' else low}, i64 {high})")
-               for x, low, high in self.lines.bounds] if k == 0 else []
+        bad = []
+        for x, low, high in self.lines.bounds if k == 0 else ():
+            (T, how), low = widened(self.roots[x].dtype), max(low, 0) if self.roots[x].dtype.kind == "u" else low
+            bad.append(f.do(f"call i1 @bounded_{T}_{how}(ptr {pointer(x)}, i64 {self.roots[x].size}, i64 {low}, i64 {high})"))
         for test in bad:
             go = f.new("go")[1:]
             f.put(f"br i1 {test}, label %bad, label %{go}")
@@ -126,6 +131,11 @@ class Step:
             f.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
             f.put(f"call void @llvm.memset.p0.i64(ptr {pointer(x)}, i8 0, i64 {self.roots[x].bytes}, i1 false)")
         self.filled.add(x)
+
+
+def widened(dtype: np.dtype) -> tuple[str, str]:
+    """A type of whole numbers, and the instruction that makes such a number longer."""
+    return in_memory(dtype), "zext" if dtype.kind == "u" else "sext"
 
 
 BOUNDED = """define internal i1 @bounded_{T}_{how}(ptr %x, i64 %n, i64 %low, i64 %high) {{

@@ -16,7 +16,7 @@ from math import prod
 
 import numpy as np
 
-from .nests import REDUCTIONS, TILE, Call, Line, Loop, Product, Root
+from .tree import REDUCTIONS, TILE, Call, Line, Loop, Product, Root
 from .views import View, row_by_row, whole
 
 ON_STACK = 8  # a root that keeps no more numbers than that within loops lies on the stack

@@ -77,7 +77,8 @@ def mT(w: Any, step: Step, v: list) -> Any:
 def flip(w: Any, step: Step, v: list) -> Any:
     n, axis = len(w.kinds[step[0]].shape), step[2][1] if len(step[2]) > 1 else None
     axes = range(n) if axis is None else [a % n for a in (axis if isinstance(axis, tuple) else (axis,))]
-    return indexed(v[0], [slice(None, None, -1) if k in axes else slice(None) for k in range(n)]) if isinstance(v[0], View) else v[0]
+    keys = [slice(None, None, -1) if k in axes else slice(None) for k in range(n)]
+    return indexed(v[0], keys) if isinstance(v[0], View) else v[0]
 
 
 def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list | None:
@@ -221,7 +222,9 @@ def diag_back(w: Any, step: Step, v: list) -> Any:
     k = k[0] if k else 0
     if not isinstance(v[0], View):
         return None
-    return put(w, step[0], [(lambda root: diagonal(root, k), v[0])], "into") if len(w.kinds[step[0]].shape) == 2 else diagonal(v[0], k)
+    if len(w.kinds[step[0]].shape) != 2:
+        return diagonal(v[0], k)
+    return put(w, step[0], [(lambda root: diagonal(root, k), v[0])], "into")
 
 
 def one_hot(w: Any, step: Step, v: list) -> Any:
@@ -232,7 +235,8 @@ def one_hot(w: Any, step: Step, v: list) -> Any:
         return None
     root = w.tree.roots[v[0].root]
     n, rows = kind.shape[-1], kind.shape[:-1]
-    if n == 1 or root.place != "given" or root.dtype.kind == "b" or have not in (rows, (*rows, 1)) or n > np.iinfo(root.dtype).max:
+    if n == 1 or root.place != "given" or root.dtype.kind == "b" or have not in (rows, (*rows, 1)) or (
+            n > np.iinfo(root.dtype).max):
         return None
     w.bounds[root.name, 0, n] = None
     classes = w.constant(np.arange(n, dtype=root.dtype))
@@ -245,7 +249,8 @@ def count(w: Any, step: Step, v: list) -> Any:
 
 
 ARRANGEMENTS = {
-    "alias": same, "stopGradient": same, "broadcast": broadcast, "reshape": reshape, "transpose": transpose, "mT": mT, "flip": flip,
-    "getitem": getitem, "take": take, "scatterAdd": scatter_add, "concat": concat, "stack": stack, "part": part, "roll": roll,
+    "alias": same, "stopGradient": same, "broadcast": broadcast, "reshape": reshape, "transpose": transpose, "mT": mT,
+    "flip": flip, "getitem": getitem, "take": take, "scatterAdd": scatter_add, "concat": concat, "stack": stack, "part": part,
+    "roll": roll,
     "shift": shift, "pad": pad, "unpad": unpad, "diag": diag, "diagBack": diag_back, "oneHot": one_hot, "count": count,
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,20 +17,19 @@ import ops
 from ...wengert import Line as Step
 from ..folded import folded, ordered
 from ..program import GEMM, Program, held
-from . import arithmetic
-from .arrangements import ACCUMULATED, ARRANGEMENTS, spread_to
-from .contractions import CONTRACTIONS, gemm
-from .nests import Call, Line, Product
+from .arrangements import ARRANGEMENTS
+from .contractions import CONTRACTIONS
+from .entrywise import NATIVE, TABLE, entrywise
 from .schedule import Tree
-from .views import View, exchanged, reshaped, spread, strided, whole
+from .tree import Call, Line
+from .views import View, spread, strided, whole
 
-NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 SHAPE_ALONE = {"reshape": 1, "broadcast": 1, "scatterAdd": 1, "unbroadcast": 1, "diagBack": 1, "einsumBack": 1}
 # the places of arguments that have to be literals
-LITERAL = {**dict.fromkeys(("concat", "stack", "einsum"), (0,)), **dict.fromkeys(("flip", "pad", "unpad", "transpose", "diag"), (1,)),
-           **dict.fromkeys(("sum", "prod", "max", "min", "roll", "shift", "part"), (1, 2)), "broadcast": (2,), "unbroadcast": (2,),
-           "take": (2,), "diagBack": (2,), "ties": (2,), "einsumBack": (2,), "count": (1,)}
-LONG_SUM = 4096  # numbers, from which on single precision is added up in double
+LITERAL = {**dict.fromkeys(("concat", "stack", "einsum"), (0,)),
+           **dict.fromkeys(("flip", "pad", "unpad", "transpose", "diag", "count"), (1,)),
+           **dict.fromkeys(("sum", "prod", "max", "min", "roll", "shift", "part"), (1, 2)),
+           **dict.fromkeys(("broadcast", "unbroadcast", "take", "diagBack", "ties", "einsumBack"), (2,))}
 
 
 class Lines:
@@ -193,137 +191,3 @@ class Lines:
         name = self.fresh(f"constant{len(self.constants)}.{array.dtype}")
         self.constants[name] = np.array(array, order="C")
         return self.tree.root(name, array.shape, array.dtype, "given")
-
-
-# ---- entry by entry -------------------------------------------------------------------------------------------------
-
-def entrywise(w: Lines, step: Step, v: list) -> Any:
-    """An operator entry by entry; None where the arithmetic does not have it for these types."""
-    dst, op, args = step
-    kind, computed = w.kinds[dst], computed_in(w, step)
-    if any(isinstance(a, ACCUMULATED) for a in v):
-        return accumulated(w, step, v)
-    if op == "astype":
-        op, v = "copy", v[:1]
-    if computed is None or not arithmetic.has(op, computed, kind.dtype) or not all(
-            isinstance(a, (View, int, float)) or isinstance(a, np.generic) and a.dtype in NATIVE for a in v):
-        return None
-    v = [a.item() if isinstance(a, np.generic) else a for a in v]
-    if op == "power" and type(v[1]) in (int, float) and v[1] in (2, 3) and kind.dtype.kind == "f" and isinstance(v[0], View):
-        square = w.line(f"{dst}.square" if v[1] == 3 else dst, "mul", [v[0], v[0]], kind.shape, kind.dtype)
-        return square if v[1] == 2 else w.line(dst, "mul", [square, v[0]], kind.shape, kind.dtype)
-    target = None
-    if dst in w.direct and meets_itself(w.program.inplace[dst], v, kind.shape):
-        target = whole(w.program.inplace[dst], kind.shape)
-    return w.line(dst, op, v, kind.shape, kind.dtype, computed=computed, target=target)
-
-
-def meets_itself(x: str, v: list, shape: tuple[int, ...]) -> bool:
-    """Whether x is read at the places alone that are to be written."""
-    return all(a == whole(x, shape) for a in v if isinstance(a, View) and a.root == x)
-
-
-def computed_in(w: Lines, step: Step) -> np.dtype | None:
-    """The type in which NumPy computes a line; None where loops have no such type."""
-    dst, op, args = step
-    dtype = w.kinds[dst].dtype
-    if op == "astype":
-        source = w.kinds[args[0]].dtype if isinstance(args[0], str) else np.dtype(type(args[0]))
-        return dtype if source.kind != "f" or dtype.kind in "fb" else None  # what does not fit is C's affair
-    types = [w.kinds[a].dtype if isinstance(a, str) else a for a in args]
-    if op == "where":
-        return dtype
-    if dtype.kind == "f":
-        return dtype
-    try:
-        found = np.result_type(*types) if dtype.kind == "b" else dtype
-        for a in types:
-            if not isinstance(a, np.dtype):
-                found.type(a)  # a number that fits
-    except (OverflowError, TypeError, ValueError):
-        return None
-    signs = {t.kind for t in types if isinstance(t, np.dtype)}
-    return found if found in NATIVE and not signs >= {"i", "u"} else None
-
-
-def accumulated(w: Lines, step: Step, v: list) -> View:
-    """A sum with what an index alone brings back: it is added in its place, and not spread over zeros first."""
-    dst, _, args = step
-    shape, dtype = w.kinds[dst].shape, w.kinds[dst].dtype
-    late, others = [x for x in v if isinstance(x, ACCUMULATED)], [x for x in v if not isinstance(x, ACCUMULATED)]
-    base = next((x for a, x in zip(args, v, strict=True) if isinstance(x, View) and w.uses[a] == 1
-                 and w.is_whole(x, shape) and collects(w, x.root)), None)
-    if base is None:
-        base = w.tree.root(w.fresh(dst), shape, dtype)
-        for x in others:
-            w.line(dst, "copy", [x], shape, how="into", target=base)
-    for x in late:
-        x.add(w, base)
-    return base
-
-
-def collects(w: Lines, root: str) -> bool:
-    """Whether all that is written to a root is added there."""
-    writers = w.tree.writers.get(root, ())
-    return w.tree.roots[root].place == "arena" and not w.tree.readers.get(root) and bool(writers) and all(
-        isinstance(node, Line) and node.how == "into" for node in writers)
-
-
-# ---- reductions -----------------------------------------------------------------------------------------------------
-
-def axes_of(axis: Any, n: int) -> set[int] | None:
-    """The axes that a literal names; None where it is none."""
-    if axis is None:
-        return set(range(n))
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    return {a % n for a in axes} if all(type(a) is int for a in axes) and n or axis == () else None
-
-
-def reduction(w: Lines, step: Step, v: list) -> View | None:
-    """sum, prod, max and min over axes."""
-    dst, op, args = step
-    shape, kind = spread_to(w, args[0]), w.kinds[dst]
-    axes = axes_of(args[1] if len(args) > 1 else None, len(shape))
-    if axes is None or not isinstance(args[0], str) or kind.dtype.kind == "b" or op in ("max", "min") and 0 in shape:
-        return None
-    long = op == "sum" and kind.dtype == np.float32 and prod(shape[a] for a in axes) > LONG_SUM
-    found = w.line(f"{dst}.double" if long else dst, "copy", [v[0]], shape, np.float64 if long else kind.dtype, how=op,
-                   reduced=axes, keepdims=bool(len(args) > 2 and args[2]))
-    return w.line(dst, "copy", [found], kind.shape, kind.dtype) if long else found
-
-
-def unbroadcast(w: Lines, step: Step, v: list) -> View | None:
-    """A sum over what broadcasting added, and another shape; or what spreads."""
-    dst, _, args = step
-    have, kind = spread_to(w, args[0]), w.kinds[dst]
-    axes = axes_of(args[2] if len(args) > 2 else (), len(have))
-    if axes is None or not isinstance(args[0], str) or w.kinds[args[0]].dtype != kind.dtype or kind.dtype.kind != "f":
-        return None
-    rest = [k for k in range(len(have)) if k not in axes]
-    extra = len(rest) - len(kind.shape)
-    if extra < 0:
-        return None
-    axes |= {k for j, k in enumerate(rest) if j < extra or kind.shape[j - extra] == 1 != have[k]}
-    if not any(have[k] != 1 for k in axes):
-        return reshaped(v[0], kind.shape) if isinstance(v[0], View) else v[0]
-    found = w.line(dst, "copy", [v[0]], have, kind.dtype, how="sum", reduced=axes)
-    return reshaped(found, kind.shape)
-
-
-def ties(w: Lines, step: Step, v: list) -> Any:
-    """The share of each entry in the extreme value of its slice: 1 / how many are equal to it. NaNs share among themselves."""
-    dst, _, args = step
-    kind = w.kinds[dst]
-    axes = axes_of(args[2] if len(args) > 2 else None, len(kind.shape))
-    dtypes = {w.kinds[a].dtype for a in args[:2] if isinstance(a, str)}
-    if axes is None or dtypes != {kind.dtype} or kind.dtype.kind != "f":
-        return None
-    truth = lambda name, op, *of, dtype=kind.dtype: w.line(f"{dst}.{name}", op, of, kind.shape, bool, computed=dtype)
-    strange = truth("strange", "logical_and", truth("x", "isnan", v[0]), truth("y", "isnan", v[1]), dtype=np.dtype(bool))
-    equal = truth("equal", "logical_or", truth("same", "equal", *v[:2]), strange, dtype=np.dtype(bool))
-    count = w.line(f"{dst}.count", "copy", [equal], kind.shape, kind.dtype, how="sum", reduced=axes, keepdims=True)
-    some = w.line(f"{dst}.some", "maximum", [count, 1.0], count.shape, kind.dtype)
-    return w.line(dst, "divide", [equal, some], kind.shape, kind.dtype)
-
-
-TABLE = {"sum": reduction, "prod": reduction, "max": reduction, "min": reduction, "unbroadcast": unbroadcast, "ties": ties}

@@ -2,7 +2,7 @@
 
 Each axis gets a letter, as in Einstein's sums: a product of matrices is "mk,kn->mn", of batches "bmk,bkn->bmn", what its adjoint
 sends to a weight that a batch shares "bmk,bmn->kn". Letters fall in four kinds: those of all three are a batch, those of one
-factor and the result are rows (M) or columns (N), and those that the result lacks are summed over (K). Axes of one entry have none.
+factor and the result are rows (M) or columns (N), those that the result lacks are summed over (K). Axes of one entry have none.
 """
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ import numpy as np
 from ops.linear_maps import einsum_parts
 
 from ...wengert import Line as Step
-from .arrangements import in_shape, same, spread_to
-from .nests import Line, Product
+from .arrangements import in_shape, spread_to
+from .tree import Line, Product
 from .views import View, exchanged, indexed, reshaped, strided, transposed, whole
 
 TINY = 512      # multiplications of one matrix by another, up to which loops are quicker than a call of BLAS
 LARGE = 4096    # entries of a matrix, from which on BLAS multiplies vectors by it
 
 
-def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Sequence, shape: Sequence[int], dtype: np.dtype) -> View:
+def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Sequence, shape: Sequence[int],
+             dtype: np.dtype) -> View:
     """The sum of products of the factors, each a view and the letters of its axes, over the letters that `out` lacks."""
     factors = [one_each(x, letters) for x, letters in factors]
     sizes = {c: n for x, letters in factors for c, n in zip(letters, x.shape, strict=True)}
@@ -65,7 +66,8 @@ def in_loops(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
 def by_blas(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict, dtype: np.dtype) -> View | None:
     """The product as one of matrices; None where loops do better."""
     (x, xs), (y, ys) = factors
-    batch, rows, columns = ([c for c in out if (c in xs, c in ys) == kind] for kind in ((True, True), (True, False), (False, True)))
+    kinds = (True, True), (True, False), (False, True)
+    batch, rows, columns = ([c for c in out if (c in xs, c in ys) == kind] for kind in kinds)
     summed = [c for c in xs if c in ys and c not in out]
     if set(xs) | set(ys) != {*batch, *rows, *columns, *summed}:
         return None  # a factor is summed by itself
@@ -139,7 +141,8 @@ def view(w: Any, dst: str, a: Any, x: Any) -> View:
     return x if isinstance(x, View) else w.line(w.fresh(f"{dst}.full"), "copy", [x], spread_to(w, a), w.kinds[dst].dtype)
 
 
-def factors_of(w: Any, step: Step, v: list, places: Sequence[int], letters: Sequence[Sequence]) -> list[tuple[View, Sequence]] | None:
+def factors_of(w: Any, step: Step, v: list, places: Sequence[int],
+               letters: Sequence[Sequence]) -> list[tuple[View, Sequence]] | None:
     """Arguments with their letters; None where these do not fit, or where the type is not for loops."""
     dst, _, args = step
     shapes = [spread_to(w, args[k]) for k in places]
@@ -205,8 +208,9 @@ def einsum_back(w: Any, step: Step, v: list) -> View | None:
 
 def trace(w: Any, step: Step, v: list) -> View | None:
     found = factors_of(w, step, v, [0], ["ii"])
-    return found and contract(w, step[0], [(indexed(x, [slice(min(x.shape))] * 2), c) for x, c in found], "", (), w.kinds[step[0]].dtype)
+    square = [(indexed(x, [slice(min(x.shape))] * 2), letters) for x, letters in found or ()]
+    return found and contract(w, step[0], square, "", (), w.kinds[step[0]].dtype)
 
 
-CONTRACTIONS = {"gemm()": gemm, "dot": product, "dotLeft": product, "dotRight": product, "einsum": einsum, "einsumBack": einsum_back,
-                "trace": trace}
+CONTRACTIONS = {"gemm()": gemm, "dot": product, "dotLeft": product, "dotRight": product, "einsum": einsum,
+                "einsumBack": einsum_back, "trace": trace}

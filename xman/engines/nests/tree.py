@@ -14,7 +14,6 @@ A line goes over a *space*: one index for each axis of what it computes, those i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -128,7 +127,8 @@ class Root:
     """A register with memory of its own.
 
     place: `given` by the caller, a new `output`, a `number` that is handed out, in the program's `arena`, on the `stack`, or
-    `none` where its numbers never leave a processor's registers. depth: the loops that all who touch it share: it is kept for those within alone.
+    `none` where its numbers never leave a processor's registers. depth: the loops that all who touch it share: it is kept for
+    those within alone.
     strides, size: of what is kept, in entries. tiled: the axes of which only a tile is kept.
     """
     name: str
@@ -159,7 +159,8 @@ def described(body: list, roots: dict[str, Root], depth: int = 0) -> list[str]:
         elif isinstance(node, Product):
             factor = "" if node.alpha == 1.0 else f"{node.alpha!r} * "
             factor += f"{node.s.root} * " if node.s else ""
-            text.append(f"{node.target.root} {'+' * node.added}= {factor}{node.a.root} @ {node.b.root}   # BLAS, {node.target.shape}")
+            sign = "+=" if node.added else "="
+            text.append(f"{node.target.root} {sign} {factor}{node.a.root} @ {node.b.root}   # BLAS, {node.target.shape}")
         else:
             text.append(f"{node.dst} = {node.op}({', '.join(map(name, node.args))})   # NumPy")
     return text
