@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,28 +46,37 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
                             "ints, booleans and strings belong to the program; write 3.0, not 3")
         result, variables = watched(fn, args, fixed)
         ends, structure = flattened_tree(result)
-        wanted: list[str] = []
-        for path in leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result"):
-            wanted.append(unused(path, [*names.values(), *wanted], "result"))
-        copies = []  # (name, what it is), for outputs that have no line of their own
-        for name, end in zip(wanted, ends, strict=True):
-            if is_on(tape, end) and id(end) not in names:
-                names[id(end)] = name
-            else:
-                copies.append((name, end if is_on(tape, end) else constant_output("trace", fn, end)))
-        for name, value in variables.items():
-            while isinstance(value, Tracer) and value.tape is not tape:
-                value = value.value  # of a derivative within
-            if isinstance(value, Tracer) and id(value) not in names and name == unused(name, [*names.values(), *wanted]):
-                names[id(value)] = name
-        double = all(t.dtype.kind != "f" or t.dtype == np.float64 for t in (*inputs, *(line[0] for line in tape)))
+        wanted: list[tuple[str, Any]] = []
+        for path, end in zip(leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result"), ends, strict=True):
+            name = unused(path, [*names.values(), *(name for name, _ in wanted)], "result")
+            wanted.append((name, end if is_on(tape, end) else constant_output("trace", fn, end)))
+        return written_down(tape, names, wanted, variables, inputs)
 
-        def constant(a, op):  # beside float64 a NumPy number and Python's float are the same
-            return a.item() if type(a) is np.float64 and (double or op == "alias") else literal(a, op)
 
-        steps = listed(tape, names, filter(lambda end: is_on(tape, end), ends), constant)
-        for name, end in copies:
-            steps.append((name, "alias", (names[id(end)] if is_on(tape, end) else constant(end, "alias"),)))
+def written_down(tape: CallTape, names: dict[int, str], wanted: list[tuple[str, Any]], variables: dict[str, Any],
+                 inputs: list[Tracer]) -> WengertList:
+    """The list of what leads to the outputs, (name, what it is) in wanted. names: those of the inputs by id; others are added."""
+    copies = []  # outputs that have no line of their own
+    for name, end in wanted:
+        if is_on(tape, end) and id(end) not in names:
+            names[id(end)] = name
+        else:
+            copies.append((name, end))
+    taken = {*names.values(), *(name for name, _ in wanted)}
+    for name, value in variables.items():
+        while isinstance(value, Tracer) and value.tape is not tape:
+            value = value.value  # of a derivative within
+        if isinstance(value, Tracer) and id(value) not in names and name == unused(name, taken):
+            names[id(value)] = name
+            taken.add(name)
+    double = all(t.dtype.kind != "f" or t.dtype == np.float64 for t in (*inputs, *(line[0] for line in tape)))
+
+    def constant(a, op):  # beside float64 a NumPy number and Python's float are the same
+        return a.item() if type(a) is np.float64 and (double or op == "alias") else literal(a, op)
+
+    steps = listed(tape, names, [end for _, end in wanted if is_on(tape, end)], constant)
+    for name, end in copies:
+        steps.append((name, "alias", (names[id(end)] if is_on(tape, end) else constant(end, "alias"),)))
     return steps
 
 
@@ -103,11 +112,12 @@ def allowed(name: str) -> bool:
     return True
 
 
-def watched(fn: Callable, args: list, fixed: dict) -> tuple[Any, dict[str, Any]]:
-    """fn(*args, **fixed), and the variables that it had when it returned."""
+def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *_: None) -> tuple[Any, dict[str, Any]]:
+    """fn(*args, **fixed), and the variables that it had when it returned. also: who else hears of its calls."""
     code, variables, before = getattr(inspect.unwrap(fn), "__code__", None), {}, sys.getprofile()
 
     def look(frame, event, result):
+        also(frame, event, result)
         if event == "return" and frame.f_code is code:
             variables.clear()  # of a recursive function the first call returns last
             variables.update(frame.f_locals)
