@@ -164,11 +164,9 @@ def reading(x: Any, names: set[str]) -> tuple[Callable | None, Iterable]:
     if isinstance(x, CellType):
         return contents, ()
     if isinstance(x, ModuleType):
-        return None if foreign(getattr(x, "__file__", None)) else Named(tuple(sorted(names & {*vars(x)}))), ()
+        return None if known_module(x.__name__) else Named(tuple(sorted(names & {*vars(x)}))), ()
     if isinstance(x, type):
-        module = sys.modules.get(x.__module__)
-        own = x.__module__ == "__main__" or not foreign(getattr(module, "__file__", None))
-        return (attributes, x.__bases__) if own else (None, ())
+        return (None, ()) if known_module(x.__module__) else (attributes, x.__bases__)
     if kind in BOUND:
         return None, [getattr(x, name) for name in BOUND[kind]]
     if isinstance(x, tuple):
@@ -221,9 +219,14 @@ def nested(code: CodeType) -> Iterator[CodeType]:
 
 
 @functools.cache
-def foreign(file: str | None) -> bool:
-    """Whether a file, or what has none, is of this system, NumPy, SciPy or Python's library: that does not change."""
-    return file is None or inside(file) or file.startswith(STANDARD) and "-packages" not in file
+def foreign(file: str) -> bool:
+    """Whether a file is of this system, NumPy, SciPy or Python's library: that does not change."""
+    return inside(file) or file.startswith(STANDARD) and "-packages" not in file
+
+
+def known_module(name: str) -> bool:
+    file = getattr(sys.modules.get(name), "__file__", None) or ""
+    return name.partition(".")[0] in sys.stdlib_module_names or foreign(file)
 
 
 def state(x: Any) -> dict:
