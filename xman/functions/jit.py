@@ -125,7 +125,7 @@ class Path:
     @property
     def words(self) -> list[str]:
         """What is checked, from first to last."""
-        return [*(f"the argument {shortened(x)}" for x in self.fixed), *dict.fromkeys(place.words for place in self.places),
+        return [*(f"an argument is {shortened(x)}" for x in self.fixed), *dict.fromkeys(place.words for place in self.places),
                 *(f"{line}: {shortened(was.item() if was.size == 1 else was)}" for was, line in self.checks.values())]
 
     def stands(self, fixed: list) -> bool:

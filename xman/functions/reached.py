@@ -7,14 +7,14 @@ import pickle
 import sys
 import sysconfig
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dis import get_instructions
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .derivative import name_of
+from .derivative import Derivative, name_of
 from .refusals import inside
 
 STANDARD = sysconfig.get_path("stdlib")
@@ -58,18 +58,23 @@ class Place(NamedTuple):
                 held.pop(name, None) if x is MISSING else held.update({name: x})
         elif read is pairs:
             owner.clear()
-            owner.update(zip(kept[::2], kept[1::2], strict=True))
+            owner.update(by_name(kept))
         elif read is attributes:
-            for name in {*attributes(owner)[::2]} - {*kept[::2]}:
+            now, before = by_name(attributes(owner)), by_name(kept)
+            for name in now.keys() - before:
                 delattr(owner, name)
-            for name, x in zip(kept[::2], kept[1::2], strict=True):
-                if getattr(owner, name, MISSING) is not x:
+            for name, x in before.items():
+                if now.get(name, MISSING) is not x:
                     (type.__setattr__ if isinstance(owner, type) else object.__setattr__)(owner, name, x)
         elif isinstance(owner, list):
             owner[:] = kept
         else:
             owner.clear()
             owner.extend(kept)
+
+
+def by_name(parts: Sequence) -> dict:
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 class Named(NamedTuple):
@@ -139,7 +144,7 @@ def walk(roots: Iterable[Any], names: set[str]) -> tuple[list[Place], list[Any],
         todo += [(part, f"{words}.{name}" if name else words) for name, part in labelled(how, kept)]
         todo += [(part, words) for part in behind]
         if how:
-            places.append(Place(x, how, (x.copy(),) if how is whole else kept, words))
+            places.append(Place(x, how, (x.copy(),), f"{words}, all its entries") if how is whole else Place(x, how, kept, words))
     for held, wanted, module in read.values():
         how = Named(tuple(sorted(wanted)))
         places.append(Place(held, how, tuple(how(held)), f"the globals {', '.join(n for n in how.names if n in held)} of {module}"))
@@ -167,6 +172,8 @@ def reading(x: Any, names: set[str]) -> tuple[Callable | None, Iterable]:
         return None if known_module(x.__name__) else Named(tuple(sorted(names & {*vars(x)}))), ()
     if isinstance(x, type):
         return (None, ()) if known_module(x.__module__) else (attributes, x.__bases__)
+    if isinstance(x, Derivative):
+        return None, x.made
     if kind in BOUND:
         return None, [getattr(x, name) for name in BOUND[kind]]
     if isinstance(x, tuple):
