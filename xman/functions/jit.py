@@ -15,12 +15,13 @@ from ..notation import shortened
 from ..wengert import WengertList
 from .call import number_of
 from .derivative import Derivative, callable_or_refused, name_of
-from .reached import VALUES, Impure, Watch, reached, same
+from .reached import VALUES, Impure, Watch, reached, same, unchanged
 from .trace import is_input, parameter_names, unused, watched, written_down
 from .tracer import CallTape, Tracer, is_on
-from .trees import LEAF, children, flattened_tree, leaf_names, tree_map, unflatten
+from .trees import LEAF, children, flattened_tree, leaf_names, rebuilt, tree_map, unflatten
 
 PATHS = 8  # of values, for arguments of one kind
+NUMBERS = frozenset(np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")
 KINDS = 64  # of arguments: shapes, precisions and trees
 
 
@@ -46,7 +47,7 @@ class Jitted(Derivative):
     """A function with the programs of the paths that its calls have taken; made by `jit`."""
 
     def __init__(self, fn: Callable, engine: str):
-        super().__init__(jit, fn, self.called, engine)
+        super().__init__(jit, fn, fn, engine)
         self.engine, self.lock = engine, threading.Lock()
         self.paths: dict[tuple, list[Path] | str] = {}  # by the kinds of the arguments; or why there are none
 
@@ -56,16 +57,16 @@ class Jitted(Derivative):
     def _known(self) -> list:
         return [path for paths in self.paths.values() for path in ([paths] if isinstance(paths, str) else paths)]
 
-    def called(self, /, *args: Any, **options: Any) -> Any:
+    def __call__(self, /, *args: Any, **options: Any) -> Any:
         """fn(*args, **options), by a path that holds for these values; else by a new one."""
         inputs: list = []
         fixed: list = []
         tokens: list = []
-        apart(args, inputs, fixed, tokens)
+        within = apart(args, inputs, fixed, tokens)
         for name in options:
             tokens.append(name)
-            apart(options[name], fixed, fixed, tokens)
-        if any([isinstance(x, Expression) for x in (*inputs, *fixed)]):  # within another trace
+            within |= apart(options[name], fixed, fixed, tokens)
+        if within:  # another trace
             return self.__wrapped__(*args, **options)
         key, failed = tuple(tokens), []
         paths = self.paths.get(key, [])
@@ -117,10 +118,10 @@ class Path:
                  checks: dict[str, tuple[Any, str]], outputs: list, structure: Any):
         self.steps, self.inputs, self.places, self.checks = steps, inputs, places, checks
         self.fixed = [x.copy() if type(x) is np.ndarray else x for x in fixed]
-        self.outputs, self.structure = outputs, structure
+        self.result = builder(structure, iter(outputs))
         wanted = dict.fromkeys((*checks, *(name for name, _ in outputs if name)))
         self.program = Compiled(steps, wanted, engine, None) if wanted else None
-        self.values = [(name, was.dtype, was.shape, was.tobytes()) for name, (was, _) in checks.items()]
+        self.values = [(name, was.tobytes()) for name, (was, _) in checks.items()]
 
     @property
     def words(self) -> list[str]:
@@ -130,41 +131,57 @@ class Path:
 
     def stands(self, fixed: list) -> bool:
         """Whether the arguments that are no inputs, and what fn reads, are what they were."""
-        return all(map(same, self.fixed, fixed)) and all([place.holds() for place in self.places])
+        return all(map(same, self.fixed, fixed)) and all([unchanged(*place) for place in self.places])
 
     def taken(self, found: dict) -> bool:
         """Whether the values are those that Python went by."""
-        for name, dtype, shape, was in self.values:
-            x = found[name]
-            if x.tobytes() != was or x.dtype != dtype or x.shape != shape:
-                return False
-        return True
-
-    def result(self, found: dict) -> Any:
-        leaves = [number_of(found[name]) if name else as_own(x) for name, x in self.outputs]
-        return unflatten(self.structure, leaves)
+        return all([found[name].tobytes() == was for name, was in self.values])
 
 
-def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> None:
-    """Put the leaves of a tree among the inputs or what is fixed, and all that they do not say of it into tokens."""
+def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
+    """Put the leaves of a tree among the inputs or what is fixed, all else that is to be said of it into tokens.
+
+    The result says whether one of them is traced already.
+    """
     kind = type(tree)
-    if kind is np.ndarray and tree.dtype.kind in "biuf":
+    if kind is np.ndarray and tree.dtype.char in NUMBERS:
         inputs.append(tree)
-        tokens += (tree.dtype, tree.shape)
-        return
-    below = children(tree)
-    if below is not None:
-        tokens += (kind, tuple(tree) if isinstance(tree, dict) else len(below))
-        if hasattr(kind, "__dataclass_fields__"):
-            fixed += [getattr(tree, each.name) for each in kind.__dataclass_fields__.values() if each.metadata.get("static")]
-        for _, part in below:
-            apart(part, inputs, fixed, tokens)
-    elif is_input(tree):
-        inputs.append(tree)
-        tokens += (kind, getattr(tree, "dtype", None), np.shape(tree))
-    else:
-        fixed.append(tree)
+        tokens += tree.dtype, tree.shape
+        return False
+    if kind is float:
+        inputs.append(np.float64(tree))
         tokens.append(kind)
+        return False
+    if kind is tuple or kind is list:
+        tokens += kind, len(tree)
+        return any([apart(part, inputs, fixed, tokens) for part in tree])
+    if (below := children(tree)) is None:
+        tokens.append(kind)
+        if is_input(tree):
+            inputs.append(tree)
+            tokens += getattr(tree, "dtype", None), np.shape(tree)
+        else:
+            fixed.append(tree)
+        return issubclass(kind, Expression)
+    tokens += kind, tuple(tree) if isinstance(tree, dict) else len(below)  # keys in the order in which fn meets them
+    fixed += [getattr(tree, each.name) for each in getattr(tree, "__dataclass_fields__", {}).values() if each.metadata.get("static")]
+    return any([apart(part, inputs, fixed, tokens) for _, part in below])
+
+
+def builder(structure: Any, outputs: Iterable[tuple[str | None, Any]]) -> Callable[[dict], Any]:
+    """The function from what the program gave to the tree of that structure; outputs: each leaf's name, or what it always is."""
+    if structure is LEAF:
+        name, constant = next(outputs)
+        return (lambda found: as_own(constant)) if name is None else lambda found: number_of(found[name])
+    below = children(structure)
+    parts = [builder(part, outputs) for _, part in below]
+    if type(structure) is dict:
+        order = {key: parts[k] for key in structure for k in range(len(below)) if below[k][0] is key}
+        return lambda found: {key: part(found) for key, part in order.items()}
+    if type(structure) in (tuple, list):
+        kind = type(structure)
+        return lambda found: kind([part(found) for part in parts])
+    return lambda found: rebuilt(structure, [part(found) for part in parts])
 
 
 def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str) -> tuple[Path, Any]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import copyreg
 import functools
+import operator
 import pickle
 import sys
 import sysconfig
@@ -37,10 +38,6 @@ class Place(NamedTuple):
     read: Callable[[Any], Iterable]
     kept: tuple
     words: str
-
-    def holds(self) -> bool:
-        found = tuple(self.read(self.owner))
-        return len(found) == len(self.kept) and all(map(same, self.kept, found))
 
     def put_back(self) -> None:
         owner, read, kept, _ = self
@@ -84,6 +81,12 @@ class Named(NamedTuple):
     def __call__(self, owner: Any) -> list:
         held = owner if isinstance(owner, dict) else vars(owner)
         return [held.get(name, MISSING) for name in self.names]
+
+
+def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
+    """Whether what is read there is what was kept."""
+    found = tuple(read(owner))
+    return len(found) == len(kept) and (all(map(operator.is_, kept, found)) or all(map(same, kept, found)))
 
 
 def same(a: Any, b: Any) -> bool:
@@ -289,7 +292,7 @@ class Watch:
                 put_back(x, before)
                 self.sentence = self.sentence or "it draws random numbers"
         for place in self.places:
-            if not place.holds():
+            if not unchanged(*place):
                 place.put_back()
                 self.sentence = self.sentence or f"it changes {place.words}"
         return self.sentence
