@@ -16,9 +16,9 @@ from ..wengert import WengertList
 from .call import number_of
 from .derivative import Derivative, callable_or_refused, name_of
 from .reached import VALUES, Impure, Watch, reached, same, unchanged
-from .trace import is_input, parameter_names, unused, watched, written_down
-from .tracer import CallTape, Tracer, is_on
-from .trees import LEAF, children, flattened_tree, leaf_names, rebuilt, tree_map, unflatten
+from .trace import is_input, traced_arguments, watched, written_down
+from .tracer import CallTape, is_on
+from .trees import LEAF, children, flattened_tree, leaf_names, rebuilt, tree_map
 
 PATHS = 8  # of values, for arguments of one kind
 NUMBERS = frozenset(np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")
@@ -188,17 +188,8 @@ def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str) -
     """The path of a call, and its result. Impure where a list cannot hold what it does; it has then done nothing yet."""
     watch, guards = Watch([fn, *fixed]), {}
     with CallTape(guards=guards) as tape:
-        names: dict[int, str] = {}
-        inputs, given = [], []
-        for name, arg in zip(parameter_names(fn, len(args)), args, strict=True):
-            leaves, structure = flattened_tree(arg)
-            for k, path in enumerate(leaf_names(structure, name)):
-                if is_input(leaves[k]):
-                    leaves[k] = Tracer(np.array(leaves[k])[()], tape)
-                    inputs.append(leaves[k])
-                    names[id(leaves[k])] = unused(path, names.values())
-            given.append(unflatten(structure, leaves))
-        before = flattened_tree(given)
+        given, inputs, names = traced_arguments(fn, args, tape)
+        input_names, (leaves, look) = [names[id(x)] for x in inputs], flattened_tree(given)
         try:
             result, variables = watched(fn, given, options, watch.look)
         except Exception:
@@ -207,30 +198,21 @@ def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str) -
             raise
         if watch.undone():
             raise Impure(watch.sentence)
-        after = flattened_tree(given)
-        if [*map(id, before[0])] != [*map(id, after[0])] or str(before[1]) != str(after[1]):
+        now = flattened_tree(given)
+        if [*map(id, leaves)] != [*map(id, now[0])] or str(look) != str(now[1]):
             raise Impure("it writes into a list or a dict that it was given")
         ends, structure = flattened_tree(result)
-        for end in ends:
-            if not is_on(tape, end) and not isinstance(end, (*VALUES, np.ndarray)) and not any(end is x for x in fixed):
-                raise Impure(f"it returns a {type(end).__name__} of its own")
-        wanted: list[tuple[str, Any]] = []
-        names_taken = {*names.values()}
-        stems = [*leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result"), *(f"guard{k}" for k in range(1, len(guards) + 1))]
-        outputs, checks = [], {}
-        for stem, end in zip(stems, [*ends, *(x for x, _ in guards.values())], strict=True):
-            if is_on(tape, end):
-                wanted.append((unused(stem, names_taken), end))
-                names_taken.add(wanted[-1][0])
-            name = wanted[-1][0] if is_on(tape, end) else None
-            if len(outputs) < len(ends):
-                outputs.append((name, None if name else as_own(end)))
-            else:
-                checks[name] = np.array(end.value), guards[id(end)][1]
-        input_names = [names[id(x)] for x in inputs]
-        steps = written_down(tape, names, wanted, variables, inputs)
-        places = reached(watch.roots)[0]
-        path = Path(engine, steps, input_names, fixed, places, checks, outputs, structure)
+        kinds = (*VALUES, np.ndarray)
+        if strange := [x for x in ends if not is_on(tape, x) and not isinstance(x, kinds) and not any(x is y for y in fixed)]:
+            raise Impure(f"it returns a {type(strange[0]).__name__} of its own")
+        stems = leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result")
+        wanted = [(stem, x) for stem, x in zip(stems, ends, strict=True) if is_on(tape, x)]
+        wanted += [(f"guard{k}", x) for k, (x, _) in enumerate(guards.values(), 1)]
+        steps, found = written_down(tape, names, wanted, variables, inputs)
+        checks = dict(zip(found[len(found) - len(guards):], [(np.array(x.value), line) for x, line in guards.values()], strict=True))
+        rest = iter(found)
+        outputs = [(next(rest), None) if is_on(tape, x) else (None, as_own(x)) for x in ends]
+        path = Path(engine, steps, input_names, fixed, reached(watch.roots)[0], checks, outputs, structure)
         return path, tree_map(lambda x: as_own(x.value if is_on(tape, x) else x), result)
 
 

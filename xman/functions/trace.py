@@ -31,38 +31,44 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
     """
     callable_or_refused("trace", fn)
     with CallTape(exact=False) as tape:
-        names: dict[int, str] = {}
-        inputs, args = [], []
-        for name, example in zip(parameter_names(fn, len(examples)), examples, strict=True):
-            leaves, structure = flattened_tree(example)
-            leaves = [Tracer(np.asarray(plain(leaf))[()], tape) if is_input(leaf) else leaf for leaf in leaves]
-            for leaf, path in zip(leaves, leaf_names(structure, name), strict=True):
-                if isinstance(leaf, Tracer):
-                    inputs.append(leaf)
-                    names[id(leaf)] = unused(path, names.values())
-            args.append(unflatten(structure, leaves))
+        args, inputs, names = traced_arguments(fn, examples, tape)
         if not inputs:
             raise XManError(f"trace({name_of(fn)}, …) found no input among its examples: floats and arrays are inputs, Python's "
                             "ints, booleans and strings belong to the program; write 3.0, not 3")
         result, variables = watched(fn, args, fixed)
         ends, structure = flattened_tree(result)
-        wanted: list[tuple[str, Any]] = []
-        for path, end in zip(leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result"), ends, strict=True):
-            name = unused(path, [*names.values(), *(name for name, _ in wanted)], "result")
-            wanted.append((name, end if is_on(tape, end) else constant_output("trace", fn, end)))
-        return written_down(tape, names, wanted, variables, inputs)
+        stems = leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result")
+        ends = [end if is_on(tape, end) else constant_output("trace", fn, end) for end in ends]
+        return written_down(tape, names, list(zip(stems, ends, strict=True)), variables, inputs)[0]
 
 
-def written_down(tape: CallTape, names: dict[int, str], wanted: list[tuple[str, Any]], variables: dict[str, Any],
-                 inputs: list[Tracer]) -> WengertList:
-    """The list of what leads to the outputs, (name, what it is) in wanted. names: those of the inputs by id; others are added."""
+def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[list, list[Tracer], dict[int, str]]:
+    """(the examples with tracers in the place of the inputs, these tracers, their names by id)."""
+    names: dict[int, str] = {}
+    inputs, args = [], []
+    for name, example in zip(parameter_names(fn, len(examples)), examples, strict=True):
+        leaves, structure = flattened_tree(example)
+        for k, path in enumerate(leaf_names(structure, name)):
+            if is_input(leaves[k]):
+                leaves[k] = Tracer(np.asarray(plain(leaves[k]))[()], tape)
+                inputs.append(leaves[k])
+                names[id(leaves[k])] = unused(path, names.values())
+        args.append(unflatten(structure, leaves))
+    return args, inputs, names
+
+
+def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, Any]], variables: dict[str, Any],
+                 inputs: list[Tracer]) -> tuple[WengertList, list[str]]:
+    """(the list of what leads to the ends, their names in it); ends: (the name it would have, what it is) of each."""
+    wanted: list[str] = []
     copies = []  # outputs that have no line of their own
-    for name, end in wanted:
+    for stem, end in ends:
+        wanted.append(unused(stem, [*names.values(), *wanted], "result"))
         if is_on(tape, end) and id(end) not in names:
-            names[id(end)] = name
+            names[id(end)] = wanted[-1]
         else:
-            copies.append((name, end))
-    taken = {*names.values(), *(name for name, _ in wanted)}
+            copies.append((wanted[-1], end))
+    taken = {*names.values(), *wanted}
     for name, value in variables.items():
         while isinstance(value, Tracer) and value.tape is not tape:
             value = value.value  # of a derivative within
@@ -74,10 +80,10 @@ def written_down(tape: CallTape, names: dict[int, str], wanted: list[tuple[str, 
     def constant(a, op):  # beside float64 a NumPy number and Python's float are the same
         return a.item() if type(a) is np.float64 and (double or op == "alias") else literal(a, op)
 
-    steps = listed(tape, names, [end for _, end in wanted if is_on(tape, end)], constant)
+    steps = listed(tape, names, [end for _, end in ends if is_on(tape, end)], constant)
     for name, end in copies:
         steps.append((name, "alias", (names[id(end)] if is_on(tape, end) else constant(end, "alias"),)))
-    return steps
+    return steps, wanted
 
 
 def is_input(leaf: Any) -> bool:
