@@ -132,4 +132,6 @@ def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *
     try:
         return outcome(fn, args, fixed), variables
     finally:
-        sys.setprofile(before)
+        sys.setprofile(None if hasattr(before, "enable") else before)
+        if hasattr(before, "enable"):  # cProfile's, which cannot be called
+            before.enable()

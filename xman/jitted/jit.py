@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,14 @@ import numpy as np
 from ops import Expression
 
 from ..engines.door import Compiled
+from ..functions.call import number_of
+from ..functions.derivative import Derivative, callable_or_refused, name_of
+from ..functions.trace import is_input, traced_arguments, watched, written_down
+from ..functions.tracer import CallTape, is_on
+from ..functions.trees import LEAF, children, flattened_tree, leaf_names, rebuilt, tree_map
 from ..notation import shortened
 from ..wengert import WengertList
-from .call import number_of
-from .derivative import Derivative, callable_or_refused, name_of
-from .reached import VALUES, Impure, Watch, reached, same, unchanged
-from .trace import is_input, traced_arguments, watched, written_down
-from .tracer import CallTape, is_on
-from .trees import LEAF, children, flattened_tree, leaf_names, rebuilt, tree_map
+from .reached import VALUES, Impure, Place, Watch, reached, same, unchanged
 
 PATHS = 8  # of values, for arguments of one kind
 NUMBERS = frozenset(np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")
@@ -59,18 +59,14 @@ class Jitted(Derivative):
 
     def __call__(self, /, *args: Any, **options: Any) -> Any:
         """fn(*args, **options), by a path that holds for these values; else by a new one."""
-        inputs: list = []
-        fixed: list = []
-        tokens: list = []
+        inputs, fixed, tokens = [], [], []
         within = apart(args, inputs, fixed, tokens)
         for name in options:
             tokens.append(name)
             within |= apart(options[name], fixed, fixed, tokens)
-        if within:  # another trace
-            return self.__wrapped__(*args, **options)
         key, failed = tuple(tokens), []
         paths = self.paths.get(key, [])
-        if isinstance(paths, str):
+        if within or isinstance(paths, str):  # another trace is under way, or there are no paths
             return self.__wrapped__(*args, **options)
         for path in paths:
             if path.stands(fixed):
@@ -92,7 +88,7 @@ class Jitted(Derivative):
         fn = self.__wrapped__
         try:
             path, result = traced(fn, args, options, fixed, self.engine)
-            if any(path.checks == other.checks for other in failed):
+            if any(path.values == other.values for other in failed):
                 raise Impure("its program does not run")
             known = self.paths.get(key, [])
             if len(known) >= PATHS:
@@ -114,8 +110,8 @@ class Jitted(Derivative):
 class Path:
     """One way that a call can take: the list, its program, and what has to be so."""
 
-    def __init__(self, engine: str, steps: WengertList, inputs: list[str], fixed: list, places: list,
-                 checks: dict[str, tuple[Any, str]], outputs: list, structure: Any):
+    def __init__(self, engine: str, steps: WengertList, inputs: list[str], fixed: list, places: list[Place],
+                 checks: dict[str, tuple[np.ndarray, str]], outputs: list[tuple[str | None, Any]], structure: Any):
         self.steps, self.inputs, self.places, self.checks = steps, inputs, places, checks
         self.fixed = [x.copy() if type(x) is np.ndarray else x for x in fixed]
         self.result = builder(structure, iter(outputs))
@@ -164,11 +160,12 @@ def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
             fixed.append(tree)
         return issubclass(kind, Expression)
     tokens += kind, tuple(tree) if isinstance(tree, dict) else len(below)  # keys in the order in which fn meets them
-    fixed += [getattr(tree, each.name) for each in getattr(tree, "__dataclass_fields__", {}).values() if each.metadata.get("static")]
+    fields = getattr(tree, "__dataclass_fields__", {}).values()
+    fixed += [getattr(tree, each.name) for each in fields if each.metadata.get("static")]
     return any([apart(part, inputs, fixed, tokens) for _, part in below])
 
 
-def builder(structure: Any, outputs: Iterable[tuple[str | None, Any]]) -> Callable[[dict], Any]:
+def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callable[[dict], Any]:
     """The function from what the program gave to the tree of that structure; outputs: each leaf's name, or what it always is."""
     if structure is LEAF:
         name, constant = next(outputs)
@@ -209,9 +206,9 @@ def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str) -
         wanted = [(stem, x) for stem, x in zip(stems, ends, strict=True) if is_on(tape, x)]
         wanted += [(f"guard{k}", x) for k, (x, _) in enumerate(guards.values(), 1)]
         steps, found = written_down(tape, names, wanted, variables, inputs)
-        checks = dict(zip(found[len(found) - len(guards):], [(np.array(x.value), line) for x, line in guards.values()], strict=True))
         rest = iter(found)
         outputs = [(next(rest), None) if is_on(tape, x) else (None, as_own(x)) for x in ends]
+        checks = {next(rest): (np.array(x.value), line) for x, line in guards.values()}
         path = Path(engine, steps, input_names, fixed, reached(watch.roots)[0], checks, outputs, structure)
         return path, tree_map(lambda x: as_own(x.value if is_on(tape, x) else x), result)
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .derivative import Derivative, name_of
-from .refusals import inside
+from ..functions.derivative import Derivative, name_of
+from ..functions.refusals import inside
 
 STANDARD = sysconfig.get_path("stdlib")
 WORLD = {"time", "posix", "nt", "os", "io", "_io", "random", "_random", "secrets", "uuid", "datetime", "logging", "warnings",
@@ -134,12 +134,12 @@ def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[
             for code in nested(x.__code__):
                 codes.add(code)
                 attributes.update(code.co_names)
-                for step in get_instructions(code):
-                    if step.opname.endswith(("_GLOBAL", "LOAD_NAME")) and step.argval not in names:
-                        names.add(step.argval)
-                        todo += [(held[step.argval], f"the global {step.argval}")] if step.argval in held else []
-                    elif step.opname == "IMPORT_NAME" and step.argval in sys.modules:
-                        todo.append((sys.modules[step.argval], step.argval))
+                for name, imported in named_in(code):
+                    if imported:
+                        todo += [(sys.modules[name], name)] if name in sys.modules else []
+                    elif name not in names:
+                        names.add(name)
+                        todo += [(held[name], f"the global {name}")] if name in held else []
             cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
             todo += [(cell, f"{name} around {x.__name__}") for name, cell in cells]
             todo += [(part, f"the defaults of {x.__name__}") for part in (x.__defaults__, x.__kwdefaults__)]
@@ -154,7 +154,8 @@ def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[
                           Place(owner, read, kept, words))
     for held, names, module in wanted.values():
         read = Globals(tuple(sorted(names)))
-        places.append(Place(held, read, tuple(read(held)), f"the globals {', '.join(n for n in read.names if n in held)} of {module}"))
+        found = ", ".join(name for name in read.names if name in held)
+        places.append(Place(held, read, tuple(read(held)), f"the globals {found} of {module}"))
     return places, generators, codes
 
 
@@ -192,6 +193,13 @@ def nested(code: CodeType) -> Iterator[CodeType]:
     for part in code.co_consts:
         if isinstance(part, CodeType):
             yield from nested(part)
+
+
+@functools.lru_cache
+def named_in(code: CodeType) -> list[tuple[str, bool]]:
+    """(name, whether it is imported) of each global and each module that the code names."""
+    return [(step.argval, step.opname == "IMPORT_NAME") for step in get_instructions(code)
+            if step.opname.endswith(("_GLOBAL", "LOAD_NAME", "IMPORT_NAME"))]
 
 
 @functools.cache
