@@ -382,3 +382,14 @@ def test_a_method_is_compiled_with_its_object():
     assert one.at(3.0) == 15.0
 
 
+
+
+def test_checks_of_numpys_own_are_guards_by_their_answer():
+    numbers = np.random.default_rng(0)
+    fast = jit_(lambda a, x: (np.linalg.cholesky(a), np.take_along_axis(x, np.argsort(x, 0), 0)))
+    for _ in range(12):
+        a, x = numbers.normal(size=(2, 3, 3))
+        np.testing.assert_allclose(fast(a @ a.T, x), (np.linalg.cholesky(a @ a.T), np.sort(x, 0)), 1e-8)
+    assert len(fast.lists) == 1
+    with pytest.raises(XManError, match="lower triangle alone"):
+        fast(a, x)

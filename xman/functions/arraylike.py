@@ -205,6 +205,13 @@ def plain(x: Any) -> Any:
     return x
 
 
+def noted(x: Any) -> Any:
+    """x without the tapes that do not note what Python goes by: what a check of its numbers is made of."""
+    while isinstance(x, ArrayLike) and getattr(getattr(x, "tape", None), "guards", None) is None:
+        x = x.value
+    return x
+
+
 def differentiable(x: Any, where: Callable[[], str]) -> Any:
     """x as a differentiable value: an array or a NumPy number of floats, or an ArrayLike of floats.
 

@@ -143,7 +143,7 @@ def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[
             cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
             todo += [(cell, f"{name} around {x.__name__}") for name, cell in cells]
             todo += [(part, f"the defaults of {x.__name__}") for part in (x.__defaults__, x.__kwdefaults__)]
-            places.append(Place(x, settings, settings(x), f"the defaults of {x.__name__}"))
+            places.append(Place(x, settings, settings(x), f"{x.__name__} and its defaults"))
             continue
         places_of_it, behind = reading(x, attributes)
         todo += [(part, words) for part in behind]
@@ -154,7 +154,7 @@ def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[
                           Place(owner, read, kept, words))
     for held, names, module in wanted.values():
         read = Globals(tuple(sorted(names)))
-        found = ", ".join(name for name in read.names if name in held)
+        found = ", ".join(name + (f" = {held[name]!r}" if isinstance(held[name], VALUES) else "") for name in read.names if name in held)
         places.append(Place(held, read, tuple(read(held)), f"the globals {found} of {module}"))
     return places, generators, codes
 
