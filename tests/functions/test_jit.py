@@ -393,3 +393,11 @@ def test_checks_of_numpys_own_are_guards_by_their_answer():
     assert len(fast.lists) == 1
     with pytest.raises(XManError, match="lower triangle alone"):
         fast(a, x)
+
+
+def test_the_product_of_two_vectors_may_be_the_result():
+    both = jit_(value_and_grad(lambda x, y: x @ y, (0, 1)))
+    for _ in range(2):
+        value, (x, y) = both(np.arange(3.0), np.ones(3))
+        assert (value, x.tolist(), y.tolist()) == (3.0, [1, 1, 1], [0, 1, 2])
+    assert len(both.lists) == 1

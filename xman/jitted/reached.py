@@ -154,8 +154,9 @@ def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[
                           Place(owner, read, kept, words))
     for held, names, module in wanted.values():
         read = Globals(tuple(sorted(names)))
-        found = ", ".join(name + (f" = {held[name]!r}" if isinstance(held[name], VALUES) else "") for name in read.names if name in held)
-        places.append(Place(held, read, tuple(read(held)), f"the globals {found} of {module}"))
+        found = [(name, held[name]) for name in read.names if name in held]
+        words = ", ".join(name + (f" = {x!r}" if isinstance(x, VALUES) else "") for name, x in found)
+        places.append(Place(held, read, tuple(read(held)), f"the globals {words} of {module}"))
     return places, generators, codes
 
 
