@@ -3,7 +3,7 @@
 One file a family; a row is one call of `elementwise`, `linear` or `operator` (see `ops.table`). A new operator in a
 file of your own is the same call: `operator("cube", lambda x: x * x * x)` has its derivatives already.
 """
-from . import activations, arithmetic, functions, indexing, linear_maps, losses, matrices, reductions
+from . import activations, arithmetic, functions, indexing, linear_maps, matrices, reductions
 from .expression import Expression, f
 from .facts import facts_of, operations
 from .table import DG, OURS, TG, Each, G, elementwise, linear, operator

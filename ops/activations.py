@@ -1,15 +1,22 @@
-"""The activations of neural networks. None of them overflows; each keeps the precision of its argument."""
+"""The activations and the losses of neural networks. No activation overflows; each keeps the precision of its argument.
+
+A target y of a loss is an array like the prediction, or integer labels: one class number a row. Those over classes
+(crossEntropy, softmaxCrossEntropy, hinge) sum over the last axis and keep it: (n, k) gives (n, 1). The others work entry
+by entry. None averages over the rows: write mean(...).
+"""
 from __future__ import annotations
 
 import math
 
 import numpy as np
 
+from .arithmetic import scale
 from .derived import limited
 from .expression import f
+from .facts import of_input
 from .functions import scipy_special
 from .reductions import floats_of
-from .table import elementwise, operator
+from .table import elementwise, linear, operator
 
 
 def relu(x):
@@ -88,18 +95,146 @@ elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), limited(
 elementwise("logSigmoid",  logSigmoid, limited(lambda d, out, x: d * f.sigmoid(-x)), flops=3, formula=logSigmoid)
 elementwise("relu",        relu,       lambda d, out, x: f.scale(x > 0, d),             formula=relu)
 elementwise("leakyRelu",   leakyRelu,  lambda d, out, x, slope=0.01: f.where(x > 0, d, slope * d),
-                                       lambda d, out, x, slope=0.01: d * f.minimum(x, 0),
-            flops=2, formula=leakyRelu)
+                                       lambda d, out, x, slope=0.01: d * f.minimum(x, 0), flops=2, formula=leakyRelu)
 elementwise("elu",         elu,        lambda d, out, x, alpha=1.0: f.where(x > 0, d, d * (out + alpha)),
-                                       lambda d, out, x, alpha=1.0: d * f.expm1(f.minimum(x, 0)),
-            flops=3, formula=elu)
+                                       lambda d, out, x, alpha=1.0: d * f.expm1(f.minimum(x, 0)), flops=3, formula=elu)
 elementwise("softplus",    softplus,   limited(lambda d, out, x: d * f.sigmoid(x)), flops=3, formula=softplus)
-elementwise("silu",        silu,       lambda d, out, x: d * (f.sigmoid(x) * (1.0 + (x - out))),
-            flops=2, formula=silu)
-elementwise("gelu",        gelu,       lambda d, out, x: d * (normal(x) + x * density(x)),
-            flops=5, formula=gelu)
+elementwise("silu",        silu,       lambda d, out, x: d * (f.sigmoid(x) * (1.0 + (x - out))), flops=2, formula=silu)
+elementwise("gelu",        gelu,       lambda d, out, x: d * (normal(x) + x * density(x)), flops=5, formula=gelu)
 operator(   "softmax",     softmax,    through_softmax, None,  # symmetric, so its own tangent
             tangents=[through_softmax, None], flops=5, formula=softmax_of_entries)
 operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out) * f.sum(d, axis, True), None,
             tangents=[lambda t, out, x, axis=-1: t - f.sum(f.exp(out) * t, axis, True), None],
             flops=5, formula=logSoftmax_of_entries)
+
+
+# ---- losses ---------------------------------------------------------------------------------------------------------
+
+def oneHot(y, like):
+    """The target that belongs to predictions `like`: integer labels become rows of zeros with a single one.
+
+    y: floats of a shape that broadcasts to like's, returned as they are; or integers (or booleans), either of like's
+    shape, taken for numbers, or one label in 0 … k−1 for each row of like (..., k). A single column like (n, 1) takes
+    integers as numbers too. ValueError for any other shape, for labels out of range and for rows that do not match.
+    """
+    y, shape = np.asarray(y, np.result_type(y, like) if type(y) is float else None), np.shape(like)
+    if y.shape == shape and y.dtype.kind == "f":
+        return y
+    dtype = getattr(like, "dtype", np.dtype(float))
+    if y.dtype.kind == "f" or y.shape == shape:
+        if y.ndim > len(shape) or any(n not in (1, m) for n, m in zip(y.shape[::-1], shape[::-1], strict=False)):
+            raise ValueError(f"targets of shape {y.shape} do not fit predictions of shape {shape}; labels are integers")
+        return y if y.dtype.kind == "f" else y.astype(dtype)
+    rows = shape[:-1]
+    if not shape or y.shape not in (rows, (*rows, 1)):
+        raise ValueError(f"integer labels of shape {y.shape} do not fit predictions of shape {shape}; wanted {rows}")
+    y = y.reshape(*rows, 1)
+    if shape[-1] == 1:
+        return y.astype(dtype)
+    if y.size and not 0 <= y.min() <= y.max() < shape[-1]:
+        bad = y.min() if y.min() < 0 else y.max()
+        raise ValueError(f"label {bad} is not one of the {shape[-1]} classes 0 … {shape[-1] - 1}")
+    return (y == np.arange(shape[-1])).astype(dtype)
+
+
+@np.errstate(all="ignore")
+def crossEntropy(p, y):
+    """−Σ y log p over the last axis, which stays: (n, k) gives (n, 1). 0 log 0 is 0.
+
+    p: probabilities (..., k) in [0, 1]; y: probabilities of the same shape, or integer labels.
+    Cohen, Automatic Reverse-Mode Differentiation, §1.2, prints −Σ a log b and calls it with (prediction, target), which
+    would take the logarithm of the target: meant is the logarithm of the prediction.
+    """
+    return -weighted_sum(oneHot(y, p), np.log(p))
+
+
+@np.errstate(all="ignore")
+def softmaxCrossEntropy(z, y):
+    """crossEntropy(softmax(z), y) from the logits z (..., k), without overflow: (n, k) gives (n, 1)."""
+    return -weighted_sum(oneHot(y, z), logSoftmax(z))
+
+
+def weighted_sum(y, x):
+    """Σ y x over the last axis, which stays; 0 · ∞ is 0."""
+    if y.shape[-1:] != x.shape[-1:]:
+        raise ValueError(f"a target of floats, of shape {y.shape}, does not have the {x.shape[-1]} classes of the prediction; "
+                         "labels are integers")
+    if y.shape == x.shape:
+        rows = np.vecdot(y, x)[..., None]
+        total = np.add.reduce(rows, axis=None)
+        if total == total:  # no NaN in it: nothing to mend
+            return rows
+    return np.add.reduce(scale(y, x), axis=-1, keepdims=True)
+
+
+def sigmoidCrossEntropy(z, y):
+    """−y log σ(z) − (1−y) log(1−σ(z)) from the logits z, entry by entry (Bishop, Deep Learning, §8.1.6)."""
+    y = oneHot(y, z)
+    return scale(y, softplus(np.negative(z))) + scale(1 - y, softplus(z))  # not softplus(z) − y z: z may be infinite
+
+
+def squaredError(x, v):
+    """½ (x − v)², entry by entry (Reps, Automatic Differentiation and Backpropagation, §6)."""
+    e = x - oneHot(v, x)
+    return 0.5 * (e * e)
+
+
+def hinge(z, y):
+    """Σ max(0, 1 + z_j − z_y) over the classes j other than y's: (n, k) gives (n, 1) (Weston and Watkins 1999)."""
+    target = oneHot(y, z)
+    return np.add.reduce((1 - target) * np.maximum(margins(z, target), 0), axis=-1, keepdims=True)
+
+
+def margins(z, target):
+    return 1.0 + z - f.sum(f.scale(target, z), -1, True)
+
+
+def through_hinge(d, out, z, y):
+    target = f.oneHot(y, z)
+    violated = (1.0 - target) * (margins(z, target) > 0)
+    return d * (violated - target * f.sum(violated, -1, True))
+
+
+def hinge_to_target(d, out, z, y):
+    target = f.oneHot(y, z)
+    m = margins(z, target)
+    return f.unbroadcast(-d * (f.relu(m) + z * f.sum((1.0 - target) * (m > 0), -1, True)), y)
+
+
+def through_softmaxCrossEntropy(d, out, z, y):
+    target = f.oneHot(y, z)
+    return d * (f.softmax(z) * f.sum(target, -1, True) - target)
+
+
+def crossEntropy_of_entries(p, y):
+    return -f.sum(f.scale(f.oneHot(y, p), f.log(p)), -1, True)
+
+
+def softmaxCrossEntropy_of_entries(z, y):
+    return -f.sum(f.scale(f.oneHot(y, z), f.logSoftmax(z)), -1, True)
+
+
+def sigmoidCrossEntropy_of_entries(z, y):
+    y = f.oneHot(y, z)
+    return f.scale(y, f.softplus(-z)) + f.scale(1 - y, f.softplus(z))
+
+
+#           op                     value                 rule for the prediction, rule for the target
+operator(   "crossEntropy",        crossEntropy,         lambda d, out, p, y: -d * f.ratio(f.oneHot(y, p), p),
+                                                         lambda d, out, p, y: f.unbroadcast(-d * f.log(p), y),
+            tangents=[lambda t, out, p, y: -f.sum(t * f.ratio(f.oneHot(y, p), p), -1, True),
+                      lambda t, out, p, y: -f.sum(t * f.log(p), -1, True)],
+            flops=of_input(3), formula=crossEntropy_of_entries)
+operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmaxCrossEntropy,
+                                                         lambda d, out, z, y: f.unbroadcast(-d * f.logSoftmax(z), y),
+            tangents=[lambda t, out, z, y: f.sum(t * through_softmaxCrossEntropy(1.0, out, z, y), -1, True),
+                      lambda t, out, z, y: -f.sum(t * f.logSoftmax(z), -1, True)],
+            flops=of_input(7), formula=softmaxCrossEntropy_of_entries)
+elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda d, out, z, y: d * (f.sigmoid(z) - f.oneHot(y, z)),
+                                                         lambda d, out, z, y: -d * z,
+            flops=11, formula=sigmoidCrossEntropy_of_entries)
+elementwise("squaredError",        squaredError,         lambda d, out, x, v: d * (x - f.oneHot(v, x)),
+                                                         lambda d, out, x, v: d * (f.oneHot(v, x) - x),
+            flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))))
+operator(   "hinge",               hinge,                through_hinge, hinge_to_target, flops=of_input(8))
+linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None, view=True)

@@ -95,8 +95,7 @@ class Masked(Expression):
     def record(self, op, args):
         out = getattr(f, op)(*[a.value if type(a) is Masked else a for a in args])
         first = next(a for a in args if type(a) is Masked)
-        if first.flow and op in PRODUCTS and not any(
-                [type(a) in (int, float) and math.isfinite(a) for a in args]):
+        if first.flow and op in PRODUCTS and not any([type(a) in (int, float) and math.isfinite(a) for a in args]):
             out = f.where(first.flow(), out, 0.0)
         flow = flow_of(op, args, out, "flow")
         steep = flow if all([a.steep is a.flow for a in args if type(a) is Masked]) else flow_of(op, args, out, "steep")
@@ -109,7 +108,8 @@ def limited(rule: Rule, i: int = 0, grows: bool = False) -> Rule:
     Where an infinite x has a finite result, x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. Where a finite x has an infinite one
     by growth, ∂out/∂x / out is finite. So along a way through infinite values that begins at the one and ends at the other
     the derivative is 0: of 1 / (1 + exp(-x)) at −1000 and of tanh(exp(x)) at 1000. All other 0·∞ depend on which gets there
-    faster, at a pole as in 1/(1/x), or in log(1 + exp(x)), which floats do not tell: they stay NaN.
+    faster, which floats do not tell, and stay NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x)**2, sqrt(x**4), x*sqrt(x) and
+    exp(log(x)) at 0, and of what grows within what does not settle, as of log(1 + exp(x)) at 1000.
     """
     def contribution(d, out, *args):
         part = rule(d, out, *args)

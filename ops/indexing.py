@@ -82,8 +82,7 @@ def days(x):
     return np.where(np.isnat(dates), np.nan, dates.astype("datetime64[ms]").astype(np.int64) / 86_400_000.0)
 
 
-linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)),
-            view=True)
+linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)), view=True)
 linear("scatterAdd", scatterAdd, Each(lambda i: None, lambda u, out, d, like, *keys: f.getitem(u, *keys), None),
        flops=of_input(1))
 linear("take",       take,       through_take, None, None,                              flops=0)

@@ -233,24 +233,6 @@ def axis_first(op, found):
                     f"np.{'stack' if op == 'stack' else 'concatenate'}([a, b], axis) takes a list")
 
 
-def cumsum(x, axis=None):
-    """The sums of the entries of x up to each, along axis; of the flattened x for None."""
-    return np.cumsum(x, axis)
-
-
-def through_cumsum(d, out, x, axis=None):
-    if axis is None:
-        return f.reshape(through_cumsum(d, out, x, 0), x)
-    return f.flip(f.cumsum(f.flip(d, axis), axis), axis)
-
-
-def trace(x):
-    """The sum of the diagonal of a matrix."""
-    if np.ndim(x) != 2:
-        raise ValueError(f"trace takes a matrix, not an array with {np.ndim(x)} axes; for a batch write einsum('...ii->...', x)")
-    return np.trace(x)
-
-
 def diag(x, k=0):
     """The k-th diagonal of a matrix; of a vector the matrix that has it there."""
     return np.diag(x, k)
@@ -271,8 +253,7 @@ def inverse(axes):
 
 
 #       op             value        rule per argument
-linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None,
-            flops=0)
+linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None, flops=0)
 linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None,
        flops=of_sum, view=True)
 linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0)
@@ -290,14 +271,11 @@ linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape
 linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None), flops=of_letters, view=True)
 linear("einsumBack",   einsumBack,  einsumBack_rule, None, None, flops=of_sum, view=True)
 linear("convolve",     convolve,    lambda d, out, a, v: f.correlate(d, v),
-                                    lambda d, out, a, v: f.correlate(d, a),
-            flops=lambda out, a, v: 2 * a.size * v.size)
+                                    lambda d, out, a, v: f.correlate(d, a), flops=lambda out, a, v: 2 * a.size * v.size)
 linear("correlate",    correlate,   lambda d, out, a, v: f.convolve(d, v),
-                                    lambda d, out, a, v: f.correlate(a, d),
-            flops=lambda out, a, v: 2 * out.size * v.size)
+                                    lambda d, out, a, v: f.correlate(a, d), flops=lambda out, a, v: 2 * out.size * v.size)
 linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True)
-linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None,
-            view=True)
+linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None, view=True)
 linear("mT",           mT,          lambda d, out, x: f.mT(d),                          view=True)
 linear("flip",         flip,        lambda d, out, x, axis=None: f.flip(d, axis), None, view=True)
 linear("roll",         roll,        lambda d, out, x, n, axis=None:
@@ -307,15 +285,10 @@ linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths)
 linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None,   view=True)
 linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: alone(f.concat, i, axis, d, arrays)),
        view=True)
-linear("cumsum",       cumsum,      through_cumsum, None,                               flops=1)
-linear("trace",        trace,       lambda d, out, x: f.diagBack(f.broadcast(d, f.diag(x)), x),
-            flops=lambda out, x: min(x.shape))
 linear("diag",         diag,        lambda d, out, x, k=0: f.diagBack(d, x, k), None,   view=True)
 linear("diagBack",     diagBack,    lambda u, out, d, x, k=0: f.diag(u, k), None, None, view=True)
 # linear in all arguments together: the tangent of one stands among zeros
 operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
-         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None),
-            flops=0)
+         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None), flops=0)
 operator("stack", stack, Each(lambda i: lambda d, out, axis, *arrays: f.take(d, i - 1, axis), None),
-         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.stack, i - 1, axis, t, arrays), None),
-            flops=0)
+         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.stack, i - 1, axis, t, arrays), None), flops=0)

@@ -237,18 +237,14 @@ operator("cholesky",   cholesky,   through_cholesky,                            
 linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True)
 linear(  "lowerHalf",  lowerHalf,  lambda d, out, x: f.lowerHalf(d),                    flops=2)
 #          op              value          rule per argument
-operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)),
-            flops=cubic(4 / 3))
+operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)), flops=cubic(4 / 3))
 operator("eigenvectors", eigenvectors, through_eigenvectors, None,                      flops=of_columns(9))
 operator("inverseGaps",  inverseGaps,  through_inverseGaps,                             flops=2)
-operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.leftVectors(a), f.rightVectors(a)),
-            flops=of_columns(4))
-operator("leftVectors",  leftVectors,  lambda d, out, a: through_vectors(d, out, f.rightVectors(a), a),
-            flops=of_columns(14))
+operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.leftVectors(a), f.rightVectors(a)), flops=of_columns(4))
+operator("leftVectors",  leftVectors,  lambda d, out, a: through_vectors(d, out, f.rightVectors(a), a), flops=of_columns(14))
 operator("rightVectors", rightVectors, lambda d, out, a: f.mT(through_vectors(d, out, f.leftVectors(a), f.mT(a))),
          flops=of_columns(14))
-operator("orthonormal",  orthonormal,  lambda d, out, a: through_qr(d, out, f.upper(a), -f.mT(d) @ out),
-            flops=of_columns(4))
+operator("orthonormal",  orthonormal,  lambda d, out, a: through_qr(d, out, f.upper(a), -f.mT(d) @ out), flops=of_columns(4))
 operator("upper",        upper,        lambda d, out, a: through_qr(0.0, f.orthonormal(a), out, out @ f.mT(d)),
             flops=of_columns(2))
 operator("expm",         expm,         lambda d, out, a: frechet(f.mT(a), d),

@@ -72,6 +72,24 @@ def std(x, axis=None, keepdims=False, ddof=0):
     return np.sqrt(var(x, axis, keepdims, ddof))
 
 
+def cumsum(x, axis=None):
+    """The sums of the entries of x up to each, along axis; of the flattened x for None."""
+    return np.cumsum(x, axis)
+
+
+def through_cumsum(d, out, x, axis=None):
+    if axis is None:
+        return f.reshape(through_cumsum(d, out, x, 0), x)
+    return f.flip(f.cumsum(f.flip(d, axis), axis), axis)
+
+
+def trace(x):
+    """The sum of the diagonal of a matrix."""
+    if np.ndim(x) != 2:
+        raise ValueError(f"trace takes a matrix, not an array with {np.ndim(x)} axes; for a batch write einsum('...ii->...', x)")
+    return np.trace(x)
+
+
 def norm(x, axis=None, keepdims=False):
     """√Σ x² over axis, the Euclidean norm; of a matrix the Frobenius norm. At 0 its gradient is 0."""
     return np.sqrt(squaredNorm(x, axis, keepdims))
@@ -222,16 +240,15 @@ linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d / f.count(x, axis), x, axis, keepdims), None, None,
             flops=of_mean, formula=mean_of_entries)
-linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None,
-            flops=of_input(2))
-reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
-            flops=of_input(1))
-reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
-            flops=of_input(1))
+linear(     "cumsum",       cumsum,        through_cumsum, None,                               flops=1)
+linear(     "trace",        trace,         lambda d, out, x: f.diagBack(f.broadcast(d, f.diag(x)), x),
+            flops=lambda out, x: min(x.shape))
+linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2))
+reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d), flops=of_input(1))
+reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d), flops=of_input(1))
 reducing(   "prod",         prod,          lambda d, out, x, axis: d * products_of_others(x, axis), flops=of_input(1))
 reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
-                                               2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis),
-            flops=of_input(4))
+                                               2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis), flops=of_input(4))
 reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
                                                d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis),
                                                out + f.stopGradient(f.ratio(f.equal(out, 0), out))),  # flat at 0
@@ -247,8 +264,7 @@ reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDiff
 elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
                                            lambda d, out, x, y: d * f.expDifference(y, out), flops=5)
 elementwise("expDifference", expDifference, lambda d, out, x, y: d * out,
-                                           lambda d, out, x, y: -d * out,
-            flops=2, formula=expDifference_of_entries)
+                                           lambda d, out, x, y: -d * out, flops=2, formula=expDifference_of_entries)
 operator(   "cumprod",      cumprod,       through_cumprod, None,                       flops=1)
 operator(   "scan",         scan,          lambda d, out, x, a, axis: adjoint_scan(d, a, axis),
                                            lambda d, out, x, a, axis: adjoint_scan(d, a, axis) * f.shift(out, axis), None,

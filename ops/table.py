@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import MANY, arity, positional, takes
 from .derived import traced, transposed
 from .expression import DG, TG, Expression, G, Rule, f
-from .facts import FACTS, Facts
+from .facts import FACTS, MANY, Facts, arity, positional, takes
 
 ELEMENTWISE: set[str] = set()  # the rows of that kind
 OURS: set[str] = set()  # the rows of this package, filled when all are there

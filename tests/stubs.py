@@ -12,7 +12,7 @@ import numpy as np
 import ops
 import xman
 from ops import expression
-from ops.arguments import undecorated
+from ops.facts import undecorated
 
 ROOT = Path(__file__).parents[1]
 HEAD = "# Written by `python -m tests.stubs`; tests/test_types.py says when it is to be written again.\n"

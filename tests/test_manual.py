@@ -163,6 +163,15 @@ def test_the_table_of_operators_has_a_row_for_each_with_rules_for_all_that_have_
     assert {op for op, row in rows.items() if not row.endswith("none") and "←" not in row} <= {"einsum", "einsumBack", "part"}
 
 
+def test_the_picture_of_imports_has_a_box_for_each_part(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs" / "scripts")
+    import imports
+    imports.write(tmp_path)
+    drawn = (tmp_path / "imports.svg").read_text("utf-8")
+    parts = {folder.name for folder in (ROOT / "xman").iterdir() if (folder / "__init__.py").exists()}
+    assert [part for part in sorted(parts) if not re.search(rf"\b{part}\b", drawn)] == []
+
+
 def test_the_site_is_built_without_a_warning(tmp_path):
     """Its pages, links and docstrings; what it shows and nobody wrote is in docs/generated."""
     for package in ("sphinx", "myst_parser", "furo", "matplotlib"):

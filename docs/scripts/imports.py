@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from xman.show.picture.drawing import Arrow, Node, Picture
+from xman.show.picture.drawing import Arrow, BoxOfLines, Picture
 
 ROOT = Path(__file__).parents[2]
 CORE = "the list"  # the files of xman itself
@@ -62,7 +62,7 @@ def write(folder: Path) -> None:
     pairs = {(box[one], box[other]) for one, other in pairs} - {(one, one) for one in box.values()}
     drawn = {(one, other) for one, other in pairs if other not in reached(one, pairs - {(one, other)})}
     boxes = sorted(set(box.values()), key=lambda names: (len(below[names[0]]), names))  # each after those that it imports
-    nodes = [Node(" ".join(names), (" · ".join(names), f"{sum(map(size, names)):,} lines")) for names in boxes]
+    nodes = [BoxOfLines(" ".join(names), (" · ".join(names), f"{sum(map(size, names)):,} lines")) for names in boxes]
     Picture(nodes, [Arrow(" ".join(low), " ".join(high)) for high, low in sorted(drawn)]).save(str(folder / "imports.svg"))
 
 

@@ -9,7 +9,7 @@ import ops
 from ops.table import OURS
 from xman.cli.operators import arguments
 from xman.passes import simplify
-from xman.passes.writer import Symbol, Writer
+from xman.passes.writer import ListWriter, Symbol
 from xman.show.expressions import inlined, mathematical
 from xman.show.slopes import LEGIBLE
 
@@ -30,7 +30,7 @@ def rule(op: str, i: int) -> str:
     rules, given = ops.DG[op], [a.lstrip("*").partition("=") for a in arguments(ops.G[op])]
     if i >= len(rules) or rules[i] is None:
         return ""
-    writer, names = Writer(), [f"{name}_" if name in ops.G else name for name, _, _ in given]
+    writer, names = ListWriter(), [f"{name}_" if name in ops.G else name for name, _, _ in given]
     delta, out, *symbols = [Symbol(writer, name) for name in ("δ", "out", *names)]
     literals = [default and k != i for k, (_, _, default) in enumerate(given)]
     args = [ast.literal_eval(given[k][2]) if literals[k] else symbol for k, symbol in enumerate(symbols)]

@@ -114,3 +114,12 @@ def test_a_masked_derivative_is_right_in_every_order_of_modes_and_in_lists(name)
     for twice, end in ((gradient(first, f"d{of}_d{z}", [z]), f"dd{of}_d{z}_d{z}"), (tangent(first, [z]), f"d{of}_d{z}_dot")):
         found = eval(twice, {z: x, f"{z}_dot": 1.0})
         assert [found[f"d{of}_d{z}"], found.get(end, 0.0)] == pytest.approx(right, rel=1e-12, abs=1e-300)
+
+
+POLES = (lambda x: 1 / (1 / x + 1 / 2), lambda x: 2 / (3 + x ** -1), lambda x: 1 / np.log(x), lambda x: np.reciprocal(np.sqrt(1 / x)))
+
+
+@pytest.mark.parametrize("function", POLES)
+@np.errstate(all="ignore")
+def test_at_a_pole_within_a_quotient_the_derivative_is_not_said_to_be_0(function):
+    assert all(np.isnan(differentiated(function, modes)(0.0)) for modes in ORDERS)

@@ -60,7 +60,7 @@ def loss(w: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 w, x = np.ones(3), np.ones((2, 3))
-print(grad(loss)(w, x), value_and_grad(loss)(w, x), jacobian(loss)(w, x), trace(loss, w, x), minimize(loss, w, (x,)))
+print(grad(loss)(w, x), value_and_grad(loss)(w, x), jacobian(loss)(w, x), trace(loss, w, x), minimize(loss, (x,), start=w))
 
 
 class Functions(XManFunctions):

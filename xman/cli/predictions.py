@@ -19,9 +19,9 @@ from ..files import Model, load
 from ..files.reports import judged, report_text
 from ..tables import TableError, batches
 from ..tables.columns import sizes
+from ..tables.readers import float_of, read_libsvm, read_titles
 from ..tables.reading import formed, of_text
 from ..train.loaders import PARTS, PIXEL, images, kind_of, targets
-from ..train.readers import float_of, read_libsvm, read_titles
 from .commands import AS_JSON, HEADER, ZERO_BASED, json_terms, xman
 
 BATCH = 65536  # rows that are read together

@@ -16,22 +16,10 @@ import numpy as np
 
 import ops
 
+from .. import models
 from ..errors import XManError, nearest
 from ..export import from_onnx
 from ..manager import XMan
-from ..models import (
-    GRU,
-    LSTM,
-    MLP,
-    RNN,
-    AdaptiveBasis,
-    ConvolutionalNetwork,
-    LinearRegression,
-    LogisticRegression,
-    PoissonRegression,
-    ResidualMLP,
-    Transformer,
-)
 from ..notation import shortened
 from ..train import Dataset, cosine, exponential, product, step_decay, warm_up
 from ..train.schedules import Schedule
@@ -121,16 +109,16 @@ def parsed_call(text: str) -> tuple[str, list, dict[str, Any]]:
 
 
 # of `xman train`: what a model is, what of, and its options where nothing else is said; one that it has no use for is not here
-MODELS = {"linear": (LinearRegression, "numbers", {}), "poisson": (PoissonRegression, "numbers", {}),
-          "logreg": (LogisticRegression, "classes", {"loss": "softmaxCrossEntropy"}),
-          "mlp": (MLP, "rows", {"hidden": (512, 256), "activation": "relu", "last": None, "loss": "squaredError"}),
-          "residual": (ResidualMLP, "rows", {"hidden": (100,), "activation": "relu", "loss": "softmaxCrossEntropy"}),
-          "convolution": (ConvolutionalNetwork, "classes", {"activation": "relu", "loss": "softmaxCrossEntropy"}),
-          "rnn": (RNN, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
-          "gru": (GRU, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
-          "lstm": (LSTM, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
-          "transformer": (Transformer, "sequences", {"hidden": (64,), "loss": "softmaxCrossEntropy"}),
-          "basis": (AdaptiveBasis, "numbers", {"hidden": (20,), "basis": "tanh"})}
+MODELS = {"linear": (models.LinearRegression, "numbers", {}), "poisson": (models.PoissonRegression, "numbers", {}),
+          "logreg": (models.LogisticRegression, "classes", {"loss": "softmaxCrossEntropy"}),
+          "mlp": (models.MLP, "rows", {"hidden": (512, 256), "activation": "relu", "last": None, "loss": "squaredError"}),
+          "residual": (models.ResidualMLP, "rows", {"hidden": (100,), "activation": "relu", "loss": "softmaxCrossEntropy"}),
+          "convolution": (models.ConvolutionalNetwork, "classes", {"activation": "relu", "loss": "softmaxCrossEntropy"}),
+          "rnn": (models.RNN, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
+          "gru": (models.GRU, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
+          "lstm": (models.LSTM, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
+          "transformer": (models.Transformer, "sequences", {"hidden": (64,), "loss": "softmaxCrossEntropy"}),
+          "basis": (models.AdaptiveBasis, "numbers", {"hidden": (20,), "basis": "tanh"})}
 
 
 def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
@@ -157,14 +145,14 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
             raise XManError("a basis is of rows of numbers; these data are titles")
         low, high = (end.toarray()[0] if hasattr(end, "toarray") else end for end in (X.min(0), X.max(0)))
         high = np.where(high > low, high, low + 1)
-        return AdaptiveBasis(options.pop("basis"), *hidden, columns=X.shape[1], low=low, high=high, **options)
+        return models.AdaptiveBasis(options.pop("basis"), *hidden, columns=X.shape[1], low=low, high=high, **options)
     if name == "convolution":
         side = math.isqrt(features)
         if X.ndim != 2 or side ** 2 != features:
             raise XManError(f"a convolution is of square images, such as --data digits; a row here has {features:,} numbers")
         return make((side, side), outputs, **options)
     if name == "mlp":
-        return MLP([features, *hidden, outputs], **options)
+        return models.MLP([features, *hidden, outputs], **options)
     if of == "sequences":
         return make(X.shape[2], *hidden, outputs, steps=X.shape[1], **options)
     return make(features, *hidden, outputs, **options)

@@ -33,9 +33,10 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
     square = {} if wrt is None else squares(steps, DG, wrt)
     def walk(deltas):
         held = set(map(id, deltas.values()))
-        # deltas[r] is what is known so far of ∂output/∂r. Read in reverse, all lines that use dst come before the one that
-        # defines it, so its delta is complete, and the chain rule can pass it on: each rule says what one argument is
-        # sent. One that is read twice is sent something twice, and the two add. What no delta reaches is skipped.
+        # deltas[r] is what is known so far of ∂output/∂r. Read in reverse, all lines that use dst come before
+        # the one that defines it, so its delta is complete, and the chain rule can pass it on: each rule says
+        # what one argument is sent. One that is read twice is sent something twice, and the two add. What no
+        # delta reaches is skipped.
         try:
             for dst, op, args in reversed(steps):
                 if dst in deltas:

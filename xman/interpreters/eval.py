@@ -25,9 +25,10 @@ def eval(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = op
     values = with_numpy_reals(values, steps.inputs)
     missing(steps, values)
     try:
-        # A line reads only what stands above it, so one pass in order is enough. In args a string names a register, and
-        # is looked up; anything else, a number or an axis, is the argument itself. Nothing is ever overwritten: each
-        # register is assigned once, which is why backprop can use all of these values afterwards.
+        # A line reads only what stands above it, so one pass in order is enough. In args a string names a
+        # register, and is looked up; anything else, a number or an axis, is the argument itself. Nothing is
+        # ever overwritten: each register is assigned once, which is why backprop can use all of these values
+        # afterwards.
         for dst, op, args in steps:
             values[dst] = out = G[op](*[values[a] if isinstance(a, str) else a for a in args])
             if out is None:

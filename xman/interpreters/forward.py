@@ -26,9 +26,10 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
     square = squares(steps, TG)
     def walk(tangents):
         held = set(map(id, tangents.values()))
-        # tangents[r] says how r moves when the inputs move in the given direction. Values and tangents go the same way,
-        # so they could be computed in one pass. A line moves with each argument that does, and the parts add (the chain
-        # rule); an argument without a tangent stands still, and is skipped rather than multiplied by 0.
+        # tangents[r] says how r moves when the inputs move in the given direction. Values and tangents go the
+        # same way, so they could be computed in one pass. A line moves with each argument that does, and the
+        # parts add (the chain rule); an argument without a tangent stands still, and is skipped rather than
+        # multiplied by 0.
         try:
             for dst, op, args in steps:
                 op, args = square.get(dst, (op, args))

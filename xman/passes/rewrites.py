@@ -23,9 +23,9 @@ def both_numbers(w, a, b, *rest): return nonzero_literal(w, a) and nonzero_liter
 def always(*_): return True  # for a row that may meet conditions: a mask
 
 
-def condition(w, c):
-    """What is known to be whole numbers, or truth values of the shape of what it chooses."""
-    return w.whole(c) and w.value(c) is not None and np.asarray(w.value(c)).dtype == bool
+def condition(w, c, x):
+    """Truth values of the shape of x, a float."""
+    return w.whole(c) and w.value(c) is not None and np.asarray(w.value(c)).dtype == bool and w.shape(c) == w.shape(x)
 
 
 def nonzero_literal(w, c, *rest):
@@ -137,7 +137,7 @@ EXACT = (
     rewrite(lambda x: f.getitem(x),                       lambda x: x),
     rewrite(lambda x, a: f.flip(f.flip(x, a), a),         lambda x, a: x),
     rewrite(lambda x, y: f.unbroadcast(f.unbroadcast(x, y), y), lambda x, y: f.unbroadcast(x, y)),
-    rewrite(lambda c: f.not_equal(f.where(c, 1.0, 0.0), 0.0), lambda c: c,              given=condition),
+    rewrite(lambda c, x: f.not_equal(f.broadcast(c, x), 0.0), lambda c, x: c,           given=condition),
     rewrite(lambda c, y: f.scale(c, y),                   lambda c, y: c * y,           given=nonzero_literal),
     rewrite(lambda c, y: f.ratio(c, y),                   lambda c, y: c / y,           given=nonzero_literal),
     #       operator                                      becomes where shapes are known

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.arguments import MANY, arity, parameters
+from ops.facts import MANY, arity, parameters
 
 from ..errors import XManError
 from ..interpreters.shapes import stand_in

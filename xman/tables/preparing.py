@@ -226,7 +226,7 @@ def spelled_out(line: Any, register: str, n: int, alphabet: str) -> str:
 
 
 def lines_of_titles(register: str, n: int, alphabet: str) -> tuple[WengertList, str]:
-    """The lines from titles to (rows, n, characters), as `xman.train.readers.encode` has them, and their register."""
+    """The lines from titles to (rows, n, characters), as `readers.encode` has them, and their register."""
     steps, line = writer({register})
     rows = line("astype", spelled_out(line, register, n, alphabet), ("float32",))
     return WengertList(steps), rows

@@ -1,9 +1,9 @@
 """Training: fit, evaluate, predict, the list of a training step, and the data sets."""
+from ..tables.readers import DataError
 from .evaluation import Diverged, Result, TrainingError, evaluate, predict
 from .loaders import Dataset, load
 from .loop import fit
 from .optimizers import OPTIMIZERS, TrainingList, adagrad, adam, adamw, momentum, nesterov, rmsprop, sgd, training_list
-from .readers import DataError
 from .schedules import cosine, exponential, in_turn, product, step_decay, warm_up
 from .selection import Trial, cross_validate, search
 

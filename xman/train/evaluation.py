@@ -144,7 +144,8 @@ def list_of(model: XMan, *names: str) -> WengertList:
 def labels_of(data: tuple) -> tuple[str, ...]:
     """The different labels, sorted, where the targets of data, a pair (X, y), are strings; nothing where they are numbers."""
     y = np.asarray(data[1]) if isinstance(data, tuple) and len(data) == 2 else np.empty(0)
-    return tuple(sorted({*y.tolist()})) if y.ndim == 1 and y.size and all(isinstance(label, str) for label in y.tolist()) else ()
+    strings = y.ndim == 1 and y.size and y.dtype.kind in "OUT" and all(isinstance(label, str) for label in y.tolist())
+    return tuple(sorted({*y.tolist()})) if strings else ()
 
 
 def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tuple[Any, np.ndarray]:

@@ -12,8 +12,8 @@ import numpy as np
 from ..tables import Column, Prepared, TableError, inputs, prepared, read
 from ..tables.kinds import FEW
 from ..tables.preparing import lines_of_titles
+from ..tables.readers import LARGEST, DataError, encode, float_of, read_idx, read_libsvm, read_lines, read_titles, sort_labels
 from ..wengert import WengertList
-from .readers import LARGEST, DataError, encode, float_of, read_idx, read_libsvm, read_lines, read_titles, sort_labels
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

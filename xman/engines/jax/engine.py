@@ -116,7 +116,8 @@ def refused(line: Line, kinds: Kinds) -> str:
     made, of = kinds[dst].dtype.kind, {dtype.kind for dtype in dtypes(args, kinds) if dtype}
     cast = {dtype.kind for dtype, to in zip(dtypes(args, kinds), casts(dst, op, args, kinds), strict=True) if to}
     if op in INEXACT and made != "f" or compares(op) and of >= {"i", "u"} or op in STEPWISE and cast - {"f"} or (
-            op == "astype" and "f" in of and made in "iu"):
+            op == "astype" and "f" in of and made in "iu") or op in ("dotLeft", "dotRight") and (
+            of, made) == ({"b"}, "i"):  # the product of truth values is one, and is summed
         return "is of whole numbers, which JAX takes otherwise"
     return ""
 

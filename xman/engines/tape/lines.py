@@ -9,8 +9,7 @@ import numpy as np
 
 import ops
 from ops import DG, Expression, G
-from ops.arguments import parameters
-from ops.facts import FACTS
+from ops.facts import FACTS, parameters
 from ops.table import ELEMENTWISE
 
 from ...wengert import Line

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from xman.errors import XManError
+from ..errors import XManError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
