@@ -65,7 +65,7 @@ def dot(a, b):
 
 def dotLeft(d, a, b):
     """What the adjoint d of a @ b sends to a: d bᵀ, whatever the numbers of axes."""
-    if d.ndim == b.ndim == 2:  # the common case, at once
+    if np.ndim(d) == b.ndim == 2:  # the common case, at once
         return d @ b.T
     if b.ndim == 1:
         return unbroadcast(np.multiply.outer(d, b), a)
@@ -74,7 +74,7 @@ def dotLeft(d, a, b):
 
 def dotRight(d, a, b):
     """What the adjoint d of a @ b sends to b: aᵀ d, whatever the numbers of axes."""
-    if d.ndim == a.ndim == 2 or not isinstance(a, np.ndarray):
+    if np.ndim(d) == a.ndim == 2 or not isinstance(a, np.ndarray):
         return a.T @ d
     if a.ndim == 1:
         return unbroadcast(a * d if b.ndim == 1 else a[:, None] * d[..., None, :], b)

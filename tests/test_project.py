@@ -32,6 +32,7 @@ RANKS = [{"errors", "notation", "validity", "wengert", "register", "manager"},
          {"autograd", ""},  # the package itself
          {"formulas"},
          {"engines"},
+         {"jitted"},
          {"tables"},
          {"files"},
          {"show", "train", "export"},

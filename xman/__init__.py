@@ -34,7 +34,7 @@ LATER = {name: package for package, names in {
     "passes": "gradient tangent simplify rewrite EXACT STABLE ALGEBRA",
     "matrices": "Jacobian Hessian GaussNewton outer_products inverse_outer_products becker_lecun diagonals",
     "functions": "trace grad value_and_grad jvp vjp jacobian hessian hvp Dual derivative",
-    "engines": "compile", "files": "load", "engines.tape.engine": "Tape", "optimize": "minimize least_squares",
+    "engines": "compile", "jitted": "jit", "files": "load", "engines.tape.engine": "Tape", "optimize": "minimize least_squares",
     "show": "explain derivation expand paths picture cost source difference_errors",
 }.items() for name in names.split()}
 PACKAGES = ("engines estimators export files functions grade interpreters matrices models numpy optimize passes "

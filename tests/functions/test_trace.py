@@ -1,6 +1,7 @@
 """trace: the list of the path that a function takes."""
 from __future__ import annotations
 
+import cProfile
 import sys
 
 import numpy as np
@@ -133,6 +134,13 @@ def test_a_profiler_that_was_set_is_set_again():
         assert sys.getprofile() is profiler
     finally:
         sys.setprofile(None)
+
+
+def test_the_profiler_of_the_library_goes_on_after_a_trace():
+    with cProfile.Profile() as profiler:
+        trace(lambda x: x * 2.0, 1.0)
+        sorted([2, 1])
+    assert any("sorted" in str(entry.code) for entry in profiler.getstats())
 
 
 def test_a_list_may_be_traced_inside_a_derivative():

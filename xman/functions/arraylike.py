@@ -35,19 +35,23 @@ class ArrayLike(Expression):
 
     # ---- a path is taken by the value -----------------------------------------------------------------------------
 
+    def seen(self) -> Any:
+        """Its value, for Python to go by."""
+        return self.value
+
     def __bool__(self):
         if self.size != 1:
             refuse(f"an array of shape {self.shape} has no single truth value",
                    "write np.where(condition, x, y), or condition.any() or condition.all()", numpys=True)
-        return bool(self.value)
+        return bool(plain(self if self.dtype == bool else f.not_equal(self, 0)))
 
     def __index__(self):
         if self.dtype.kind in "iu" and self.ndim == 0:
-            return operator.index(self.value)
+            return operator.index(plain(self))
         refuse(*INDEX, numpys=True)
 
     def __int__(self):
-        return int(self.value) if self.dtype.kind in "biu" and self.size == 1 else refuse_conversion("int()")
+        return int(plain(self)) if self.dtype.kind in "biu" and self.size == 1 else refuse_conversion("int()")
 
     def __len__(self):
         if not self.shape:
@@ -63,8 +67,8 @@ class ArrayLike(Expression):
 
     # ---- as text, and copied --------------------------------------------------------------------------------------
 
-    def __repr__(self): return f"{type(self).__name__}({self.value!r})"
-    def __format__(self, spec): return format(self.value, spec)
+    def __repr__(self): return f"{type(self).__name__}({self.seen()!r})"
+    def __format__(self, spec): return format(self.seen(), spec)
     def __copy__(self): return self
     def __deepcopy__(self, memo): return self  # a copy with a tape of its own would be a constant here
 
@@ -197,6 +201,13 @@ def real(op: str, value: Any) -> Any:
 def plain(x: Any) -> Any:
     """The numbers within: the value of the value … of an ArrayLike, anything else as it is."""
     while isinstance(x, ArrayLike):
+        x = x.seen()
+    return x
+
+
+def noted(x: Any) -> Any:
+    """x without the tapes that do not note what Python goes by: what a check of its numbers is made of."""
+    while isinstance(x, ArrayLike) and getattr(getattr(x, "tape", None), "guards", None) is None:
         x = x.value
     return x
 

@@ -49,13 +49,17 @@ class Refusals(threading.local):
 REFUSALS = Refusals()
 
 
-def refuse(found: str, instead: str, numpys: bool = False) -> NoReturn:
-    """Raise XManError: the user's line, what was found, what to write instead. numpys: of what NumPy refuses by itself."""
-    frame = user_frame()
+def line_of(frame: FrameType) -> str:
+    """The line that the frame is at, with its file and number."""
     file, number = frame.f_code.co_filename, frame.f_lineno
     text = linecache.getline(file, number, frame.f_globals).strip()
     text = text if len(text) <= 120 else text[:117] + "..."
-    error = XManError(f"{os.path.basename(file)}:{number}{f', `{text}`' if text else ''}: {found}; {instead}")
+    return f"{os.path.basename(file)}:{number}{f', `{text}`' if text else ''}"
+
+
+def refuse(found: str, instead: str, numpys: bool = False) -> NoReturn:
+    """Raise XManError: the user's line, what was found, what to write instead. numpys: of what NumPy refuses by itself."""
+    error = XManError(f"{line_of(user_frame())}: {found}; {instead}")
     if not numpys:
         REFUSALS.last = error
     raise error

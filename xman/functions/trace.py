@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,44 +31,59 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
     """
     callable_or_refused("trace", fn)
     with CallTape(exact=False) as tape:
-        names: dict[int, str] = {}
-        inputs, args = [], []
-        for name, example in zip(parameter_names(fn, len(examples)), examples, strict=True):
-            leaves, structure = flattened_tree(example)
-            leaves = [Tracer(np.asarray(plain(leaf))[()], tape) if is_input(leaf) else leaf for leaf in leaves]
-            for leaf, path in zip(leaves, leaf_names(structure, name), strict=True):
-                if isinstance(leaf, Tracer):
-                    inputs.append(leaf)
-                    names[id(leaf)] = unused(path, names.values())
-            args.append(unflatten(structure, leaves))
+        args, inputs, names = traced_arguments(fn, examples, tape)
         if not inputs:
             raise XManError(f"trace({name_of(fn)}, …) found no input among its examples: floats and arrays are inputs, Python's "
                             "ints, booleans and strings belong to the program; write 3.0, not 3")
         result, variables = watched(fn, args, fixed)
         ends, structure = flattened_tree(result)
-        wanted: list[str] = []
-        for path in leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result"):
-            wanted.append(unused(path, [*names.values(), *wanted], "result"))
-        copies = []  # (name, what it is), for outputs that have no line of their own
-        for name, end in zip(wanted, ends, strict=True):
-            if is_on(tape, end) and id(end) not in names:
-                names[id(end)] = name
-            else:
-                copies.append((name, end if is_on(tape, end) else constant_output("trace", fn, end)))
-        for name, value in variables.items():
-            while isinstance(value, Tracer) and value.tape is not tape:
-                value = value.value  # of a derivative within
-            if isinstance(value, Tracer) and id(value) not in names and name == unused(name, [*names.values(), *wanted]):
-                names[id(value)] = name
-        double = all(t.dtype.kind != "f" or t.dtype == np.float64 for t in (*inputs, *(line[0] for line in tape)))
+        stems = leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result")
+        ends = [end if is_on(tape, end) else constant_output("trace", fn, end) for end in ends]
+        return written_down(tape, names, list(zip(stems, ends, strict=True)), variables, inputs)[0]
 
-        def constant(a, op):  # beside float64 a NumPy number and Python's float are the same
-            return a.item() if type(a) is np.float64 and (double or op == "alias") else literal(a, op)
 
-        steps = listed(tape, names, filter(lambda end: is_on(tape, end), ends), constant)
-        for name, end in copies:
-            steps.append((name, "alias", (names[id(end)] if is_on(tape, end) else constant(end, "alias"),)))
-    return steps
+def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[list, list[Tracer], dict[int, str]]:
+    """(the examples with tracers in the place of the inputs, these tracers, their names by id)."""
+    names: dict[int, str] = {}
+    inputs, args = [], []
+    for name, example in zip(parameter_names(fn, len(examples)), examples, strict=True):
+        leaves, structure = flattened_tree(example)
+        for k, path in enumerate(leaf_names(structure, name)):
+            if is_input(leaves[k]):
+                leaves[k] = Tracer(np.asarray(plain(leaves[k]))[()], tape)
+                inputs.append(leaves[k])
+                names[id(leaves[k])] = unused(path, names.values())
+        args.append(unflatten(structure, leaves))
+    return args, inputs, names
+
+
+def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, Any]], variables: dict[str, Any],
+                 inputs: list[Tracer]) -> tuple[WengertList, list[str]]:
+    """(the list of what leads to the ends, their names in it); ends: (the name it would have, what it is) of each."""
+    wanted: list[str] = []
+    copies = []  # outputs that have no line of their own
+    for stem, end in ends:
+        wanted.append(unused(stem, [*names.values(), *wanted], "result"))
+        if is_on(tape, end) and id(end) not in names:
+            names[id(end)] = wanted[-1]
+        else:
+            copies.append((wanted[-1], end))
+    taken = {*names.values(), *wanted}
+    for name, value in variables.items():
+        while isinstance(value, Tracer) and value.tape is not tape:
+            value = value.value  # of a derivative within
+        if isinstance(value, Tracer) and id(value) not in names and name == unused(name, taken):
+            names[id(value)] = name
+            taken.add(name)
+    double = all(t.dtype.kind != "f" or t.dtype == np.float64 for t in (*inputs, *(line[0] for line in tape)))
+
+    def constant(a, op):  # beside float64 a NumPy number and Python's float are the same
+        return a.item() if type(a) is np.float64 and (double or op == "alias") else literal(a, op)
+
+    steps = listed(tape, names, [end for _, end in ends if is_on(tape, end)], constant)
+    for name, end in copies:
+        steps.append((name, "alias", (names[id(end)] if is_on(tape, end) else constant(end, "alias"),)))
+    return steps, wanted
 
 
 def is_input(leaf: Any) -> bool:
@@ -103,11 +118,12 @@ def allowed(name: str) -> bool:
     return True
 
 
-def watched(fn: Callable, args: list, fixed: dict) -> tuple[Any, dict[str, Any]]:
-    """fn(*args, **fixed), and the variables that it had when it returned."""
+def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *_: None) -> tuple[Any, dict[str, Any]]:
+    """fn(*args, **fixed), and the variables that it had when it returned. also: who else hears of its calls."""
     code, variables, before = getattr(inspect.unwrap(fn), "__code__", None), {}, sys.getprofile()
 
     def look(frame, event, result):
+        also(frame, event, result)
         if event == "return" and frame.f_code is code:
             variables.clear()  # of a recursive function the first call returns last
             variables.update(frame.f_locals)
@@ -116,4 +132,6 @@ def watched(fn: Callable, args: list, fixed: dict) -> tuple[Any, dict[str, Any]]
     try:
         return outcome(fn, args, fixed), variables
     finally:
-        sys.setprofile(before)
+        sys.setprofile(None if hasattr(before, "enable") else before)
+        if hasattr(before, "enable"):  # cProfile's, which cannot be called
+            before.enable()

@@ -11,17 +11,18 @@ from ops.derived import Traced
 
 from ..wengert import WengertList, temporaries
 from .arraylike import ArrayLike, real
-from .refusals import refuse
+from .refusals import line_of, refuse, user_frame
 
 
 class CallTape(list):
     """What one call of a function did: (tracer, op, args) for each operator, in order. After the `with` it is closed.
 
     exact: shapes are final, so that a broadcast to the shape that is there already is not written.
+    guards: where Python went by a value, (the tracer, the user's line) by its id; None: that is not noted.
     """
 
-    def __init__(self, exact: bool = True):
-        self.level, self.exact, self.open = next(Traced.levels), exact, True
+    def __init__(self, exact: bool = True, guards: dict[int, tuple] | None = None):
+        self.level, self.exact, self.open, self.guards = next(Traced.levels), exact, True, guards
 
     def __enter__(self) -> CallTape: return self
 
@@ -68,6 +69,11 @@ class Tracer(ArrayLike, Traced):
         return self.tape if self.tape.open else refuse(
             "this traced value is from a call that has ended, kept in a global, a closure or a cache",
             "return it from the function, as an auxiliary output, instead of keeping it")
+
+    def seen(self):
+        if self.tape.guards is not None and id(self) not in self.tape.guards:
+            self.tape.guards[id(self)] = self, line_of(user_frame())
+        return self.value
 
     def __bool__(self):
         self.alive()

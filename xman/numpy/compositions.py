@@ -9,7 +9,7 @@ import numpy as np
 
 from ops import f
 
-from ..functions.arraylike import plain
+from ..functions.arraylike import noted, plain
 from ..functions.dispatch import cast_to, with_shape
 from ..functions.refusals import refuse
 from .rearrangements import axis_index, whole_axis
@@ -52,7 +52,7 @@ def vecdot(a, b):
 
 
 def cholesky(a):
-    if not np.allclose(plain(a), np.swapaxes(plain(a), -1, -2)):
+    if not np.allclose(found := noted(a), np.swapaxes(found, -1, -2)):
         refuse("np.linalg.cholesky reads the lower triangle alone, and the derivative here is of a symmetric matrix",
                "give it (a + a.T) / 2")
     return f.cholesky(a if a.dtype.kind == "f" else cast_to(a, float))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ops import f
 
-from ..functions.arraylike import ArrayLike, plain
+from ..functions.arraylike import ArrayLike, noted, plain
 from ..functions.dispatch import with_shape
 from ..functions.refusals import refuse
 
@@ -130,7 +130,10 @@ def meshgrid(*vectors, indexing="xy", sparse=False, copy=True):
 
 
 def take_along_axis(arr, indices, axis=-1):
-    np.take_along_axis(np.broadcast_to(0, np.shape(arr)), plain(with_shape(indices)), axis)  # raises what NumPy does
+    places, n = noted(with_shape(indices)), np.size(arr, axis)
+    known = np.all(f.logical_and(places >= -n, places < n))
+    places = np.zeros(places.shape, places.dtype) if known else plain(places)
+    np.take_along_axis(np.broadcast_to(0, np.shape(arr)), places, axis)  # raises what NumPy does
     return f.take(arr, indices) if axis is None else taken_along(arr, indices, axis)
 
 

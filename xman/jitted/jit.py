@@ -1,0 +1,218 @@
+"""jit: a plain function compiled by what it does, a list for each path that its calls take."""
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ops import Expression
+
+from ..engines.door import Compiled
+from ..functions.call import number_of
+from ..functions.derivative import Derivative, callable_or_refused, name_of
+from ..functions.trace import is_input, traced_arguments, watched, written_down
+from ..functions.tracer import CallTape, is_on
+from ..functions.trees import LEAF, children, flattened_tree, leaf_names, rebuilt, tree_map
+from ..notation import shortened
+from ..wengert import WengertList
+from .reached import VALUES, Impure, Place, Watch, reached, same, unchanged
+
+PATHS = 8  # of values, for arguments of one kind
+NUMBERS = frozenset(np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")
+KINDS = 64  # of arguments: shapes, precisions and trees
+
+
+def jit(fn: Callable, engine: str = "auto") -> Callable:
+    """fn, compiled by what it does: its first call is traced, later ones run the program, which gives what fn would give.
+
+    fn: a function as `trace` takes it, or `grad` or `value_and_grad` of one; its inputs are those that `trace` has, and
+    everything else in its arguments belongs to the program. New shapes, precisions and trees are traced anew. What
+    Python went by is checked at each call before a result is returned: the value of a branch, a loop's condition or an
+    index, arguments that are no inputs, and what fn can read of globals, closures and attributes. Where that has
+    changed, fn is traced again, and the new path is kept beside the old ones. With more than 8 of them, and where fn does what a
+    list cannot hold (it prints, draws random numbers, appends to a list of its surroundings), one RuntimeWarning
+    says so and fn runs as plain Python. engine: as in `compile`.
+
+    `fn.lists` are the paths as lists, `fn.guards` what is checked for each of them, in words.
+    Raises XManError as `trace` and `grad` do.
+    """
+    callable_or_refused("jit", fn)
+    return Jitted(fn, engine)
+
+
+class Jitted(Derivative):
+    """A function with the programs of the paths that its calls have taken; made by `jit`."""
+
+    def __init__(self, fn: Callable, engine: str):
+        super().__init__(jit, fn, fn, engine)
+        self.engine, self.lock = engine, threading.Lock()
+        self.paths: dict[tuple, list[Path] | str] = {}  # by the kinds of the arguments; or why there are none
+
+    lists = property(lambda self: [path.steps for path in self._known() if isinstance(path, Path)])
+    guards = property(lambda self: [path.words if isinstance(path, Path) else [path] for path in self._known()])
+
+    def _known(self) -> list:
+        return [path for paths in self.paths.values() for path in ([paths] if isinstance(paths, str) else paths)]
+
+    def __call__(self, /, *args: Any, **options: Any) -> Any:
+        """fn(*args, **options), by a path that holds for these values; else by a new one."""
+        inputs, fixed, tokens = [], [], []
+        within = apart(args, inputs, fixed, tokens)
+        for name in options:
+            tokens.append(name)
+            within |= apart(options[name], fixed, fixed, tokens)
+        key, failed = tuple(tokens), []
+        paths = self.paths.get(key, [])
+        if within or isinstance(paths, str):  # another trace is under way, or there are no paths
+            return self.__wrapped__(*args, **options)
+        for path in paths:
+            if path.stands(fixed):
+                try:
+                    found = path.program(dict(zip(path.inputs, inputs, strict=True))) if path.program else {}
+                except TimeoutError:
+                    raise
+                except Exception:  # of values for another path, or fn's own, which tracing raises
+                    failed.append(path)
+                    continue
+                if path.taken(found):
+                    if path is not paths[0]:
+                        self.paths[key] = [path, *(other for other in paths if other is not path)]
+                    return path.result(found)
+        return self._new_path(key, failed, fixed, args, options)
+
+    def _new_path(self, key: tuple, failed: list, fixed: list, args: tuple, options: dict) -> Any:
+        """The result of a call, traced; the path is kept."""
+        fn = self.__wrapped__
+        try:
+            path, result = traced(fn, args, options, fixed, self.engine)
+            if any(path.values == other.values for other in failed):
+                raise Impure("its program does not run")
+            known = self.paths.get(key, [])
+            if len(known) >= PATHS:
+                raise Impure(f"its calls took more than {PATHS} paths; the last went by {path.words[-1] if path.words else ''}")
+        except Impure as sentence:
+            warnings.warn(f"jit({name_of(fn)}): {sentence}; it runs as plain Python for arguments like these", RuntimeWarning,
+                          stacklevel=4)
+            self.paths[key] = str(sentence)
+            return fn(*args, **options)
+        with self.lock:
+            if not isinstance(known := self.paths.pop(key, []), str):
+                known = [path, *known]
+            self.paths[key] = known
+            for old in list(self.paths)[:-KINDS]:
+                del self.paths[old]
+        return result
+
+
+class Path:
+    """One way that a call can take: the list, its program, and what has to be so."""
+
+    def __init__(self, engine: str, steps: WengertList, inputs: list[str], fixed: list, places: list[Place],
+                 checks: dict[str, tuple[np.ndarray, str]], outputs: list[tuple[str | None, Any]], structure: Any):
+        self.steps, self.inputs, self.places, self.checks = steps, inputs, places, checks
+        self.fixed = [x.copy() if type(x) is np.ndarray else x for x in fixed]
+        self.result = builder(structure, iter(outputs))
+        wanted = dict.fromkeys((*checks, *(name for name, _ in outputs if name)))
+        self.program = Compiled(steps, wanted, engine, None) if wanted else None
+        self.values = [(name, was.tobytes()) for name, (was, _) in checks.items()]
+
+    @property
+    def words(self) -> list[str]:
+        """What is checked, from first to last."""
+        return [*(f"an argument is {shortened(x)}" for x in self.fixed), *dict.fromkeys(place.words for place in self.places),
+                *(f"{line}: {shortened(was.item() if was.size == 1 else was)}" for was, line in self.checks.values())]
+
+    def stands(self, fixed: list) -> bool:
+        """Whether the arguments that are no inputs, and what fn reads, are what they were."""
+        return all(map(same, self.fixed, fixed)) and all([unchanged(*place) for place in self.places])
+
+    def taken(self, found: dict) -> bool:
+        """Whether the values are those that Python went by."""
+        return all([found[name].tobytes() == was for name, was in self.values])
+
+
+def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
+    """Put the leaves of a tree among the inputs or what is fixed, all else that is to be said of it into tokens.
+
+    The result says whether one of them is traced already.
+    """
+    kind = type(tree)
+    if kind is np.ndarray and tree.dtype.char in NUMBERS:
+        inputs.append(tree)
+        tokens += tree.dtype, tree.shape
+        return False
+    if kind is float:
+        inputs.append(np.float64(tree))
+        tokens.append(kind)
+        return False
+    if kind is tuple or kind is list:
+        tokens += kind, len(tree)
+        return any([apart(part, inputs, fixed, tokens) for part in tree])
+    if (below := children(tree)) is None:
+        tokens.append(kind)
+        if is_input(tree):
+            inputs.append(tree)
+            tokens += getattr(tree, "dtype", None), np.shape(tree)
+        else:
+            fixed.append(tree)
+        return issubclass(kind, Expression)
+    tokens += kind, tuple(tree) if isinstance(tree, dict) else len(below)  # keys in the order in which fn meets them
+    fields = getattr(tree, "__dataclass_fields__", {}).values()
+    fixed += [getattr(tree, each.name) for each in fields if each.metadata.get("static")]
+    return any([apart(part, inputs, fixed, tokens) for _, part in below])
+
+
+def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callable[[dict], Any]:
+    """The function from what the program gave to the tree of that structure; outputs: each leaf's name, or what it always is."""
+    if structure is LEAF:
+        name, constant = next(outputs)
+        return (lambda found: as_own(constant)) if name is None else lambda found: number_of(found[name])
+    below = children(structure)
+    parts = [builder(part, outputs) for _, part in below]
+    if type(structure) is dict:
+        order = {key: parts[k] for key in structure for k in range(len(below)) if below[k][0] is key}
+        return lambda found: {key: part(found) for key, part in order.items()}
+    if type(structure) in (tuple, list):
+        kind = type(structure)
+        return lambda found: kind([part(found) for part in parts])
+    return lambda found: rebuilt(structure, [part(found) for part in parts])
+
+
+def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str) -> tuple[Path, Any]:
+    """The path of a call, and its result. Impure where a list cannot hold what it does; it has then done nothing yet."""
+    watch, guards = Watch([fn, *fixed]), {}
+    with CallTape(guards=guards) as tape:
+        given, inputs, names = traced_arguments(fn, args, tape)
+        input_names, (leaves, look) = [names[id(x)] for x in inputs], flattened_tree(given)
+        try:
+            result, variables = watched(fn, given, options, watch.look)
+        except Exception:
+            if watch.undone():
+                raise Impure(watch.sentence) from None
+            raise
+        if watch.undone():
+            raise Impure(watch.sentence)
+        now = flattened_tree(given)
+        if [*map(id, leaves)] != [*map(id, now[0])] or str(look) != str(now[1]):
+            raise Impure("it writes into a list or a dict that it was given")
+        ends, structure = flattened_tree(result)
+        kinds = (*VALUES, np.ndarray)
+        if strange := [x for x in ends if not is_on(tape, x) and not isinstance(x, kinds) and not any(x is y for y in fixed)]:
+            raise Impure(f"it returns a {type(strange[0]).__name__} of its own")
+        stems = leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result")
+        wanted = [(stem, x) for stem, x in zip(stems, ends, strict=True) if is_on(tape, x)]
+        wanted += [(f"guard{k}", x) for k, (x, _) in enumerate(guards.values(), 1)]
+        steps, found = written_down(tape, names, wanted, variables, inputs)
+        rest = iter(found)
+        outputs = [(next(rest), None) if is_on(tape, x) else (None, as_own(x)) for x in ends]
+        checks = {next(rest): (np.array(x.value), line) for x, line in guards.values()}
+        path = Path(engine, steps, input_names, fixed, reached(watch.roots)[0], checks, outputs, structure)
+        return path, tree_map(lambda x: as_own(x.value if is_on(tape, x) else x), result)
+
+
+def as_own(x: Any) -> Any:
+    """An array that nobody else has; anything else as it is."""
+    return number_of(np.array(x)) if isinstance(x, np.ndarray) else x

@@ -1,0 +1,263 @@
+"""What a function can read besides its arguments, and what it does besides returning: as `jit` has to know both."""
+from __future__ import annotations
+
+import copyreg
+import functools
+import operator
+import pickle
+import sys
+import sysconfig
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dis import get_instructions
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..functions.derivative import Derivative, name_of
+from ..functions.refusals import inside
+
+STANDARD = sysconfig.get_path("stdlib")
+WORLD = {"time", "posix", "nt", "os", "io", "_io", "random", "_random", "secrets", "uuid", "datetime", "logging", "warnings",
+         "subprocess", "socket"}  # modules whose functions do more, or other, than their arguments say
+ACTS = {"print", "input", "open", "exec", "eval", "globals", "vars", "breakpoint"}  # and builtins
+VALUES = (int, float, complex, str, bytes, type(None), np.generic, np.dtype, range, slice, type(Ellipsis))
+GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+MOST = 20_000  # objects that are looked through
+MISSING = object()
+
+
+class Impure(Exception):
+    """A function does or reads what a list cannot hold; the sentence says what."""
+
+
+class Place(NamedTuple):
+    """Something that holds others: how it is read, what was read there, and what a user calls it."""
+    owner: Any
+    read: Callable[[Any], Iterable]
+    kept: tuple
+    words: str
+
+
+class Globals(NamedTuple):
+    """What a module's dictionary has under these names."""
+    names: tuple[str, ...]
+
+    def __call__(self, held: dict) -> list: return [held.get(name, MISSING) for name in self.names]
+
+
+def whole(array: np.ndarray) -> tuple: return (array,)
+def entries(array: np.ndarray) -> Iterable: return array.flat
+def pairs(held: dict) -> list: return [part for pair in held.items() for part in pair]
+def own_names(kind: type) -> list: return pairs(vars(kind))
+def slots(x: Any) -> list: return [getattr(x, name, MISSING) for name in copyreg._slotnames(type(x))]
+def settings(x: FunctionType) -> tuple: return x.__code__, x.__defaults__, x.__kwdefaults__
+
+
+def contents(cell: CellType) -> tuple:
+    try:
+        return (cell.cell_contents,)
+    except ValueError:  # empty
+        return ()
+
+
+PARTS = {MethodType: ("__self__", "__func__"), functools.partial: ("func", "args", "keywords"), property: ("fget",),
+         staticmethod: ("__func__",), classmethod: ("__func__",), type(inside): ("__wrapped__",)}
+
+
+def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
+    """Whether what is read there is what was kept."""
+    found = tuple(read(owner))
+    return len(found) == len(kept) and (all(map(operator.is_, kept, found)) or all(map(same, kept, found)))
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether b is a, or a value or an array that is equal to it to the last bit."""
+    if type(a) is np.ndarray is type(b):
+        bits = f"u{a.dtype.itemsize}" if a.dtype.itemsize in (1, 2, 4, 8) else a.dtype
+        return a.shape == b.shape and a.dtype == b.dtype and bool((a.view(bits) == b.view(bits)).all())
+    return a is b or type(a) is type(b) and isinstance(a, VALUES) and a == b and repr(a) == repr(b)
+
+
+def put_back(owner: Any, read: Callable, kept: tuple, _: str) -> None:
+    """Put what was kept where it was."""
+    if isinstance(owner, np.ndarray):
+        owner.flat = kept[0].flat if read is whole else kept
+    elif read is contents:
+        owner.cell_contents, = kept
+    elif isinstance(read, Globals):
+        for name, x in zip(read.names, kept, strict=True):
+            owner.pop(name, None) if x is MISSING else owner.update({name: x})
+    elif read is own_names:
+        before = by_name(kept)
+        for name in vars(owner).keys() - before:
+            delattr(owner, name)
+        for name, x in before.items():
+            if vars(owner).get(name) is not x:
+                setattr(owner, name, x)
+    elif read is slots:
+        for name, x in zip(copyreg._slotnames(type(owner)), kept, strict=True):
+            object.__delattr__(owner, name) if x is MISSING else object.__setattr__(owner, name, x)
+    elif read is not settings:
+        owner.clear()
+        owner.update(by_name(kept)) if read is pairs else getattr(owner, "update", getattr(owner, "extend", None))(kept)
+
+
+def by_name(kept: tuple) -> dict: return dict(zip(kept[::2], kept[1::2], strict=True))
+
+
+def reached(roots: Iterable[Any]) -> tuple[list[Place], list[Any], set[CodeType]]:
+    """(places, generators, codes) that lead from the roots: globals, closures, defaults, attributes, and what they hold."""
+    attributes: set[str] = set()
+    while True:  # until all attributes that the code names are known
+        before, found = len(attributes), walk(roots, attributes)
+        if len(attributes) == before:
+            return found
+
+
+def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[Any], set[CodeType]]:
+    places, generators, codes, seen, todo = [], [], set(), {}, deque((x, name_of(x)) for x in roots)
+    wanted: dict[int, tuple[dict, set, str]] = {}  # of each module the globals that code reads
+    while todo:
+        x, words = todo.popleft()
+        if id(x) in seen or isinstance(x, VALUES):
+            continue
+        seen[id(x)] = x  # which keeps it alive
+        if len(seen) > MOST:
+            raise Impure(f"more than {MOST:,} objects can be reached from it, by {words}")
+        if isinstance(x, GENERATORS):
+            generators.append(x)
+            continue
+        if isinstance(x, FunctionType) and not foreign(x.__code__.co_filename):
+            held, names, _ = wanted.setdefault(id(x.__globals__), (x.__globals__, set(), x.__module__))
+            for code in nested(x.__code__):
+                codes.add(code)
+                attributes.update(code.co_names)
+                for name, imported in named_in(code):
+                    if imported:
+                        todo += [(sys.modules[name], name)] if name in sys.modules else []
+                    elif name not in names:
+                        names.add(name)
+                        todo += [(held[name], f"the global {name}")] if name in held else []
+            cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
+            todo += [(cell, f"{name} around {x.__name__}") for name, cell in cells]
+            todo += [(part, f"the defaults of {x.__name__}") for part in (x.__defaults__, x.__kwdefaults__)]
+            places.append(Place(x, settings, settings(x), f"{x.__name__} and its defaults"))
+            continue
+        places_of_it, behind = reading(x, attributes)
+        todo += [(part, words) for part in behind]
+        for owner, read in places_of_it:
+            kept = tuple(read(owner))
+            todo += [(part, words) for part in kept if part is not x]
+            places.append(Place(x, read, (x.copy(),), f"{words}, all its entries") if read is whole else
+                          Place(owner, read, kept, words))
+    for held, names, module in wanted.values():
+        read = Globals(tuple(sorted(names)))
+        found = [(name, held[name]) for name in read.names if name in held]
+        words = ", ".join(name + (f" = {x!r}" if isinstance(x, VALUES) else "") for name, x in found)
+        places.append(Place(held, read, tuple(read(held)), f"the globals {words} of {module}"))
+    return places, generators, codes
+
+
+def reading(x: Any, attributes: set[str]) -> tuple[list[tuple[Any, Callable]], Iterable]:
+    """([(what holds something that can change, how it is read), …], what else x leads to)."""
+    kind = type(x)
+    if isinstance(x, np.ndarray):
+        fixed = x.base is None and not x.flags.writeable
+        return [(x, entries)] if x.dtype == object else [] if fixed else [(x, whole)], ()
+    if isinstance(x, CellType):
+        return [(x, contents)], ()
+    if isinstance(x, ModuleType):
+        return [] if known_module(x.__name__) else [(vars(x), Globals(tuple(sorted(attributes & {*vars(x)}))))], ()
+    if isinstance(x, type):
+        return ([], ()) if known_module(x.__module__) else ([(x, own_names)], x.__bases__)
+    if isinstance(x, Derivative):
+        return [], x.made
+    if kind in PARTS:
+        return [], [getattr(x, name) for name in PARTS[kind]]
+    if isinstance(x, (FunctionType, BuiltinFunctionType, np.ufunc)) or kind.__module__.partition(".")[0] in WORLD:
+        return [], ()
+    if hasattr(x, "__next__"):
+        raise Impure(f"it can read a {kind.__name__}, which is used up by reading; give it as an argument, or as a list")
+    found = [(vars(x), pairs)] if hasattr(x, "__dict__") else []
+    found += [(x, slots)] if copyreg._slotnames(kind) else []
+    if isinstance(x, dict):
+        found.append((x, pairs))
+    elif isinstance(x, Collection) and not found and not isinstance(x, tuple):
+        found.append((x, iter))
+    return found, (kind, *(x if isinstance(x, (tuple, frozenset)) else ()))
+
+
+def nested(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from nested(part)
+
+
+@functools.lru_cache
+def named_in(code: CodeType) -> list[tuple[str, bool]]:
+    """(name, whether it is imported) of each global and each module that the code names."""
+    return [(step.argval, step.opname == "IMPORT_NAME") for step in get_instructions(code)
+            if step.opname.endswith(("_GLOBAL", "LOAD_NAME", "IMPORT_NAME"))]
+
+
+@functools.cache
+def foreign(file: str) -> bool:
+    """Whether a file is of this system, NumPy, SciPy or Python's library: that does not change."""
+    return inside(file) or file.startswith(STANDARD) and "-packages" not in file
+
+
+def known_module(name: str) -> bool:
+    file = getattr(sys.modules.get(name), "__file__", None) or ""
+    return name.partition(".")[0] in sys.stdlib_module_names or foreign(file)
+
+
+def state_of(x: Any) -> dict:
+    """Where a generator of random numbers is."""
+    return x.get_state(legacy=False) if isinstance(x, np.random.RandomState) else getattr(x, "bit_generator", x).state
+
+
+class Watch:
+    """What a call does besides returning: `look` hears of each call that it makes, `undone` finds what it left behind."""
+
+    def __init__(self, roots: Iterable[Any]):
+        self.roots, self.sentence = list(roots), ""
+        self.places, generators, self.codes = reached(self.roots)
+        self.states = [(x, state_of(x)) for x in (np.random.mtrand._rand, *generators)]
+
+    def look(self, frame: Any, event: str, called: Any) -> None:
+        """Raise Impure before the user's code calls a function of the WORLD."""
+        if event == "c_call" and not foreign(frame.f_code.co_filename):
+            owner, name = getattr(called, "__self__", None), called.__name__
+            kind = owner if isinstance(owner, type) else type(owner)
+            module = called.__module__ or "" if owner is None or kind is ModuleType else kind.__module__
+            if module in WORLD or module == "builtins" and kind is ModuleType and name in ACTS:
+                self.stop(f"it calls {'' if module == 'builtins' else module.lstrip('_') + '.'}{name}")
+        elif event == "call" and frame.f_back and not foreign(frame.f_back.f_code.co_filename):
+            code, module = frame.f_code, frame.f_globals.get("__name__", "")
+            if module.partition(".")[0] in WORLD:
+                self.stop(f"it calls {module}.{code.co_name}")
+            if not foreign(code.co_filename) and code not in self.codes:  # found while it runs: by getattr, in a module's list
+                self.codes.update(nested(code))
+                self.roots.append(FunctionType(code, frame.f_globals, closure=tuple(CellType() for _ in code.co_freevars)))
+
+    def stop(self, sentence: str) -> None:
+        self.sentence = sentence  # the function may swallow the error
+        raise Impure(sentence)
+
+    def undone(self) -> str:
+        """What the call did, as a sentence, or nothing; what it changed is as it was."""
+        for x, before in self.states:
+            if pickle.dumps(state_of(x)) != pickle.dumps(before):
+                self.sentence = self.sentence or "it draws random numbers"
+                if isinstance(x, np.random.RandomState):
+                    x.set_state(before)
+                else:
+                    getattr(x, "bit_generator", x).state = before
+        for place in self.places:
+            if not unchanged(*place):
+                put_back(*place)
+                self.sentence = self.sentence or f"it changes {place.words}"
+        return self.sentence
