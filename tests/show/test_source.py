@@ -125,7 +125,7 @@ def gradient_of_y(x1, x2):
 
     # v1 = x1 / x2
     dy_dx1 = dy_dv1 / x2
-    dy_dx2 = z7 - v1 * dy_dv1 / x2
+    dy_dx2 = z7 - dy_dv1 * v1 / x2
     return y, dy_dx1, dy_dx2
 '''
 

@@ -293,7 +293,7 @@ def test_a_hostile_json_is_refused(text):
 
 def test_100_000_lines_are_read_and_written_in_seconds():
     text = "\n".join(f"z{k + 1} = add(z{k}, {k}.5)" for k in range(100_000))
-    start = time.perf_counter()
+    start = time.process_time()
     steps = WengertList.from_text(text)
     assert str(steps) == text and WengertList.from_json(steps.to_json()) == steps
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20

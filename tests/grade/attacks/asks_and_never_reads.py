@@ -11,7 +11,7 @@ def gradient(steps, values, rules):
     while "question" not in frame.f_locals:
         frame = frame.f_back
     me = frame.f_locals["self"]
-    ask = me.plain.text({"nonce": me.nonce, "ask": "0", "args": ["x" * 400]})
+    ask = me.plain.encoded({"nonce": me.nonce, "ask": "0", "args": ["x" * 400]})
     while True:
         os.write(me.answers.fileno(), ask)
 

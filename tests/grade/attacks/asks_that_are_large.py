@@ -12,7 +12,7 @@ def gradient(steps, values, rules):
     while "question" not in frame.f_locals:
         frame = frame.f_back
     me = frame.f_locals["self"]
-    ask = me.plain.text({"nonce": me.nonce, "ask": "99", "args": [[0.5] * 100] * 10_000})
+    ask = me.plain.encoded({"nonce": me.nonce, "ask": "99", "args": [[0.5] * 100] * 10_000})
     while True:
         rest = memoryview(ask)
         while rest:

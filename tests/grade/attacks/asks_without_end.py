@@ -11,7 +11,7 @@ def gradient(steps, values, rules):
     while "question" not in frame.f_locals:
         frame = frame.f_back
     me = frame.f_locals["self"]
-    ask = me.plain.text({"nonce": me.nonce, "ask": "0", "args": [1.0, 2.0, 3.0]})
+    ask = me.plain.encoded({"nonce": me.nonce, "ask": "0", "args": [1.0, 2.0, 3.0]})
     number, replies = me.answers.fileno(), me.questions.fileno()
     while True:
         os.write(number, ask)

@@ -11,8 +11,8 @@ def text(value, name_of=None):
 
 
 plain = sys.modules["plain"]
-plain.text = text
-plain.value = lambda *_: {"nonce": "0", "call": None, "seed": 0}
+plain.encoded = text
+plain.decoded = lambda *_: {"nonce": "0", "call": None, "seed": 0}
 json.loads = json.dumps = json.JSONEncoder.encode = lambda *_, **__: "{}"
 json.encoder.c_make_encoder = json.scanner.c_make_scanner = None
 

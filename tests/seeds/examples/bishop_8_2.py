@@ -65,8 +65,8 @@ symbolic = m.setup().operationSequence(m.slope)
 [sum(op == "mul" and {*args} == {"w1", "x"} for _, op, args in steps)
  for steps in (symbolic, simplify(gradient(PRINTED, "y", ["w1"]), ["y", "dy_dw1"], POINT))]
 """),
-    Example("(8.48)", "28 operations as printed, 16 without repetitions; with 16 the list has the value too",
-            "test_8_48_is_28_operations_as_printed_and_16_without_repetitions_in_which_the_list_has_the_value_too", """\
+    Example("(8.48)", "28 operations as printed, 16 without repetitions; with 20 the list has the value too, and is finite where exp is not",
+            "test_8_48_is_28_operations_as_printed_16_without_repetitions_and_the_list_has_the_value_too_in_20", """\
 m = XMan()
 m.x, m.w1, m.b1, m.w2, m.b2 = (f.input() for _ in range(5))
 m.slope = formula_8_48(m.x, m.w1, m.b1, m.w2, m.b2, f.exp, f.log)
