@@ -26,15 +26,16 @@ KINDS = 64  # of arguments: shapes, precisions and trees
 
 
 def jit(fn: Callable, engine: str = "auto") -> Callable:
-    """fn, compiled by what it does: its first call is traced, later ones run the program, which gives what fn would give.
+    """fn, compiled by what it does: the first call is traced, later ones run the program, and give what fn would.
 
-    fn: a function as `trace` takes it, or `grad` or `value_and_grad` of one; its inputs are those that `trace` has, and
-    everything else in its arguments belongs to the program. New shapes, precisions and trees are traced anew. What
-    Python went by is checked at each call before a result is returned: the value of a branch, a loop's condition or an
-    index, arguments that are no inputs, and what fn can read of globals, closures and attributes. Where that has
-    changed, fn is traced again, and the new path is kept beside the old ones. With more than 8 of them, and where fn does what a
-    list cannot hold (it prints, draws random numbers, appends to a list of its surroundings), one RuntimeWarning
-    says so and fn runs as plain Python. engine: as in `compile`.
+    fn: a function as `trace` takes it, or `grad` or `value_and_grad` of one; its inputs are those that
+    `trace` has, and everything else in its arguments belongs to the program. New shapes, precisions and trees
+    are traced anew. What Python went by is checked at each call before a result is returned: the value of a
+    branch, a loop's condition or an index, arguments that are no inputs, and what fn can read of globals,
+    closures and attributes. Where that has changed, fn is traced again, and the new path is kept beside the
+    old ones. With more than 8 of them, and where fn does what a list cannot hold (it prints, draws random
+    numbers, appends to a list of its surroundings), one RuntimeWarning says so and fn runs as plain Python.
+    engine: as in `compile`.
 
     `fn.lists` are the paths as lists, `fn.guards` what is checked for each of them, in words.
     Raises XManError as `trace` and `grad` do.
@@ -92,10 +93,10 @@ class Jitted(Derivative):
                 raise Impure("its program does not run")
             known = self.paths.get(key, [])
             if len(known) >= PATHS:
-                raise Impure(f"its calls took more than {PATHS} paths; the last went by {path.words[-1] if path.words else ''}")
+                raise Impure(f"its calls took more than {PATHS} paths; the last went by {path.words[-1]}")
         except Impure as sentence:
-            warnings.warn(f"jit({name_of(fn)}): {sentence}; it runs as plain Python for arguments like these", RuntimeWarning,
-                          stacklevel=4)
+            warnings.warn(f"jit({name_of(fn)}): {sentence}; it runs as plain Python for arguments like these",
+                          RuntimeWarning, stacklevel=3)
             self.paths[key] = str(sentence)
             return fn(*args, **options)
         with self.lock:
@@ -135,7 +136,7 @@ class Path:
 
 
 def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
-    """Put the leaves of a tree among the inputs or what is fixed, all else that is to be said of it into tokens.
+    """Put the leaves of a tree among the inputs or what is fixed, and its structure and their kinds into tokens.
 
     The result says whether one of them is traced already.
     """
@@ -166,7 +167,10 @@ def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
 
 
 def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callable[[dict], Any]:
-    """The function from what the program gave to the tree of that structure; outputs: each leaf's name, or what it always is."""
+    """The function from what the program gave to the tree of that structure.
+
+    outputs: the name of each leaf, or None and what it always is.
+    """
     if structure is LEAF:
         name, constant = next(outputs)
         return (lambda found: as_own(constant)) if name is None else lambda found: number_of(found[name])
@@ -182,7 +186,7 @@ def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callab
 
 
 def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str) -> tuple[Path, Any]:
-    """The path of a call, and its result. Impure where a list cannot hold what it does; it has then done nothing yet."""
+    """The path of a call, and its result. Impure where a list cannot hold what it does; it has then done nothing."""
     watch, guards = Watch([fn, *fixed]), {}
     with CallTape(guards=guards) as tape:
         given, inputs, names = traced_arguments(fn, args, tape)
