@@ -39,6 +39,7 @@ from .interpreters import eval as eval
 from .interpreters import forward as forward
 from .interpreters import partials as partials
 from .interpreters import shapes as shapes
+from .jitted import jit as jit
 from .manager import XMan as XMan
 from .matrices import GaussNewton as GaussNewton
 from .matrices import Hessian as Hessian
