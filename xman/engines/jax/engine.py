@@ -27,7 +27,21 @@ from .. import interpret
 from ..plan import Plan, flops_of
 from ..program import Built, Kind, Program, kind_of
 from ..text import Text, stands_in_text
-from .table import CALLED, FINITE, FUNCTIONS, INEXACT, LABELS, MODULES, NAMED, STEPWISE, casts, compares, dtypes, indices
+from .table import (
+    CALLED,
+    FINITE,
+    FUNCTIONS,
+    INEXACT,
+    LABELS,
+    MODULES,
+    NAMED,
+    OF_TRUTHS,
+    STEPWISE,
+    casts,
+    compares,
+    dtypes,
+    indices,
+)
 
 Kinds = Mapping[str, Kind]
 AS_WRITTEN = {"xla_disable_hlo_passes": "algsimp"}  # else XLA makes a/(bc) of (a/b)/c, 0 where bc is beyond the greatest float
@@ -116,8 +130,7 @@ def refused(line: Line, kinds: Kinds) -> str:
     made, of = kinds[dst].dtype.kind, {dtype.kind for dtype in dtypes(args, kinds) if dtype}
     cast = {dtype.kind for dtype, to in zip(dtypes(args, kinds), casts(dst, op, args, kinds), strict=True) if to}
     if op in INEXACT and made != "f" or compares(op) and of >= {"i", "u"} or op in STEPWISE and cast - {"f"} or (
-            op == "astype" and "f" in of and made in "iu") or op in ("dotLeft", "dotRight") and (
-            of, made) == ({"b"}, "i"):  # the product of truth values is one, and is summed
+            op == "astype" and "f" in of and made in "iu") or op in OF_TRUTHS and of == {"b"}:
         return "is of whole numbers, which JAX takes otherwise"
     return ""
 

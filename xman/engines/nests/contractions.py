@@ -15,6 +15,7 @@ import numpy as np
 from ops.linear_maps import einsum_parts
 
 from ...wengert import Line as Step
+from ...wengert import registers
 from .arrangements import in_shape, spread_to
 from .tree import Line, Product
 from .views import View, exchanged, indexed, reshaped, strided, transposed, whole
@@ -146,7 +147,10 @@ def factors_of(w: Any, step: Step, v: list, places: Sequence[int],
     """Arguments with their letters; None where these do not fit, or where the type is not for loops."""
     dst, _, args = step
     shapes = [spread_to(w, args[k]) for k in places]
-    if w.kinds[dst].dtype.kind == "b" or any(len(own) != len(shape) for own, shape in zip(letters, shapes, strict=True)):
+    kinds = [w.kinds[x].dtype.kind for x in registers((dst, *(args[k] for k in places)))]
+    if kinds[0] == "b" or {*kinds[1:]} == {"b"}:  # NumPy's product of truth values is one
+        return None
+    if any(len(own) != len(shape) for own, shape in zip(letters, shapes, strict=True)):
         return None
     sizes = {(c, n) for own, shape in zip(letters, shapes, strict=True) for c, n in zip(own, shape, strict=True) if n != 1}
     if len({c for c, _ in sizes}) < len(sizes):
