@@ -159,8 +159,12 @@ def back_over(d, x, axis, keepdims):
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
 
-def products_of_others(x, axis):
-    """Along axis, for each entry the product of all the others: no quotient, so that zeros may be among them."""
+def products_of_others(x, axis, out=None):
+    """Along axis, for each entry the product of all the others; a quotient only of numbers without zeros: out/x."""
+    if isinstance(out, (np.ndarray, np.floating)):
+        inverse = 1.0 / out
+        if np.isfinite(inverse).all() and np.all(inverse):
+            return out / x
     if axis is None and getattr(x, "ndim", 0) != 1:
         return f.reshape(products_of_others(f.reshape(x, (-1,)), 0), x)
     axis = 0 if axis is None else axis
@@ -246,7 +250,7 @@ linear(     "trace",        trace,         lambda d, out, x: f.diagBack(f.broadc
 linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2))
 reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d), flops=of_input(1))
 reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d), flops=of_input(1))
-reducing(   "prod",         prod,          lambda d, out, x, axis: d * products_of_others(x, axis), flops=of_input(1))
+reducing(   "prod",         prod,          lambda d, out, x, axis: d * products_of_others(x, axis, out), flops=of_input(1))
 reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
                                                2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis), flops=of_input(4))
 reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
