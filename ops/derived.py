@@ -171,7 +171,7 @@ def settles(lines: Iterable) -> bool:
     name = lambda a: a if type(a) is str else id(a)
     for dst, op, args in lines:
         if not grown.isdisjoint(map(name, args)):
-            if op in SETTLING:
+            if op in SETTLING or op == "power" and type(args[1]) in (int, float) and args[1] < 0:
                 return True
             grown.add(name(dst))
         elif op in GROWING:
@@ -212,10 +212,15 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
         flow = once(lambda: f.not_equal(share(), 0.0))
         flow.share, flow.out = share, out  # which is moved on as it is
         return flow
-    if None in flows or op in ("add", "subtract") and len(flows) < 2:
+    if op in ("add", "subtract") and len(flows) == 2:
+        if kind == "steep" and (not isinstance(out, Expression) or hasattr(out, "value")):  # not in a list, where it is dear
+            finite = once(lambda: f.isfinite(out))  # an infinite sum is steep where its infinite terms are
+            flows = [once(lambda a=a, flow=flow: chosen(f.logical_or(finite(), f.logical_not(f.isfinite(a.value))), flow, nowhere))
+                     for a, flow in zip(args, flows, strict=True)] if flows[0] is not flows[1] else flows
+        if None not in flows:
+            return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
+    if None in flows or op in ("add", "subtract"):
         return None
-    if op in ("add", "subtract"):
-        return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
     return flows[0] if op in SAME else once(
         lambda: f.not_equal(f.sum(shares(next(a for a in args if type(a) is Masked), kind)), 0.0))
 
@@ -266,7 +271,7 @@ class Traced(Expression):
         return out
 
 
-ROOTS = {"norm": "squaredNorm", "frobeniusNorm": "squaredNorm", "std": "var", "abs": "square"}
+ROOTS = {"norm": "squaredNorm", "frobeniusNorm": "squaredNorm", "std": "var", "abs": "square", "sqrt": "alias"}
 
 
 def squares(steps: Sequence, table: Mapping[str, Any], kept: Collection[str] = ()) -> dict[str, tuple[str, tuple]]:
