@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .expression import DG, Expression, Rule, f
+from .expression import DG, FLAT, Expression, Rule, f
 
 
 def traced(value: Callable, i: int) -> Rule:
@@ -205,7 +205,7 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     if op == "where":
         flows = [a.where(kind) if type(a) is Masked else nowhere if type(a) is float and a == 0 else None for a in args[1:]]
         return once(lambda: chosen(args[0], *flows)) if flows != [None, None] else None
-    if op == "scale" and type(args[0]) is not Masked:  # 0 where that is 0
+    if op == "scale" and type(args[0]) is not Masked and (not isinstance(args[0], Expression) or args[0].flat):  # 0 where that is 0
         return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
     if op in FILLED or op in MOVED and flows[0]:
         share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else a for a in args]))
@@ -254,11 +254,11 @@ def shares(a: Masked, kind: str) -> Any:
 class Traced(Expression):
     """A value that writes the operators it meets on a tape."""
 
-    __slots__ = "value", "tape", "level"
+    __slots__ = "value", "tape", "level", "flat"
     levels = itertools.count(1)  # what is traced later lies within, and is asked first
 
-    def __init__(self, value: Any, tape: list, level: int):
-        self.value, self.tape, self.level = value, tape, level
+    def __init__(self, value: Any, tape: list, level: int, flat: bool = False):
+        self.value, self.tape, self.level, self.flat = value, tape, level, flat
 
     __class__ = property(lambda self: self.value.__class__)  # a value that asks isinstance takes the same branch
     shape = property(lambda self: np.shape(self.value))
@@ -266,7 +266,7 @@ class Traced(Expression):
     dtype = property(lambda self: np.asarray(self.value).dtype)
 
     def record(self, op, args):
-        out = Traced(getattr(f, op)(*values_on(self.tape, args)), self.tape, self.level)
+        out = Traced(getattr(f, op)(*values_on(self.tape, args)), self.tape, self.level, op in FLAT)
         self.tape.append((out, op, args))
         return out
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .derived import traced, transposed
-from .expression import DG, TG, Expression, G, Rule, f
+from .expression import DG, FLAT, TG, Expression, G, Rule, f
 from .facts import FACTS, MANY, Facts, arity, positional, takes
 
 ELEMENTWISE: set[str] = set()  # the rows of that kind
@@ -91,6 +91,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     if not (each := isinstance(rules[0], Each)) and len(rules) > most:
         raise ValueError(f"{op} takes {takes(value)}, and {len(rules)} rules were given: one for each argument")
     FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None} | known)
+    (FLAT.discard if each or any(rules) else FLAT.add)(op)
     G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, transposed)
 
     def call(*args, **named):
