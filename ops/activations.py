@@ -91,14 +91,16 @@ def through_softmax(d, out, x, axis=-1):
 
 
 #            op            value       rule
-elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), limited(lambda d, out, x: d * (out * (1.0 - out))), tame=True)
+elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), limited(lambda d, out, x: d * (out * (1.0 - out))),
+            tame=True)
 elementwise("logSigmoid",  logSigmoid, limited(lambda d, out, x: d * f.sigmoid(-x)), flops=3, formula=logSigmoid, tame=True)
 elementwise("relu",        relu,       lambda d, out, x: f.scale(x > 0, d),             formula=relu, flow="chosen")
 elementwise("leakyRelu",   leakyRelu,  lambda d, out, x, slope=0.01: f.where(x > 0, d, slope * d),
                                        lambda d, out, x, slope=0.01: d * f.minimum(x, 0), flops=2, formula=leakyRelu, tame=True)
 elementwise("elu",         elu,        lambda d, out, x, alpha=1.0: f.where(x > 0, d, d * (out + alpha)),
                                        lambda d, out, x, alpha=1.0: d * f.expm1(f.minimum(x, 0)), flops=3, formula=elu, tame=True)
-elementwise("softplus",    softplus,   limited(lambda d, out, x: d * f.sigmoid(x)), flops=3, formula=softplus, tame=True)
+elementwise("softplus",    softplus,   limited(lambda d, out, x: d * f.sigmoid(x)), flops=3, formula=softplus,
+            tame=True, convex=True)
 elementwise("silu",        silu,       lambda d, out, x: d * (f.sigmoid(x) * (1.0 + (x - out))), flops=2, formula=silu, tame=True)
 elementwise("gelu",        gelu,       lambda d, out, x: d * (normal(x) + x * density(x)), flops=5, formula=gelu, tame=True)
 operator(   "softmax",     softmax,    through_softmax, None,  # symmetric, so its own tangent
@@ -229,12 +231,12 @@ operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmaxCrossEnt
                                                          lambda d, out, z, y: f.unbroadcast(-d * f.logSoftmax(z), y),
             tangents=[lambda t, out, z, y: f.sum(t * through_softmaxCrossEntropy(1.0, out, z, y), -1, True),
                       lambda t, out, z, y: -f.sum(t * f.logSoftmax(z), -1, True)],
-            flops=of_input(7), formula=softmaxCrossEntropy_of_entries, tame=True)
+            flops=of_input(7), formula=softmaxCrossEntropy_of_entries, tame=True, convex=True)
 elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda d, out, z, y: d * (f.sigmoid(z) - f.oneHot(y, z)),
                                                          lambda d, out, z, y: -d * z,
-            flops=11, formula=sigmoidCrossEntropy_of_entries, tame=True)
+            flops=11, formula=sigmoidCrossEntropy_of_entries, tame=True, convex=True)
 elementwise("squaredError",        squaredError,         lambda d, out, x, v: d * (x - f.oneHot(v, x)),
                                                          lambda d, out, x, v: d * (f.oneHot(v, x) - x),
-            flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))), tame=True)
+            flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))), tame=True, convex=True)
 operator(   "hinge",               hinge,                through_hinge, hinge_to_target, flops=of_input(8), tame=True)
 linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None, view=True)

@@ -128,7 +128,7 @@ elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.scale(f.share(y,
                                          lambda d, out, x, y: f.scale(f.share(x, y), d), flow="chosen")
 elementwise("where",      where,         None,
                                          lambda d, out, c, x, y: f.where(c, d, 0.0),
-                                         lambda d, out, c, x, y: f.where(c, 0.0, d))
+                                         lambda d, out, c, x, y: f.where(c, 0.0, d),    numpy="where")
 elementwise("clip",       clip,          lambda d, out, x, *to: d if all(b is None for b in to) else f.scale(f.equal(x, out), d),
                                          lambda d, out, x, lo=None, hi=None: f.scale(x < lo, d),
                                          lambda d, out, x, lo=None, hi=None: f.scale(x > hi, d), view=True,
@@ -136,10 +136,11 @@ elementwise("clip",       clip,          lambda d, out, x, *to: d if all(b is No
 
 elementwise("negative",   np.negative,   lambda d, out, x: -d,                          flow="same")
 elementwise("reciprocal", reciprocal,    limited(lambda d, out, x: -(d * out / x)), formula=reciprocal)
-elementwise("square",     square,        lambda d, out, x: d * (2 * x),                 formula=square, tame=True)
+elementwise("square",     square,        lambda d, out, x: d * (2 * x),                 formula=square, tame=True, convex=True)
 elementwise("half",       half,          lambda d, out, x: f.half(d),                   formula=half, flow="same")
 elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True, tame=True)
-elementwise("abs",        np.abs,        lambda d, out, x: d * f.sign(x),               tame=True, squared="square")     # abs′(0) = 0
+elementwise("abs",        np.abs,        lambda d, out, x: d * f.sign(x),
+            tame=True, squared="square")     # abs′(0) = 0
 operator(   "sign",       np.sign,       None,                                          flops=1)
 
 # without derivative
@@ -154,10 +155,10 @@ operator("isfinite",     np.isfinite,    None,                                  
 operator("signbit",      np.signbit,     None,                                          flops=1, gives=bool)
 operator("floor",        np.floor,       None,                                          flops=1)
 operator("ceil",         np.ceil,        None,                                          flops=1)
-operator("round",        round_,         None, None,                                    flops=1, view=True)
+operator("round",        round_,         None, None,                                    flops=1, view=True, numpy="round")
 operator("trunc",        np.trunc,       None,                                          flops=1)
 operator("floor_divide", np.floor_divide, None, None,                                   flops=1)
-operator("argmax",       argmax,         None, None, flops=of_input(1), gives=int)
+operator("argmax",       argmax,         None, None, flops=of_input(1), gives=int, numpy="argmax")
 operator("argsort",      argsort,        None, None, flops=of_comparisons, gives=int)
 operator("detSign",      detSign,        None,                                          flops=cubic(2 / 3))
 operator("stopGradient", stopGradient,   None, view=True, formula=alias)

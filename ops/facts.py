@@ -26,7 +26,8 @@ class Facts(NamedTuple):
     where the row does not say it. gives: bool or int where its results are never floats. view: they may lie in an argument's
     memory. commutes: its two arguments may change places. formula: its value in the language, for arrays of floats that have
     entries: what an engine that does not have the operator computes in its place. squared: the operator that gives its square,
-    where it is a root.
+    where it is a root. convex: in its first argument. numpy: the function of NumPy that it is, arguments and all, where its value
+    is no ufunc.
 
     Where numbers are infinite, `ops.derived` asks for these. tame: of finite arguments it has finite slopes. flow: what becomes
     of a zero that stands for nothing. "moved": its entries are its argument's in other places, or sums of them; "part": of
@@ -43,6 +44,8 @@ class Facts(NamedTuple):
     grows: bool = False
     settles: bool = False
     squared: str = ""
+    convex: bool = False
+    numpy: str = ""
 
 
 FACTS: dict[str, Facts] = {}  # by operator

@@ -89,7 +89,7 @@ ROOT_TWO_PI, LOG_ROOT_TWO_PI = math.sqrt(2.0 * math.pi), math.log(2.0 * math.pi)
 
 # ratio and scale, not / and *, where a derivative can be infinite: what where() leaves out must send back 0 and not NaN
 #            op         value                      rule
-elementwise("exp",      np.exp,                    limited(lambda d, out, x: d * out, grows=True))
+elementwise("exp",      np.exp,                    limited(lambda d, out, x: d * out, grows=True), convex=True)
 elementwise("expm1",    np.expm1,                  limited(lambda d, out, x: d * (out + 1.0), grows=True))
 elementwise("exp2",     np.exp2,                   limited(lambda d, out, x: d * (out * LN2), grows=True))
 elementwise("log",      np.log,                    lambda d, out, x: d / x)

@@ -85,7 +85,7 @@ def days(x):
 linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)), view=True, flow="part")
 linear("scatterAdd", scatterAdd, Each(lambda i: None, lambda u, out, d, like, *keys: f.getitem(u, *keys), None),
        flops=of_input(1), flow="filled")
-linear("take",       take,       through_take, None, None,                              flops=0, flow="part")
+linear("take",       take,       through_take, None, None,                              flops=0, flow="part", numpy="take")
 
 operator("codes",      codes,      None, None,                                          flops=0, gives=int)
 operator("characters", characters, None, None,                                          flops=0, gives=int)
