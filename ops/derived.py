@@ -17,7 +17,7 @@ def traced(value: Callable, i: int) -> Rule:
     return lambda d, out, *args: pullback(lambda x: value(*args[:i], x, *args[i + 1:]), args[i], d)
 
 
-def transposed(rule: Rule, i: int) -> Rule:
+def tangent_of(rule: Rule, i: int) -> Rule:
     """The tangent rule that belongs to an adjoint rule: rule(u, …) is Jᵀu, so going back through it with t gives J t."""
     return lambda t, out, *args: pullback(lambda u: rule(u, out, *args), f.broadcast(0.0, out), t)
 

@@ -180,14 +180,14 @@ def mT(x):
     return np.swapaxes(x, -1, -2)
 
 
-def leading(x, axis):
+def keys_before(x, axis):
     """The key of all that stands before an axis of x."""
     return (slice(None),) * np.lib.array_utils.normalize_axis_index(axis, x.ndim)
 
 
 def flip(x, axis=None):
     """x with its entries in reverse order along axis."""
-    return x[(*leading(x, axis), slice(None, None, -1))] if type(axis) is int else np.flip(x, axis)
+    return x[(*keys_before(x, axis), slice(None, None, -1))] if type(axis) is int else np.flip(x, axis)
 
 
 def roll(x, shift, axis=None):

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .derived import ROOTS, traced, transposed
+from .derived import ROOTS, tangent_of, traced
 from .expression import DG, TG, Expression, G, Rule, f
 from .facts import FACTS, MANY, TAME, Facts, arity, positional, takes
 
@@ -95,7 +95,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None, "tame": tame} | known)
     if "squared" in known:
         ROOTS[op] = known["squared"]
-    G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, transposed)
+    G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, tangent_of)
 
     def call(*args, **named):
         if named:

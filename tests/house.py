@@ -8,7 +8,6 @@ from pathlib import Path
 
 WIDE = 110
 ENGINES = "xman.engines.", "xman.compiled.", "xman.fused.", "xman.tape."  # the first now, the others once
-LEFT_OUT = "xman.engines.llvm", "xman.engines.nests"
 OF_OPERATORS = "ops", "xman.numpy", "xman.scipy", "xman.engines", "xman.export", "xman.formulas"
 
 
@@ -99,7 +98,7 @@ def homonyms(root: Path) -> dict[str, list[str]]:
 
     One thing may have one name in several places: a function that is an operator (its row, an engine's, an exporter's, NumPy's
     and SciPy's own name for it), a command of the command line and what it runs, `build` of each engine. Methods and nested
-    functions have their class or function before them. numba and llvm are left out.
+    functions have their class or function before them.
     """
     import numpy
     import scipy.linalg
@@ -112,7 +111,7 @@ def homonyms(root: Path) -> dict[str, list[str]]:
     found = defaultdict(list)
     for module, path in sources(root).items():
         for node in ast.parse(path.read_text("utf-8")).body:
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not module.startswith(LEFT_OUT):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 is_operator = node.name in operators and module.startswith(OF_OPERATORS)
                 is_theirs = module.startswith(("xman.numpy", "xman.scipy")) and any(hasattr(m, node.name) for m in theirs)
                 is_command = module.startswith("xman.cli") and node.decorator_list

@@ -41,7 +41,7 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
 
     def metered(op: str) -> Any:
         def value(*args):
-            if (most := spent + entries(op, args)) > ENTRIES + sum(x.size for x in values.values()):
+            if (most := spent + most_entries(op, args)) > ENTRIES + sum(x.size for x in values.values()):
                 raise ValueError(f"it would hold {most:,} numbers for one row")
             return counted(ops.G[op](*args))
         return value
@@ -75,7 +75,7 @@ def size(a: Any) -> int:
     return abs(a) if isinstance(a, int) else 0
 
 
-def entries(op: str, args: tuple) -> int:
+def most_entries(op: str, args: tuple) -> int:
     """At most how many entries the result of an operator has, before it is computed."""
     arrays = [a for a in args if hasattr(a, "shape")]
     total = sum(np.size(a) for a in arrays)

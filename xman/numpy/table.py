@@ -22,7 +22,7 @@ BITWISE = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xo
            "bitwise_not": "logical_not"}
 
 
-def bits(op: str) -> Callable:
+def bitwise(op: str) -> Callable:
     """A bitwise function, of booleans alone."""
     def on_booleans(*args):
         if any(with_shape(a).dtype.kind != "b" for a in args):
@@ -274,4 +274,4 @@ NAMES.update({
     np.array_repr:    lambda x, *args, **options: np.array_repr(plain(x), *args, **options),
     np.array_str:     lambda x, *args, **options: np.array_str(plain(x), *args, **options),
 })
-NAMES.update({getattr(np, name): bits(op) for name, op in BITWISE.items()})
+NAMES.update({getattr(np, name): bitwise(op) for name, op in BITWISE.items()})

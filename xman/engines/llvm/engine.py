@@ -14,20 +14,20 @@ import ops
 
 from ..memory import arena
 from ..nests.lines import Lines
-from ..nests.tree import Call, Line, Loop, described
+from ..nests.tree import Call, Line, Loop, tree_text
 from ..nests.views import View
 from ..plan import Buffer, Plan, flops_of
 from ..program import GEMM, Built, Program
 from ..text import Text, guard, own_array
 from .compiled import functions
-from .step import Step
+from .step import NestStep
 
 
 def build(program: Program) -> Built:
     """The program as machine code, compiled or loaded from the disk."""
     lines = Lines(program)
-    step = Step(lines)
-    tree = "\n".join(described(lines.tree.body, lines.tree.roots))
+    step = NestStep(lines)
+    tree = "\n".join(tree_text(lines.tree.body, lines.tree.roots))
     writer = Writer(lines, step)
     run = writer.function(functions(step.text, len(step.parts), step.blas.routines))
     return Built(run, f"{tree}\n\n{writer.text}", writer.plan())
@@ -36,7 +36,7 @@ def build(program: Program) -> Built:
 class Writer:
     """Writes the function in Python."""
 
-    def __init__(self, lines: Lines, step: Step):
+    def __init__(self, lines: Lines, step: NestStep):
         self.lines, self.step, self.program, self.kinds = lines, step, lines.program, lines.kinds
         names = {a for dst, _, args in lines.lines for a in (dst, *args) if isinstance(a, str)} | {*lines.given}
         self.text, self.names = Text({x for x in names if x.isidentifier()}), {}
@@ -112,7 +112,7 @@ class Writer:
         text.add(f"{value} = {text.call(call.op, ops.G[call.op], *map(self.argument, call.args))}", 2)
         if call.target is None:
             return
-        text.add(f"if not {text.call('put', put, value, self.name(call.target.root))}:")
+        text.add(f"if not {text.call('put', put_into, value, self.name(call.target.root))}:")
         self.leave("None", 2)
 
     def argument(self, a: Any) -> str:
@@ -133,19 +133,19 @@ class Writer:
     def plan(self) -> Plan:
         """What the program is made of."""
         lines, roots = self.lines, self.lines.tree.roots
-        groups = [list(dict.fromkeys(written(node))) for node in lines.tree.body if isinstance(node, Loop)]
+        groups = [list(dict.fromkeys(written_roots(node))) for node in lines.tree.body if isinstance(node, Loop)]
         calls = [f"{call.dst} = {call.op}(…)" for call in self.step.calls]
         buffers = [Buffer(x, roots[x].shape, roots[x].dtype, start) for x, start in self.step.places.items()]
         return Plan("llvm", buffers, self.step.size, sum(root.bytes for root in roots.values() if root.place == "output"),
                     sorted(self.program.inplace[y] for y in lines.direct), groups, calls, flops_of(lines.lines, self.kinds))
 
 
-def written(node: Loop | Line) -> list[str]:
+def written_roots(node: Loop | Line) -> list[str]:
     """The roots that a nest writes."""
-    return [x for inner in node.body for x in written(inner)] if isinstance(node, Loop) else [node.target.root]
+    return [x for inner in node.body for x in written_roots(inner)] if isinstance(node, Loop) else [node.target.root]
 
 
-def put(value: Any, out: np.ndarray) -> bool:
+def put_into(value: Any, out: np.ndarray) -> bool:
     """Whether value has out's shape; then it is copied there."""
     if np.shape(value) != out.shape:
         return False  # the shape depends on the values, and they are others
