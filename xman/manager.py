@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
 from .errors import XManError, nearest
-from .register import InOrder, Register, evaluationOrder, as_floats
+from .register import InOrder, Register, as_floats, evaluationOrder
 from .validity import refuse_name
 from .wengert import WengertList, temporaries
 

@@ -73,7 +73,8 @@ def drawn(rows: Sequence[Line], extra: Mapping[str, Sequence[str]], notes: Mappi
           arrows: Sequence[Arrow] | None = None) -> Picture:
     """A node for each row (register, op or None, args), with the extra lines; an arrow from each argument."""
     defined = {name: [mathematical(expression(op, args))] if op else [] for name, op, args in rows}
-    nodes = [BoxOfLines(name, cut_lines(name, *defined[name], *extra.get(name, ())), "register", *cut_lines(*note_of(notes, name)))
+    nodes = [BoxOfLines(name, cut_lines(name, *defined[name], *extra.get(name, ())), "register",
+                        *cut_lines(*note_of(notes, name)))
              for name, _, _ in rows]
     found = [Arrow(a, name) for name, _, args in rows for a in registers(args)]
     return Picture(nodes, found if arrows is None else arrows)
