@@ -14,9 +14,9 @@ from ops.derived import ROOTS, back, looked, squared, values_on
 
 from ..errors import XManError
 from ..interpreters.context import own
-from .arraylike import ArrayLike, differentiable
+from ..traced.arraylike import ArrayLike, differentiable
+from ..traced.refusals import REFUSALS, replaced
 from .derivative import name_of
-from .refusals import REFUSALS, replaced
 from .tracer import CallTape, Tracer, is_on
 from .trees import LEAF, flattened_tree, tree_map, unflatten
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..errors import XManError
 from ..register import as_arg
+from ..traced.arraylike import ArrayLike, plain
 from ..validity import refuse_name
 from ..wengert import WengertList
-from .arraylike import ArrayLike, plain
 from .call import constant_output, outcome
 from .derivative import callable_or_refused, name_of
 from .tracer import CallTape, Tracer, is_on, listed

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..functions.derivative import Derivative, name_of
-from ..functions.refusals import inside
+from ..traced.refusals import inside
 
 STANDARD = sysconfig.get_path("stdlib")
 WORLD = {"time", "posix", "nt", "os", "io", "_io", "random", "_random", "secrets", "uuid", "datetime", "logging", "warnings",

@@ -10,9 +10,9 @@ import numpy as np
 
 from ops import f
 
-from ..functions.arraylike import ArrayLike, plain
-from ..functions.dispatch import NAMES, cast_to, checked, with_shape
-from ..functions.refusals import IN_PLACE, refuse
+from ..traced.arraylike import ArrayLike, plain
+from ..traced.dispatch import NAMES, cast_to, checked, with_shape
+from ..traced.refusals import IN_PLACE, refuse
 from . import compositions as c
 from . import rearrangements as r
 from . import statistics as s

@@ -7,10 +7,10 @@ import numpy as np
 
 from ops import f
 
-from ..functions.arraylike import ArrayLike
-from ..functions.dispatch import SPECIAL, with_shape
-from ..functions.refusals import SCIPY, refuse
 from ..numpy.rearrangements import whole_axis
+from ..traced.arraylike import ArrayLike
+from ..traced.dispatch import SPECIAL, with_shape
+from ..traced.refusals import SCIPY, refuse
 
 ROOT_HALF = math.sqrt(0.5)
 
