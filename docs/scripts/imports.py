@@ -56,7 +56,8 @@ def write(folder: Path) -> None:
     pairs = arrows()
     below = {name: reached(name, pairs) for pair in pairs for name in pair}
     drawn = {(one, other) for one, other in pairs if other not in reached(one, pairs - {(one, other)})}
-    nodes = [BoxOfLines(name, (name, f"{size(name):,} lines")) for name in sorted(below, key=lambda name: (len(below[name]), name))]
+    upwards = sorted(below, key=lambda name: (len(below[name]), name))
+    nodes = [BoxOfLines(name, (name, f"{size(name):,} lines")) for name in upwards]
     Picture(nodes, [Arrow(low, high) for high, low in sorted(drawn)]).save(str(folder / "imports.svg"))
 
 
