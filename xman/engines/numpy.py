@@ -87,12 +87,10 @@ class NumpyWriter:
         text, inplace = self.text, self.program.inplace
         step, space, results = text.free("step"), text.free("space"), text.free("results")
         text.add(f"def {step}({text.free('values')}):", 0)
-        guard(text, self.program, self.program.original.inputs, inplace.values())
-        for s in dict.fromkeys(args[1] for _, op, args in self.lines if op == GEMM and args[1]):
-            text.add(f"if {s} == 0: return None")  # BLAS would not look at the matrices
-        spaces: list[tuple] = []
+        guard(text, self.program, self.lines)
         if self.places:
-            text.add(f"{space} = {text.object('taken', lambda: spaces.pop() if spaces else self.space())}()")
+            taken, give_back = text.pool(self.space)
+            text.add(f"{space} = {taken}()")
             text.add(f"{', '.join(self.places)}, = {space}")
         if self.lines:
             text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
@@ -105,7 +103,7 @@ class NumpyWriter:
         for y, new in late.items():
             text.add(self.text.call("copyto", np.copyto, inplace[y], new))
         if self.places:
-            text.add(self.text.call("give_back", spaces.append, space))
+            text.add(f"{give_back}({space})")
         text.add(f"return {results}")
         return text.function(step)
 

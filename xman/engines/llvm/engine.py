@@ -17,7 +17,7 @@ from ..nests.lines import Lines
 from ..nests.tree import Call, Line, Loop, tree_text
 from ..nests.views import View
 from ..plan import Buffer, Plan, flops_of
-from ..program import GEMM, Built, Program
+from ..program import Built, Program
 from ..text import Text, guard, own_array
 from .compiled import functions
 from .step import NestStep
@@ -42,8 +42,6 @@ class Writer:
         self.text, self.names = Text({x for x in names if x.isidentifier()}), {}
         self.text.objects |= {x: v for x, v in self.program.constants.items()}
         self.called = {call.dst for call in step.calls if call.target and not self.kinds[call.dst].array}
-        self.spaces: list[tuple] = []  # memory that no run uses now
-        self.give_back = self.spaces.append
         self.inside = {x for call in step.calls for v in (*call.views, *([call.target] if call.target else ()))
                        for x in [v.root] if x in step.places} | {x for x in step.places if lines.tree.roots[x].place == "number"}
 
@@ -58,14 +56,12 @@ class Writer:
         text, program, roots = self.text, self.program, self.lines.tree.roots
         step, results, arguments = text.free("step"), text.free("results"), text.free("arguments")
         text.add(f"def {step}({text.free('values')}):", 0)
-        guard(text, program, program.original.inputs, program.inplace.values())
+        guard(text, program, self.lines.lines)
         for x in program.original.inputs:
             if x in roots and self.kinds[x].array and x not in program.inplace.values():
                 text.add(f"if not {x}.flags.c_contiguous: {x} = {text.call('contiguous', np.ascontiguousarray, x)}")
             elif x in roots and not self.kinds[x].array and self.kinds[x].dtype.kind == "b":
                 text.add(f"{x} = {text.call('bool_', np.bool_, x)}")
-        for s in dict.fromkeys(args[1] for _, op, args in self.lines.lines if op == GEMM and args[1]):
-            text.add(f"if {s} == 0: return None")  # BLAS would not look at the matrices
         for x in program.constants:
             if x in roots:
                 kind, value = self.kinds[x], program.constants[x]
@@ -77,7 +73,7 @@ class Writer:
             memory = arena(self.step.size)
             return memory, *(memory[start:start + root.bytes].view(root.dtype).reshape(root.shape) for start, root in parts)
 
-        taken = text.object("taken", lambda: self.spaces.pop() if self.spaces else space())
+        taken, self.give_back = text.pool(space)
         text.add(f"{text.free('memory')} = {taken}()")
         text.add(f"{', '.join([text.free('space'), *(name for _, name in views)])}, = {text.free('memory')}")
         for x in self.step.arguments:
@@ -101,7 +97,7 @@ class Writer:
         return text.function(step)
 
     def leave(self, what: str, depth: int) -> None:
-        self.text.add(self.text.call("give_back", self.give_back, self.text.free("memory")), depth)
+        self.text.add(f"{self.give_back}({self.text.free('memory')})", depth)
         self.text.add(f"return {what}", depth)
 
     def call(self, call: Call) -> None:
