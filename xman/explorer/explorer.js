@@ -23,16 +23,16 @@ const isRegister = a => typeof a === "string";
 const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 const short = (text, n = 60) => text.length > n ? text.slice(0, n - 1) + "…" : text;
 
-function number(x) {
+function number(x, digits = 6) {
   if (!Number.isFinite(x)) return x !== x ? "NaN" : x > 0 ? "∞" : "−∞";
-  const text = String(Number(x.toPrecision(6)));
+  const text = String(Number(x.toPrecision(digits)));
   return text.replace("-", "−").replace(/e\+?/, "e");
 }
 function shown(x) {
   if (!x.s.length) return x.k === "b" ? (x.a[0] ? "True" : "False") : number(x.a[0]);
-  if (!x.a.length) return `${shapeText(x.s)} empty`;
+  if (!x.a.length) return `[${x.s.join("×")}] empty`;
   const [low, high] = [x.a.reduce((p, q) => Math.min(p, q)), x.a.reduce((p, q) => Math.max(p, q))];
-  return low === high ? `${shapeText(x.s)} all ${number(low)}` : `${shapeText(x.s)} ${number(low)} to ${number(high)}`;
+  return `[${x.s.join("×")}] ${low === high ? `all ${number(low, 4)}` : `${number(low, 3)} to ${number(high, 3)}`}`;
 }
 const inFormula = x => x.s.length ? `[${x.s.join("×")}]` : x.a[0] < 0 ? `(${shown(x)})` : shown(x);
 
@@ -288,7 +288,7 @@ function gradientLines(doc) {
 
 // ---- formulas --------------------------------------------------------------------------------------------------------
 
-const INFIX = {add: [" + ", 1, 1], subtract: [" − ", 1, 2], mul: ["·", 2, 2], divide: ["/", 2, 3], dot: [" @ ", 2, 3], power: ["^", 5, 4]};
+const INFIX = {add: [" + ", 1, 1], subtract: [" − ", 1, 2], mul: ["·", 2, 3], divide: ["/", 2, 3], dot: [" @ ", 2, 3], power: ["^", 5, 4]};
 // An operator on parts, each [pieces, how tightly it binds]: pieces are text or nodes.
 function written(op, parts, raw) {
   const around = ([pieces, tight], least) => tight < least ? ["(", ...pieces, ")"] : pieces;
@@ -343,9 +343,9 @@ function indexed_(doc) {
 // Runs of lines that repeat the operators of those before them, and what lies between: [{from, to, title}].
 function grouped(lines) {
   if (lines.length <= FOLD) return [{from: 0, to: lines.length, title: ""}];
-  const ops = lines.map(([, op, args]) => `${op}/${args.length}`), found = [];
+  const ops = lines.map(([, op, args]) => `${op}/${args.length}`), found = [], least = Math.max(20, Math.ceil(lines.length / 100));
   let start = 0, k = 0;
-  const rest = to => { for (; start < to; start += 50) found.push({from: start, to: Math.min(start + 50, to), title: ""}); start = to; };
+  const rest = to => { for (; start < to; start += 2 * least) found.push({from: start, to: Math.min(start + 2 * least, to), title: ""}); start = to; };
   while (k < lines.length) {
     let best = null;
     for (let p = 4; p <= 300 && k + 2 * p <= lines.length; p++) {
@@ -355,7 +355,7 @@ function grouped(lines) {
     }
     if (!best) { k++; continue; }
     rest(k);
-    const [p, n] = best, each = Math.max(1, Math.floor(20 / p));
+    const [p, n] = best, each = Math.max(1, Math.floor(least / p));
     for (let i = 0; i < n; i += each) {
       const last = Math.min(i + each, n);
       found.push({from: k + i * p, to: k + last * p, title: last - i === 1 ? `block ${i + 1} of ${n}` : `blocks ${i + 1} to ${last} of ${n}`});
@@ -497,9 +497,9 @@ function build() {
       guideView(doc),
       el("section", {id: "stepper", "aria-label": "Steps"},
         el("div", {class: "row"},
-          button("first", "⏮", "First step", () => go(0), "Home"), button("back", "◀", "Step back", () => go(S.step - 1), "←"),
-          button("next", "▶", "Step on", next, "→"), button("last", "⏭", "Last step", () => go(S.run.events.length - 1), "End"),
-          button("play", S.timer ? "⏸" : "⏵⏵", "Play or pause", play, "space"), V.slider, V.count),
+          button("first", "|◀", "First step", () => go(0), "Home"), button("back", "◀", "Step back", () => go(S.step - 1), "←"),
+          button("next", "▶", "Step on", next, "→"), button("last", "▶|", "Last step", () => go(S.run.events.length - 1), "End"),
+          button("play", S.timer ? "Pause" : "Play", "Play or pause", play, "space"), V.slider, V.count),
         V.said, V.question, V.notes),
       el("div", {id: "panels"},
         panel("list-title", "List", V.list),
@@ -530,9 +530,9 @@ function open(raw) { const doc = opened(raw); doc.raw = raw; show(doc); }
 function play() {
   if (S.timer) { clearInterval(S.timer); S.timer = null; } else {
     if (S.step === S.run.events.length - 1) go(0);
-    S.timer = setInterval(() => { if (S.step >= S.run.events.length - 1 || S.asking) { clearInterval(S.timer); S.timer = null; document.getElementById("play").textContent = "⏵⏵"; } else next(); }, 900);
+    S.timer = setInterval(() => { if (S.step >= S.run.events.length - 1 || S.asking) { clearInterval(S.timer); S.timer = null; document.getElementById("play").textContent = "Play"; } else next(); }, 900);
   }
-  document.getElementById("play").textContent = S.timer ? "⏸" : "⏵⏵";
+  document.getElementById("play").textContent = S.timer ? "Pause" : "Play";
 }
 
 function guideView(doc) {
@@ -591,7 +591,7 @@ function drawList() {
 
 const SVG_STYLE = `text{font:12px ui-monospace,"DejaVu Sans Mono",monospace;fill:var(--ink,#1f2328)}.name{font-weight:bold}.delta{fill:var(--delta,#8a3b00);font-weight:bold}
 .box rect{fill:var(--box,#ddf4ff);stroke:var(--line,#0969da)}.box.input rect{fill:var(--input,#fff8c5);stroke:#9a6700}.box.done rect{stroke-width:2.5}.box.now rect{stroke:var(--now,#bc4c00);stroke-width:3.5}.box.hot rect,.box.chosen rect{fill:var(--hot,#ffdfb6)}
-.edge{fill:none;stroke:var(--edge,#6e7781);stroke-width:1.2}.edge.now{stroke:var(--now,#bc4c00);stroke-width:3.5}.edge.gone{stroke:var(--delta,#8a3b00);stroke-width:2}.head{fill:var(--edge,#6e7781)}.head.now{fill:var(--now,#bc4c00)}
+.edge{fill:none;stroke:var(--edge,#6e7781);stroke-width:1.2}.edge.now{stroke:var(--now,#bc4c00);stroke-width:3.5}.edge.gone{stroke:var(--delta,#8a3b00);stroke-width:2}.head{fill:var(--edge,#6e7781)}.head.now{fill:var(--now,#bc4c00)}.head.gone{fill:var(--delta,#8a3b00)}.tail{display:none}
 .label{fill:var(--soft,#57606a);text-anchor:middle;paint-order:stroke;stroke:var(--paper,#fff);stroke-width:4px}.wait{fill:var(--soft,#57606a)}`;
 const labelsNow = () => S.labels ?? (S.doc.lines.length <= 12 ? "symbols" : "none");
 
@@ -623,7 +623,7 @@ function drawGraph() {
   g.setGraph({rankdir: "BT", nodesep: 22, ranksep: how === "none" ? 34 : 26, marginx: 8, marginy: 8, ranker: lines.length > 60 ? "longest-path" : "network-simplex"});
   g.setDefaultEdgeLabel(() => ({}));
   const title = name => { const own = line(doc, name); return own ? `${name} = ${short(definition(own).join(""), 26)}` : name; };
-  for (const name of names) g.setNode(name, {width: Math.max(96, title(name).length * 7.4 + 16), height: (S.run.values.get(name) || T(0)).s.length ? 92 : 56});
+  for (const name of names) g.setNode(name, {width: Math.max((S.run.values.get(name) || T(0)).s.length ? 190 : 104, title(name).length * 7.4 + 16), height: (S.run.values.get(name) || T(0)).s.length ? 92 : 56});
   for (const k of lines) doc.lines[k][2].forEach((a, i) => {
     const text = isRegister(a) ? edgeLabel(k, i, how) : "";
     if (isRegister(a)) g.setEdge(a, doc.lines[k][0], {text, width: text.length * 7.4, height: text ? 16 : 0, labelpos: "c"}, `${k}.${i}`);
@@ -636,17 +636,19 @@ function drawGraph() {
   for (const e of g.edges()) {
     const {points, text, x, y} = g.edge(e), d = points.map((p, i) => i === 0 ? `M${p.x.toFixed(1)} ${p.y.toFixed(1)}` : i % 2 && i + 1 < points.length ? `Q${p.x.toFixed(1)} ${p.y.toFixed(1)} ${points[i + 1].x.toFixed(1)} ${points[i + 1].y.toFixed(1)}` : i % 2 ? `L${p.x.toFixed(1)} ${p.y.toFixed(1)}` : "").join("");
     const [p, q] = points.slice(-2), angle = Math.atan2(q.y - p.y, q.x - p.x) * 180 / Math.PI;
-    const path = el("path", {class: "edge", d}), head = el("path", {class: "head", d: "M0 0l-9-4v8z", transform: `translate(${q.x.toFixed(1)} ${q.y.toFixed(1)}) rotate(${angle.toFixed(1)})`});
-    arrows.append(path, head);
+    const [first, second] = points, turn = Math.atan2(first.y - second.y, first.x - second.x) * 180 / Math.PI;
+    const path = el("path", {class: "edge", d}), tail = el("path", {class: "tail", d: "M0 0l-9-4v8z", transform: `translate(${first.x.toFixed(1)} ${first.y.toFixed(1)}) rotate(${turn.toFixed(1)})`}), head = el("path", {class: "head", d: "M0 0l-9-4v8z", transform: `translate(${q.x.toFixed(1)} ${q.y.toFixed(1)}) rotate(${angle.toFixed(1)})`});
+    arrows.append(path, head, tail);
     if (text) marks.append(el("text", {class: "label", x, y: y + 4}, text));
-    layout.edges.set(e.name, {path, head});
+    layout.edges.set(e.name, {path, head, tail});
   }
   for (const name of g.nodes()) {
     const {x, y, width: w, height: h} = g.node(name);
-    const value = el("text", {x: x - w / 2 + 8, y: y - h / 2 + 33}), delta = el("text", {class: "delta", x: x - w / 2 + 8, y: y - h / 2 + 49}), image = el("image", {x: x - w / 2 + 8, y: y - h / 2 + 54, height: 34, width: w - 16, preserveAspectRatio: "xMinYMid", style: "image-rendering:pixelated"});
-    const box = el("g", {class: `box${doc.inputs[name] ? " input" : ""}`, "data-r": name, onclick: () => choose(name)}, el("rect", {x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 6}), el("text", {class: "name", x: x - w / 2 + 8, y: y - h / 2 + 17}, title(name)), value, delta, h > 60 ? image : "");
+    const value = el("text", {x: x - w / 2 + 8, y: y - h / 2 + 33}), delta = el("text", {class: "delta", x: x - w / 2 + 8, y: y - h / 2 + 49});
+    const [image, second] = [0, 1].map(right => el("image", {x: x - w / 2 + 8 + right * w / 2, y: y - h / 2 + 55, height: 32, width: w / 2 - 14, preserveAspectRatio: "xMinYMid", style: "image-rendering:pixelated"}));
+    const box = el("g", {class: `box${doc.inputs[name] ? " input" : ""}`, "data-r": name, onclick: () => choose(name)}, el("rect", {x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 6}), el("text", {class: "name", x: x - w / 2 + 8, y: y - h / 2 + 17}, title(name)), value, delta, h > 60 ? [image, second] : []);
     boxes.append(box);
-    layout.nodes.set(name, {box, value, delta, image, y, x, letters: Math.floor((w - 16) / 7.3)});
+    layout.nodes.set(name, {box, value, delta, image, second, y, x, letters: Math.floor((w - 16) / 7.3)});
   }
   svg.append(arrows, boxes, marks);
   V.graph.replaceChildren(svg, lines.length < doc.lines.length ? el("p", {class: "hint"}, `${lines.length} of ${doc.lines.length.toLocaleString("en")} lines, those around the present one.`) : "");
@@ -704,18 +706,21 @@ function update() {
     if (name === present) keepInView(tr);
   }
   drawGraph();
-  for (const [name, {box, value, delta, image, letters}] of layout.nodes) {
+  for (const [name, {box, value, delta, image, second, letters}] of layout.nodes) {
     const x = valueNow(name), d = sumNow(name);
     value.textContent = x ? short(shown(x), letters) : "";
     delta.textContent = d ? short(`${derived(doc, name)} = ${shown(d)}`, letters) : "";
     box.setAttribute("class", `box${doc.inputs[name] ? " input" : ""}${x ? " done" : ""}${name === present || name === event.name ? " now" : ""}${name === S.selected ? " chosen" : ""}${name === S.hot ? " hot" : ""}`);
-    if (x && x.s.length && x.a.length) image.setAttribute("href", heat(d || x).url);
+    for (const [array, picture] of [[x, image], [d, second]])
+      if (array && array.s.length && array.a.length) picture.setAttribute("href", heat(array).url); else picture.removeAttribute("href");
   }
   const travelled = new Set(r.events.slice(0, S.step + 1).filter(e => e.kind === "send").map(e => `${e.line}.${e.place}`));
-  for (const [key, {path, head}] of layout.edges) {
+  for (const [key, {path, head, tail}] of layout.edges) {
     const isNow = event.kind === "send" ? key === `${event.line}.${event.place}` : event.kind === "value" && key.startsWith(`${event.line}.`);
     path.setAttribute("class", `edge${isNow ? " now" : travelled.has(key) ? " gone" : ""}`);
-    head.setAttribute("class", `head${isNow ? " now" : ""}`);
+    const back = doc.mode === "reverse" && event.kind !== "value" && (isNow || travelled.has(key));
+    head.setAttribute("class", back ? "tail" : `head${isNow ? " now" : ""}`);
+    tail.setAttribute("class", back ? `head${isNow ? " now" : " gone"}` : "tail");
   }
   const target = layout.nodes.get(event.kind === "send" ? event.name : present);
   if (target) { V.graph.scrollTo({top: target.y - V.graph.clientHeight / 2, left: target.x - V.graph.clientWidth / 2}); }

@@ -57,7 +57,7 @@ class Page:
 
 
 def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None, values: Mapping[str, Any] | None = None,
-            title: str | None = None) -> Page:
+            title: str | None = None, guided: bool = True) -> Page:
     """A page on which a list, its values and its derivatives are stepped through, edited and looked into.
 
         xman.explore(lambda x, y: (x + 4 * y) * ((x + y) * y), 3.0, 5.0).save("h.html")
@@ -67,7 +67,7 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None, value
     what: a function of numbers and arrays, at `examples`; a model; or a list. of: the register that is differentiated, the
     last line's or a model's loss where it is not said. values: inputs by name; those that are lacking are asked for on the
     page. The page is one file without anything from a network; operators that it has no evaluator for show the values that
-    Python computed. Raises XManError as `trace`, `eval` and `backprop` do, and for more than two million entries.
+    Python computed. guided: with the guided examples, and all operators for lists that are typed. Raises XManError as `trace`, `eval` and `backprop` do, and for more than two million entries.
     """
     roles: dict[str, str] = {}
     known = dict(values or {})
@@ -89,7 +89,7 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None, value
     if not steps:
         raise XManError("the list is empty: there is nothing to explore")
     (of,) = known_registers(steps, [of or steps[-1][0]], "of")
-    return written(document(steps, of, known, roles, title or of))
+    return written([document(steps, of, known, roles, title or of)], guided)
 
 
 def of_model(model: XMan, of: Any, values: Mapping[str, Any]) -> tuple[WengertList, dict[str, Any], dict[str, str]]:
@@ -97,7 +97,8 @@ def of_model(model: XMan, of: Any, values: Mapping[str, Any]) -> tuple[WengertLi
     found = dict(model.setup().namedRegisterItems())
     register = of if isinstance(of, Register) else found.get(of or "loss")
     if register is None and of is None:
-        outputs = [r for r in found.values() if r.definedAs and not any(r in x.inputsTo() for x in found.values())]
+        read = {id(a) for r in found.values() for a in r.inputsTo()}
+        outputs = [r for r in found.values() if r.definedAs and id(r) not in read]
         register = outputs[-1] if outputs else None
     if register is None:
         raise XManError(f"the model has no register {of or 'loss'!r}; say which with of=: "
@@ -144,31 +145,27 @@ def packed_all(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def packed(x: Any) -> dict[str, Any]:
     """An array as its shape, its kind, and its entries in float64, in base 64."""
-    x = np.asarray(x)
-    kind = {"b": "b", "i": "i", "u": "i"}.get(x.dtype.kind, "f") if x.ndim or x.dtype.kind == "b" else "f"
+    x = np.asarray(x, float if type(x) is int else None)  # as eval takes it
+    kind = {"b": "b", "i": "i", "u": "i"}.get(x.dtype.kind, "f")
     return {"s": list(x.shape), "k": kind, "b": base64.b64encode(np.ascontiguousarray(x, "<f8").tobytes()).decode()}
 
 
-def written(*documents: dict[str, Any]) -> Page:
-    """The page of one list, and of the guided examples behind it."""
-    guided = [document(checked_list(known.steps), known.of, known.values, dict.fromkeys(known.parameters.split(), "parameter"),
-                       known.title, source=known.source, text=known.text, equations=known.equations, words={word: WORDS[word] for word in known.words})
-              for known in guide()]
-    every = [line for found in (*documents, *guided) for line in lines_of(found)]
-    data = json.dumps({"documents": documents, "guide": guided, "rules": rules_for(every), "operators": signatures()},
+def written(documents: list[dict[str, Any]], guided: bool) -> Page:
+    """The page of these lists, and of the guided examples behind them."""
+    examples = [document(checked_list(known.steps), known.of, known.values, dict.fromkeys(known.parameters.split(), "parameter"), known.title,
+                         source=known.source, text=known.text, equations=known.equations, words={word: WORDS[word] for word in known.words})
+                for known in (guide() if guided else ())]
+    every = [line for found in (*documents, *examples) for line in WengertList.from_json(json.dumps(found["lines"]))]
+    data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(every, guided), "operators": signatures()},
                       allow_nan=False, separators=(",", ":"))
     style, *scripts = (HERE.joinpath(name).read_text("utf-8") for name in ("explorer.css", "dagre.min.js", "operators.js", "explorer.js"))
-    title = documents[0]["title"] if documents else "Guided examples"
+    title = documents[0]["title"]
     text = (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<title>{escape(title)} · xman explorer</title>\n'
             f'<style>\n{style}</style></head>\n<body><noscript>This page computes in JavaScript, which is switched off.</noscript>\n'
             f'<script type="application/json" id="data">{in_script(data)}</script>\n'
             + "".join(f"<script>\n{script}</script>\n" for script in scripts) + "</body></html>\n")
     return Page(title, text)
-
-
-def lines_of(found: dict[str, Any]) -> WengertList:
-    return WengertList.from_json(json.dumps(found["lines"]))
 
 
 def in_script(data: str) -> str:

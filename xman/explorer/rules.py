@@ -11,12 +11,13 @@ from typing import Any
 import ops
 from ops import f
 from ops.facts import arity, facts_of
+from ops.table import ELEMENTWISE
 
 from ..notation import json_literal
 from ..passes import rewrite, simplify
 from ..passes.writer import ListWriter, Symbol
 from ..show.expressions import inlined, mathematical
-from ..show.slopes import LEGIBLE, tidy
+from ..show.slopes import LEGIBLE, slopes_of, tidy
 from ..wengert import Line, WengertList, needed
 
 HERE = Path(__file__).parent
@@ -28,9 +29,9 @@ TYPED = {**dict.fromkeys(("sum", "mean", "max", "min", "softmax", "cumsum"), AXE
          "getitem": [("_", 0), ("_", 1), ("_", 2)], "concat": [(0, "_", "_"), (1, "_", "_")], "stack": [(0, "_", "_")]}
 
 
-def rules_for(steps: Iterable[Line]) -> list[dict[str, Any]]:
-    """What the page has to know of the operators of steps, and of all that it can evaluate."""
-    general = [(op, case) for op in sorted(ON_THE_PAGE) for case in ((("_",) * arity(ops.G[op])[0]), *TYPED.get(op, ()))]
+def rules_for(steps: Iterable[Line], typed: bool) -> list[dict[str, Any]]:
+    """What the page has to know of the operators of steps and, for lists that a reader types, of all that it can evaluate."""
+    general = [(op, case) for op in sorted(ON_THE_PAGE if typed else {op for _, op, _ in steps} & ON_THE_PAGE) for case in ((("_",) * arity(ops.G[op])[0]), *TYPED.get(op, ()))]
     found = {json.dumps([op, [json_literal(a) for a in case]]): (op, case) for op, case in
              [*general, *((op, tuple("_" if isinstance(a, str) else a for a in args)) for _, op, args in steps)]}
     return [known for key, case in found.items() if (known := written_rules(key, *case))]
@@ -44,6 +45,9 @@ def cached_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:
                              for i, a in enumerate(args)] for table in (ops.DG, ops.TG))
     except Exception:  # whatever it is, a rule that is written in another way for these arguments: the page says that it has none
         return None
+    for i, slope in (slopes_of(op, args, "out", {}) or {} if op in ELEMENTWISE else {}).items():
+        if isinstance(case[i], str) and adjoint[i]:
+            adjoint[i]["label"] = mathematical(slope)
     return {"op": op, "args": [None if isinstance(a, str) else json_literal(a) for a in case], "adjoint": adjoint,
             "tangent": tangent, "gives": facts_of(op).gives.__name__}
 
@@ -64,14 +68,7 @@ def written_part(rule: Any, args: Sequence[Any]) -> dict[str, Any]:
     end = sent.name if isinstance(sent, Symbol) else float(sent)
     lines = needed(lines, [end])
     return {"lines": [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in own]] for dst, op, own in lines],
-            "end": end, "text": legible(lines, end), "label": legible(*of_one(lines, end))}
-
-
-def of_one(lines: Sequence[Line], end: Any) -> tuple[list[Line], Any]:
-    """The same for the delta 1: the partial derivative, an edge's label."""
-    if end == "d":
-        return [], "1"
-    return [(dst, op, tuple(1.0 if a == "d" and isinstance(a, str) else a for a in args)) for dst, op, args in lines], end
+            "end": end, "text": legible(lines, end)}
 
 
 def legible(lines: Sequence[Line], end: Any) -> str:
