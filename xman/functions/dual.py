@@ -11,7 +11,7 @@ from ops import TG, Expression, f
 from ops.derived import ROOTS, Masked, Traced, bare, squared
 
 from ..errors import XManError
-from .arraylike import ArrayLike, differentiable, real
+from ..traced.arraylike import ArrayLike, differentiable, real
 from .call import number_of, outcome
 from .derivative import Derivative, callable_or_refused
 from .trees import tree_map
@@ -54,7 +54,8 @@ class Dual(ArrayLike):
         """op(*args) with its tangent; a plain value where it is no float."""
         def on_this_level():
             mine = [isinstance(a, Dual) and a.level == self.level for a in args]
-            return mine, [a.value if own else np.asarray(a) if isinstance(a, list) else a for a, own in zip(args, mine, strict=True)]
+            return mine, [a.value if own else np.asarray(a) if isinstance(a, list) else a
+                          for a, own in zip(args, mine, strict=True)]
         mine, values = on_this_level()
         with np.errstate(all="ignore"):
             out, root = real(op, getattr(f, op)(*values)), (ROOTS[op], args) if op in ROOTS else None

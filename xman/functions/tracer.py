@@ -10,9 +10,9 @@ from ops import Expression, G, f
 from ops.derived import Traced
 from ops.expression import FLAT
 
+from ..traced.arraylike import ArrayLike, real
+from ..traced.refusals import line_of, refuse, user_frame
 from ..wengert import WengertList, temporaries
-from .arraylike import ArrayLike, real
-from .refusals import line_of, refuse, user_frame
 
 
 class CallTape(list):
