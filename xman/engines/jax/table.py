@@ -49,27 +49,6 @@ def broadcast(x, like, axis=()):
     return in_precision_of(jnp.broadcast_to(x.reshape(x.shape[max(0, x.ndim - len(shape)):]), shape), like)
 
 
-def unbroadcast(x, like, axis=()):
-    x, want = jnp.sum(x, axis) if axis != () else x, np.shape(like)
-    extra = x.ndim - len(want)
-    if extra < 0:
-        return broadcast(x, like)
-    added = *range(extra), *(extra + i for i, n in enumerate(want) if n == 1 != x.shape[extra + i])
-    return in_precision_of(jnp.sum(x, added).reshape(want) if added else x, like)
-
-
-def dotLeft(d, a, b):
-    if b.ndim == 1:
-        return unbroadcast(d[..., None] * b, a)
-    return unbroadcast(d @ b.mT if a.ndim > 1 else (d[..., None, :] @ b.mT)[..., 0, :], a)
-
-
-def dotRight(d, a, b):
-    if a.ndim == 1:
-        return unbroadcast(a * d if b.ndim == 1 else a[:, None] * d[..., None, :], b)
-    return unbroadcast(a.mT @ d, b) if b.ndim > 1 else unbroadcast(a.mT @ d[..., None], b[:, None])[:, 0]
-
-
 def einsumBack(x, like, letters):
     kept, mine = letters
     forth = lambda y: jnp.broadcast_to(jnp.einsum(f"...{mine}->...{kept}", y), x.shape)
@@ -84,10 +63,6 @@ def centered(x, axis=None):
 def var(x, axis=None, keepdims=False, ddof=0):
     d = centered(x, axis)
     return jnp.sum(d * d, axis, keepdims=keepdims) / (count(x, axis) - ddof)
-
-
-def shift(x, axis, first=0.0):
-    return jnp.moveaxis(jnp.roll(jnp.moveaxis(x, axis, 0), 1, 0).at[:1].set(first), 0, axis)
 
 
 def scan(x, a, axis):
@@ -116,8 +91,7 @@ def cofactorSlope(t, a):
 
 FUNCTIONS = {
     **{op: G[op] for op in "alias column count getitem half square stopGradient unpad".split()},  # right for JAX as they are
-    **{function.__name__: function for function in (
-        broadcast, centered, cofactor, cofactorSlope, dotLeft, dotRight, einsumBack, mean, scan, shift, unbroadcast, var)},
+    **{row.__name__: row for row in (broadcast, centered, cofactor, cofactorSlope, einsumBack, mean, scan, var)},
     "remainder":  lambda x, y: jnp.where((r := jnp.remainder(x, y)) == 0, jnp.copysign(r, y), r),
     "floor_divide": lambda x, y: jnp.where((q := jnp.floor_divide(x, y)) == 0, jnp.copysign(q, jnp.divide(x, y)), q),
     "astype":     lambda x, dtype: x.astype(dtype[0]),
@@ -167,8 +141,8 @@ def runs(op: str, text: str) -> Callable:
 
 
 RUN = FUNCTIONS | {op: runs(op, text) for op, text in CALLED.items()}
-for _op in ("crossEntropy diagBack expDifference hinge inverseGaps lowerHalf oneHot part ratio scale share sigmoidCrossEntropy "
-            "softmaxCrossEntropy squaredError ties").split():
+for _op in ("crossEntropy diagBack dotLeft dotRight expDifference hinge inverseGaps lowerHalf oneHot part ratio scale share "
+            "shift sigmoidCrossEntropy softmaxCrossEntropy squaredError ties unbroadcast").split():
     FUNCTIONS[_op] = RUN[_op] = through(formula_of(_op), RUN)
 
 # ---- where JAX and NumPy differ -------------------------------------------------------------------------------------
