@@ -138,7 +138,8 @@ EXACT = (
     shaped("transpose",                                   lambda w, x, *_: x if len(w.shape(x) or (0, 0)) < 2 else None),
     shaped("oneHot",                                      lambda w, y, like: y if w.real(y) and spreads(w, y, like) else None),
     shaped("count",                                       lambda w, x, axis=None: f.count(w.value(x), axis)
-                                                          if w.shape(x) is not None and not isinstance(axis, Expression) else None),
+                                                          if w.shape(x) is not None and not isinstance(axis, Expression)
+                                                          else None),
     shaped("dotLeft",                                     dot_left_for),
     shaped("dotRight",                                    dot_right_for),
     *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "where", "maximum",
