@@ -98,13 +98,14 @@ def times_in_turns(tools: list[Tool], name: str, function: str, given: Any, opti
         given = {**given, "min_runs": options.runs, "min_seconds": options.seconds}
     for _ in range(options.rounds):
         for tool in [tool for tool in tools if tool.name not in row]:
-            answer = tool.ask(kind="evaluate", module=name, function=function, input=given)
-            if not answer.get("success"):
-                print(f"{tool.name}: {name} {function}: {answer.get('error')}", file=sys.stderr)
-                row[tool.name] = "fails | –"
-                continue
-            outputs[tool.name] = answer["output"]
-            times[tool.name] += [t["nanoseconds"] / 1e6 for t in answer["timings"] if t["name"] == "evaluate"]
+            for _ in range(1 if isinstance(given, dict) else options.runs):  # one run a message, without min_runs
+                answer = tool.ask(kind="evaluate", module=name, function=function, input=given)
+                if not answer.get("success"):
+                    print(f"{tool.name}: {name} {function}: {answer.get('error')}", file=sys.stderr)
+                    row[tool.name] = "fails | –"
+                    break
+                outputs[tool.name] = answer["output"]
+                times[tool.name] += [t["nanoseconds"] / 1e6 for t in answer["timings"] if t["name"] == "evaluate"]
     for tool, found in times.items():
         if tool not in row:
             late = found[len(found) // options.rounds:] or found  # of the rounds after the first

@@ -10,7 +10,7 @@ def prepare(given):
 
 def distance(points, centroids):
     lengths = np.sum(centroids ** 2, axis=1)
-    nearest = np.argmin(lengths - 2 * points @ centroids.T, axis=1)
+    nearest = np.argmin(lengths - 2 * (points @ centroids.T), axis=1)
     return np.sum((points - centroids[nearest]) ** 2)
 
 
