@@ -80,7 +80,7 @@ class Masked(Expression):
 
         What stands for a number flows everywhere: a list is written for directions without zeros.
         """
-        everywhere = isinstance(given, Expression) or np.all(given)
+        everywhere = np.all(given) if not isinstance(given, Expression) else not getattr(given, "has_zeros", False)
         flow = None if everywhere else once(lambda: f.not_equal(value, 0.0))
         return Masked(value, flow, flow, forward)
 
@@ -96,7 +96,9 @@ class Masked(Expression):
         out = getattr(f, op)(*[a.value if type(a) is Masked else a for a in args])
         first = next(a for a in args if type(a) is Masked)
         if first.flow and op in PRODUCTS and not any([type(a) in (int, float) and math.isfinite(a) for a in args]):
-            out = f.where(first.flow(), out, 0.0)
+            flow = first.flow()
+            known = flow.value if getattr(flow, "has_zeros", False) else flow
+            out = out if type(known) is np.ndarray and known.all() else f.where(flow, out, 0.0)
         flow = flow_of(op, args, out, "flow")
         steep = flow if all([a.steep is a.flow for a in args if type(a) is Masked]) else flow_of(op, args, out, "steep")
         return Masked(out, flow, steep, self.forward)
@@ -208,7 +210,8 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     if op == "scale" and type(args[0]) is not Masked:  # 0 where that is 0
         return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
     if op in FILLED or op in MOVED and flows[0]:
-        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else a for a in args]))
+        many = any([type(a) is Masked and getattr(a.value, "has_zeros", False) for a in args])
+        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else zeros_like(a) if many else a for a in args]))
         flow = once(lambda: f.not_equal(share(), 0.0))
         flow.share, flow.out = share, out  # which is moved on as it is
         return flow
@@ -218,6 +221,11 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
         return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
     return flows[0] if op in SAME else once(
         lambda: f.not_equal(f.sum(shares(next(a for a in args if type(a) is Masked), kind)), 0.0))
+
+
+def zeros_like(a: Any) -> Any:
+    """Zeros of the shape of what stands for floats, which is all of it that a share depends on; anything else as it is."""
+    return np.broadcast_to(0.0, a.shape) if isinstance(a, Expression) and a.dtype.kind == "f" else a
 
 
 def once(compute: Callable) -> Callable:
