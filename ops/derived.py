@@ -210,8 +210,8 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     if op == "scale" and type(args[0]) is not Masked:  # 0 where that is 0
         return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
     if op in FILLED or op in MOVED and flows[0]:
-        many = any([type(a) is Masked and getattr(a.value, "has_zeros", False) for a in args])
-        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else zeros_like(a) if many else a for a in args]))
+        final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
+        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else zeros_like(a) if final else a for a in args]))
         flow = once(lambda: f.not_equal(share(), 0.0))
         flow.share, flow.out = share, out  # which is moved on as it is
         return flow
@@ -221,6 +221,11 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
         return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
     return flows[0] if op in SAME else once(
         lambda: f.not_equal(f.sum(shares(next(a for a in args if type(a) is Masked), kind)), 0.0))
+
+
+def has_final_shape(x: Any) -> bool:
+    """Whether it stands for numbers of this shape alone, so that what follows from the shape may be a constant."""
+    return getattr(x, "has_zeros", False) or getattr(getattr(x, "tape", None), "exact", False)
 
 
 def zeros_like(a: Any) -> Any:
@@ -251,7 +256,10 @@ def shares(a: Masked, kind: str) -> Any:
     """1 or more where it flows, else 0, in its shape."""
     flow = a.where(kind)
     share = getattr(flow, "share", flow)() if flow else 1.0
-    return share if getattr(flow, "out", None) is a.value else f.broadcast(share, a.value)
+    if getattr(flow, "out", None) is a.value:
+        return share
+    constant = has_final_shape(a.value) and not getattr(a.value, "has_zeros", False)
+    return f.broadcast(share, np.broadcast_to(0.0, a.value.shape) if constant else a.value)
 
 
 class Traced(Expression):
