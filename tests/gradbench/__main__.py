@@ -77,21 +77,21 @@ def main() -> None:
                      "pytorch": f"{sys.executable} {tools / 'pytorch' / 'run.py'}"}
     commands |= dict(tool.split("=", 1) for tool in options.tool)
     tools = [Tool(name, command, options.checkout, options.cpu) for name, command in commands.items() if command]
-    print("| eval | function | input | " + " | ".join(f"{tool.name} first | ms" for tool in tools) + " | differ by |")
-    print("|---" * (4 + 2 * len(tools)) + "|")
+    print("| eval | function | input | " + " | ".join(f"{tool.name} first | median | least" for tool in tools) + " | differ by |")
+    print("|---" * (4 + 3 * len(tools)) + "|")
     for name in options.eval or [name for name in inputs.EVALS if name not in SLOW]:
         able = {tool.name: tool.ask(kind="define", module=name).get("success") for tool in tools}
         for size in SIZES.get(name, [()]):
             for function, words, given in [*inputs.EVALS[name](*size)][0 if options.values or name in SLOW else 1:]:
                 row = times_in_turns([tool for tool in tools if able[tool.name]], name, function, given, options)
-                cells = [row.get(tool.name, "– | –") for tool in tools]
+                cells = [row.get(tool.name, "– | – | –") for tool in tools]
                 print(f"| {name} | {function} | {words} | {' | '.join(cells)} | {row['difference']} |", flush=True)
     for tool in tools:
         tool.dismiss()
 
 
 def times_in_turns(tools: list[Tool], name: str, function: str, given: Any, options: Any) -> dict[str, str]:
-    """Of each tool the first time and the median in milliseconds, and by how much the outputs differ."""
+    """Of each tool the first time, the median and the least in milliseconds, and by how much the outputs differ."""
     times: dict[str, list[float]] = {tool.name: [] for tool in tools}
     outputs, row = {}, {}
     if isinstance(given, dict):
@@ -102,14 +102,14 @@ def times_in_turns(tools: list[Tool], name: str, function: str, given: Any, opti
                 answer = tool.ask(kind="evaluate", module=name, function=function, input=given)
                 if not answer.get("success"):
                     print(f"{tool.name}: {name} {function}: {answer.get('error')}", file=sys.stderr)
-                    row[tool.name] = "fails | –"
+                    row[tool.name] = "fails | – | –"
                     break
                 outputs[tool.name] = answer["output"]
                 times[tool.name] += [t["nanoseconds"] / 1e6 for t in answer["timings"] if t["name"] == "evaluate"]
     for tool, found in times.items():
         if tool not in row:
             late = found[len(found) // options.rounds:] or found  # of the rounds after the first
-            row[tool] = f"{found[0]:.3g} | {statistics.median(late):.3g}"
+            row[tool] = f"{found[0]:.3g} | {statistics.median(late):.3g} | {min(late):.3g}"
     first = next(iter(outputs.values()), None)
     row["difference"] = f"{max((largest_difference(first, other) for other in outputs.values()), default=0):.0e}"
     return row

@@ -116,9 +116,11 @@ def sparse_rows(blocks: Sequence[Any], columns: Sequence[Any], size: int) -> Any
         raise XManError(f"columns lie from {min(places.min() for places in columns)} to "
                         f"{max(places.max() for places in columns)}, and the matrix has {size}, from 0")
     n, widths = len(columns[0]), [places.shape[1] for places in columns]
-    data = np.concatenate([np.reshape(block, (n, -1, width)) for block, width in zip(blocks, widths, strict=True)], axis=2)
-    outputs, width = data.shape[1:]
-    kind = np.int32 if max(data.size, size) < 2 ** 31 else np.int64
-    indices = np.repeat(np.concatenate(columns, axis=1, dtype=kind, casting="same_kind")[:, None], outputs, axis=1)
-    starts = np.arange(0, data.size + 1, width, dtype=kind)
-    return csr_array((data.ravel(), indices.ravel(), starts), (n * outputs, size))
+    outputs, width = np.size(blocks[0]) // max(n * widths[0], 1), sum(widths)
+    kind = np.int32 if max(n * outputs * width, size) < 2 ** 31 else np.int64
+    data = np.empty((n, outputs, width), np.result_type(*blocks))
+    indices = np.empty(data.shape, kind)
+    for block, places, end in zip(blocks, columns, np.cumsum(widths), strict=True):
+        part = slice(end - places.shape[1], end)
+        data[..., part], indices[..., part] = np.reshape(block, (n, outputs, -1)), places[:, None]
+    return csr_array((data.ravel(), indices.ravel(), np.arange(0, data.size + 1, width, dtype=kind)), (n * outputs, size))
