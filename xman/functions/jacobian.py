@@ -8,7 +8,7 @@ import numpy as np
 
 from ..matrices.jacobian import Count, passes_counted, stacked_parts
 from .arraylike import ArrayLike
-from .call import Call, traced_call
+from .call import TracedCall, traced_call
 from .derivative import Derivative, callable_or_refused
 from .directions import Directions
 from .transforms import grad, is_whole, positions
@@ -49,13 +49,13 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
     return result
 
 
-def inner(call: Call, row: list, k: int = 0) -> Any:
+def inner(call: TracedCall, row: list, k: int = 0) -> Any:
     """The blocks of one output as a tree like the k-th argument."""
     sizes = [len(flattened_tree(structure)[0]) for structure in call.arguments]
     return unflatten(call.arguments[k], row[sum(sizes[:k]):])
 
 
-def count_of(call: Call, mode: str | None) -> Count:
+def count_of(call: TracedCall, mode: str | None) -> Count:
     return passes_counted(sum(x.size for x in call.points), sum(x.size for x in call.results), mode)
 
 
@@ -70,13 +70,13 @@ def passes(points: Sequence[Any], walk: Callable) -> list[list]:
     return found
 
 
-def blocks_by_rows(call: Call) -> list[list]:
+def blocks_by_rows(call: TracedCall) -> list[list]:
     """The blocks [output][input], a pass back for each entry of the outputs."""
     return [[stacked_parts([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i, x in enumerate(call.points)]
             for y, parts in zip(call.results, passes(call.results, call.pulled), strict=True)]
 
 
-def blocks_by_columns(call: Call) -> list[list]:
+def blocks_by_columns(call: TracedCall) -> list[list]:
     """The blocks [output][input], a pass forward for each entry of the inputs; for all at once where they are traced."""
     if any(isinstance(x, ArrayLike) for x in call.points):
         return blocks_at_once(call)
@@ -85,7 +85,7 @@ def blocks_by_columns(call: Call) -> list[list]:
             for j, y in enumerate(call.results)]
 
 
-def blocks_at_once(call: Call) -> list[list]:
+def blocks_at_once(call: TracedCall) -> list[list]:
     """The blocks [output][input], by passes forward for AT_ONCE entries of the inputs together."""
     sizes = [x.size for x in call.points]
     passes = []

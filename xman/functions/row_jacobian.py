@@ -11,7 +11,7 @@ from ops import f
 from ..errors import XManError
 from ..matrices.jacobian import passes_counted, stacked_parts
 from ..matrices.modes import entries_of
-from .call import Call, traced_call
+from .call import TracedCall, traced_call
 from .derivative import Derivative, callable_or_refused, name_of
 from .jacobian import inner
 from .transforms import is_whole, positions
@@ -61,14 +61,14 @@ def units(xs: Sequence[Any]) -> list[list[list]]:
     return found
 
 
-def by_rows(call: Call) -> list[list]:
+def by_rows(call: TracedCall) -> list[list]:
     """The blocks [output][input], a pass back for each number of a row of the outputs."""
     passes = [[call.pulled(seeds) for seeds in each] for each in units(call.results)]
     return [[stacked_parts([part[i] for part in parts], 1, (*y.shape, *x.shape[1:]), x) for i, x in enumerate(call.points)]
             for y, parts in zip(call.results, passes, strict=True)]
 
 
-def by_columns(call: Call) -> list[list]:
+def by_columns(call: TracedCall) -> list[list]:
     """The blocks [output][input], a pass forward for each number of a row of the inputs."""
     passes = [[call.pushed(seeds) for seeds in each] for each in units(call.points)]
     return [[stacked_parts([part[j] for part in parts], -1, (*y.shape, *x.shape[1:]), x)
