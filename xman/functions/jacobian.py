@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..matrices.jacobian import Count, passes_counted, stacked_parts
-from .arraylike import ArrayLike
+from ..traced.arraylike import ArrayLike
 from .call import TracedCall, traced_call
 from .derivative import Derivative, callable_or_refused
-from .directions import Directions
+from ..traced.directions import Directions
 from .transforms import grad, is_whole, positions
 from .trees import flattened_tree, unflatten
 
