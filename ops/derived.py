@@ -200,7 +200,8 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
         return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
     if how == "filled" or how in MOVED and flows[0]:
         final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
-        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else zeros_like(a) if final else a for a in args]))
+        other = zeros_like if final else lambda a: a
+        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else other(a) for a in args]))
         flow = once(lambda: f.not_equal(share(), 0.0))
         flow.share, flow.out = share, out  # which is moved on as it is
         return flow

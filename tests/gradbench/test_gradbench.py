@@ -99,7 +99,7 @@ def test_the_jacobian_of_bundle_adjustment_is_that_of_differences():
     given = found["given"] | {"n": 2, "m": 3, "p": 5}
     module = imported("ba")
     args = module.prepare(given)
-    J, (cameras, points, weights, *rest) = module.jacobian(*args), args
+    J, (cameras, points, _, *rest) = module.jacobian(*args), args
     flat = np.concatenate([part.ravel() for part in args[:3]])
 
     def errors(x):

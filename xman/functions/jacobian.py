@@ -99,7 +99,7 @@ def blocks_at_once(call: TracedCall) -> list[list]:
     for parts, y in zip(zip(*passes, strict=True), call.results, strict=True):
         whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
         blocks.append([np.moveaxis(whole[start:end], 0, -1).reshape(*y.shape, *x.shape)
-                       for start, end, x in zip(ends, ends[1:], call.points)])
+                       for start, end, x in zip(ends[:-1], ends[1:], call.points, strict=True)])
     return blocks
 
 

@@ -6,7 +6,8 @@ import xman
 
 def prepare(given):
     data, model = given["data"], given["data"]["model"]
-    hand = {name: np.array(model[name], float) for name in ("base_relatives", "inverse_base_absolutes", "base_positions", "weights")}
+    names = "base_relatives", "inverse_base_absolutes", "base_positions", "weights"
+    hand = {name: np.array(model[name], float) for name in names}
     if model["is_mirrored"]:
         raise ValueError("a mirrored hand is not among the inputs of the eval, and not written here")
     triangles, places = np.array(model["triangles"]), np.array(data["correspondences"])

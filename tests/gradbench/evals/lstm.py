@@ -17,7 +17,7 @@ def loss(main, extra, state, sequence):
     weights, biases = main[0::2].reshape(layers, 4, bits), main[1::2].reshape(layers, 4, bits)
     hidden, cells = list(state[0::2]), list(state[1::2])
     total = 0.0
-    for now, after in zip(sequence[:-1], sequence[1:]):
+    for now, after in zip(sequence[:-1], sequence[1:], strict=True):
         x = now * extra[0]
         for k in range(layers):
             w, b = weights[k], biases[k]
