@@ -30,7 +30,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
         class_weight: dict[Any, float] | str | None = None, seed: int = 0, patience: int | None = None,
         threshold: float | None = None, callbacks: Iterable[Callback] = (), checkpoint: str | Path | None = None,
         plot: str | Path | None = None, engine: str = "auto", progress: bool = True,
-        prepared: Prepared | None = None) -> Result:
+        prepared: Prepared | None = None, accumulate: int = 1) -> Result:
     """Train the parameters of model on data and return the best; the model itself is not changed.
 
     model: an XMan with a register `loss`, a number; `outputs` (n, classes), where it has one, gives the accuracy. Its
@@ -72,12 +72,13 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     kind = SecondOrder if isinstance(optimizer, str) and optimizer in METHODS else Run
     objective = Objective(model, data, seed, sample_weight, class_weight, l1, l2)
     run = kind(objective, validation, batch_size, seed, engine, optimizer, lr, schedule, prepared, weight_decay=weight_decay,
-               clip=clip, clip_value=clip_value)
+               clip=clip, clip_value=clip_value, accumulate=accumulate)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
     reason = ended(state, epochs, patience, threshold)
     started = time.perf_counter()
     done = (state.epoch - 1) * run.batches + state.batch
-    with Progress(progress, total=epochs * run.batches, done=done) as shown, CtrlC() as ctrl_c:
+    progress = progress and not run.workers.rank
+    with run.workers.together(), Progress(progress, total=epochs * run.batches, done=done) as shown, CtrlC() as ctrl_c:
         try:
             try:
                 while not reason:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,11 @@ class Minibatches:
 
     X: an array, or a sparse matrix in CSR form; y: an array, a row of each for every example. Dense minibatches are views
     of a buffer, which the next ones overwrite; a minibatch of all rows is the data as they are. An epoch's order is drawn
-    from the seed and its number alone.
+    from the seed and its number alone. mine: from the rows of a minibatch to those of them that this worker takes.
     """
 
-    def __init__(self, X: Any, y: np.ndarray, size: int, seed: int):
-        self.rows, self.size, self.seed = X.shape[0], size, seed
+    def __init__(self, X: Any, y: np.ndarray, size: int, seed: int, mine: Callable[[int], slice] = slice):
+        self.rows, self.size, self.seed, self.mine = X.shape[0], size, seed, mine
         self.count = -(-self.rows // size)
         self.dense = isinstance(X, np.ndarray)
         self.X, self.y = in_rows(X) if self.dense else X, in_rows(y)
@@ -34,15 +34,20 @@ class Minibatches:
         """X, y and the numbers of these rows, for each minibatch of the epoch from `first` on."""
         size = self.size
         if self.count == 1:
-            yield from [(self.X, self.y, np.arange(self.rows))][first:]
+            mine = self.mine(self.rows)
+            yield from [(self.X[mine], self.y[mine], np.arange(self.rows)[mine])][first:]
             return
         order = np.random.default_rng([self.seed, number]).permutation(self.rows)
         skip = first * size % self.block  # blocks begin where they always do, so that each row lies where it always does
         for start in range(first * size - skip, self.rows, self.block):
-            some = order[start:start + self.block]
-            X, y = self.gathered(some)
-            for k in range(skip, len(y), size):
-                yield (X[k:k + size], y[k:k + size], some[k:k + size]) if self.dense else (X, y, some)
+            block = order[start:start + self.block]
+            some = [part[self.mine(len(part))] for part in np.split(block, range(size, len(block), size))]
+            X, y = self.gathered(np.concatenate(some))
+            end = 0
+            for k, part in enumerate(some):
+                end += len(part)
+                if k * size >= skip:
+                    yield (X[end - len(part):end], y[end - len(part):end], part) if self.dense else (X, y, part)
             skip = 0
 
     def gathered(self, some: np.ndarray) -> tuple[Any, np.ndarray]:

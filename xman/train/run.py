@@ -22,6 +22,7 @@ from ..errors import XManError
 from ..files import Model
 from ..files import container as checkpoints
 from ..interpreters import eval
+from ..scale.shares import shares, workers
 from ..tables import Prepared
 from ..wengert import WengertList
 from .evaluation import Diverged, Result, a_number_of_rows, first_nan, judge_of, rows_and_labels
@@ -58,8 +59,9 @@ class Run:
 
     def __init__(self, objective: Objective, validation: tuple | None, batch_size: int | None, seed: int, engine: str,
                  optimizer: str | Rule, lr: float | dict[str, float] | None, schedule: Schedule | None,
-                 prepared: Prepared | None = None, **options: float | None):
+                 prepared: Prepared | None = None, accumulate: int = 1, **options: float | None):
         self.objective, self.judge, self.over, self.prepared = objective, None, "", prepared
+        self.shares, self.workers = shares(objective, accumulate), workers()
         batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
         self.data = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
         if validation is not None:
@@ -69,7 +71,8 @@ class Run:
         a_number_of_rows(batch_size)
         if schedule is not None and not callable(schedule):
             raise XManError(f"a schedule is a function from the number of the step, 1, 2, …, to a factor, not {schedule!r}")
-        self.minibatches = Minibatches(objective.X, objective.y, int(batch_size), int(seed))
+        mine = self.shares.mine if self.shares else slice
+        self.minibatches = Minibatches(objective.X, objective.y, int(batch_size), int(seed), mine)
         self.rows, self.batches = self.minibatches.rows, self.minibatches.count
         self.inputs, self.names, self.loss = objective.inputs, objective.names, objective.loss
         self.kept = (*self.names, *objective.running)  # what evaluation needs
@@ -77,7 +80,9 @@ class Run:
         self.schedule, self.engine = schedule, engine
         self.lr, factors = (1.0, self.rates) if isinstance(lr, dict) else (float(lr), dict.fromkeys(self.names, 1.0))
         moving = {w: factor for w, factor in factors.items() if w in objective.steps.inputs}
-        self.training = training_list(objective.steps, self.loss, moving, optimizer, running=objective.running, **options)
+        self.alone = training_list(objective.steps, self.loss, moving, optimizer, running=objective.running, **options)
+        self.training = self.alone if self.shares is None else training_list(
+            self.shares.list.steps, self.loss, moving, optimizer, running=objective.running, part=self.shares.list.loss, **options)
         self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict) else self.lr,
                          "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows}
         self.settings |= {key: value if value is None else float(value) for key, value in options.items()}
@@ -105,15 +110,15 @@ class Run:
 
     def epoch(self, state: State, ctrl_c: CtrlC, shown: Progress) -> None:
         """Take the steps of the epoch that are left."""
-        values, training, given, schedule = self.values, self.training, self.objective.given, self.schedule
+        values, training, schedule = self.values, self.training, self.schedule
         values.update(state.arrays)
         if state.batch == 0:
             for name, a in state.arrays.items():
                 np.copyto(state.begun[name], a)
         rate = self.rate(1) if schedule is None else None
         for X, y, some in self.minibatches.epoch(state.epoch, state.batch):
-            rows = len(y)
-            values.update(given(X, y, some, state.epoch))
+            rows = min(self.minibatches.size, self.rows - state.batch * self.minibatches.size)
+            self.give(values, X, y, some, state.epoch, rows)
             values[training.lr] = rate if schedule is None else self.rate(state.t + 1)
             values[training.t] = self.number(state.t + 1)
             program = self.programs.get(rows) or self.program(rows, values)
@@ -133,17 +138,30 @@ class Run:
 
     def step(self, program: Compiled, values: dict[str, Any]) -> float:
         """Run the program, which overwrites arrays among the values; the loss."""
-        found = program(values)
+        found = program(values, self.pieces) if self.shares else program(values)
         for x, y in self.numbers.items():
             values[x][...] = found[y]
         return found[self.loss].item()
+
+    def give(self, values: dict[str, Any], X: Any, y: Any, some: np.ndarray, epoch: int, rows: int) -> None:
+        """Put the inputs for these rows among the values. rows: of the minibatch, with those of other workers."""
+        if self.shares is None:
+            values.update(self.objective.given(X, y, some, epoch))
+        else:
+            self.pieces = self.shares.given(X, y, some, epoch, rows, self.number)
+            values.update(self.pieces[0])
 
     def program(self, rows: int, values: dict[str, Any]) -> Compiled:
         """The program for minibatches of so many rows, compiled: it runs on copies first, for which Ctrl-C does not wait."""
         short = self.minibatches.count < WORTH_COMPILING or rows < min(self.minibatches.size, self.rows)
         outputs = [self.loss, *self.numbers.values()]
-        program = compile(self.training.steps, outputs, "numpy" if short and self.engine == "auto" else self.engine, self.inplace)
-        found = program(values | {name: values[name].copy() for name in self.inplace})
+        engine, copies = "numpy" if short and self.engine == "auto" else self.engine, {x: values[x].copy() for x in self.inplace}
+        if self.shares:
+            program = self.shares.program(self.training.steps, outputs, engine, self.inplace)
+            found = program(values | copies, [{**piece} for piece in self.pieces])
+        else:
+            program = compile(self.training.steps, outputs, engine, self.inplace)
+            found = program(values | copies)
         if np.size(found[self.loss]) != 1:
             raise XManError(f"the loss has shape {np.shape(found[self.loss])}; it has to be one number: write f.mean(…)")
         self.programs[rows] = program
@@ -182,11 +200,12 @@ class Run:
                 if ctrl_c.waiting:
                     break
                 t += 1
-                values |= {**self.objective.given(X, y, some, state.epoch), self.training.lr: self.rate(t),
-                           self.training.t: self.number(t)}
+                rows = min(self.minibatches.size, self.rows - batch * self.minibatches.size)
+                self.give(values, X, y, some, state.epoch, rows)
+                values |= {self.training.lr: self.rate(t), self.training.t: self.number(t)}
                 values |= given if batch == latest else {}
                 before = {name: values[name].copy() for name in state.arrays}
-                loss = self.step(self.programs.get(len(y)) or self.program(len(y), values), values)
+                loss = self.step(self.programs.get(rows) or self.program(rows, values), values)
                 if batch == latest or loss != loss or not self.finite(values):
                     found = eval(self.training.steps, values | before)
                     first, state.batch = self.first_unsound(found) or "the loss or a parameter is not finite", batch
@@ -241,7 +260,7 @@ class Run:
 
     def save(self, path: str | Path | None, state: State) -> None:
         """Write the state, and the model that the best parameters so far make, to path, if there is one."""
-        if path:
+        if path and not self.workers.rank:
             arrays = {f"{'parameters' if n in self.kept else 'moments'}/{n}": a for n, a in state.arrays.items()}
             arrays |= {f"begun/{n}": a for n, a in state.begun.items() if state.batch}
             facts = {key: value for key, value in vars(state).items() if key not in ("arrays", "begun", "best")}
@@ -262,7 +281,7 @@ class Run:
     def content(self) -> dict[str, int]:
         """A number for the list with its sizes, so that another is recognised."""
         sizes = [(name, a.shape, str(a.dtype)) for name, a in self.start().arrays.items()]
-        return {"content": zlib.crc32(f"{self.training.steps} {sizes}".encode())}
+        return {"content": zlib.crc32(f"{self.alone.steps} {sizes}".encode())}
 
     def factors(self, t: int) -> list[float]:
         """What the schedule has given at a few steps up to t."""
