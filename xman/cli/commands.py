@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -21,6 +22,8 @@ from ..files.pages import write_page
 from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
 from ..models.bases import KINDS
+from ..scale.launch import launched
+from ..scale.workers import TIMEOUT, workers
 from ..show import picture
 from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
@@ -176,13 +179,29 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
 @click.option("--engine", type=click.Choice(["auto", *ENGINES]), help="What runs the list.  [default: auto]")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True,
               help="Of BLAS; more than one pays for large models alone.")
+@click.option("--accumulate", type=click.IntRange(1), help="Pieces of a minibatch that a worker takes one after another.")
+@click.option("--workers", "together", type=click.IntRange(1), default=1, show_default=True, metavar="N",
+              help="Processes that share each minibatch's rows, by MPI; without it, those that mpiexec has started.")
+@click.option("--restarts", type=click.IntRange(0), default=0, show_default=True, metavar="K",
+              help="How often a run that was killed goes on from its checkpoint.")
+@click.option("--timeout", type=click.FloatRange(0.1), default=TIMEOUT, show_default=True, metavar="SECONDS",
+              help="How long workers wait for one that hangs before the job ends.")
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
 def train(model: str, data: str, header: bool | None, zero_based: bool | None, target: str | None, ignore: tuple[str, ...],
           task: str | None, day_first: bool, save: str | None, report: str | None, seed: int, max_len: int | None,
           hidden: tuple[int, ...], activation: str | None, last: str | None, basis: str | None, loss: str | None,
-          warm_up: int, folds: int | None, threads: int, quiet: bool, as_json: bool, **given: Any) -> None:
+          warm_up: int, folds: int | None, threads: int, together: int, restarts: int, timeout: float, quiet: bool,
+          as_json: bool, **given: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
+    if restarts and not given["checkpoint"]:
+        raise XManError("--restarts goes on from a checkpoint; say where, by --checkpoint FILE")
+    if together > 1 or restarts:
+        sys.exit(launched(sys.argv[1:], together, restarts))
+    workers().timeout = timeout
+    if workers().rank:  # the first tells what came of it
+        quiet, save, report = True, None, None
+        given["plot"], sys.stdout = None, open(os.devnull, "w")
     sets = load(data, max_len=max_len, seed=seed, task=task or TASKS.get(model), target=target, ignore=ignore, header=header,
                 day_first=day_first, zero_based=zero_based)
     if max_len and sets.alphabet is None:

@@ -30,7 +30,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
         class_weight: dict[Any, float] | str | None = None, seed: int = 0, patience: int | None = None,
         threshold: float | None = None, callbacks: Iterable[Callback] = (), checkpoint: str | Path | None = None,
         plot: str | Path | None = None, engine: str = "auto", progress: bool = True,
-        prepared: Prepared | None = None, accumulate: int = 1) -> Result:
+        prepared: Prepared | None = None, accumulate: int = 1, checkpoint_every: float = 60.0) -> Result:
     """Train the parameters of model on data and return the best; the model itself is not changed.
 
     model: an XMan with a register `loss`, a number; `outputs` (n, classes), where it has one, gives the accuracy. Its
@@ -54,7 +54,10 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     that from the beginning of an epoch to its end (Reps §6), which the history has as its adjustment.
     callbacks: functions (row, parameters), called after each epoch with its row of the history, to which they may add, and
     copies of the parameters; what one returns, a sentence, ends the run.
-    checkpoint: a file, a model that `xman.load` reads, written after each epoch and on Ctrl-C; where it exists the run goes on
+    accumulate: the pieces of a minibatch that are computed one after another, for less memory. Of processes that mpiexec
+    started (`xman.scale`) each takes a part of every minibatch's rows, and all get the parameters that one would.
+    checkpoint: a file, a model that `xman.load` reads, written after each epoch, within one after so many seconds
+    (checkpoint_every), and on Ctrl-C; where it exists the run goes on
     from it, with the same engine to the same bits as without a break. plot: a PNG of the learning curve. engine: as `compile`
     has them; auto takes numpy where an epoch has fewer than 400 minibatches. progress: a bar on a terminal, a line an epoch
     elsewhere.
@@ -72,7 +75,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     kind = SecondOrder if isinstance(optimizer, str) and optimizer in METHODS else Run
     objective = Objective(model, data, seed, sample_weight, class_weight, l1, l2)
     run = kind(objective, validation, batch_size, seed, engine, optimizer, lr, schedule, prepared, weight_decay=weight_decay,
-               clip=clip, clip_value=clip_value, accumulate=accumulate)
+               clip=clip, clip_value=clip_value, accumulate=accumulate, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
     reason = ended(state, epochs, patience, threshold)
     started = time.perf_counter()
@@ -88,17 +91,18 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
                     started = now
                     said = [call(state.history[-1], run.parameters(state.arrays)) for call in callbacks]
                     shown.line(state.history[-1])
-                    run.save(checkpoint, state)
+                    run.save(state)
                     reason = ended(state, epochs, patience, threshold) or run.over or next(filter(None, said), "")
             except KeyboardInterrupt:
                 run.check(state, ctrl_c)
-                run.save(checkpoint, state)
+                run.save(state)
                 reason = f"interrupted in epoch {state.epoch}" + (f"; {checkpoint} has it all" if checkpoint else "")
         except XManError as error:
             stop = error if isinstance(error, Diverged) else TrainingError(str(error))
             stop.result = run.result(run.best_of(state), state, str(error))
             raise stop from error
-    if plot:
+    run.written()
+    if plot and not run.workers.rank:
         learning_curve(state.history, plot)
     return run.result(state.best or run.parameters(state.arrays), state, reason)
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -59,9 +61,12 @@ class Run:
 
     def __init__(self, objective: Objective, validation: tuple | None, batch_size: int | None, seed: int, engine: str,
                  optimizer: str | Rule, lr: float | dict[str, float] | None, schedule: Schedule | None,
-                 prepared: Prepared | None = None, accumulate: int = 1, **options: float | None):
+                 prepared: Prepared | None = None, accumulate: int = 1,
+                 checkpoint: str | Path | None = None, checkpoint_every: float = math.inf, **options: float | None):
         self.objective, self.judge, self.over, self.prepared = objective, None, "", prepared
         self.shares, self.workers = shares(objective, accumulate), workers()
+        self.checkpoint, self.every, self.saved = checkpoint, checkpoint_every, time.monotonic()
+        self.writer, self.writing = ThreadPoolExecutor(1), None
         batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
         self.data = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
         if validation is not None:
@@ -131,6 +136,8 @@ class Run:
             state.loss += loss * rows
             state.batch += 1
             state.t += 1
+            if time.monotonic() - self.saved > self.every and state.batch < self.batches:
+                self.save(state)
             ctrl_c.held = False
             if ctrl_c.waiting:
                 ctrl_c.deliver()
@@ -258,16 +265,32 @@ class Run:
         return Result(parameters, list(state.history), state.best_epoch, reason, self.objective.model, self.prepared,
                       self.data[0].shape[1:], self.objective.labels, self.settings)
 
-    def save(self, path: str | Path | None, state: State) -> None:
-        """Write the state, and the model that the best parameters so far make, to path, if there is one."""
-        if path and not self.workers.rank:
+    def save(self, state: State) -> None:
+        """Write the state, and the model that the best parameters so far make, to the checkpoint, if there is one.
+
+        Of several workers the first does, beside its next steps, for which the others would wait.
+        """
+        if self.checkpoint and not self.workers.rank:
+            self.written()
+            self.saved = time.monotonic()
             arrays = {f"{'parameters' if n in self.kept else 'moments'}/{n}": a for n, a in state.arrays.items()}
             arrays |= {f"begun/{n}": a for n, a in state.begun.items() if state.batch}
             facts = {key: value for key, value in vars(state).items() if key not in ("arrays", "begun", "best")}
             model, why = self.model
             values = model.values | (state.best or self.parameters(state.arrays))
-            model._replace(values=values, settings=self.settings | self.content).save(
-                path, arrays, format=FORMAT, state=facts, factors=self.factors(state.t), **why)
+            write = model._replace(values=values, settings=self.settings | self.content).save
+            facts = {"format": FORMAT, "state": facts, "factors": self.factors(state.t), **why}
+            if self.workers.size == 1:
+                write(self.checkpoint, arrays, **facts)
+            else:
+                copies = {name: a.copy() for name, a in arrays.items()}
+                self.writing = self.writer.submit(write, self.checkpoint, copies, **facts)
+
+    def written(self) -> None:
+        """Wait for the checkpoint that is being written. XManError where it could not be."""
+        if self.writing:
+            self.writing, writing = None, self.writing
+            writing.result()
 
     @functools.cached_property
     def model(self) -> tuple[Model, dict[str, str]]:
