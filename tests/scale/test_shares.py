@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from xman import models
-from xman.errors import XManError
 from xman.train import OPTIMIZERS, fit
 
 RNG = np.random.default_rng(0)

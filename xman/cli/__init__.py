@@ -24,7 +24,7 @@ def main() -> None:
             sys.exit(130)
     except XManError as error:
         if (here := workers.workers()).size > 1:
-            time.sleep(here.rank)  # what all find wrong, the first says
+            time.sleep(2 * here.rank)  # what all find wrong, the first says
             here.abort(str(error), 2)
         print(f"xman: {error}", file=sys.stderr)
         sys.exit(2)

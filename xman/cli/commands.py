@@ -23,9 +23,11 @@ from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
 from ..models.bases import KINDS
 from ..scale.launch import launched
+from ..scale.streams import MEMORY
+from ..scale.tables import tenths
 from ..scale.workers import TIMEOUT, workers
 from ..show import picture
-from ..train import Diverged, evaluate, fit, load, predict
+from ..train import Dataset, Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..train.second_order import METHODS
 from ..wengert import WengertList
@@ -179,6 +181,8 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
 @click.option("--engine", type=click.Choice(["auto", *ENGINES]), help="What runs the list.  [default: auto]")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True,
               help="Of BLAS; more than one pays for large models alone.")
+@click.option("--memory", type=click.FloatRange(1), metavar="MB",
+              help="Read --data as a stream, of whose rows so many megabytes are held at a time.  [default: of s3:// alone, 256]")
 @click.option("--accumulate", type=click.IntRange(1), help="Pieces of a minibatch that a worker takes one after another.")
 @click.option("--workers", "together", type=click.IntRange(1), default=1, show_default=True, metavar="N",
               help="Processes that share each minibatch's rows, by MPI; without it, those that mpiexec has started.")
@@ -191,8 +195,8 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
 def train(model: str, data: str, header: bool | None, zero_based: bool | None, target: str | None, ignore: tuple[str, ...],
           task: str | None, day_first: bool, save: str | None, report: str | None, seed: int, max_len: int | None,
           hidden: tuple[int, ...], activation: str | None, last: str | None, basis: str | None, loss: str | None,
-          warm_up: int, folds: int | None, threads: int, together: int, restarts: int, timeout: float, quiet: bool,
-          as_json: bool, **given: Any) -> None:
+          warm_up: int, folds: int | None, memory: float | None, threads: int, together: int, restarts: int,
+          timeout: float, quiet: bool, as_json: bool, **given: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
     if restarts and not given["checkpoint"]:
         raise XManError("--restarts goes on from a checkpoint; say where, by --checkpoint FILE")
@@ -202,8 +206,15 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
     if workers().rank:  # the first tells what came of it
         quiet, save, report = True, None, None
         given["plot"], sys.stdout = None, open(os.devnull, "w")
-    sets = load(data, max_len=max_len, seed=seed, task=task or TASKS.get(model), target=target, ignore=ignore, header=header,
-                day_first=day_first, zero_based=zero_based)
+    how = {"target": target, "ignore": ignore, "task": task or TASKS.get(model), "day_first": day_first}
+    if streams := bool(memory) or "://" in data:
+        if unfit := [word for word, value in (("folds", folds), ("report", report)) if value]:
+            raise XManError(f"--{unfit[0]} is for rows that fit into memory; leave --memory away")
+        parts = tenths(data, memory or MEMORY, seed, **how)
+        prepared = parts[0].prepared
+        sets = Dataset(*parts, prepared.classes, None, prepared, (*(c.name for c in prepared.columns), prepared.target.name))
+    else:
+        sets = load(data, max_len=max_len, seed=seed, header=header, zero_based=zero_based, **how)
     if max_len and sets.alphabet is None:
         raise XManError(f"--max-len is for titles; {data} has none")
     shape = {"hidden": hidden, "activation": activation, "last": last, "basis": basis, "loss": loss}.items()
@@ -218,7 +229,7 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
         raise XManError(f"there is no model {model!r}; there are {', '.join(DEFAULTS)}, and your own: path/to/model.py:Class")
     given = {key: value for key, value in given.items() if value is not None}
     default = DEFAULTS.get(model, DEFAULTS["mlp"]) | (TABLE if sets.prepared.found and model in ("mlp", "residual") else {})
-    rows = sets.train[0].shape[0]
+    rows = sets.train.rows if streams else sets.train[0].shape[0]
 
     def settings_of(given: dict[str, Any]) -> dict[str, Any]:
         """What `fit` is given beside the data."""
@@ -246,15 +257,18 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
     seconds = time.perf_counter() - started
     settings = {key: x for key, x in (settings_of(given) | given).items() if key != "schedule" or key in given}
     test_loss, accuracy = evaluate(network, result.parameters, sets.test)
-    X, y = sets.test
-    off = None if sets.classes else sets.prepared.scale[1] * np.sqrt(np.mean(
-        (predict(network, result.parameters, X)[:, 0] - y.ravel()) ** 2))
+    tested, off = sets.test.rows if streams else len(sets.test[1]), None
+    if not sets.classes:
+        squares = sum(np.sum((predict(network, result.parameters, x)[:, 0] - target.ravel()) ** 2)
+                      for x, target in (sets.test.batches(1024) if streams else [sets.test]))
+        off = sets.prepared.scale[1] * np.sqrt(squares / tested)
     if save or report:
         made = result.model(**json_terms({"model": model, "data": data, **sha256(data), **said, **settings, "names": sets.names,
                                        "first": sets.first}))
         if save:
             made.save(save)
         if report:
+            X, y = sets.test
             (mean, scale), outputs = sets.prepared.scale, predict(network, result.parameters, X)
             truth = np.array(sets.classes, object)[y] if sets.classes else y.ravel() * scale + mean
             write_page(report, made, outputs if sets.classes else outputs * scale + mean, truth, sets.cells, seconds)
@@ -262,7 +276,7 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
         print(json.dumps(json_terms({"model": model, "data": data, **settings, "history": result.history,
                                 **({"trials": [trial._replace(result=None)._asdict() for trial in trials]} if trials else {}),
                                 "best_epoch": result.best, "reason": result.reason, "seconds": seconds,
-                                "test_loss": test_loss, "test_accuracy": accuracy, "test_error": off, "test_rows": X.shape[0]})))
+                                "test_loss": test_loss, "test_accuracy": accuracy, "test_error": off, "test_rows": tested})))
     else:
         if trials:
             print(choice)
@@ -270,7 +284,7 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
         print(f"{result.reason}; {size:,} parameters, those of epoch {result.best}, in {seconds:.1f} s")
         print(f"test loss {test_loss:.4f}" + ("" if accuracy is None else f", accuracy {accuracy:.2%}")
               + ("" if off is None else f", root mean square error {off:.4g}")
-              + f" of {X.shape[0]:,} rows")
+              + f" of {tested:,} rows")
     if result.reason.startswith("interrupted"):
         sys.exit(130)
 

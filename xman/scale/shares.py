@@ -23,12 +23,12 @@ class Shares:
     def __init__(self, objective: Objective, each: int):
         self.workers, self.each, self.objective = workers(), each, objective
         self.size = self.workers.size * each
-        some = np.arange(ROWS) % objective.rows
-        some = some if objective.rows >= ROWS else some % objective.X.shape[0]
+        some = np.arange(ROWS) % objective.X.shape[0]
         given, fewer = (objective.given(objective.X[k], objective.y[k], k, 0) for k in (some, some[:2]))
         rows = {name for name, x in given.items() if np.shape(x) != np.shape(fewer[name])}
         kept = objective.running.values()
-        self.list = shared(objective.steps, objective.loss, objective.inputs | given, {x: fewer[x] for x in rows}, kept, self.size)
+        two = {x: fewer[x] for x in rows}
+        self.list = shared(objective.steps, objective.loss, objective.inputs | given, two, kept, self.size)
 
     def bounds(self, piece: int, rows: int) -> tuple[int, int]:
         """Where a piece of so many rows begins and ends; of one row that it borrows where it has none."""

@@ -7,7 +7,7 @@ up by a line `x = allreduce(x_here)`. That is what batch normalisation needs, an
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +36,8 @@ def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapp
            size: int) -> SharedList:
     """The list of one of `size` workers, in which loss and the other registers kept have the values that all rows give.
 
-    values: of all inputs, three rows of those that have rows; fewer: two rows of these. XManError with the line where workers cannot share it.
+    values: of all inputs, three rows of those that have rows; fewer: two rows of these. XManError with the line that
+    workers cannot share.
     """
     taken = {*steps.inputs, *(dst for dst, _, _ in steps)}
     steps = in_means(steps, *tried(steps, values, fewer), taken)
@@ -66,8 +67,7 @@ def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapp
             lines += [(local, op, args), (parts[dst], "mul", (local, share if how == "mean" else has))]
         elif not any(a in parts for a in names):
             lines.append(line)
-        elif op in LINEAR and (op in ("add", "subtract") or [a for a in names if a in parts] == names[:1] and names[0] == args[0]
-                               or op == "mul" and sum(a in parts for a in names) == 1):
+        elif passes_parts(op, args, parts):
             given = []
             for a in args:
                 if a in parts or op not in ("add", "subtract"):
@@ -88,6 +88,12 @@ def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapp
     for name in (loss, *kept):
         total(name)
     return SharedList(WengertList(lines), parts[loss], share, has)
+
+
+def passes_parts(op: str, args: tuple, parts: Collection[str]) -> bool:
+    """Whether a line is linear in the arguments that are parts."""
+    which = [k for k, a in enumerate(args) if isinstance(a, str) and a in parts]
+    return op in LINEAR and (op in ("add", "subtract") or which == [0] or op == "mul" and len(which) == 1)
 
 
 def in_means(steps: WengertList, whole: Mapping[str, Any], axes: Mapping[str, tuple], taken: set[str]) -> WengertList:
@@ -114,8 +120,9 @@ def in_means(steps: WengertList, whole: Mapping[str, Any], axes: Mapping[str, tu
 def tried(steps: WengertList, values: Mapping[str, Any], two: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, tuple]]:
     """The values for three rows, and of each register with rows their axis, and how many entries a row has along it."""
     random = np.random.default_rng(0)
-    values = {name: x + random.normal(0, 0.1, np.shape(x)).astype(x.dtype) if name not in two and isinstance(x, np.ndarray)
-              and x.dtype.kind == "f" and x.ndim else x for name, x in values.items()}  # not where half of all is 0
+    moved = {name: x + random.normal(0, 0.1, x.shape).astype(x.dtype) for name, x in values.items()
+             if name not in two and isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.ndim}
+    values = {**values, **moved}  # at a beginning of zeros every line would seem to do everything
     with np.errstate(all="ignore"):
         whole = eval(steps, values)
         fewer = eval(steps, values | two)

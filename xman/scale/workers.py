@@ -42,14 +42,18 @@ class Workers:
             self.comm.Allreduce(MPI.IN_PLACE, buffer)
             self.waiting = 0.0
 
+    def gathered(self, x: Any) -> list[Any]:
+        """What each of the workers has, in their order."""
+        return self.comm.allgather(x) if self.comm else [x]
+
     def watch(self) -> None:
         """End the job when this worker has waited too long: MPI itself waits for ever."""
         while True:
             time.sleep(min(1.0, self.timeout / 4))
             since = self.waiting
             if since and time.monotonic() - since > self.timeout:
-                self.abort(f"worker {self.rank + 1} of {self.size} has waited {self.timeout:g} s for the others: one of them hangs,"
-                           " or is that much slower; --timeout says how long to wait")
+                self.abort(f"worker {self.rank + 1} of {self.size} has waited {self.timeout:g} s for the others: one of them "
+                           "hangs, or is that much slower; --timeout says how long to wait")
 
     def abort(self, sentence: str, status: int = 1) -> None:
         """End the processes of all workers at once."""

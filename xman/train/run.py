@@ -25,6 +25,7 @@ from ..files import Model
 from ..files import container as checkpoints
 from ..interpreters import eval
 from ..scale.shares import shares, workers
+from ..scale.streams import Stream, Streamed
 from ..tables import Prepared
 from ..wengert import WengertList
 from .evaluation import Diverged, Result, a_number_of_rows, first_nan, judge_of, rows_and_labels
@@ -69,15 +70,19 @@ class Run:
         self.writer, self.writing = ThreadPoolExecutor(1), None
         batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
         self.data = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
+        streams = [rows.name for rows in (objective.stream, validation) if isinstance(rows, Stream)]
+        self.data += [np.frombuffer("\n".join(streams).encode(), np.uint8)] * bool(streams)
         if validation is not None:
-            validation = rows_and_labels(validation, "validation", objective.labels)
-            self.data += validation
+            if not isinstance(validation, Stream):
+                validation = rows_and_labels(validation, "validation", objective.labels)
+                self.data += validation
             self.judge = judge_of(objective.model, validation)
         a_number_of_rows(batch_size)
         if schedule is not None and not callable(schedule):
             raise XManError(f"a schedule is a function from the number of the step, 1, 2, …, to a factor, not {schedule!r}")
         mine = self.shares.mine if self.shares else slice
-        self.minibatches = Minibatches(objective.X, objective.y, int(batch_size), int(seed), mine)
+        self.minibatches = (Streamed(objective.stream, int(batch_size), int(seed), mine) if objective.stream else
+                            Minibatches(objective.X, objective.y, int(batch_size), int(seed), mine))
         self.rows, self.batches = self.minibatches.rows, self.minibatches.count
         self.inputs, self.names, self.loss = objective.inputs, objective.names, objective.loss
         self.kept = (*self.names, *objective.running)  # what evaluation needs
@@ -87,7 +92,8 @@ class Run:
         moving = {w: factor for w, factor in factors.items() if w in objective.steps.inputs}
         self.alone = training_list(objective.steps, self.loss, moving, optimizer, running=objective.running, **options)
         self.training = self.alone if self.shares is None else training_list(
-            self.shares.list.steps, self.loss, moving, optimizer, running=objective.running, part=self.shares.list.loss, **options)
+            self.shares.list.steps, self.loss, moving, optimizer, running=objective.running, part=self.shares.list.loss,
+            **options)
         self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict) else self.lr,
                          "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows}
         self.settings |= {key: value if value is None else float(value) for key, value in options.items()}
