@@ -25,17 +25,9 @@ def in_precision_of(x, like):
     return x if dtype is None or dtype.kind != "f" or getattr(x, "dtype", dtype) == dtype else x.astype(dtype)
 
 
-TOTALS = [np.positive]  # the last is in force: of workers that run together it is their sum
-
-
 def astype(x, dtype):
     """x in another precision, a tuple of one string: ("float32",)."""
     return np.asarray(x).astype(dtype[0])[()]
-
-
-def allreduce(x):
-    """Σ of x over the workers that run the list together, each with its own rows; of one alone x, in a buffer of its own."""
-    return TOTALS[-1](x)
 
 
 def broadcast(x, like, axis=()):
@@ -261,8 +253,6 @@ def inverse(axes):
 
 
 #       op             value        rule per argument
-# a list on n workers has n copies of a register, and each copy's delta is a part of its own, to be added to the others'
-linear("allreduce",    allreduce,   lambda d, out, x: f.allreduce(d),                      flops=0)
 linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None, flops=0)
 linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None,
        flops=of_sum, view=True)

@@ -281,7 +281,8 @@ def test_shards_that_grade_at_once_lose_nothing_and_judge_nothing_twice(folder):
     hand_in(folder, **{f"student{k}": WRONG if k % 5 == 0 else RIGHT for k in range(12)})
     command = [sys.executable, "-m", "xman", "grade", "run", str(folder / "assignments" / "work"), str(folder / "class"),
                "--unsafe", "--out", str(folder / "grades")]
-    shards = [subprocess.Popen([*command, "--shard", f"{k}/3"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) for k in (1, 2, 3)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    shards = [subprocess.Popen([*command, "--shard", f"{k}/3"], **pipes) for k in (1, 2, 3)]
     assert not any(b"Traceback" in b"".join(shard.communicate()) or shard.returncode for shard in shards)
     records = {path: path.stat().st_mtime_ns for path in (folder / "grades" / "records").iterdir()}
     assert len(records) == 12 and not (folder / "grades" / "gradebook.csv").exists()

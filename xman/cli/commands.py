@@ -23,16 +23,14 @@ from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
 from ..models.bases import KINDS
 from ..scale.launch import launched
-from ..scale.streams import MEMORY
-from ..scale.tables import tenths
 from ..scale.workers import TIMEOUT, workers
 from ..show import picture
-from ..train import Dataset, Diverged, evaluate, fit, load, predict
+from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..train.second_order import METHODS
 from ..wengert import WengertList
 from .drawing import DOT, SVG, draw
-from .learning import findings, sha256
+from .learning import findings, sha256, streamed
 from .searching import Several, settings_tried
 from .sources import built_in, list_and_values, model_of, schedule_of
 
@@ -198,23 +196,14 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
           warm_up: int, folds: int | None, memory: float | None, threads: int, together: int, restarts: int,
           timeout: float, quiet: bool, as_json: bool, **given: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
-    if restarts and not given["checkpoint"]:
-        raise XManError("--restarts goes on from a checkpoint; say where, by --checkpoint FILE")
     if together > 1 or restarts:
-        sys.exit(launched(sys.argv[1:], together, restarts))
+        sys.exit(launched(sys.argv[1:], together, restarts, given["checkpoint"]))
     workers().timeout = timeout
     if workers().rank:  # the first tells what came of it
-        quiet, save, report = True, None, None
-        given["plot"], sys.stdout = None, open(os.devnull, "w")
-    how = {"target": target, "ignore": ignore, "task": task or TASKS.get(model), "day_first": day_first}
-    if streams := bool(memory) or "://" in data:
-        if unfit := [word for word, value in (("folds", folds), ("report", report)) if value]:
-            raise XManError(f"--{unfit[0]} is for rows that fit into memory; leave --memory away")
-        parts = tenths(data, memory or MEMORY, seed, **how)
-        prepared = parts[0].prepared
-        sets = Dataset(*parts, prepared.classes, None, prepared, (*(c.name for c in prepared.columns), prepared.target.name))
-    else:
-        sets = load(data, max_len=max_len, seed=seed, header=header, zero_based=zero_based, **how)
+        quiet, save, report, given["plot"], sys.stdout = True, None, None, None, open(os.devnull, "w")
+    how = {"seed": seed, "target": target, "ignore": ignore, "task": task or TASKS.get(model), "day_first": day_first}
+    sets = (streamed(data, memory, {"folds": folds, "report": report}, **how) if (streams := memory or "://" in data) else
+            load(data, max_len=max_len, header=header, zero_based=zero_based, **how))
     if max_len and sets.alphabet is None:
         raise XManError(f"--max-len is for titles; {data} has none")
     shape = {"hidden": hidden, "activation": activation, "last": last, "basis": basis, "loss": loss}.items()
@@ -257,11 +246,10 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
     seconds = time.perf_counter() - started
     settings = {key: x for key, x in (settings_of(given) | given).items() if key != "schedule" or key in given}
     test_loss, accuracy = evaluate(network, result.parameters, sets.test)
-    tested, off = sets.test.rows if streams else len(sets.test[1]), None
-    if not sets.classes:
-        squares = sum(np.sum((predict(network, result.parameters, x)[:, 0] - target.ravel()) ** 2)
-                      for x, target in (sets.test.batches(1024) if streams else [sets.test]))
-        off = sets.prepared.scale[1] * np.sqrt(squares / tested)
+    tested = sets.test.rows if streams else len(sets.test[1])
+    off = None if sets.classes else sets.prepared.scale[1] * np.sqrt(sum(
+        np.sum((predict(network, result.parameters, X)[:, 0] - y.ravel()) ** 2)
+        for X, y in (sets.test.batches(1024) if streams else [sets.test])) / tested)
     if save or report:
         made = result.model(**json_terms({"model": model, "data": data, **sha256(data), **said, **settings, "names": sets.names,
                                        "first": sets.first}))

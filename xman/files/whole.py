@@ -27,12 +27,12 @@ def write_whole(path: str | Path, content: bytes) -> None:
     for left in path.parent.glob(f"{glob.escape(path.name)}*.part"):
         with contextlib.suppress(OSError), open(left) as file:
             if time.time() - left.stat().st_mtime > YOUNG:
-                locked(file)
+                lock_file(file)
                 left.unlink()
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part", delete=False) as file:
             try:
-                locked(file)
+                lock_file(file)
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -45,7 +45,7 @@ def write_whole(path: str | Path, content: bytes) -> None:
         raise XManError(f"{path} cannot be written: {error.strerror}; what stood there is unchanged") from None
 
 
-def locked(file: IO) -> None:
+def lock_file(file: IO) -> None:
     """Lock an open file for as long as it is open. OSError where another process has it."""
     if fcntl:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -18,7 +18,7 @@ class Stage(NamedTuple):
     totals: dict[str, str]
 
 
-def cut(steps: WengertList, outputs: Collection[str]) -> list[Stage]:
+def stages_of(steps: WengertList, outputs: Collection[str]) -> list[Stage]:
     """The lines that outputs need, in as few stages as there can be: those that sums need as early as they can run, the others,
     the optimizer's, in the last stage."""
     needed, summed = {*outputs}, set()
@@ -44,7 +44,7 @@ class CutProgram:
 
     def __init__(self, steps: WengertList, outputs: Collection[str], engine: str, inplace: Mapping[str, str], workers: Workers):
         wanted = {*outputs, *inplace.values()}
-        self.stages, self.workers, self.programs = cut(steps, wanted), workers, []
+        self.stages, self.workers, self.programs = stages_of(steps, wanted), workers, []
         last = len(self.stages) - 1
         computed = [{dst for dst, _, _ in stage.steps} for stage in self.stages]
         # what an earlier stage updates is read by later ones, and is overwritten when all are done

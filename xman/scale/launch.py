@@ -14,9 +14,11 @@ WITHOUT = {"--workers", "--restarts"}  # of this process alone
 SAID = 0, 2, 130  # statuses of a command that ended, was mistyped, or was interrupted: another start would not mend it
 
 
-def launched(words: list[str], workers: int, restarts: int) -> int:
+def launched(words: list[str], workers: int, restarts: int, checkpoint: str | None) -> int:
     """Run `xman WORDS` on so many workers, up to 1 + restarts times; its exit status."""
-    command = [sys.executable, "-m", "xman", *without(words)]
+    if restarts and not checkpoint:
+        raise XManError("--restarts goes on from a checkpoint; say where, by --checkpoint FILE")
+    command = [sys.executable, "-m", "xman", *without_launcher(words)]
     if workers > 1:
         command = [mpiexec(), "-n", str(workers), *command]
     for left in reversed(range(restarts + 1)):
@@ -30,7 +32,7 @@ def launched(words: list[str], workers: int, restarts: int) -> int:
     return status if status >= 0 else 128 - status
 
 
-def without(words: list[str]) -> list[str]:
+def without_launcher(words: list[str]) -> list[str]:
     """The words without the options of the launcher."""
     kept, skip = [], False
     for word in words:

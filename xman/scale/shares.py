@@ -1,7 +1,7 @@
 """Which rows of a minibatch are whose, and what a training step of several workers is."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -9,18 +9,16 @@ from .cut import CutProgram
 from .sharing import ROWS, shared
 from .workers import Workers, workers
 
-if TYPE_CHECKING:
-    from ..train.objective import Objective
-
 
 class Shares:
     """The rows of each minibatch in as many pieces as there are workers, times `each`, which a worker takes one after another.
 
     A piece is like a worker of its own: what comes of them is added up, so that one process takes the steps of several.
+    objective: the `train.objective.Objective` of the run.
     Pieces of a minibatch follow one another and differ by a row at most; one without rows computes with another's for nothing.
     """
 
-    def __init__(self, objective: Objective, each: int):
+    def __init__(self, objective: Any, each: int):
         self.workers, self.each, self.objective = workers(), each, objective
         self.size = self.workers.size * each
         some = np.arange(ROWS) % objective.X.shape[0]
@@ -55,9 +53,9 @@ class Shares:
         return CutProgram(*arguments, self.workers)
 
 
-def shares(objective: Objective, accumulate: int) -> Shares | None:
+def shares_of(objective: Any, accumulate: int) -> Shares | None:
     """None for one worker that takes its rows at once."""
     return Shares(objective, accumulate) if workers().size * accumulate > 1 else None
 
 
-__all__ = ["Shares", "Workers", "shares", "workers"]
+__all__ = ["Shares", "Workers", "shares_of", "workers"]

@@ -152,17 +152,17 @@ def taken_together(line: Line, whole: Mapping[str, Any], axes: Mapping[str, tupl
 
     first, last, out = of(0, 2), of(2, ROWS), whole[dst]
     if dst in axes:
-        if (hasattr(out, "tocsr") and axes[dst][0] == 0) or same(np.concatenate([first, last], axes[dst][0]), out):
+        if (hasattr(out, "tocsr") and axes[dst][0] == 0) or alike(np.concatenate([first, last], axes[dst][0]), out):
             return "rows"
     else:
-        found = [how for how, made in (("sum", first + last), ("mean", (2 * first + last) / ROWS)) if same(made, out)]
+        found = [how for how, made in (("sum", first + last), ("mean", (2 * first + last) / ROWS)) if alike(made, out)]
         if found:
             return found[-1] if op == "mean" else found[0]
     raise XManError(f"{shown(line)}: it takes rows together by more than a sum or a mean, so workers cannot share them; train by "
                     "one worker, without --accumulate")
 
 
-def same(made: Any, out: Any) -> bool:
+def alike(made: Any, out: Any) -> bool:
     """Whether both are equal but for rounding."""
     made, out = np.asarray(made, float), np.asarray(out, float)
     scale = np.max(np.abs(out), initial=0.0, where=np.isfinite(out))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import XManError
 from ..tables import Prepared
+from .draws import Draws
 
 MEMORY = 256  # megabytes of rows that a stream may hold
 ALL = 0, 10, 0  # tenths of the rows, and the seed of who is in them
@@ -32,7 +33,7 @@ class Stream:
         whole = np.fromiter(sizes, int)
         self.starts, self.whole, self.memory = np.cumsum([0, *whole[:-1]]), whole, memory
         if some != ALL:
-            self.sizes = np.array([chosen(start, n, *some).sum() for start, n in zip(self.starts, whole, strict=True)])
+            self.sizes = np.array([drawn_by_number(start, n, *some).sum() for start, n in zip(self.starts, whole, strict=True)])
             self.name += f" {some}"
         else:
             self.sizes = whole
@@ -56,7 +57,7 @@ class Stream:
         X, y = map(np.asarray, self.source(k))
         begin, end, seed = self.some
         if self.some != ALL:
-            here = chosen(self.starts[k], len(y), begin, end, seed)
+            here = drawn_by_number(self.starts[k], len(y), begin, end, seed)
             X, y = X[here], y[here]
         if len(X) != len(y) or len(y) != self.sizes[k]:
             raise XManError(f"block {k + 1} of the stream has {len(X)} rows and {len(y)} targets, and had {self.sizes[k]} before")
@@ -80,9 +81,8 @@ class Stream:
 ROWS = 3  # that a stream shows of itself
 
 
-def chosen(start: int, rows: int, begin: int, end: int, seed: int) -> np.ndarray:
+def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> np.ndarray:
     """Which rows of these numbers a draw puts into the tenths from begin to end; a row's does not depend on the others'."""
-    from ..train.minibatches import Draws  # which draws by row
     lot = Draws(seed, 0, np.arange(start, start + rows)).random((rows,))
     return (10 * lot >= begin) & (10 * lot < end)
 

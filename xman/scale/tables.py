@@ -21,7 +21,7 @@ from ..tables.kinds import target_cells
 from ..tables.preparing import known, lines
 from ..tables.reading import HEAD, NULLS, file_kind, formed
 from ..tables.statistics import moments
-from .streams import ALL, MEMORY, InTurn, Stream, chosen, of_arrays, of_batches
+from .streams import ALL, MEMORY, InTurn, Stream, drawn_by_number, of_arrays, of_batches
 from .workers import workers
 
 CSV_BLOCK = 2 ** 22  # bytes
@@ -37,18 +37,18 @@ def stream(source: Any, y: Any = None, *, memory: float = MEMORY, how: Prepared 
     XManError for what cannot be read, and blocks that are too large.
     """
     if isinstance(source, (str, Path)):
-        return of_tables(str(source), memory, how, settings)
+        return stream_of_tables(str(source), memory, how, settings)
     return of_batches(source, memory) if y is None else of_arrays(source, y, memory)
 
 
 def tenths(source: str, memory: float, seed: int, **settings: Any) -> list[Stream]:
     """Streams of 7, 1 and 2 tenths of the rows of tables, to train on, to choose by and to judge by; what makes numbers of
     columns is learnt of the first."""
-    whole = of_tables(source, memory, None, settings, (0, 7, seed))
+    whole = stream_of_tables(source, memory, None, settings, (0, 7, seed))
     return [whole.part(seed, *ends) for ends in ((0, 7), (7, 8), (8, 10))]
 
 
-def of_tables(source: str, memory: float, how: Prepared | None, settings: dict[str, Any], some: tuple = ALL) -> Stream:
+def stream_of_tables(source: str, memory: float, how: Prepared | None, settings: dict[str, Any], some: tuple = ALL) -> Stream:
     pa = extra("pyarrow", "tables", "a table")
     try:
         kind, fragments = fragments_of(source)
@@ -129,7 +129,7 @@ def learnt(read: Callable[[int], Any], sizes: list[int], settings: dict[str, Any
 
     def training(k: int) -> Any:
         """The rows of a table by which we learn."""
-        return read(k) if some == ALL else read(k).filter(chosen(starts[k], sizes[k], *some))
+        return read(k) if some == ALL else read(k).filter(drawn_by_number(starts[k], sizes[k], *some))
 
     sample = training(int(np.argmax(sizes)))
     how, here = prepared(sample, **settings), workers()

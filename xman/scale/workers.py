@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ops import linear_maps
+from ops import reductions
 
 from ..errors import extra
 
@@ -69,11 +69,11 @@ class Workers:
     @contextmanager
     def together(self) -> Iterator[None]:
         """A context in which the operator allreduce adds up over the workers."""
-        linear_maps.TOTALS.append(self.total)
+        reductions.TOTALS.append(self.total)
         try:
             yield
         finally:
-            linear_maps.TOTALS.pop()
+            reductions.TOTALS.pop()
 
 
 @functools.cache

@@ -18,7 +18,7 @@ from ..wengert import WengertList, temporaries
 from .columns import Column, cells, inputs
 from .frames import TableError, first_line, of_frame
 from .kinds import COMMON, column_kind, leaks, summary, target_cells, told_target, useless
-from .statistics import Moments, Words, moments, words
+from .statistics import Moments, Words, moments, words_of
 
 CHARACTERS = 20  # of a text that are read
 
@@ -159,7 +159,7 @@ def known(column: Column, array: np.ndarray, like: Any = None) -> Any:
     if column.kind == "array":
         return moments(array.reshape(len(array), -1))
     if column.kind == "text":
-        return words(array, CHARACTERS, like and like.several)
+        return words_of(array, CHARACTERS, like and like.several)
     if column.kind == "category":
         return Counter(array.tolist())
     return moments(np.asarray(ops.G["days"](array) if column.kind == "date" else array, float)[:, None])

@@ -49,7 +49,7 @@ class Words(NamedTuple):
         return Words(self.counts + other.counts, max(self.longest, other.longest), self.several)
 
 
-def words(array: np.ndarray, characters: int, several: bool | None = None) -> Words:
+def words_of(array: np.ndarray, characters: int, several: bool | None = None) -> Words:
     """Those of strings, of which so many characters are read. several: whether cells hold several words, if it is known."""
     cells = array.tolist()
     several = sum(" " in cell for cell in cells[:SAMPLE]) > len(cells[:SAMPLE]) / 2 if several is None else several

@@ -11,12 +11,13 @@ import numpy as np
 from ..errors import XManError
 from ..manager import XMan
 from ..tables import Prepared
+from .checkpoints import State
 from .evaluation import Diverged, Result, TrainingError
 from .objective import Objective
 from .optimizers import Rule
 from .plot import check_plot, learning_curve
 from .progress import CtrlC, Progress
-from .run import Run, State
+from .run import Run
 from .schedules import Schedule
 from .second_order import METHODS, SecondOrder
 
@@ -36,7 +37,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     model: an XMan with a register `loss`, a number; `outputs` (n, classes), where it has one, gives the accuracy. Its
     method feed(X, y) turns rows and targets into inputs by name; without one they are its inputs X and y. What feed is
     given is overwritten by the next minibatches. Its method draw(random, rows) gives the inputs that are drawn, as noise is, by
-    name for rows of these numbers (`xman.train.minibatches.Draws`); evaluation takes their defaults. Inputs that a step updates
+    name for rows of these numbers (`xman.scale.draws.Draws`); evaluation takes their defaults. Inputs that a step updates
     it lists as `running`, those named x by its register x_next, and the result has them among its parameters.
     data, validation: pairs (X, y), of n rows each; targets that are strings become classes, in their order. prepared: what made
     rows of numbers of a table, so that the trained model, and the checkpoint, read its columns. epochs: passes over the data,

@@ -9,9 +9,9 @@ import numpy as np
 from ...errors import XManError, nearest
 from ...manager import XMan
 from ...passes import EXACT, STABLE, simplify
+from ...scale.draws import Draws
 from ...scale.streams import Stream
 from ..evaluation import classes_of, feed, labels_of, list_of, rows_and_labels
-from ..minibatches import Draws
 from .lines import penalised, penalty_factors, weighted
 
 

@@ -22,10 +22,11 @@ from ...interpreters import eval
 from ...matrices import GaussNewton, Hessian, packed, unpacked
 from ...passes import simplify
 from ...tables import Prepared
+from ..checkpoints import State
 from ..evaluation import Diverged
 from ..objective import Objective
 from ..progress import CtrlC
-from ..run import Run, State
+from ..run import Run
 
 Product = Callable[[np.ndarray], np.ndarray]
 DAMPING = "λ of the step"  # no register can be called so
