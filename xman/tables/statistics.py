@@ -26,9 +26,9 @@ class Moments(NamedTuple):
                        self.missing + other.missing)
 
     def deviation(self) -> np.ndarray:
-        """The standard deviation of each, 1 where all numbers are equal."""
+        """The standard deviation of each; where all numbers are equal their size, or 1 where that is less."""
         found = np.sqrt(self.squares / np.maximum(self.count, 1))
-        return np.where(found > 1e-12 * np.abs(self.mean), found, 1.0)
+        return np.where(found > 1e-12 * np.abs(self.mean), found, np.maximum(1.0, np.abs(self.mean)))
 
 
 def moments(X: np.ndarray) -> Moments:
