@@ -181,13 +181,11 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
 @click.option("--engine", type=click.Choice(["auto", *ENGINES]), help="What runs the list.  [default: auto]")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True,
               help="Of BLAS; more than one pays for large models alone.")
-@click.option("--memory", type=click.FloatRange(1), metavar="MB",
-              help="Read --data as a stream, of whose rows so many megabytes are held at a time.  [default: of s3:// alone, 256]")
+@click.option("--memory", type=click.FloatRange(1), metavar="MB", help="Stream --data, so many megabytes of rows at a time.")
 @click.option("--accumulate", type=click.IntRange(1), help="Pieces of a minibatch that a worker takes one after another.")
 @click.option("--workers", "together", type=click.IntRange(1), default=1, show_default=True, metavar="N",
               help="Processes that share each minibatch's rows, by MPI; without it, those that mpiexec has started.")
-@click.option("--restarts", type=click.IntRange(0), default=0, show_default=True, metavar="K",
-              help="How often a run that was killed goes on from its checkpoint.")
+@click.option("--restarts", type=click.IntRange(0), default=0, metavar="K", help="How often a killed run goes on again.")
 @click.option("--timeout", type=click.FloatRange(0.1), default=TIMEOUT, show_default=True, metavar="SECONDS",
               help="How long workers wait for one that hangs before the job ends.")
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
