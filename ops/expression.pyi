@@ -75,6 +75,9 @@ class f:
     def alias(x: Any) -> Any:
         r"""x itself, under another name."""
     @staticmethod
+    def allreduce(x: Any) -> Any:
+        r"""Σ of x over the workers that run the list together, each with its own rows; of one alone x, in a buffer of its own."""
+    @staticmethod
     def arccos(x: Any) -> Any: ...
     @staticmethod
     def arccosh(x: Any) -> Any: ...
