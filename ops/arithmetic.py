@@ -141,7 +141,7 @@ elementwise("negative",   np.negative,   lambda d, out, x: -d,                  
 elementwise("reciprocal", reciprocal,    limited(lambda d, out, x: -(d * out / x)), formula=reciprocal)
 elementwise("square",     square,        lambda d, out, x: d * (2 * x),                 formula=square, tame=True, convex=True)
 elementwise("half",       half,          lambda d, out, x: f.half(d),                   formula=half, flow="same")
-elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True, tame=True)
+elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True, flow="moved")
 elementwise("abs",        np.abs,        lambda d, out, x: d * f.sign(x),
             tame=True, squared="square")     # abs′(0) = 0
 operator(   "sign",       np.sign,       None,                                          flops=1)

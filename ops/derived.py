@@ -81,7 +81,7 @@ class Masked(Expression):
 
         What stands for a number flows everywhere: a list is written for directions without zeros.
         """
-        everywhere = isinstance(given, Expression) or np.all(given)
+        everywhere = np.all(given) if not isinstance(given, Expression) else not getattr(given, "has_zeros", False)
         flow = None if everywhere else once(lambda: f.not_equal(value, 0.0))
         return Masked(value, flow, flow, forward)
 
@@ -97,7 +97,9 @@ class Masked(Expression):
         out = getattr(f, op)(*[a.value if type(a) is Masked else a for a in args])
         first = next(a for a in args if type(a) is Masked)
         if first.flow and facts_of(op).flow in PRODUCTS and not any([type(a) in (int, float) and math.isfinite(a) for a in args]):
-            out = f.where(first.flow(), out, 0.0)
+            flow = first.flow()
+            known = flow.value if getattr(flow, "has_zeros", False) else flow
+            out = out if type(known) is np.ndarray and known.all() else f.where(flow, out, 0.0)
         flow = flow_of(op, args, out, "flow")
         steep = flow if all([a.steep is a.flow for a in args if type(a) is Masked]) else flow_of(op, args, out, "steep")
         return Masked(out, flow, steep, self.forward)
@@ -197,7 +199,9 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     if op == "scale" and type(args[0]) is not Masked and (not isinstance(args[0], Expression) or args[0].flat):  # 0 where it is
         return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
     if how == "filled" or how in MOVED and flows[0]:
-        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else a for a in args]))
+        final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
+        other = zeros_like if final else lambda a: a
+        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else other(a) for a in args]))
         flow = once(lambda: f.not_equal(share(), 0.0))
         flow.share, flow.out = share, out  # which is moved on as it is
         return flow
@@ -212,6 +216,16 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
         return None
     return flows[0] if how == "same" or how in PRODUCTS else once(
         lambda: f.not_equal(f.sum(shares(next(a for a in args if type(a) is Masked), kind)), 0.0))
+
+
+def has_final_shape(x: Any) -> bool:
+    """Whether it stands for numbers of this shape alone, so that what follows from the shape may be a constant."""
+    return getattr(x, "has_zeros", False) or getattr(getattr(x, "tape", None), "exact", False)
+
+
+def zeros_like(a: Any) -> Any:
+    """Zeros of the shape of what stands for floats, which is all of it that a share depends on; anything else as it is."""
+    return np.broadcast_to(0.0, a.shape) if isinstance(a, Expression) and a.dtype.kind == "f" else a
 
 
 def once(compute: Callable) -> Callable:
@@ -237,7 +251,10 @@ def shares(a: Masked, kind: str) -> Any:
     """1 or more where it flows, else 0, in its shape."""
     flow = a.where(kind)
     share = getattr(flow, "share", flow)() if flow else 1.0
-    return share if getattr(flow, "out", None) is a.value else f.broadcast(share, a.value)
+    if getattr(flow, "out", None) is a.value:
+        return share
+    constant = has_final_shape(a.value) and not getattr(a.value, "has_zeros", False)
+    return f.broadcast(share, np.broadcast_to(0.0, a.value.shape) if constant else a.value)
 
 
 class Traced(Expression):

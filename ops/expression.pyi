@@ -8,6 +8,7 @@ Rule = Callable[..., Any]
 G: dict[str, Callable[..., Any]]
 DG: dict[str, Sequence[Rule | None]]
 TG: dict[str, Sequence[Rule | None]]
+INFIX: dict[str, str]
 SAME: dict[str, str]
 REARRANGED: dict[Any, Callable[..., Any]]
 
@@ -73,6 +74,9 @@ class f:
     @staticmethod
     def alias(x: Any) -> Any:
         r"""x itself, under another name."""
+    @staticmethod
+    def allreduce(x: Any) -> Any:
+        r"""Σ of x over the workers that run the list together, each with its own rows; of one alone x, in a buffer of its own."""
     @staticmethod
     def arccos(x: Any) -> Any: ...
     @staticmethod

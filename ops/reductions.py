@@ -50,6 +50,14 @@ def prod(x, axis=None, keepdims=False):
     return np.multiply.reduce(x, axis=axis, keepdims=keepdims)
 
 
+TOTALS = [np.positive]  # the last is in force: of workers that run together it is their sum
+
+
+def allreduce(x):
+    """Σ of x over the workers that run the list together, each with its own rows; of one alone x, in a buffer of its own."""
+    return TOTALS[-1](x)
+
+
 def centered(x, axis=None):
     """x − mean over axis; what rounding leaves where all are equal is 0."""
     x, d = np.asarray(x), x - mean(x, axis, True)
@@ -240,6 +248,8 @@ def reducing(op, value, rule, **facts):
 
 
 #           op              value          rule
+# a list on n workers has n copies of a register, and each copy's delta is a part of its own, to be added to the others'
+linear(     "allreduce",    allreduce,     lambda d, out, x: f.allreduce(d),                 flops=0)
 linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d, x, axis, keepdims), None, None,
             flops=of_sum, flow="moved", numpy="sum")

@@ -193,7 +193,7 @@ ROWS = {
                             (ints(0, 2, 0), "3 3"), (at(0, 1), "2 2"))),
     "clip": (jnp.clip, of(("23", -0.7, 0.9), ("23", None, 0.5), ("23", -0.5), ("23", np.array(-0.5), p(3)), ("-", -0.5, 0.5),
                           ("3", -p(2, 1), p(2, 3)))),
-    "half": (lambda x: x / 2, one(n)), "alias": (jnp.asarray, one(n)), "stopGradient": (lax.stop_gradient, one(n)),
+    "half": (lambda x: x / 2, one(n)), "alias": (jnp.asarray, one(n)), "allreduce": (jnp.asarray, one(n)), "stopGradient": (lax.stop_gradient, one(n)),
     "exp": (jnp.exp, one(n, at(-800))), "expm1": (jnp.expm1, one(n, single([1e-6, -50]))), "tanh": (jnp.tanh, one(n, BIG)),
     "log1p": (jnp.log1p, one(p, single([1e-6, -0.5]))), "erf": (special.erf, one(n, at(-7, 7))),
     "gammaln": (special.gammaln, one(p, at(-1.5, 30))), "digamma": (special.digamma, one(p, at(-1.5, 30))),
