@@ -15,22 +15,16 @@ from . import rearranged as to
 from .elimination import ELIMINATION
 from .special import SPECIAL
 
-
-def is_plain_number(x):
-    """Whether x is a plain number."""
-    return type(x) in (int, float)
-
-
 # ---- entry by entry -------------------------------------------------------------------------------------------------
 
 def scale(x, w):
-    if is_plain_number(x) and x:
+    if type(x) in (int, float) and x:
         return x * w
     return f.where(x, w, 0) if np.dtype(getattr(x, "dtype", float)).kind == "b" else f.where(f.equal(x, 0), 0, x * w)
 
 
 def ratio(x, y):
-    return x / y if is_plain_number(x) and x else f.where(f.equal(x, 0), 0, x / y)
+    return x / y if type(x) in (int, float) and x else f.where(f.equal(x, 0), 0, x / y)
 
 
 def share(x, y):
