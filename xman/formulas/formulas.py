@@ -138,6 +138,7 @@ def one_hot(y, like):
 FORMULAS = {  # beside those that stand in the rows
     **{op: G[op] for op in  # these are written in the language
        "alias column count unpad part diagBack dotLeft dotRight einsumBack lowerHalf hinge".split()},
+    "allreduce": G["alias"],  # of one worker
     "share": share, "scale": scale, "ratio": ratio,
     "exp2":     lambda x: f.power(2.0, x),
     "cbrt":     lambda x: f.sign(x) * f.power(f.abs(x), 1.0 / 3.0),
