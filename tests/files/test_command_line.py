@@ -188,13 +188,6 @@ def test_titles_and_digits_are_saved_with_what_makes_numbers_of_them(run):
         assert (code, err) == (0, "") and len(out.splitlines()) > 300
 
 
-def test_a_perceptron_trained_with_the_first_command_of_the_manual_gives_probabilities(run):
-    assert run("train", "mlp", "--data", "digits", "--epochs", "1", "--quiet", "--save", "m.safetensors")[0] == 0
-    code, out, _ = run("predict", "m.safetensors", ROOT / "data" / "digits.test", "--proba")
-    rows = list(csv.reader(out.splitlines()))
-    assert code == 0 and rows[0] == [*"0123456789"] and all(abs(sum(map(float, row)) - 1) < 1e-4 for row in rows[1:])
-
-
 @pytest.mark.skipif(not ALL, reason="a minute of training: XMAN_ALL_CASES=1")
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 @pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "diabetes", "digits"])

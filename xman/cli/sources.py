@@ -112,8 +112,7 @@ def parsed_call(text: str) -> tuple[str, list, dict[str, Any]]:
 # of `xman train`: what a model is, what of, and its options where nothing else is said; one that it has no use for is not here
 MODELS = {"linear": (models.LinearRegression, "numbers", {}), "poisson": (models.PoissonRegression, "numbers", {}),
           "logreg": (models.LogisticRegression, "classes", {"loss": "softmaxCrossEntropy"}),
-          "mlp": (models.MLP, "rows", {"hidden": (512, 256), "activation": "relu", "last": None,
-                                  "loss": "softmaxCrossEntropy"}),
+          "mlp": (models.MLP, "rows", {"hidden": (512, 256), "activation": "relu", "last": None, "loss": "squaredError"}),
           "residual": (models.ResidualMLP, "rows", {"hidden": (100,), "activation": "relu", "loss": "softmaxCrossEntropy"}),
           "convolution": (models.ConvolutionalNetwork, "classes", {"activation": "relu", "loss": "softmaxCrossEntropy"}),
           "rnn": (models.RNN, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
@@ -136,7 +135,7 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
     if of == "sequences" and (not isinstance(X, np.ndarray) or X.ndim != 3):
         raise XManError(f"the model {name} reads sequences, such as --data names; these data are single rows")
     if name == "mlp" and data.prepared.found:
-        options = {**options, "hidden": (100,)}
+        options = {**options, "hidden": (100,), "loss": "softmaxCrossEntropy"}
     options = {**options, **({} if data.classes or "loss" not in options else {"loss": "squaredError"}), **said, "seed": seed}
     hidden = options.pop("hidden", ())
     if name != "mlp" and "hidden" in MODELS[name][2] and len(hidden) != 1:
