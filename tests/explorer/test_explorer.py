@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import CHECKS
 
 import ops
 from xman import XMan, XManError, backprop, eval, explore, f, forward
@@ -21,7 +20,7 @@ from xman.notation import json_literal
 from xman.wengert import WengertList
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ops"))
-from operator_cases import CASES  # noqa: E402
+from operator_cases import CASES
 
 H = WengertList.from_text("z1 = mul(4, y)\nz2 = add(x, z1)\nz3 = add(x, y)\nz4 = mul(z3, y)\nh = mul(z2, z4)")
 LONG = [("z0", "mul", ("x", 1.0)), *((f"z{k}", ("sin", "mul", "add")[k % 3], (f"z{k - 1}", "x")[:1 + (k % 3 > 0)]) for k in range(1, 10_000))]

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..matrices.jacobian import Count, passes_counted, stacked_parts
 from ..traced.arraylike import ArrayLike
+from ..traced.directions import Directions
 from .call import TracedCall, traced_call
 from .derivative import Derivative, callable_or_refused
-from ..traced.directions import Directions
 from .transforms import grad, is_whole, positions
 from .trees import flattened_tree, unflatten
 
