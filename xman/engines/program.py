@@ -36,8 +36,7 @@ class Program(NamedTuple):
     steps: the list, simplified for the shapes and lowered to few operators. kinds: those of its registers; one that is
     missing there is something else, such as a sparse matrix. outputs: what is wanted. inplace: the input that each of
     these registers is to overwrite. original: the list as it was. others: the type and shape of inputs without a kind.
-    constants: the values of registers that steps reads, or that are wanted, and that no input changes. asked: whether
-    somebody asked for an engine by its name, and waits as long as it takes.
+    constants: the values of registers that steps reads, or that are wanted, and that no input changes.
     """
     steps: WengertList
     kinds: dict[str, Kind]
@@ -46,7 +45,6 @@ class Program(NamedTuple):
     original: WengertList
     others: dict[str, tuple[type, tuple]] = {}
     constants: dict[str, Any] = {}
-    asked: bool = True
 
 
 class Built(NamedTuple):
@@ -66,9 +64,10 @@ class Engine(NamedTuple):
     file: the module that has its build(program) -> Built. wish: (steps, values, inplace) -> (rank, why), how much it wants
     such a list where nobody asked for an engine: auto takes the highest rank, and `step.why` says why; 0 is a refusal, whose
     why the engine of rank 1 hands on as its own. after: the engine that it gives way to; "" for the reference, to which
-    the others lead. package, extra: what it needs, and the extra of pip that has it. as_written: it takes the list as it was
+    the others lead. seconds: about what it takes to build a list. package, extra: what it needs, and the extra of pip that has it. as_written: it takes the list as it was
     written, for values of all shapes; its Program has no kinds then. on_device: its `run` takes and gives arrays of another
-    library where they are; the others are given copies on the host.
+    library where they are; the others are given copies on the host. The module may have a begin(program) besides, which a thread
+    runs beside the caller: what takes long of `build`, and as it has to be where the process ends or forks in the middle.
     """
     name: str
     file: str
@@ -78,9 +77,18 @@ class Engine(NamedTuple):
     extra: str = ""
     as_written: bool = False
     on_device: bool = False
+    seconds: Callable[[WengertList], float] = lambda steps: 0.0
 
     def build(self, program: Program) -> Built:
         return importlib.import_module(self.file).build(program)
+
+    def begin(self, program: Program) -> Callable[[], Built]:
+        """What takes long of `build`; what it returns does the rest."""
+        file = importlib.import_module(self.file)
+        if hasattr(file, "begin"):
+            return file.begin(program)
+        built = file.build(program)
+        return lambda: built
 
 
 def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...], inplace: Mapping[str, str]) -> Program:

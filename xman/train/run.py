@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import os
 import zlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engines import Compiled, compile
+from ..engines import Compiled
 from ..errors import XManError
 from ..files import Model
 from ..files import container as checkpoints
@@ -75,6 +76,7 @@ class Run:
         self.kept = (*self.names, *objective.running)  # what evaluation needs
         self.optimizer, self.rates = optimizer_of(optimizer), rates_of(lr, self.names)
         self.schedule, self.engine = schedule, engine
+        self.begun_with = ""  # the engine of all minibatches but short ones, also where a run is resumed elsewhere
         self.lr, factors = (1.0, self.rates) if isinstance(lr, dict) else (float(lr), dict.fromkeys(self.names, 1.0))
         moving = {w: factor for w, factor in factors.items() if w in objective.steps.inputs}
         self.training = training_list(objective.steps, self.loss, moving, optimizer, running=objective.running, **options)
@@ -142,11 +144,14 @@ class Run:
         """The program for minibatches of so many rows, compiled: it runs on copies first, for which Ctrl-C does not wait."""
         short = self.minibatches.count < WORTH_COMPILING or rows < min(self.minibatches.size, self.rows)
         outputs = [self.loss, *self.numbers.values()]
-        program = compile(self.training.steps, outputs, "numpy" if short and self.engine == "auto" else self.engine, self.inplace)
+        engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
+        program = Compiled(self.training.steps, outputs, engine, self.inplace, adapts=False)
         found = program(values | {name: values[name].copy() for name in self.inplace})
         if np.size(found[self.loss]) != 1:
             raise XManError(f"the loss has shape {np.shape(found[self.loss])}; it has to be one number: write f.mean(…)")
         self.programs[rows] = program
+        if not short:
+            self.begun_with = program.engine
         return program
 
     def rate(self, t: int) -> np.floating:
@@ -248,7 +253,7 @@ class Run:
             model, why = self.model
             values = model.values | (state.best or self.parameters(state.arrays))
             model._replace(values=values, settings=self.settings | self.content).save(
-                path, arrays, format=FORMAT, state=facts, factors=self.factors(state.t), **why)
+                path, arrays, format=FORMAT, state=facts, factors=self.factors(state.t), engine=self.begun_with, **why)
 
     @functools.cached_property
     def model(self) -> tuple[Model, dict[str, str]]:
@@ -287,6 +292,8 @@ class Run:
             best = {n: arrays[f"values/{n}"] for n in self.kept if facts["state"]["best_epoch"]}
             state = State(state.arrays, state.begun, best=best, **facts["state"])
             factors = facts["factors"]
+            if self.engine == os.environ.get("XMAN_ENGINE", "auto") == "auto":
+                self.begun_with = facts.get("engine", "")
         except (KeyError, TypeError, ValueError) as error:
             raise XManError(other.format(f": {error}")) from None
         if factors != self.factors(state.t):
