@@ -123,8 +123,9 @@ class Adaptive:
     def decide(self, rival: Rival) -> None:
         """After some turns, the faster one stays."""
         if min(len(rival.its), len(rival.other)) >= TURNS:
-            said = f"{rival.name}, built meanwhile, took {min(rival.its) * 1e3:.3g} ms and {self.name} {min(rival.other) * 1e3:.3g}"
-            if min(rival.its) < min(rival.other):
+            its, other = min(rival.its), min(rival.other)
+            said = f"{rival.name}, built meanwhile, took {its * 1e3:.3g} ms a call and {self.name} {other * 1e3:.3g}"
+            if its < other:
                 self.name, self.built = rival[:2]
             self.next(said)
 

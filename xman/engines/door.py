@@ -50,10 +50,10 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
     outputs: the registers that are wanted (None: the list's outputs). inplace: inputs, by name, whose own arrays are to be
     overwritten by a register of the same shape and precision; no other input is ever written to. engine: interpret (the
     reference), numpy, llvm (the extra `fast`), jax (the extra `jax`), tape (lists of numbers), or auto, which chooses by
-    sizes and by what is installed; `step.why` says why. Nobody waits for auto: where an engine takes long to build the program,
-    another one answers the first calls meanwhile, and the faster of the two stays. An engine that is not for a list, such as the tape for arrays, hands
-    it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning, which an engine that auto
-    chose for what it is not for leaves out, and `step.why` says it.
+    sizes and by what is installed; `step.why` says why. Nobody waits for auto: where an engine takes long to build the
+    program, another one answers meanwhile, and the faster of the two stays. An engine that is not for a list, such as the
+    tape for arrays, hands it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning, which
+    an engine that auto chose for what it is not for leaves out, and `step.why` says it.
     An operator is a function of its arguments alone: the first call runs it several times, and a program may leave one of two
     equal lines out. What it prints, counts or draws is not a value of the list.
     Raises XManError for a list that is not valid, for names that it does not have and an engine that is not installed.
@@ -65,8 +65,8 @@ class Compiled:
     """A list as a function of its inputs; made by `compile`.
 
     It is specialised at the first call for the shapes and types of the values, again when they change, and remembers the
-    last programs. Several threads may call it at once. engine: the name of the one that runs. why: why that one. Unless it adapts,
-    auto goes by the list and the kinds of the values alone, never by a clock.
+    last programs. Several threads may call it at once. engine: the name of the one that runs. why: why that one.
+    adapts: whether auto goes by a clock, and not by the list and the kinds of the values alone.
     """
 
     def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str, inplace: Mapping[str, str] | None,
@@ -280,8 +280,8 @@ def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mappin
     seconds = {name: engine.seconds(steps) for name, engine in ENGINES.items()}
     most = BLINK if adapts else PATIENCE
     first, later = players({name: rank for name, (rank, _) in wishes.items()}, seconds, reference(), most)
-    slow = [f"{name} takes long to build {len(steps):,} lines" for name in later]
-    why = [wishes[first][1] or "; ".join(why for rank, why in wishes.values() if not rank and why), *slow]
+    why = [wishes[first][1] or "; ".join(why for rank, why in wishes.values() if not rank and why)]
+    why += [f"to build {len(steps):,} lines takes {', '.join(later)} long"] if later else []
     return first, "; ".join(filter(None, why)), later if adapts else []
 
 

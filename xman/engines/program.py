@@ -64,10 +64,11 @@ class Engine(NamedTuple):
     file: the module that has its build(program) -> Built. wish: (steps, values, inplace) -> (rank, why), how much it wants
     such a list where nobody asked for an engine: auto takes the highest rank, and `step.why` says why; 0 is a refusal, whose
     why the engine of rank 1 hands on as its own. after: the engine that it gives way to; "" for the reference, to which
-    the others lead. seconds: about what it takes to build a list. package, extra: what it needs, and the extra of pip that has it. as_written: it takes the list as it was
+    the others lead. package, extra: what it needs, and the extra of pip that has it. as_written: it takes the list as it was
     written, for values of all shapes; its Program has no kinds then. on_device: its `run` takes and gives arrays of another
-    library where they are; the others are given copies on the host. The module may have a begin(program) besides, which a thread
-    runs beside the caller: what takes long of `build`, and as it has to be where the process ends or forks in the middle.
+    library where they are; the others are given copies on the host. seconds: about what it takes to build a list. The file may
+    have begin(program) besides, for a thread beside the caller: what takes long of `build`, in a way that does not mind that
+    the process ends or forks in the middle; what it returns does the rest.
     """
     name: str
     file: str

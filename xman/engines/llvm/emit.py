@@ -22,7 +22,7 @@ UNROLLED, FEW, SHORT = 4, 8, 64
 class Function:
     """A function that is being written. entry: what stands before all else. block: the name of the block that is open."""
 
-    def __init__(self, declared: dict[str, None]):
+    def __init__(self, declared: dict[Any, None]):
         self.out: list[str] = []
         self.entry: list[str] = []
         self.block, self.count, self.declared = "entry", 0, declared
@@ -40,8 +40,8 @@ class Function:
         self.put(f"{name} = {text}")
         return name
 
-    def declare(self, text: str) -> None:
-        self.declared[text] = None
+    def declare(self, what: str | tuple[str, str]) -> None:
+        self.declared[what] = None
 
     def alloca(self, of: str) -> str:
         name = self.new("s")
@@ -86,7 +86,7 @@ HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = !{!"llvm.loop.unroll.disable"
 class Nest(Function):
     """The function of some nodes of the tree. memory: the roots that it is given, and the parameter of each."""
 
-    def __init__(self, tree: Tree, nodes: list, declared: dict[str, None]):
+    def __init__(self, tree: Tree, nodes: list, declared: dict[Any, None]):
         super().__init__(declared)
         self.tree, self.roots = tree, tree.roots
         self.memory: dict[str, str] = {}

@@ -12,7 +12,7 @@ import numpy as np
 from ..memory import ALIGNED, Event, placed
 from ..nests.lines import Lines
 from ..nests.tree import Call, Line, Product
-from .arithmetic import in_memory
+from .arithmetic import definitions, in_memory
 from .emit import HINTS, Function, Nest
 from .products import Blas
 
@@ -46,7 +46,10 @@ class Step:
                 self.parts[-1].append(item)
         functions = [self.function(k, part) for k, part in enumerate(self.parts)]
         bounded = [BOUNDED.format(T=T, how=how) for T, how in sorted(self.bounded())]
-        self.text = "\n".join([*self.blas.constants, *self.declared, *bounded, *self.names, *functions, *HINTS, ""])
+        called = [x for x in self.declared if isinstance(x, tuple)]
+        declared = [x for x in self.declared if isinstance(x, str)]
+        declared += definitions(called, self.names)
+        self.text = "\n".join([*self.blas.constants, *declared, *bounded, *self.names, *functions, *HINTS, ""])
 
     def items(self) -> list[Item]:
         """The nodes at the top, numbers that follow one another together."""
