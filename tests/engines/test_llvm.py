@@ -1,6 +1,7 @@
 """Facts about the engine llvm: views, the schedule, indices that come from outside, and machine code on disk."""
 
 import os
+import platform
 import subprocess
 import sys
 
@@ -181,3 +182,41 @@ def test_without_llvmlite_numpy_runs_the_list_and_says_what_to_install():
     done = subprocess.run([sys.executable, "-W", "error", "-c", WITHOUT], capture_output=True, text=True, check=True,
                           env={**os.environ, "XMAN_ENGINE": "auto"})
     assert done.stdout == "[1.0, 1.0] numpy True\n"
+
+
+GENERIC = """
+import numpy as np, xman
+steps = [("a", "dot", ("x", "x")), ("b", "sin", ("a",)), ("c", "softmax", ("b",)), ("d", "where", (True, "c", "a")), ("y", "sum", ("d", 0))]
+x = np.linspace(-2, 2, 49).reshape(7, 7).astype(np.float32)
+step = xman.compile(steps, engine="llvm")
+print(np.allclose(step({"x": x})["y"], xman.eval(steps, {"x": x})["y"], rtol=1e-5), step.engine)
+"""
+
+
+def test_a_processor_without_avx_has_code_of_its_own(own_cache):
+    """The same folder for both: code of one processor is never run on another."""
+    for cpu in ("", "x86-64"):
+        done = subprocess.run([sys.executable, "-c", GENERIC], capture_output=True, text=True, check=True, env={**os.environ, "XMAN_CPU": cpu})
+        assert done.stdout == "True llvm\n"
+    assert len([*own_cache.glob("*.o")]) == 2
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="for x86-64")
+def test_code_for_a_processor_without_avx_has_no_avx(monkeypatch):
+    from xman.engines.llvm.compiled import llvm
+    from xman.engines.llvm.step import Step
+    from xman.engines.nests.lines import Lines
+    program = xman.engines.program.program_of(xman.WengertList([("y", "tanh", ("x",))]), {"x": np.ones(1000)}, ("y",), {})
+    text = Step(Lines(program)).text
+    found = {}
+    for cpu in ("x86-64", "haswell"):
+        monkeypatch.setenv("XMAN_CPU", cpu)
+        module, machine = llvm().passed(text)
+        found[cpu] = "ymm" in machine.emit_assembly(module)
+    assert found == {"x86-64": False, "haswell": True}
+
+
+def test_processes_that_compile_at_once_share_a_folder(own_cache):
+    at_once = [subprocess.Popen([sys.executable, "-c", GENERIC], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [process.communicate()[0] for process in at_once] == ["True llvm\n"] * 3
+    assert len([*own_cache.glob("*.o")]) == 1 and not [*own_cache.glob("*.part")]

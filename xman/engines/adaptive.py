@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..notation import shortened
@@ -43,13 +43,13 @@ class Adaptive:
     """A program that becomes faster while it is used; as `Built` to who calls it.
 
     better: (name, begin) of each engine that is to be tried: begin(), in a thread, gives a function that ends the work in the
-    caller's and gives a Built. takes: whether values are of the program's kinds. over: the inputs that are overwritten.
+    caller's and gives a Built. takes: whether values are of the program's kinds.
     settle(built, name, why) is called when nothing is left to be tried.
     """
 
-    def __init__(self, name: str, built: Built, better: list[tuple[str, Callable]], takes: Callable, over: Iterable[str],
+    def __init__(self, name: str, built: Built, better: list[tuple[str, Callable]], takes: Callable,
                  settle: Callable[[Built, str, str], None]):
-        self.name, self.built, self.todo, self.takes, self.over, self.settle = name, built, better, takes, over, settle
+        self.name, self.built, self.todo, self.takes, self.settle = name, built, better, takes, settle
         self.thread: threading.Thread | None = None
         self.ready: list[tuple] = []  # what the thread has built: (name, end), or (name, why not)
         self.rival: Rival | None = None
@@ -105,14 +105,12 @@ class Adaptive:
 
     def tried(self, rival: Rival, values: Mapping[str, Any]) -> dict[str, Any] | None:
         """The outputs by the rival; by the other, where it fails."""
-        before, begun = {} if rival.its else {x: values[x].copy() for x in self.over}, time.perf_counter()
+        begun = time.perf_counter()
         try:
             found = rival.built.run(values)
         except TimeoutError:
             raise  # of a clock
         except Exception as error:
-            for x, old in before.items():
-                values[x][...] = old
             found = self.built.run(values)  # raises, where the values are at fault
             if self.rival is rival:
                 self.next(f"{rival.name} cannot run it: {told(error)}")

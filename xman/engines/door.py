@@ -4,8 +4,8 @@ The door knows no engine. A file or folder of this one that is an engine has an 
 (`program.Engine`, whose docstring is the contract), and a line in `__init__.py` gives it to `register`; nothing else names it.
 The record is there before the engine is: it costs no import of a package. `build(program)`, in the file that it names, makes
 of a `Program` a `Built`. What it raises lets the engine give way to the one that its record says: XManError for a list that
-it is not for, which is a sentence for the user. Its `run` gives None for values that are not of the program's kinds, and
-has written nothing then; the reference, the engine that gives way to none, runs these.
+it is not for, which is a sentence for the user. Its `run` gives None for values that are not of the program's kinds; it has
+written nothing then, nor where it raises an error; the reference, the engine that gives way to none, runs these.
 """
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Compiled:
     def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by a new program: of the first engine that can build it, and run it once, which may compile it."""
         self.engine, self.why, later = self._choice(values)
-        before, failed = {x: here[x].copy() for x in self.inplace}, ""
+        failed = ""
         while True:
             try:
                 program = self._program(self.engine, here)
@@ -152,8 +152,6 @@ class Compiled:
             except TimeoutError:
                 raise
             except Exception as error:
-                for x, old in before.items():
-                    here[x][...] = old
                 eval(self.steps, here)  # raises the sentence, where the values are at fault
                 if not (after := ENGINES[self.engine].after):
                     raise
@@ -194,8 +192,7 @@ class Compiled:
         takes = lambda values: key == tuple(signature(values[x]) for x in self.steps.inputs)
         for name in later:
             importlib.import_module(ENGINES[name].file)  # here: a process that is forked must not find half a module
-        adaptive = Adaptive(self.engine, built, [(name, functools.partial(begin, name)) for name in later], takes, self.inplace,
-                            settle)
+        adaptive = Adaptive(self.engine, built, [(name, functools.partial(begin, name)) for name in later], takes, settle)
         return adaptive
 
     def _choice(self, values: Mapping[str, Any]) -> tuple[str, str, list[str]]:

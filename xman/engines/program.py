@@ -13,6 +13,7 @@ from ops.table import MANY
 
 from ..errors import XManError
 from ..interpreters import eval
+from ..interpreters.shapes import examples
 from ..passes import EXACT, simplify
 from ..wengert import Line, WengertList, registers
 from .lowered import lowered
@@ -95,22 +96,37 @@ class Engine(NamedTuple):
 def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...], inplace: Mapping[str, str]) -> Program:
     """The program for these values. Raises XManError where the list does not run on them."""
     values = {name: on_host(values[name]) for name in steps.inputs}
-    keep = dict.fromkeys((*outputs, *inplace.values()))
-    wanted = eval(steps, values)  # what fails, fails here and in words
-    wanted = {name: kind_of(wanted[name]) for name in keep}
     lines, constants = lifted(steps)
-    short = simplify(lines, keep, values | constants, EXACT + lowered())
-    found = eval(short, values | constants)
+    given = steps, lines, values, constants, outputs, inplace
+    try:
+        likes = {x: kind[:2] if (kind := kind_of(v)) and kind.array and kind.dtype.kind == "f" else v for x, v in values.items()}
+        return made_of(*given, likes, lambda lines: examples(lines, values | constants, constants))
+    except TimeoutError:
+        raise  # of a clock
+    except Exception:  # shapes do not say it: the values do, and what fails, fails in words
+        return made_of(*given, values, lambda lines: eval(lines, values | constants))
+
+
+def made_of(steps: WengertList, lines: WengertList, values: Mapping[str, Any], constants: dict[str, Any],
+            outputs: tuple[str, ...], inplace: Mapping[str, str], likes: Mapping[str, Any],
+            find: Callable[[WengertList], dict[str, Any]]) -> Program:
+    """The program. lines, constants: as `lifted` gives them. likes: as `simplify` takes them. find: the values of lines."""
+    keep = dict.fromkeys((*outputs, *inplace.values()))
+    wanted = find(lines)
+    wanted = {name: kind_of(wanted[name]) for name in keep}
+    short = simplify(lines, keep, likes | constants, EXACT + lowered())
+    found = find(short)
     if any(not same(kind_of(found[name]), kind) for name, kind in wanted.items()):
-        short, found = lines, eval(lines, values | constants)  # a rewrite has changed a type: a list of many precisions
+        short, found = lines, find(lines)  # a rewrite has changed a type: a list of many precisions
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
     others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
+    known = dict(constants)
     for dst, op, args in short:
-        if op in ops.table.OURS and all(a in constants for a in registers(args)):
-            constants[dst] = found[dst]
-    lines = settled([line for line in short if line[0] not in constants], kinds, keep)
-    constants = {x: constants[x] for x in dict.fromkeys((*lines.inputs, *keep)) if x in constants}
-    return Program(lines, kinds, outputs, {y: x for x, y in inplace.items()}, steps, others, constants)
+        if op in ops.table.OURS and all(a in known for a in registers(args)):
+            known[dst] = found[dst]
+    lines = settled([line for line in short if line[0] not in known], kinds, keep)
+    known = {x: known[x] for x in dict.fromkeys((*lines.inputs, *keep)) if x in known}
+    return Program(lines, kinds, outputs, {y: x for x, y in inplace.items()}, steps, others, known)
 
 
 def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:

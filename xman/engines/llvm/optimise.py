@@ -26,6 +26,12 @@ def processor() -> tuple[str, str]:
 
 def optimised(text: str) -> bytes:
     """The machine code of a text."""
+    module, target = passed(text)
+    return target.emit_object(module)
+
+
+def passed(text: str) -> tuple[Any, Any]:
+    """The text after LLVM's passes, and for what machine."""
     target = machine()
     module = binding.parse_assembly(text)
     module.triple, module.data_layout = binding.get_default_triple(), str(target.target_data)
@@ -33,7 +39,7 @@ def optimised(text: str) -> bytes:
     options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
     builder = binding.create_pass_builder(target, options)
     builder.getModulePassManager().run(module, builder)
-    return target.emit_object(module)
+    return module, target
 
 
 def start() -> None:
