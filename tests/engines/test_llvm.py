@@ -132,6 +132,34 @@ def test_long_sums_of_single_precision_are_added_up_in_double():
     assert found.dtype == np.float32 and found == pytest.approx(np.sum(x, dtype=float), rel=1e-7)
 
 
+# matrices
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 4, 4), (2, 1, 3, 3)])
+@pytest.mark.parametrize("op", ["inv", "solve", "cholesky", "det", "logabsdet"])
+def test_lapack_does_what_numpy_does_with_matrices_and_batches(op, shape):
+    n, a = shape[-1], R.normal(size=shape)
+    a = a @ np.swapaxes(a, -1, -2) + n * np.eye(n) if op == "cholesky" else a
+    for b in [R.normal(size=(*shape[:-1], 2)), *([R.normal(size=n)] if len(shape) == 2 else [])] if op == "solve" else [None]:
+        values = {"a": a} if b is None else {"a": a, "b": b}
+        lines = gradient([("r", op, tuple(values)), ("t", "sin", ("r",)), ("y", "sum", ("t",))], "y", list(values))
+        step = step_of(lines, values, outputs=["r", *(f"dy_d{x}" for x in values)])
+        wanted = eval(lines, values)
+        assert not [line for line in step.plan.calls if f"= {op}(" in line]
+        for x, found in step(values).items():
+            np.testing.assert_allclose(found, wanted[x], rtol=1e-9, atol=1e-9 * np.abs(wanted[x]).max())
+
+
+@pytest.mark.parametrize("op, a, words", [("inv", np.ones((2, 3, 3)), "Singular"), ("cholesky", -np.eye(3), "not positive definite")])
+def test_what_lapack_refuses_is_said_and_leaves_what_was_to_be_overwritten_as_it_was(op, a, words):
+    lines, w = [("r", op, ("a",)), ("s", "sum", ("r",)), ("w_next", "add", ("w", "s"))], np.zeros(2)
+    step = step_of(lines, {"a": np.broadcast_to(np.eye(3), a.shape).copy(), "w": w}, outputs=["r"], inplace={"w": "w_next"})
+    before = w.copy()
+    with pytest.raises(XManError, match=words):
+        step({"a": a, "w": w})
+    np.testing.assert_array_equal(w, before)
+
+
 # on disk
 
 

@@ -48,6 +48,12 @@ class Function:
         self.entry.append(f" {name} = alloca {of}, align 64")
         return name
 
+    def leave(self, test: str) -> None:
+        """Go on where the test does not hold; else the values are not for this program."""
+        self.block = self.new("go")[1:]
+        self.put(f"br i1 {test}, label %bad, label %{self.block}")
+        self.out.append(f"{self.block}:")
+
     def open(self, size: int | str, first: str = "0", step: int = 1) -> tuple:
         """Begin a loop, which runs at least once; the first of what `close` wants is its index."""
         name = self.new("L")[1:]
