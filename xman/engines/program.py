@@ -100,27 +100,27 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
     given = steps, lines, values, constants, outputs, inplace
     try:
         likes = {x: kind[:2] if (kind := kind_of(v)) and kind.array and kind.dtype.kind == "f" else v for x, v in values.items()}
-        return made_of(*given, likes, lambda lines: examples(lines, values | constants, constants))
+        return made_of(*given, likes, lambda lines, known: examples(lines, values | known, known))
     except TimeoutError:
         raise  # of a clock
     except Exception:  # shapes do not say it: the values do, and what fails, fails in words
-        return made_of(*given, values, lambda lines: eval(lines, values | constants))
+        return made_of(*given, values, lambda lines, known: eval(lines, values | known))
 
 
 def made_of(steps: WengertList, lines: WengertList, values: Mapping[str, Any], constants: dict[str, Any],
             outputs: tuple[str, ...], inplace: Mapping[str, str], likes: Mapping[str, Any],
-            find: Callable[[WengertList], dict[str, Any]]) -> Program:
+            find: Callable[[WengertList, dict[str, Any]], dict[str, Any]]) -> Program:
     """The program. lines, constants: as `lifted` gives them. likes: as `simplify` takes them. find: the values of lines."""
     keep = dict.fromkeys((*outputs, *inplace.values()))
-    wanted = find(lines)
+    wanted = find(lines, constants)
     wanted = {name: kind_of(wanted[name]) for name in keep}
-    short = simplify(lines, keep, likes | constants, EXACT + lowered())
-    found = find(short)
-    if any(not same(kind_of(found[name]), kind) for name, kind in wanted.items()):
-        short, found = lines, find(lines)  # a rewrite has changed a type: a list of many precisions
+    short, more = lifted(simplify(lines, keep, likes | constants, EXACT + lowered()))
+    found = find(short, constants | more)  # with those that a rewrite has written
+    if any(not same_but_number(kind_of(found[name]), kind) for name, kind in wanted.items()):
+        short, more, found = lines, {}, find(lines, constants)  # a rewrite has changed a type: a list of many precisions
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
     others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
-    known = dict(constants)
+    known = constants | more
     for dst, op, args in short:
         if op in ops.table.OURS and all(a in known for a in registers(args)):
             known[dst] = found[dst]
@@ -167,7 +167,7 @@ def taken(name: str, x: Any) -> Any:
                         f"{error}; copy it to the host's memory") from None
 
 
-def same(one: Kind | None, other: Kind | None) -> bool:
+def same_but_number(one: Kind | None, other: Kind | None) -> bool:
     """Whether two kinds differ at most in that a single number is an array or none."""
     return one == other or bool(one and other) and one[:2] == other[:2] == ((), one.dtype)
 
@@ -196,7 +196,7 @@ def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozense
 
 def check_update(x: str, y: str, old: Kind | None, new: Kind | None) -> None:
     """Raise XManError unless y can overwrite x."""
-    if not old or not old.array or not same(old, new):
+    if not old or not old.array or not same_but_number(old, new):
         raise XManError(f"inplace: {y} is {described(new)}, and cannot overwrite {x}, {described(old)}")
 
 

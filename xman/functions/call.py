@@ -14,15 +14,15 @@ from ops.derived import ROOTS, back, looked, squared, values_on
 
 from ..errors import XManError
 from ..interpreters.context import own
-from .arraylike import ArrayLike, differentiable
+from ..traced.arraylike import ArrayLike, differentiable
+from ..traced.refusals import REFUSALS, replaced
 from .derivative import name_of
-from .refusals import REFUSALS, replaced
 from .tracer import CallTape, Tracer, is_on
 from .trees import LEAF, flattened_tree, tree_map, unflatten
 
 
 @dataclass
-class Call:
+class TracedCall:
     """One call of a function: what is on its tape, and where its arguments and its results are there."""
 
     tape: CallTape
@@ -100,7 +100,7 @@ def zeros(x: Any) -> Any:
 
 
 def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int], has_aux: bool = False
-                ) -> Call:
+                ) -> TracedCall:
     """Call fn(*args, **options) with tracers in the arguments that argnums names, copies of them: their arrays may change."""
     args, inputs, structures = list(args), [], []
     with CallTape() as tape:
@@ -119,7 +119,7 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
         outputs = [end if is_on(tape, end) else None for end in ends]
         results = [end.value if is_on(tape, end) else constant_output(what, fn, end) for end in ends]
         aux = tree_map(lambda a: a.value if is_on(tape, a) else a, aux) if has_aux else None
-        return Call(tape, unrooted(tape), inputs, structures, outputs, results, shape, aux)
+        return TracedCall(tape, unrooted(tape), inputs, structures, outputs, results, shape, aux)
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
@@ -129,7 +129,7 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
     """
     around, REFUSALS.last = REFUSALS.last, None
     try:
-        result = quietly(*[kind for kind, what in np.geterr().items() if what == "warn"])(fn, args, options)
+        result = quietly(*np.geterr().values())(fn, args, options)
         if REFUSALS.last:
             raise REFUSALS.last
         return result
@@ -142,9 +142,10 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
 
 
 @functools.cache
-def quietly(*kinds: str) -> Callable:
-    """What gives fn(*args, **options) without NumPy's warnings of those kinds."""
-    return np.errstate(**dict.fromkeys(kinds, "ignore"))(lambda fn, args, options: fn(*args, **options))
+def quietly(*done: str) -> Callable:
+    """What gives fn(*args, **options) without NumPy's warnings; done: what np.geterr() says of each kind of error."""
+    silent = {kind: "ignore" for kind, what in zip(np.geterr(), done, strict=True) if what == "warn"}
+    return np.errstate(**silent)(lambda fn, args, options: fn(*args, **options))
 
 
 def constant_output(what: str, fn: Callable, end: Any) -> Any:

@@ -18,8 +18,8 @@ def matrices(w: Any, step: Step, v: list) -> bool:
     """Whether the arguments are square matrices of one precision, with entries."""
     shapes = [w.kinds[a].shape for a in step[2] if isinstance(a, str)]
     dtypes = {w.kinds[a].dtype for a in (step[0], *step[2]) if isinstance(a, str)}
-    return all(isinstance(x, View) for x in v) and len(dtypes) == 1 and dtypes <= {np.dtype(np.float32), np.dtype(np.float64)} and all(
-        n > 0 for shape in shapes for n in shape) and len(shapes[0]) > 1 and shapes[0][-1] == shapes[0][-2]
+    square = len(shapes[0]) > 1 and shapes[0][-1] == shapes[0][-2] and all(n > 0 for shape in shapes for n in shape)
+    return square and all(isinstance(x, View) for x in v) and len(dtypes) == 1 and dtypes <= {*map(np.dtype, ("f4", "f8"))}
 
 
 def routine(w: Any, name: str, target: View, *others: View) -> None:
