@@ -30,20 +30,23 @@ def of(name: str, *size) -> dict:
         asked = [*inputs.EVALS[name](*(size or SMALL.get(name, ())))]
     except FileNotFoundError as error:
         pytest.skip(str(error))
-    return {"given": asked[0][2]} | {function: evaluated(name, function, given) for function, _, given in asked}
+    return {"given": asked[0][2]} | {function: evaluated(name, function, given) for function, _,
+                                     given in asked}
 
 
 def differences(fn, x: np.ndarray) -> np.ndarray:
     """The central differences of fn, along the last axis."""
     steps = 1e-5 * np.eye(x.size)
-    return np.stack([(np.array(fn(x + step.reshape(x.shape))) - np.array(fn(x - step.reshape(x.shape)))) / 2e-5 for step in steps], -1)
+    return np.stack([(np.array(fn(x + step.reshape(x.shape))) - np.array(fn(x - step.reshape(x.shape))))
+                     / 2e-5 for step in steps], -1)
 
 
 @pytest.mark.parametrize("name, field", [("lse", "x"), ("llsq", "x"), ("det", "A")])
 def test_a_gradient_is_that_of_differences(name, field):
     found = of(name)
     primal = lambda x: evaluated(name, "primal", found["given"] | {field: x.tolist()})
-    assert largest_difference(differences(primal, np.array(found["given"][field])).tolist(), found["gradient"]) < TOLERANCE
+    assert largest_difference(differences(primal, np.array(found["given"][field])).tolist(),
+                              found["gradient"]) < TOLERANCE
 
 
 def test_ode_is_a_product_and_the_gradient_its_last_entrys():

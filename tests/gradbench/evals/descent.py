@@ -5,7 +5,8 @@ SMALL = 1e-5
 
 
 def argmin(fn, slope, x):
-    """The point where fn's slope, or the next step, is at most 1e-5 long; all that Python goes by may be traced."""
+    """The point where fn's slope, or the next step, is at most 1e-5 long; all that Python goes by may be
+    traced."""
     value, down, step, good = fn(x), slope(x), 1e-5, 0
     while np.sqrt(np.sum(down ** 2)) > SMALL:
         if good == 10:
