@@ -165,4 +165,5 @@ def argmax(w: Any, step: Step, v: list) -> View | None:
     return found
 
 
-TABLE = {"sum": reduction, "argmax": argmax, "prod": reduction, "max": reduction, "min": reduction, "unbroadcast": unbroadcast, "ties": ties}
+TABLE = {**dict.fromkeys(("sum", "prod", "max", "min"), reduction), "argmax": argmax, "unbroadcast": unbroadcast,
+         "ties": ties}
