@@ -15,22 +15,16 @@ from . import rearranged as to
 from .elimination import ELIMINATION
 from .special import SPECIAL
 
-
-def is_plain_number(x):
-    """Whether x is a plain number."""
-    return type(x) in (int, float)
-
-
 # ---- entry by entry -------------------------------------------------------------------------------------------------
 
 def scale(x, w):
-    if is_plain_number(x) and x:
+    if type(x) in (int, float) and x:
         return x * w
     return f.where(x, w, 0) if np.dtype(getattr(x, "dtype", float)).kind == "b" else f.where(f.equal(x, 0), 0, x * w)
 
 
 def ratio(x, y):
-    return x / y if is_plain_number(x) and x else f.where(f.equal(x, 0), 0, x / y)
+    return x / y if type(x) in (int, float) and x else f.where(f.equal(x, 0), 0, x / y)
 
 
 def share(x, y):
@@ -150,13 +144,9 @@ def one_hot(y, like):
     return f.astype(y if shape[-1] == 1 else f.equal(y, np.arange(shape[-1])), dtype)
 
 
-def over_classes(y, x):
-    return -f.sum(f.scale(y, x), -1, True)
-
-
 def hinge(z, y):
     y = f.oneHot(y, z)
-    return f.sum((1 - y) * f.maximum(1.0 + z + over_classes(y, z), 0), -1, True)
+    return f.sum((1 - y) * f.maximum(1.0 + z - f.sum(f.scale(y, z), -1, True), 0), -1, True)
 
 
 FORMULAS = {  # beside those that stand in the rows
