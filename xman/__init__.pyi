@@ -1,6 +1,7 @@
 # Written by `python -m tests.stubs`; tests/test_types.py says when it is to be written again.
 from . import engines as engines
 from . import estimators as estimators
+from . import explorer as explorer
 from . import export as export
 from . import files as files
 from . import functions as functions
@@ -21,6 +22,7 @@ from .autograd.translated import translated as translated
 from .engines import compile as compile
 from .engines.tape.engine import Tape as Tape
 from .errors import XManError as XManError
+from .explorer import explore as explore
 from .files import load as load
 from .functions import Dual as Dual
 from .functions import derivative as derivative

@@ -10,18 +10,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import CHECKS
 
 import ops
 from xman import XMan, XManError, backprop, eval, explore, f, forward
 from xman.explorer import rules
 from xman.explorer.guide import guide
-from xman.explorer.page import document, packed, written
+from xman.explorer.page import document, packed, page_of
 from xman.notation import json_literal
 from xman.wengert import WengertList
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ops"))
-from operator_cases import CASES  # noqa: E402
+from operator_cases import CASES
 
 H = WengertList.from_text("z1 = mul(4, y)\nz2 = add(x, z1)\nz3 = add(x, y)\nz4 = mul(z3, y)\nh = mul(z2, z4)")
 LONG = [("z0", "mul", ("x", 1.0)), *((f"z{k}", ("sin", "mul", "add")[k % 3], (f"z{k - 1}", "x")[:1 + (k % 3 > 0)]) for k in range(1, 10_000))]
@@ -50,7 +49,7 @@ def done(tmp_path_factory):
         pytest.skip(f"{LACKING}: apt-get install chromium; pip install -e '.[browser]'")
     folder = tmp_path_factory.mktemp("explorer")
     explore(H, values={"x": 3.0, "y": 5.0}).save(folder / "page.html")
-    written([document(steps, "loss", given, {}, name) for name, steps, given in models()], True).save(folder / "models.html")
+    page_of([document(steps, "loss", given, {}, name) for name, steps, given in models()], True).save(folder / "models.html")
     explore(LONG, values={"x": 0.5}).save(folder / "long.html")
     explore([("w", "eigvalsh", ("A",)), ("s", "square", ("w",)), ("y", "sum", ("s",))], values={"A": np.array([[2.0, 1.0], [1.0, 3.0]])}).save(folder / "foreign.html")
     explore(H, values={"x": 3.0, "y": 5.0}, title=NAME).save(folder / "html.html")

@@ -26,7 +26,7 @@ from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..train.second_order import METHODS
 from ..wengert import WengertList
-from .drawing import DOT, HTML, SVG, draw, write_page
+from .drawing import DOT, HTML, SVG, draw, save_explorer
 from .learning import findings, sha256
 from .searching import Several, settings_tried
 from .sources import built_in, list_and_values, model_of, schedule_of
@@ -62,7 +62,7 @@ def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, do
          svg: str | None, html: str | None) -> None:
     """Print the list, with values the shapes too; or draw it, a model without --of and values as its objects."""
     if html:
-        return write_page(source, of, values, html)
+        return save_explorer(source, of, values, html)
     if (dot or svg) and source.partition(":")[0].endswith(".py") and not (of or values):
         return draw(picture(model_of(source)), svg)
     steps, known = list_and_values(source, of, values)

@@ -20,7 +20,7 @@ def draw(drawn: Picture, svg: str | None) -> None:
     drawn.save(svg) if svg else print(drawn.dot())
 
 
-def write_page(source: str, of: str | None, values: tuple[str, ...], path: str) -> None:
+def save_explorer(source: str, of: str | None, values: tuple[str, ...], path: str) -> None:
     """Write the page of the explorer for a list or a model, and say where it is."""
     if source.partition(":")[0].endswith(".py"):
         model = model_of(source)
