@@ -5,7 +5,6 @@ import functools
 import json
 import re
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,7 @@ def cached_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:
     args = [f"x{i}" if isinstance(a, str) else a for i, a in enumerate(case)]
     try:
         adjoint, tangent = ([written_part(rule, args) if rule and isinstance(a, str) else None
-                             for a, rule in zip_longest(args, table[op][:len(args)])] for table in (ops.DG, ops.TG))
+                             for a, rule in zip(args, table[op], strict=False)] for table in (ops.DG, ops.TG))
     except Exception:  # whatever it is, this rule writes no lines for such arguments: the page says that it has none
         return None
     for i, slope in (slopes_of(op, args, "out", {}) or {} if op in ELEMENTWISE else {}).items():
