@@ -38,7 +38,7 @@ LATER = {name: package for package, names in {
     "explorer": "explore",
     "show": "explain derivation expand paths picture cost source difference_errors",
 }.items() for name in names.split()}
-PACKAGES = ("engines estimators explorer export files functions grade interpreters matrices models numpy optimize passes "
+PACKAGES = ("engines estimators explorer export files functions grade interpreters matrices models numpy optimize passes plots "
             "scipy show tables train").split()
 
 __all__ = ["Operation", "Register", "XMan", "XManFunctions"]

@@ -271,3 +271,29 @@ def test_what_the_package_holds_is_what_the_page_is_made_of():
     files = {path.name for path in rules.HERE.iterdir() if path.suffix in (".js", ".css")}
     assert files == {"explorer.css", "explorer.js", "operators.js", "dagre.min.js"}
     assert "Permission is hereby granted" in (rules.HERE / "dagre.min.js").read_text("utf-8")
+
+
+def shown_by(monkeypatch, *words):
+    from xman.cli import main
+    monkeypatch.setattr(sys, "argv", ["xman", "show", *map(str, words)])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 0
+
+
+def test_mermaid_has_a_node_for_each_register_and_an_arrow_for_each_argument(tmp_path, monkeypatch, capsys):
+    (tmp_path / "h.wl").write_text(str(H))
+    shown_by(monkeypatch, tmp_path / "h.wl", "--mermaid")
+    lines = capsys.readouterr().out.split("\n")
+    assert lines[0] == "flowchart BT" and sum("-->" in line for line in lines) == 9 and sum("[" in line for line in lines) == 7
+
+
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_a_terminal_has_columns_and_colours_unless_it_wants_none(tmp_path, monkeypatch, capsys, no_color):
+    (tmp_path / "t.wl").write_text("z1 = mul(h, 2.0)\narea = half(z1)\n")
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    shown_by(monkeypatch, tmp_path / "t.wl", "h=3")
+    out = capsys.readouterr().out
+    assert ("\x1b[" in out) == (no_color == "")
+    assert re.sub(r"\x1b\[\d*m", "", out) == f"{'z1   = mul(h, 2.0)':<50} # () float64\n{'area = half(z1)':<50} # () float64\n"
