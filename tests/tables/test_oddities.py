@@ -168,7 +168,8 @@ def test_a_constant_column_an_empty_one_and_one_that_tells_the_target_are_said(r
     _, data = read("same,empty,x,code,y\n" + "".join(f"7,,{i},{i % 2 + 5},{c}\n" for i, _, c in ROWS))
     assert [c.name for c in data.columns] == ["same", "x", "code"]  # a model of images counts on the places
     assert (data.features({"same": [7, 70], "x": [0, 0], "code": [5, 5]})[:, 0] == [0, 9]).all()  # and a change stays small
-    for words in ("'same' is 7.0 in every training row: nothing is learnt from that", "'empty' is missing in every", "'code' tells the target 'y' row", "the task is"):
+    for words in ("'same' is 7.0 in every training row: nothing is learnt from that", "'empty' is missing in every",
+                  "'code' tells the target 'y' row", "the task is"):
         assert any(words in said for said in data.said)
 
 

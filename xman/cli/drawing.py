@@ -27,7 +27,7 @@ def draw(drawn: Picture, svg: str | None, for_mermaid: bool = False) -> None:
     drawn.save(svg) if svg else print(mermaid(drawn) if for_mermaid else drawn.dot())
 
 
-def save_explorer(source: str, of: str | None, values: tuple[str, ...], path: str) -> None:
+def write_explorer(source: str, of: str | None, values: tuple[str, ...], path: str) -> None:
     """Write the page of the explorer for a list or a model, and say where it is."""
     if source.partition(":")[0].endswith(".py"):
         model = model_of(source)

@@ -90,7 +90,8 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
     wanted = eval(steps, values)  # what fails, fails here and in words
     wanted = {name: kind_of(wanted[name]) for name in keep}
     lines, constants = lifted(steps)
-    short = simplify(lines, keep, values | constants, EXACT + lowered())
+    short, more = lifted(simplify(lines, keep, values | constants, EXACT + lowered()))
+    constants |= more  # which a rewrite has written
     found = eval(short, values | constants)
     if any(not same_but_number(kind_of(found[name]), kind) for name, kind in wanted.items()):
         short, found = lines, eval(lines, values | constants)  # a rewrite has changed a type: a list of many precisions

@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..matrices.jacobian import Count, passes_counted, stacked_parts
+from ..traced.arraylike import ArrayLike
 from .call import TracedCall, traced_call
 from .derivative import Derivative, callable_or_refused
+from ..traced.directions import Directions
 from .transforms import grad, is_whole, positions
 from .trees import flattened_tree, unflatten
+
+AT_ONCE = 64  # directions, so that what they take of memory has a bound
 
 
 def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = None, has_aux: bool = False) -> Callable:
@@ -73,10 +77,30 @@ def blocks_by_rows(call: TracedCall) -> list[list]:
 
 
 def blocks_by_columns(call: TracedCall) -> list[list]:
-    """The blocks [output][input], a pass forward for each entry of the inputs."""
+    """The blocks [output][input], a pass forward for each entry of the inputs; for all at once where they are traced."""
+    if any(isinstance(x, ArrayLike) for x in call.points):
+        return blocks_at_once(call)
     found = list(zip(call.points, passes(call.points, call.pushed), strict=True))
     return [[stacked_parts([part[j] for part in parts], -1, (*y.shape, *x.shape), x) for x, parts in found]
             for j, y in enumerate(call.results)]
+
+
+def blocks_at_once(call: TracedCall) -> list[list]:
+    """The blocks [output][input], by passes forward for AT_ONCE entries of the inputs together."""
+    sizes = [x.size for x in call.points]
+    passes = []
+    for start in range(0, sum(sizes), AT_ONCE):
+        rows = np.eye(sum(sizes))[start:start + AT_ONCE]
+        seeds = [Directions(part.reshape(-1, *x.shape)) for part, x in
+                 zip(np.split(rows, np.cumsum(sizes)[:-1], axis=1), call.points, strict=True)]
+        passes.append([t.value if isinstance(t, Directions) else np.zeros((len(rows), *y.shape))
+                       for t, y in zip(call.pushed(seeds), call.results, strict=True)])
+    blocks, ends = [], np.cumsum([0, *sizes])
+    for parts, y in zip(zip(*passes, strict=True), call.results, strict=True):
+        whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
+        blocks.append([np.moveaxis(whole[start:end], 0, -1).reshape(*y.shape, *x.shape)
+                       for start, end, x in zip(ends[:-1], ends[1:], call.points, strict=True)])
+    return blocks
 
 
 def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:

@@ -42,7 +42,8 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
     method: L-BFGS-B, BFGS or CG, which take the gradient; Newton-CG, trust-ncg or trust-krylov, which take products with the
     Hessian too; where rounding stops one of these, trust-ncg goes on. It ends where no entry of the gradient is larger than
     tolerance, or after so many epochs, its iterations. The history has the loss of each epoch and the largest entry of its
-    gradient. engine: auto is numpy. Other arguments are as for `fit`. Raises XManError for what does not fit, and Diverged where the loss or its gradient is NaN at the beginning.
+    gradient. engine: auto is numpy. Other arguments are as for `fit`. Raises XManError for what does not fit, and
+    Diverged where the loss or its gradient is NaN at the beginning.
     """
     if method not in (methods := (*WITH_GRADIENT, *WITH_PRODUCTS)):
         raise XManError(f"there is no method {method!r}{nearest(str(method), methods)}; there are {', '.join(methods)}")

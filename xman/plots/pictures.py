@@ -103,7 +103,7 @@ def growth_of_derivatives(steps: Steps, of: str, wrt: str, likes: Mapping[str, A
     axes = drawn.add_subplot()
     for column, name in zip(np.transpose(counts), ("as the rules write them", "simplified"), strict=True):
         axes.plot(range(orders + 1), column, marker="o", label=name)
-    axes.set(xlabel="order of the derivative", ylabel="lines", yscale="log")
+    axes.set(xlabel="order of the derivative", ylabel="lines", yscale="log", xticks=range(orders + 1))
     axes.legend()
     save_figure(drawn, path)
     return np.array(counts)

@@ -94,6 +94,7 @@ class Nest(Function):
         self.values: dict[str, str] = {}        # the roots whose number is in a register
         self.slots: dict[Line, str] = {}        # where lines add up
         self.index: dict[Loop, str] = {}
+        self.current: Line | None = None        # that is being written
         self.before: dict[Loop, list] = {}      # what is done before a loop and after it: sums begin and end
         self.after: dict[Loop, list] = {}
         for node in nodes:
@@ -159,6 +160,7 @@ class Nest(Function):
 
     def formula(self, line: Line) -> str:
         """The number of a line, in the type of its target."""
+        self.current = line
         v = [self.read(a, line) if isinstance(a, View) else (literal(a, line.dtype), line.dtype) for a in line.args]
         if line.op == "where" and not isinstance(line.args[0], View):
             v[0] = literal(line.args[0], BOOL), BOOL
@@ -251,8 +253,7 @@ class Nest(Function):
                     if tiled:
                         terms[at[k][1]] = terms.get(at[k][1], 0) - stride * step
         for stride, n, key in view.gathered:
-            whole = self.load(key, at)
-            dtype = self.roots[key.root].dtype
+            whole, dtype = self.read(key, self.current)  # it may be known in these loops alone
             wide = converted(self, whole, dtype, np.dtype(np.int64))
             back = self.do(f"add nsw i64 {wide}, {n}")
             negative = self.do(f"icmp slt i64 {wide}, 0")

@@ -35,7 +35,8 @@ LITERAL = {**dict.fromkeys(("concat", "stack", "einsum"), (0,)),
 class Lines:
     """What a program becomes. tree: the nodes. views: by register. objects: those that are Python's. scalars: roots that
     NumPy is given as numbers. constants: arrays that
-    the program brings along. bounds: roots of whole numbers that have to lie in low … high − 1, as (root, low, high)."""
+    the program brings along. bounds: roots of whole numbers that have to lie in low … high − 1, as (root, low, high).
+    positions: roots of whole numbers that do lie in 0 … n − 1, and n."""
 
     def __init__(self, program: Program):
         self.program, self.kinds, self.tree = program, dict(program.kinds), Tree()
@@ -44,6 +45,7 @@ class Lines:
         self.scalars: set[str] = set()
         self.constants: dict[str, np.ndarray] = {}
         self.bounds: dict[tuple[str, int, int], None] = {}
+        self.positions: dict[str, int] = {}
         self.given = [x for x in dict.fromkeys((*program.original.inputs, *program.constants))]
         for x in self.given:
             if self.known(x):
