@@ -47,7 +47,8 @@ class MeshProgram:
             a = values[x]
             if x in self.inplace:
                 known, held = self.held.get(x, (None, None))
-                laid[x] = held if known is not None and np.array_equal(known, a) else self.laid(a, "model" if a.ndim > 1 else None)
+                same = known is not None and np.array_equal(known, a)
+                laid[x] = held if same else self.laid(a, "model" if a.ndim > 1 else None)
             else:
                 laid[x] = self.laid(a, "data" if np.shape(a)[:1] == (rows,) else None)
         found = self.program(laid)
