@@ -11,10 +11,10 @@ from .facts import of_input, of_sum
 from .table import arity, elementwise, linear, operator
 
 
-def count(x, axis=None):
-    """The number of entries of x along axis."""
+def count(x, axis=None, less=0):
+    """The number of entries of x along axis, less `less`: no whole number of NumPy's, which would make float64 of float32."""
     shape = np.shape(x)
-    return math.prod(shape if axis is None else [shape[a] for a in axis] if isinstance(axis, tuple) else (shape[axis],))
+    return math.prod(shape if axis is None else [shape[a] for a in axis] if isinstance(axis, tuple) else (shape[axis],)) - less
 
 
 def total_over(x, axis=None, keepdims=False):
@@ -64,7 +64,7 @@ def centered(x, axis=None):
 def var(x, axis=None, keepdims=False, ddof=0):
     """Σ (x − mean)² / (n − ddof) over axis."""
     deviation = centered(x, axis)
-    return np.true_divide(total_over(deviation * deviation, axis, keepdims), max(count(x, axis) - ddof, 0))
+    return np.true_divide(total_over(deviation * deviation, axis, keepdims), max(count(x, axis, ddof), 0))
 
 
 def std(x, axis=None, keepdims=False, ddof=0):
@@ -252,11 +252,11 @@ reducing(   "prod",         prod,          lambda d, out, x, axis: d * f.prodOfO
 operator(   "prodOfOthers", prodOfOthers,  through_others := traced(products_of_others, 0), None,
             tangents=[through_others, None], flops=of_input(3), formula=products_of_others)  # its Jacobian is symmetric
 reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
-                                               2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis),
+                                               f.unbroadcast(2.0 * d * f.centered(x, axis) / f.count(x, axis, ddof), x),
             flops=of_input(4), tame=True)
 reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
-                                               d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis),
-                                               out + f.stopGradient(f.ratio(f.equal(out, 0), out))),  # flat at 0
+                                               f.unbroadcast(d * f.ratio(f.centered(x, axis), out + f.stopGradient(  # flat at 0
+                                               f.ratio(f.equal(out, 0), out))) / f.count(x, axis, ddof), x),
             flops=of_input(4), tame=True, squared="var")
 reducing(   "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out),
             flops=of_input(2),
@@ -281,4 +281,4 @@ operator(   "shift",        shift,         lambda d, out, x, axis, first=0.0: f.
                                            None, None,
             tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None, None], flops=0, flow="filled")
 operator(   "ties",         ties,          None, None, None,                            flops=3)
-operator(   "count",        count,         None, None,                                  flops=0, gives=int)
+operator(   "count",        count,         None, None, None,                            flops=0, gives=int)

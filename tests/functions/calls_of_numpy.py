@@ -54,7 +54,7 @@ POOL = {
     "ord": [None, 1, 2, 3, -1, -2, 0, 0.5, np.inf, -np.inf, "fro", "nuc", "x"], "upper": [True, False], "hermitian": [True], "rcond": [1e-9], "casting": ["unsafe"],
     "optimize": [True], "default": [3.0, np.nan], "precision": [2], "suppress_small": [True], "max_line_width": [20], "separator": [", "], "prefix": [" "],
     "axisa": [0, -1], "axisb": [0, -1], "axisc": [0, -1], "a_min": [-0.5, None, W], "a_max": [0.5, None, W], "min": [-0.5, W, None], "max": [0.5, W],
-    "half": [0.5],
+    "half": [0.5], "new_shape": [(3, 3), 4, (0,)], "window_shape": [1, (1, 2), 9],
 }
 PAIRS = [(M, M[::-1] * 0.7), (M, W), (M, NARROW), (V, S), (S, S), (V, 1.5), (2, V), (EMPTY, W), (V, V[:3]), (M, -0.0), (M, [1.0, -2.0, 0.5]), (V, np.inf), (V, np.nan)]
 PAIRS += list(itertools.product(SPECIALS[1:], SPECIALS[1:])) + [(SPECIALS[0], SPECIALS[0][::-1]), (SPECIALS[0], 0.0), (1.0, SPECIALS[0])]

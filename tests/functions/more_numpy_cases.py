@@ -19,6 +19,7 @@ NUMPY = [
     ("gradient axis",       lambda np, x, h: np.gradient(x, h, axis=1), n(3, 4), p()),
     ("gradient points",     lambda np, x, t: np.gradient(x, t, edge_order=2), n(5), GRID),
     ("resize",              lambda np, x: np.resize(x, (2, 4)), n(2, 3)),
+    ("std and var",         lambda np, x: np.std(x) * x[0] + np.var(x, 0, ddof=1), n(4)),
     ("unwrap",              lambda np, x: np.unwrap(4 * x), n(6)),
     *((f"convolve {mode}", lambda np, a, v, mode=mode: np.convolve(a, v, mode), n(k), n(m)) for mode in ("full", "same", "valid") for k, m in ((5, 3), (3, 4))),
     *((f"correlate {mode}", lambda np, a, v, mode=mode: np.correlate(a, v, mode), n(k), n(m)) for mode in ("full", "same", "valid") for k, m in ((5, 3), (3, 4), (2, 4))),

@@ -10,7 +10,7 @@ import pytest
 from more_numpy_cases import NOT_IN_JAX, NUMPY, NUMPY_ALONE, SCIPY
 
 import xman.scipy
-from xman import Dual, XManError, grad, jvp, trace, vjp
+from xman import Dual, XManError, grad, jit, jvp, trace, vjp
 from xman import eval as evaluate
 
 scipy = pytest.importorskip("scipy")
@@ -131,3 +131,14 @@ def test_scipy_of_xman_is_scipy_on_plain_arrays():
     assert pickle.loads(pickle.dumps(stats.norm)).cdf(0.0) == 0.5
     with pytest.raises(AttributeError):
         special.no_such_function()
+
+
+@EACH
+def test_the_gradient_of_single_precision_is_in_single_precision_however_it_is_had(room, fn, args):
+    module = modules(room)[0]
+    args = [np.float32(a) if isinstance(a, (float, np.floating)) or isinstance(a, np.ndarray) and a.dtype.kind == "f" else a for a in args]
+    if np.asarray(fn(module, *args)).dtype == np.float32:
+        slope = grad(lambda *args: np.sum(fn(module, *args)))
+        steps = trace(slope, *args)
+        kinds = [slope(*args).dtype, evaluate(steps, dict(zip(steps.inputs, args, strict=False)))["result"].dtype] if len(args) == 1 else []
+        assert {*kinds, jit(slope, engine="interpret")(*args).dtype} == {np.dtype(np.float32)}

@@ -184,7 +184,7 @@ CASES: dict[str, list[tuple]] = {
     "scan": [(n(4), n(4), 0), (n(2, 3), n(2, 3), 1), (n(2, 3), n(2, 3), 0), (n(1), n(1), 0)],
     "centered": [(n(2, 3),), (n(2, 3), 1), (n(2, 3), (0, 1)), (n(4), -1)],
     "ties": [(np.array([1.0, 3.0, 3.0]), np.full(3, 3.0)), (n(2, 3), n(2, 3), 1)],
-    "count": [(n(2, 3),), (n(2, 3), 1), (n(2, 3), (0, 1)), (n(),)],
+    "count": [(n(2, 3),), (n(2, 3), 1), (n(2, 3), None, 1), (n(2, 3), (0, 1)), (n(),)],
     # indexing
     "getitem": [(n(4), 1), (n(4), slice(1, 3)), (n(2, 3), slice(None), 0), (n(2, 3), None, Ellipsis, slice(None, None, -2)), (n(4), INDEX),
                 (n(2, 3), np.array([0, 1, 1]), np.array([2, 2, 0])), (n(4), np.array([True, False, True, True])), (n(3, 2), INDEX, 1),

@@ -137,7 +137,7 @@ EXACT = (
                                                           to if isinstance(to, tuple) else w.shape(to)) else None),
     shaped("transpose",                                   lambda w, x, *_: x if len(w.shape(x) or (0, 0)) < 2 else None),
     shaped("oneHot",                                      lambda w, y, like: y if w.real(y) and spreads(w, y, like) else None),
-    shaped("count",                                       lambda w, x, axis=None: f.count(w.value(x), axis)
+    shaped("count",                                       lambda w, x, axis=None, less=0: f.count(w.value(x), axis, less)
                                                           if w.shape(x) is not None and not isinstance(axis, Expression)
                                                           else None),
     shaped("dotLeft",                                     dot_left_for),

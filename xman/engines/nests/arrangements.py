@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ops import G
+
 from ...wengert import Line as Step
 from .views import View, diagonal, exchanged, indexed, reshaped, spread, substituted, transposed, whole
 
@@ -247,8 +249,7 @@ def one_hot(w: Any, step: Step, v: list) -> Any:
 
 
 def count(w: Any, step: Step, v: list) -> Any:
-    shape, axis = spread_to(w, step[2][0]), step[2][1] if len(step[2]) > 1 else None
-    return prod(shape if axis is None else [shape[a] for a in axis] if isinstance(axis, tuple) else (shape[axis],))
+    return G["count"](np.broadcast_to(0.0, spread_to(w, step[2][0])), *step[2][1:])
 
 
 ARRANGEMENTS = {
