@@ -196,7 +196,7 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     if op == "where":
         flows = [a.where(kind) if type(a) is Masked else nowhere if type(a) is float and a == 0 else None for a in args[1:]]
         return once(lambda: chosen(args[0], *flows)) if flows != [None, None] else None
-    if op == "scale" and type(args[0]) is not Masked and (not isinstance(args[0], Expression) or args[0].flat):  # 0 where that is 0
+    if op == "scale" and type(args[0]) is not Masked and (not isinstance(args[0], Expression) or args[0].flat):  # 0 where it is
         return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
     if how == "filled" or how in MOVED and flows[0]:
         final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
@@ -208,8 +208,8 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     if how == "sum" and len(flows) == 2:
         if kind == "steep" and (not isinstance(out, Expression) or hasattr(out, "value")):  # not in a list, where it is dear
             finite = once(lambda: f.isfinite(out))  # an infinite sum is steep where its infinite terms are
-            flows = [once(lambda a=a, flow=flow: chosen(f.logical_or(finite(), f.logical_not(f.isfinite(a.value))), flow, nowhere))
-                     for a, flow in zip(args, flows, strict=True)] if flows[0] is not flows[1] else flows
+            flows = [once(lambda a=a, flow=flow: chosen(f.logical_or(finite(), f.logical_not(f.isfinite(a.value))),
+                     flow, nowhere)) for a, flow in zip(args, flows, strict=True)] if flows[0] is not flows[1] else flows
         if None not in flows:
             return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
     if None in flows or how == "sum":

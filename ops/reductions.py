@@ -266,7 +266,8 @@ reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.tie
 reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
             flops=of_input(1), flow="chosen", numpy="min")
 reducing(   "prod",         prod,          lambda d, out, x, axis: d * f.prodOfOthers(x, axis), flops=of_input(1), numpy="prod")
-operator(   "prodOfOthers", prodOfOthers,  traced(products_of_others, 0), None, flops=of_input(3), formula=products_of_others)
+operator(   "prodOfOthers", prodOfOthers,  through_others := traced(products_of_others, 0), None,
+            tangents=[through_others, None], flops=of_input(3), formula=products_of_others)  # its Jacobian is symmetric
 reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
                                                2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis),
             flops=of_input(4), tame=True)
