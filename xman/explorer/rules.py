@@ -39,6 +39,13 @@ def rules_for(steps: Iterable[Line], typed: bool) -> list[dict[str, Any]]:
     return [known for key, case in found.items() if (known := written_rules(key, *case))]
 
 
+def all_on_the_page(steps: Sequence[Line]) -> bool:
+    """Whether the page computes all values and all derivatives of steps by itself."""
+    known, plain = rules_for(steps, False), {op for _, op, _ in steps}
+    used = {op for rule in known for part in (*rule["adjoint"], *rule["tangent"]) if part for _, op, _ in part["lines"]}
+    return used | plain <= ON_THE_PAGE and plain <= {rule["op"] for rule in known}
+
+
 @functools.lru_cache(maxsize=4096)
 def cached_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:
     args = [f"x{i}" if isinstance(a, str) else a for i, a in enumerate(case)]
