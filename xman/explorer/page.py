@@ -122,7 +122,7 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
         known_registers(steps, [name], "values")
     given = {x: values[x] for x in steps.inputs if values.get(x) is not None}
     for name, x in given.items():
-        if np.asarray(x).dtype.kind not in "biufO" or hasattr(x, "tocsr"):
+        if np.asarray(x).dtype.kind not in "biuf" or hasattr(x, "tocsr"):
             raise XManError(f"{name} is a {type(x).__name__}, and the page shows numbers and arrays of numbers")
     if (entries := sum(np.size(x) for x in given.values())) > ENTRIES:
         raise XManError(f"the inputs have {entries:,} entries, and a page takes {ENTRIES:,}; give fewer rows")
