@@ -39,21 +39,26 @@ def test_sparse_rows_put_each_block_into_its_columns():
     which, where = np.array([0, 1, 1, 0, 1]), np.array([3, 0, 0, 2, 1])
     fn = lambda a, b: np.stack([np.sum(a, axis=1) * b[:, 0], b[:, 1] * a[:, 2]], axis=1)
     blocks = xman.row_jacobian(fn, (0, 1))(pose[which], place[where])
-    J = xman.sparse_rows(blocks, [3 * which[:, None] + np.arange(3), 6 + 2 * where[:, None] + np.arange(2)], 14)
+    J = xman.sparse_rows(blocks, [3 * which[:, None] + np.arange(3), 6 + 2 * where[:, None] + np.arange(2)],
+                         14)
     of_pose, of_place = xman.jacobian(lambda a, b: fn(a[which], b[where]), (0, 1))(pose, place)
-    np.testing.assert_allclose(J.toarray(), np.hstack([of_pose.reshape(10, 6), of_place.reshape(10, 8)]), rtol=1e-12)
+    np.testing.assert_allclose(J.toarray(), np.hstack([of_pose.reshape(10, 6), of_place.reshape(10, 8)]),
+                               rtol=1e-12)
     assert J.nnz == 50
     columns = [np.zeros((5, 3), int), np.zeros((5, 2), int)]
     for wrong, said in ((columns[:1], "for 1 arrays of columns"), ([columns[0], columns[0]], "do not fit"),
-                        ([columns[0] + 14, columns[1]], "columns lie from 0 to 14"), ([columns[0], columns[1] + 0.5], "whole numbers")):
+                        ([columns[0] + 14, columns[1]], "columns lie from 0 to 14"),
+                        ([columns[0], columns[1] + 0.5], "whole numbers")):
         with pytest.raises(xman.XManError, match=said):
             xman.sparse_rows(blocks, wrong, 14)
 
 
 A, B, C = RNG.normal(size=(5, 4)), RNG.normal(size=(4, 3)), RNG.normal(size=(2, 3, 3))
 FUNCTIONS = [
-    lambda x: A @ (x * np.sin(x)), lambda x: np.exp(x[:2]) / np.sum(x), lambda x: A @ (np.outer(x, x[:3]) * B) @ C,
-    lambda x: np.concatenate([x, x[::2] ** 2, np.ones(2)]), lambda x: np.stack([x, x * 2, np.zeros(4)], 1).T.reshape(2, 6),
+    lambda x: A @ (x * np.sin(x)), lambda x: np.exp(x[:2]) / np.sum(x),
+             lambda x: A @ (np.outer(x, x[:3]) * B) @ C,
+    lambda x: np.concatenate([x, x[::2] ** 2, np.ones(2)]),
+             lambda x: np.stack([x, x * 2, np.zeros(4)], 1).T.reshape(2, 6),
     lambda x: np.sqrt(x[[0, 1, 0]]), lambda x: np.cumsum(x) * x, lambda x: x.reshape(2, 2) @ x.reshape(2, 2).T,
     lambda x: np.sort(x) + np.max(x), lambda x: np.linalg.inv(np.outer(x, x) + np.eye(4)), lambda x: x[None] * x[:, None],
     lambda x: np.where(x > 1, x, x ** 2) @ A.T, lambda x: np.mean(np.tanh(A * x), axis=0, keepdims=True), lambda x: A[0] @ x,

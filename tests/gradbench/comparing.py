@@ -6,7 +6,8 @@ from typing import Any
 
 
 def largest_difference(one: Any, other: Any) -> float:
-    """The largest |x − y| / max(1, |x| + |y|), which GradBench wants to be at most 1e-4; inf for other trees or for NaN."""
+    """The largest |x − y| / max(1, |x| + |y|), which GradBench wants to be at most 1e-4; inf for other trees
+    or for NaN."""
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         one, other = list(one.values()), [other[key] for key in one]
     if isinstance(one, list) and isinstance(other, list):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-FILES = Path(os.environ.get("GRADBENCH_FILES") or Path(__file__).parents[3] / "shared" / "data" / "gradbench")  # ba/ and ht/
+# ba/ and ht/
+FILES = Path(os.environ.get("GRADBENCH_FILES") or Path(__file__).parents[3] / "shared" / "data" / "gradbench")
 SEED = 31337
 
 
@@ -20,16 +21,20 @@ def hello() -> Iterator[tuple[str, str, object]]:
 def gmm(d: int = 2, k: int = 5, n: int = 1000, m: int = 0) -> Iterator[tuple[str, str, object]]:
     rng = np.random.default_rng(seed=SEED)
     rows = lambda draw, count, size: [list(draw(size=size)) for _ in range(count)]
-    given = {"d": d, "k": k, "n": n, "m": m, "gamma": 1.0, "x": rows(rng.normal, n, d), "alpha": list(rng.normal(size=k)),
-             "mu": rows(rng.uniform, k, d), "q": rows(rng.normal, k, d), "l": rows(rng.normal, k, d * (d - 1) // 2)}
+    given = {"d": d, "k": k, "n": n, "m": m, "gamma": 1.0, "x": rows(rng.normal, n, d),
+             "alpha": list(rng.normal(size=k)),
+             "mu": rows(rng.uniform, k, d), "q": rows(rng.normal, k, d),
+             "l": rows(rng.normal, k, d * (d - 1) // 2)}
     return both("objective jacobian", f"{d}·{k}·{n}", given)
 
 
 def lstm(layers: int = 2, steps: int = 1024, bits: int = 14) -> Iterator[tuple[str, str, object]]:
     rng = np.random.default_rng(SEED)
     draw = lambda *shape: rng.random(shape).tolist()
-    given = {"main_params": draw(2 * layers, 4 * bits), "extra_params": draw(3, bits), "state": draw(2 * layers, bits),
-             "sequence": rng.integers(0, 2, (steps, bits)).astype(float).tolist()}  # the text's file is not to be had
+    given = {"main_params": draw(2 * layers, 4 * bits), "extra_params": draw(3, bits),
+             "state": draw(2 * layers, bits),
+             # the text's file is not to be had
+             "sequence": rng.integers(0, 2, (steps, bits)).astype(float).tolist()}
     return both("objective jacobian", f"{layers}·{steps}", given)
 
 
@@ -69,7 +74,8 @@ def saddle() -> Iterator[tuple[str, str, object]]:
 def ba(number: int = 1) -> Iterator[tuple[str, str, object]]:
     file = only(FILES / "ba", f"ba{number}_*.txt")
     sizes, camera, point, weight, feature = map(str.split, file.read_text().splitlines()[:5])
-    given = {**dict(zip("nmp", map(int, sizes), strict=True)), "cam": [*map(float, camera)], "x": [*map(float, point)],
+    given = {**dict(zip("nmp", map(int, sizes), strict=True)), "cam": [*map(float, camera)],
+             "x": [*map(float, point)],
              "w": float(weight[0]), "feat": [*map(float, feature)]}
     return both("objective jacobian", file.stem.split("_")[0], given)
 
@@ -89,7 +95,8 @@ def ht(number: int = 1, kind: str = "complicated") -> Iterator[tuple[str, str, o
 @functools.cache
 def model() -> dict:
     """The hand: its bones, with a parent each, and its skin, with up to a few bones a vertex."""
-    lines = {name: [line.split(":") for line in (FILES / "ht" / "model" / f"{name}.txt").read_text().splitlines()]
+    lines = {name: [line.split(":")
+                    for line in (FILES / "ht" / "model" / f"{name}.txt").read_text().splitlines()]
              for name in ("bones", "vertices", "triangles")}
     bones, vertices = lines["bones"], lines["vertices"]
     matrices = np.array([[float(x) for x in bone[2:34]] for bone in bones]).reshape(len(bones), 2, 4, 4)
@@ -97,9 +104,11 @@ def model() -> dict:
     for row, vertex in zip(weights, vertices, strict=True):
         for k in range(int(vertex[8])):
             row[int(vertex[9 + 2 * k])] = float(vertex[10 + 2 * k])
-    return {"bone_count": len(bones), "bone_names": [bone[0] for bone in bones], "parents": [int(bone[1]) for bone in bones],
+    return {"bone_count": len(bones), "bone_names": [bone[0] for bone in bones],
+            "parents": [int(bone[1]) for bone in bones],
             "base_relatives": matrices[:, 0].tolist(), "inverse_base_absolutes": matrices[:, 1].tolist(),
-            "base_positions": [[*map(float, vertex[:3]), 1.0] for vertex in vertices], "weights": weights.tolist(),
+            "base_positions": [[*map(float, vertex[:3]), 1.0] for vertex in vertices],
+            "weights": weights.tolist(),
             "triangles": [[*map(int, triangle)] for triangle in lines["triangles"]], "is_mirrored": False}
 
 

@@ -30,20 +30,23 @@ def of(name: str, *size) -> dict:
         asked = [*inputs.EVALS[name](*(size or SMALL.get(name, ())))]
     except FileNotFoundError as error:
         pytest.skip(str(error))
-    return {"given": asked[0][2]} | {function: evaluated(name, function, given) for function, _, given in asked}
+    return {"given": asked[0][2]} | {function: evaluated(name, function, given) for function, _,
+                                     given in asked}
 
 
 def differences(fn, x: np.ndarray) -> np.ndarray:
     """The central differences of fn, along the last axis."""
     steps = 1e-5 * np.eye(x.size)
-    return np.stack([(np.array(fn(x + step.reshape(x.shape))) - np.array(fn(x - step.reshape(x.shape)))) / 2e-5 for step in steps], -1)
+    return np.stack([(np.array(fn(x + step.reshape(x.shape))) - np.array(fn(x - step.reshape(x.shape))))
+                     / 2e-5 for step in steps], -1)
 
 
 @pytest.mark.parametrize("name, field", [("lse", "x"), ("llsq", "x"), ("det", "A")])
 def test_a_gradient_is_that_of_differences(name, field):
     found = of(name)
     primal = lambda x: evaluated(name, "primal", found["given"] | {field: x.tolist()})
-    assert largest_difference(differences(primal, np.array(found["given"][field])).tolist(), found["gradient"]) < TOLERANCE
+    assert largest_difference(differences(primal, np.array(found["given"][field])).tolist(),
+                              found["gradient"]) < TOLERANCE
 
 
 def test_ode_is_a_product_and_the_gradient_its_last_entrys():
@@ -128,12 +131,24 @@ def test_the_jacobian_of_the_hand_is_that_of_differences(kind):
         assert largest_difference(((np.array(moved) - found["objective"]) / 1e-3).tolist(), J[:, 0].tolist()) < 1e-9
 
 
-@pytest.mark.parametrize("name, start", [("saddle", {"start": [0.01, -0.01]}), ("particle", {"w": 0.2071})])
-def test_gradient_descent_arrives_in_all_modes(name, start, monkeypatch):
-    monkeypatch.setattr(imported("descent"), "SMALL", 1e-2)  # a few steps
+def test_the_descent_ends_where_that_of_gradbench_does():
+    from tests.gradbench.evals.descent import argmax, argmin
+
+    for end in (argmin(lambda x: np.sum(x ** 2), lambda x: 2 * x, np.ones(2)),
+                argmax(lambda x: -np.sum(x ** 2), lambda x: -2 * x, np.ones(2))):
+        np.testing.assert_allclose(end, 8.246324826140356e-06, rtol=1e-9)  # what its eval saddle wants from (1, 1)
+
+
+@pytest.mark.parametrize("name, start, small", [("saddle", {"start": [1.0, 1.0]}, 1e-2), ("particle", {"w": 0.0}, 1e-1)])
+def test_gradient_descent_within_a_derivative_arrives_in_all_modes(name, start, small, monkeypatch):
+    monkeypatch.setattr(imported("descent"), "SMALL", small)  # a few long steps
+    monkeypatch.setattr(imported("descent"), "FIRST", 0.25 if name == "saddle" else 1e-2)
+    if name == "particle":
+        monkeypatch.setattr(imported("particle"), "STEP", 0.5)
     ends = [evaluated(name, function, start) for function in ("ff", "fr", "rf", "rr")]
-    assert all(largest_difference(ends[0], end) < 1e-9 for end in ends)
-    assert largest_difference(ends[0], [0.0] * 4 if name == "saddle" else 0.2071918746486116) < 2e-2
+    assert all(largest_difference(ends[0], end) < 1e-9 for end in ends), ends
+    want = 0.0 if name == "saddle" else 0.35
+    assert np.max(np.abs(np.array(ends[0]) - want)) < small, ends
 
 
 def test_the_tool_answers_line_by_line_and_tells_what_it_does_not_know():

@@ -18,5 +18,6 @@ if __name__ == "__main__":
     folder = sys.argv.pop(1)
     sys.path.insert(0, folder)
     wrap.function, wrap.multiple_runs = waiting(wrap.function), waiting(wrap.multiple_runs)
-    sys.argv.append("--multithreaded")  # it pins itself to the first processor otherwise, and who measures pins all alike
+    # it pins itself to the first processor otherwise, and who measures pins all alike
+    sys.argv.append("--multithreaded")
     runpy.run_path(str(Path(folder) / "run.py"), run_name="__main__")

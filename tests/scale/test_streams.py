@@ -86,3 +86,27 @@ def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind):
 def test_what_no_stream_can_be_is_refused(make, said):
     with pytest.raises(XManError, match=said):
         make()
+
+
+def test_a_bucket_of_s3_gives_the_bits_of_the_folder(tmp_path, monkeypatch):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    server = pytest.importorskip("moto.server", reason="there is no moto here, which serves S3")
+    fs = pytest.importorskip("pyarrow.fs")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "nobody")
+    here = server.ThreadedMotoServer(port=0, verbose=False)
+    here.start()
+    try:
+        address = "{}:{}".format(*here.get_host_and_port())
+        s3 = fs.S3FileSystem(endpoint_override=address, scheme="http", region="us-east-1", allow_bucket_creation=True)
+        s3.create_dir("rows")
+        table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": np.array(["no", "yes", "maybe"])[y]})
+        for k in range(2):
+            with s3.open_output_stream(f"rows/{k}.parquet") as file:
+                pq.write_table(table.slice(k * 300, 300), file, row_group_size=100)
+            pq.write_table(table.slice(k * 300, 300), tmp_path / f"{k}.parquet", row_group_size=100)
+        there = stream(f"s3://rows/*.parquet?endpoint_override={address}&scheme=http&region=us-east-1")
+        model = models.MLP([2, 3])
+        assert same(fit(model, there, **QUICK).parameters, fit(model, stream(tmp_path), **QUICK).parameters)
+    finally:
+        here.stop()

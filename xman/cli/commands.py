@@ -180,11 +180,11 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
               help="Of BLAS; more than one pays for large models alone.")
 @click.option("--memory", type=click.FloatRange(1), metavar="MB", help="Stream --data, so many megabytes of rows at a time.")
 @click.option("--accumulate", type=click.IntRange(1), help="Pieces of a minibatch that a worker takes one after another.")
-@click.option("--workers", "together", type=click.IntRange(1), default=1, show_default=True, metavar="N",
-              help="Processes that share each minibatch's rows, by MPI; without it, those that mpiexec has started.")
+@click.option("--mesh", metavar="data=N,model=M", help="JAX's devices over which rows and matrices are cut.")
+@click.option("--precision", type=click.Choice(["mixed"]), help="Products of numbers rounded to bfloat16, summed in float32.")
+@click.option("--workers", "together", type=click.IntRange(1), default=1, help="Processes that share the rows, by MPI.")
 @click.option("--restarts", type=click.IntRange(0), default=0, metavar="K", help="How often a killed run goes on again.")
-@click.option("--timeout", type=click.FloatRange(0.1), default=TIMEOUT, show_default=True, metavar="SECONDS",
-              help="How long workers wait for one that hangs before the job ends.")
+@click.option("--timeout", type=click.FloatRange(0.1), default=TIMEOUT, help="Seconds that workers wait for one that hangs.")
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
 def train(model: str, data: str, header: bool | None, zero_based: bool | None, target: str | None, ignore: tuple[str, ...],

@@ -67,8 +67,7 @@ def shard_of(text: str) -> tuple[int, int]:
 @click.option("--out", type=PATH, metavar="DIR",
               help="Where records and reports go; ASSIGNMENT-grades, if not said. A second run judges only what is new.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="How many at a time.")
-@click.option("--shard", metavar="K/N", help="Grade the K-th of N parts of the class, into the same --out as the others and at "
-              "the same time; the command without it then writes the reports.")
+@click.option("--shard", metavar="K/N", help="Grade the K-th of N parts; without it, once all are done, come the reports.")
 @click.option("--unsafe", is_flag=True, help="Also without a sandbox: the submissions can then do what you can do.")
 @click.option("--gradescope", type=PATH, metavar="FILE", help="Write Gradescope's results.json of the one submission.")
 @click.option("--autolab", is_flag=True, help="Print Autolab's line of the one submission last.")

@@ -14,4 +14,5 @@ from .row_jacobian import row_jacobian, sparse_rows
 from .trace import trace
 from .transforms import grad, hvp, jvp, value_and_grad, vjp
 
-__all__ = ["Count", "Dual", "derivative", "grad", "hessian", "hvp", "jacobian", "jvp", "row_jacobian", "sparse_rows", "trace", "value_and_grad", "vjp"]
+__all__ = ["Count", "Dual", "derivative", "grad", "hessian", "hvp", "jacobian", "jvp", "row_jacobian", "sparse_rows",
+           "trace", "value_and_grad", "vjp"]

@@ -8,21 +8,23 @@ import numpy as np
 
 from ..matrices.jacobian import Count, passes_counted, stacked_parts
 from ..traced.arraylike import ArrayLike
+from ..traced.directions import Directions
 from .call import TracedCall, traced_call
 from .derivative import Derivative, callable_or_refused
-from ..traced.directions import Directions
 from .transforms import grad, is_whole, positions
 from .trees import flattened_tree, unflatten
 
 AT_ONCE = 64  # directions, so that what they take of memory has a bound
 
 
-def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = None, has_aux: bool = False) -> Callable:
+def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = None,
+             has_aux: bool = False) -> Callable:
     """The function that gives ∂output/∂argument, of shape output.shape + argument.shape, by one call of fn.
 
-    For trees each leaf of the output holds a tree like the argument (a tuple of them where argnums is one), as in JAX.
-    mode: "forward", one pass for each input; "reverse", one for each output; None: whichever takes fewer passes, forward
-    where they are as many. has_aux: fn returns (output, auxiliary), and the result is (Jacobian, auxiliary).
+    For trees each leaf of the output holds a tree like the argument (a tuple of them where argnums is one),
+    as in JAX. mode: "forward", one pass for each input; "reverse", one for each output; None: whichever takes
+    fewer passes, forward where they are as many. has_aux: fn returns (output, auxiliary), and the result is
+    (Jacobian, auxiliary).
     `jacobian(fn).count(*args)` tells the passes. Raises XManError as `grad` does, for any shape of output
     (Bishop, Deep Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
     """
@@ -35,7 +37,8 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
     def matrices(*args, **options):
         call = call_of(args, options)
         blocks = blocks_by_columns(call) if count_of(call, mode).mode == "forward" else blocks_by_rows(call)
-        trees = [inner(call, row) if is_whole(argnums) else tuple(inner(call, row, k) for k in range(len(call.arguments)))
+        trees = [inner(call, row) if is_whole(argnums)
+                 else tuple(inner(call, row, k) for k in range(len(call.arguments)))
                  for row in blocks]
         result = unflatten(call.result, trees)
         return (result, call.aux) if has_aux else result
@@ -72,12 +75,14 @@ def passes(points: Sequence[Any], walk: Callable) -> list[list]:
 
 def blocks_by_rows(call: TracedCall) -> list[list]:
     """The blocks [output][input], a pass back for each entry of the outputs."""
-    return [[stacked_parts([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i, x in enumerate(call.points)]
+    return [[stacked_parts([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i,
+             x in enumerate(call.points)]
             for y, parts in zip(call.results, passes(call.results, call.pulled), strict=True)]
 
 
 def blocks_by_columns(call: TracedCall) -> list[list]:
-    """The blocks [output][input], a pass forward for each entry of the inputs; for all at once where they are traced."""
+    """The blocks [output][input], a pass forward for each entry of the inputs; for all at once where they are
+    traced."""
     if any(isinstance(x, ArrayLike) for x in call.points):
         return blocks_at_once(call)
     found = list(zip(call.points, passes(call.points, call.pushed), strict=True))
@@ -104,9 +109,11 @@ def blocks_at_once(call: TracedCall) -> list[list]:
 
 
 def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
-    """The function that gives ∂²fn/∂argument², of shape argument.shape twice: the Jacobian of `grad`, forward over reverse.
+    """The function that gives ∂²fn/∂argument², of shape argument.shape twice: the Jacobian of `grad`, forward
+    over reverse.
 
-    For trees, and where argnums is a tuple, each block holds a tree of blocks, as in JAX. Raises XManError as `grad` does.
+    For trees, and where argnums is a tuple, each block holds a tree of blocks, as in JAX. Raises XManError as
+    `grad` does.
     """
     callable_or_refused("hessian", fn)
     return Derivative(hessian, fn, jacobian(grad(fn, argnums), argnums, "forward"), argnums)

@@ -14,7 +14,7 @@ from .draws import Draws
 
 MEMORY = 256  # megabytes of rows that a stream may hold
 ALL = 0, 10, 0  # tenths of the rows, and the seed of who is in them
-COPIES = 4    # windows that are held at once: one as it was read and as it is shuffled, while another is taken from
+COPIES = 6    # windows' worth that is held at once: one is taken from while another is read and shuffled, with what that takes
 
 Read = Callable[[int], tuple[np.ndarray, np.ndarray]]
 
@@ -121,18 +121,14 @@ class Streamed:
 
     def epoch(self, number: int, first: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """X, y and the numbers of this worker's rows, for each minibatch from `first` on."""
-        at, size = 0, self.size  # rows of the epoch before the window
-        windows = []
-        for window in self.windows(number):
-            if at + len(window.rows) > first * size:
-                windows.append((at, window))
-            at += len(window.rows)
+        held: Any = None
         with ThreadPoolExecutor(1) as reader:
-            ahead, held = reader.submit(self.taken, *windows[0], first), None
-            for k in range(len(windows)):
+            windows = self.wanted(number, first)
+            ahead = reader.submit(self.taken, *next(windows), first)
+            while ahead:
                 X, y, numbers, ends = ahead.result()
-                if k + 1 < len(windows):
-                    ahead = reader.submit(self.taken, *windows[k + 1], first)
+                after = next(windows, None)
+                ahead = reader.submit(self.taken, *after, first) if after else None
                 start = 0
                 for end, whole in ends:
                     some = X[start:end], y[start:end], numbers[start:end]
@@ -141,6 +137,14 @@ class Streamed:
                     if whole:
                         yield some
                     start = end
+
+    def wanted(self, number: int, first: int) -> Iterator[tuple[int, Window]]:
+        """The windows of an epoch with rows of its minibatches from `first` on, each with how many rows come before it."""
+        at = 0
+        for window in self.windows(number):
+            if at + len(window.rows) > first * self.size:
+                yield at, window
+            at += len(window.rows)
 
     def taken(self, at: int, window: Window, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[int, bool]]]:
         """The rows of a window that this worker takes, in their order, with the end of each minibatch, and whether it ends here.

@@ -24,7 +24,8 @@ from ..tables.statistics import moments
 from .streams import ALL, MEMORY, InTurn, Stream, drawn_by_number, of_arrays, of_batches
 from .workers import workers
 
-CSV_BLOCK = 2 ** 22  # bytes
+CSV_BLOCK = 2 ** 20  # bytes
+AT_ONCE = 2 ** 13    # rows of which numbers are made, through arrays of float64
 
 
 def stream(source: Any, y: Any = None, *, memory: float = MEMORY, how: Prepared | None = None, **settings: Any) -> Stream:
@@ -70,7 +71,8 @@ def stream_of_tables(source: str, memory: float, how: Prepared | None, settings:
             table = read(k)
         except (OSError, pa.ArrowException) as error:
             raise TableError(f"{source}: cannot be read: {getattr(error, 'strerror', None) or first_line(error)}") from None
-        return how.features(table, source), how.targets(table, source)
+        some = [table.slice(start, AT_ONCE) for start in range(0, table.num_rows, AT_ONCE)]
+        return np.concatenate([how.features(part, source) for part in some]), how.targets(table, source)
 
     return Stream(numbers, sizes, memory, kind == "csv", f"{source} {sizes}", how)
 

@@ -13,7 +13,8 @@ from .arraylike import ArrayLike
 
 
 class Directions(ArrayLike):
-    """n tangents of one shape. value: of shape (n, *shape), an array or an ArrayLike; an operator is computed for all n.
+    """n tangents of one shape. value: of shape (n, *shape), an array or an ArrayLike; an operator is computed
+    for all n.
 
     Where RULES say how, by one operator; else by n of them. has_zeros: as of a seed, for `Masked.seed`.
     """
@@ -70,7 +71,9 @@ def broadcast(op: str, x: Any, like: Any, axis: tuple = ()) -> Any:
         shape = shape_like(like)
         gone = {a % len(shape) for a in axis}
         kept = iter(x.shape)
-        x = Directions(f.reshape(x.value, (x.value.shape[0], *(1 if k in gone else next(kept) for k in range(len(shape))))))
+        x = Directions(f.reshape(x.value,
+                                 (x.value.shape[0], *(1 if k in gone else next(kept)
+                                                      for k in range(len(shape))))))
     wanted = (x.value.shape[0], *shape_like(like))
     return x.value if x.value.shape == wanted else f.broadcast(with_axes(x, len(wanted) - 1), wanted)
 
@@ -106,9 +109,11 @@ def mT(op: str, x: Any) -> Any:
 
 def stays(keys: tuple) -> bool:
     """Whether a slice before the keys leaves the axes of the result in their order."""
-    places = [k for k, key in enumerate(keys) if not isinstance(key, slice) and key is not None and key is not Ellipsis]
+    places = [k for k, key in enumerate(keys) if not isinstance(key, slice) and key is not None
+              and key is not Ellipsis]
     arrays = any(not isinstance(keys[k], (int, np.integer)) for k in places)
-    return not any(map(is_many, keys)) and (not arrays or places == [*range(places[0], places[0] + len(places))])
+    return not any(map(is_many, keys)) and (not arrays
+                                            or places == [*range(places[0], places[0] + len(places))])
 
 
 def getitem(op: str, x: Any, *keys: Any) -> Any:
@@ -122,12 +127,14 @@ def scatter_add(op: str, d: Any, like: Any, *keys: Any) -> Any:
 
 
 def take(op: str, x: Any, indices: Any, axis: int | None = None) -> Any:
-    return None if axis is None or not is_many(x) or is_many(indices) else f.take(x.value, indices, axis % x.ndim + 1)
+    return None if axis is None or not is_many(x) or is_many(indices) else f.take(x.value, indices,
+                                                                                  axis % x.ndim + 1)
 
 
 def joined(op: str, axis: int, *arrays: Any) -> Any:
     n, ndim = count(arrays), len(np.shape(arrays[0])) + (op == "stack")
-    return getattr(f, op)(axis % ndim + 1, *[a.value if is_many(a) else f.broadcast(a, (n, *np.shape(a))) for a in arrays])
+    return getattr(f, op)(axis % ndim + 1, *[a.value if is_many(a) else f.broadcast(a, (n, *np.shape(a)))
+                                             for a in arrays])
 
 
 def part(op: str, x: Any, i: int, axis: int, *arrays: Any) -> Any:
@@ -158,6 +165,8 @@ def dot(op: str, a: Any, b: Any) -> Any:
     return f.transpose(found, (1, 0, 2)) if left == 2 else found
 
 
-RULES = {"broadcast": broadcast, "unbroadcast": unbroadcast, "sum": reduction, "mean": reduction, "reshape": reshape,
-         "transpose": transpose, "mT": mT, "getitem": getitem, "scatterAdd": scatter_add, "take": take, "concat": joined,
+RULES = {"broadcast": broadcast, "unbroadcast": unbroadcast, "sum": reduction, "mean": reduction,
+         "reshape": reshape,
+         "transpose": transpose, "mT": mT, "getitem": getitem, "scatterAdd": scatter_add, "take": take,
+         "concat": joined,
          "stack": joined, "part": part, "dot": dot}

@@ -31,7 +31,8 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
         class_weight: dict[Any, float] | str | None = None, seed: int = 0, patience: int | None = None,
         threshold: float | None = None, callbacks: Iterable[Callback] = (), checkpoint: str | Path | None = None,
         plot: str | Path | None = None, engine: str = "auto", progress: bool = True,
-        prepared: Prepared | None = None, accumulate: int = 1, checkpoint_every: float = 60.0) -> Result:
+        prepared: Prepared | None = None, accumulate: int = 1, checkpoint_every: float = 60.0,
+        mesh: str | None = None, precision: str | None = None) -> Result:
     """Train the parameters of model on data and return the best; the model itself is not changed.
 
     model: an XMan with a register `loss`, a number; `outputs` (n, classes), where it has one, gives the accuracy. Its
@@ -57,6 +58,8 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     copies of the parameters; what one returns, a sentence, ends the run.
     accumulate: the pieces of a minibatch that are computed one after another, for less memory. Of processes that mpiexec
     started (`xman.scale`) each takes a part of every minibatch's rows, and all get the parameters that one would.
+    mesh: of JAX's devices, "data=2,model=2", over which rows and matrices are cut. precision: "mixed" rounds what products read
+    to bfloat16.
     checkpoint: a file, a model that `xman.load` reads, written after each epoch, within one after so many seconds
     (checkpoint_every), and on Ctrl-C; where it exists the run goes on
     from it, with the same engine to the same bits as without a break. plot: a PNG of the learning curve. engine: as `compile`
@@ -76,7 +79,8 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     kind = SecondOrder if isinstance(optimizer, str) and optimizer in METHODS else Run
     objective = Objective(model, data, seed, sample_weight, class_weight, l1, l2)
     run = kind(objective, validation, batch_size, seed, engine, optimizer, lr, schedule, prepared, weight_decay=weight_decay,
-               clip=clip, clip_value=clip_value, accumulate=accumulate, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+               clip=clip, clip_value=clip_value, accumulate=accumulate, checkpoint=checkpoint, checkpoint_every=checkpoint_every,
+               mesh=mesh, precision=precision)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
     reason = ended(state, epochs, patience, threshold)
     started = time.perf_counter()

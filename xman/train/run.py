@@ -8,6 +8,7 @@ NaN is seen at its step; that a parameter is not finite is seen at the end of th
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -17,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engines import Compiled, compile
+from ..engines import Compiled
 from ..errors import XManError
 from ..files import container as checkpoints
 from ..interpreters import eval
+from ..scale.mesh import MeshProgram, mesh_of, mixed
 from ..scale.shares import shares_of, workers
 from ..scale.streams import Stream, Streamed
 from ..tables import Prepared
@@ -41,11 +43,15 @@ class Run(Checkpointed):
     def __init__(self, objective: Objective, validation: tuple | None, batch_size: int | None, seed: int, engine: str,
                  optimizer: str | Rule, lr: float | dict[str, float] | None, schedule: Schedule | None,
                  prepared: Prepared | None = None, accumulate: int = 1,
-                 checkpoint: str | Path | None = None, checkpoint_every: float = math.inf, **options: float | None):
+                 checkpoint: str | Path | None = None, checkpoint_every: float = math.inf, mesh: str | None = None,
+                 precision: str | None = None, **options: float | None):
         self.objective, self.judge, self.over, self.prepared = objective, None, "", prepared
         self.shares, self.workers = shares_of(objective, accumulate), workers()
         self.checkpoint, self.every, self.saved = checkpoint, checkpoint_every, time.monotonic()
         self.writer, self.writing = ThreadPoolExecutor(1), None
+        self.mesh = mesh_of(mesh) if mesh else None
+        if mesh and self.shares:
+            raise XManError("a mesh is of one process, which takes its rows at once: leave the workers, or the mesh, away")
         batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
         self.data = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
         streams = [rows.name for rows in (objective.stream, validation) if isinstance(rows, Stream)]
@@ -66,12 +72,16 @@ class Run(Checkpointed):
         self.kept = (*self.names, *objective.running)  # what evaluation needs
         self.optimizer, self.rates = optimizer_of(optimizer), rates_of(lr, self.names)
         self.schedule, self.engine = schedule, engine
+        self.begun_with = ""  # the engine of all minibatches but short ones, also where a run is resumed elsewhere
         self.lr, factors = (1.0, self.rates) if isinstance(lr, dict) else (float(lr), dict.fromkeys(self.names, 1.0))
         moving = {w: factor for w, factor in factors.items() if w in objective.steps.inputs}
         self.alone = training_list(objective.steps, self.loss, moving, optimizer, running=objective.running, **options)
         self.training = self.alone if self.shares is None else training_list(
             self.shares.list.steps, self.loss, moving, optimizer, running=objective.running, part=self.shares.list.loss,
             **options)
+        if precision not in (None, "mixed"):
+            raise XManError(f"the precision is 'mixed', or that of the parameters, not {precision!r}")
+        self.training = self.training._replace(steps=mixed(self.training.steps)) if precision else self.training
         self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict) else self.lr,
                          "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows}
         self.settings |= {key: value if value is None else float(value) for key, value in options.items()}
@@ -146,16 +156,22 @@ class Run(Checkpointed):
         """The program for minibatches of so many rows, compiled: it runs on copies first, for which Ctrl-C does not wait."""
         short = self.minibatches.count < WORTH_COMPILING or rows < min(self.minibatches.size, self.rows)
         outputs = [self.loss, *self.numbers.values()]
-        engine, copies = "numpy" if short and self.engine == "auto" else self.engine, {x: values[x].copy() for x in self.inplace}
-        if self.shares:
+        engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
+        copies = {x: values[x].copy() for x in self.inplace}
+        if self.mesh:
+            mesh = MeshProgram(self.training.steps, outputs, self.inplace, self.mesh)
+            found = (program := functools.partial(mesh, rows=rows))(values | copies)
+        elif self.shares:
             program = self.shares.program(self.training.steps, outputs, engine, self.inplace)
             found = program(values | copies, [{**piece} for piece in self.pieces])
         else:
-            program = compile(self.training.steps, outputs, engine, self.inplace)
+            program = Compiled(self.training.steps, outputs, engine, self.inplace, adapts=False)
             found = program(values | copies)
         if np.size(found[self.loss]) != 1:
             raise XManError(f"the loss has shape {np.shape(found[self.loss])}; it has to be one number: write f.mean(…)")
         self.programs[rows] = program
+        if not short:
+            self.begun_with = program.engine
         return program
 
     def rate(self, t: int) -> np.floating:

@@ -49,9 +49,11 @@ objective, blocks_of = xman.jit(all_errors), xman.jit(all_blocks)
 def jacobian(cameras, points, weights, seen, camera, point):
     *blocks, last = blocks_of(cameras, points, weights, seen, camera, point)
     weight_columns = cameras.size + points.size + np.arange(len(weights))[:, None]
-    columns = [11 * camera[:, None] + np.arange(11), cameras.size + 3 * point[:, None] + np.arange(3), weight_columns]
+    columns = [11 * camera[:, None] + np.arange(11), cameras.size + 3 * point[:, None] + np.arange(3),
+               weight_columns]
     size = cameras.size + points.size + len(weights)
-    return vstack([xman.sparse_rows(blocks, columns, size), xman.sparse_rows([last], [weight_columns], size)], "csr")
+    return vstack([xman.sparse_rows(blocks, columns, size), xman.sparse_rows([last], [weight_columns], size)],
+                  "csr")
 
 
 def written(function, output):

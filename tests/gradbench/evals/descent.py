@@ -1,12 +1,13 @@
 """Gradient descent whose step doubles after ten steps down and halves where it would go up."""
 import numpy as np
 
-SMALL = 1e-5
+SMALL, FIRST = 1e-5, 1e-5  # what is near enough, and the first step
 
 
 def argmin(fn, slope, x):
-    """The point where fn's slope, or the next step, is at most 1e-5 long; all that Python goes by may be traced."""
-    value, down, step, good = fn(x), slope(x), 1e-5, 0
+    """The point where fn's slope, or the next step, is at most 1e-5 long; all that Python goes by may be
+    traced."""
+    value, down, step, good = fn(x), slope(x), FIRST, 0
     while np.sqrt(np.sum(down ** 2)) > SMALL:
         if good == 10:
             step, good = 2 * step, 0

@@ -1,4 +1,5 @@
-"""The determinant by expansion by minors, from the last row up; a minor that several others need is computed once."""
+"""The determinant by expansion by minors, from the last row up; a minor that several others need is computed
+once."""
 from itertools import combinations
 
 import numpy as np

@@ -1,4 +1,5 @@
-"""The distances of a hand's surface from points in space, and their Jacobian by its pose and places in its triangles."""
+"""The distances of a hand's surface from points in space, and their Jacobian by its pose and places in its
+triangles."""
 import numpy as np
 
 import xman

@@ -1,4 +1,5 @@
-"""k-means by Newton's method: the squared distances to the nearest centroids, and gradient over diagonal of the Hessian."""
+"""k-means by Newton's method: the squared distances to the nearest centroids, and gradient over diagonal of
+the Hessian."""
 import numpy as np
 
 import xman

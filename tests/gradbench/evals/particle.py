@@ -1,4 +1,5 @@
-"""The charge's place w for which a particle that it repels meets the origin, by gradient descent through Euler's method."""
+"""The charge's place w for which a particle that it repels meets the origin, by gradient descent through
+Euler's method."""
 import numpy as np
 
 import xman

@@ -22,7 +22,7 @@ UNROLLED, FEW, SHORT = 4, 8, 64
 class Function:
     """A function that is being written. entry: what stands before all else. block: the name of the block that is open."""
 
-    def __init__(self, declared: dict[str, None]):
+    def __init__(self, declared: dict[Any, None]):
         self.out: list[str] = []
         self.entry: list[str] = []
         self.block, self.count, self.declared = "entry", 0, declared
@@ -40,13 +40,19 @@ class Function:
         self.put(f"{name} = {text}")
         return name
 
-    def declare(self, text: str) -> None:
-        self.declared[text] = None
+    def declare(self, what: str | tuple[str, str]) -> None:
+        self.declared[what] = None
 
     def alloca(self, of: str) -> str:
         name = self.new("s")
         self.entry.append(f" {name} = alloca {of}, align 64")
         return name
+
+    def leave(self, test: str) -> None:
+        """Go on where the test does not hold; else the values are not for this program."""
+        self.block = self.new("go")[1:]
+        self.put(f"br i1 {test}, label %bad, label %{self.block}")
+        self.out.append(f"{self.block}:")
 
     def open(self, size: int | str, first: str = "0", step: int = 1) -> tuple:
         """Begin a loop, which runs at least once; the first of what `close` wants is its index."""
@@ -86,7 +92,7 @@ HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = !{!"llvm.loop.unroll.disable"
 class Nest(Function):
     """The function of some nodes of the tree. memory: the roots that it is given, and the parameter of each."""
 
-    def __init__(self, tree: Tree, nodes: list, declared: dict[str, None]):
+    def __init__(self, tree: Tree, nodes: list, declared: dict[Any, None]):
         super().__init__(declared)
         self.tree, self.roots = tree, tree.roots
         self.memory: dict[str, str] = {}

@@ -156,8 +156,8 @@ def argmax(w: Any, step: Step, v: list) -> View | None:
         return None
     (k,), dtype = axes, w.dtype(v[0])
     top = w.line(f"{dst}.top", "copy", v, shape, dtype, how="max", reduced=axes, keepdims=True)
-    flag = lambda name, op, *of, computed=dtype: w.line(f"{dst}.{name}", op, of, shape, bool, computed=computed)
-    there = flag("there", "logical_or", flag("same", "equal", v[0], top), flag("strange", "isnan", v[0]), computed=np.dtype(bool))
+    flag = lambda op, *of, computed=dtype: w.line(f"{dst}.{op}", op, of, shape, bool, computed=computed)
+    there = flag("logical_or", flag("equal", v[0], top), flag("isnan", v[0]), computed=np.dtype(bool))
     places = w.constant(np.arange(shape[k]).reshape([-1 if a == k else 1 for a in range(len(shape))]))
     place = w.line(f"{dst}.place", "where", [there, places, shape[k]], shape, np.int64)
     found = w.line(dst, "copy", [place], shape, np.int64, how="min", reduced=axes)
@@ -165,4 +165,5 @@ def argmax(w: Any, step: Step, v: list) -> View | None:
     return found
 
 
-TABLE = {"sum": reduction, "argmax": argmax, "prod": reduction, "max": reduction, "min": reduction, "unbroadcast": unbroadcast, "ties": ties}
+TABLE = {**dict.fromkeys(("sum", "prod", "max", "min"), reduction), "argmax": argmax, "unbroadcast": unbroadcast,
+         "ties": ties}

@@ -20,6 +20,7 @@ from ..program import GEMM, Program, held
 from .arrangements import ARRANGEMENTS
 from .contractions import CONTRACTIONS
 from .entrywise import NATIVE, TABLE, entrywise
+from .routines import ROUTINES
 from .schedule import Tree
 from .tree import Call, Line
 from .views import View, spread, strided, whole
@@ -98,7 +99,7 @@ class Lines:
         dst, op, args = step
         found = None
         if self.known(dst) and all(self.known(a) for k, a in enumerate(args) if isinstance(a, str) and k != SHAPE_ALONE.get(op)):
-            make = ARRANGEMENTS.get(op) or CONTRACTIONS.get(op) or TABLE.get(op) or entrywise
+            make = ARRANGEMENTS.get(op) or CONTRACTIONS.get(op) or ROUTINES.get(op) or TABLE.get(op) or entrywise
             literal = all(type(args[k]) is not str for k in LITERAL.get(op, ()) if k < len(args))
             if literal and (op in ops.table.OURS or op == GEMM):
                 found = make(self, step, [self.views.get(a) if isinstance(a, str) else a for a in args])

@@ -39,8 +39,10 @@ class SecondOrder(Run):
 
     def __init__(self, objective: Objective, validation: tuple | None, batch_size: None, seed: int,
                  engine: str, optimizer: str, lr: None, schedule: None, prepared: Prepared | None = None, accumulate: int = 1,
-                 checkpoint: str | Path | None = None, checkpoint_every: float = math.inf, **options: None):
-        for name, value in {"batch_size": batch_size, "lr": lr, "schedule": schedule, **options}.items():
+                 checkpoint: str | Path | None = None, checkpoint_every: float = math.inf, mesh: None = None,
+                 precision: None = None, **options: None):
+        for name, value in {"batch_size": batch_size, "lr": lr, "schedule": schedule, "mesh": mesh, "precision": precision,
+                            **options}.items():
             if value is not None:
                 raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps "
                                 f"itself: leave {name} away, or take an optimizer of first order")
