@@ -23,7 +23,7 @@ from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
 from ..models.bases import KINDS
 from ..scale.launch import launched
-from ..scale.workers import TIMEOUT, workers
+from ..scale.mpi import TIMEOUT, workers
 from ..show import picture
 from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS

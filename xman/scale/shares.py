@@ -7,7 +7,7 @@ import numpy as np
 
 from .cut import CutProgram
 from .sharing import ROWS, shared
-from .workers import Workers, workers
+from .mpi import Workers, workers
 
 
 class Shares:

@@ -22,7 +22,7 @@ from ..tables.preparing import known, lines
 from ..tables.reading import HEAD, NULLS, file_kind, formed
 from ..tables.statistics import moments
 from .streams import ALL, MEMORY, InTurn, Stream, drawn_by_number, of_arrays, of_batches
-from .workers import workers
+from .mpi import workers
 
 CSV_BLOCK = 2 ** 20  # bytes
 AT_ONCE = 2 ** 13    # rows of which numbers are made, through arrays of float64
