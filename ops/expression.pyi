@@ -8,6 +8,7 @@ Rule = Callable[..., Any]
 G: dict[str, Callable[..., Any]]
 DG: dict[str, Sequence[Rule | None]]
 TG: dict[str, Sequence[Rule | None]]
+INFIX: dict[str, str]
 SAME: dict[str, str]
 REARRANGED: dict[Any, Callable[..., Any]]
 
@@ -389,6 +390,9 @@ class f:
     @staticmethod
     def prod(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
         r"""Π x over axis; 1 over no entries."""
+    @staticmethod
+    def prodOfOthers(x: Any, axis: Any = None) -> Any:
+        r"""For each entry of x the product of all the others along axis: a quotient where nothing is 0."""
     @staticmethod
     def ratio(x: Any, y: Any) -> Any:
         r"""x/y, and 0 wherever x is 0, even if y is 0, infinite or NaN."""

@@ -34,6 +34,7 @@ Rule = Callable[..., Any]
 G: dict[str, Callable[..., Any]]
 DG: dict[str, Sequence[Rule | None]]
 TG: dict[str, Sequence[Rule | None]]
+INFIX: dict[str, str]
 SAME: dict[str, str]
 REARRANGED: dict[Any, Callable[..., Any]]
 

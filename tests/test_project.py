@@ -43,7 +43,7 @@ RANKS = [{"errors", "notation", "validity", "wengert", "register", "manager"},
          {"optimize"},
          {"grade"},
          {"models"},
-         {"estimators", "explorer"},
+         {"estimators", "explorer", "plots"},
          {"cli"},
          {"__main__"}]
 RANK = {part: k for k, parts in enumerate(RANKS) for part in parts}

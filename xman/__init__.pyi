@@ -1,6 +1,7 @@
 # Written by `python -m tests.stubs`; tests/test_types.py says when it is to be written again.
 from . import engines as engines
 from . import estimators as estimators
+from . import explorer as explorer
 from . import export as export
 from . import files as files
 from . import functions as functions
@@ -11,6 +12,7 @@ from . import models as models
 from . import numpy as numpy
 from . import optimize as optimize
 from . import passes as passes
+from . import plots as plots
 from . import scipy as scipy
 from . import show as show
 from . import tables as tables
@@ -21,6 +23,7 @@ from .autograd.translated import translated as translated
 from .engines import compile as compile
 from .engines.tape.engine import Tape as Tape
 from .errors import XManError as XManError
+from .explorer import explore as explore
 from .files import load as load
 from .functions import Dual as Dual
 from .functions import derivative as derivative
@@ -29,6 +32,8 @@ from .functions import hessian as hessian
 from .functions import hvp as hvp
 from .functions import jacobian as jacobian
 from .functions import jvp as jvp
+from .functions import row_jacobian as row_jacobian
+from .functions import sparse_rows as sparse_rows
 from .functions import trace as trace
 from .functions import value_and_grad as value_and_grad
 from .functions import vjp as vjp

@@ -252,6 +252,7 @@ ROWS = {
     "logaddexp": (jnp.logaddexp, two(n, (at(1000, -1000), at(-1000, -1001)), (at(-np.inf), at(1)))),
     "expDifference": (lambda x, y: jnp.exp(x - y), two(n, (at(1000), at(1001)))),
     "cumsum": (jnp.cumsum, of(*RUNNING)), "cumprod": (jnp.cumprod, of(*RUNNING, at(2, 0, 3, 4), (TABLE - 1, 1), TABLE)),
+    "prodOfOthers": (lambda x, axis=None: jax.grad(lambda x: jnp.sum(jnp.prod(x, axis)))(x), of("3", ("23", 1), ("232", (0, 2)), at(2, 0, 3), at(2, 0, 0))),
     "shift": (shift, of(("4", 0), ("23", 1, 1.0), ("23", -2), ("0", 0), ("13", 0))),
     "scan": (scan, of(("4 4", 0), ("23 23", 1), ("23 23", -2), ("1 1", 0), ("0 0", 0))),
     "centered": (lambda x, axis=None: x - x.mean(axis, keepdims=True), of("23", ("23", 1), ("232", (0, 2)), ("3", -1))),

@@ -28,8 +28,7 @@ from ..show import picture
 from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..train.second_order import METHODS
-from ..wengert import WengertList
-from .drawing import DOT, HTML, SVG, draw, write_explorer
+from .drawing import DOT, HTML, MERMAID, SVG, draw, print_list, write_explorer
 from .learning import findings, sha256, streamed
 from .searching import Several, settings_tried
 from .sources import built_in, list_and_values, model_of, schedule_of
@@ -60,25 +59,23 @@ def of_a_list(*options: Callable, name: str | None = None) -> Callable:
     return lambda function: reduce(lambda made, option: option(made), each, function)
 
 
-@of_a_list(AS_JSON, DOT, SVG, HTML)
-def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool,
+@of_a_list(AS_JSON, DOT, MERMAID, SVG, HTML)
+def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool, mermaid: bool,
          svg: str | None, html: str | None) -> None:
     """Print the list, with values the shapes too; or draw it, a model without --of and values as its objects."""
     if html:
         return write_explorer(source, of, values, html)
-    if (dot or svg) and source.partition(":")[0].endswith(".py") and not (of or values):
-        return draw(picture(model_of(source)), svg)
+    if (dot or svg or mermaid) and source.partition(":")[0].endswith(".py") and not (of or values):
+        return draw(picture(model_of(source)), svg, mermaid)
     steps, known = list_and_values(source, of, values)
     sizes = shapes(steps, known) if values else {}
-    if dot or svg:
-        return draw(picture(steps, {name: f"{shape} {kind}" for name, (shape, kind) in sizes.items()}), svg)
+    if dot or svg or mermaid:
+        return draw(picture(steps, {name: f"{shape} {kind}" for name, (shape, kind) in sizes.items()}), svg, mermaid)
     if as_json:
         known_shapes = {name: [list(shape), str(kind)] for name, (shape, kind) in sizes.items()}
         print(json.dumps({"list": json.loads(steps.to_json()), "shapes": known_shapes}) if sizes else steps.to_json())
         return
-    for line in steps:
-        text = str(WengertList([line]))
-        print(f"{text:<50} # {sizes[line[0]][0]} {sizes[line[0]][1]}" if sizes else text)
+    print_list(steps, sizes)
 
 
 @of_a_list(AS_JSON, click.option("--all", "everything", is_flag=True, help="Print every register, not only the result."),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engines import compile
+from ..engines import Compiled
 from ..wengert import Line, WengertList, registers
 from .mpi import Workers
 
@@ -55,7 +55,12 @@ class CutProgram:
             gives = [dst for dst, _, _ in stage.steps if dst in later | wanted]
             over = {x: y for x, y in inplace.items() if k == last and y in mine}
             gives = [y for y in gives if y not in over.values() or y in outputs]
-            self.programs.append(compile(stage.steps, gives, engine, over) if stage.steps else lambda values: {})
+            self.programs.append(Compiled(stage.steps, gives, engine, over, adapts=False) if stage.steps else lambda values: {})
+
+    @property
+    def engine(self) -> str:
+        """The engine of the last stage, once it has run."""
+        return getattr(self.programs[-1], "engine", "")
 
     def __call__(self, values: dict[str, Any], pieces: list[dict[str, Any]]) -> dict[str, Any]:
         """The outputs. values: what all pieces have. pieces: for each the inputs that it alone has."""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import time
 import zlib
 from dataclasses import dataclass, field, replace
@@ -52,7 +53,7 @@ class Checkpointed:
             model, why = self.model
             values = model.values | (state.best or self.parameters(state.arrays))
             write = model._replace(values=values, settings=self.settings | self.content).save
-            facts = {"format": FORMAT, "state": facts, "factors": self.factors(state.t), **why}
+            facts = {"format": FORMAT, "state": facts, "factors": self.factors(state.t), "engine": self.begun_with, **why}
             if self.workers.size == 1:
                 write(self.checkpoint, arrays, **facts)
             else:
@@ -102,6 +103,8 @@ class Checkpointed:
             best = {n: arrays[f"values/{n}"] for n in self.kept if facts["state"]["best_epoch"]}
             state = State(state.arrays, state.begun, best=best, **facts["state"])
             factors = facts["factors"]
+            if self.engine == os.environ.get("XMAN_ENGINE", "auto") == "auto":
+                self.begun_with = facts.get("engine", "")
         except (KeyError, TypeError, ValueError) as error:
             raise XManError(other.format(f": {error}")) from None
         if factors != self.factors(state.t):

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engines import Compiled, compile
+from ..engines import Compiled
 from ..errors import XManError
 from ..files import container as checkpoints
 from ..interpreters import eval
@@ -72,6 +72,7 @@ class Run(Checkpointed):
         self.kept = (*self.names, *objective.running)  # what evaluation needs
         self.optimizer, self.rates = optimizer_of(optimizer), rates_of(lr, self.names)
         self.schedule, self.engine = schedule, engine
+        self.begun_with = ""  # the engine of all minibatches but short ones, also where a run is resumed elsewhere
         self.lr, factors = (1.0, self.rates) if isinstance(lr, dict) else (float(lr), dict.fromkeys(self.names, 1.0))
         moving = {w: factor for w, factor in factors.items() if w in objective.steps.inputs}
         self.alone = training_list(objective.steps, self.loss, moving, optimizer, running=objective.running, **options)
@@ -155,7 +156,8 @@ class Run(Checkpointed):
         """The program for minibatches of so many rows, compiled: it runs on copies first, for which Ctrl-C does not wait."""
         short = self.minibatches.count < WORTH_COMPILING or rows < min(self.minibatches.size, self.rows)
         outputs = [self.loss, *self.numbers.values()]
-        engine, copies = "numpy" if short and self.engine == "auto" else self.engine, {x: values[x].copy() for x in self.inplace}
+        engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
+        copies = {x: values[x].copy() for x in self.inplace}
         if self.mesh:
             mesh = MeshProgram(self.training.steps, outputs, self.inplace, self.mesh)
             found = (program := functools.partial(mesh, rows=rows))(values | copies)
@@ -163,11 +165,13 @@ class Run(Checkpointed):
             program = self.shares.program(self.training.steps, outputs, engine, self.inplace)
             found = program(values | copies, [{**piece} for piece in self.pieces])
         else:
-            program = compile(self.training.steps, outputs, engine, self.inplace)
+            program = Compiled(self.training.steps, outputs, engine, self.inplace, adapts=False)
             found = program(values | copies)
         if np.size(found[self.loss]) != 1:
             raise XManError(f"the loss has shape {np.shape(found[self.loss])}; it has to be one number: write f.mean(…)")
         self.programs[rows] = program
+        if not short:
+            self.begun_with = program.engine
         return program
 
     def rate(self, t: int) -> np.floating:
