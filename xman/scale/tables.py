@@ -21,8 +21,8 @@ from ..tables.kinds import target_cells
 from ..tables.preparing import known, lines
 from ..tables.reading import HEAD, NULLS, file_kind, formed
 from ..tables.statistics import moments
-from .streams import ALL, MEMORY, InTurn, Stream, drawn_by_number, of_arrays, of_batches
 from .mpi import workers
+from .streams import ALL, MEMORY, InTurn, Stream, drawn_by_number, of_arrays, of_batches
 
 CSV_BLOCK = 2 ** 20  # bytes
 AT_ONCE = 2 ** 13    # rows of which numbers are made, through arrays of float64
