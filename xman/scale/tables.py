@@ -12,7 +12,7 @@ import numpy as np
 
 import ops
 
-from ..errors import extra
+from ..errors import XManError, extra
 from ..interpreters import eval
 from ..tables import Prepared, TableError, prepared
 from ..tables.columns import cells
@@ -37,6 +37,8 @@ def stream(source: Any, y: Any = None, *, memory: float = MEMORY, how: Prepared 
     in one pass, merged across workers); settings: target, ignore, task and day_first, as for `tables.prepared`.
     XManError for what cannot be read, and blocks that are too large.
     """
+    if not memory > 0:
+        raise XManError(f"memory is a number of megabytes, more than 0, not {memory!r}")
     if isinstance(source, (str, Path)):
         return stream_of_tables(str(source), memory, how, settings)
     return of_batches(source, memory) if y is None else of_arrays(source, y, memory)
