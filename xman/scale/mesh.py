@@ -69,6 +69,7 @@ class MeshProgram:
 
 def mixed(steps: WengertList) -> WengertList:
     """The list whose products are of numbers rounded to bfloat16, and summed in float32: a product of two such is exact there."""
+    extra("ml_dtypes", "jax", "mixed precision")  # from here on NumPy knows the type
     lines: list[Line] = []
     rounded: dict[str, str] = {}
     taken = {*steps.inputs, *(dst for dst, _, _ in steps)}
