@@ -19,7 +19,8 @@ X, y = RNG.normal(size=(60, 8)).astype("float32"), RNG.integers(0, 3, 60)
 PROGRAM = """
 import numpy as np
 from xman import models
-from xman.train import fit
+from xman.train import fit, run
+run.WORTH_COMPILING = 1
 R = np.random.default_rng(0)
 X, y = R.normal(size=(20, 6)), R.integers(0, 3, 20)
 model = models.MLP([6, 4, 3], dtype=float)
