@@ -1,6 +1,7 @@
 """When a Wengert list is valid, and the sentence for each way in which it is not."""
 from __future__ import annotations
 
+import itertools
 import keyword
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
@@ -51,6 +52,8 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -
                 if a not in assigned and a not in used:
                     refuse_name(a, operators, k, line)
                     used[a] = k
+            elif ops.is_function(a):
+                refuse_function_literal(a, k, line, tables)
             elif found := stranger(a):
                 inside = f" with a {found} in it" if found != type(a).__name__ else ""
                 refuse_line(k, line, f"has the argument {notation.shortened(a)}, a {type(a).__name__}{inside}; an argument is a "
@@ -69,6 +72,50 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -
                     wanted += f", and if it is a rule it stands in a list: write {op!r}: [rule]"
                 refuse_line(k, line, f"gives {op} {len(args)} argument{'s' * (len(args) != 1)}; {wanted}")
     return tuple(used)
+
+
+def functions_apart(steps: Sequence) -> list:
+    """The lines, where two functions of one name are different the later one renamed: step, step2, …"""
+    texts: dict[str, str] = {}
+
+    def renamed(a: Any, depth: int = 0) -> Any:
+        if not ops.is_function(a) or depth > 20 or not (isinstance(a[1], str) and isinstance(a[3], tuple)):
+            return a
+        name, lines = a[1], tuple(inside(line, depth + 1) for line in a[3])
+        try:
+            text = notation.definition((*a[:3], lines, a[4])).partition("(")[2]
+        except (TypeError, ValueError):
+            return a  # which is refused in a sentence
+        for k in itertools.count(2):
+            if texts.setdefault(name, text) == text:
+                return a if name == a[1] and lines == a[3] else (a[0], name, a[2], lines, a[4])
+            name = f"{a[1]}{k}"
+
+    def inside(line: Any, depth: int = 0) -> Any:
+        if isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple) and any(map(ops.is_function, line[2])):
+            return (*line[:2], tuple([renamed(a, depth) for a in line[2]]))
+        return line
+    return [inside(line) for line in steps]
+
+
+def refuse_function_literal(function: tuple, k: int, line: tuple, tables: Sequence[Mapping[str, Any]]) -> None:
+    """Raise XManError unless the function is closed and its lines are valid."""
+    _, name, parameters, lines, results = function
+    if not isinstance(name, str) or not all(isinstance(part, tuple) for part in (parameters, lines, results)):
+        refuse_line(k, line, 'has a function that is not of the form ("def", name, parameters, lines, results), of tuples')
+    try:
+        refuse_name(name)
+        for p in (*parameters, *results):
+            refuse_name(p)
+        free = inputs_of_valid(lines, tables)
+    except (XManError, RecursionError) as error:
+        raise XManError(f"line {k}, in the function {notation.shortened(name)}: {error}") from None
+    assigned = {dst for dst, _, _ in lines}
+    if open_ := [a for a in (*free, *results) if a not in parameters and a not in assigned]:
+        refuse_line(k, line, f"applies {name}, where {open_[0]} is neither a parameter nor assigned: a function is closed, so make it "
+                        "a parameter")
+    if twice := [p for p in parameters if p in assigned or parameters.count(p) > 1]:
+        refuse_line(k, line, f"applies {name}, where {twice[0]} is a parameter and given a second time")
 
 
 def stranger(a: Any, depth: int = 0) -> str:

@@ -89,7 +89,7 @@ def shift(x, axis, first=0.0):
     return lax.slice_in_dim(padded, 0, x.shape[axis], axis=axis)
 
 
-def scan(x, a, axis):
+def recurrence(x, a, axis):
     def step(y, xa):
         y = xa[0] + xa[1] * y
         return y, y
@@ -253,7 +253,7 @@ ROWS = {
     "expDifference": (lambda x, y: jnp.exp(x - y), two(n, (at(1000), at(1001)))),
     "cumsum": (jnp.cumsum, of(*RUNNING)), "cumprod": (jnp.cumprod, of(*RUNNING, at(2, 0, 3, 4), (TABLE - 1, 1), TABLE)),
     "shift": (shift, of(("4", 0), ("23", 1, 1.0), ("23", -2), ("0", 0), ("13", 0))),
-    "scan": (scan, of(("4 4", 0), ("23 23", 1), ("23 23", -2), ("1 1", 0), ("0 0", 0))),
+    "recurrence": (recurrence, of(("4 4", 0), ("23 23", 1), ("23 23", -2), ("1 1", 0), ("0 0", 0))),
     "centered": (lambda x, axis=None: x - x.mean(axis, keepdims=True), of("23", ("23", 1), ("232", (0, 2)), ("3", -1))),
     "ties": (ties, [(LINE, np.full(LINE.shape, 3.0)), (TABLE, np.broadcast_to(at([3], [1]), (2, 3)), 1),
                     (TABLE, np.broadcast_to(at(1, 3, 3), (2, 3)), 0), (TABLE, np.full((2, 3), 3.0))]),

@@ -89,7 +89,7 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
     inputs = {x: Symbol(writer, x + dot) for x in inputs_of(steps, wrt)}
     found = forward(Followed(steps, writer), symbols, inputs, TG)
     for writer.origin in steps:
-        if (t := found.get(y := writer.origin[0])) is not None and y not in inputs:
+        if isinstance(t := found.get(y := writer.origin[0]), Symbol) and y not in inputs:
             if t.name:  # the tangent of another register too
                 t = f.alias(t)
             t.name = y + dot

@@ -105,7 +105,7 @@ def shift(x, axis, first=0.0):
     return jnp.moveaxis(jnp.roll(jnp.moveaxis(x, axis, 0), 1, 0).at[:1].set(first), 0, axis)
 
 
-def scan(x, a, axis):
+def recurrence(x, a, axis):
     def step(y, xa):
         y = xa[0] + xa[1] * y
         return y, y
@@ -169,7 +169,7 @@ FUNCTIONS = {
     **{op: G[op] for op in "alias column count getitem half square stopGradient unpad".split()},  # right for JAX as they are
     **{function.__name__: function for function in (
         broadcast, centered, cofactor, cofactorSlope, diagBack, dotLeft, dotRight, einsumBack, hinge, mean, oneHot,
-        part, scale, scan, shift, sigmoidCrossEntropy, ties, unbroadcast, var)},
+        part, scale, recurrence, shift, sigmoidCrossEntropy, ties, unbroadcast, var)},
     "remainder":  lambda x, y: jnp.where((r := jnp.remainder(x, y)) == 0, jnp.copysign(r, y), r),
     "floor_divide": lambda x, y: jnp.where((q := jnp.floor_divide(x, y)) == 0, jnp.copysign(q, jnp.divide(x, y)), q),
     "expDifference": lambda x, y: jnp.where(jnp.equal(x, y) & jnp.isnan(e := jnp.exp(jnp.subtract(x, y))),
