@@ -96,7 +96,8 @@ class Name(Expression):
 class Body:
     """The lines of a function under way. What it meets from outside becomes a further parameter."""
 
-    def __init__(self, parameters: Iterable[str]):
+    def __init__(self, parameters: Iterable[str], near: Mapping[int, str] = {}):
+        self.near = near  # names of what may be met, by id
         self.lines: list[tuple] = []
         self.outside: dict[int, tuple[Any, Name]] = {}
         self.level = next(Traced.levels)
@@ -106,7 +107,7 @@ class Body:
         if isinstance(a, Name) and a.body is self:
             return a
         if isinstance(a, Expression):
-            return self.outside.setdefault(id(a), (a, Name(self, getattr(a, "name", None))))[1]
+            return self.outside.setdefault(id(a), (a, Name(self, self.near.get(id(a)) or getattr(a, "name", None))))[1]
         if isinstance(a, np.ndarray):
             a = np.array(a)
             a.flags.writeable = False

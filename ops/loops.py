@@ -295,7 +295,7 @@ def through_while(rule: Callable) -> Callable:
         step = remembered("counted", function, lambda: ("def", name, (*parameters[:k], count, *parameters[k:]), lines, results), k)
         entries = [f.item(args, i) for i in range(len(parameters))]
         old = lambda i: i if i < k else i - 1
-        d = Parts({i if i < k or rule is scan_adjoint else i + 1: x for i, x in d.items()})
+        d = Parts({i + (i >= k): x for i, x in d.items() if i < k or rule is scan_tangent})
         found = rule(d, out, step, k, 1, f.bundle(*entries[:k], f.item(out, k), *entries[k:]))
         return Parts({old(i) if rule is scan_adjoint else i: x for i, x in found.items() if rule is scan_tangent or i != k})
     return contribution

@@ -1,7 +1,6 @@
 """When a Wengert list is valid, and the sentence for each way in which it is not."""
 from __future__ import annotations
 
-import itertools
 import keyword
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
@@ -72,30 +71,6 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -
                     wanted += f", and if it is a rule it stands in a list: write {op!r}: [rule]"
                 refuse_line(k, line, f"gives {op} {len(args)} argument{'s' * (len(args) != 1)}; {wanted}")
     return tuple(used)
-
-
-def functions_apart(steps: Sequence) -> list:
-    """The lines, where two functions of one name are different the later one renamed: step, step2, …"""
-    texts: dict[str, str] = {}
-
-    def renamed(a: Any, depth: int = 0) -> Any:
-        if not ops.is_function(a) or depth > 20 or not (isinstance(a[1], str) and isinstance(a[3], tuple)):
-            return a
-        name, lines = a[1], tuple(inside(line, depth + 1) for line in a[3])
-        try:
-            text = notation.definition((*a[:3], lines, a[4])).partition("(")[2]
-        except (TypeError, ValueError):
-            return a  # which is refused in a sentence
-        for k in itertools.count(2):
-            if texts.setdefault(name, text) == text:
-                return a if name == a[1] and lines == a[3] else (a[0], name, a[2], lines, a[4])
-            name = f"{a[1]}{k}"
-
-    def inside(line: Any, depth: int = 0) -> Any:
-        if isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple) and any(map(ops.is_function, line[2])):
-            return (*line[:2], tuple([renamed(a, depth) for a in line[2]]))
-        return line
-    return [inside(line) for line in steps]
 
 
 def refuse_function_literal(function: tuple, k: int, line: tuple, tables: Sequence[Mapping[str, Any]]) -> None:

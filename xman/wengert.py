@@ -7,7 +7,7 @@ from typing import Any
 
 from . import notation
 from .errors import XManError, nearest
-from .validity import as_line, functions_apart, inputs_of_valid
+from .validity import as_line, inputs_of_valid
 
 Line = tuple[str, str, tuple]
 Steps = Sequence[Line]
@@ -55,7 +55,7 @@ class WengertList(list):
         return self._inputs
 
     def _check(self, tables: Sequence[Mapping[str, Any]]) -> None:
-        super().__setitem__(slice(None), functions_apart([*map(as_line, self)]))
+        super().__setitem__(slice(None), notation.functions_apart([*map(as_line, self)]))
         self._inputs = inputs_of_valid(self, tables)
         known = self.checkedFor or {}
         self.checkedFor = {id(table): table for table in tables} | (known if len(known) < 3 else {})
