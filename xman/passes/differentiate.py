@@ -14,6 +14,7 @@ from ops import f
 from ..errors import XManError
 from ..interpreters import backprop, forward
 from ..wengert import Line, Steps, WengertList, checked_list, known_registers
+from .loops import cut_loops
 from .writer import Followed, ListWriter, Origins, Symbol
 
 TAKES_SHAPE = {"unbroadcast", "broadcast", "scatterAdd", "einsumBack"}  # op(…, like, …)
@@ -78,6 +79,7 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     for x, delta in deltas.items():
         if x not in wrt and isinstance(delta, Symbol) and (name := f"d{of}_d{x}") not in symbols:
             delta.name = delta.name or name
+    cut_loops(writer, steps, symbols)
     return [*((line, None) for line in steps), *writer.named({*symbols, seed})]
 
 
@@ -93,6 +95,7 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
             if t.name:  # the tangent of another register too
                 t = f.alias(t)
             t.name = y + dot
+    cut_loops(writer, steps, symbols)
     after: dict[Line | None, Origins] = {}
     for line, origin in writer.named({*symbols, *(t.name for t in inputs.values())}):
         after.setdefault(origin and origin[0], []).append((line, origin))
