@@ -25,13 +25,15 @@ class Facts(NamedTuple):
     flops: its operations, for each entry of the result, or a function (out, *args) -> int; elementwise: 1, and a view: 0,
     where the row does not say it. gives: bool or int where its results are never floats. view: they may lie in an argument's
     memory. commutes: its two arguments may change places. formula: its value in the language, for arrays of floats that have
-    entries: what an engine that does not have the operator computes in its place.
+    entries: what an engine that does not have the operator computes in its place. example: what gives, of the same arguments,
+    another value of the same shapes and precisions, where that takes much less time.
     """
     flops: float | Count | None = None
     gives: type = float
     view: bool = False
     commutes: bool = False
     formula: Callable | None = None
+    example: Callable | None = None
 
 
 FACTS: dict[str, Facts] = {}  # by operator

@@ -37,17 +37,17 @@ def item(b, i):
     return b[i]
 
 
-def call(function, args):
-    """The bundle of the function's results, for a bundle of its arguments."""
-    return Bundle(applied(function, args))
+def call(function, args, *, program=program):
+    """The bundle of the function's results, for a bundle of its arguments. program(function): what runs it, as in all rows here."""
+    return Bundle(applied(function, args, program))
 
 
-def cond(c, yes, no, args):
+def cond(c, yes, no, args, *, program=program):
     """The bundle of what the function `yes` makes of the bundle args where the number c holds, and else of what `no` does."""
-    return call(yes if c else no, args)
+    return call(yes if c else no, args, program=program)
 
 
-def scan(function, carries, slices, args, reverse=False):
+def scan(function, carries, slices, args, reverse=False, *, program=program):
     """The function step by step, each going on with the carries of the one before; reverse: from the last step to the first.
 
     args: the bundle of its arguments, the first carries, then the slices, arrays whose leading axis are the steps, and the
@@ -63,8 +63,7 @@ def scan(function, carries, slices, args, reverse=False):
                          "not said, since it has no slices: give it a whole number of steps as one"))
     n = next(iter(lengths.values()))
     if not n:
-        outs = applied(function, (*carry, *[x.start if type(x) is range else np.zeros(x.shape[1:], x.dtype) for x in xs], *constants))
-        return Bundle((*carry, *[np.empty((0, *np.shape(y)), getattr(y, "dtype", float)) for y in outs[k:]]))
+        return Bundle((*carry, *map(np.array, one_step(function, carries, slices, args)[k:])))
     run, outs = program(function), []
     for done, t in enumerate(range(n - 1, -1, -1) if reverse else range(n)):
         inputs = (*carry, *[x[t] for x in xs], *constants)
@@ -81,17 +80,32 @@ def scan(function, carries, slices, args, reverse=False):
     return Bundle((*carry, *outs))
 
 
-def while_loop(test, function, carries, args, most=None):
+def one_step(function, carries, slices, args, reverse=False):
+    """A value of the shapes that `scan` gives, after one step, and a second where that broadens a carry."""
+    k, m = carries, carries + slices
+    carry, n = args[:k], args[k] if np.ndim(args[k]) == 0 else len(args[k])
+    for _ in range(2):
+        results = applied(function, (*carry, *map(one_of, args[k:m]), *args[m:]))
+        carry = results[:k] if n else carry
+    return Bundle((*carry, *[np.broadcast_to(y, (n, *np.shape(y))) for y in results[k:]]))
+
+
+def one_of(x: Any) -> Any:
+    """What the first step sees of a slice."""
+    return np.int64(0) if np.ndim(x) == 0 else x[0] if len(x) else np.zeros(x.shape[1:], x.dtype)
+
+
+def while_loop(test, function, carries, args, most=None, *, program=program):
     """The function on its own results as long as test, of the same arguments, gives a number that holds; at most `most` times.
 
     args: the bundle of the first carries, and of the constants. The bundle of the last carries, and the number of steps.
     """
     carry, constants, n = args[:carries], args[carries:], 0
     try:
-        while applied(test, (*carry, *constants))[0]:
+        while applied(test, (*carry, *constants), program)[0]:
             if n == most:
                 raise ValueError(f"{test[1]} still holds after {n:,} steps of {function[1]}; if the loop does end, allow it more, most=")
-            results = applied(function, (*carry, *constants))
+            results = applied(function, (*carry, *constants), program)
             if n < 2:
                 same_kinds(function, carry, results, broadens=not n)
             carry, n = results, n + 1
@@ -100,7 +114,7 @@ def while_loop(test, function, carries, args, most=None):
     return Bundle((*carry, n))
 
 
-def applied(function: Function, args: Sequence[Any]) -> tuple:
+def applied(function: Function, args: Sequence[Any], program: Callable = program) -> tuple:
     """The function's results; an error names its line."""
     if len(args) != len(function[2]):
         raise ValueError(f"{function[1]} takes {', '.join(function[2])}, and the bundle has {len(args)}")
@@ -315,7 +329,7 @@ def of_scan(out, function, k, slices, args, reverse=False):
     """The operations of a step, as often as there are steps."""
     xs = args[k:k + slices]
     n = xs[0] if np.ndim(xs[0]) == 0 else len(xs[0])
-    return n and n * of_function(out, function, (*args[:k], *[0 if np.ndim(x) == 0 else x[0] for x in xs], *args[k + slices:]))
+    return n and n * of_function(out, function, (*args[:k], *map(one_of, xs), *args[k + slices:]))
 
 
 def zero_or(d: Parts, i: int, like: Any) -> Any:
@@ -331,7 +345,8 @@ operator("call",       call,       None, applying(adjoint, "back"), tangents=[No
 operator("cond",       cond,       None, None, None, applying(adjoint, "back"),
          tangents=[None, None, None, applying(tangent, "dot")],
          flops=lambda out, c, yes, no, args: of_function(out, yes if c else no, args))
-operator("scan",       scan,       None, None, None, scan_adjoint, None, tangents=[None, None, None, scan_tangent, None], flops=of_scan)
+operator("scan",       scan,       None, None, None, scan_adjoint, None, tangents=[None, None, None, scan_tangent, None],
+         flops=of_scan, example=one_step)
 operator("while_loop", while_loop, None, None, None, through_while(scan_adjoint), None,
          tangents=[None, None, None, through_while(scan_tangent), None],
          flops=lambda out, test, function, k, args, most=None: out[k] * of_function(out, function, args))

@@ -3,13 +3,14 @@ from __future__ import annotations
 
 import importlib
 import itertools
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import ops
-from ops.table import MANY
+from ops.facts import FACTS, MANY
 
 from ..errors import XManError
 from ..interpreters import eval
@@ -87,17 +88,19 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
     """The program for these values. Raises XManError where the list does not run on them."""
     values = {name: on_host(values[name]) for name in steps.inputs}
     keep = dict.fromkeys((*outputs, *inplace.values()))
-    wanted = eval(steps, values)  # what fails, fails here and in words
+    table = ops.G if not any(ops.facts_of(op).example for _, op, _ in steps) else ChainMap(
+        {op: facts.example for op, facts in FACTS.items() if facts.example}, ops.G)  # no loop is gone through for its shapes
+    wanted = eval(steps, values, table)  # what fails, fails here and in words
     wanted = {name: kind_of(wanted[name]) for name in keep}
     lines, constants = lifted(steps)
     short = simplify(lines, keep, values | constants, EXACT + lowered())
-    found = eval(short, values | constants)
+    found = eval(short, values | constants, table)
     if any(not same(kind_of(found[name]), kind) for name, kind in wanted.items()):
-        short, found = lines, eval(lines, values | constants)  # a rewrite has changed a type: a list of many precisions
+        short, found = lines, eval(lines, values | constants, table)  # a rewrite has changed a type: a list of many precisions
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
     others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
     for dst, op, args in short:
-        if op in ops.table.OURS and all(a in constants for a in registers(args)):
+        if op in ops.table.OURS and not ops.facts_of(op).example and all(a in constants for a in registers(args)):
             constants[dst] = found[dst]
     lines = settled([line for line in short if line[0] not in constants], kinds, keep)
     constants = {x: constants[x] for x in dict.fromkeys((*lines.inputs, *keep)) if x in constants}

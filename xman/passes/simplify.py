@@ -9,6 +9,7 @@ import numpy as np
 
 import ops
 from ops.facts import MANY, arity, parameters
+from ops.loops import one_of
 
 from ..errors import XManError
 from ..interpreters.shapes import stand_in
@@ -136,7 +137,7 @@ class Simplifier(ListWriter):
             return None
         try:
             with np.errstate(all="ignore"):
-                return self.G[op](*map(self.value, args))
+                return (ops.facts_of(op).example or self.G[op])(*map(self.value, args))
         except TimeoutError:
             raise  # of a clock
         except Exception:  # whatever it is, the line is written as it stands, and raises it when it runs
@@ -154,13 +155,16 @@ class Simplifier(ListWriter):
             return args
         k, m = (args[1], args[1] + args[2]) if op == "scan" else (args[2], args[2]) if op == "while_loop" else (0, 0)
         inputs = self.example.get(id(found.get(args[3 if op in ("scan", "while_loop") else -1])))
+        if inputs is not None and op == "scan" and (after := self.evaluated(op, (*args[:3], inputs))) is not None and any(
+                np.shape(x) != np.shape(y) for x, y in zip(inputs[:k], after, strict=False)):
+            inputs = None  # the first step broadens a carry: a body is for all steps
         return tuple([self.simple_body(a, k, m, inputs) if ops.is_function(a) else a for a in args])
 
     def simple_body(self, function: tuple, k: int, m: int, inputs: Sequence | None) -> tuple:
         _, name, parameters, lines, results = function
         steps, likes = WengertList(lines), None
         if inputs is not None:
-            likes = {p: one_slice(x) if k <= i < m else x for i, (p, x) in enumerate(zip(parameters, inputs, strict=True))}
+            likes = {p: one_of(x) if k <= i < m else x for i, (p, x) in enumerate(zip(parameters, inputs, strict=True))}
             likes = {p: np.float64(x) if type(x) is float else x for p, x in likes.items() if p in steps.inputs}
         computed = [r for r in dict.fromkeys(results) if r not in parameters]
         rewrites = [row for rows in self.rewrites.values() for row in rows]
@@ -227,8 +231,3 @@ class Simplifier(ListWriter):
 
 def kind_of_value(x: Any) -> tuple[tuple, np.dtype]:
     return np.shape(x), getattr(x, "dtype", None) or np.asarray(x).dtype
-
-
-def one_slice(x: Any) -> Any:
-    """What a step sees of a slice."""
-    return np.int64(0) if np.ndim(x) == 0 else x[0] if len(x) else np.zeros(x.shape[1:], x.dtype)
