@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .bodies import Body, Bundle, Function, Parts, Run, explained, moves, program, reaches, remembered, unlike
+from .bodies import Body, Bundle, Function, Parts, Run, explained, is_function, moves, program, reaches, remembered, unlike
 from .derived import bare
 from .expression import f
 from .facts import operations
@@ -54,9 +54,15 @@ def scan(function, carries, slices, args, reverse=False, *, program=program):
     constants, which are the same in all. Where a slice is the whole number n, the steps are 0, …, n − 1. The function returns the
     carries for the next step, and then what it gives. The bundle of the last carries, and of what all steps gave, stacked.
     """
+    if not is_function(function):
+        raise ValueError("the first argument of scan is a function")
     k, m = carries, carries + slices
+    if len(args) != len(function[2]):
+        raise ValueError(f"{function[1]} takes {', '.join(function[2])}, and the bundle has {len(args)}")
     carry, constants = args[:k], args[m:]
     xs = [range(x) if np.ndim(x) == 0 and np.asarray(x).dtype.kind in "iu" else x for x in args[k:m]]
+    if lacking := [p for p, x in zip(function[2][k:m], xs, strict=True) if not hasattr(x, "__len__") or np.shape(x) == ()]:
+        raise ValueError(f"a slice is an array with a leading axis, or a whole number of steps; {lacking[0]} is neither")
     lengths = {p: len(x) for p, x in zip(function[2][k:m], xs, strict=True)}
     if len({*lengths.values()}) != 1:
         raise ValueError(f"the steps of {function[1]} are " + (", ".join(f"{n} by {p}" for p, n in lengths.items()) or
@@ -336,17 +342,17 @@ def zero_or(d: Parts, i: int, like: Any) -> Any:
     return d[i] if i in d else f.broadcast(0.0, like)
 
 
-#        op            value       rule per argument
+#        op            value       rule per argument; what they give may lie in an argument's memory
 operator("bundle",     bundle,     Each(lambda i: lambda d, out, *arrays: zero_or(d, i, arrays[i])),
-         tangents=Each(lambda i: lambda t, out, *arrays: Parts({i: t})), flops=0)
+         tangents=Each(lambda i: lambda t, out, *arrays: Parts({i: t})), view=True)
 operator("item",       item,       lambda d, out, b, i: Parts({i: d}), None,
-         tangents=[lambda t, out, b, i: zero_or(t, i, out), None], flops=0)
-operator("call",       call,       None, applying(adjoint, "back"), tangents=[None, applying(tangent, "dot")], flops=of_function)
+         tangents=[lambda t, out, b, i: zero_or(t, i, out), None], view=True)
+operator("call",       call,       None, applying(adjoint, "back"), tangents=[None, applying(tangent, "dot")], view=True, flops=of_function)
 operator("cond",       cond,       None, None, None, applying(adjoint, "back"),
-         tangents=[None, None, None, applying(tangent, "dot")],
+         tangents=[None, None, None, applying(tangent, "dot")], view=True,
          flops=lambda out, c, yes, no, args: of_function(out, yes if c else no, args))
 operator("scan",       scan,       None, None, None, scan_adjoint, None, tangents=[None, None, None, scan_tangent, None],
-         flops=of_scan, example=one_step)
+         view=True, flops=of_scan, example=one_step)
 operator("while_loop", while_loop, None, None, None, through_while(scan_adjoint), None,
-         tangents=[None, None, None, through_while(scan_tangent), None],
+         tangents=[None, None, None, through_while(scan_tangent), None], view=True,
          flops=lambda out, test, function, k, args, most=None: out[k] * of_function(out, function, args))

@@ -69,6 +69,8 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -
                 wanted = f"it takes {takes(table[op])}" if callable(table[op]) else f"its rules are for {most}"
                 if callable(table[op]) and least == len(args) + 2 and table is not ops.G:
                     wanted += f", and if it is a rule it stands in a list: write {op!r}: [rule]"
+                if op == "scan" and len(args) == 3:
+                    wanted += "; what was scan(x, a, axis) is called recurrence(x, a, axis) now"
                 refuse_line(k, line, f"gives {op} {len(args)} argument{'s' * (len(args) != 1)}; {wanted}")
     return tuple(used)
 
@@ -87,8 +89,8 @@ def refuse_function_literal(function: tuple, k: int, line: tuple, tables: Sequen
         raise XManError(f"line {k}, in the function {notation.shortened(name)}: {error}") from None
     assigned = {dst for dst, _, _ in lines}
     if open_ := [a for a in (*free, *results) if a not in parameters and a not in assigned]:
-        refuse_line(k, line, f"applies {name}, where {open_[0]} is neither a parameter nor assigned: a function is closed, so make it "
-                        "a parameter")
+        refuse_line(k, line, f"applies {name}, where {open_[0]} is neither a parameter nor assigned: a function is closed, so "
+                        "make it a parameter")
     if twice := [p for p in parameters if p in assigned or parameters.count(p) > 1]:
         refuse_line(k, line, f"applies {name}, where {twice[0]} is a parameter and given a second time")
 

@@ -37,7 +37,8 @@ def items_read(lines: Iterable[tuple], before: Mapping[Key, tuple] = {}, named: 
     return result
 
 
-def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], Any], before: Mapping[Key, tuple] = {}) -> list[tuple]:
+def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], Any], before: Mapping[Key, tuple] = {}
+            ) -> list[tuple]:
     """The lines that lead to keep, where what applies a function gives what is read of it, and takes what that needs.
 
     lines, before: as of `items_read`. fresh(): a register for a bundle that is shorter than it was.
@@ -76,7 +77,8 @@ def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], A
 def cut_loops(writer: ListWriter, steps: WengertList, symbols: Mapping[str, Symbol]) -> None:
     """Leave out of what was written, where the list has such lines, what leads to no register with a name."""
     if any(op in APPLYING or op == "while_loop" for _, op, _ in steps):
-        before = {id(symbols[dst]): (op, tuple([symbols[a] if isinstance(a, str) else a for a in args])) for dst, op, args in steps}
+        before = {id(symbols[dst]): (op, tuple([symbols[a] if isinstance(a, str) else a for a in args]))
+                  for dst, op, args in steps}
         named = {id(line.out) for line in writer.lines if line.out.name}
         lines = trimmed(items_read(writer.lines, before, named), named, lambda: Symbol(writer), before)
         writer.lines = [WrittenLine(*line) for line in lines]

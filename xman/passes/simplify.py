@@ -16,7 +16,7 @@ from ..interpreters.shapes import stand_in
 from ..notation import shortened, shown
 from ..register import literal
 from ..wengert import Steps, WengertList, checked_list, known_registers, needed, temporaries
-from .loops import APPLYING, items_read, trimmed
+from .loops import items_read, trimmed
 from .patterns import Rewrite, equal, key_of
 from .rewrites import EXACT
 from .writer import ListWriter, Origins, Symbol
@@ -150,7 +150,7 @@ class Simplifier(ListWriter):
         return value if type(value) in (int, float) else None
 
     def with_simple_bodies(self, op: str, args: tuple, found: Mapping[str, Any]) -> tuple:
-        """The arguments of a line, the functions among them simplified, for the shapes of their arguments where they are known."""
+        """The arguments of a line, the functions among them simplified, for the shapes that they meet where these are known."""
         if not any(map(ops.is_function, args)):
             return args
         k, m = (args[1], args[1] + args[2]) if op == "scan" else (args[2], args[2]) if op == "while_loop" else (0, 0)

@@ -51,6 +51,7 @@ class Step:
     def items(self) -> list[Item]:
         """The nodes at the top, numbers that follow one another together."""
         found: list[Item] = []
+        held: dict[str, list[str]] = {}  # the roots that Python's objects hold
         nodes, k = self.tree.body, 0
         while k < len(nodes):
             node, group = nodes[k], [nodes[k]]
@@ -58,6 +59,9 @@ class Step:
             if isinstance(node, (Product, Call)):
                 how = "call" if isinstance(node, Call) else "product"
                 touched = [v.root for v in node.views] + ([node.target.root] if node.target else [])
+                if how == "call":
+                    touched += [x for a in node.args if isinstance(a, str) for x in held.get(a, ())]
+                    held |= {} if node.target else {node.dst: touched}
                 found.append(Item(how, node, list(dict.fromkeys(touched))))
                 continue
             while isinstance(node, Line) and k < len(nodes) and isinstance(nodes[k], Line):
