@@ -11,4 +11,5 @@ from .table import DG, OURS, TG, Each, G, elementwise, linear, operator
 
 OURS.update(G)  # from here on these names are taken
 
-__all__ = ["Bundle", "DG", "Each", "Expression", "G", "TG", "elementwise", "f", "facts_of", "is_function", "linear", "operations", "operator"]
+__all__ = ["Bundle", "DG", "Each", "Expression", "G", "TG", "elementwise", "f", "facts_of", "is_function", "linear", "operations",
+           "operator"]

@@ -46,10 +46,11 @@ def program(function: Function) -> Callable:
         for k, (dst, op, args) in enumerate(lines):
             space[f"op{k}"] = G[op]
             space |= {f"a{k}_{j}": a for j, a in enumerate(args)}
-            text.append(f"    {names[dst]} = op{k}({', '.join(names[a] if type(a) is str else f'a{k}_{j}' for j, a in enumerate(args))})")
+            called = ", ".join([names[a] if type(a) is str else f"a{k}_{j}" for j, a in enumerate(args)])
+            text.append(f"    {names[dst]} = op{k}({called})")
         exec("\n".join([*text, f"    return {''.join(f'{names[r]}, ' for r in results) or '()'}"]), space)
         return space["run"]
-    return remembered("program", function, made)
+    return remembered("program", function, made, *[G[op] for _, op, _ in function[3]])  # which a user may define anew
 
 
 KNOWN: dict[tuple, tuple] = {}

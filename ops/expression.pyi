@@ -126,8 +126,8 @@ class f:
     def bundle(*arrays: Any) -> Any:
         r"""The arrays in one register."""
     @staticmethod
-    def call(function: Any, args: Any, program: Any = <function program at 0x7f599fdf3f60>) -> Any:
-        r"""The bundle of the function's results, for a bundle of its arguments. program(function): what runs it, as in all rows here."""
+    def call(function: Any, args: Any) -> Any:
+        r"""The bundle of the function's results, for a bundle of its arguments. program(function): what runs it, here and below."""
     @staticmethod
     def cbrt(x: Any) -> Any: ...
     @staticmethod
@@ -159,7 +159,7 @@ class f:
     def concat(axis: Any, *arrays: Any) -> Any:
         r"""The arrays one after another along an axis that they have."""
     @staticmethod
-    def cond(c: Any, yes: Any, no: Any, args: Any, program: Any = <function program at 0x7f599fdf3f60>) -> Any:
+    def cond(c: Any, yes: Any, no: Any, args: Any) -> Any:
         r"""The bundle of what the function `yes` makes of the bundle args where the number c holds, and else of what `no` does."""
     @staticmethod
     def convolve(a: Any, v: Any) -> Any:
@@ -428,7 +428,7 @@ class f:
     def scale(x: Any, w: Any) -> Any:
         r"""x·w, and 0 wherever x is 0, even if w is infinite or NaN: a branch not taken sends back nothing."""
     @staticmethod
-    def scan(function: Any, carries: Any, slices: Any, args: Any, reverse: Any = False, program: Any = <function program at 0x7f599fdf3f60>) -> Any:
+    def scan(function: Any, carries: Any, slices: Any, args: Any, reverse: Any = False) -> Any:
         r"""The function step by step, each going on with the carries of the one before; reverse: from the last step to the first."""
     @staticmethod
     def scatterAdd(d: Any, like: Any, *keys: Any) -> Any:
@@ -536,7 +536,7 @@ class f:
     def where(c: Any, x: Any, y: Any) -> Any:
         r"""x where c holds, else y."""
     @staticmethod
-    def while_loop(test: Any, function: Any, carries: Any, args: Any, most: Any = None, program: Any = <function program at 0x7f599fdf3f60>) -> Any:
+    def while_loop(test: Any, function: Any, carries: Any, args: Any, most: Any = None) -> Any:
         r"""The function on its own results as long as test, of the same arguments, gives a number that holds; at most `most` times."""
     @staticmethod
     def words(x: Any, vocabulary: Any) -> Any:

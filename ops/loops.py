@@ -1,4 +1,4 @@
-"""The rows that apply functions: `call` once, `cond` one of two, `scan` along the leading axis, `while_loop` as long as a test holds.
+"""The rows that apply functions: `call` once, `cond` one of two, `scan` step by step, `while_loop` as long as a test holds.
 
 A line has one destination, so what has several results is a register that holds a bundle of arrays:
 
@@ -38,7 +38,7 @@ def item(b, i):
 
 
 def call(function, args, *, program=program):
-    """The bundle of the function's results, for a bundle of its arguments. program(function): what runs it, as in all rows here."""
+    """The bundle of the function's results, for a bundle of its arguments. program(function): what runs it, here and below."""
     return Bundle(applied(function, args, program))
 
 
@@ -110,7 +110,7 @@ def while_loop(test, function, carries, args, most=None, *, program=program):
     try:
         while applied(test, (*carry, *constants), program)[0]:
             if n == most:
-                raise ValueError(f"{test[1]} still holds after {n:,} steps of {function[1]}; if the loop does end, allow it more, most=")
+                raise ValueError(f"{test[1]} still holds after {n:,} steps of {function[1]}; if it does end, give it more, most=")
             results = applied(function, (*carry, *constants), program)
             if n < 2:
                 same_kinds(function, carry, results, broadens=not n)
@@ -137,10 +137,11 @@ def same_kinds(function: Function, carry: Sequence, results: Sequence, broadens:
         kinds = [x.dtype for x in (old, new) if hasattr(x, "dtype")]
         wider = len(before) <= len(after) and all(a in (1, b) for a, b in zip(before[::-1], after[::-1], strict=False))
         if before != after and not (broadens and wider):
-            raise ValueError(f"{function[1]} takes {p} of shape {before} and hands it on with shape {after}; a carry keeps its shape")
+            raise ValueError(f"{function[1]} takes {p} of shape {before} and hands it on with shape {after}; "
+                             "a carry keeps its shape")
         if len({*kinds}) > 1:
-            raise ValueError(f"{function[1]} takes {p} as {kinds[0]} and hands it on as {kinds[1]}; begin with {p} as {kinds[1]}, "
-                             f"or end with astype")
+            raise ValueError(f"{function[1]} takes {p} as {kinds[0]} and hands it on as {kinds[1]}; begin with {p} as "
+                             f"{kinds[1]}, or end with astype")
 
 
 # ---- the derivative of a function is a function -----------------------------------------------------------------------
@@ -181,7 +182,7 @@ def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write:
 
 
 def adjoint(function: Function, k: int, m: int, given: frozenset[int], every: frozenset[int] | None = None) -> Derived:
-    """The adjoint of a step, of which the results `given` have a delta. every: the parameters whose delta is wanted at any rate."""
+    """The adjoint of a step whose results `given` have a delta. every: the parameters whose delta is wanted at any rate."""
     _, _, parameters, _, results = function
     mine = {*given}
     while more := {i for i in range(k) if parameters[i] in reaches(function, [results[j] for j in mine])} - mine:
@@ -189,7 +190,8 @@ def adjoint(function: Function, k: int, m: int, given: frozenset[int], every: fr
     live = reaches(function, [results[j] for j in mine])
     sent = [i for i, p in enumerate(parameters) if p in live and (i >= k or i in mine) or i in (every or ())]
     outs = {("out", j): r for j, r in enumerate(results) if j >= k and r not in parameters and r not in results[k:j]}
-    tags = ({("from", i): f"d{parameters[i]}" for i in sorted(mine) if i < k} | {("sum", i): f"d{parameters[i]}" for i in sent if i >= m},
+    tags = ({("from", i): f"d{parameters[i]}" for i in sorted(mine) if i < k}
+            | {("sum", i): f"d{parameters[i]}" for i in sent if i >= m},
             {("before" if i < k else "of", i): p for i, p in enumerate(parameters[:m])}
             | {("along", j): f"d{results[j]}" for j in sorted(mine) if j >= k} | outs,
             {("of", i): p for i, p in enumerate(parameters) if i >= m})
@@ -299,8 +301,9 @@ def applying(make: Callable, end: str) -> Callable:
         if len(choice) == 3:  # the two take and give the same
             both = [make(function, 0, n, frozenset(d)).gives for function in choice[1:]]
             every = frozenset(i for gives in both for _, i in gives)
-        steps = [remembered(end, function, lambda function=function: make(function, 0, n, frozenset(d), every), n, frozenset(d), every)
-                 for function in (choice[1:] or choice)]
+        given = frozenset(d)
+        made = lambda function: remembered(end, function, lambda: make(function, 0, n, given, every), given, every)
+        steps = [*map(made, choice[1:] or choice)]
         how = called if len(steps) == 1 else lambda step, b: f.cond(choice[0], *[s.function for s in steps], b)
         found = steps[0].run(how, sources(choice[-1], 0, n, args, out, False) | {"along": d.__getitem__})
         return Parts({i: x for (_, i), x in found.items()})
@@ -347,7 +350,8 @@ operator("bundle",     bundle,     Each(lambda i: lambda d, out, *arrays: zero_o
          tangents=Each(lambda i: lambda t, out, *arrays: Parts({i: t})), view=True)
 operator("item",       item,       lambda d, out, b, i: Parts({i: d}), None,
          tangents=[lambda t, out, b, i: zero_or(t, i, out), None], view=True)
-operator("call",       call,       None, applying(adjoint, "back"), tangents=[None, applying(tangent, "dot")], view=True, flops=of_function)
+operator("call",       call,       None, applying(adjoint, "back"), tangents=[None, applying(tangent, "dot")],
+         view=True, flops=of_function)
 operator("cond",       cond,       None, None, None, applying(adjoint, "back"),
          tangents=[None, None, None, applying(tangent, "dot")], view=True,
          flops=lambda out, c, yes, no, args: of_function(out, yes if c else no, args))

@@ -135,7 +135,7 @@ def from_text(text: str) -> list[tuple]:
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         if header and not line[0].isspace():
-            raise XManError(f"line {number} of the text stands where {header[0]} has not returned; it ends as in     return h1, h1")
+            raise XManError(f"line {number} of the text stands where {header[0]} has not returned; it ends with return h1")
         if line.startswith("def "):
             header = (*header_of_text(number, line), [])
         elif header and (found := returned(line)) is not None:
@@ -144,7 +144,7 @@ def from_text(text: str) -> list[tuple]:
         else:
             (header[2] if header else lines).append(line_of_text(number, line, functions))
     if header:
-        raise XManError(f"the text ends before {header[0]} returns; its last line is as in     return h1, h1")
+        raise XManError(f"the text ends before {header[0]} returns; a function ends with return h1")
     return lines
 
 

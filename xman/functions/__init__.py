@@ -10,7 +10,7 @@ from ..numpy import decompositions, orders, sequences, table  # NumPy's function
 from ..scipy import distributions, functions, matrices
 from .dual import Dual, derivative
 from .jacobian import Count, hessian, jacobian
-from .loops import call, cond, map, scan, while_loop  # noqa: A004
+from .loops import call, cond, map, scan, while_loop
 from .trace import trace
 from .transforms import grad, hvp, jvp, value_and_grad, vjp
 

@@ -14,6 +14,7 @@ from ops import Expression, f
 from ops.bodies import Body, Function, Name, unlike
 
 from ..errors import XManError
+from ..manager import XMan
 from .arraylike import ArrayLike, plain
 from .derivative import callable_or_refused, name_of
 from .trace import parameter_names, unused, watched
@@ -21,7 +22,8 @@ from .tracer import CallTape, Tracer, is_on, kept, listed
 from .trees import flattened_tree, leaf_names, look, unflatten
 
 
-def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None, reverse: bool = False, keep: bool = True) -> tuple:
+def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None, reverse: bool = False, keep: bool = True
+         ) -> tuple:
     """(the last carry, all y stacked) of carry, y = fn(carry, x) for each x along the leading axis of xs.
 
         >>> h, H = xman.scan(lambda h, x: (np.tanh(h @ U + x @ W), h), h0, X)
@@ -43,7 +45,8 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
     def step(*leaves):
         result = fn(unflatten(carries, leaves[:k]), unflatten(xs, leaves[k:m]))
         if not (isinstance(result, tuple) and len(result) == 2):
-            raise XManError(f"{name_of(fn)} returned {type(result).__name__}; scan wants a pair (carry, y), y None where there is none")
+            raise XManError(f"{name_of(fn)} returned a {type(result).__name__}; scan wants a pair (carry, y), y None where there "
+                            "is none")
         (after, mine), (y, ys) = [flattened_tree(part) for part in result]
         if look(mine) != look(carries):
             raise XManError(f"{name_of(fn)} returned the carry {mine} and was given {carries}; they have to be alike")
@@ -57,7 +60,7 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
     return unflatten(carries, items(found, range(k))), unflatten(ys, items(found, range(k, k + n)))
 
 
-def map(fn: Callable, xs: Any) -> Any:  # noqa: A001
+def map(fn: Callable, xs: Any) -> Any:
     """All fn(x) stacked, for each x along the leading axis of xs: a scan without carries, and so with derivatives row by row.
 
     xs and the results are arrays, numbers and registers, or lists, tuples and dicts of them. Raises XManError as `scan` does.
@@ -87,7 +90,8 @@ def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
     """
     (one, inputs, shape), (other, others, like) = procedure(yes, args, "yes"), procedure(no, args, "no")
     if look(shape[0]) != look(like[0]):
-        raise XManError(f"{name_of(yes)} returns {shape[0]} and {name_of(no)} {like[0]}; the two branches of cond return the same structure")
+        raise XManError(f"{name_of(yes)} returns {shape[0]} and {name_of(no)} {like[0]}; the branches of cond return the same "
+                        "structure")
     n = len(flattened_tree(args)[0])
     one, other = joined(one, other, n)
     c = c if isinstance(c, Expression) else np.asarray(c)[()]
@@ -105,7 +109,8 @@ def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_00
     step, others, after = procedure(fn, (carry,), "step")
     structure = flattened_tree(carry)[1]
     if len(whether[4]) != 1 or look(after[0]) != look(structure):
-        raise XManError(f"{name_of(test)} returns one truth value, and {name_of(fn)} a carry {structure}; found {shape[0]} and {after[0]}")
+        raise XManError(f"{name_of(test)} returns one truth value, and {name_of(fn)} a carry {structure}; found {shape[0]} and "
+                        f"{after[0]}")
     n = len(flattened_tree(carry)[0])
     whether, step = joined(whether, step, n)
     found = f.while_loop(whether, step, n, f.bundle(*inputs, *others[n:]), most)
@@ -172,9 +177,15 @@ def joined(one: Function, other: Function, n: int) -> tuple[Function, Function]:
 
 def names_around(fn: Callable) -> dict[int, str]:
     """The names that fn has for what it takes from around it, by the ids of these."""
-    fn = inspect.unwrap(fn)
-    cells = zip(getattr(getattr(fn, "__code__", None), "co_freevars", ()), getattr(fn, "__closure__", None) or (), strict=False)
-    return {id(cell.cell_contents): name for name, cell in cells}
+    fn, found = inspect.unwrap(fn), {}
+    for name, cell in zip(getattr(getattr(fn, "__code__", None), "co_freevars", ()), getattr(fn, "__closure__", None) or (), strict=False):
+        try:
+            found[id(cell.cell_contents)] = name
+        except ValueError:
+            continue  # it has no value yet
+        if isinstance(cell.cell_contents, XMan):
+            found |= {id(register): own for own, register in vars(cell.cell_contents).items()}
+    return found
 
 
 def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str], examples: Sequence) -> tuple[Function, list]:
@@ -195,8 +206,9 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str], ex
         starts = [Tracer(np.asarray(plain(x))[()], tape) for x in examples]
         ends, variables = watched(run, starts, {}, code_of=fn)
         if tape.guards:
-            raise XManError(f"{next(iter(tape.guards.values()))[1]}: {name_of(fn)} goes by a value here, and it is written once for all "
-                            "values; write np.where, or xman.cond for a branch that is costly")
+            line = next(iter(tape.guards.values()))[1]
+            raise XManError(f"{line}: {name_of(fn)} goes by a value here, and it is written once for all values; write np.where, "
+                            "or xman.cond for a branch that is costly")
         for i, end in enumerate(ends):
             if not is_on(tape, end):
                 tape.append((Tracer(np.asarray(plain(end))[()], tape), "alias", (entry(end),)))
