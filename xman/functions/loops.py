@@ -200,7 +200,7 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str], ex
         ends, variables = watched(run, body.starts, {}, code_of=fn)
         for word, value in variables.items():
             if isinstance(value, Name) and value.body is body and value.name is None:
-                value.name = unused(word, ())
+                value.name = word + "1" * (word in words)  # h = tanh(h …) makes h1 of h
         return body.function(name, [(None, end) for end in ends])
     with CallTape(exact=False, guards={}) as tape:
         starts = [Tracer(np.asarray(plain(x))[()], tape) for x in examples]
@@ -216,7 +216,7 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str], ex
         names = {id(x): word for x, word in zip(starts, words, strict=True)}
         for word, value in variables.items():
             if isinstance(value, Tracer) and value.tape is tape and id(value) not in names:
-                names[id(value)] = unused(word, names.values())
+                names[id(value)] = unused(word + "1" * (word in words), names.values())
         outside: dict[int, tuple[Any, str]] = {}
 
         def around(a: Any, _: str) -> Any:
