@@ -4,9 +4,9 @@ One file a family; a row is one call of `elementwise`, `linear` or `operator` (s
 file of your own is the same call: `operator("cube", lambda x: x * x * x)` has its derivatives already.
 """
 from . import activations, arithmetic, functions, indexing, linear_maps, loops, matrices, reductions
-from .bodies import Bundle, is_function
 from .expression import Expression, f
 from .facts import facts_of, operations
+from .loops import Bundle, is_function
 from .table import DG, OURS, TG, Each, G, elementwise, linear, operator
 
 OURS.update(G)  # from here on these names are taken

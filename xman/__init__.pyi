@@ -32,11 +32,6 @@ from .functions import jvp as jvp
 from .functions import trace as trace
 from .functions import value_and_grad as value_and_grad
 from .functions import vjp as vjp
-from .functions.loops import call as call
-from .functions.loops import cond as cond
-from .functions.loops import map as map
-from .functions.loops import scan as scan
-from .functions.loops import while_loop as while_loop
 from .interpreters import Report as Report
 from .interpreters import backprop as backprop
 from .interpreters import check as check
@@ -45,6 +40,11 @@ from .interpreters import forward as forward
 from .interpreters import partials as partials
 from .interpreters import shapes as shapes
 from .jitted import jit as jit
+from .loops import call as call
+from .loops import cond as cond
+from .loops import map as map
+from .loops import scan as scan
+from .loops import while_loop as while_loop
 from .manager import XMan as XMan
 from .matrices import GaussNewton as GaussNewton
 from .matrices import Hessian as Hessian

@@ -8,7 +8,6 @@ that lines apply stands before them, `def step(h, x): …`, and is applied by it
 from __future__ import annotations
 
 import ast
-import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -23,47 +22,9 @@ WORDS = ("array", "float", "slice")  # what the text form calls; no register may
 
 
 def to_text(steps: Sequence[tuple]) -> str:
-    lines, renamed = apart_from_operators(functions_apart(steps))
-    functions = [definition(function) + "\n" for function in functions_in(lines)]
+    lines, renamed = apart_from_operators(ops.loops.functions_apart(steps, definition))
+    functions = [definition(function) + "\n" for function in ops.loops.functions_in(lines)]
     return "\n".join([f"# {said}" for said in renamings(renamed)] + functions + [as_text(line) for line in lines])
-
-
-def functions_in(lines: Iterable[tuple]) -> list[tuple]:
-    """The functions that the lines apply, each once by its name, and before it those that it applies."""
-    found: dict[str, tuple] = {}
-
-    def gather(lines: Iterable[tuple]) -> None:
-        for _, _, args in lines:
-            for a in args:
-                if ops.is_function(a) and a[1] not in found:
-                    gather(a[3])
-                    found[a[1]] = a
-    gather(lines)
-    return [*found.values()]
-
-
-def functions_apart(steps: Sequence) -> list:
-    """The lines, where two functions of one name are different the later one renamed: step, step2, …"""
-    texts: dict[str, str] = {}
-
-    def renamed(a: Any, depth: int = 0) -> Any:
-        if not ops.is_function(a) or depth > 20 or not (isinstance(a[1], str) and isinstance(a[3], tuple)):
-            return a
-        name, lines = a[1], tuple(inside(line, depth + 1) for line in a[3])
-        try:
-            text = definition((*a[:3], lines, a[4])).partition("(")[2]
-        except (TypeError, ValueError):
-            return a  # which is refused in a sentence
-        for k in itertools.count(2):
-            if texts.setdefault(name, text) == text:
-                return a if name == a[1] and lines == a[3] else (a[0], name, a[2], lines, a[4])
-            name = f"{a[1]}{k}"
-
-    def inside(line: Any, depth: int = 0) -> Any:
-        if isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple) and any(map(ops.is_function, line[2])):
-            return (*line[:2], tuple([renamed(a, depth) for a in line[2]]))
-        return line
-    return [inside(line) for line in steps]
 
 
 def definition(function: tuple) -> str:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import ops
-from ops import bodies
+from ops.loops import bodies
 
 from ..wengert import WengertList
 
@@ -26,7 +26,7 @@ def compiled_body(engine: str, function: bodies.Function) -> Callable:
 def body_on(engine: str, function: bodies.Function) -> Callable:
     from .door import Compiled
     _, _, parameters, lines, results = function
-    plain, computed = bodies.program(function), list(dict.fromkeys(r for r in results if r not in parameters))
+    plain, computed = bodies.as_python(function), list(dict.fromkeys(r for r in results if r not in parameters))
     if not computed:
         return plain
     body = Compiled(WengertList(lines), computed, engine, None)

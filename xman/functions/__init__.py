@@ -10,9 +10,7 @@ from ..numpy import decompositions, orders, sequences, table  # NumPy's function
 from ..scipy import distributions, functions, matrices
 from .dual import Dual, derivative
 from .jacobian import Count, hessian, jacobian
-from .loops import call, cond, map, scan, while_loop
 from .trace import trace
 from .transforms import grad, hvp, jvp, value_and_grad, vjp
 
-__all__ = ["Count", "Dual", "call", "cond", "derivative", "grad", "hessian", "hvp", "jacobian", "jvp", "map", "scan", "trace",
-           "value_and_grad", "vjp", "while_loop"]
+__all__ = ["Count", "Dual", "derivative", "grad", "hessian", "hvp", "jacobian", "jvp", "trace", "value_and_grad", "vjp"]

@@ -15,7 +15,7 @@ from .parts import activation_called, bias, glorot, outputs_and_loss
 class Sequences(XMan):
     """Reads `steps` inputs (n, features) and gives outputs (n, classes) from the last hidden state h (n, hidden).
 
-    unrolled: each step has lines of its own, inputs X1, X2, … and states h1, h2, …; else they are one loop, along the leading axis
+    unrolled: each step has lines of its own, inputs X1, X2, … and states h1, h2, …; else they are one loop along the leading axis
     of the input X (steps, n, features), to the last state h, which has as many lines however long it is (None: up to 49 steps).
 
     A subclass says in `cell(X, h, …)` which states a step comes to; for each letter g of its `gates` there are parameters
@@ -46,7 +46,7 @@ class Sequences(XMan):
             for name, register in {"X": X, **state}.items():
                 setattr(self, f"{name}{t}", register)
         if not self.unrolled:
-            from ..functions.loops import scan
+            from ..loops import scan
 
             def step(state, X):
                 return dict(zip(self.states, self.cell(X, *state.values()), strict=True)), None

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ops.bodies import Function
+from ops.loops.bodies import Function
 
 from ..wengert import WengertList, needed
 from .writer import ListWriter, Symbol, WrittenLine
@@ -13,7 +13,7 @@ APPLYING = {"call": 0, "scan": 0, "cond": 1}  # where the functions begin; what 
 Key = Any  # of a register: its name, or a Symbol's id
 
 
-def key(a: Any) -> Key:
+def register_key(a: Any) -> Key:
     return a if isinstance(a, str) else id(a)
 
 
@@ -25,14 +25,14 @@ def items_read(lines: Iterable[tuple], before: Mapping[Key, tuple] = {}, named: 
     """
     definition, same, seen, result = dict(before), {}, {}, []
     for out, op, args, *rest in lines:
-        args = tuple([same.get(key(a), a) if type(a) is not int else a for a in args])
-        if op == "item" and key(out) not in named:
-            made, of = definition.get(key(args[0]), ("", ()))
-            x = of[args[1]] if made == "bundle" else seen.setdefault((key(args[0]), args[1]), out)
+        args = tuple([same.get(register_key(a), a) if type(a) is not int else a for a in args])
+        if op == "item" and register_key(out) not in named:
+            made, of = definition.get(register_key(args[0]), ("", ()))
+            x = of[args[1]] if made == "bundle" else seen.setdefault((register_key(args[0]), args[1]), out)
             if x is not out and not isinstance(x, (int, float)):
-                same[key(out)] = x
+                same[register_key(out)] = x
                 continue
-        definition[key(out)] = op, args
+        definition[register_key(out)] = op, args
         result.append((out, op, args, *rest))
     return result
 
@@ -43,34 +43,35 @@ def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], A
 
     lines, before: as of `items_read`. fresh(): a register for a bundle that is shorter than it was.
     """
-    definition = {**before, **{key(out): (op, args) for out, op, args, *_ in lines}}
+    definition = {**before, **{register_key(out): (op, args) for out, op, args, *_ in lines}}
     wanted, read, result, moved = set(keep), {}, [], {}
     for out, op, args, *rest in reversed(lines):
-        if key(out) not in wanted:
+        if register_key(out) not in wanted:
             continue
-        registers = [a for a in args if key(a) in definition or isinstance(a, str)]
+        registers = [a for a in args if register_key(a) in definition or isinstance(a, str)]
         if op != "item":
-            read |= {key(a): None for a in registers}  # as a whole
-        elif (some := read.setdefault(key(args[0]), set())) is not None:
+            read |= {register_key(a): None for a in registers}  # as a whole
+        elif (some := read.setdefault(register_key(args[0]), set())) is not None:
             some.add(args[1])
-        if op in APPLYING and (some := read.get(key(out))) is not None and key(out) not in keep:
+        if op in APPLYING and (some := read.get(register_key(out))) is not None and register_key(out) not in keep:
             which = 3 if op == "scan" else len(args) - 1
             functions, counts, b = args[APPLYING[op]:which], args[1:3] if op == "scan" else (), args[which]
-            made, entries = definition.get(key(b), ("", ()))
+            made, entries = definition.get(register_key(b), ("", ()))
             if made == "bundle":
                 functions = functions[:1] if op == "scan" else functions
                 cut = shorter(functions, *(counts or (0, len(entries))), some, loop=op == "scan")
                 if cut:
-                    functions, counts, places, moved[key(out)] = *cut[:1], cut[1] if op == "scan" else (), cut[2], cut[3]
+                    functions, counts, places, moved[register_key(out)] = *cut[:1], cut[1] if op == "scan" else (), cut[2], cut[3]
                     short = fresh()
                     args = (*args[:APPLYING[op]], *functions, *counts, short, *args[which + 1:])
                     taken = tuple(entries[i] for i in places)
-                    wanted.update(key(a) for a in (*args, *taken) if not isinstance(a, (int, float)))
+                    wanted.update([register_key(a) for a in (*args, *taken) if not isinstance(a, (int, float))])
                     result += [(out, op, args, *rest), (short, "bundle", taken, *rest)]
                     continue
-        wanted.update(map(key, registers))
+        wanted.update(map(register_key, registers))
         result.append((out, op, args, *rest))
-    return [(out, op, (args[0], moved[key(args[0])][args[1]]) if op == "item" and key(args[0]) in moved else args, *rest)
+    placed = lambda b, i: (b, moved[register_key(b)][i]) if register_key(b) in moved else (b, i)
+    return [(out, op, placed(*args) if op == "item" else args, *rest)
             for out, op, args, *rest in reversed(result)]
 
 

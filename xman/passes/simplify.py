@@ -9,7 +9,7 @@ import numpy as np
 
 import ops
 from ops.facts import MANY, arity, parameters
-from ops.loops import one_of
+from ops.loops.values import one_of
 
 from ..errors import XManError
 from ..interpreters.shapes import stand_in

@@ -5,13 +5,14 @@ which are its parameters and what its lines assign. It is closed: weights come i
 """
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .derived import Traced, back, looked, values_on
-from .expression import DG, TG, Expression, G, f
+from ..derived import Traced, back, looked, values_on
+from ..expression import DG, TG, Expression, G, f
 
 Function = tuple  # ("def", name, parameters, lines, results)
 
@@ -34,9 +35,49 @@ class Parts(dict):
         return Parts({**self, **other, **{i: self[i] + other[i] for i in self.keys() & other.keys()}})
 
 
+# ---- as parts of a list -----------------------------------------------------------------------------------------------
+
+def functions_in(lines: Iterable[tuple]) -> list[tuple]:
+    """The functions that the lines apply, each once by its name, and before it those that it applies."""
+    found: dict[str, tuple] = {}
+
+    def gather(lines: Iterable[tuple]) -> None:
+        for _, _, args in lines:
+            for a in args:
+                if is_function(a) and a[1] not in found:
+                    gather(a[3])
+                    found[a[1]] = a
+    gather(lines)
+    return [*found.values()]
+
+
+def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> list:
+    """The lines, where two functions of one name are different the later one renamed: step, step2, …; definition: their text."""
+    texts: dict[str, str] = {}
+
+    def renamed(a: Any, depth: int = 0) -> Any:
+        if not is_function(a) or depth > 20 or not (isinstance(a[1], str) and isinstance(a[3], tuple)):
+            return a
+        name, lines = a[1], tuple(inside(line, depth + 1) for line in a[3])
+        try:
+            text = definition((*a[:3], lines, a[4])).partition("(")[2]
+        except (TypeError, ValueError):
+            return a  # which is refused in a sentence
+        for k in itertools.count(2):
+            if texts.setdefault(name, text) == text:
+                return a if name == a[1] and lines == a[3] else (a[0], name, a[2], lines, a[4])
+            name = f"{a[1]}{k}"
+
+    def inside(line: Any, depth: int = 0) -> Any:
+        if isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple) and any(map(is_function, line[2])):
+            return (*line[:2], tuple([renamed(a, depth) for a in line[2]]))
+        return line
+    return [inside(line) for line in steps]
+
+
 # ---- running --------------------------------------------------------------------------------------------------------
 
-def program(function: Function) -> Callable:
+def as_python(function: Function) -> Callable:
     """The function on arrays: Python that calls the operators' values one after another, with names of its own."""
     def made():
         _, _, parameters, lines, results = function
@@ -155,7 +196,7 @@ def unlike(words: Iterable[str], taken: Iterable[str]) -> Iterator[str]:
 
 # ---- differentiating ------------------------------------------------------------------------------------------------
 
-class Run:
+class TapedRun:
     """One run of a function on what stands for its registers, on a tape: its values, and both modes along it."""
 
     def __init__(self, function: Function, inputs: Sequence[Any], known: Mapping[str, Any] = {}):

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from ops import Expression, f
-from ops.bodies import Body, Function, Name, unlike
+from ops.loops.bodies import Body, Function, Name, unlike
 
 from ..errors import XManError
+from ..functions.arraylike import ArrayLike, plain
+from ..functions.derivative import callable_or_refused, name_of
+from ..functions.trace import parameter_names, unused, watched
+from ..functions.tracer import CallTape, Tracer, is_on, kept, listed
+from ..functions.trees import flattened_tree, leaf_names, look, unflatten
 from ..manager import XMan
-from .arraylike import ArrayLike, plain
-from .derivative import callable_or_refused, name_of
-from .trace import parameter_names, unused, watched
-from .tracer import CallTape, Tracer, is_on, kept, listed
-from .trees import flattened_tree, leaf_names, look, unflatten
 
 
 def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None, reverse: bool = False, keep: bool = True
@@ -54,7 +54,7 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
         return [*after, *y, *[c for c in after if keep and not any(c is other for other in y)]]
 
     words = words_of(fn, [carries, xs], ["t"] if xs is None else ())
-    function, outside = function_of(fn, "step", step, words, [*first, *[one_of(x) for x in slices]])
+    function, outside = function_of(fn, "step", step, words, [*first, *[slice_seen(x) for x in slices]])
     found = f.scan(function, k, m - k, f.bundle(*[entry(x) for x in first], *slices, *outside), *[True] * reverse)
     ys, n = shape
     return unflatten(carries, items(found, range(k))), unflatten(ys, items(found, range(k, k + n)))
@@ -93,7 +93,7 @@ def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
         raise XManError(f"{name_of(yes)} returns {shape[0]} and {name_of(no)} {like[0]}; the branches of cond return the same "
                         "structure")
     n = len(flattened_tree(args)[0])
-    one, other = joined(one, other, n)
+    one, other = with_parameters_of_both(one, other, n)
     c = c if isinstance(c, Expression) else np.asarray(c)[()]
     return unflatten(shape[0], items(f.cond(c, one, other, f.bundle(*inputs, *others[n:])), range(len(one[4]))))
 
@@ -112,7 +112,7 @@ def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_00
         raise XManError(f"{name_of(test)} returns one truth value, and {name_of(fn)} a carry {structure}; found {shape[0]} and "
                         f"{after[0]}")
     n = len(flattened_tree(carry)[0])
-    whether, step = joined(whether, step, n)
+    whether, step = with_parameters_of_both(whether, step, n)
     found = f.while_loop(whether, step, n, f.bundle(*inputs, *others[n:]), most)
     return unflatten(structure, items(found, range(n)))
 
@@ -130,7 +130,7 @@ def entry(x: Any) -> Any:
     return kept(np.asarray(x)[()])
 
 
-def one_of(x: Any) -> Any:
+def slice_seen(x: Any) -> Any:
     """What a step sees of a slice; of a whole number n one of 0, …, n − 1. XManError for what has no steps."""
     if isinstance(x, Expression) and not isinstance(x, ArrayLike):
         return x
@@ -166,7 +166,7 @@ def procedure(fn: Callable, args: Sequence, role: str) -> tuple[Function, list, 
     return function, [*[entry(x) for x in leaves], *outside], shape
 
 
-def joined(one: Function, other: Function, n: int) -> tuple[Function, Function]:
+def with_parameters_of_both(one: Function, other: Function, n: int) -> tuple[Function, Function]:
     """The two with the parameters of both: the first n are those of both, and then come those of one and of the other."""
     def with_more(function: Function, place: int, words: Sequence[str]) -> Function:
         p = function[2]
@@ -178,7 +178,8 @@ def joined(one: Function, other: Function, n: int) -> tuple[Function, Function]:
 def names_around(fn: Callable) -> dict[int, str]:
     """The names that fn has for what it takes from around it, by the ids of these."""
     fn, found = inspect.unwrap(fn), {}
-    for name, cell in zip(getattr(getattr(fn, "__code__", None), "co_freevars", ()), getattr(fn, "__closure__", None) or (), strict=False):
+    names, cells = getattr(getattr(fn, "__code__", None), "co_freevars", ()), getattr(fn, "__closure__", None) or ()
+    for name, cell in zip(names, cells, strict=False):
         try:
             found[id(cell.cell_contents)] = name
         except ValueError:
