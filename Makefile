@@ -21,7 +21,7 @@ bench: .venv/ready
 
 .venv/ready: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,grade,dev,docs]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,grade,dev,docs,browser]'
 	touch $@
 
 clean:

@@ -91,21 +91,23 @@ def through_softmax(d, out, x, axis=-1):
 
 
 #            op            value       rule
-elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), limited(lambda d, out, x: d * (out * (1.0 - out))))
-elementwise("logSigmoid",  logSigmoid, limited(lambda d, out, x: d * f.sigmoid(-x)), flops=3, formula=logSigmoid)
-elementwise("relu",        relu,       lambda d, out, x: f.scale(x > 0, d),             formula=relu)
+elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), limited(lambda d, out, x: d * (out * (1.0 - out))),
+            tame=True)
+elementwise("logSigmoid",  logSigmoid, limited(lambda d, out, x: d * f.sigmoid(-x)), flops=3, formula=logSigmoid, tame=True)
+elementwise("relu",        relu,       lambda d, out, x: f.scale(x > 0, d),             formula=relu, flow="chosen")
 elementwise("leakyRelu",   leakyRelu,  lambda d, out, x, slope=0.01: f.where(x > 0, d, slope * d),
-                                       lambda d, out, x, slope=0.01: d * f.minimum(x, 0), flops=2, formula=leakyRelu)
+                                       lambda d, out, x, slope=0.01: d * f.minimum(x, 0), flops=2, formula=leakyRelu, tame=True)
 elementwise("elu",         elu,        lambda d, out, x, alpha=1.0: f.where(x > 0, d, d * (out + alpha)),
-                                       lambda d, out, x, alpha=1.0: d * f.expm1(f.minimum(x, 0)), flops=3, formula=elu)
-elementwise("softplus",    softplus,   limited(lambda d, out, x: d * f.sigmoid(x)), flops=3, formula=softplus)
-elementwise("silu",        silu,       lambda d, out, x: d * (f.sigmoid(x) * (1.0 + (x - out))), flops=2, formula=silu)
-elementwise("gelu",        gelu,       lambda d, out, x: d * (normal(x) + x * density(x)), flops=5, formula=gelu)
+                                       lambda d, out, x, alpha=1.0: d * f.expm1(f.minimum(x, 0)), flops=3, formula=elu, tame=True)
+elementwise("softplus",    softplus,   limited(lambda d, out, x: d * f.sigmoid(x)), flops=3, formula=softplus,
+            tame=True, convex=True)
+elementwise("silu",        silu,       lambda d, out, x: d * (f.sigmoid(x) * (1.0 + (x - out))), flops=2, formula=silu, tame=True)
+elementwise("gelu",        gelu,       lambda d, out, x: d * (normal(x) + x * density(x)), flops=5, formula=gelu, tame=True)
 operator(   "softmax",     softmax,    through_softmax, None,  # symmetric, so its own tangent
-            tangents=[through_softmax, None], flops=5, formula=softmax_of_entries)
+            tangents=[through_softmax, None], flops=5, formula=softmax_of_entries, tame=True)
 operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out) * f.sum(d, axis, True), None,
             tangents=[lambda t, out, x, axis=-1: t - f.sum(f.exp(out) * t, axis, True), None],
-            flops=5, formula=logSoftmax_of_entries)
+            flops=5, formula=logSoftmax_of_entries, tame=True)
 
 
 # ---- losses ---------------------------------------------------------------------------------------------------------
@@ -224,17 +226,17 @@ operator(   "crossEntropy",        crossEntropy,         lambda d, out, p, y: -d
                                                          lambda d, out, p, y: f.unbroadcast(-d * f.log(p), y),
             tangents=[lambda t, out, p, y: -f.sum(t * f.ratio(f.oneHot(y, p), p), -1, True),
                       lambda t, out, p, y: -f.sum(t * f.log(p), -1, True)],
-            flops=of_input(3), formula=crossEntropy_of_entries)
+            flops=of_input(3), formula=crossEntropy_of_entries, tame=True)
 operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmaxCrossEntropy,
                                                          lambda d, out, z, y: f.unbroadcast(-d * f.logSoftmax(z), y),
             tangents=[lambda t, out, z, y: f.sum(t * through_softmaxCrossEntropy(1.0, out, z, y), -1, True),
                       lambda t, out, z, y: -f.sum(t * f.logSoftmax(z), -1, True)],
-            flops=of_input(7), formula=softmaxCrossEntropy_of_entries)
+            flops=of_input(7), formula=softmaxCrossEntropy_of_entries, tame=True, convex=True)
 elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda d, out, z, y: d * (f.sigmoid(z) - f.oneHot(y, z)),
                                                          lambda d, out, z, y: -d * z,
-            flops=11, formula=sigmoidCrossEntropy_of_entries)
+            flops=11, formula=sigmoidCrossEntropy_of_entries, tame=True, convex=True)
 elementwise("squaredError",        squaredError,         lambda d, out, x, v: d * (x - f.oneHot(v, x)),
                                                          lambda d, out, x, v: d * (f.oneHot(v, x) - x),
-            flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))))
-operator(   "hinge",               hinge,                through_hinge, hinge_to_target, flops=of_input(8))
+            flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))), tame=True, convex=True)
+operator(   "hinge",               hinge,                through_hinge, hinge_to_target, flops=of_input(8), tame=True)
 linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None, view=True)

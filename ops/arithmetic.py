@@ -106,40 +106,41 @@ def of_comparisons(out, x, *_):
 
 #            op            value          rule per argument
 elementwise("add",        np.add,        lambda d, out, x, y: d,
-                                         lambda d, out, x, y: d,                        commutes=True)
+                                         lambda d, out, x, y: d,                        commutes=True, flow="sum")
 elementwise("subtract",   np.subtract,   lambda d, out, x, y: d,
-                                         lambda d, out, x, y: -d)
+                                         lambda d, out, x, y: -d,                       flow="sum")
 elementwise("mul",        np.multiply,   lambda d, out, x, y: d * y,
-                                         lambda d, out, x, y: d * x,                    commutes=True)
+                                         lambda d, out, x, y: d * x,                    commutes=True, flow="product", tame=True)
 elementwise("divide",     np.divide,     lambda d, out, x, y: d / y,
-                                         limited(lambda d, out, x, y: -(d * out / y), 1))
+                                         limited(lambda d, out, x, y: -(d * out / y), 1), flow="product")
 elementwise("power",      np.power,      through_base,
                                          lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))),
             flops=of_power)
 elementwise("remainder",  np.remainder,  lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d * f.floor_divide(x, y))
 elementwise("ratio",      ratio,         lambda d, out, x, y: f.scale(f.not_equal(1.0 / y, 0.0), d / y),
-                                         lambda d, out, x, y: -f.ratio(f.scale(out, d), y))
+                                         lambda d, out, x, y: -f.ratio(f.scale(out, d), y), flow="kept")
 elementwise("scale",      scale,         lambda d, out, x, w: d * w,
-                                         lambda d, out, x, w: f.scale(x, d))
+                                         lambda d, out, x, w: f.scale(x, d),            flow="kept")
 elementwise("maximum",    np.maximum,    lambda d, out, x, y: f.scale(f.share(x, y), d),
-                                         lambda d, out, x, y: f.scale(f.share(y, x), d))
+                                         lambda d, out, x, y: f.scale(f.share(y, x), d), flow="chosen")
 elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.scale(f.share(y, x), d),
-                                         lambda d, out, x, y: f.scale(f.share(x, y), d))
+                                         lambda d, out, x, y: f.scale(f.share(x, y), d), flow="chosen")
 elementwise("where",      where,         None,
                                          lambda d, out, c, x, y: f.where(c, d, 0.0),
-                                         lambda d, out, c, x, y: f.where(c, 0.0, d))
+                                         lambda d, out, c, x, y: f.where(c, 0.0, d),    numpy="where")
 elementwise("clip",       clip,          lambda d, out, x, *to: d if all(b is None for b in to) else f.scale(f.equal(x, out), d),
                                          lambda d, out, x, lo=None, hi=None: f.scale(x < lo, d),
                                          lambda d, out, x, lo=None, hi=None: f.scale(x > hi, d), view=True,
-            formula=clip_of_entries)
+            formula=clip_of_entries, flow="chosen")
 
-elementwise("negative",   np.negative,   lambda d, out, x: -d)
+elementwise("negative",   np.negative,   lambda d, out, x: -d,                          flow="same")
 elementwise("reciprocal", reciprocal,    limited(lambda d, out, x: -(d * out / x)), formula=reciprocal)
-elementwise("square",     square,        lambda d, out, x: d * (2 * x),                 formula=square)
-elementwise("half",       half,          lambda d, out, x: f.half(d),                   formula=half)
-elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True)
-elementwise("abs",        np.abs,        lambda d, out, x: d * f.sign(x))     # abs′(0) = 0
+elementwise("square",     square,        lambda d, out, x: d * (2 * x),                 formula=square, tame=True, convex=True)
+elementwise("half",       half,          lambda d, out, x: f.half(d),                   formula=half, flow="same")
+elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True, tame=True)
+elementwise("abs",        np.abs,        lambda d, out, x: d * f.sign(x),
+            tame=True, squared="square")     # abs′(0) = 0
 operator(   "sign",       np.sign,       None,                                          flops=1)
 
 # without derivative
@@ -154,10 +155,10 @@ operator("isfinite",     np.isfinite,    None,                                  
 operator("signbit",      np.signbit,     None,                                          flops=1, gives=bool)
 operator("floor",        np.floor,       None,                                          flops=1)
 operator("ceil",         np.ceil,        None,                                          flops=1)
-operator("round",        round_,         None, None,                                    flops=1, view=True)
+operator("round",        round_,         None, None,                                    flops=1, view=True, numpy="round")
 operator("trunc",        np.trunc,       None,                                          flops=1)
 operator("floor_divide", np.floor_divide, None, None,                                   flops=1)
-operator("argmax",       argmax,         None, None, flops=of_input(1), gives=int)
+operator("argmax",       argmax,         None, None, flops=of_input(1), gives=int, numpy="argmax")
 operator("argsort",      argsort,        None, None, flops=of_comparisons, gives=int)
 operator("detSign",      detSign,        None,                                          flops=cubic(2 / 3))
 operator("stopGradient", stopGradient,   None, view=True, formula=alias)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .expression import DG, Expression, Rule, f
+from .facts import Facts, facts_of
 
 
 def traced(value: Callable, i: int) -> Rule:
@@ -16,7 +17,7 @@ def traced(value: Callable, i: int) -> Rule:
     return lambda d, out, *args: pullback(lambda x: value(*args[:i], x, *args[i + 1:]), args[i], d)
 
 
-def transposed(rule: Rule, i: int) -> Rule:
+def tangent_of(rule: Rule, i: int) -> Rule:
     """The tangent rule that belongs to an adjoint rule: rule(u, …) is Jᵀu, so going back through it with t gives J t."""
     return lambda t, out, *args: pullback(lambda u: rule(u, out, *args), f.broadcast(0.0, out), t)
 
@@ -95,15 +96,15 @@ class Masked(Expression):
     def record(self, op, args):
         out = getattr(f, op)(*[a.value if type(a) is Masked else a for a in args])
         first = next(a for a in args if type(a) is Masked)
-        if first.flow and op in PRODUCTS and not any([type(a) in (int, float) and math.isfinite(a) for a in args]):
+        if first.flow and facts_of(op).flow in PRODUCTS and not any([type(a) in (int, float) and math.isfinite(a) for a in args]):
             out = f.where(first.flow(), out, 0.0)
         flow = flow_of(op, args, out, "flow")
         steep = flow if all([a.steep is a.flow for a in args if type(a) is Masked]) else flow_of(op, args, out, "steep")
         return Masked(out, flow, steep, self.forward)
 
 
-def limited(rule: Rule, i: int = 0, grows: bool = False) -> Rule:
-    """The rule for argument i, x, of an operator of which 0·∞ is known: it settles, or it grows as the exponential does.
+def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -> Rule:
+    """The rule for argument i, x, of an operator of which 0·∞ is known: it settles, it grows as the exponential does, or both.
 
     Where an infinite x has a finite result, x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. Where a finite x has an infinite one
     by growth, ∂out/∂x / out is finite. So along a way through infinite values that begins at the one and ends at the other
@@ -124,6 +125,7 @@ def limited(rule: Rule, i: int = 0, grows: bool = False) -> Rule:
         elif grows:
             steep = once(lambda: chosen(f.logical_or(f.isfinite(out), f.logical_not(f.isfinite(d.value))), part.steep, nowhere))
         return Masked(value, part.flow, steep, d.forward)
+    contribution.limits = ("grows",) * grows + ("settles",) * settles
     return contribution
 
 
@@ -163,47 +165,34 @@ def bare(x: Any) -> Any:
 def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
     """Whether something may be kept out, by one of the lines or by the seeds, where a slope may be infinite."""
     lines = [*lines]
-    ops = {op for _, op, _ in lines}
-    return "where" in ops or not TAME.issuperset(ops) and (
-        not SELECTING.isdisjoint(ops) or any(d.flow for d in seeds) or not GROWING.isdisjoint(ops) and settles(lines) or
+    facts = {op: facts_of(op) for _, op, _ in lines}
+    return "where" in facts or not all([known.tame for known in facts.values()]) and (
+        any([known.flow in SELECTING for known in facts.values()]) or any(d.flow for d in seeds) or settles(lines, facts) or
         any(op == "power" and type(args[1]) in (int, float) and args[1] == 0 for _, op, args in lines))
 
 
-def settles(lines: Iterable) -> bool:
+def settles(lines: Iterable, facts: Mapping[str, Facts]) -> bool:
     """Whether what grows comes to what settles."""
     grown: set = set()
     name = lambda a: a if type(a) is str else id(a)
     for dst, op, args in lines:
         if not grown.isdisjoint(map(name, args)):
-            if op in SETTLING:
+            if facts[op].settles:
                 return True
             grown.add(name(dst))
-        elif op in GROWING:
+        elif facts[op].grows:
             grown.add(name(dst))
     return False
 
 
-GROWING = {"exp", "exp2", "expm1", "sinh", "cosh"}
-SETTLING = {"exp", "exp2", "expm1", "divide", "reciprocal", "tanh", "arctan", "erf", "erfc", "sigmoid", "softplus", "logSigmoid"}
-SELECTING = {"maximum", "minimum", "clip", "relu", "max", "min", "getitem", "take", "part", "concat", "stack", "pad", "unpad",
-             "diag", "diagBack", "scatterAdd", "shift", "scale", "ratio"}
 Flow = Callable[[], Any] | None
-PRODUCTS = {"mul", "divide", "scale", "ratio"}
-SAME = PRODUCTS | {"negative", "half", "astype"}  # linear in the delta, entry by entry
-MOVED = {"broadcast", "unbroadcast", "reshape", "transpose", "mT", "flip", "roll", "getitem", "take", "part", "unpad", "sum",
-         "mean", "cumsum", "trace", "diag"}  # linear, with no zeros of their own
-FILLED = {"scatterAdd", "pad", "diagBack", "einsumBack", "concat", "stack", "shift"}  # with zeros among what is moved
-TAME = MOVED | FILLED | set((  # of finite arguments they have finite slopes
-    "add subtract mul negative square half alias abs astype maximum minimum clip relu leakyRelu elu softplus sigmoid "
-    "logSigmoid silu gelu tanh sin cos arctan arcsinh erf erfc dot dotLeft dotRight outer einsum softmax logSoftmax "
-    "logsumexp logaddexp max min norm squaredNorm frobeniusNorm crossEntropy softmaxCrossEntropy sigmoidCrossEntropy "
-    "squaredError hinge centered var std stopGradient oneHot equal not_equal less less_equal greater greater_equal "
-    "logical_and logical_or logical_not isnan isfinite sign count ties argmax argsort").split())
+MOVED, PRODUCTS, SELECTING = {"moved", "part"}, {"product", "kept"}, {"part", "filled", "chosen", "kept"}  # as Facts has them
 
 
 def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     """Where out = op(*args) flows, some of which are Masked; what is not moved entry by entry flows if any of it does."""
-    if kind == "steep" and op not in PRODUCTS and all([a.steep is by_value for a in args if type(a) is Masked]):
+    how = facts_of(op).flow
+    if kind == "steep" and how not in PRODUCTS and all([a.steep is by_value for a in args if type(a) is Masked]):
         return by_value  # as yet no 0 of it has met an infinite number
     flows = [a.where(kind) for a in args if type(a) is Masked]
     if op == "where":
@@ -211,16 +200,16 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
         return once(lambda: chosen(args[0], *flows)) if flows != [None, None] else None
     if op == "scale" and type(args[0]) is not Masked:  # 0 where that is 0
         return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
-    if op in FILLED or op in MOVED and flows[0]:
+    if how == "filled" or how in MOVED and flows[0]:
         share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else a for a in args]))
         flow = once(lambda: f.not_equal(share(), 0.0))
         flow.share, flow.out = share, out  # which is moved on as it is
         return flow
-    if None in flows or op in ("add", "subtract") and len(flows) < 2:
+    if None in flows or how == "sum" and len(flows) < 2:
         return None
-    if op in ("add", "subtract"):
+    if how == "sum":
         return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
-    return flows[0] if op in SAME else once(
+    return flows[0] if how == "same" or how in PRODUCTS else once(
         lambda: f.not_equal(f.sum(shares(next(a for a in args if type(a) is Masked), kind)), 0.0))
 
 
@@ -270,7 +259,7 @@ class Traced(Expression):
         return out
 
 
-ROOTS = {"norm": "squaredNorm", "frobeniusNorm": "squaredNorm", "std": "var", "abs": "square"}
+ROOTS: dict[str, str] = {}  # the facts `squared`, by operator
 
 
 def squares(steps: Sequence, table: Mapping[str, Any], kept: Collection[str] = ()) -> dict[str, tuple[str, tuple]]:

@@ -57,11 +57,12 @@ class Expression:
 
 
 # Python's operators, and NumPy's methods
+INFIX = {"add": "add", "sub": "subtract", "mul": "mul", "truediv": "divide", "pow": "power", "matmul": "dot",
+         "and": "logical_and", "or": "logical_or", "lt": "less", "le": "less_equal", "gt": "greater",
+         "ge": "greater_equal", "eq": "equal", "ne": "not_equal"}
 for _op in ("sum", "mean", "max", "min"):
     setattr(Expression, _op, lambda self, axis=None, keepdims=False, op=_op: getattr(f, op)(self, axis=axis, keepdims=keepdims))
-for _name, _op in {"add": "add", "sub": "subtract", "mul": "mul", "truediv": "divide", "pow": "power", "matmul": "dot",
-                   "and": "logical_and", "or": "logical_or", "lt": "less", "le": "less_equal", "gt": "greater",
-                   "ge": "greater_equal", "eq": "equal", "ne": "not_equal"}.items():
+for _name, _op in INFIX.items():
     setattr(Expression, f"__{_name}__", lambda self, other, op=_op: getattr(f, op)(self, other))
     setattr(Expression, f"__r{_name}__", lambda self, other, op=_op: getattr(f, op)(other, self))
 for _name, _op in {"neg": "negative", "abs": "abs", "invert": "logical_not"}.items():

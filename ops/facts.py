@@ -25,8 +25,15 @@ class Facts(NamedTuple):
     flops: its operations, for each entry of the result, or a function (out, *args) -> int; elementwise: 1, and a view: 0,
     where the row does not say it. gives: bool or int where its results are never floats. view: they may lie in an argument's
     memory. commutes: its two arguments may change places. formula: its value in the language, for arrays of floats that have
-    entries: what an engine that does not have the operator computes in its place. example: what gives, of the same arguments,
-    another value of the same shapes and precisions, where that takes much less time.
+    entries: what an engine that does not have the operator computes in its place. squared: the operator that gives its square,
+    where it is a root. example: what gives, of the same arguments, another value of the same shapes and precisions, where that
+    takes much less time. convex: in its first argument. numpy: the function of NumPy that it is, arguments and all, where its
+    value is no ufunc.
+
+    Where numbers are infinite, `ops.derived` asks for these. tame: of finite arguments it has finite slopes. flow: what becomes
+    of a zero that stands for nothing. "moved": its entries are its argument's in other places, or sums of them; "part": of
+    some alone; "filled": with zeros among them; "chosen": those that are not hand no adjoint on; "sum", "same" (a multiple) and
+    "product": entry by entry; "kept": a product of which 0·∞ is 0. grows, settles: as `limited` says of its rules.
     """
     flops: float | Count | None = None
     gives: type = float
@@ -34,14 +41,23 @@ class Facts(NamedTuple):
     commutes: bool = False
     formula: Callable | None = None
     example: Callable | None = None
+    tame: bool = False
+    flow: str = ""
+    grows: bool = False
+    settles: bool = False
+    squared: str = ""
+    convex: bool = False
+    numpy: str = ""
 
 
 FACTS: dict[str, Facts] = {}  # by operator
+NOTHING = Facts()
+TAME = {"moved", "part", "filled", "chosen", "sum", "same"}  # the flows of rows that are tame
 
 
 def facts_of(op: str) -> Facts:
     """What is known of an operator; of one that has no row here, nothing."""
-    return FACTS.get(op, Facts())
+    return FACTS.get(op, NOTHING)
 
 
 def operations(op: str) -> Count | None:

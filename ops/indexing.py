@@ -82,10 +82,10 @@ def days(x):
     return np.where(np.isnat(dates), np.nan, dates.astype("datetime64[ms]").astype(np.int64) / 86_400_000.0)
 
 
-linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)), view=True)
+linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)), view=True, flow="part")
 linear("scatterAdd", scatterAdd, Each(lambda i: None, lambda u, out, d, like, *keys: f.getitem(u, *keys), None),
-       flops=of_input(1))
-linear("take",       take,       through_take, None, None,                              flops=0)
+       flops=of_input(1), flow="filled")
+linear("take",       take,       through_take, None, None,                              flops=0, flow="part", numpy="take")
 
 operator("codes",      codes,      None, None,                                          flops=0, gives=int)
 operator("characters", characters, None, None,                                          flops=0, gives=int)

@@ -180,14 +180,14 @@ def mT(x):
     return np.swapaxes(x, -1, -2)
 
 
-def leading(x, axis):
+def keys_before(x, axis):
     """The key of all that stands before an axis of x."""
     return (slice(None),) * np.lib.array_utils.normalize_axis_index(axis, x.ndim)
 
 
 def flip(x, axis=None):
     """x with its entries in reverse order along axis."""
-    return x[(*leading(x, axis), slice(None, None, -1))] if type(axis) is int else np.flip(x, axis)
+    return x[(*keys_before(x, axis), slice(None, None, -1))] if type(axis) is int else np.flip(x, axis)
 
 
 def roll(x, shift, axis=None):
@@ -253,10 +253,10 @@ def inverse(axes):
 
 
 #       op             value        rule per argument
-linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None, flops=0)
+linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None, flops=0, flow="moved")
 linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None,
-       flops=of_sum, view=True)
-linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0)
+       flops=of_sum, view=True, flow="moved")
+linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0, flow="same")
 linear("dot",          dot,         lambda d, out, a, b: f.dotLeft(d, a, b),
                                     lambda d, out, a, b: f.dotRight(d, a, b),           flops=of_product)
 linear("dotLeft",      dotLeft,     lambda u, out, d, a, b: f.dot(u, b),
@@ -267,28 +267,31 @@ linear("dotRight",     dotRight,    lambda u, out, d, a, b: f.dot(a, u),
                                     None,                                               flops=of_adjoint)
 linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape(b, (-1,)), a),
                                     lambda d, out, a, b: f.reshape(f.reshape(a, (-1,)) @ d, b),
-            flops=1, formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)))
+            flops=1, formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)), numpy="outer")
 linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None), flops=of_letters, view=True)
-linear("einsumBack",   einsumBack,  einsumBack_rule, None, None, flops=of_sum, view=True)
+linear("einsumBack",   einsumBack,  einsumBack_rule, None, None, flops=of_sum, view=True, flow="filled")
 linear("convolve",     convolve,    lambda d, out, a, v: f.correlate(d, v),
                                     lambda d, out, a, v: f.correlate(d, a), flops=lambda out, a, v: 2 * a.size * v.size)
 linear("correlate",    correlate,   lambda d, out, a, v: f.convolve(d, v),
                                     lambda d, out, a, v: f.correlate(a, d), flops=lambda out, a, v: 2 * out.size * v.size)
-linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True)
-linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None, view=True)
-linear("mT",           mT,          lambda d, out, x: f.mT(d),                          view=True)
-linear("flip",         flip,        lambda d, out, x, axis=None: f.flip(d, axis), None, view=True)
+linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved")
+linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None,
+            view=True, flow="moved", numpy="transpose")
+linear("mT",           mT,          lambda d, out, x: f.mT(d),                          view=True, flow="moved")
+linear("flip",         flip,        lambda d, out, x, axis=None: f.flip(d, axis), None, view=True, flow="moved", numpy="flip")
 linear("roll",         roll,        lambda d, out, x, n, axis=None:
                                         f.roll(d, tuple(-k for k in n) if isinstance(n, tuple) else -n, axis), None, None,
-            flops=0)
-linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None, flops=0)
-linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None,   view=True)
+            flops=0, flow="moved", numpy="roll")
+linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None, flops=0, flow="filled", numpy="pad")
+linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None,   view=True, flow="part")
 linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: alone(f.concat, i, axis, d, arrays)),
-       view=True)
-linear("diag",         diag,        lambda d, out, x, k=0: f.diagBack(d, x, k), None,   view=True)
-linear("diagBack",     diagBack,    lambda u, out, d, x, k=0: f.diag(u, k), None, None, view=True)
+       view=True, flow="part")
+linear("diag",         diag,        lambda d, out, x, k=0: f.diagBack(d, x, k), None,   view=True, flow="part", numpy="diag")
+linear("diagBack",     diagBack,    lambda u, out, d, x, k=0: f.diag(u, k), None, None, view=True, flow="filled")
 # linear in all arguments together: the tangent of one stands among zeros
 operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
-         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None), flops=0)
+         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None),
+            flops=0, flow="filled")
 operator("stack", stack, Each(lambda i: lambda d, out, axis, *arrays: f.take(d, i - 1, axis), None),
-         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.stack, i - 1, axis, t, arrays), None), flops=0)
+         tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.stack, i - 1, axis, t, arrays), None),
+            flops=0, flow="filled")

@@ -222,9 +222,10 @@ def scalar_of_each(d, a):
 
 #          op           value      rule per argument
 operator("inv",        inv,        lambda d, out, a: -(f.mT(out) @ d @ f.mT(out)),
-         tangents=[lambda t, out, a: -(out @ t @ out)],                                 flops=cubic(2))
+         tangents=[lambda t, out, a: -(out @ t @ out)],                                 flops=cubic(2), numpy="linalg.inv")
 operator("pinv",       pinv,       through_pinv,                                        flops=of_columns(24))
-operator("det",        det,        lambda d, out, a: scalar_of_each(d, a) * f.cofactor(a),        flops=cubic(2 / 3))
+operator("det",        det,        lambda d, out, a: scalar_of_each(d, a) * f.cofactor(a),
+            flops=cubic(2 / 3), numpy="linalg.det")
 operator("logabsdet",  logabsdet,  lambda d, out, a: scalar_of_each(d, a) * f.mT(f.inv(a)),       flops=cubic(2 / 3))
 operator("cofactor",   cofactor,   lambda d, out, a: f.cofactorSlope(d, a),
          tangents=[lambda t, out, a: f.cofactorSlope(t, a)],                            flops=cubic(24))
@@ -232,7 +233,7 @@ operator("cofactorSlope", cofactorSlope, lambda d, out, t, a: f.cofactorSlope(d,
          flops=cubic(32))
 operator("solve",      solve,      lambda d, out, a, b: -f.dotLeft(f.solve(f.mT(a), f.column(d, b)), a, f.column(out, b)),
                                    lambda d, out, a, b: f.unbroadcast(f.reshape(f.solve(f.mT(a), f.column(d, b)), out), b),
-         flops=lambda out, a, b: round(2 / 3 * a.size * a.shape[-1]) + 2 * np.size(out) * a.shape[-1])
+         flops=lambda out, a, b: round(2 / 3 * a.size * a.shape[-1]) + 2 * np.size(out) * a.shape[-1], numpy="linalg.solve")
 operator("cholesky",   cholesky,   through_cholesky,                                    flops=cubic(1 / 3))
 linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True)
 linear(  "lowerHalf",  lowerHalf,  lambda d, out, x: f.lowerHalf(d),                    flops=2)

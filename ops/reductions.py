@@ -236,41 +236,48 @@ def reducing(op, value, rule, **facts):
 #           op              value          rule
 linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d, x, axis, keepdims), None, None,
-            flops=of_sum)
+            flops=of_sum, flow="moved", numpy="sum")
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d / f.count(x, axis), x, axis, keepdims), None, None,
-            flops=of_mean, formula=mean_of_entries)
-linear(     "cumsum",       cumsum,        through_cumsum, None,                               flops=1)
+            flops=of_mean, formula=mean_of_entries, flow="moved", numpy="mean")
+linear(     "cumsum",       cumsum,        through_cumsum, None,                               flops=1,
+            flow="moved", numpy="cumsum")
 linear(     "trace",        trace,         lambda d, out, x: f.diagBack(f.broadcast(d, f.diag(x)), x),
-            flops=lambda out, x: min(x.shape))
+            flops=lambda out, x: min(x.shape), flow="moved")
 linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2))
-reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d), flops=of_input(1))
-reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d), flops=of_input(1))
-reducing(   "prod",         prod,          lambda d, out, x, axis: d * products_of_others(x, axis), flops=of_input(1))
+reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
+            flops=of_input(1), flow="chosen", numpy="max")
+reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
+            flops=of_input(1), flow="chosen", numpy="min")
+reducing(   "prod",         prod,          lambda d, out, x, axis: d * products_of_others(x, axis),
+            flops=of_input(1), numpy="prod")
 reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
-                                               2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis), flops=of_input(4))
+                                               2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis),
+            flops=of_input(4), tame=True)
 reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
                                                d / (f.count(x, axis) - ddof) * f.ratio(f.centered(x, axis),
                                                out + f.stopGradient(f.ratio(f.equal(out, 0), out))),  # flat at 0
-            flops=of_input(4))
+            flops=of_input(4), tame=True, squared="var")
 reducing(   "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out),
-            flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)))
+            flops=of_input(2),
+            formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)),
+            tame=True, squared="squaredNorm", convex=True)
 reducing(   "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x),
-            flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims))
+            flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims), tame=True)
 reducing(   "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
-            flops=of_input(2), formula=lambda A: f.norm(A))
+            flops=of_input(2), formula=lambda A: f.norm(A), tame=True, squared="squaredNorm", convex=True)
 reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out),
-            flops=of_input(4), formula=logsumexp_of_entries)
+            flops=of_input(4), formula=logsumexp_of_entries, tame=True, convex=True)
 elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
-                                           lambda d, out, x, y: d * f.expDifference(y, out), flops=5)
+                                           lambda d, out, x, y: d * f.expDifference(y, out), flops=5, tame=True)
 elementwise("expDifference", expDifference, lambda d, out, x, y: d * out,
                                            lambda d, out, x, y: -d * out, flops=2, formula=expDifference_of_entries)
-operator(   "cumprod",      cumprod,       through_cumprod, None,                       flops=1)
+operator(   "cumprod",      cumprod,       through_cumprod, None,                       flops=1, numpy="cumprod")
 operator(   "recurrence",   recurrence,    lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis),
                                            lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis) * f.shift(out, axis), None,
             flops=2)
 operator(   "shift",        shift,         lambda d, out, x, axis, first=0.0: f.flip(f.shift(f.flip(d, axis), axis), axis),
                                            None, None,
-            tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None, None], flops=0)
+            tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None, None], flops=0, flow="filled")
 operator(   "ties",         ties,          None, None, None,                            flops=3)
 operator(   "count",        count,         None, None,                                  flops=0, gives=int)

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from .derived import traced, transposed
+from .derived import ROOTS, tangent_of, traced
 from .expression import DG, TG, Expression, G, Rule, f
-from .facts import FACTS, MANY, Facts, arity, positional, takes
+from .facts import FACTS, MANY, TAME, Facts, arity, positional, takes
 
 ELEMENTWISE: set[str] = set()  # the rows of that kind
 OURS: set[str] = set()  # the rows of this package, filled when all are there
@@ -61,7 +61,8 @@ def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> 
     one = len(rules) == 1
     ELEMENTWISE.add(op)
     operator(op, value, *(rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)),
-             tangents=[rule if one else rule and fitted(rule) for rule in rules], **{"flops": 1} | known)
+             tangents=[rule if one else rule and fitted(rule) for rule in rules],
+             **{"flops": 1} | {fact: True for rule in rules for fact in getattr(rule, "limits", ())} | known)
 
 
 def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -> None:
@@ -69,7 +70,7 @@ def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -
     def tangent(rule, i):
         return lambda t, out, *args: getattr(f, op)(*args[:i], t, *args[i + 1:])
 
-    operator(op, value, *rules, tangents=ruled(rules, tangent), **known)
+    operator(op, value, *rules, tangents=ruled(rules, tangent), **{"tame": True} | known)
 
 
 def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None] | None = None,
@@ -90,8 +91,11 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
         rules = [Each(lambda i: traced(value, i))] if most == MANY else [traced(value, i) for i in range(most)]
     if not (each := isinstance(rules[0], Each)) and len(rules) > most:
         raise ValueError(f"{op} takes {takes(value)}, and {len(rules)} rules were given: one for each argument")
-    FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None} | known)
-    G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, transposed)
+    tame = known.get("flow") in TAME or not (each or any(rules))
+    FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None, "tame": tame} | known)
+    if "squared" in known:
+        ROOTS[op] = known["squared"]
+    G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, tangent_of)
 
     def call(*args, **named):
         if named:

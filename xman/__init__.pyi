@@ -1,6 +1,7 @@
 # Written by `python -m tests.stubs`; tests/test_types.py says when it is to be written again.
 from . import engines as engines
 from . import estimators as estimators
+from . import explorer as explorer
 from . import export as export
 from . import files as files
 from . import functions as functions
@@ -21,6 +22,7 @@ from .autograd.translated import translated as translated
 from .engines import compile as compile
 from .engines.tape.engine import Tape as Tape
 from .errors import XManError as XManError
+from .explorer import explore as explore
 from .files import load as load
 from .functions import Dual as Dual
 from .functions import derivative as derivative
@@ -32,6 +34,11 @@ from .functions import jvp as jvp
 from .functions import trace as trace
 from .functions import value_and_grad as value_and_grad
 from .functions import vjp as vjp
+from .functions.loops import call as call
+from .functions.loops import cond as cond
+from .functions.loops import map as map
+from .functions.loops import scan as scan
+from .functions.loops import while_loop as while_loop
 from .interpreters import Report as Report
 from .interpreters import backprop as backprop
 from .interpreters import check as check
@@ -40,11 +47,6 @@ from .interpreters import forward as forward
 from .interpreters import partials as partials
 from .interpreters import shapes as shapes
 from .jitted import jit as jit
-from .loops import call as call
-from .loops import cond as cond
-from .loops import map as map
-from .loops import scan as scan
-from .loops import while_loop as while_loop
 from .manager import XMan as XMan
 from .matrices import GaussNewton as GaussNewton
 from .matrices import Hessian as Hessian

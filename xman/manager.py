@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
 from .errors import XManError, nearest
-from .register import InOrder, Register, evaluationOrder, floating
+from .register import InOrder, Register, as_floats, evaluationOrder
 from .validity import refuse_name
 from .wengert import WengertList, temporaries
 
@@ -111,14 +111,14 @@ class XMan:
                 raise XManError(f"{name!r} {found}; the model has {', '.join(leaves) or 'none'}{nearest(name, leaves)}")
             if (other := given.setdefault(own := names[id(byName[name])], name)) != name:
                 raise XManError(f"{other!r} and {name!r} are one register; give it one value")
-            result[own] = floating(value) if byName[name].role == "param" else value
+            result[own] = as_floats(value) if byName[name].role == "param" else value
         return result
 
     def _own(self, name: str, default: Any) -> Any:
         """The model's own value of a parameter, as long as it has this default."""
         own = vars(self).setdefault("_XMan__own", {})
         if name not in own or own[name][0] is not default:
-            own[name] = default, floating(copy.copy(default))
+            own[name] = default, as_floats(copy.copy(default))
         return own[name][1]
 
     def isParam(self, name: str) -> bool:

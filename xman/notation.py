@@ -80,12 +80,12 @@ def literal_text(a: Any) -> str:
         return f"slice({literal_text(a.start)}, {literal_text(a.stop)}, {literal_text(a.step)})"
     if isinstance(a, (np.ndarray, np.generic)):
         shape = f", {a.shape}" if a.size == 0 and a.ndim > 1 else ""
-        return f"array({nested(a.tolist())}, '{a.dtype}'{shape})"
+        return f"array({nested_text(a.tolist())}, '{a.dtype}'{shape})"
     return "..." if a is Ellipsis else repr(a)
 
 
-def nested(a: Any) -> str:
-    return f"[{', '.join(map(nested, a))}]" if isinstance(a, list) else literal_text(a)
+def nested_text(a: Any) -> str:
+    return f"[{', '.join(map(nested_text, a))}]" if isinstance(a, list) else literal_text(a)
 
 
 def from_text(text: str) -> list[tuple]:

@@ -74,7 +74,7 @@ class Operation:
     """The call of an operator `fun` on `args`, Registers and literals; its result is the Register `outputReg`."""
 
     def __init__(self, fun: str, *args: Any):
-        self.fun, self.args = fun, tuple(literal(a, fun) for a in args)
+        self.fun, self.args = fun, tuple(as_arg(a, fun) for a in args)
         self.outputReg: Register | None = None
 
     def asStringTuple(self, names: dict[int, str] | None = None) -> tuple[str, str, tuple]:
@@ -88,7 +88,7 @@ class Operation:
         return f"{dst} = f.{op}({','.join(map(str, args))})"
 
 
-def literal(a: Any, op: str) -> Any:
+def as_arg(a: Any, op: str) -> Any:
     """The argument a as a list holds it: registers, numbers, None, shapes, slices and arrays; a string is put in a tuple."""
     kind = type(a)  # a traced value is an array for isinstance, and no literal
     if issubclass(kind, (Register, bool, int, float, type(None), slice, type(Ellipsis))) or (
@@ -135,7 +135,7 @@ class Named(type):
             raise AttributeError(f"there is no operator {name!r}{nearest(name, ops.G)}")
 
 
-def floating(x: Any) -> Any:
+def as_floats(x: Any) -> Any:
     """The value of a parameter, which has a gradient: a list as an array, an array of whole numbers as one of floats."""
     x = np.array(x) if isinstance(x, list) else x
     return x.astype(float) if isinstance(x, np.ndarray) and x.dtype.kind in "biu" else x

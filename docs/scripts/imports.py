@@ -41,7 +41,7 @@ def arrows() -> set[tuple[str, str]]:
 
 
 def reached(one: str, pairs: set[tuple[str, str]]) -> set[str]:
-    """What can be reached from one, itself only where a way leads back to it."""
+    """What can be reached from one."""
     found, todo = set(), [one]
     while todo:
         here = todo.pop()
@@ -52,18 +52,13 @@ def reached(one: str, pairs: set[tuple[str, str]]) -> set[str]:
 
 
 def write(folder: Path) -> None:
-    """imports.svg: an arrow from each part up to those that build on it, unless a longer way says so already.
-
-    Parts that import each other share a box.
-    """
+    """imports.svg: an arrow from each part up to those that build on it, unless a longer way says so already."""
     pairs = arrows()
     below = {name: reached(name, pairs) for pair in pairs for name in pair}
-    box = {name: tuple(sorted({name} | {other for other in below[name] if name in below[other]})) for name in below}
-    pairs = {(box[one], box[other]) for one, other in pairs} - {(one, one) for one in box.values()}
     drawn = {(one, other) for one, other in pairs if other not in reached(one, pairs - {(one, other)})}
-    boxes = sorted(set(box.values()), key=lambda names: (len(below[names[0]]), names))  # each after those that it imports
-    nodes = [BoxOfLines(" ".join(names), (" · ".join(names), f"{sum(map(size, names)):,} lines")) for names in boxes]
-    Picture(nodes, [Arrow(" ".join(low), " ".join(high)) for high, low in sorted(drawn)]).save(str(folder / "imports.svg"))
+    upwards = sorted(below, key=lambda name: (len(below[name]), name))
+    nodes = [BoxOfLines(name, (name, f"{size(name):,} lines")) for name in upwards]
+    Picture(nodes, [Arrow(low, high) for high, low in sorted(drawn)]).save(str(folder / "imports.svg"))
 
 
 def size(name: str) -> int:

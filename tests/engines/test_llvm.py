@@ -119,10 +119,10 @@ def test_minus_zero_nan_infinities_and_denormals_are_numpys():
 def test_steps_in_a_row_that_are_alike_share_their_code():
     lines = [(f"h{k + 1}", "dot", (f"t{k}", "W")) if j else (f"t{k}", "tanh", (f"h{k}",)) for k in range(6) for j in (0, 1)]
     values = {"h0": R.normal(size=(16, 16)), "W": R.normal(size=(16, 16))}
-    from xman.engines.llvm.step import Step
+    from xman.engines.llvm.step import NestStep
     from xman.engines.nests.lines import Lines
     program = xman.engines.program.program_of(xman.WengertList(lines), values, ("h6",), {})
-    assert len(Step(Lines(program)).names) == 1
+    assert len(NestStep(Lines(program)).names) == 1
 
 
 def test_long_sums_of_single_precision_are_added_up_in_double():

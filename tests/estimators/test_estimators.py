@@ -23,6 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from xman import XManError
 from xman.estimators import XManClassifier, XManRegressor
 from xman.models import MLP, LogisticRegression
+from xman.optimize.minimize import WITH_PRODUCTS
 
 LINEAR = {"model": (), "engine": "interpret"}
 IRIS = load_iris(return_X_y=True)
@@ -35,7 +36,7 @@ def test_every_check_of_the_installed_scikit_learn_passes(estimator, check):
 
 
 @pytest.mark.skipif(not os.environ.get("XMAN_ALL_CASES"), reason="minutes; XMAN_ALL_CASES=1 runs it")
-@pytest.mark.parametrize("settings", [LINEAR, *SLOW], ids=str)
+@pytest.mark.parametrize("settings", [LINEAR, *SLOW, *({**LINEAR, "optimizer": each} for each in WITH_PRODUCTS)], ids=str)
 def test_every_check_passes_of_networks_too_and_none_is_skipped(settings):
     code = ("import warnings; warnings.simplefilter('ignore')\n"
             "from sklearn.utils.estimator_checks import check_estimator\n"

@@ -17,9 +17,9 @@ import scipy.special
 from ops import f
 from ops.expression import SAME
 from xman import XManError
-from xman.functions.arraylike import plain
-from xman.functions.dispatch import NAMES, SPECIAL
 from xman.functions.tracer import CallTape, Tracer
+from xman.traced.arraylike import plain
+from xman.traced.dispatch import NAMES, SPECIAL
 
 NUMPY = np
 M = np.array([[0.5, -1.5, 2.25], [1.0, 3.0, -0.75]])

@@ -18,9 +18,9 @@ import numpy as np
 
 import xman
 import xman.scipy
-from xman.functions.arraylike import ArrayLike
 from xman.functions.trees import flattened_tree as leaves_of
 from xman.functions.trees import tree_map, unflatten
+from xman.traced.arraylike import ArrayLike
 
 TOLERANCE, EPS, R = 1e-6, 1e-6, np.random.default_rng(42)
 

@@ -16,8 +16,8 @@ import xman
 import xman.numpy
 from xman import XManError
 from xman.functions import Dual, derivative, grad, jacobian, jvp, trace, value_and_grad, vjp
-from xman.functions.arraylike import plain
 from xman.functions.tracer import CallTape, Tracer
+from xman.traced.arraylike import plain
 
 # the sentences of what is refused though NumPy has a value: options without a derivative, and what no operator does
 REFUSED = re.compile(

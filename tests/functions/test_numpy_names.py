@@ -10,7 +10,7 @@ from numpy_cases import CASES
 
 from xman import eval as evaluate
 from xman.functions import Dual, grad, jvp, trace, vjp
-from xman.functions.arraylike import NAMES
+from xman.traced.arraylike import NAMES
 
 
 def each(cases):

@@ -53,6 +53,14 @@ def test_each_method_finds_the_least_loss_of_a_model(method):
     np.testing.assert_allclose(result.parameters["W"], other.parameters["W"], atol=1e-5)
 
 
+@pytest.mark.parametrize("method", WITH_PRODUCTS)
+def test_rounding_does_not_stop_what_takes_products_before_the_gradient_is_1e_9(method):
+    random = np.random.RandomState(42)  # of scikit-learn's check of weights, where the Hessian is all but singular
+    data = random.rand(15, 30), random.randint(0, 3, size=15)
+    result = minimize(LogisticRegression(30, 3, dtype=np.float64), data, method=method, l2=1e-4, tolerance=1e-9)
+    assert result.history[-1]["gradient"] <= 1e-9 and len(result.history) < 60
+
+
 @each_method
 def test_each_method_finds_the_minimum_of_rosenbrocks_function(method):
     result = minimize(rosenbrock, start=np.array([0.5, 2, 1.5]), method=method, tolerance=1e-6)

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import XManError
 from ..interpreters import backprop, eval
 from ..manager import XMan
-from ..register import floating
+from ..register import as_floats
 from ..wengert import Line, Steps, WengertList, checked_list, registers
 
 
@@ -44,7 +44,7 @@ class Autograd:
         whole = [name for name in opseq.inputs if isinstance(x := valueDict.get(name), list)
                  or isinstance(x, np.ndarray) and x.dtype.kind != "f"]
         known = self.xman.registers() if whole and isinstance(self.xman, XMan) else {}
-        valueDict.update({name: floating(valueDict[name]) for name in whole if name in known and known[name].role == "param"})
+        valueDict.update({name: as_floats(valueDict[name]) for name in whole if name in known and known[name].role == "param"})
         valueDict.update(eval(opseq, valueDict, self._table("EVAL_FUNS")))
         return valueDict
 

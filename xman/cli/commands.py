@@ -26,7 +26,7 @@ from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..train.second_order import METHODS
 from ..wengert import WengertList
-from .drawing import DOT, SVG, draw
+from .drawing import DOT, HTML, SVG, draw, write_explorer
 from .learning import findings, sha256
 from .searching import Several, settings_tried
 from .sources import built_in, list_and_values, model_of, schedule_of
@@ -57,10 +57,12 @@ def of_a_list(*options: Callable, name: str | None = None) -> Callable:
     return lambda function: reduce(lambda made, option: option(made), each, function)
 
 
-@of_a_list(AS_JSON, DOT, SVG)
+@of_a_list(AS_JSON, DOT, SVG, HTML)
 def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool,
-         svg: str | None) -> None:
+         svg: str | None, html: str | None) -> None:
     """Print the list, with values the shapes too; or draw it, a model without --of and values as its objects."""
+    if html:
+        return write_explorer(source, of, values, html)
     if (dot or svg) and source.partition(":")[0].endswith(".py") and not (of or values):
         return draw(picture(model_of(source)), svg)
     steps, known = list_and_values(source, of, values)

@@ -21,7 +21,7 @@ from ..tables import TableError, batches
 from ..tables.columns import sizes
 from ..tables.readers import float_of, read_libsvm, read_titles
 from ..tables.reading import formed, of_text
-from ..train.loaders import PARTS, PIXEL, images, kind_of, targets
+from ..train.loaders import PARTS, PIXEL, images, kind_of_file, targets
 from .commands import AS_JSON, HEADER, ZERO_BASED, json_terms, xman
 
 BATCH = 65536  # rows that are read together
@@ -41,7 +41,7 @@ def predict(model: str, source: str, proba: bool, out: str | None, header: bool 
     try:
         with open(out, "w", encoding="utf-8", newline="") if out else contextlib.nullcontext(sys.stdout) as file:
             pieces = of_lines(read_model, header) if source == "-" else of_file(read_model, source, header, zero_based, bool(out))
-            written(read_model, pieces, proba, file)
+            write_predictions(read_model, pieces, proba, file)
     except BrokenPipeError:
         sys.stderr.close()  # who reads has heard enough
     except OSError as error:
@@ -66,7 +66,7 @@ def of_file(model: Model, source: str, header: bool | None, zero_based: bool | N
 def pieces_of(model: Model, source: str, header: bool | None, zero_based: bool | None) -> Iterator[tuple[Any, Any]]:
     """What the model reads, in pieces, tables of the columns or arrays, and what holds the truth: the table, or the labels."""
     path, array = Path(source), model.columns[0].kind == "array"
-    kind = kind_of(path.with_suffix("") if path.suffix in PARTS else path, path)
+    kind = kind_of_file(path.with_suffix("") if path.suffix in PARTS else path, path)
     if array and kind in ("libsvm", "idx"):
         if kind == "libsvm":
             first = model.settings.get("first", 1) if zero_based is None else 1 - zero_based
@@ -113,7 +113,7 @@ def of_lines(model: Model, header: bool | None) -> Iterator[np.ndarray]:
             raise TableError(words.replace("standard input", f"standard input, line {number}", 1)) from None
 
 
-def written(model: Model, pieces: Iterator[np.ndarray], proba: bool, file: Any) -> None:
+def write_predictions(model: Model, pieces: Iterator[np.ndarray], proba: bool, file: Any) -> None:
     """A line for each row: the prediction, or the probabilities, under a header."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*model.classes] if proba else [model.target])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,8 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
 
     inplace: the input that each update overwrites. holds: the registers whose memory each register is in. An update
     stands after the last line that reads what it overwrites, and after line number `after`, the last that may fail. What
-    leads to updates alone and has their shape stands with them, so that no gradient waits for the end.
+    leads to updates alone and has their shape stands with them, so that no gradient waits for the end: of the lines
+    that wait for nothing, those are taken first, and the others as they stand (Kahn 1962).
     """
     index = {dst: k for k, (dst, _, _) in enumerate(lines)}
     readers: dict[str, list[str]] = {}
@@ -103,23 +105,45 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
         if dst not in outputs and dst in readers and of_updates.issuperset(readers[dst]) and dst in kinds and (
                 kinds[dst].shape in shapes):
             of_updates.add(dst)
-    position: dict[str, float] = {}
-    of_inputs = []  # what leads to updates and is computed from inputs alone: it stands before its first reader
-    for k, (dst, _, args) in enumerate(lines):
-        position[dst] = k
-        if dst in of_updates:
-            position[dst] = max([position[a] for a in registers(args) if a in position], default=-1)
-            of_inputs += [dst] * (position[dst] == -1 and dst not in inplace)
-        if dst in inplace:
-            others = [position.get(r, index[r]) for r in inside.get(inplace[dst], ()) if r != dst]
-            position[dst] = max([position[dst], after, *others]) + 0.5
-    for dst in reversed(of_inputs):
-        position[dst] = min(position[r] for r in readers[dst]) - 0.25
-    moved = sorted(lines, key=lambda line: position[line[0]])
-    place = {dst: k for k, (dst, _, _) in enumerate(moved)}
-    if any(place[a] >= place[dst] for dst, _, args in moved for a in registers(args) if a in place):
-        moved, place = lines, index
+    below = {dst: {a for a in registers(args) if a in index} for dst, _, args in lines}
+    leaves: set[str] = set()  # what leads to updates and is computed from inputs alone: it stands before its first reader
+    for dst in index:
+        if dst in of_updates and dst not in inplace and index[dst] > after and below[dst] <= leaves:
+            leaves.add(dst)
+    place: dict[str, int] = {}
+
+    def with_leaves(dst: str) -> list[str]:
+        """The line, after the leaves that it is computed from and that have no place yet."""
+        found, todo = {dst}, [dst]
+        while todo:
+            new = {a for a in below[todo.pop()] if a in leaves and a not in found and a not in place}
+            found |= new
+            todo += new
+        return sorted(found, key=index.__getitem__)
+
+    waits = {dst: args - leaves for dst, args in below.items() if dst not in leaves}
+    for y in inplace.keys() & waits.keys():
+        first = {*inside.get(inplace[y], ()), *(dst for dst, _, _ in lines[max(after, 0):after + 1])}
+        waits[y] |= first.difference(with_leaves(y))
+    waiting: dict[str, list[str]] = {}
+    for dst, others in waits.items():
+        for a in others:
+            waiting.setdefault(a, []).append(dst)
+    ready = [(dst not in of_updates, index[dst]) for dst, others in waits.items() if not others]
+    heapify(ready)
+    for forced in (None, *waits):  # of updates that wait for one another the first is taken
+        if forced and forced not in place:
+            ready.append((False, index[forced]))
+        while ready:
+            for dst in with_leaves(lines[heappop(ready)[1]][0]):
+                place[dst] = len(place)
+                for other in waiting.get(dst, ()):
+                    waits[other].discard(dst)
+                    if not waits[other] and other not in place:
+                        heappush(ready, (other not in of_updates, index[other]))
+    moved = [lines[index[dst]] for dst in place]
+    surely = max((place[dst] for dst, _, _ in lines[:after + 1]), default=-1)
     given_back = {x for name in outputs for x in holds.get(name, ())}
-    direct = {y for y, x in inplace.items() if y in place and x not in given_back and place[y] > after
+    direct = {y for y, x in inplace.items() if y in place and x not in given_back and place[y] > surely
               and all(place[r] < place[y] for r in inside.get(x, ()) if r != y)}
     return moved, direct

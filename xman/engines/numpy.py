@@ -88,12 +88,10 @@ class NumpyWriter:
         text, inplace = self.text, self.program.inplace
         step, space, results = text.free("step"), text.free("space"), text.free("results")
         text.add(f"def {step}({text.free('values')}):", 0)
-        guard(text, self.program, self.program.original.inputs, inplace.values())
-        for s in dict.fromkeys(args[1] for _, op, args in self.lines if op == GEMM and args[1]):
-            text.add(f"if {s} == 0: return None")  # BLAS would not look at the matrices
-        spaces: list[tuple] = []
+        guard(text, self.program, self.lines)
         if self.places:
-            text.add(f"{space} = {text.object('taken', lambda: spaces.pop() if spaces else self.space())}()")
+            taken, give_back = text.pool(self.space)
+            text.add(f"{space} = {taken}()")
             text.add(f"{', '.join(self.places)}, = {space}")
         if self.lines:
             text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
@@ -106,7 +104,7 @@ class NumpyWriter:
         for y, new in late.items():
             text.add(self.text.call("copyto", np.copyto, inplace[y], new))
         if self.places:
-            text.add(self.text.call("give_back", spaces.append, space))
+            text.add(f"{give_back}({space})")
         text.add(f"return {results}")
         return text.function(step)
 
@@ -180,7 +178,7 @@ class NumpyWriter:
         if c and not at_one_place:
             self.text.add(self.text.call("copyto", np.copyto, dst, c), 2)
         factor = f"{alpha!r} * {s}" if s else repr(alpha)  # rows are columns to BLAS: dstᵀ = bᵀ aᵀ
-        self.text.add(self.text.call("gemm", gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T", "1.0" if c else "0.0",
+        self.text.add(self.text.call("gemm", blas_gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T", "1.0" if c else "0.0",
                                 f"{dst}.T", repr(int(tb)), repr(int(ta)), "True"), 2)
 
     def write_dot(self, dst: str, _: tuple, written: list[str]) -> None:
@@ -224,13 +222,13 @@ def ufunc(op: str) -> np.ufunc:
     return ops.G[op]
 
 
-def gemm(dtype: np.dtype) -> Any:
+def blas_gemm(dtype: np.dtype) -> Any:
     """BLAS's product of matrices in that precision, SciPy's: NumPy hands out no factor and no sum."""
     from scipy.linalg import blas
     return blas.sgemm if dtype == np.float32 else blas.dgemm
 
 
-def mended(function: np.ufunc) -> Any:
+def mended_into(function: np.ufunc) -> Any:
     """The function into an array, 0 wherever x is 0."""
     def into(x: Any, y: Any, out: np.ndarray) -> None:
         total = np.add.reduce(function(x, y, out), None)
@@ -244,4 +242,4 @@ def share(x: Any, y: Any, out: np.ndarray) -> None:
     np.multiply(np.add(out, np.greater_equal(x, y), out), 0.5, out)
 
 
-OWN = {"scale": mended(np.multiply), "ratio": mended(np.divide), "share": share}
+OWN = {"scale": mended_into(np.multiply), "ratio": mended_into(np.divide), "share": share}

@@ -95,7 +95,7 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
     lines, constants = lifted(steps)
     short = simplify(lines, keep, values | constants, EXACT + lowered())
     found = eval(short, values | constants, table)
-    if any(not same(kind_of(found[name]), kind) for name, kind in wanted.items()):
+    if any(not same_but_number(kind_of(found[name]), kind) for name, kind in wanted.items()):
         short, found = lines, eval(lines, values | constants, table)  # a rewrite has changed a type: a list of many precisions
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
     others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
@@ -145,7 +145,7 @@ def taken(name: str, x: Any) -> Any:
                         f"{error}; copy it to the host's memory") from None
 
 
-def same(one: Kind | None, other: Kind | None) -> bool:
+def same_but_number(one: Kind | None, other: Kind | None) -> bool:
     """Whether two kinds differ at most in that a single number is an array or none."""
     return one == other or bool(one and other) and one[:2] == other[:2] == ((), one.dtype)
 
@@ -174,7 +174,7 @@ def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozense
 
 def check_update(x: str, y: str, old: Kind | None, new: Kind | None) -> None:
     """Raise XManError unless y can overwrite x."""
-    if not old or not old.array or not same(old, new):
+    if not old or not old.array or not same_but_number(old, new):
         raise XManError(f"inplace: {y} is {described(new)}, and cannot overwrite {x}, {described(old)}")
 
 

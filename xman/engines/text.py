@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ import numpy as np
 from ..errors import XManError
 from ..interpreters.context import numpy_real
 from ..notation import shortened
-from .program import Kind, Program
+from ..wengert import Line
+from .program import GEMM, Kind, Program
 
 
 class Text:
@@ -55,6 +56,11 @@ class Text:
         """A call of a function: the args stand in the text as they are."""
         return f"{self.object(word, function)}({', '.join(args)})"
 
+    def pool(self, space: Callable[[], tuple]) -> tuple[str, str]:
+        """The names of two functions: one takes memory that no run uses now, or a new space(), and one gives it back."""
+        spaces: list[tuple] = []
+        return self.object("taken", lambda: spaces.pop() if spaces else space()), self.object("give_back", spaces.append)
+
     def literal(self, a: Any) -> str:
         """A register's name as it is; a literal as Python that evaluates to it, of the same type."""
         if isinstance(a, str):
@@ -83,16 +89,19 @@ def stands_in_text(a: Any) -> bool:
     return a is None or type(a) in (bool, int) or type(a) is float and math.isfinite(a)
 
 
-def guard(text: Text, program: Program, inputs: Collection[str], contiguous: Collection[str]) -> None:
-    """Lines that take the inputs out of `values`, and return None where one is not of the kind that the program is for."""
+def guard(text: Text, program: Program, lines: Iterable[Line]) -> None:
+    """Lines that take the inputs out of `values`, and return None where one is not of the kind that the program is for.
+
+    lines: those of the program as they are computed: a product that is scaled by 0 is not BLAS's.
+    """
     ndarray, kind_of_value = text.object("ndarray", np.ndarray), text.object("type", type)
     whole, real = text.object("int", int), text.object("float", float)
     values = text.free("values")
-    for x in inputs:
+    for x in program.original.inputs:
         kind = program.kinds.get(x)
         text.add(f"{x} = {values}[{x!r}]")
         if kind and kind.array:
-            order = f" or not {x}.flags.c_contiguous" if x in contiguous else ""
+            order = f" or not {x}.flags.c_contiguous" if x in program.inplace.values() else ""
             text.add(f"if {kind_of_value}({x}) is not {ndarray} or {x}.shape != {kind.shape} or "
                      f"{x}.dtype != {text.object(kind.dtype.name, kind.dtype)}{order}: return None")
         elif kind:
@@ -103,6 +112,8 @@ def guard(text: Text, program: Program, inputs: Collection[str], contiguous: Col
             shape = text.object("shape", np.shape)
             text.add(f"if {kind_of_value}({x}) is not {text.object('kind', program.others[x][0])} or "
                      f"{shape}({x}) != {program.others[x][1]}: return None")
+    for s in dict.fromkeys(args[1] for _, op, args in lines if op == GEMM and args[1]):
+        text.add(f"if {s} == 0: return None")  # BLAS would not look at the matrices
 
 
 def scalar_type(kind: Kind) -> type:

@@ -31,7 +31,8 @@ class Estimator:
         settings = {"l1": self.l1, "l2": self.l2, "sample_weight": weights, "engine": self.engine, "progress": self.progress,
                     "epochs": self.epochs}
         if self.optimizer in (*WITH_GRADIENT, *WITH_PRODUCTS):
-            result = minimize(self.model_, data, method=self.optimizer, tolerance=self.tolerance, **settings)
+            tolerance = (1e-9 if self.optimizer in WITH_PRODUCTS else 1e-4) if self.tolerance is None else self.tolerance
+            result = minimize(self.model_, data, method=self.optimizer, tolerance=tolerance, **settings)
         else:
             result = fit(self.model_, data, optimizer=self.optimizer, lr=self.lr, batch_size=self.batch_size, seed=self.seed_,
                          **settings)
@@ -102,7 +103,8 @@ ABOUT = """
     model: the sizes of the hidden layers of a perceptron, () for none; an XMan, which `fit` takes; or a function of
     (features, outputs), and of seed, dtype and loss where it has such arguments, that gives one, as a class of xman.models.
     activation: of the hidden layers. optimizer: a method of `xman.minimize`, or an optimizer of `fit` with its lr and
-    batch_size; tolerance, of the former, is the largest entry of the gradient at which it ends. epochs: at most.
+    batch_size; tolerance, of the former, is the largest entry of the gradient at which it ends (None: 1e-4, and 1e-9 of those
+    that take products with the Hessian, to which that is an epoch or two more). epochs: at most.
     l1, l2, engine, progress: as there. random_state: of the parameters' beginning, the order of rows and what is drawn.
     Fitted it has model_, parameters_ by name, history_, reason_, n_iter_, n_features_in_ and feature_names_in_.
 """
@@ -114,7 +116,7 @@ class Classifier(Estimator):
 
     def __init__(self, model: Sequence[int] | XMan | Callable = (100,), *, activation: str = "relu", optimizer: str = "L-BFGS-B",
                  lr: float | None = None, batch_size: int | None = None, l1: float | None = None, l2: float | None = 1e-4,
-                 class_weight: Any = None, epochs: int = 200, tolerance: float = 1e-4, engine: str = "auto",
+                 class_weight: Any = None, epochs: int = 200, tolerance: float | None = None, engine: str = "auto",
                  random_state: Any = None, progress: bool = False):
         self.model, self.activation, self.optimizer, self.lr, self.batch_size = model, activation, optimizer, lr, batch_size
         self.l1, self.l2, self.class_weight, self.epochs, self.tolerance = l1, l2, class_weight, epochs, tolerance
@@ -170,7 +172,7 @@ class Regressor(Estimator):
 
     def __init__(self, model: Sequence[int] | XMan | Callable = (100,), *, activation: str = "relu", optimizer: str = "L-BFGS-B",
                  lr: float | None = None, batch_size: int | None = None, l1: float | None = None, l2: float | None = 1e-4,
-                 epochs: int = 200, tolerance: float = 1e-4, engine: str = "auto", random_state: Any = None,
+                 epochs: int = 200, tolerance: float | None = None, engine: str = "auto", random_state: Any = None,
                  progress: bool = False):
         self.model, self.activation, self.optimizer, self.lr, self.batch_size = model, activation, optimizer, lr, batch_size
         self.l1, self.l2, self.epochs, self.tolerance = l1, l2, epochs, tolerance

@@ -21,7 +21,7 @@ from ..engines.jax.table import compares
 from ..errors import XManError, extra
 from ..notation import shortened
 from ..passes.writer import ListWriter, Symbol, WrittenLine
-from ..register import literal
+from ..register import as_arg
 from ..validity import refuse_name
 from ..wengert import Line, WengertList, needed
 from .any_rows import general
@@ -66,12 +66,12 @@ class Example(Symbol):
         return super().__array_function__(function, types, args, options)
 
 
-class Lines(ListWriter):
+class NodeLines(ListWriter):
     """The lines of examples."""
 
     def line(self, op: str, args: Iterable[Any], value: Any, name: str | None = None) -> Example:
         out = Example(self, name, value)
-        self.lines.append(WrittenLine(out, op, tuple(a if isinstance(a, Example) else literal(a, op) for a in args), None))
+        self.lines.append(WrittenLine(out, op, tuple(a if isinstance(a, Example) else as_arg(a, op) for a in args), None))
         return out
 
 
@@ -107,7 +107,8 @@ def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None 
     onnx = extra("onnx", "onnx", "reading ONNX")
     graph = opened(onnx, source)
     given = dict(sizes or {})
-    lengths = dict.fromkeys(d.dim_param or f"an axis of {x.name}" for x in inputs(graph) for d in x.type.tensor_type.shape.dim
+    lengths = dict.fromkeys(d.dim_param or f"an axis of {x.name}" for x in graph_inputs(graph)
+                            for d in x.type.tensor_type.shape.dim
                             if not d.HasField("dim_value"))
     free = [name for name in lengths if name not in given]
     if len(free) > 1:
@@ -138,7 +139,7 @@ def opened(onnx: Any, source: Any) -> Any:
     return model.graph
 
 
-def inputs(graph: Any) -> list:
+def graph_inputs(graph: Any) -> list:
     """The inputs that have no value in the file."""
     valued = {t.name for t in graph.initializer}
     return [x for x in graph.input if x.name not in valued]
@@ -155,7 +156,7 @@ class Reading:
     """The graph as a list, for given lengths."""
 
     def __init__(self, onnx: Any, graph: Any, sizes: Mapping[str, int], free: bool):
-        self.writer, self.free = Lines(), free
+        self.writer, self.free = NodeLines(), free
         self.known: dict[str, Any] = {"": None}
         self.values: dict[str, np.ndarray] = {}
         self.taken: set[str] = set()
@@ -166,7 +167,7 @@ class Reading:
                 self.known[t.name] = self.register(t.name, a)
                 self.known[t.name].constant = True
                 self.values[self.known[t.name].name] = a
-        for x in inputs(graph):
+        for x in graph_inputs(graph):
             kind = x.type.tensor_type
             if not kind.elem_type or kind.elem_type == onnx.TensorProto.STRING:
                 raise XManError(f"the input {x.name!r} is no array of numbers")
@@ -210,7 +211,7 @@ class Reading:
         if node.op_type != "Concat" and math.prod(folded) > MOST:
             raise XManError(f"{where}: it combines constants of {' and '.join(map(str, folded))} entries; they are too many")
         try:
-            named = {a.name: value(onnx, a) for a in node.attribute}
+            named = {a.name: attribute_value(onnx, a) for a in node.attribute}
             if node.op_type in ("Split", "TopK"):
                 named["parts"] = len(node.output)
             args = [self.known[x] for x in node.input]
@@ -252,7 +253,7 @@ def array(onnx: Any, tensor: Any) -> np.ndarray:
     return a
 
 
-def value(onnx: Any, attribute: Any) -> Any:
+def attribute_value(onnx: Any, attribute: Any) -> Any:
     """An attribute as Python has it."""
     found = onnx.helper.get_attribute_value(attribute)
     if isinstance(found, bytes):

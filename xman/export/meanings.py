@@ -32,11 +32,11 @@ def known(a: Any, what: str) -> np.ndarray:
     return np.asarray(a)
 
 
-def whole(a: Any, what: str = "axes") -> tuple[int, ...] | None:
+def wholes(a: Any, what: str = "axes") -> tuple[int, ...] | None:
     return None if a is None else tuple(np.ravel(known(a, what)).tolist())
 
 
-def dtype_of(x: Any) -> np.dtype:
+def numpy_dtype(x: Any) -> np.dtype:
     return np.asarray(x).dtype if not isinstance(x, Expression) else np.dtype(x.dtype)
 
 
@@ -45,7 +45,7 @@ def named(dtype: Any) -> tuple[str]:
 
 
 def fitted(x: Any, dtype: np.dtype) -> Any:
-    return x if dtype_of(x) == dtype else f.astype(x, named(dtype))
+    return x if numpy_dtype(x) == dtype else f.astype(x, named(dtype))
 
 
 def numeric(dtype: Any) -> np.dtype:
@@ -56,9 +56,9 @@ def numeric(dtype: Any) -> np.dtype:
 
 
 def divide(x, y):
-    if dtype_of(x).kind == "f":
+    if numpy_dtype(x).kind == "f":
         return x / y
-    return fitted(f.trunc(f.divide(x, y)), dtype_of(x))
+    return fitted(f.trunc(f.divide(x, y)), numpy_dtype(x))
 
 
 def mod(x, y, fmod=0):
@@ -66,9 +66,9 @@ def mod(x, y, fmod=0):
     return f.where(f.logical_and(f.not_equal(r, 0), f.not_equal(f.less(x, 0), f.less(y, 0))), r - y, r) if fmod else r
 
 
-def reduction(op: str):
+def reduction_node(op: str):
     def reduce(x, axes=None, *, keepdims=1, noop_with_empty_axes=0, **old):
-        axes = whole(old.pop("axes", axes))
+        axes = wholes(old.pop("axes", axes))
         if not axes and noop_with_empty_axes:
             return f.alias(x)
         return getattr(f, op)(x, axes or None, bool(keepdims))
@@ -77,34 +77,34 @@ def reduction(op: str):
 
 def over(before, op: str, after=lambda x: x):
     """A reduction of what `before` makes of x."""
-    return lambda x, *axes, **named: after(reduction(op)(before(x), *axes, **named))
+    return lambda x, *axes, **named: after(reduction_node(op)(before(x), *axes, **named))
 
 
-def gemm(a, b, c=None, alpha=1.0, beta=1.0, transA=0, transB=0):
+def gemm_node(a, b, c=None, alpha=1.0, beta=1.0, transA=0, transB=0):
     product = f.dot(f.transpose(a) if transA else a, f.transpose(b) if transB else b)
     product = product if alpha == 1 else alpha * product
     return product if c is None else product + (c if beta == 1 else beta * c)
 
 
 def reshape(x, shape, allowzero=0):
-    shape = whole(shape, "lengths")
+    shape = wholes(shape, "lengths")
     return f.reshape(x, tuple(np.shape(x)[k] if n == 0 and not allowzero else n for k, n in enumerate(shape)))
 
 
 def squeeze(x, axes=None):
-    drop = {k for k, n in enumerate(np.shape(x)) if n == 1} if axes is None else {k % np.ndim(x) for k in whole(axes)}
+    drop = {k for k, n in enumerate(np.shape(x)) if n == 1} if axes is None else {k % np.ndim(x) for k in wholes(axes)}
     return f.getitem(x, *(0 if k in drop else slice(None) for k in range(np.ndim(x))))
 
 
 def unsqueeze(x, axes):
-    new = {k % (np.ndim(x) + len(whole(axes))) for k in whole(axes)}
+    new = {k % (np.ndim(x) + len(wholes(axes))) for k in wholes(axes)}
     return f.getitem(x, *(None if k in new else slice(None) for k in range(np.ndim(x) + len(new))))
 
 
 def cut(x, starts, ends, axes=None, steps=None):
-    starts, ends = whole(starts, "ends"), whole(ends, "ends")
+    starts, ends = wholes(starts, "ends"), wholes(ends, "ends")
     keys = [slice(None)] * np.ndim(x)
-    for a, i, j, step in zip(whole(axes) or range(len(starts)), starts, ends, whole(steps) or [1] * len(starts), strict=True):
+    for a, i, j, step in zip(wholes(axes) or range(len(starts)), starts, ends, wholes(steps) or [1] * len(starts), strict=True):
         n = np.shape(x)[a]
         keys[a] = slice(None if i == 0 and step > 0 or i >= n and step < 0 else i, None if j >= n or j < -n else j, step)
     return f.getitem(x, *keys)
@@ -112,18 +112,18 @@ def cut(x, starts, ends, axes=None, steps=None):
 
 def split(x, sizes=None, *, axis=0, parts, num_outputs=0):
     n = np.shape(x)[axis]
-    sizes = whole(sizes, "parts") or [-(-n // parts)] * (parts - 1) + [n - -(-n // parts) * (parts - 1)]
+    sizes = wholes(sizes, "parts") or [-(-n // parts)] * (parts - 1) + [n - -(-n // parts) * (parts - 1)]
     ends = np.cumsum([0, *sizes]).tolist()
     return [f.getitem(x, *(slice(None),) * (axis % np.ndim(x)), slice(i, j)) for i, j in zip(ends, ends[1:], strict=False)]
 
 
-def expand(x, shape):
-    shape = np.broadcast_shapes(np.shape(x), whole(shape, "lengths"))
+def expand_node(x, shape):
+    shape = np.broadcast_shapes(np.shape(x), wholes(shape, "lengths"))
     return f.alias(x) if shape == np.shape(x) else f.broadcast(x, shape)
 
 
 def pad(x, pads, fill=None, axes=None, mode="constant"):
-    pads, axes = whole(pads, "widths"), whole(axes) or range(np.ndim(x))
+    pads, axes = wholes(pads, "widths"), wholes(axes) or range(np.ndim(x))
     widths = [(0, 0)] * np.ndim(x)
     for a, before, after in zip(axes, pads, pads[len(pads) // 2:], strict=False):
         widths[a] = before, after
@@ -140,7 +140,7 @@ def pad(x, pads, fill=None, axes=None, mode="constant"):
 
 def downwards(x):
     """Least where x is greatest; the negative of a whole number may be out of their range."""
-    dtype = dtype_of(x)
+    dtype = numpy_dtype(x)
     return -x if dtype.kind == "f" else np.array(-1 if dtype.kind == "i" else np.iinfo(dtype).max, dtype) - x
 
 
@@ -148,11 +148,11 @@ def top(x, k, *, axis=-1, largest=1, sorted=1, parts=2):
     order = f.argsort(downwards(x) if largest else x, axis)
     if (n := int(known(k, "numbers").item())) != np.shape(x)[axis]:
         order = f.getitem(order, *(slice(None),) * (axis % np.ndim(x)), slice(0, n))
-    values = f.max(x, axis, True) if n == 1 and largest else f.getitem(x, *along(order, x, axis))
+    values = f.max(x, axis, True) if n == 1 and largest else f.getitem(x, *keys_along(order, x, axis))
     return [values, order]
 
 
-def along(indices, x, axis):
+def keys_along(indices, x, axis):
     """The keys that take indices along axis."""
     axis, places = axis % np.ndim(x), [np.arange(n) for n in np.shape(indices)]
     grid = np.ix_(*places)
@@ -162,7 +162,7 @@ def along(indices, x, axis):
 def scatter(x, indices, updates, axis=0, reduction="none"):
     if reduction != "add":
         raise XManError(f"only reduction='add' is read, and here it is {reduction!r}")
-    keys = (indices,) if np.ndim(x) == 1 else along(indices, x, axis)
+    keys = (indices,) if np.ndim(x) == 1 else keys_along(indices, x, axis)
     return x + f.scatterAdd(updates, x, *keys)
 
 
@@ -174,7 +174,7 @@ def cumsum(x, axis, exclusive=0, reverse=0):
     axis = int(known(axis, "axes").item())
     y = f.cumsum(f.flip(x, axis) if reverse else x, axis)
     y = f.shift(y, axis) if exclusive else y
-    return fitted(f.flip(y, axis) if reverse else y, dtype_of(x))
+    return fitted(f.flip(y, axis) if reverse else y, numpy_dtype(x))
 
 
 def index_of(op):
@@ -193,7 +193,7 @@ def one_hot(indices, depth, values, axis=-1):
     classes = np.arange(depth).reshape(-1, *[1] * (-axis - 1 if axis < 0 else np.ndim(indices) - axis))
     indices = unsqueeze(indices, axis)
     at = f.logical_or(f.equal(indices, classes), f.equal(indices, classes - depth))
-    return fitted(f.where(at, on, off), dtype_of(values))
+    return fitted(f.where(at, on, off), numpy_dtype(values))
 
 
 def batch_norm(x, scale, bias, mean, var, epsilon=1e-5, momentum=0.9, training_mode=0):
@@ -218,7 +218,7 @@ def dropout(x, ratio=None, training=None, seed=0):
 
 
 def power(x, y):
-    return fitted(f.power(x, fitted(y, dtype_of(x)) if dtype_of(x).kind == "f" else y), dtype_of(x))
+    return fitted(f.power(x, fitted(y, numpy_dtype(x)) if numpy_dtype(x).kind == "f" else y), numpy_dtype(x))
 
 
 def constant(**value):
@@ -242,7 +242,7 @@ def clip(x, lo=None, hi=None):
 def span(*ends):
     start, limit, step = (known(a, "ends").item() for a in ends)
     within_bounds([max(0, math.ceil((limit - start) / step))])
-    return np.arange(start, limit, step).astype(dtype_of(ends[0]))
+    return np.arange(start, limit, step).astype(numpy_dtype(ends[0]))
 
 
 ZERO = np.zeros(1, np.float32)
@@ -258,7 +258,7 @@ MEANINGS = {
     "Acos": f.arccos, "Acosh": f.arccosh, "Asin": f.arcsin, "Asinh": f.arcsinh, "Atan": f.arctan, "Atanh": f.arctanh,
     "Neg": f.negative, "Not": f.logical_not, "And": f.logical_and, "Or": f.logical_or, "Xor": f.not_equal, "Identity": f.alias,
     "LessOrEqual": f.less_equal, "GreaterOrEqual": f.greater_equal, "Add": f.add, "Sub": f.subtract, "Mul": f.mul, "Div": divide,
-    "Pow": power, "Mod": mod, "MatMul": f.dot, "Gemm": gemm, "Max": variadic(f.maximum), "Min": variadic(f.minimum),
+    "Pow": power, "Mod": mod, "MatMul": f.dot, "Gemm": gemm_node, "Max": variadic(f.maximum), "Min": variadic(f.minimum),
     "Sum": variadic(operator.add), "Mean": lambda *xs: functools.reduce(operator.add, xs) / len(xs),
     "Clip": clip, "LeakyRelu": lambda x, alpha=0.01: f.leakyRelu(x, alpha), "Elu": lambda x, alpha=1.0: f.elu(x, alpha),
     "Selu": lambda x, alpha=1.67326319217681884765625, gamma=1.05070102214813232421875: gamma * f.elu(x, alpha),
@@ -267,19 +267,19 @@ MEANINGS = {
     "PRelu": lambda x, slope: f.where(f.greater(x, 0), x, slope * x), "Mish": lambda x: x * f.tanh(f.softplus(x)),
     "Softmax": lambda x, axis=-1: f.softmax(x, axis), "LogSoftmax": lambda x, axis=-1: f.logSoftmax(x, axis),
     "Dropout": dropout, "BatchNormalization": batch_norm, "LayerNormalization": layer_norm,
-    **{f"Reduce{op}": reduction(op.lower()) for op in ("Sum", "Max", "Min", "Mean", "Prod")},
-    "ReduceL1": over(f.abs, "sum"), "ReduceL2": reduction("norm"), "ReduceSumSquare": reduction("squaredNorm"),
-    "ReduceLogSum": over(lambda x: x, "sum", f.log), "ReduceLogSumExp": reduction("logsumexp"),
-    "Constant": constant, "Cast": cast, "CastLike": lambda x, like, saturate=1: f.astype(x, named(dtype_of(like))),
+    **{f"Reduce{op}": reduction_node(op.lower()) for op in ("Sum", "Max", "Min", "Mean", "Prod")},
+    "ReduceL1": over(f.abs, "sum"), "ReduceL2": reduction_node("norm"), "ReduceSumSquare": reduction_node("squaredNorm"),
+    "ReduceLogSum": over(lambda x: x, "sum", f.log), "ReduceLogSumExp": reduction_node("logsumexp"),
+    "Constant": constant, "Cast": cast, "CastLike": lambda x, like, saturate=1: f.astype(x, named(numpy_dtype(like))),
     "Shape": lambda x, start=0, end=None: np.array(np.shape(x)[start:end], int),
     "Size": lambda x: np.array(math.prod(np.shape(x))),
-    "ConstantOfShape": lambda shape, value=ZERO: np.broadcast_to(value, within_bounds(whole(shape, "lengths"))),
+    "ConstantOfShape": lambda shape, value=ZERO: np.broadcast_to(value, within_bounds(wholes(shape, "lengths"))),
     "Range": span,
-    "Reshape": reshape, "Flatten": flatten, "Squeeze": squeeze, "Unsqueeze": unsqueeze, "Expand": expand, "Slice": cut,
+    "Reshape": reshape, "Flatten": flatten, "Squeeze": squeeze, "Unsqueeze": unsqueeze, "Expand": expand_node, "Slice": cut,
     "Split": split,
     "Transpose": lambda x, perm=None: f.transpose(x, *([tuple(perm)] if perm else [])), "Pad": pad,
     "Concat": lambda *xs, axis: f.concat(axis, *xs), "Gather": lambda x, k, axis=0: f.take(x, k, axis), "TopK": top,
-    "GatherElements": lambda x, k, axis=0: f.getitem(x, *along(k, x, axis)), "ScatterElements": scatter, "CumSum": cumsum,
+    "GatherElements": lambda x, k, axis=0: f.getitem(x, *keys_along(k, x, axis)), "ScatterElements": scatter, "CumSum": cumsum,
     "ArgMax": index_of("max"), "ArgMin": index_of("min"), "OneHot": one_hot,
     "Einsum": lambda *arrays, equation: f.einsum((equation,), *arrays),
 }

@@ -19,12 +19,9 @@ from ..errors import XManError
 from ..formulas import FORMULAS
 from .picking import picked, scattered
 
-# operators that are a ufunc of NumPy and a function of the standard, under another name where one is said
-UFUNCS = {**{op: op for op in """add subtract divide floor_divide remainder maximum minimum abs negative sign floor ceil trunc exp
-    expm1 log log1p log2 log10 sqrt sin cos tan sinh cosh tanh hypot logaddexp isnan isfinite signbit equal not_equal less
-    less_equal greater greater_equal logical_and logical_or logical_not""".split()},
-    "mul": "multiply", "power": "pow", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2",
-    "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh"}
+# the standard's name for each operator that is a ufunc of NumPy
+UFUNCS = {op: {"absolute": "abs", "power": "pow"}.get(name := value.__name__, name.replace("arc", "a"))
+          for op, value in G.items() if isinstance(value, np.ufunc)}
 
 
 class Carried(Expression):

@@ -34,7 +34,7 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
     steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
     lines, kept = needed(steps, outputs), {x: np.asarray(values[x]) for x in constants}
     eval(lines, values)  # what fails, fails here and in words
-    table = on(jax.numpy, **beyond())
+    table = on(jax.numpy, **jax_rows())
 
     def run(given):
         known = {**{x: jax.numpy.asarray(v) for x, v in kept.items()}, **given}
@@ -58,7 +58,7 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
     return bytes(data)
 
 
-def beyond() -> dict[str, Any]:
+def jax_rows() -> dict[str, Any]:
     """The rows that JAX has beyond the standard: its special functions, and what it does in fewer steps."""
     called = {op: text.split(".") for op, text in CALLED.items() if text.startswith(("special.", "slinalg.", "jnp.cumprod"))}
     return {op: getattr(MODULES[module], name) for op, (module, name) in called.items()} | {

@@ -10,7 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ops import f
 
-from .meanings import dtype_of, pad, within_bounds
+from .meanings import numpy_dtype, pad, within_bounds
 
 
 def windows(x: Any, kernel: Sequence[int], *, fill: float = 0, beyond: float = 0, pads: Sequence[int] = (),
@@ -61,14 +61,14 @@ def pool(reduce: Callable) -> Callable:
 
 
 def greatest(x, kernel, storage_order=0, **named):
-    least = -math.inf if dtype_of(x).kind == "f" else np.iinfo(dtype_of(x)).min
+    least = -math.inf if numpy_dtype(x).kind == "f" else np.iinfo(numpy_dtype(x)).min
     seen, positions = windows(x, kernel, fill=least, beyond=least, **named)
     return f.max(seen, -1), positions
 
 
 def average(x, kernel, count_include_pad=0, **named):
     seen, positions = windows(x, kernel, **named)
-    ones = np.ones((1, 1, *np.shape(x)[2:]), dtype_of(x))
+    ones = np.ones((1, 1, *np.shape(x)[2:]), numpy_dtype(x))
     there, _ = windows(ones, kernel, fill=count_include_pad, **named)
     return f.sum(seen, -1) / there.sum(-1), positions
 

@@ -41,7 +41,7 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
 
     def metered(op: str) -> Any:
         def value(*args):
-            if (most := spent + entries(op, args)) > ENTRIES + sum(x.size for x in values.values()):
+            if (most := spent + most_entries(op, args)) > ENTRIES + sum(x.size for x in values.values()):
                 raise ValueError(f"it would hold {most:,} numbers for one row")
             return counted(ops.G[op](*args))
         return value
@@ -75,11 +75,11 @@ def size(a: Any) -> int:
     return abs(a) if isinstance(a, int) else 0
 
 
-def entries(op: str, args: tuple) -> int:
+def most_entries(op: str, args: tuple) -> int:
     """At most how many entries the result of an operator has, before it is computed."""
     arrays = [a for a in args if hasattr(a, "shape")]
     total = sum(np.size(a) for a in arrays)
-    if op in ops.table.ELEMENTWISE:
+    if op in ops.table.ELEMENTWISE or ops.facts_of(op).gives is bool:
         return math.prod(np.broadcast_shapes(*(np.shape(a) for a in arrays)))
     if op in ("dot", "dotLeft", "dotRight") and len(arrays) == 2 and all(a.ndim == 2 for a in arrays):
         return arrays[0].shape[0] * arrays[1].shape[1]
@@ -91,9 +91,8 @@ def entries(op: str, args: tuple) -> int:
     return max(total, 1) * (math.prod(widths) if op in WIDENING else 1)
 
 
-MULTIPLYING = {"outer", "einsum", "einsumBack", "dot", "dotLeft", "dotRight", "take", "getitem", "equal", "not_equal", "less",
-               "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "convolve", "correlate", "broadcast",
-               "scatterAdd", "sylvester", "inverseGaps"}
+MULTIPLYING = {"outer", "einsum", "einsumBack", "dot", "dotLeft", "dotRight", "take", "getitem", "convolve",
+               "correlate", "broadcast", "scatterAdd", "sylvester", "inverseGaps"}
 WIDENING = {"pad", "unpad", "characters", "broadcast", "words"}
 BLANK = {"number": lambda shape: np.zeros(1), "category": lambda shape: np.array([""], object),
          "text": lambda shape: np.array([""], object), "date": lambda shape: np.array(["2000-01-01"], "datetime64[ms]"),

@@ -134,13 +134,13 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
         shape = prepared.shape
     fed = feeding(network, own, np.zeros((2, *shape), np.float32))
     direct = {dst.removeprefix("fed_"): rows for dst, op, args in fed if op == "alias" and args == ("X",)}
-    ends = [name + "_" * (name in registers(own)) for name in ("deviations", "prediction")] if scale else []
-    taken = {*names.values(), *registers(own), *ends} - direct.keys()
-    ours = {*registers(before), *(column.register for column in columns)}
-    fresh = temporaries(taken | ours | {*registers(fed)})
-    new = {name: next(fresh) for name in registers(before) + [c.register for c in columns] if name in taken}
+    ends = [name + "_" * (name in all_registers(own)) for name in ("deviations", "prediction")] if scale else []
+    taken = {*names.values(), *all_registers(own), *ends} - direct.keys()
+    ours = {*all_registers(before), *(column.register for column in columns)}
+    fresh = temporaries(taken | ours | {*all_registers(fed)})
+    new = {name: next(fresh) for name in all_registers(before) + [c.register for c in columns] if name in taken}
     indirect = [line for line in fed if line[0].removeprefix("fed_") not in direct]
-    inside = {name: name[4:] if name.startswith("fed_") else next(fresh) for name in registers(fed)} | {"X": rows}
+    inside = {name: name[4:] if name.startswith("fed_") else next(fresh) for name in all_registers(fed)} | {"X": rows}
     steps = [*renamed(before, new), *renamed(renamed(indirect, inside), new)]
     steps += renamed(own, {x: new.get(rows, rows) for x in direct})
     if scale:
@@ -161,7 +161,7 @@ def feeding(network: XMan, own: WengertList, example: np.ndarray) -> WengertList
     return trace(fed, example)
 
 
-def registers(steps: WengertList) -> list[str]:
+def all_registers(steps: WengertList) -> list[str]:
     """All registers of a list."""
     return [*steps.inputs, *(dst for dst, _, _ in steps)]
 
@@ -169,7 +169,7 @@ def registers(steps: WengertList) -> list[str]:
 def renumbered(steps: WengertList) -> WengertList:
     """The list with its temporaries as z1, z2, … in the order of evaluation."""
     computed = [dst for dst, _, _ in steps if re.fullmatch("z[0-9]+", dst)]
-    return WengertList(renamed(steps, dict(zip(computed, temporaries({*registers(steps)} - {*computed}), strict=False))))
+    return WengertList(renamed(steps, dict(zip(computed, temporaries({*all_registers(steps)} - {*computed}), strict=False))))
 
 
 def renamed(steps: Iterable[Line], new: Mapping[str, str]) -> list[Line]:

@@ -16,7 +16,7 @@ from .elimination import ELIMINATION
 from .special import SPECIAL
 
 
-def number(x):
+def is_plain_number(x):
     """Whether x is a plain number."""
     return type(x) in (int, float)
 
@@ -24,13 +24,13 @@ def number(x):
 # ---- entry by entry -------------------------------------------------------------------------------------------------
 
 def scale(x, w):
-    if number(x) and x:
+    if is_plain_number(x) and x:
         return x * w
     return f.where(x, w, 0) if np.dtype(getattr(x, "dtype", float)).kind == "b" else f.where(f.equal(x, 0), 0, x * w)
 
 
 def ratio(x, y):
-    return x / y if number(x) and x else f.where(f.equal(x, 0), 0, x / y)
+    return x / y if is_plain_number(x) and x else f.where(f.equal(x, 0), 0, x / y)
 
 
 def share(x, y):
@@ -175,7 +175,7 @@ FORMULAS = {  # beside those that stand in the rows
     "cumprod": cumprod,
     "shift":    lambda x, axis, first=0.0: moved(x, axis, 1, first),
     "std":      lambda x, axis=None, keepdims=False, ddof=0: f.sqrt(var(x, axis, keepdims, ddof)),
-    "unbroadcast": to.unbroadcast, "dotLeft": to.dot_left, "dotRight": to.dot_right, "mT": to.exchanged, "flip": to.flip,
+    "unbroadcast": to.unbroadcast, "dotLeft": to.dot_left, "dotRight": to.dot_right, "mT": to.last_exchanged, "flip": to.flip,
     "roll": to.roll, "pad": to.pad, "part": to.part, "diag": to.diag, "diagBack": to.diag_back, "correlate": to.correlate,
     "convolve": lambda a, v: f.correlate(f.pad(a, v.shape[0] - 1), f.flip(v)),
     "trace":    lambda x: f.sum(f.diag(x)),

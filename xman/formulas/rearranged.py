@@ -30,7 +30,7 @@ def dot_right(d, a, b):
     return f.unbroadcast(f.mT(a) @ d, b) if b.ndim > 1 else f.unbroadcast(f.mT(a) @ d[..., None], b[:, None])[:, 0]
 
 
-def exchanged(x):
+def last_exchanged(x):
     axes = list(range(x.ndim))
     return f.transpose(x, (*axes[:-2], axes[-1], axes[-2]))
 
@@ -96,7 +96,7 @@ def einsum(subscripts, *arrays):
     product = None
     for mine, x in zip(inputs, arrays, strict=True):
         mine, dots = mine.replace(".", ""), x.ndim - len(mine.replace(".", ""))
-        x, mine = diagonals(x, mine, dots)
+        x, mine = letter_diagonals(x, mine, dots)
         order = [*range(dots), *(dots + mine.index(c) for c in letters if c in mine)]
         x = f.transpose(x, tuple(order))[(Ellipsis, *(slice(None) if c in mine else None for c in letters))]
         product = x if product is None else product * x
@@ -104,7 +104,7 @@ def einsum(subscripts, *arrays):
     return f.sum(product, (*range(lead * ("." not in out)), *(lead + k for k, c in enumerate(letters) if c not in out)))
 
 
-def diagonals(x, letters, lead):
+def letter_diagonals(x, letters, lead):
     """The diagonal over each letter that there is twice, and the letters, each once."""
     while repeated := next((c for c in letters if letters.count(c) > 1), ""):
         i, j = letters.index(repeated), letters.rindex(repeated)

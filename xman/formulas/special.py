@@ -15,7 +15,7 @@ from ops.functions import LOG_ROOT_TWO_PI
 ROOT_HALF, TERMS, SHIFT = math.sqrt(0.5), 8, 10
 
 
-def wide(formula: Callable) -> Callable:
+def in_float64(formula: Callable) -> Callable:
     """The formula in float64, its result in the precision that the arguments have."""
     @functools.wraps(formula)
     def row(*args):
@@ -145,7 +145,7 @@ def betaln(a, b):
     return gammaln(a) + gammaln(b) - gammaln(a + b)
 
 
-SPECIAL = {op: wide(formula) for op, formula in {
+SPECIAL = {op: in_float64(formula) for op, formula in {
     "erf": erf, "erfc": erfc, "erfinv": erfinv, "ndtri": ndtri, "logNdtr": log_ndtr, "gammaln": gammaln,
     "digamma": functools.partial(polygamma, 0), "polygamma": polygamma, "betaln": betaln, "Beta": beta,
     "Gamma": lambda x: sign_of_gamma(x) * f.exp(gammaln(x))}.items()}

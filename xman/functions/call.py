@@ -14,15 +14,15 @@ from ops.derived import ROOTS, back, looked, squared, values_on
 
 from ..errors import XManError
 from ..interpreters.context import own
-from .arraylike import ArrayLike, differentiable
+from ..traced.arraylike import ArrayLike, differentiable
+from ..traced.refusals import REFUSALS, replaced
 from .derivative import name_of
-from .refusals import REFUSALS, replaced
 from .tracer import CallTape, Tracer, is_on
 from .trees import LEAF, flattened_tree, tree_map, unflatten
 
 
 @dataclass
-class Call:
+class TracedCall:
     """One call of a function: what is on its tape, and where its arguments and its results are there."""
 
     tape: CallTape
@@ -100,7 +100,7 @@ def zeros(x: Any) -> Any:
 
 
 def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int], has_aux: bool = False
-                ) -> Call:
+                ) -> TracedCall:
     """Call fn(*args, **options) with tracers in the arguments that argnums names, copies of them: their arrays may change."""
     args, inputs, structures = list(args), [], []
     with CallTape() as tape:
@@ -119,7 +119,7 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
         outputs = [end if is_on(tape, end) else None for end in ends]
         results = [end.value if is_on(tape, end) else constant_output(what, fn, end) for end in ends]
         aux = tree_map(lambda a: a.value if is_on(tape, a) else a, aux) if has_aux else None
-        return Call(tape, unrooted(tape), inputs, structures, outputs, results, shape, aux)
+        return TracedCall(tape, unrooted(tape), inputs, structures, outputs, results, shape, aux)
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:

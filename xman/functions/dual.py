@@ -11,7 +11,7 @@ from ops import TG, Bundle, Expression, f
 from ops.derived import Masked, Traced, bare
 
 from ..errors import XManError
-from .arraylike import ArrayLike, differentiable, real
+from ..traced.arraylike import ArrayLike, differentiable, real
 from .call import number_of, outcome
 from .derivative import Derivative, callable_or_refused
 from .trees import tree_map

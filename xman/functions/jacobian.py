@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..matrices.jacobian import Count, passes_counted, stacked_parts
-from .call import Call, traced_call
+from .call import TracedCall, traced_call
 from .derivative import Derivative, callable_or_refused
 from .transforms import grad, is_whole, positions
 from .trees import flattened_tree, unflatten
@@ -45,13 +45,13 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
     return result
 
 
-def inner(call: Call, row: list, k: int = 0) -> Any:
+def inner(call: TracedCall, row: list, k: int = 0) -> Any:
     """The blocks of one output as a tree like the k-th argument."""
     sizes = [len(flattened_tree(structure)[0]) for structure in call.arguments]
     return unflatten(call.arguments[k], row[sum(sizes[:k]):])
 
 
-def count_of(call: Call, mode: str | None) -> Count:
+def count_of(call: TracedCall, mode: str | None) -> Count:
     return passes_counted(sum(x.size for x in call.points), sum(x.size for x in call.results), mode)
 
 
@@ -66,13 +66,13 @@ def passes(points: Sequence[Any], walk: Callable) -> list[list]:
     return found
 
 
-def blocks_by_rows(call: Call) -> list[list]:
+def blocks_by_rows(call: TracedCall) -> list[list]:
     """The blocks [output][input], a pass back for each entry of the outputs."""
     return [[stacked_parts([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i, x in enumerate(call.points)]
             for y, parts in zip(call.results, passes(call.results, call.pulled), strict=True)]
 
 
-def blocks_by_columns(call: Call) -> list[list]:
+def blocks_by_columns(call: TracedCall) -> list[list]:
     """The blocks [output][input], a pass forward for each entry of the inputs."""
     found = list(zip(call.points, passes(call.points, call.pushed), strict=True))
     return [[stacked_parts([part[j] for part in parts], -1, (*y.shape, *x.shape), x) for x, parts in found]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import XManError
-from ..register import literal
+from ..register import as_arg
+from ..traced.arraylike import ArrayLike, plain
 from ..validity import refuse_name
 from ..wengert import WengertList
-from .arraylike import ArrayLike, plain
 from .call import constant_output, outcome
 from .derivative import callable_or_refused, name_of
 from .tracer import CallTape, Tracer, is_on, listed
@@ -78,7 +78,7 @@ def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, An
     double = all(t.dtype.kind != "f" or t.dtype == np.float64 for t in (*inputs, *(line[0] for line in tape)))
 
     def constant(a, op):  # beside float64 a NumPy number and Python's float are the same
-        return a.item() if type(a) is np.float64 and (double or op == "alias") else literal(a, op)
+        return a.item() if type(a) is np.float64 and (double or op == "alias") else as_arg(a, op)
 
     steps = listed(tape, names, [end for _, end in ends if is_on(tape, end)], constant)
     for name, end in copies:

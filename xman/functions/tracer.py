@@ -9,9 +9,9 @@ import numpy as np
 from ops import Expression, G, f
 from ops.derived import Traced
 
+from ..traced.arraylike import ArrayLike, real
+from ..traced.refusals import line_of, refuse, user_frame
 from ..wengert import WengertList, temporaries
-from .arraylike import ArrayLike, real
-from .refusals import line_of, refuse, user_frame
 
 
 class CallTape(list):

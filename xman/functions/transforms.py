@@ -18,7 +18,7 @@ import numpy as np
 from ops import Expression, f
 
 from ..errors import XManError
-from .call import Call, number_of, traced_call
+from .call import TracedCall, number_of, traced_call
 from .derivative import Derivative, callable_or_refused, name_of
 from .trees import matching, unflatten
 
@@ -53,7 +53,7 @@ def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool
     return Derivative(value_and_grad, fn, value_and_gradient, argnums, has_aux)
 
 
-def one_number(call: Call, fn: Callable) -> Any:
+def one_number(call: TracedCall, fn: Callable) -> Any:
     """The one number that fn returned; XManError where it is something else."""
     if len(call.results) != 1:
         found = f"{len(call.results)} outputs, {call.result}"
@@ -81,7 +81,7 @@ def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     return (outputs, pull, call.aux) if has_aux else (outputs, pull)
 
 
-def pulled(call: Call, u: Any) -> tuple:
+def pulled(call: TracedCall, u: Any) -> tuple:
     """uᵀJ for each primal."""
     parts = iter(call.pulled(like(u, call.results, call.result, "u", "the output")))
     return tuple(unflatten(structure, parts) for structure in call.arguments)

@@ -18,7 +18,7 @@ from ..functions.tracer import CallTape, is_on
 from ..functions.trees import LEAF, children, flattened_tree, leaf_names, rebuilt, tree_map
 from ..notation import shortened
 from ..wengert import WengertList
-from .reached import VALUES, Impure, Place, Watch, reached, same, unchanged
+from .reached import VALUES, Impure, Place, Watch, reached, still_same, unchanged
 
 PATHS = 8  # of values, for arguments of one kind
 NUMBERS = frozenset(np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")
@@ -50,10 +50,10 @@ class Jitted(Derivative):
     def __init__(self, fn: Callable, engine: str):
         super().__init__(jit, fn, fn, engine)
         self.engine, self.lock = engine, threading.Lock()
-        self.paths: dict[tuple, list[Path] | str] = {}  # by the kinds of the arguments; or why there are none
+        self.paths: dict[tuple, list[TracedPath] | str] = {}  # by the kinds of the arguments; or why there are none
 
-    lists = property(lambda self: [path.steps for path in self._known() if isinstance(path, Path)])
-    guards = property(lambda self: [path.words if isinstance(path, Path) else [path] for path in self._known()])
+    lists = property(lambda self: [path.steps for path in self._known() if isinstance(path, TracedPath)])
+    guards = property(lambda self: [path.words if isinstance(path, TracedPath) else [path] for path in self._known()])
 
     def _known(self) -> list:
         return [path for paths in self.paths.values() for path in ([paths] if isinstance(paths, str) else paths)]
@@ -108,7 +108,7 @@ class Jitted(Derivative):
         return result
 
 
-class Path:
+class TracedPath:
     """One way that a call can take: the list, its program, and what has to be so."""
 
     def __init__(self, engine: str, steps: WengertList, inputs: list[str], fixed: list, places: list[Place],
@@ -128,7 +128,7 @@ class Path:
 
     def stands(self, fixed: list) -> bool:
         """Whether the arguments that are no inputs, and what fn reads, are what they were."""
-        return all(map(same, self.fixed, fixed)) and all([unchanged(*place) for place in self.places])
+        return all(map(still_same, self.fixed, fixed)) and all([unchanged(*place) for place in self.places])
 
     def taken(self, found: dict) -> bool:
         """Whether the values are those that Python went by."""
@@ -185,7 +185,7 @@ def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callab
     return lambda found: rebuilt(structure, [part(found) for part in parts])
 
 
-def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str) -> tuple[Path, Any]:
+def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str) -> tuple[TracedPath, Any]:
     """The path of a call, and its result. Impure where a list cannot hold what it does; it has then done nothing."""
     watch, guards = Watch([fn, *fixed]), {}
     with CallTape(guards=guards) as tape:
@@ -213,7 +213,7 @@ def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str) -
         rest = iter(found)
         outputs = [(next(rest), None) if is_on(tape, x) else (None, as_own(x)) for x in ends]
         checks = {next(rest): (np.array(x.value), line) for x, line in guards.values()}
-        path = Path(engine, steps, input_names, fixed, reached(watch.roots)[0], checks, outputs, structure)
+        path = TracedPath(engine, steps, input_names, fixed, reached(watch.roots)[0], checks, outputs, structure)
         return path, tree_map(lambda x: as_own(x.value if is_on(tape, x) else x), result)
 
 

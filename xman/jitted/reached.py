@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..functions.derivative import Derivative, name_of
-from ..functions.refusals import inside
+from ..traced.refusals import inside
 
 STANDARD = sysconfig.get_path("stdlib")
 WORLD = {"time", "posix", "nt", "os", "io", "_io", "random", "_random", "secrets", "uuid", "datetime", "logging", "warnings",
@@ -48,7 +48,7 @@ class Globals(NamedTuple):
     def __call__(self, held: dict) -> list: return [held.get(name, MISSING) for name in self.names]
 
 
-def whole(array: np.ndarray) -> tuple: return (array,)
+def whole_array(array: np.ndarray) -> tuple: return (array,)
 def entries(array: np.ndarray) -> Iterable: return array.flat
 def pairs(held: dict) -> list: return [part for pair in held.items() for part in pair]
 def own_names(kind: type) -> list: return pairs(vars(kind))
@@ -56,7 +56,7 @@ def slots(x: Any) -> list: return [getattr(x, name, MISSING) for name in copyreg
 def settings(x: FunctionType) -> tuple: return x.__code__, x.__defaults__, x.__kwdefaults__
 
 
-def contents(cell: CellType) -> tuple:
+def cell_contents(cell: CellType) -> tuple:
     try:
         return (cell.cell_contents,)
     except ValueError:  # empty
@@ -70,10 +70,10 @@ PARTS = {MethodType: ("__self__", "__func__"), functools.partial: ("func", "args
 def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
     """Whether what is read there is what was kept."""
     found = tuple(read(owner))
-    return len(found) == len(kept) and (all(map(operator.is_, kept, found)) or all(map(same, kept, found)))
+    return len(found) == len(kept) and (all(map(operator.is_, kept, found)) or all(map(still_same, kept, found)))
 
 
-def same(a: Any, b: Any) -> bool:
+def still_same(a: Any, b: Any) -> bool:
     """Whether b is a, or a value or an array that is equal to it to the last bit."""
     if type(a) is np.ndarray is type(b):
         bits = f"u{a.dtype.itemsize}" if a.dtype.itemsize in (1, 2, 4, 8) else a.dtype
@@ -84,8 +84,8 @@ def same(a: Any, b: Any) -> bool:
 def put_back(owner: Any, read: Callable, kept: tuple, _: str) -> None:
     """Put what was kept where it was."""
     if isinstance(owner, np.ndarray):
-        owner.flat = kept[0].flat if read is whole else kept
-    elif read is contents:
+        owner.flat = kept[0].flat if read is whole_array else kept
+    elif read is cell_contents:
         owner.cell_contents, = kept
     elif isinstance(read, Globals):
         for name, x in zip(read.names, kept, strict=True):
@@ -151,7 +151,7 @@ def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[
         for owner, read in places_of_it:
             kept = tuple(read(owner))
             todo += [(part, words) for part in kept if part is not x]
-            places.append(Place(x, read, (x.copy(),), f"{words}, all its entries") if read is whole else
+            places.append(Place(x, read, (x.copy(),), f"{words}, all its entries") if read is whole_array else
                           Place(owner, read, kept, words))
     for held, names, module in wanted.values():
         read = Globals(tuple(sorted(names)))
@@ -166,9 +166,9 @@ def reading(x: Any, attributes: set[str]) -> tuple[list[tuple[Any, Callable]], I
     kind = type(x)
     if isinstance(x, np.ndarray):
         fixed = x.base is None and not x.flags.writeable
-        return [(x, entries)] if x.dtype == object else [] if fixed else [(x, whole)], ()
+        return [(x, entries)] if x.dtype == object else [] if fixed else [(x, whole_array)], ()
     if isinstance(x, CellType):
-        return [(x, contents)], ()
+        return [(x, cell_contents)], ()
     if isinstance(x, ModuleType):
         return [] if known_module(x.__name__) else [(vars(x), Globals(tuple(sorted(attributes & {*vars(x)}))))], ()
     if isinstance(x, type):

@@ -95,8 +95,6 @@ def sent_back(line: Line, places: list[int], k: Any, d: Any, values: Point) -> A
 
         ones = np.ones_like(out)
         return f.unbroadcast(k * slope(x, ones) ** 2, x) + pullback(lambda x: slope(x, d), x, ones)
-    if op in SELECTIONS:
-        return sum(rules[i](k, out, *given) for i in places)
     if op in PRODUCTS and len(places) == 1:
         other = 1 - places[0]
         factor = given[other]
@@ -105,6 +103,8 @@ def sent_back(line: Line, places: list[int], k: Any, d: Any, values: Point) -> A
     if op in GATHERED and places == [0]:
         slope = rules[0](np.ones_like(out), out, *given)
         return rules[0](k, out, *given) * slope + GATHERED[op](d, out, slope, *given)
+    if op == "column" or ops.facts_of(op).flow in ("moved", "part", "filled", "same"):
+        return sum(rules[i](k, out, *given) for i in places)  # sums of the argument's entries, none twice
     if op in ROWWISE and places == [0]:
         return ROWWISE[op](k, d, out, *given)
     raise XManError(f"{shown(line)}: the diagonal after Becker and LeCun is not defined for "
@@ -133,10 +133,6 @@ def variance(p: Any) -> Any:
     return p * (1 - p)
 
 
-# each entry of the result is a sum of entries of the argument, none twice: the Jacobian is of zeros and ones
-SELECTIONS = {"sum", "reshape", "transpose", "mT", "flip", "roll", "pad", "unpad", "getitem", "scatterAdd",
-              "take", "concat", "stack", "part", "broadcast", "unbroadcast", "cumsum", "trace", "diag",
-              "diagBack", "astype", "column"}
 # each entry of the result is a sum of products of one entry of either argument, none twice
 PRODUCTS = {"dot", "outer"}
 # each entry of the argument enters one entry of the result; d times its second derivative, from the slope

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops import facts_of
 
 from ..errors import XManError
 from ..interpreters import eval
@@ -19,9 +20,6 @@ from .jacobian import Jacobian
 from .linear import Point, point, vectors_like
 from .modes import lines_between
 
-PASSED = {"sum", "mean", "half", "alias", "add", "broadcast", "unbroadcast", "reshape", "transpose"}
-CONVEX = {"square", "squaredError", "softmaxCrossEntropy", "sigmoidCrossEntropy", "logsumexp", "softplus",
-          "exp", "norm", "frobeniusNorm"}  # in their first argument
 MULTIPLES = [("subtract", [0]), ("mul", [0]), ("mul", [1]), ("divide", [0])]  # by the places of wrt
 
 
@@ -83,15 +81,16 @@ class GaussNewton:
             if dst in wanted and dst in moving:
                 mine = [i for i, (a, rule) in enumerate(zip(args, ops.DG[op], strict=False))
                         if rule and isinstance(a, str) and a in moving]
-                if op in PASSED or (op, mine) in MULTIPLES:
+                if op in ("half", "alias", "add") or flows(op) or (op, mine) in MULTIPLES:
                     wanted.update(args[i] for i in mine)
                     if op in ("mul", "divide"):
                         self._keep(line, args[1 - mine[0]])
-                elif op in CONVEX and mine == [0] or squares_residual(op, args, mine):
+                elif facts_of(op).convex and mine == [0] or squares_residual(op, args, mine):
                     found[args[0]] = None
                 else:
+                    known = ", ".join(sorted(op for op in ops.OURS if facts_of(op).convex))
                     raise XManError(f"{shown(line)}: this is no loss that Gauss–Newton knows to be convex: those "
-                                    f"are {', '.join(sorted(CONVEX))}, and their sums; take the Hessian, or newton-cg")
+                                    f"are {known}, and their sums; take the Hessian, or newton-cg")
         if self.of in self.wrt or not found:
             raise XManError(f"{self.of!r} has no part with a curvature that depends on {', '.join(self.wrt)}")
         return tuple(found)
@@ -102,6 +101,11 @@ class GaussNewton:
             self.factors.append((line, factor))
         elif not factor >= 0:
             raise XManError(f"{shown(line)}: a negative multiple of a convex loss is not; take the Hessian")
+
+
+def flows(op: str) -> bool:
+    """Whether its results are its arguments' entries, or sums of them: convex where those are."""
+    return facts_of(op).flow in ("moved", "part", "filled")
 
 
 def squares_residual(op: str, args: tuple, mine: list[int]) -> bool:

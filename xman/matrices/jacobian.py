@@ -14,7 +14,7 @@ from ..passes import gradient, tangent
 from ..passes.differentiate import ending, inputs_of
 from ..wengert import Steps, checked_list, known_registers
 from .linear import LinearMap, Point, point, units, vector_like, vectors_like
-from .modes import Count, Route, eliminated, entries_of, lines_between, passes_counted, route
+from .modes import Count, Route, entries_of, lines_between, passes_counted, route, without_registers
 
 
 class Jacobian:
@@ -85,7 +85,7 @@ class Jacobian:
         shapes, (count, way) = {x: np.shape(y) + np.shape(values[x]) for x in self.wrt}, self._count(values, y)
         if count.mode == "mixed":
             blocks = {v: self._part(v, tuple(found), values) for v, found in way.sources.items()}
-            found = eliminated(blocks, way.through)[self.of]
+            found = without_registers(blocks, way.through)[self.of]
             return {x: stacked_parts([found[x]] if x in found else [], 0, shapes[x], y) for x in self.wrt}
         if count.mode == "reverse":
             rows = list(map(self.pullback(values), units(y)))

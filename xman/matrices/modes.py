@@ -150,7 +150,7 @@ def lines_between(steps: WengertList, of: str, sources: Sequence[str]) -> Wenger
     return WengertList(needed([line for line in steps if line[0] in moving and line[0] not in sources], [of]))
 
 
-def eliminated(blocks: dict[str, dict[str, Any]], order: Sequence[str]) -> dict[str, dict[str, Any]]:
+def without_registers(blocks: dict[str, dict[str, Any]], order: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The matrices blocks[v][p], ∂v/∂p, without the registers in `order`: ∂s/∂p += ∂s/∂v · ∂v/∂p for each."""
     for v in order:
         through = blocks.pop(v)

@@ -46,7 +46,7 @@ class Sequences(XMan):
             for name, register in {"X": X, **state}.items():
                 setattr(self, f"{name}{t}", register)
         if not self.unrolled:
-            from ..loops import scan
+            from ..functions.loops import scan
 
             def step(state, X):
                 return dict(zip(self.states, self.cell(X, *state.values()), strict=True)), None

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy
 
-from ..functions.arraylike import ArrayLike, is_traced
-from ..functions.dispatch import call_numpy, cast_to
-from ..functions.refusals import refuse
+from ..traced.arraylike import ArrayLike, is_traced
+from ..traced.dispatch import call_numpy, cast_to
+from ..traced.refusals import refuse
 
 __all__ = numpy.__all__
 sys.modules |= {f"{__name__}.{part}": getattr(numpy, part) for part in ("linalg", "random", "fft")}

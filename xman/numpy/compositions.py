@@ -9,9 +9,9 @@ import numpy as np
 
 from ops import f
 
-from ..functions.arraylike import noted, plain
-from ..functions.dispatch import cast_to, with_shape
-from ..functions.refusals import refuse
+from ..traced.arraylike import noted, plain
+from ..traced.dispatch import cast_to, with_shape
+from ..traced.refusals import refuse
 from .rearrangements import axis_index, whole_axis
 from .statistics import axes_first, reduction_by
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from ops import f
 
-from ..functions.arraylike import plain
-from ..functions.dispatch import NAMES, cast_to, with_shape
-from ..functions.refusals import refuse
+from ..traced.arraylike import plain
+from ..traced.dispatch import NAMES, cast_to, with_shape
+from ..traced.refusals import refuse
 
 EIGH, SVD, QR, SLOGDET = (type(find(np.eye(1))) for find in (np.linalg.eigh, np.linalg.svd, np.linalg.qr, np.linalg.slogdet))
 

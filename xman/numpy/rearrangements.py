@@ -8,9 +8,9 @@ import numpy as np
 
 from ops import f
 
-from ..functions.arraylike import ArrayLike, noted, plain
-from ..functions.dispatch import with_shape
-from ..functions.refusals import refuse
+from ..traced.arraylike import ArrayLike, noted, plain
+from ..traced.dispatch import with_shape
+from ..traced.refusals import refuse
 
 
 def whole_axis(axis: Any) -> Any:

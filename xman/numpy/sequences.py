@@ -8,8 +8,8 @@ import numpy as np
 
 from ops import f
 
-from ..functions.arraylike import plain
-from ..functions.dispatch import NAMES, cast_to, checked, with_shape
+from ..traced.arraylike import plain
+from ..traced.dispatch import NAMES, cast_to, checked, with_shape
 from .decompositions import real
 from .rearrangements import axis_index, moving
 

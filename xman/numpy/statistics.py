@@ -9,9 +9,9 @@ import numpy as np
 
 from ops import f
 
-from ..functions.arraylike import ArrayLike
-from ..functions.dispatch import cast_to, with_shape
-from ..functions.refusals import refuse
+from ..traced.arraylike import ArrayLike
+from ..traced.dispatch import cast_to, with_shape
+from ..traced.refusals import refuse
 from .rearrangements import taken_along, whole_axis
 
 

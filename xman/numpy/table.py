@@ -10,9 +10,9 @@ import numpy as np
 
 from ops import f
 
-from ..functions.arraylike import ArrayLike, plain
-from ..functions.dispatch import NAMES, cast_to, checked, with_shape
-from ..functions.refusals import IN_PLACE, refuse
+from ..traced.arraylike import ArrayLike, plain
+from ..traced.dispatch import NAMES, cast_to, checked, with_shape
+from ..traced.refusals import IN_PLACE, refuse
 from . import compositions as c
 from . import rearrangements as r
 from . import statistics as s
@@ -22,7 +22,7 @@ BITWISE = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xo
            "bitwise_not": "logical_not"}
 
 
-def bits(op: str) -> Callable:
+def bitwise(op: str) -> Callable:
     """A bitwise function, of booleans alone."""
     def on_booleans(*args):
         if any(with_shape(a).dtype.kind != "b" for a in args):
@@ -274,4 +274,4 @@ NAMES.update({
     np.array_repr:    lambda x, *args, **options: np.array_repr(plain(x), *args, **options),
     np.array_str:     lambda x, *args, **options: np.array_str(plain(x), *args, **options),
 })
-NAMES.update({getattr(np, name): bits(op) for name, op in BITWISE.items()})
+NAMES.update({getattr(np, name): bitwise(op) for name, op in BITWISE.items()})

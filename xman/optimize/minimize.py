@@ -26,6 +26,7 @@ from ..train.second_order import SMALLEST, refuse_changing
 from ..wengert import WengertList
 
 WITH_GRADIENT, WITH_PRODUCTS = ("L-BFGS-B", "BFGS", "CG"), ("Newton-CG", "trust-ncg", "trust-krylov")
+FINAL = "trust-ncg"  # rounding stops the other two before it: they end at a gradient of 1e-7 where this comes to 1e-14
 STALLED = 10  # epochs in which the loss has not fallen
 
 
@@ -39,9 +40,10 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
     what: an XMan as `fit` takes it, with data a pair (X, y); or a function fn(parameters, *data) of arrays to a number, of
     which the path is taken that it goes at `start`: the parameters to begin with, an array, a number or a tree of them.
     method: L-BFGS-B, BFGS or CG, which take the gradient; Newton-CG, trust-ncg or trust-krylov, which take products with the
-    Hessian too. It ends where no entry of the gradient is larger than tolerance, or after so many epochs, its iterations.
-    The history has the loss of each epoch and the largest entry of its gradient. engine: auto is numpy. Other arguments are as
-    for `fit`. Raises XManError for what does not fit, and Diverged where the loss or its gradient is NaN at the beginning.
+    Hessian too; where rounding stops one of these, trust-ncg goes on. It ends where no entry of the gradient is larger than
+    tolerance, or after so many epochs, its iterations. The history has the loss of each epoch and the largest entry of its
+    gradient. engine: auto is numpy. Other arguments are as for `fit`. Raises XManError for what does not fit, and
+    Diverged where the loss or its gradient is NaN at the beginning.
     """
     if method not in (methods := (*WITH_GRADIENT, *WITH_PRODUCTS)):
         raise XManError(f"there is no method {method!r}{nearest(str(method), methods)}; there are {', '.join(methods)}")
@@ -127,7 +129,7 @@ class Descent:
     def __init__(self, problem: Problem, back: Callable[[dict], Any], tolerance: float,
                  judged: Callable | None = None, callbacks: Iterable[Callback] = ()):
         self.problem, self.back, self.tolerance, self.judged = problem, back, tolerance, judged
-        self.callbacks, self.history, self.best, self.reason = list(callbacks), [], 0, ""
+        self.callbacks, self.history, self.best, self.stalled = list(callbacks), [], 0, False
         self.parameters = back(problem.named(problem.start))
 
     @np.errstate(all="ignore")
@@ -135,20 +137,25 @@ class Descent:
         """The result of the method. Raises Diverged where there is nothing to descend from."""
         from scipy import optimize
 
-        problem, options = self.problem, {"maxiter": epochs}
+        problem = self.problem
         slope = problem.gradient(problem.start)
         if not problem.at(problem.start).sound:
             raise unsound(problem.steps, problem.values)
-        options |= {"L-BFGS-B": {"ftol": 0.0, "gtol": 0.0, "maxfun": 100 * epochs}, "Newton-CG": {"xtol": 0.0}}.get(
-            method, {"gtol": 0.0})
+        own = {"L-BFGS-B": {"ftol": 0.0, "gtol": 0.0, "maxfun": 100 * epochs}, "Newton-CG": {"xtol": 0.0}}
+        w, second, self.reason = problem.start, method in WITH_PRODUCTS, "" if epochs else "all 0 epochs done"
         self.begun = time.perf_counter()
         with Progress(progress, total=epochs, done=0) as self.shown:
             try:
-                if not epochs or not self.over(slope):
-                    found = optimize.minimize(problem.value, problem.start, jac=problem.gradient, method=method, options=options,
-                                              hessp=problem.product if method in WITH_PRODUCTS else None, callback=self.seen)
-                    self.reason = self.reason or f"all {epochs} epochs done" * (found.nit >= epochs) or (
-                        f"{SMALLEST} ({method}: {found.message})")
+                for way in dict.fromkeys([method, FINAL] if second else [method]):
+                    if self.over(slope):
+                        break
+                    self.crawl = 1e-9 * (second and way != FINAL)
+                    found = optimize.minimize(problem.value, w, jac=problem.gradient, method=way, callback=self.seen,
+                                              hessp=problem.product if second else None,
+                                              options={"maxiter": epochs - len(self.history), **own.get(way, {"gtol": 0.0})})
+                    w, slope = found.x, problem.gradient(found.x)
+                    self.reason = self.reason or f"all {epochs} epochs done" * (len(self.history) >= epochs)
+                self.reason = self.reason or SMALLEST + f" ({way}: {found.message})" * (not self.stalled)
             except KeyboardInterrupt:
                 self.reason = f"interrupted in epoch {len(self.history) + 1}"
         return Result(self.parameters, self.history, self.best, self.reason)
@@ -175,10 +182,10 @@ class Descent:
         self.shown.step()
         self.shown.line(row)
         self.begun = time.perf_counter()
-        if len(self.history) > STALLED and not loss < self.history[-1 - STALLED]["loss"]:
-            self.reason = SMALLEST
         self.reason = next(filter(None, said), self.reason)
-        if self.over(slope):
+        before = self.history[-1 - STALLED:-STALLED]
+        self.stalled = any(not loss < row["loss"] - self.crawl * abs(row["loss"]) for row in before)
+        if self.over(slope) or self.stalled:
             raise StopIteration
 
 

@@ -14,7 +14,7 @@ from ops.loops.values import one_of
 from ..errors import XManError
 from ..interpreters.shapes import stand_in
 from ..notation import shortened, shown
-from ..register import literal
+from ..register import as_arg
 from ..wengert import Steps, WengertList, checked_list, known_registers, needed, temporaries
 from .loops import items_read, trimmed
 from .patterns import Rewrite, equal, key_of
@@ -95,7 +95,7 @@ class Simplifier(ListWriter):
             self.precisions.add(dtype)
 
     def write(self, op: str, args: Iterable[Any]) -> Any:
-        args = self.brief(op, tuple(a if isinstance(a, Symbol) else literal(a, op) for a in args))
+        args = self.brief(op, tuple(a if isinstance(a, Symbol) else as_arg(a, op) for a in args))
         literals = not any(isinstance(a, Symbol) for a in args)
         if literals and (value := self.constant(op, args)) is not None:
             return value

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ops import Expression
 
-from ..register import literal
+from ..register import as_arg
 from ..wengert import Line, WengertList, temporaries
 
 Origins = list[tuple[Line, Line | None]]  # lines, each with the line of another list that it belongs to
@@ -38,7 +38,7 @@ class ListWriter:
     def write(self, op: str, args: Iterable[Any]) -> Symbol:
         """The symbol of a new line."""
         out = Symbol(self)
-        self.lines.append(WrittenLine(out, op, tuple(a if isinstance(a, Symbol) else literal(a, op) for a in args), self.origin))
+        self.lines.append(WrittenLine(out, op, tuple(a if isinstance(a, Symbol) else as_arg(a, op) for a in args), self.origin))
         return out
 
     def symbols(self, steps: WengertList) -> dict[str, Symbol]:

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..functions.arraylike import is_traced
+from ..traced.arraylike import is_traced
 
 
 def both(theirs: Callable, ours: Callable) -> Callable:

@@ -7,9 +7,9 @@ import numpy as np
 
 from ops import f
 
-from ..functions.dispatch import SPECIAL, with_shape
-from ..functions.refusals import SCIPY, refuse
 from ..numpy.decompositions import mirrored
+from ..traced.dispatch import SPECIAL, with_shape
+from ..traced.refusals import SCIPY, refuse
 from .functions import multigammaln
 
 LOG_2PI = math.log(2.0 * math.pi)

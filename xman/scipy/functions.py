@@ -7,10 +7,10 @@ import numpy as np
 
 from ops import f
 
-from ..functions.arraylike import ArrayLike
-from ..functions.dispatch import SPECIAL, with_shape
-from ..functions.refusals import SCIPY, refuse
 from ..numpy.rearrangements import whole_axis
+from ..traced.arraylike import ArrayLike
+from ..traced.dispatch import SPECIAL, with_shape
+from ..traced.refusals import SCIPY, refuse
 
 ROOT_HALF = math.sqrt(0.5)
 
@@ -40,7 +40,7 @@ def whole_order(op):
     return function
 
 
-def scaled(op, order, at_infinity):
+def vanishing(op, order, at_infinity):
     """The function of that order, which SciPy knows to vanish at ∞, and at −∞ too where it is not None there."""
     def function(x):
         value = f.where(f.equal(x, np.inf), 0.0, getattr(f, op)(order, x))
@@ -115,10 +115,10 @@ SPECIAL.update({
     "j1":           lambda x: f.where(f.equal(x, 0), f.half(x) * (1.0 - x * x / 8.0), f.besselJ(1, x)),  # the sign of 0
     "yn":           whole_order("besselY"),
     "kn":           whole_order("besselK"),
-    "i0e":          scaled("besselIe", 0, 0.0),
-    "i1e":          scaled("besselIe", 1, -0.0),
-    "k0e":          scaled("besselKe", 0, None),
-    "k1e":          scaled("besselKe", 1, None),
+    "i0e":          vanishing("besselIe", 0, 0.0),
+    "i1e":          vanishing("besselIe", 1, -0.0),
+    "k0e":          vanishing("besselKe", 0, None),
+    "k1e":          vanishing("besselKe", 1, None),
     "rel_entr":     rel_entr,
     "kl_div":       kl_div,
     "exprel":       exprel,

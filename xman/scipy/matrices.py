@@ -5,11 +5,11 @@ import numpy as np
 
 from ops import f
 
-from ..functions.dispatch import with_shape
-from ..functions.refusals import SCIPY, refuse
 from ..numpy import compositions as c
 from ..numpy import decompositions as numpys
 from ..numpy.decompositions import mirrored, triangle_mask
+from ..traced.dispatch import with_shape
+from ..traced.refusals import SCIPY, refuse
 
 
 def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=None, transposed=False):

@@ -65,8 +65,8 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
                             "take arrays")
         definition = f"{dst} = {mathematical(formula(op, args))}"
         if not brief:
-            say(put(e, dst, wrt, question(op, args, partials, wrt)), definition)
-        e = put(e, dst, wrt, chain(op, args, partials, wrt))
+            say(put_in(e, dst, wrt, question(op, args, partials, wrt)), definition)
+        e = put_in(e, dst, wrt, chain(op, args, partials, wrt))
         say(e, f"{definition} and {rule(op, args, rules, wrt)}" if brief else rule(op, args, rules))
         if sum(isinstance(part, ast.expr) for part in ast.walk(e)) > PARTS:
             raise XManError(f"{goal} has more than {PARTS} parts after {shown(line)}, too many to be written out; derive a "
@@ -106,7 +106,7 @@ def slope_of(a: Any, wrt: str) -> ast.expr:
     return ast.Name(f"d({text})/d{wrt}" if text.startswith("-") else f"d{text}/d{wrt}")
 
 
-def put(e: ast.expr, dst: str, wrt: str, value: ast.expr) -> ast.expr:
+def put_in(e: ast.expr, dst: str, wrt: str, value: ast.expr) -> ast.expr:
     """e with value for d dst/d wrt."""
     return tidy(with_replaced(e, {f"d{dst}/d{wrt}": value}))
 

@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.expression import INFIX
 from ops.facts import MANY, arity, parameters
 
 from ..errors import XManError, nearest
 from ..passes.patterns import equal
 from ..wengert import Steps
 
-INFIX = {"add": ast.Add, "subtract": ast.Sub, "mul": ast.Mult, "divide": ast.Div, "power": ast.Pow, "dot": ast.MatMult}
-COMPARED = {"equal": ast.Eq, "not_equal": ast.NotEq, "less": ast.Lt, "less_equal": ast.LtE,
-            "greater": ast.Gt, "greater_equal": ast.GtE}
+OPERATORS = {INFIX[name]: sign for name, sign in {  # by Python's own names of them
+    "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "pow": ast.Pow, "matmul": ast.MatMult, "eq": ast.Eq,
+    "ne": ast.NotEq, "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE}.items()}
 UNARY = {"negative":   lambda x: ast.UnaryOp(ast.USub(), x),
          "half":       lambda x: ast.BinOp(node(0.5), ast.Mult(), x),
          "square":     lambda x: ast.BinOp(x, ast.Pow(), node(2)),
@@ -29,11 +30,6 @@ UNARY = {"negative":   lambda x: ast.UnaryOp(ast.USub(), x),
          "alias":      lambda x: x,
          "transpose":  lambda x: ast.Attribute(x, "T", LOAD),
          "mT":         lambda x: ast.Attribute(x, "mT", LOAD)}
-
-# operators that are functions of NumPy, arguments and all, besides those whose value is a ufunc
-NUMPY = {op: op for op in ("sum", "mean", "max", "min", "prod", "where", "transpose", "outer", "cumsum", "cumprod", "flip",
-                           "roll", "pad", "diag", "take", "argmax", "round")}
-NUMPY |= {op: f"linalg.{op}" for op in ("inv", "det", "solve")}
 
 NOTATION = {r" ?\*\* ?": "^", r" ?\* ?": "·", " / ": "/", r"\b(\d+)\.0\b": r"\1", r"\b(np|f)\.(?!m?T\b)": ""}
 LOAD = ast.Load()
@@ -49,10 +45,9 @@ def expression(op: str, args: Sequence[Any]) -> ast.expr:
     if not any(isinstance(a, (str, ast.expr)) for a in args):
         return operator_call(op, args)  # numbers among themselves would stay Python's
     match op, [node(a) for a in args]:
-        case _, [x, y] if op in INFIX:
-            return ast.BinOp(x, INFIX[op](), y)
-        case _, [x, y] if op in COMPARED:
-            return ast.Compare(x, [COMPARED[op]()], [y])
+        case _, [x, y] if op in OPERATORS:
+            sign = OPERATORS[op]()
+            return ast.Compare(x, [sign], [y]) if isinstance(sign, ast.cmpop) else ast.BinOp(x, sign, y)
         case _, [x] if op in UNARY:
             return UNARY[op](x)
         case "getitem", [x, *_]:
@@ -115,7 +110,7 @@ def numpys(op: str) -> str:
     value = ops.G[op]
     if isinstance(value, np.ufunc) and getattr(np, value.__name__, None) is value:
         return f"np.{op if getattr(np, op, None) is value else value.__name__}"
-    return f"np.{NUMPY[op]}" if op in NUMPY else f"f.{op}"
+    return f"np.{name}" if (name := ops.facts_of(op).numpy) else f"f.{op}"
 
 
 def keywords(op: str, args: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:

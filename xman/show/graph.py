@@ -78,14 +78,14 @@ def solve(edges: Sequence[Edge], start: str, back: bool, one: Any, extend: Calla
     return found
 
 
-def reached(edges: Sequence[Edge], start: str, back: bool) -> Solution:
+def between(edges: Sequence[Edge], start: str, back: bool) -> Solution:
     """The registers on paths from start, and what it takes to solve for them."""
     return solve(edges, start, back, 0, lambda edge, x: x)
 
 
 def edges_between(edges: Sequence[Edge], source: str, target: str) -> list[Edge]:
     """The edges on paths from source to target."""
-    below, above = reached(edges, source, False), reached(edges, target, True)
+    below, above = between(edges, source, False), between(edges, target, True)
     return [edge for edge in edges if edge.source in below and edge.target in above]
 
 
@@ -137,7 +137,7 @@ def jacobians(line: Line, values: Mapping[str, Any]) -> dict[int, Any]:
     alone = WengertList([("out", op, tuple(holes.get(i, a) for i, a in enumerate(args)))])
     here = {"out": values[dst], **{x: values[args[i]] for i, x in holes.items()}}
     rows, columns = entry_count(here["out"]), {i: entry_count(here[x]) for i, x in holes.items()}
-    bounded(rows, max(rows, *columns.values(), 1), shown(line))
+    check_readable(rows, max(rows, *columns.values(), 1), shown(line))
     units = np.eye(rows).reshape(rows, *np.shape(here["out"]))
     found = [backprop(alone, here, ops.DG, out=unit) for unit in units] if holes else []
     result = {}
@@ -150,7 +150,7 @@ def jacobians(line: Line, values: Mapping[str, Any]) -> dict[int, Any]:
 def times(a: Any, b: Any) -> Any:
     """The product of two labels, numbers or matrices."""
     if np.ndim(a) and np.ndim(b):
-        bounded(len(a), b.shape[1], "a product of labels")
+        check_readable(len(a), b.shape[1], "a product of labels")
         return a @ b
     return a * b
 
@@ -159,11 +159,11 @@ def identity(x: Any) -> Any:
     """∂x/∂x."""
     if np.shape(x) == ():
         return 1.0
-    bounded(entry_count(x), entry_count(x), "the derivative of an array by itself")
+    check_readable(entry_count(x), entry_count(x), "the derivative of an array by itself")
     return np.eye(entry_count(x))
 
 
-def bounded(rows: int, columns: int, what: str) -> None:
+def check_readable(rows: int, columns: int, what: str) -> None:
     if rows * columns > ENTRIES:
         raise XManError(f"{what}: a matrix of {rows:,} × {columns:,} partial derivatives, and {ENTRIES:,} is the limit; take "
                         "smaller arrays, or `backprop`, which needs no matrix")

@@ -22,13 +22,13 @@ from .graph import (
     Edge,
     PathWork,
     Solution,
+    between,
     compact,
     edges_between,
     edges_of,
     entry_count,
     identity,
     paths_listed,
-    reached,
     solve,
     times,
 )
@@ -116,7 +116,7 @@ class Paths:
     @property
     def work(self) -> PathWork:
         """The extends and the combines of all forward and of all backward passes."""
-        ways = [reached(self.edges, x, False) for x in self.wrt], [reached(self.edges, y, True) for y in self.of]
+        ways = [between(self.edges, x, False) for x in self.wrt], [between(self.edges, y, True) for y in self.of]
         return PathWork(*(n for way in ways for n in (len(way), sum(s.extends for s in way), sum(s.combines for s in way))))
 
     @property

@@ -91,20 +91,20 @@ def cells(chunks: pyarrow.ChunkedArray, column: Column, where: str) -> np.ndarra
     """The cells of a column as its kind has them. TableError names the first that is not of it."""
     pa = extra("pyarrow", "tables", "a table")
     try:
-        return converted(chunks, column)
+        return column_values(chunks, column)
     except pa.ArrowException:
         pass
     row, cell = 0, None
     for row, cell in enumerate(chunks.to_pylist(), 1):  # noqa: B007, what it ends with is wanted
         try:
-            converted(pa.chunked_array([[cell]], chunks.type), column)
+            column_values(pa.chunked_array([[cell]], chunks.type), column)
         except pa.ArrowException:
             break
     raise TableError(f"{where}, row {row}, column {column.name!r}: found {str(cell)[:60]!r}, wanted a {column.kind}"
                      + (f" such as {column.spelling}" if column.spelling else "") + "; mend the cell, or leave it empty")
 
 
-def converted(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
+def column_values(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
     pc, pa = extra("pyarrow.compute", "tables", "a table"), extra("pyarrow", "tables", "a table")
     kind, types = column.kind, pa.types
     if types.is_null(chunks.type):

@@ -95,7 +95,7 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     rows = rows(y) if callable(rows) else rows
     part, y = (table, y) if rows is None else (table.take(rows), y[rows])
     scale = (0.0, 1.0) if classes or task == "count" else (float(y.mean()), float(y.std()))
-    columns, arrays, found = [], [], []
+    columns, arrays, found, same = [], [], [], []
     taken, there = {*ops.G, *keyword.kwlist, *WORDS}, dict(zip(names, part.columns, strict=True))
     for name in features:
         chunks = there[name]
@@ -105,12 +105,17 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
         found.append((name, kind, *summary(array, kind)))
         if spelling.startswith("%d/") or spelling.startswith("%m/"):
             said.append(f"{name!r}: dates are read as {spelling}; --day-first or --no-day-first says which")
-        if why := useless(array, kind):
+        why = useless(array, kind)
+        if why and (kind != "number" or np.isnan(array).any()):
             said.append(f"{name!r} {why}: left out")
             continue
+        same += [f"{name!r} {why}"] * bool(why)
         columns.append(column)
         arrays.append(array)
-    if not columns:
+    if same:  # they stay, since a network may know its inputs by their places, as of an image
+        more = f" and {len(same) - 3} others are such" if len(same) > 3 else ""
+        said.append(f"{', '.join(same[:3])}{more}: nothing is learnt from that, and the place is kept")
+    if len(same) == len(columns):
         raise TableError(f"no column tells rows apart: {'; '.join(said)[:1000]}")
     said += leaks(columns, arrays, y, target)
     steps, output = lines(columns, arrays, taken)
@@ -193,7 +198,7 @@ def numbers(line: Any, stacked: str, X: np.ndarray) -> list[str]:
     count = np.maximum(known.sum(0), 1)
     mean = np.where(known, X, 0.0).sum(0) / count
     deviation = np.sqrt((np.where(known, X - mean, 0.0) ** 2).sum(0) / count)
-    deviation[~(deviation > 1e-12 * np.abs(mean))] = 1.0
+    deviation = np.where(deviation > 1e-12 * np.abs(mean), deviation, np.maximum(1.0, np.abs(mean)))  # of one that is constant
     there = line("isfinite", stacked)
     scaled = line("divide", line("subtract", stacked, mean), deviation)
     parts = [line("where", there, scaled, 0.0)]

@@ -71,7 +71,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     paths = [Path(f"{stem}{part}") for part in PARTS]
     if path.suffix not in PARTS and (path.exists() or not any(map(Path.exists, paths))):
         stem, paths = path, [path]
-    kind = INSTALLED.get(str(source)) or kind_of(stem, paths[0])
+    kind = INSTALLED.get(str(source)) or kind_of_file(stem, paths[0])
     if kind == "table":
         return of_tables(paths, seed, header, task=task, target=target, ignore=ignore, day_first=day_first)
     said = {"target": target, "ignore": ignore, "header": header is not None, "day-first": day_first}
@@ -79,7 +79,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
         raise DataError(f"--{words[0]} is for tables, such as CSV and Parquet files; {source} is none.")
     if kind == "idx" and (other := path.with_name(path.name.replace("train", "t10k"))) != path and other.exists():
         paths = [path, other]
-    parts, first = rows_of(kind, paths, None if zero_based is None else 1 - zero_based)
+    parts, first = file_rows(kind, paths, None if zero_based is None else 1 - zero_based)
     if numbers := to_fit(parts[0][1], task):
         parts = [(x, targets(path, labels)) for path, (x, labels) in zip(paths, parts, strict=True)]
     if len(parts) < 3:
@@ -107,7 +107,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
                    {} if title or sparse else {"X": X[2]}, first)
 
 
-def kind_of(stem: Path, path: Path) -> str:
+def kind_of_file(stem: Path, path: Path) -> str:
     """What a file holds, "table", "libsvm", "idx" or "titles": by its name, and where that says nothing by its first line."""
     name = stem.name.lower()
     if re.search("idx[0-9]-ubyte", name):
@@ -144,7 +144,7 @@ def of_tables(paths: list[Path], seed: int, header: bool | None, **how: Any) -> 
     return Dataset(*pairs, data.classes, None, data, tuple(tables[0].column_names), inputs(data.columns, tables[2]))
 
 
-def rows_of(kind: str, paths: list[Path], first: int | None) -> tuple[list[tuple[Any, np.ndarray]], int]:
+def file_rows(kind: str, paths: list[Path], first: int | None) -> tuple[list[tuple[Any, np.ndarray]], int]:
     """The rows and the labels, strings, of each file, and the index of the first column."""
     if kind == "libsvm":
         found = [read_libsvm(path, None, first) for path in paths]

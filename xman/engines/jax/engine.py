@@ -109,7 +109,7 @@ def expressions(program: Program, kinds: Kinds, text: Text) -> tuple[dict[str, s
             except TimeoutError:
                 raise  # of a clock
             except Exception as error:  # whatever it is, the operator's own function has the line
-                why[dst] = said("JAX", error)
+                why[dst] = lack_of("JAX", error)
             if dst in kinds:
                 known[dst] = jax.numpy.zeros(*kinds[dst][:2]) if why[dst] else out
 
@@ -203,11 +203,11 @@ def why_not(part: JaxPart, kinds: Kinds) -> str:
     except TimeoutError:
         raise
     except Exception as error:  # what XLA does not have on this device
-        return said("XLA", error)
+        return lack_of("XLA", error)
     return ""
 
 
-def said(who: str, error: Exception) -> str:
+def lack_of(who: str, error: Exception) -> str:
     return f"is more than {who} has: {type(error).__name__}, {' '.join(str(error).split())[:80]}"
 
 

@@ -16,7 +16,7 @@ from ops import G, facts_of
 from ops.functions import LOG_ROOT_TWO_PI, tail
 from ops.linear_maps import in_precision_of, shape_of, subscripts_of
 from ops.reductions import count
-from ops.table import arity
+from ops.table import OURS, arity
 
 from ..program import KEYS, Kind
 
@@ -153,17 +153,6 @@ def hinge(z, y):
     return jnp.sum((1 - y) * jnp.maximum(1.0 + z + over_classes(y, z), 0), -1, keepdims=True)
 
 
-CALLED = {
-    **{op: f"jnp.{op}" for op in
-       "abs add arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argsort cbrt ceil clip cos cosh cumprod cumsum diag "
-       "divide equal exp exp2 expm1 flip floor greater greater_equal hypot isfinite isnan less less_equal log "
-       "log10 log1p log2 logaddexp logical_and logical_not logical_or max maximum min minimum negative not_equal outer pad "
-       "power prod roll round sign signbit sin sinh sqrt subtract sum tan tanh trace transpose trunc where".split()},
-    **{op: f"jnp.linalg.{op}" for op in ("cholesky", "det", "inv", "solve", "svdvals")},
-    **{op: f"special.{op}" for op in "betainc betaln digamma erf erfc erfinv gammainc gammaincc gammaln ndtri polygamma".split()},
-    "Beta": "special.beta", "Gamma": "special.gamma", "expm": "slinalg.expm", "convolve": "jnp.convolve",
-    "mul": "jnp.multiply", "dot": "jnp.matmul", "mT": "jnp.matrix_transpose", "sigmoid": "nn.sigmoid",
-}
 NAMED = dict.fromkeys(("sum", "max", "min", "prod"), ("", "axis=", "keepdims="))  # what is written before an argument
 FUNCTIONS = {
     **{op: G[op] for op in "alias column count getitem half square stopGradient unpad".split()},  # right for JAX as they are
@@ -201,6 +190,16 @@ FUNCTIONS = {
     "squaredError": lambda x, v: 0.5 * jnp.square(x - oneHot(v, x)),
     "crossEntropy": lambda p, y: over_classes(oneHot(y, p), jnp.log(p)),
     "softmaxCrossEntropy": lambda z, y: over_classes(oneHot(y, z), nn.log_softmax(z)),
+}
+
+CALLED = {
+    **{op: f"jnp.{name}" for op in OURS if op not in FUNCTIONS and (
+        name := facts_of(op).numpy or isinstance(G[op], np.ufunc) and G[op].__name__)},
+    **{op: f"jnp.{op}" for op in ("argsort", "clip", "convolve", "trace")}, "cholesky": "jnp.linalg.cholesky",
+    "svdvals": "jnp.linalg.svdvals",
+    **{op: f"special.{op}" for op in "betainc betaln digamma erf erfc erfinv gammainc gammaincc gammaln ndtri polygamma".split()},
+    "Beta": "special.beta", "Gamma": "special.gamma", "expm": "slinalg.expm", "dot": "jnp.matmul",
+    "mT": "jnp.matrix_transpose", "sigmoid": "nn.sigmoid",
 }
 
 # ---- where JAX and NumPy differ -------------------------------------------------------------------------------------

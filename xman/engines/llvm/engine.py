@@ -13,20 +13,20 @@ import numpy as np
 from ..bodies import value_of
 from ..memory import arena
 from ..nests.lines import Lines
-from ..nests.tree import Call, Line, Loop, described
+from ..nests.tree import Call, Line, Loop, tree_text
 from ..nests.views import View
 from ..plan import Buffer, Plan, flops_of
-from ..program import GEMM, Built, Program
+from ..program import Built, Program
 from ..text import Text, guard, own_array
 from .compiled import functions
-from .step import Step
+from .step import NestStep
 
 
 def build(program: Program) -> Built:
     """The program as machine code, compiled or loaded from the disk."""
     lines = Lines(program)
-    step = Step(lines)
-    tree = "\n".join(described(lines.tree.body, lines.tree.roots))
+    step = NestStep(lines)
+    tree = "\n".join(tree_text(lines.tree.body, lines.tree.roots))
     writer = Writer(lines, step)
     run = writer.function(functions(step.text, len(step.parts), step.blas.routines))
     return Built(run, f"{tree}\n\n{writer.text}", writer.plan())
@@ -35,14 +35,12 @@ def build(program: Program) -> Built:
 class Writer:
     """Writes the function in Python."""
 
-    def __init__(self, lines: Lines, step: Step):
+    def __init__(self, lines: Lines, step: NestStep):
         self.lines, self.step, self.program, self.kinds = lines, step, lines.program, lines.kinds
         names = {a for dst, _, args in lines.lines for a in (dst, *args) if isinstance(a, str)} | {*lines.given}
         self.text, self.names = Text({x for x in names if x.isidentifier()}), {}
         self.text.objects |= {x: v for x, v in self.program.constants.items()}
         self.called = {call.dst for call in step.calls if call.target and not self.kinds[call.dst].array}
-        self.spaces: list[tuple] = []  # memory that no run uses now
-        self.give_back = self.spaces.append
         self.inside = {x for call in step.calls for v in (*call.views, *([call.target] if call.target else ()))
                        for x in [v.root] if x in step.places} | {x for x in step.places if lines.tree.roots[x].place == "number"}
 
@@ -57,14 +55,12 @@ class Writer:
         text, program, roots = self.text, self.program, self.lines.tree.roots
         step, results, arguments = text.free("step"), text.free("results"), text.free("arguments")
         text.add(f"def {step}({text.free('values')}):", 0)
-        guard(text, program, program.original.inputs, program.inplace.values())
+        guard(text, program, self.lines.lines)
         for x in program.original.inputs:
             if x in roots and self.kinds[x].array and x not in program.inplace.values():
                 text.add(f"if not {x}.flags.c_contiguous: {x} = {text.call('contiguous', np.ascontiguousarray, x)}")
             elif x in roots and not self.kinds[x].array and self.kinds[x].dtype.kind == "b":
                 text.add(f"{x} = {text.call('bool_', np.bool_, x)}")
-        for s in dict.fromkeys(args[1] for _, op, args in self.lines.lines if op == GEMM and args[1]):
-            text.add(f"if {s} == 0: return None")  # BLAS would not look at the matrices
         for x in program.constants:
             if x in roots:
                 kind, value = self.kinds[x], program.constants[x]
@@ -76,7 +72,7 @@ class Writer:
             memory = arena(self.step.size)
             return memory, *(memory[start:start + root.bytes].view(root.dtype).reshape(root.shape) for start, root in parts)
 
-        taken = text.object("taken", lambda: self.spaces.pop() if self.spaces else space())
+        taken, self.give_back = text.pool(space)
         text.add(f"{text.free('memory')} = {taken}()")
         text.add(f"{', '.join([text.free('space'), *(name for _, name in views)])}, = {text.free('memory')}")
         for x in self.step.arguments:
@@ -100,7 +96,7 @@ class Writer:
         return text.function(step)
 
     def leave(self, what: str, depth: int) -> None:
-        self.text.add(self.text.call("give_back", self.give_back, self.text.free("memory")), depth)
+        self.text.add(f"{self.give_back}({self.text.free('memory')})", depth)
         self.text.add(f"return {what}", depth)
 
     def call(self, call: Call) -> None:
@@ -112,7 +108,7 @@ class Writer:
         text.add(f"{value} = {text.call(call.op, function, *map(self.argument, call.args))}", 2)
         if call.target is None:
             return
-        text.add(f"if not {text.call('put', put, value, self.name(call.target.root))}:")
+        text.add(f"if not {text.call('put', put_into, value, self.name(call.target.root))}:")
         self.leave("None", 2)
 
     def argument(self, a: Any) -> str:
@@ -133,19 +129,19 @@ class Writer:
     def plan(self) -> Plan:
         """What the program is made of."""
         lines, roots = self.lines, self.lines.tree.roots
-        groups = [list(dict.fromkeys(written(node))) for node in lines.tree.body if isinstance(node, Loop)]
+        groups = [list(dict.fromkeys(written_roots(node))) for node in lines.tree.body if isinstance(node, Loop)]
         calls = [f"{call.dst} = {call.op}(…)" for call in self.step.calls]
         buffers = [Buffer(x, roots[x].shape, roots[x].dtype, start) for x, start in self.step.places.items()]
         return Plan("llvm", buffers, self.step.size, sum(root.bytes for root in roots.values() if root.place == "output"),
                     sorted(self.program.inplace[y] for y in lines.direct), groups, calls, flops_of(lines.lines, self.kinds))
 
 
-def written(node: Loop | Line) -> list[str]:
+def written_roots(node: Loop | Line) -> list[str]:
     """The roots that a nest writes."""
-    return [x for inner in node.body for x in written(inner)] if isinstance(node, Loop) else [node.target.root]
+    return [x for inner in node.body for x in written_roots(inner)] if isinstance(node, Loop) else [node.target.root]
 
 
-def put(value: Any, out: np.ndarray) -> bool:
+def put_into(value: Any, out: np.ndarray) -> bool:
     """Whether value has out's shape; then it is copied there."""
     if np.shape(value) != out.shape:
         return False  # the shape depends on the values, and they are others

@@ -27,7 +27,7 @@ class Item(NamedTuple):
     roots: list[str]
 
 
-class Step:
+class NestStep:
     """The text of a program. functions: how many. places, size: of the arena. arguments: what a function's tuple holds."""
 
     def __init__(self, lines: Lines):

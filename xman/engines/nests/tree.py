@@ -143,14 +143,14 @@ class Root:
     bytes = property(lambda self: self.size * self.dtype.itemsize)
 
 
-def described(body: list, roots: dict[str, Root], depth: int = 0) -> list[str]:
+def tree_text(body: list, roots: dict[str, Root], depth: int = 0) -> list[str]:
     """The tree as text, a line each."""
     text = []
     name = lambda a: a.root + "[…]" * bool(a.gathered) if isinstance(a, View) else repr(a)
     for node in body:
         if isinstance(node, Loop):
             text.append(f"{'  ' * depth}for {node.size}{'' if node.kind == 'all' else f' ({node.kind})'}:")
-            text += described(node.body, roots, depth + 1)
+            text += tree_text(node.body, roots, depth + 1)
         elif isinstance(node, Line):
             root = roots[node.target.root]
             kept = "" if root.place == "none" else f"   # {root.place}, {root.size:,} of {root.dtype}"

@@ -59,7 +59,7 @@ class Tape:
         if computed := [x for x in self.wrt if x not in place]:
             raise XManError(f"wrt names {computed[0]!r}, which is computed; wrt takes inputs")
         self._columns = np.array([place[x] for x in self.wrt], np.intp)
-        self._machine = machine(steps, (self.of,))
+        self._machine = tape_or_interpreter(steps, (self.of,))
 
     @property
     def plan(self) -> str:
@@ -113,7 +113,7 @@ def stacked(steps: WengertList, values: Any) -> np.ndarray:
     return np.array(np.broadcast_arrays(*arrays))
 
 
-def machine(steps: WengertList, outputs: tuple[str, ...]) -> Recorded | Interpreted:
+def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorded | Interpreted:
     """What runs the list: the tape, or the interpreter where a line has no row on it. XManError for what is not of numbers."""
     try:
         return Recorded(steps, outputs)
@@ -266,7 +266,7 @@ def build(program: Program) -> Built:
     Raises XManError for a line that is not of numbers; its `run` does for matrices, and in a batch for a line that does not
     work entry by entry.
     """
-    steps, tape = program.original, machine(program.original, program.outputs)
+    steps, tape = program.original, tape_or_interpreter(program.original, program.outputs)
     if isinstance(tape, Interpreted):
         return interpret.build(program)._replace(plan=tape.plan)
 

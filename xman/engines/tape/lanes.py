@@ -45,7 +45,7 @@ def one_tanh(x: Any) -> Any:
     return where(x < 0.0, -y, y)
 
 
-def functions(kind: str) -> dict[str, Callable]:
+def loop_functions(kind: str) -> dict[str, Callable]:
     """The functions that a loop calls beside NumPy's: in chunks those that LLVM vectorises, else those quick one by one."""
     from numba import types
     from numba.extending import intrinsic

@@ -157,7 +157,7 @@ def compiled(kind: str, width: int) -> Callable:
                              "NEAR": kind.startswith("chunks"), "FAR": lanes.FAR, "SIN": CODE["sin"], "COS": CODE["cos"],
                              "FARTHER": CODE["farSin"] - CODE["sin"], "__name__": __name__}  # where the cache looks for names
     exec(compile(text := loop_text(kind), __file__, "exec"), space)
-    space |= lanes.functions(kind)
+    space |= lanes.loop_functions(kind)
     made_of = [text, width, CHUNK, Path(lanes.__file__).read_text("utf-8"), edition()]
     space["loop"].__qualname__ = f"{kind.replace(' ', '_')}_{zlib.crc32(repr(made_of).encode()):x}"
     return numba.njit(cache=True, nogil=True, error_model="numpy")(space["loop"])

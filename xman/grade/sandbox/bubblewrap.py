@@ -22,7 +22,7 @@ from . import seccomp, uids
 from .box import NOTHING, Sandbox
 from .files import readable_copy
 from .stranded import HOSTNAME, end_stranded
-from .view import View, package_paths, show_libraries, show_python, worker_files
+from .view import SandboxView, package_paths, show_libraries, show_python, worker_files
 from .worker import Limits, Worker, spawn
 
 ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
@@ -76,7 +76,7 @@ class Bubblewrap(Sandbox):
             python, arguments = self._view(tuple(packages))
             with ExitStack() as opened:  # what bubblewrap reads and the worker does not get
                 files: list[BinaryIO] = []
-                view = View()
+                view = SandboxView()
                 view.folder("/grader")
                 for name, path in worker_files(extra_files).items():
                     files.append(opened.enter_context(open(path, "rb")))
@@ -103,7 +103,7 @@ class Bubblewrap(Sandbox):
 
     def _show(self, packages: tuple[str, ...]) -> tuple[str, list[str]]:
         """Python inside, and bubblewrap's arguments that show it and the packages."""
-        view = View()
+        view = SandboxView()
         show_libraries(view)
         python, environment = show_python(view)
         view.folder("/site")

@@ -17,7 +17,7 @@ BRINGS = {"numpy": (), "scipy": ("numpy",), "xman": ("numpy", "scipy", "ops"), "
 NOT_SHOWN = "grade", "models", "cli", "datasets"
 
 
-class View:
+class SandboxView:
     """A root directory that grows: bubblewrap's arguments, in the order of mounting."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ def python() -> Path:
     return Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
 
 
-def show_python(view: View) -> tuple[str, dict[str, str]]:
+def show_python(view: SandboxView) -> tuple[str, dict[str, str]]:
     """Show this Python. What it is called inside, and what its environment has to say for it."""
     base, program = Path(sys.base_prefix).resolve(), python()
     libraries = {Path(sysconfig.get_path(name, vars={"platbase": sys.base_exec_prefix})).resolve()
@@ -89,7 +89,7 @@ def library_folders() -> tuple[Path, ...]:
     raise XManError("the C library was found in none of /lib, /lib64, /usr/lib and /usr/lib64, so the sandbox cannot show it")
 
 
-def show_libraries(view: View) -> None:
+def show_libraries(view: SandboxView) -> None:
     """Show the shared libraries and the program that loads them; names that are links stay links."""
     for name in ("/lib", "/lib64"):
         if Path(name).is_symlink():

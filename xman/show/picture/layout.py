@@ -26,6 +26,30 @@ def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Seq
     sizes: (width, height) of each node. links: (low, high), low before high. A link passes each layer between
     its ends in a cell of its own, one of which is as large as its label, so that nothing lies on anything.
     """
+    cells, level, chains = chained(sizes, links, labels)
+    near: Near = ([[] for _ in cells], [[] for _ in cells])
+    for chain in chains:
+        for a, b in zip(chain, chain[1:], strict=False):
+            near[0][b].append(a)
+            near[1][a].append(b)
+    layers: list[list[int]] = [[] for _ in range(max(level, default=0) + 1)]
+    for cell, k in enumerate(level):
+        layers[k].append(cell)
+    layers = ordered_layers(layers, near)
+    x = column_places(layers, near, [w for w, _ in cells])
+    left = min((x[c] - w / 2 for c, (w, _) in enumerate(cells)), default=0) - GAP / 2
+    x = [own - left for own in x]
+    tall = [max(cells[c][1] for c in layer) if layer else 0 for layer in layers]
+    middles = [sum(tall[k + 1:]) + tall[k] / 2 + GAP * (len(tall) - k - 0.5) for k in range(len(tall))]
+    places = [(x[c], middles[k]) for c, k in enumerate(level)]
+    routes = routed(chains, cells, places, [tall[k] for k in level])
+    marks = [next((places[c] for c in chain[1:-1] if cells[c][1]), route[0]) for chain, route in zip(chains, routes, strict=True)]
+    right = max((x[c] + w / 2 for c, (w, _) in enumerate(cells)), default=0) + GAP / 2
+    return places[:len(sizes)], routes, marks, (right, sum(tall) + GAP * len(tall))
+
+
+def chained(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Sequence[Point]) -> tuple:
+    """(the size of each cell, its layer, the cells of each link): the nodes and, for each layer that a link passes, one more."""
     rank = [0] * len(sizes)
     for low, high in sorted(links, key=itemgetter(1)):
         rank[high] = max(rank[high], rank[low] + 1)
@@ -41,36 +65,24 @@ def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Seq
         if len(cells) > CELLS:
             raise XManError(f"a picture of {len(sizes):,} nodes and {len(links):,} arrows is too large to be read: "
                             "draw a part of it, or take dot() and Graphviz")
-    near: Near = ([[] for _ in cells], [[] for _ in cells])
-    for chain in chains:
-        for a, b in zip(chain, chain[1:], strict=False):
-            near[0][b].append(a)
-            near[1][a].append(b)
-    layers: list[list[int]] = [[] for _ in range(max(level, default=0) + 1)]
-    for cell, k in enumerate(level):
-        layers[k].append(cell)
-    layers = ordered_layers(layers, near)
-    x = column_places(layers, near, [w for w, _ in cells])
-    left = min((x[c] - w / 2 for c, (w, _) in enumerate(cells)), default=0) - GAP / 2
-    x = [own - left for own in x]
-    tall = [max(cells[c][1] for c in layer) if layer else 0 for layer in layers]
-    middles = [sum(tall[k + 1:]) + tall[k] / 2 + GAP * (len(tall) - k - 0.5) for k in range(len(tall))]
+    return cells, level, chains
+
+
+def routed(chains: list[list[int]], cells: list[Point], places: list[Point], tall: list[float]) -> list[list[Point]]:
+    """The points of each link: side by side where several leave or reach a node. tall: of each cell's layer, the height."""
     ends: dict[tuple[int, bool], list[tuple[float, int]]] = {}
     for k, chain in enumerate(chains):
-        ends.setdefault((chain[0], True), []).append((x[chain[1]], k))
-        ends.setdefault((chain[-1], False), []).append((x[chain[-2]], k))
-    ports = {(cell, k, up): x[cell] + sizes[cell][0] * 0.7 * ((i + 0.5) / len(found) - 0.5)
+        ends.setdefault((chain[0], True), []).append((places[chain[1]][0], k))
+        ends.setdefault((chain[-1], False), []).append((places[chain[-2]][0], k))
+    ports = {(cell, k, up): places[cell][0] + cells[cell][0] * 0.7 * ((i + 0.5) / len(found) - 0.5)
              for (cell, up), found in ends.items() for i, (_, k) in enumerate(sorted(found))}
-    routes, marks = [], []
+    routes = []
     for k, (low, *inner, high) in enumerate(chains):
         start, end = ports[low, k, True], ports[high, k, False]
-        routes.append([*((start, middles[level[low]] - s / 2) for s in (sizes[low][1], tall[level[low]])),
-                       *((x[c], middles[level[c]] + s * tall[level[c]] / 2) for c in inner for s in (1, -1)),
-                       *((end, middles[level[high]] + s / 2) for s in (tall[level[high]], sizes[high][1]))])
-        marks.append(next(((x[c], middles[level[c]]) for c in inner if cells[c][1]), routes[-1][0]))
-    right = max((x[c] + w / 2 for c, (w, _) in enumerate(cells)), default=0) + GAP / 2
-    nodes = [(x[c], middles[level[c]]) for c in range(len(sizes))]
-    return nodes, routes, marks, (right, sum(tall) + GAP * len(tall))
+        routes.append([*((start, places[low][1] - s / 2) for s in (cells[low][1], tall[low])),
+                       *((places[c][0], places[c][1] + s * tall[c] / 2) for c in inner for s in (1, -1)),
+                       *((end, places[high][1] + s / 2) for s in (tall[high], cells[high][1]))])
+    return routes
 
 
 def ordered_layers(layers: list[list[int]], near: Near) -> list[list[int]]:

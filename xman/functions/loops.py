@@ -14,12 +14,12 @@ from ops import Expression, f
 from ops.loops.bodies import Body, Function, Name, unlike
 
 from ..errors import XManError
-from ..functions.arraylike import ArrayLike, plain
-from ..functions.derivative import callable_or_refused, name_of
-from ..functions.trace import parameter_names, unused, watched
-from ..functions.tracer import CallTape, Tracer, is_on, kept, listed
-from ..functions.trees import flattened_tree, leaf_names, look, unflatten
 from ..manager import XMan
+from ..traced.arraylike import ArrayLike, plain
+from .derivative import callable_or_refused, name_of
+from .trace import parameter_names, unused, watched
+from .tracer import CallTape, Tracer, is_on, kept, listed
+from .trees import flattened_tree, leaf_names, look, unflatten
 
 
 def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None, reverse: bool = False, keep: bool = True

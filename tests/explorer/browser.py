@@ -1,0 +1,268 @@
+"""What is done with the explorer in a real browser: python browser.py CHROMIUM FOLDER OUT.json, in a process of its own.
+
+Each check is a function of an open page or browser; FOLDER holds what `test_explorer.py` wrote for it. OUT gets what each
+check returned, or what it raised.
+"""
+import json
+import sys
+import time
+import traceback
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+CHECKS = {}
+
+
+def check(function):
+    CHECKS[function.__name__] = function
+    return function
+
+
+def said(page):
+    return page.inner_text("#said")
+
+
+def cells(page, name):
+    """The texts of the value and of the delta of a register, as a reader of the list sees them."""
+    return [page.locator(f'#list tr[data-r="{name}"] td').nth(k).inner_text().split("\n")[0] for k in (2, 3)]
+
+
+def use(page, text):
+    page.evaluate("document.getElementById('edit').open = true")
+    page.wait_for_selector("#text")
+    page.evaluate("text => { document.getElementById('text').value = text; document.getElementById('use').click(); }", text)
+
+
+def problem(page):
+    return page.inner_text("#edit .problem")
+
+
+@check
+def operators(page, folder):
+    """{operator: the worst relative error of its cases, or what was raised}."""
+    cases = json.loads((folder / "cases.json").read_text())
+    return page.evaluate("""cases => {
+        const read = a => a !== null && typeof a === "object" && "b" in a ? unpack(a) : decode(a), found = {};
+        for (const [op, args, right] of cases) {
+            try {
+                const x = T(G[op](...args.map(read))), y = unpack(right);
+                if (!same(x.s, y.s)) throw new Error(`shape ${x.s} and not ${y.s}`);
+                const off = x.a.reduce((m, v, i) => Object.is(v, y.a[i]) || v === y.a[i] || v !== v && y.a[i] !== y.a[i] ? m : Math.max(m, Math.abs(v - y.a[i]) / Math.max(1, Math.abs(y.a[i])) || Infinity), 0);
+                if (typeof found[op] !== "string") found[op] = Math.max(found[op] || 0, off === Infinity ? 1e99 : off);
+            } catch (error) { found[op] = `${error.message}, case ${JSON.stringify(args)}`; }
+        }
+        return found;
+    }""", cases)
+
+
+@check
+def names_of_operators(page, folder):
+    return page.evaluate("Object.keys(G)")
+
+
+@check
+def derivatives(page, folder):
+    """Of each list of the models and each example: the list of its gradient, its deltas, and its tangents by each input."""
+    page.goto((folder / "models.html").as_uri())
+    return page.evaluate("""() => [...DATA.documents, ...DATA.guide].map(raw => {
+        const doc = opened(raw), plain = x => ({s: x.s, a: Array.from(x.a)}), sums = r => Object.fromEntries([...r.sums].map(([name, list]) => [name, plain(list.at(-1).total)]));
+        const back = run(doc), tangents = {};
+        for (const x of Object.keys(doc.inputs).filter(x => varies(doc.values.get(x)))) { doc.mode = "forward"; doc.along = x; tangents[x] = sums(run(doc)); }
+        doc.mode = "reverse";
+        return {title: raw.title, stop: back.stop, deltas: sums(back), tangents, gradient: gradientLines(doc)};
+    })""")
+
+
+@check
+def steps_both_ways(page, folder):
+    page.select_option("#example", "2")
+    told = []
+    for key in ["ArrowRight"] * 5 + ["ArrowLeft"] * 2:
+        page.keyboard.press(key)
+        told.append([said(page), *cells(page, "z3")])
+    page.keyboard.press("End")
+    told.append([said(page), *cells(page, "y")])
+    page.click("#back")
+    page.click("#back")
+    told.append([said(page), *cells(page, "y")])
+    return told
+
+
+@check
+def before_the_backward_pass_no_delta_is_there(page, folder):
+    page.select_option("#example", "2")
+    page.evaluate("go(5)")
+    return [text.split("\n")[0] for text in page.locator("#list tbody td:nth-child(4)").all_inner_texts()], page.locator("#graph .delta").all_text_contents()
+
+
+@check
+def the_delta_of_y_after_each_step(page, folder):
+    page.select_option("#example", "2")
+    found = []
+    for _ in range(page.evaluate("S.run.events.length") - 1):
+        page.click("#next")
+        found.append([cells(page, "y")[1], said(page)])
+    return found
+
+
+@check
+def an_input_is_edited(page, folder):
+    page.select_option("#example", "2")
+    page.click("#last")
+    page.fill("#inputs input >> nth=0", "7")
+    page.keyboard.press("Tab")
+    first = said(page)
+    page.fill("#inputs input >> nth=0", "seven")
+    page.keyboard.press("Tab")
+    return first, page.inner_text("#inputs .problem")
+
+
+@check
+def a_line_is_edited(page, folder):
+    page.select_option("#example", "1")
+    use(page, "z1 = divide(h, w)\nk = tanh(z1)\narea = mul(k, c)")
+    before = page.inner_text("#notes")
+    page.fill("#inputs input >> nth=2", "2")
+    page.keyboard.press("Tab")
+    page.click("#last")
+    return before, said(page), page.inner_text("#formula")
+
+
+@check
+def the_quiz(page, folder):
+    page.select_option("#example", "1")
+    page.click("#quiz")
+    page.evaluate("go(2)")
+    page.click("#next")
+    page.fill("#answer", "0")
+    page.click("#check")
+    wrong = page.inner_text("#verdict")
+    page.fill("#answer", "1")
+    page.keyboard.press("Enter")
+    right = page.inner_text("#verdict")
+    page.click("#next")
+    page.fill("#answer", "0.5")
+    page.click("#check")
+    return wrong, right, page.inner_text("#verdict"), said(page)
+
+
+@check
+def what_is_wrong_is_said(page, folder):
+    page.select_option("#example", "1")
+    found = {}
+    for name, text in {"unknown": "y = mull(x, 2)", "circle": "a = mul(b, x)\nb = half(a)", "itself": "a = add(a, 1)", "twice": "a = half(x)\na = exp(x)", "order": "a = half(b)\nb = exp(x)",
+                       "arguments": "y = exp(x, x)", "no line": "y = 3 +", "script": "y = </script><script>alert(1)</script>", "empty": "  ", "megabyte": "y = exp(x" + " " * 1_100_000,
+                       "deep": "y = exp(" + "(" * 5000 + ")", "operator": "exp = half(x)"}.items():
+        use(page, text)
+        found[name] = problem(page)
+    use(page, "y = divide(x, w)")
+    page.fill("#inputs input >> nth=0", "1")
+    page.keyboard.press("Tab")
+    page.fill("#inputs input >> nth=1", "0")
+    page.keyboard.press("Tab")
+    found["zero"] = page.inner_text("#notes")
+    use(page, "y = dot(x, x)")
+    found["shapes"] = page.inner_text("#notes")
+    return found
+
+
+@check
+def keyboard_alone(page, folder):
+    """Every control is reached by Tab, in the page's order, and Enter on a name chooses it."""
+    page.select_option("#example", "1")
+    page.evaluate("document.activeElement.blur()")
+    reached = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.id || document.activeElement.dataset.r || document.activeElement.textContent"))
+    page.evaluate("document.querySelector('#list button.reg').focus()")
+    page.keyboard.press("Enter")
+    return reached, page.inner_text("#detail h2")
+
+
+@check
+def pictures_are_saved(page, folder):
+    page.select_option("#example", "2")
+    with page.expect_download() as download:
+        page.click("#svg")
+    root = ElementTree.fromstring(Path(download.value.path()).read_text("utf-8"))
+    return root.tag, len([e for e in root.iter() if e.tag.endswith("rect")])
+
+
+@check
+def a_reader_of_screens(page, folder):
+    """What axe finds, by size and by light, for the list that comes first and for the perceptron in the middle of its steps."""
+    from axe_playwright_python.sync_playwright import Axe
+    found = {}
+    for width, light, example in ((1400, "light", "5"), (1400, "dark", "2"), (390, "dark", "5")):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=light)
+        page.select_option("#example", example)
+        page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; }); go(14); choose('y')")
+        page.wait_for_timeout(250)  # colours change gently
+        result = Axe().run(page).response
+        found[f"{width}, {light}, {example}"] = [[v["id"], v["nodes"][0]["html"][:120]] for v in result["violations"]]
+    return found
+
+
+@check
+def nothing_runs_off_a_narrow_page(page, folder):
+    page.set_viewport_size({"width": 390, "height": 800})
+    found = []
+    for example in "123456":
+        page.select_option("#example", example)
+        page.click("#last")
+        found.append(page.evaluate("[...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll, pre') && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.id || e.tagName)"))
+    return found
+
+
+@check
+def ten_thousand_lines(page, folder):
+    page.goto((folder / "long.html").as_uri())
+    page.click("#last")
+    rows, told = page.locator("#list tr").count(), said(page)
+    page.evaluate("go(15000)")
+    return rows, page.locator("#list tr").count(), told, said(page), page.locator("#graph .box").count()
+
+
+@check
+def what_the_page_does_not_compute(page, folder):
+    page.goto((folder / "foreign.html").as_uri())
+    page.click("#last")
+    before = said(page), *cells(page, "w")
+    page.fill("#inputs input >> nth=0", "[[2, 0], [0, 1]]")
+    page.keyboard.press("Tab")
+    return *before, page.inner_text("#notes")
+
+
+@check
+def names_that_are_html(page, folder):
+    page.goto((folder / "html.html").as_uri())
+    return page.inner_text("h1"), page.evaluate("window.stolen === undefined")
+
+
+def main(chromium, folder, out):
+    from playwright.sync_api import sync_playwright
+    found = {}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])  # of root, as CI is
+        for name, function in CHECKS.items():
+            page = browser.new_page(viewport={"width": 1400, "height": 900})
+            page.set_default_timeout(20_000)
+            wrong = []
+            page.on("pageerror", lambda error, wrong=wrong: wrong.append(str(error)))
+            page.on("request", lambda request, wrong=wrong: None if request.url.startswith(("file:", "data:", "blob:")) else wrong.append(request.url))
+            start = time.time()
+            try:
+                page.goto((folder / "page.html").as_uri())
+                found[name] = {"found": function(page, folder), "wrong": wrong}
+            except Exception:
+                found[name] = {"raised": traceback.format_exc(), "wrong": wrong}
+            found[name]["seconds"] = time.time() - start
+            page.close()
+        browser.close()
+    Path(out).write_text(json.dumps(found), "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3])

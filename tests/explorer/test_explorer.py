@@ -1,0 +1,259 @@
+"""The explorer: what Python writes, and what a real browser does with it."""
+
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ops
+from xman import XMan, XManError, backprop, eval, explore, f, forward
+from xman.explorer import rules
+from xman.explorer.guide import guide
+from xman.explorer.page import document, packed, written
+from xman.notation import json_literal
+from xman.wengert import WengertList
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "ops"))
+from operator_cases import CASES
+
+H = WengertList.from_text("z1 = mul(4, y)\nz2 = add(x, z1)\nz3 = add(x, y)\nz4 = mul(z3, y)\nh = mul(z2, z4)")
+LONG = [("z0", "mul", ("x", 1.0)), *((f"z{k}", ("sin", "mul", "add")[k % 3], (f"z{k - 1}", "x")[:1 + (k % 3 > 0)]) for k in range(1, 10_000))]
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+LACKING = "no chromium" if not CHROMIUM else next((f"{name} is not installed" for name in ("playwright", "axe_playwright_python")
+                                                   if not importlib.util.find_spec(name)), "")
+NAME = "</script><script>window.stolen = 1</script>"
+
+
+def models():
+    """A list of each kind of model, with values of its inputs."""
+    from xman.models import GRU, RNN, LogisticRegression, ResidualMLP, Transformer
+    rng = np.random.default_rng(5)
+    for model in (LogisticRegression(3, 2, seed=1), ResidualMLP(3, 4, 2, seed=1), RNN(3, 2, 2, steps=2, seed=1), GRU(3, 2, 2, steps=2, seed=1),
+                  Transformer(3, 4, 2, steps=2, seed=1)):
+        steps = model.operationSequence(model.loss)
+        shapes = {"X": (2, 2, 3) if type(model) is Transformer else (2, 3), "X1": (2, 3), "X2": (2, 3), "y": (2, 2)}
+        given = {x: rng.uniform(0.1, 1, shapes.get(x, (2, 2))) for x in steps.inputs if x not in model.inputDict()}
+        yield type(model).__name__, steps, {**{x: np.asarray(v, float) for x, v in model.inputDict().items()}, **given}
+
+
+@pytest.fixture(scope="session")
+def done(tmp_path_factory):
+    """What the browser found, by check."""
+    if LACKING:
+        pytest.skip(f"{LACKING}: apt-get install chromium; pip install -e '.[browser]'")
+    folder = tmp_path_factory.mktemp("explorer")
+    explore(H, values={"x": 3.0, "y": 5.0}).save(folder / "page.html")
+    written([document(steps, "loss", given, {}, name) for name, steps, given in models()], True).save(folder / "models.html")
+    explore(LONG, values={"x": 0.5}).save(folder / "long.html")
+    explore([("w", "eigvalsh", ("A",)), ("s", "square", ("w",)), ("y", "sum", ("s",))], values={"A": np.array([[2.0, 1.0], [1.0, 3.0]])}).save(folder / "foreign.html")
+    explore(H, values={"x": 3.0, "y": 5.0}, title=NAME).save(folder / "html.html")
+    cases = [(op, [packed(a) if isinstance(a, np.ndarray) else json_literal(a) for a in case], packed(ops.G[op](*case)))
+             for op in sorted(rules.ON_THE_PAGE) for case in CASES[op]]
+    (folder / "cases.json").write_text(json.dumps(cases))
+    subprocess.run([sys.executable, Path(__file__).with_name("browser.py"), CHROMIUM, folder, folder / "out.json"], check=True, timeout=280)
+    return json.loads((folder / "out.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def found(done, request):
+    """What the check of the test's name found."""
+    result = done[request.function.__name__.removeprefix("test_")]
+    assert "raised" not in result, result["raised"]
+    assert result["wrong"] == []
+    return result["found"]
+
+
+@pytest.mark.parametrize("op", sorted(rules.ON_THE_PAGE))
+def test_an_operator_has_the_value_of_the_table_to_1e_12(done, op):
+    worst = done["operators"]["found"][op]
+    assert not isinstance(worst, str) and worst <= 1e-12, worst
+
+
+def test_names_of_operators(found):
+    assert set(found) == rules.ON_THE_PAGE <= ops.OURS
+
+
+LISTS = [(name, steps, "loss", given) for name, steps, given in models()] + [(g.title, g.steps, g.of, g.values) for g in guide()]
+
+
+@pytest.mark.parametrize("k", range(len(LISTS)), ids=[name.split(" ")[0] for name, *_ in LISTS])
+def test_deltas_tangents_and_the_list_of_the_gradient_are_pythons(done, k):
+    name, steps, of, given = LISTS[k]
+    result = done["derivatives"]["found"][k]
+    assert (result["title"], result["stop"]) == (name, None)
+    values = eval(steps, given)
+    agree(result["deltas"], backprop(steps, values, **{of: 1.0}))
+    for x, tangents in result["tangents"].items():
+        agree(tangents, forward(steps, values, {x: np.ones_like(values[x])}))
+    written_out = eval([*steps, *WengertList.from_json(json.dumps(result["gradient"]))], given)
+    for x, delta in backprop(steps, values, wrt=[x for x in steps.inputs if x in result["deltas"]], **{of: 1.0}).items():
+        if x in steps.inputs:
+            np.testing.assert_allclose(written_out[f"d{of}_d{x}"], delta, rtol=1e-12, atol=1e-12)
+
+
+def agree(found, right):
+    assert found.keys() == right.keys()
+    for name, x in found.items():
+        np.testing.assert_allclose(np.reshape(x["a"], x["s"]), right[name], rtol=1e-11, atol=1e-12)
+
+
+def test_steps_both_ways(found):
+    assert found[2] == ["Line 3 of 5: z3 = x + y = 3 + 5 = 8.", "8", "·"]
+    assert found[4][1:] == found[5][1:] == found[6][1:] == ["8", "·"] and found[6][0].startswith("Line 3 of 5")
+    assert found[7] == ["Done. ∂h/∂y = 459, ∂h/∂x = 155.", "5", "459"]
+    assert found[8][2] == "299" and "Here paths meet" not in found[8][0]
+
+
+def test_before_the_backward_pass_no_delta_is_there(found):
+    assert found[0] == ["·"] * 7 and found[1] == [""] * 7
+
+
+def test_the_delta_of_y_after_each_step(found):
+    told = [delta for delta, _ in found]
+    assert told == ["·"] * 9 + ["184"] * 2 + ["299"] * 3 + ["459"] * 2
+    assert found[-2][1] == ("Line 1 in reverse, z1 = 4·y: δy += δz1·4 = 40·4 = 160, along the edge z1 → y. Here paths meet: 299 + 160 = 459. δy is complete.")
+
+
+def test_an_input_is_edited(found):
+    assert found == ["Done. ∂h/∂y = 807, ∂h/∂x = 287.", "y: seven is no number and no nested list of numbers; write 3, -0.5 or [[1, 2], [3, 4]]."]
+
+
+def test_a_line_is_edited(found):
+    assert found[0] == "c has no value yet: type one at Inputs, and all is computed."
+    c, h, w = 2.0, 3.0, 6.0
+    slope = c / np.cosh(h / w) ** 2
+    numbers = [float(x.replace("−", "-")) for x in re.findall(r"= (−?\d+\.\d+)", found[1])]
+    np.testing.assert_allclose(numbers, [slope / w, -slope * h / w ** 2, np.tanh(h / w)], rtol=1e-5)
+    assert "area = tanh(h/w)·c" in found[2]
+
+
+def test_the_quiz(found):
+    wrong, right, next_one, told = found
+    assert wrong == "Not yet: how does a register change with itself?"
+    assert right == "Right: δarea is 1. 0 of 1 at the first try." and next_one == "Right: δz1 is 0.5. 1 of 2 at the first try."
+    assert "δz1 = 0.5·δarea = 0.5·1 = 0.5" in told
+
+
+def test_what_is_wrong_is_said(found):
+    for name, part in {"unknown": "Line 1: there is no operator mull; did you mean mul?", "circle": "which is a circle; break it.", "itself": "a is computed from itself", "order": "move that line up",
+                       "twice": "a is assigned a second time, after line 1", "arguments": "exp takes 1 argument, and found are 2", "no line": "Line 1 cannot be read: y = 3 +.",
+                       "script": "Line 1 cannot be read", "empty": "The list is empty", "megabyte": "The list has 1,100,009 characters, and this page takes 500,000", "deep": "Line 1 cannot be read",
+                       "operator": "exp is the name of an operator", "zero": "a division by zero, whose result is infinite", "shapes": "a product of matrices needs arrays"}.items():
+        assert part in found[name] and "\n" not in found[name], (name, found[name])
+
+
+def test_keyboard_alone(found):
+    reached, chosen = found
+    assert {"example", "mode", "of", "quiz", "theme", "first", "back", "next", "last", "play", "slider", "h", "labels", "svg", "in0"} <= {*reached}
+    assert chosen.startswith("h is a parameter")
+
+
+def test_pictures_are_saved(found):
+    assert found == ["{http://www.w3.org/2000/svg}svg", 7]
+
+
+def test_a_reader_of_screens(found):
+    assert len(found) == 3 and not {case: wrong for case, wrong in found.items() if wrong}
+
+
+def test_nothing_runs_off_a_narrow_page(found):
+    assert found == [[]] * 6
+
+
+def test_ten_thousand_lines(found):
+    rows, later, told, middle, boxes = found
+    slope = backprop(LONG, eval(LONG, {"x": 0.5}), z9999=1.0)["x"]
+    assert rows < 400 and later < 400 and boxes < 60
+    assert told == f"Done. ∂z9999/∂x = {slope:.6g}." and re.match("Line [0-9]+ in reverse, z", middle)
+
+
+def test_what_the_page_does_not_compute(found):
+    values = np.linalg.eigvalsh(np.array([[2.0, 1.0], [1.0, 3.0]]))
+    told, w, delta, notes = found
+    assert told.startswith("Done. ∂y/∂A") and f"{values[0]:.3g} to {values[1]:.3g} (Python)" in w
+    assert "this page does not compute eigvalsh, and Python did not for these inputs" in notes
+
+
+def test_names_that_are_html(found):
+    assert found == [NAME, True]
+
+
+# what Python writes, without a browser
+
+
+class Triangle(XMan):
+    h = f.param(default=3.0)
+    w = f.param(default=6.0)
+    area = f.half(h * w)
+
+
+def data_of(page):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', str(page), re.S)[1])
+
+
+def test_a_function_a_list_and_a_model_have_a_page():
+    def area(h, w):
+        return 0.5 * (h * w)
+    pages = explore(area, 3.0, 6.0), explore([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], values={"h": 3.0, "w": 6.0}), Triangle().explore()
+    for page in pages:
+        (known,) = data_of(page)["documents"]
+        assert known["of"] == "area" and known["inputs"]["h"]["value"] == packed(3.0)
+    assert known["inputs"]["w"]["role"] == "parameter" and known["title"] == "Triangle"
+
+
+def test_the_page_names_nothing_on_a_network_and_is_at_most_300_kb_before_its_list():
+    text = str(explore(H))
+    assert len(text.encode()) <= 300_000
+    assert not re.findall(r"(?:src|href)=[\"']?https?:|@import|fetch\(|XMLHttpRequest", text)
+
+
+def test_a_name_cannot_end_the_script_or_the_title():
+    text = str(explore(H, title=NAME))
+    assert NAME not in text and text.count("</script>") == 4
+
+
+@pytest.mark.parametrize("made, said", [
+    (lambda: explore(3), "explore takes a function, a model or a list, not a int"),
+    (lambda: explore([]), "the list is empty: there is nothing to explore"),
+    (lambda: explore(H, of="k"), "of names 'k', which the list does not have"),
+    (lambda: explore(H, 3.0), "the values of a list's inputs go by name"),
+    (lambda: explore(H, values={"q": 1.0}), "values names 'q', which the list does not have"),
+    (lambda: Triangle().explore(of="volume"), "the model has no register 'volume'; say which with of=: area"),
+    (lambda: explore(H, values={"x": np.zeros(3_000_000)}), "the inputs have 3,000,000 entries, and a page takes 2,000,000"),
+    (lambda: explore(H).save("page.txt"), "the page page.txt is to end in .html"),
+    (lambda: explore(H).save("no/such/folder/page.html"), "could not be written: No such file or directory")])
+def test_what_cannot_be_explored_is_said_in_a_sentence(made, said):
+    with pytest.raises(XManError, match=re.escape(said)):
+        made()
+
+
+def test_the_command_line_writes_the_page_of_a_file_and_of_a_model(tmp_path, capsys):
+    from xman.cli import main
+    (tmp_path / "h.wl").write_text(str(H))
+    (tmp_path / "triangle.py").write_text("from xman import XMan, f\n\nclass Triangle(XMan):\n    h = f.param()\n    w = f.param()\n    area = f.half(h * w)\n")
+    for source, values, name in [("h.wl", ["x=3", "y=5"], "x"), ("triangle.py", ["h=3", "w=6"], "h")]:
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as end:
+            patch.setattr(sys, "argv", ["xman", "show", str(tmp_path / source), *values, "--html", str(tmp_path / "out.html")])
+            main()
+        assert (end.value.code, capsys.readouterr().out) == (0, f"{tmp_path / 'out.html'}: open it in a browser\n")
+        (known,) = data_of((tmp_path / "out.html").read_text("utf-8"))["documents"]
+        assert known["inputs"][name]["value"] == packed(3.0)
+
+
+def test_notebooks_show_lists_and_models_with_the_explorer_behind_a_click():
+    for shown in (H._repr_html_(), Triangle()._repr_html_()):
+        assert shown.count("<table") >= 1 and "<details><summary>Explore</summary><iframe" in shown
+    assert "<b>z4</b>" in H._repr_html_() and "param" in Triangle()._repr_html_()
+    assert repr(H) == str(H)
+
+
+def test_what_the_package_holds_is_what_the_page_is_made_of():
+    files = {path.name for path in rules.HERE.iterdir() if path.suffix in (".js", ".css")}
+    assert files == {"explorer.css", "explorer.js", "operators.js", "dagre.min.js"}
+    assert "Permission is hereby granted" in (rules.HERE / "dagre.min.js").read_text("utf-8")

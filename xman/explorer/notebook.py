@@ -1,0 +1,50 @@
+"""What notebooks show of lists and of models: a table, and the explorer behind a click."""
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+import ops
+
+from ..errors import XManError
+from ..manager import XMan
+from ..notation import literal_text
+from ..wengert import WengertList
+from .page import Page, explore, said
+
+ROWS = 200  # of a list in a notebook; its explorer has all
+
+
+def explore_model(model: XMan, of: Any = None, **values: Any) -> Page:
+    """The page of the explorer for a model: `of` is a register or its name, loss if not said; values are its inputs' by name."""
+    return explore(model, of=of, values=values)
+
+
+def list_in_html(steps: WengertList) -> str:
+    """The lines in columns, an operator's meaning where the pointer rests on it."""
+    rows = [f'<tr><td style="text-align:right;opacity:.6">{k}</td><td style="text-align:left"><b>{escape(dst)}</b> =</td>'
+            f'<td style="text-align:left" title="{escape(said(ops.G.get(op)))}">{escape(op)}('
+            f'{escape(", ".join(a if isinstance(a, str) else literal_text(a) for a in args))})</td></tr>'
+            for k, (dst, op, args) in enumerate(steps[:ROWS], 1)]
+    rest = f"<p>… and {len(steps) - ROWS:,} lines more</p>" if len(steps) > ROWS else ""
+    return f'<table style="font-family:monospace">{"".join(rows)}</table>{rest}{behind_a_click(steps)}'
+
+
+def model_in_html(model: XMan) -> str:
+    """The registers of a model with their roles and the shapes of their values, and how many lines compute the loss."""
+    names = dict(model.namedRegisterItems())
+    rows = [f"<tr><td style='text-align:left'><b>{escape(name)}</b></td><td style='text-align:left'>{escape(r.role)}</td>"
+            f"<td style='text-align:left'>{'' if r.default is None else escape(str(np.shape(r.default)))}</td></tr>" for name, r in names.items()]
+    return (f"<p>{escape(type(model).__name__)}: {len(names)} registers</p><table style='font-family:monospace'>{''.join(rows)}</table>"
+            + behind_a_click(model))
+
+
+def behind_a_click(what: XMan | WengertList) -> str:
+    """The explorer, folded; nothing where there is nothing to explore."""
+    try:
+        page = explore(what, guided=False)
+    except XManError as error:
+        return f"<p>{escape(str(error))}</p>"
+    return f"<details><summary>Explore</summary>{page._repr_html_()}</details>"

@@ -1,0 +1,184 @@
+"""The page of the explorer: what Python puts into it, and how it is written."""
+from __future__ import annotations
+
+import base64
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ops
+
+from ..errors import XManError
+from ..functions import trace
+from ..functions.trace import traced_arguments
+from ..functions.tracer import CallTape
+from ..interpreters import backprop, eval, forward
+from ..interpreters.context import varies
+from ..manager import XMan
+from ..notation import json_literal
+from ..register import Register
+from ..wengert import Steps, WengertList, checked_list, known_registers
+from .guide import WORDS, guide
+from .rules import HERE, ON_THE_PAGE, rules_for
+
+ENTRIES = 2_000_000  # of all arrays together
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+
+
+class Page:
+    """A page of the explorer, as `explore` makes it: save(path) writes it, str(page) is its text. Notebooks show it."""
+
+    def __init__(self, title: str, text: str):
+        self.title, self._text = title, text
+
+    def __str__(self) -> str: return self._text
+
+    def save(self, path: str | Path) -> Path:
+        """Write it to path, which ends in .html. XManError where that cannot be."""
+        if Path(path).suffix not in (".html", ".htm"):
+            raise XManError(f"the page {path} is to end in .html")
+        try:
+            Path(path).write_text(self._text, "utf-8")
+        except OSError as error:
+            raise XManError(f"the page {path} could not be written: {error.strerror}") from error
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        frame = 'style="width:100%;height:46em;border:1px solid #8888" sandbox="allow-scripts allow-downloads"'
+        return f'<iframe title="{escape(self.title)}" {frame} srcdoc="{escape(self._text)}"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"<page of the explorer, {self.title}, {len(self._text):,} characters: save(path)>"
+
+
+def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None, values: Mapping[str, Any] | None = None,
+            title: str | None = None, guided: bool = True) -> Page:
+    """A page on which a list, its values and its derivatives are stepped through, edited and looked into.
+
+        xman.explore(lambda x, y: (x + 4 * y) * ((x + y) * y), 3.0, 5.0).save("h.html")
+        xman.explore(steps, values={"x1": 3.0, "x2": 7.0})
+        model.explore(X=rows, y=labels)
+
+    what: a function of numbers and arrays, at `examples`; a model; or a list. of: the register that is differentiated, the
+    last line's or a model's loss where it is not said. values: inputs by name; those that are lacking are asked for on the
+    page. The page is one file without anything from a network; operators that it has no evaluator for show the values that
+    Python computed. guided: with the guided examples, and all operators for lists that are typed. Raises XManError as `trace`, `eval` and `backprop` do, and for more than two million entries.
+    """
+    roles: dict[str, str] = {}
+    known = dict(values or {})
+    if isinstance(what, XMan):
+        if examples:
+            raise XManError("the values of a model's inputs go by name, as in model.explore(X=rows, y=labels)")
+        steps, known, roles = of_model(what, of, known)
+        title, of = title or type(what).__name__, None
+    elif isinstance(what, (list, tuple)):
+        if examples:
+            raise XManError("the values of a list's inputs go by name, as in explore(steps, values={'x': 3.0})")
+        steps = checked_list(what, ops.G)
+    elif callable(what):
+        steps = trace(what, *examples)
+        known = {**inputs_traced(what, examples), **known}
+        title = title or getattr(what, "__name__", "").replace("<lambda>", "a function") or "a function"
+    else:
+        raise XManError(f"explore takes a function, a model or a list, not a {type(what).__name__}")
+    if not steps:
+        raise XManError("the list is empty: there is nothing to explore")
+    (of,) = known_registers(steps, [of or steps[-1][0]], "of")
+    return written([document(steps, of, known, roles, title or of)], guided)
+
+
+def of_model(model: XMan, of: Any, values: Mapping[str, Any]) -> tuple[WengertList, dict[str, Any], dict[str, str]]:
+    """(the list of a model's register, the values of its inputs, the role of each)."""
+    found = dict(model.setup().namedRegisterItems())
+    register = of if isinstance(of, Register) else found.get(of or "loss")
+    if register is None and of is None:
+        read = {id(a) for r in found.values() for a in r.inputsTo()}
+        outputs = [r for r in found.values() if r.definedAs and id(r) not in read]
+        register = outputs[-1] if outputs else None
+    if register is None:
+        raise XManError(f"the model has no register {of or 'loss'!r}; say which with of=: "
+                        f"{', '.join(name for name, r in found.items() if r.definedAs)}")
+    steps = checked_list(model.operationSequence(register), ops.G)
+    return steps, model.inputDict(**values), {x: "parameter" for x in steps.inputs if model.isParam(x)}
+
+
+def inputs_traced(fn: Callable, examples: tuple) -> dict[str, Any]:
+    """The values at which fn is traced, under the names that they have in its list."""
+    with CallTape(exact=False) as tape:
+        _, inputs, names = traced_arguments(fn, examples, tape)
+    return {names[id(x)]: x.value for x in inputs}
+
+
+def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapping[str, str], title: str, **more: Any) -> dict[str, Any]:
+    """All that the page has to know of a list: its lines, its inputs, and what the page does not compute by itself."""
+    for name in values:
+        known_registers(steps, [name], "values")
+    given = {x: values[x] for x in steps.inputs if values.get(x) is not None}
+    for name, x in given.items():
+        if np.asarray(x).dtype.kind not in "biufO" or hasattr(x, "tocsr"):
+            raise XManError(f"{name} is a {type(x).__name__}, and the page shows numbers and arrays of numbers; give x.toarray()")
+    if sum(np.size(x) for x in given.values()) > ENTRIES:
+        raise XManError(f"the inputs have {sum(np.size(x) for x in given.values()):,} entries, and a page takes {ENTRIES:,}; give fewer rows")
+    foreign = [line for line in steps if line[1] not in ON_THE_PAGE]
+    computed: dict[str, Any] = {}
+    if foreign and len(given) == len(steps.inputs):
+        found = eval(steps, given)
+        moving = {x: np.ones_like(found[x]) for x in steps.inputs if varies(found[x])}
+        computed = {"values": packed_all({dst: found[dst] for dst, _, _ in foreign})}
+        if varies(found[of]):
+            computed["adjoints"] = packed_all(backprop(steps, found, **{of: 1.0}))
+        if moving:
+            computed["tangents"] = {x: packed_all(forward(steps, found, {x: one})) for x, one in moving.items()}
+    plain = [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]] for dst, op, args in steps]
+    return {"title": title, "lines": plain, "of": of, "computed": computed,
+            "inputs": {x: {"role": roles.get(x, "input"), **({"value": packed(given[x])} if x in given else {})} for x in steps.inputs}, **more}
+
+
+def packed_all(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: packed(x) for name, x in values.items()}
+
+
+def packed(x: Any) -> dict[str, Any]:
+    """An array as its shape, its kind, and its entries in float64, in base 64."""
+    x = np.asarray(x, float if type(x) is int else None)  # as eval takes it
+    kind = {"b": "b", "i": "i", "u": "i"}.get(x.dtype.kind, "f")
+    return {"s": list(x.shape), "k": kind, "b": base64.b64encode(np.ascontiguousarray(x, "<f8").tobytes()).decode()}
+
+
+def written(documents: list[dict[str, Any]], guided: bool) -> Page:
+    """The page of these lists, and of the guided examples behind them."""
+    examples = [document(checked_list(known.steps), known.of, known.values, dict.fromkeys(known.parameters.split(), "parameter"), known.title,
+                         source=known.source, text=known.text, equations=known.equations, words={word: WORDS[word] for word in known.words})
+                for known in (guide() if guided else ())]
+    every = [line for found in (*documents, *examples) for line in WengertList.from_json(json.dumps(found["lines"]))]
+    data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(every, guided), "operators": signatures()},
+                      allow_nan=False, separators=(",", ":"))
+    style, *scripts = (HERE.joinpath(name).read_text("utf-8") for name in ("explorer.css", "dagre.min.js", "operators.js", "explorer.js"))
+    title = documents[0]["title"]
+    text = (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<title>{escape(title)} · xman explorer</title>\n'
+            f'<style>\n{style}</style></head>\n<body><noscript>This page computes in JavaScript, which is switched off.</noscript>\n'
+            f'<script type="application/json" id="data">{in_script(data)}</script>\n'
+            + "".join(f"<script>\n{script}</script>\n" for script in scripts) + "</body></html>\n")
+    return Page(title, text)
+
+
+def in_script(data: str) -> str:
+    """JSON that no HTML parser takes for the end of its script."""
+    return data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def signatures() -> dict[str, list]:
+    """Of each operator the least and the greatest number of arguments, and the first sentence of its docstring."""
+    from ops.facts import arity
+    return {op: [*map(int, arity(ops.G[op])), said(value) if op in ops.OURS else ""] for op, value in ops.G.items()}
+
+
+def said(value: Any) -> str:
+    text = "" if isinstance(value, np.ufunc) else inspect.getdoc(value) or ""
+    return text.partition("\n\n")[0].replace("\n", " ")[:120]

@@ -1,0 +1,84 @@
+"""Operators' rules as data: the lines that a rule of ops.DG or ops.TG writes, so that a page needs no rules of its own."""
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import ops
+from ops import f
+from ops.facts import arity, facts_of
+from ops.table import ELEMENTWISE
+
+from ..notation import json_literal
+from ..passes import rewrite, simplify
+from ..passes.writer import ListWriter, Symbol
+from ..show.expressions import inlined, mathematical
+from ..show.slopes import LEGIBLE, slopes_of, tidy
+from ..wengert import Line, WengertList, needed
+
+HERE = Path(__file__).parent
+ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", (HERE / "operators.js").read_text("utf-8").partition("const G = {")[2]))
+SHORT = LEGIBLE + (rewrite(lambda d, a, b: f.dotLeft(d, a, b), lambda d, a, b: d @ f.transpose(b)),
+                   rewrite(lambda d, a, b: f.dotRight(d, a, b), lambda d, a, b: f.transpose(a) @ d))
+AXES = [("_", 0), ("_", 1), ("_", -1)]
+TYPED = {**dict.fromkeys(("sum", "mean", "max", "min", "softmax", "cumsum"), AXES),  # literals that a reader is likely to type
+         "getitem": [("_", 0), ("_", 1), ("_", 2)], "concat": [(0, "_", "_"), (1, "_", "_")], "stack": [(0, "_", "_")]}
+
+
+def rules_for(steps: Iterable[Line], typed: bool) -> list[dict[str, Any]]:
+    """What the page has to know of the operators of steps and, for lists that a reader types, of all that it can evaluate."""
+    general = [(op, case) for op in sorted(ON_THE_PAGE if typed else {op for _, op, _ in steps} & ON_THE_PAGE) for case in ((("_",) * arity(ops.G[op])[0]), *TYPED.get(op, ()))]
+    found = {json.dumps([op, [json_literal(a) for a in case]]): (op, case) for op, case in
+             [*general, *((op, tuple("_" if isinstance(a, str) else a for a in args)) for _, op, args in steps)]}
+    return [known for key, case in found.items() if (known := written_rules(key, *case))]
+
+
+@functools.lru_cache(maxsize=4096)
+def cached_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:
+    args = [f"x{i}" if isinstance(a, str) else a for i, a in enumerate(case)]
+    try:
+        adjoint, tangent = ([written_part(table[op][i], args) if isinstance(a, str) and i < len(table[op]) and table[op][i] else None
+                             for i, a in enumerate(args)] for table in (ops.DG, ops.TG))
+    except Exception:  # whatever it is, a rule that is written in another way for these arguments: the page says that it has none
+        return None
+    for i, slope in (slopes_of(op, args, "out", {}) or {} if op in ELEMENTWISE else {}).items():
+        if isinstance(case[i], str) and adjoint[i]:
+            adjoint[i]["label"] = mathematical(slope)
+    return {"op": op, "args": [None if isinstance(a, str) else json_literal(a) for a in case], "adjoint": adjoint,
+            "tangent": tangent, "gives": facts_of(op).gives.__name__}
+
+
+def written_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:
+    try:
+        return cached_rules(key, op, case)
+    except TypeError:  # a literal that is an array cannot be a key of the cache
+        return cached_rules.__wrapped__(key, op, case)
+
+
+def written_part(rule: Any, args: Sequence[Any]) -> dict[str, Any]:
+    """What a rule sends to one argument: lines over d, out and x0, x1, …, the register or number that it is, and a formula."""
+    writer = ListWriter()
+    symbols = {name: Symbol(writer, name) for name in ("d", "out", *(a for a in args if isinstance(a, str)))}
+    sent = rule(symbols["d"], symbols["out"], *(symbols[a] if isinstance(a, str) else a for a in args))
+    lines = [line for line, _ in writer.named(symbols)]
+    end = sent.name if isinstance(sent, Symbol) else float(sent)
+    lines = needed(lines, [end])
+    return {"lines": [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in own]] for dst, op, own in lines],
+            "end": end, "text": legible(lines, end)}
+
+
+def legible(lines: Sequence[Line], end: Any) -> str:
+    """The formula of what is sent, without what only makes shapes agree; "" where it is too long to be read."""
+    if not lines:
+        return str(end)
+    try:
+        short = simplify(WengertList([*lines, ("end", "alias", (end,))]), ["end"], None, SHORT)
+        text = mathematical(tidy(inlined(short, "end", 40)))
+    except Exception:  # a formula is for reading alone: where none is found, the page names the operator
+        return ""
+    text = re.sub(r"^broadcast\((.*), out\)$", r"\1", text)
+    return text if len(text) <= 90 else ""
