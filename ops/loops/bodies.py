@@ -53,7 +53,9 @@ def functions_in(lines: Iterable[tuple]) -> list[tuple]:
 
 def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> list:
     """The lines, where two functions of one name are different the later one renamed: step, step2, …; definition: their text."""
-    texts: dict[str, str] = {}
+    if not functions_in(steps):
+        return [*steps]
+    texts: dict[str, str] = dict.fromkeys((a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str)), "a register's")
 
     def renamed(a: Any, depth: int = 0) -> Any:
         if not is_function(a) or depth > 20 or not (isinstance(a[1], str) and isinstance(a[3], tuple)):

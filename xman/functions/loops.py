@@ -15,7 +15,7 @@ from ops.loops.bodies import Body, Function, Name, unlike
 
 from ..errors import XManError
 from ..manager import XMan
-from ..traced.arraylike import ArrayLike, plain
+from ..traced.arraylike import ArrayLike
 from .derivative import callable_or_refused, name_of
 from .trace import parameter_names, unused, watched
 from .tracer import CallTape, Tracer, is_on, kept, listed
@@ -130,11 +130,18 @@ def entry(x: Any) -> Any:
     return kept(np.asarray(x)[()])
 
 
+def numbers_of(x: Any) -> Any:
+    """The numbers within, which Python does not go by: no guard is noted."""
+    while isinstance(x, ArrayLike):
+        x = x.value
+    return x
+
+
 def slice_seen(x: Any) -> Any:
     """What a step sees of a slice; of a whole number n one of 0, …, n − 1. XManError for what has no steps."""
     if isinstance(x, Expression) and not isinstance(x, ArrayLike):
         return x
-    x = plain(x)
+    x = numbers_of(x)
     if np.ndim(x):
         return x[0] if len(x) else np.zeros(np.shape(x)[1:], np.asarray(x).dtype)
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
@@ -204,7 +211,7 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str], ex
                 value.name = word + "1" * (word in words)  # h = tanh(h …) makes h1 of h
         return body.function(name, [(None, end) for end in ends])
     with CallTape(exact=False, guards={}) as tape:
-        starts = [Tracer(np.asarray(plain(x))[()], tape) for x in examples]
+        starts = [Tracer(np.asarray(numbers_of(x))[()], tape) for x in examples]
         ends, variables = watched(run, starts, {}, code_of=fn)
         if tape.guards:
             line = next(iter(tape.guards.values()))[1]
@@ -212,7 +219,7 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str], ex
                             "or xman.cond for a branch that is costly")
         for i, end in enumerate(ends):
             if not is_on(tape, end):
-                tape.append((Tracer(np.asarray(plain(end))[()], tape), "alias", (entry(end),)))
+                tape.append((Tracer(np.asarray(numbers_of(end))[()], tape), "alias", (entry(end),)))
                 ends[i] = tape[-1][0]
         names = {id(x): word for x, word in zip(starts, words, strict=True)}
         for word, value in variables.items():
