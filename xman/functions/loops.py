@@ -192,7 +192,7 @@ def names_around(fn: Callable) -> dict[int, str]:
         except ValueError:
             continue  # it has no value yet
         if isinstance(cell.cell_contents, XMan):
-            found |= {id(register): own for own, register in vars(cell.cell_contents).items()}
+            found |= {id(register): own for own, register in cell.cell_contents.namedRegisterItems()}
     return found
 
 
