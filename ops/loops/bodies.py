@@ -55,7 +55,8 @@ def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> l
     """The lines, where two functions of one name are different the later one renamed: step, step2, …; definition: their text."""
     if not functions_in(steps):
         return [*steps]
-    texts: dict[str, str] = dict.fromkeys((a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str)), "a register's")
+    registers = (a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str))
+    texts = dict.fromkeys(registers, "a register's")
 
     def renamed(a: Any, depth: int = 0) -> Any:
         if not is_function(a) or depth > 20 or not (isinstance(a[1], str) and isinstance(a[3], tuple)):

@@ -119,7 +119,8 @@ def sources(function: Function, k: int, slices: int, args: Any, out: Any, revers
     def before(i: int) -> Any:
         """The carry that each step began with: kept where the steps give it, else computed again."""
         if results[i] in results[k:]:
-            given, start = f.item(out, k + results[k:].index(results[i])), f.getitem(first(i), None)
+            given = f.item(out, k + results[k:].index(results[i]))
+            start = f.broadcast(entry(i), f.getitem(given, slice(None, 1)))
             return (f.getitem(f.concat(0, given, start), slice(1, None)) if reverse
                     else f.getitem(f.concat(0, start, given), slice(None, -1)))
         if not again:

@@ -27,6 +27,7 @@ from .. import interpret
 from ..plan import Plan, flops_of
 from ..program import Built, Kind, Program, kind_of
 from ..text import Text, stands_in_text
+from .loops import APPLIED, loops
 from .table import (
     CALLED,
     FINITE,
@@ -95,27 +96,41 @@ def expressions(program: Program, kinds: Kinds, text: Text) -> tuple[dict[str, s
     """By register, its line as an expression in JAX; and why not, where JAX makes nothing of it, or not what NumPy makes."""
     import jax
     written, why = {}, {}
+    here = loops(refused, call_text, casts, looked_at)
 
     def follow(known: dict[str, Any]) -> None:
         for line in program.steps:
             dst, op, args = line
             try:
-                why[dst] = refused(line, kinds)
-                if not why[dst]:
+                why[dst] = "" if op in APPLIED else refused(line, kinds)
+                if op in APPLIED:
+                    written[dst] = text.call(op, here[op], *map(text.literal, args))
+                elif not why[dst]:
                     written[dst] = call_text(text, op, args, casts(dst, op, args, kinds))
+                if not why[dst]:
                     out = builtins.eval(written[dst], dict(text.objects), known)
-                    if type(out) is not int and (out.shape, out.dtype, out.weak_type) != (*kinds[dst][:2], False):
+                    if type(out) not in (int, tuple) and (out.shape, out.dtype, out.weak_type) != (*kinds[dst][:2], False):
                         why[dst] = f"is {out.dtype}{list(out.shape)} to JAX"
             except TimeoutError:
                 raise  # of a clock
             except Exception as error:  # whatever it is, the operator's own function has the line
                 why[dst] = lack_of("JAX", error)
-            if dst in kinds:
+            if op in APPLIED and dst not in kinds and not why[dst]:
+                known[dst] = out
+            elif dst in kinds:
                 known[dst] = jax.numpy.zeros(*kinds[dst][:2]) if why[dst] else out
 
     given = {*program.original.inputs, *program.constants}
     jax.eval_shape(follow, {x: jax.ShapeDtypeStruct(*kinds[x][:2]) for x in given if x in kinds})
-    return written, {dst: reason for dst, reason in why.items() if reason}
+    why = {dst: reason for dst, reason in why.items() if reason}
+    if any(op in APPLIED and dst in why for dst, op, _ in program.steps):  # no bundle goes from JAX to NumPy or back
+        why |= {dst: why.get(dst, "is of a bundle that NumPy has") for dst, op, _ in program.steps if op in APPLIED}
+    return written, why
+
+
+def looked_at(op: str, args: tuple, kinds: Kinds) -> str:
+    """Why a line of a loop is not for JAX: NumPy has the last word on its values, and cannot be asked in the midst of a loop."""
+    return "may raise for a value" if op in FINITE or any(True for _ in indices(op, args, kinds)) else ""
 
 
 def refused(line: Line, kinds: Kinds) -> str:
