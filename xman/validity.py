@@ -23,7 +23,7 @@ def as_line(line: Any) -> Any:
     return line
 
 
-def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -> tuple[str, ...]:
+def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (), depth: int = 0) -> tuple[str, ...]:
     """The inputs of a list, in the order of their first use, when the list is valid, by itself and for the tables.
 
     A register is assigned once and before its use; a name is no keyword and, by the tables of `ops`, no operator; an operator
@@ -52,7 +52,7 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -
                     refuse_name(a, operators, k, line)
                     used[a] = k
             elif ops.is_function(a):
-                refuse_function_literal(a, k, line, tables)
+                refuse_function_literal(a, k, line, tables, depth + 1)
             elif found := stranger(a):
                 inside = f" with a {found} in it" if found != type(a).__name__ else ""
                 refuse_line(k, line, f"has the argument {notation.shortened(a)}, a {type(a).__name__}{inside}; an argument is a "
@@ -75,17 +75,19 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -
     return tuple(used)
 
 
-def refuse_function_literal(function: tuple, k: int, line: tuple, tables: Sequence[Mapping[str, Any]]) -> None:
+def refuse_function_literal(function: tuple, k: int, line: tuple, tables: Sequence[Mapping[str, Any]], depth: int) -> None:
     """Raise XManError unless the function is closed and its lines are valid."""
     _, name, parameters, lines, results = function
+    if depth > 20:
+        refuse_line(k, line, "applies functions within functions, more than 20 deep")
     if not isinstance(name, str) or not all(isinstance(part, tuple) for part in (parameters, lines, results)):
         refuse_line(k, line, 'has a function that is not of the form ("def", name, parameters, lines, results), of tuples')
     try:
         refuse_name(name)
         for p in (*parameters, *results):
             refuse_name(p)
-        free = inputs_of_valid(lines, tables)
-    except (XManError, RecursionError) as error:
+        free = inputs_of_valid(lines, tables, depth)
+    except XManError as error:
         raise XManError(f"line {k}, in the function {notation.shortened(name)}: {error}") from None
     assigned = {dst for dst, _, _ in lines}
     if open_ := [a for a in (*free, *results) if a not in parameters and a not in assigned]:

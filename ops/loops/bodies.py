@@ -25,6 +25,8 @@ class Bundle(tuple):
     """The arrays of one register, in order."""
 
     shape = property(lambda self: tuple(map(np.shape, self)))
+    size = property(lambda self: sum(map(np.size, self)))
+    nbytes = property(lambda self: sum(np.asarray(a).nbytes for a in self))
     dtype = np.dtype(object)
 
 
@@ -41,11 +43,11 @@ def functions_in(lines: Iterable[tuple]) -> list[tuple]:
     """The functions that the lines apply, each once by its name, and before it those that it applies."""
     found: dict[str, tuple] = {}
 
-    def gather(lines: Iterable[tuple]) -> None:
+    def gather(lines: Iterable[tuple], depth: int = 0) -> None:
         for _, _, args in lines:
             for a in args:
-                if is_function(a) and a[1] not in found:
-                    gather(a[3])
+                if is_function(a) and depth < 20 and a[1] not in found:  # deeper ones are refused
+                    gather(a[3], depth + 1)
                     found[a[1]] = a
     gather(lines)
     return [*found.values()]
@@ -92,12 +94,14 @@ def as_python(function: Function) -> Callable:
             space |= {f"a{k}_{j}": a for j, a in enumerate(args)}
             called = ", ".join([names[a] if type(a) is str else f"a{k}_{j}" for j, a in enumerate(args)])
             text.append(f"    {names[dst]} = op{k}({called})")
-        exec("\n".join([*text, f"    return {''.join(f'{names[r]}, ' for r in results) or '()'}"]), space)
+        text.append(f"    return {''.join(f'{names[r]}, ' for r in results) or '()'}")
+        exec(compile("\n".join(text), FILE, "exec"), space)
         return space["run"]
     return remembered("program", function, made, *[G[op] for _, op, _ in function[3]])  # which a user may define anew
 
 
 KNOWN: dict[tuple, tuple] = {}
+FILE = "<a function of a list>"
 
 
 def remembered(what: str, function: Function, make: Callable, *more: Any) -> Any:
@@ -110,16 +114,19 @@ def remembered(what: str, function: Function, make: Callable, *more: Any) -> Any
     return KNOWN[key][0]
 
 
-def explained(function: Function, args: Sequence, error: Exception) -> Exception:
-    """The error with the function's line at which it came up."""
-    env = dict(zip(function[2], args, strict=False))
-    for k, (dst, op, names) in enumerate(function[3], 1):
-        try:
-            env[dst] = G[op](*[env[a] if isinstance(a, str) else a for a in names])
-        except Exception as again:
-            sizes = ", ".join(f"{a} has shape {np.shape(env[a])}" for a in dict.fromkeys(names) if isinstance(a, str))
-            return ValueError(f"in {function[1]}, line {k}, {dst} = {op}(…): {sizes}: {again}")
-    return error
+def explained(function: Function, error: Exception) -> Exception:
+    """The error that came up in `as_python` of the function, with its line and the shapes there."""
+    at = error.__traceback__
+    while at and at.tb_frame.f_code.co_filename != FILE:
+        at = at.tb_next
+    if at is None or isinstance(error, (TimeoutError, MemoryError, RecursionError)):
+        return error
+    _, name, parameters, lines, _ = function
+    k = at.tb_lineno - 1
+    dst, op, args = lines[k - 1]
+    place = {x: f"r{i}" for i, x in enumerate((*parameters, *(line[0] for line in lines)))}
+    sizes = ", ".join(f"{a} has shape {np.shape(at.tb_frame.f_locals[place[a]])}" for a in dict.fromkeys(args) if isinstance(a, str))
+    return ValueError(f"in {name}, line {k}, {dst} = {op}(…): {sizes}: {error}")
 
 
 # ---- writing --------------------------------------------------------------------------------------------------------

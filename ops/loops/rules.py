@@ -206,6 +206,8 @@ def through_while(rule: Callable) -> Callable:
 
 
 def zero_or(d: Parts, i: int, like: Any) -> Any:
+    if not isinstance(d, Parts):
+        raise TypeError("a bundle has no derivative of its own; differentiate one of its arrays, item(b, i)")
     return d[i] if i in d else f.broadcast(0.0, like)
 
 

@@ -42,6 +42,9 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
     if not is_function(function):
         raise ValueError("the first argument of scan is a function")
     k, m = carries, carries + slices
+    if not 0 <= k <= len(function[4]) or not k <= m <= len(function[2]):
+        raise ValueError(f"{function[1]} has {len(function[2])} parameters and {len(function[4])} results, too few for {k} carries "
+                         f"and {slices} slices")
     if len(args) != len(function[2]):
         raise ValueError(f"{function[1]} takes {', '.join(function[2])}, and the bundle has {len(args)}")
     carry, constants = args[:k], args[m:]
@@ -61,10 +64,12 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
         try:
             results = run(*inputs)
         except Exception as error:
-            raise ValueError(f"step {t}: {explained(function, inputs, error)}") from error
+            if (said := explained(function, error)) is error and not isinstance(error, (ValueError, TypeError)):
+                raise
+            raise ValueError(f"step {t}: {said}") from error
         if done < 2:
             same_kinds(function, carry, results, broadens=not done)
-            outs = outs or [np.empty((n, *np.shape(y)), getattr(y, "dtype", float)) for y in results[k:]]
+            outs = outs or [np.empty((n, *np.shape(y)), np.asarray(y).dtype) for y in results[k:]]
         carry = results[:k]
         for y, stacked in zip(results[k:], outs, strict=True):
             stacked[t] = y
@@ -112,7 +117,7 @@ def applied(function: Function, args: Sequence[Any], program: Callable = as_pyth
     try:
         return program(function)(*args)
     except Exception as error:
-        raise explained(function, args, error) from error
+        raise explained(function, error) from error
 
 
 def same_kinds(function: Function, carry: Sequence, results: Sequence, broadens: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ops import TG, Bundle, Expression, f
+from ops import TG, Expression, f
 from ops.derived import Masked, Traced, bare
 
 from ..errors import XManError
@@ -56,10 +56,10 @@ class Dual(ArrayLike):
             out = real(op, getattr(f, op)(*values))
             if out.dtype.kind not in "fO":
                 return out
-            parts = [rule(a.tangent if isinstance(a.value, Bundle) else Masked(a.tangent, a.flow, a.steep, True), out, *values)
+            parts = [rule(a.tangent if isinstance(a.tangent, dict) else Masked(a.tangent, a.flow, a.steep, True), out, *values)
                      for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule]
             part = sum(parts[1:], parts[0]) if parts else 0.0
-            if isinstance(out, Bundle):  # with the parts of its tangent
+            if out.dtype.kind == "O":  # a bundle, with the parts of its tangent
                 result = object.__new__(Dual)
                 result.value, result.tangent, result.level, result.flow, result.steep = out, bare(part), self.level, None, None
                 return result

@@ -130,7 +130,7 @@ def entry(x: Any) -> Any:
     return kept(np.asarray(x)[()])
 
 
-def numbers_of(x: Any) -> Any:
+def numbers_within(x: Any) -> Any:
     """The numbers within, which Python does not go by: no guard is noted."""
     while isinstance(x, ArrayLike):
         x = x.value
@@ -141,7 +141,7 @@ def slice_seen(x: Any) -> Any:
     """What a step sees of a slice; of a whole number n one of 0, …, n − 1. XManError for what has no steps."""
     if isinstance(x, Expression) and not isinstance(x, ArrayLike):
         return x
-    x = numbers_of(x)
+    x = numbers_within(x)
     if np.ndim(x):
         return x[0] if len(x) else np.zeros(np.shape(x)[1:], np.asarray(x).dtype)
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
@@ -211,7 +211,7 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str], ex
                 value.name = word + "1" * (word in words)  # h = tanh(h …) makes h1 of h
         return body.function(name, [(None, end) for end in ends])
     with CallTape(exact=False, guards={}) as tape:
-        starts = [Tracer(np.asarray(numbers_of(x))[()], tape) for x in examples]
+        starts = [Tracer(np.asarray(numbers_within(x))[()], tape) for x in examples]
         ends, variables = watched(run, starts, {}, code_of=fn)
         if tape.guards:
             line = next(iter(tape.guards.values()))[1]
@@ -219,7 +219,10 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str], ex
                             "or xman.cond for a branch that is costly")
         for i, end in enumerate(ends):
             if not is_on(tape, end):
-                tape.append((Tracer(np.asarray(numbers_of(end))[()], tape), "alias", (entry(end),)))
+                like = np.asarray(numbers_within(end))[()]
+                if like.dtype.kind not in "biuf":
+                    raise XManError(f"{name_of(fn)} returned a {type(end).__name__}; a loop hands on arrays of numbers")
+                tape.append((Tracer(like, tape), "alias", (entry(end),)))
                 ends[i] = tape[-1][0]
         names = {id(x): word for x, word in zip(starts, words, strict=True)}
         for word, value in variables.items():

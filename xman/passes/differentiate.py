@@ -71,6 +71,8 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     lines = {id(line.out): line for line in writer.lines}
     for x in wrt:
         delta = deltas.get(x, 0.0)
+        if isinstance(delta, dict):
+            raise XManError(f"wrt names {x!r}, which is a bundle; name the arrays that it is made of")
         if not isinstance(delta, Symbol):
             delta = f.broadcast(delta, symbols[x])
         elif not fits_input(delta, x, lines):

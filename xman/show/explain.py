@@ -84,7 +84,7 @@ def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | 
 
     def row(register: str, op: str | None, args: tuple) -> Row:
         x = values[register]
-        zero = np.zeros_like(x)[()] if varies(x) else None
+        zero = np.zeros_like(x)[()] if varies(x) and not isinstance(x, tuple) else None
         return Row(register, op, args, x, tangents.get(register, zero) if direction else None, adjoints.get(register, zero))
 
     rows = [row(name, None, ()) for name in steps.inputs] + [row(*line) for line in steps]

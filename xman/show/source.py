@@ -79,7 +79,8 @@ def module(name: str, inputs: list[str], said: str, statements: list[str], outpu
     text = "\n".join([text, *defined])
     imports = [line for pattern, line in IMPORTS if re.search(pattern, text)]
     docstring = textwrap.fill(f'"""{said}"""', WIDTH, initial_indent="    ", subsequent_indent="    ", break_long_words=False)
-    return "\n".join([*imports, *["", ""] * bool(imports), *[f"{each}\n\n" for each in defined], *in_brackets(f"def {name}(", inputs, "):"), docstring,
+    before = [*imports, *["", ""] * bool(imports), *[f"{each}\n\n" for each in defined]]
+    return "\n".join([*before, *in_brackets(f"def {name}(", inputs, "):"), docstring,
                       *("    " + line if line else "" for line in statements), *in_brackets("    return ", outputs)]) + "\n"
 
 

@@ -27,7 +27,7 @@ from .. import interpret
 from ..plan import Plan, flops_of
 from ..program import Built, Kind, Program, kind_of
 from ..text import Text, stands_in_text
-from .loops import APPLIED, loops
+from .loops import APPLIED, operators_on_bundles
 from .table import (
     CALLED,
     FINITE,
@@ -96,7 +96,7 @@ def expressions(program: Program, kinds: Kinds, text: Text) -> tuple[dict[str, s
     """By register, its line as an expression in JAX; and why not, where JAX makes nothing of it, or not what NumPy makes."""
     import jax
     written, why = {}, {}
-    here = loops(refused, call_text, casts, looked_at)
+    here = operators_on_bundles(refused, call_text, casts, looked_at)
 
     def follow(known: dict[str, Any]) -> None:
         for line in program.steps:

@@ -14,7 +14,7 @@ from ..program import kind_of
 from ..text import Text
 
 
-def loops(refused: Callable, call_text: Callable, casts: Callable, needs_a_look: Callable) -> dict[str, Callable]:
+def operators_on_bundles(refused: Callable, call_text: Callable, casts: Callable, needs_a_look: Callable) -> dict[str, Callable]:
     """The operators on bundles, made of the engine's own: why a line is not for JAX, its text, its casts, and whether it is
     looked at."""
     import jax
