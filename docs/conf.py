@@ -11,6 +11,8 @@ import figures  # noqa: E402
 import imports  # noqa: E402
 import operators  # noqa: E402
 
+from xman import explore  # noqa: E402
+
 project, author = "xman", "The xman authors"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme, html_title = "furo", "xman"
@@ -42,6 +44,14 @@ def drawn(app):
     operators.write(folder)
 
 
+def embedded(app, error):
+    """The page that the manual embeds."""
+    if error is None and app.builder.name == "html":
+        title = "h(x, y) = (x + 4y)·((x + y)·y)"
+        explore(lambda x, y: (x + 4 * y) * ((x + y) * y), 3.0, 5.0, title=title).save(Path(app.outdir) / "stepped-through.html")
+
+
 def setup(app):
+    app.connect("build-finished", embedded)
     app.connect("builder-inited", drawn)
     app.connect("autodoc-process-docstring", plain)

@@ -183,8 +183,8 @@ def squaredError(x, v):
 
 def hinge(z, y):
     """Σ max(0, 1 + z_j − z_y) over the classes j other than y's: (n, k) gives (n, 1) (Weston and Watkins 1999)."""
-    target = oneHot(y, z)
-    return np.add.reduce((1 - target) * np.maximum(margins(z, target), 0), axis=-1, keepdims=True)
+    target = f.oneHot(y, z)
+    return f.sum((1 - target) * f.maximum(margins(z, target), 0), -1, True)
 
 
 def margins(z, target):

@@ -72,7 +72,10 @@ def through_base(d, out, x, y):
     """d y xʸ⁻¹, in every order finite at 0 where y is a whole number: no derivative of 0·x⁻¹ is taken."""
     if type(y) not in (int, float):
         return d * f.scale(y, x ** (y - 1))
-    return f.scale(0.0, d) if y == 0 else d if y == 1 else d * y * x ** (y - 1)
+    return f.scale(0.0, d) if y == 0 else d if y == 1 else settled(d, out, x, y) if y < 0 else d * y * x ** (y - 1)
+
+
+settled = limited(lambda d, out, x, y: d * y * x ** (y - 1))  # of y < 0, as 1/x is
 
 
 def argmax(x, axis=None):
@@ -138,7 +141,7 @@ elementwise("negative",   np.negative,   lambda d, out, x: -d,                  
 elementwise("reciprocal", reciprocal,    limited(lambda d, out, x: -(d * out / x)), formula=reciprocal)
 elementwise("square",     square,        lambda d, out, x: d * (2 * x),                 formula=square, tame=True, convex=True)
 elementwise("half",       half,          lambda d, out, x: f.half(d),                   formula=half, flow="same")
-elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True, tame=True)
+elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True, flow="moved")
 elementwise("abs",        np.abs,        lambda d, out, x: d * f.sign(x),
             tame=True, squared="square")     # abs′(0) = 0
 operator(   "sign",       np.sign,       None,                                          flops=1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .expression import DG, Expression, Rule, f
+from .expression import DG, FLAT, Expression, Rule, f
 from .facts import Facts, facts_of
 
 
@@ -81,7 +81,7 @@ class Masked(Expression):
 
         What stands for a number flows everywhere: a list is written for directions without zeros.
         """
-        everywhere = isinstance(given, Expression) or np.all(given)
+        everywhere = np.all(given) if not isinstance(given, Expression) else not getattr(given, "has_zeros", False)
         flow = None if everywhere else once(lambda: f.not_equal(value, 0.0))
         return Masked(value, flow, flow, forward)
 
@@ -97,7 +97,9 @@ class Masked(Expression):
         out = getattr(f, op)(*[a.value if type(a) is Masked else a for a in args])
         first = next(a for a in args if type(a) is Masked)
         if first.flow and facts_of(op).flow in PRODUCTS and not any([type(a) in (int, float) and math.isfinite(a) for a in args]):
-            out = f.where(first.flow(), out, 0.0)
+            flow = first.flow()
+            known = flow.value if getattr(flow, "has_zeros", False) else flow
+            out = out if type(known) is np.ndarray and known.all() else f.where(flow, out, 0.0)
         flow = flow_of(op, args, out, "flow")
         steep = flow if all([a.steep is a.flow for a in args if type(a) is Masked]) else flow_of(op, args, out, "steep")
         return Masked(out, flow, steep, self.forward)
@@ -109,7 +111,7 @@ def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -
     Where an infinite x has a finite result, x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. Where a finite x has an infinite one
     by growth, ∂out/∂x / out is finite. So along a way through infinite values that begins at the one and ends at the other
     the derivative is 0: of 1 / (1 + exp(-x)) at −1000 and of tanh(exp(x)) at 1000. All other 0·∞ depend on which gets there
-    faster, which floats do not tell, and stay NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x)**2, sqrt(x**4), x*sqrt(x) and
+    faster, which floats do not tell, and stay NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x**4), x*sqrt(x) and
     exp(log(x)) at 0, and of what grows within what does not settle, as of log(1 + exp(x)) at 1000.
     """
     def contribution(d, out, *args):
@@ -177,7 +179,7 @@ def settles(lines: Iterable, facts: Mapping[str, Facts]) -> bool:
     name = lambda a: a if type(a) is str else id(a)
     for dst, op, args in lines:
         if not grown.isdisjoint(map(name, args)):
-            if facts[op].settles:
+            if facts[op].settles or op == "power" and type(args[1]) in (int, float) and args[1] < 0:
                 return True
             grown.add(name(dst))
         elif facts[op].grows:
@@ -198,19 +200,36 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     if op == "where":
         flows = [a.where(kind) if type(a) is Masked else nowhere if type(a) is float and a == 0 else None for a in args[1:]]
         return once(lambda: chosen(args[0], *flows)) if flows != [None, None] else None
-    if op == "scale" and type(args[0]) is not Masked:  # 0 where that is 0
+    if op == "scale" and type(args[0]) is not Masked and (not isinstance(args[0], Expression) or args[0].flat):  # 0 where it is
         return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
     if how == "filled" or how in MOVED and flows[0]:
-        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else a for a in args]))
+        final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
+        other = zeros_like if final else lambda a: a
+        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else other(a) for a in args]))
         flow = once(lambda: f.not_equal(share(), 0.0))
         flow.share, flow.out = share, out  # which is moved on as it is
         return flow
-    if None in flows or how == "sum" and len(flows) < 2:
+    if how == "sum" and len(flows) == 2:
+        if kind == "steep" and (not isinstance(out, Expression) or hasattr(out, "value")):  # not in a list, where it is dear
+            finite = once(lambda: f.isfinite(out))  # an infinite sum is steep where its infinite terms are
+            flows = [once(lambda a=a, flow=flow: chosen(f.logical_or(finite(), f.logical_not(f.isfinite(a.value))),
+                     flow, nowhere)) for a, flow in zip(args, flows, strict=True)] if flows[0] is not flows[1] else flows
+        if None not in flows:
+            return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
+    if None in flows or how == "sum":
         return None
-    if how == "sum":
-        return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
     return flows[0] if how == "same" or how in PRODUCTS else once(
         lambda: f.not_equal(f.sum(shares(next(a for a in args if type(a) is Masked), kind)), 0.0))
+
+
+def has_final_shape(x: Any) -> bool:
+    """Whether it stands for numbers of this shape alone, so that what follows from the shape may be a constant."""
+    return getattr(x, "has_zeros", False) or getattr(getattr(x, "tape", None), "exact", False)
+
+
+def zeros_like(a: Any) -> Any:
+    """Zeros of the shape of what stands for floats, which is all of it that a share depends on; anything else as it is."""
+    return np.broadcast_to(0.0, a.shape) if isinstance(a, Expression) and a.dtype.kind == "f" else a
 
 
 def once(compute: Callable) -> Callable:
@@ -236,17 +255,20 @@ def shares(a: Masked, kind: str) -> Any:
     """1 or more where it flows, else 0, in its shape."""
     flow = a.where(kind)
     share = getattr(flow, "share", flow)() if flow else 1.0
-    return share if getattr(flow, "out", None) is a.value else f.broadcast(share, a.value)
+    if getattr(flow, "out", None) is a.value:
+        return share
+    constant = has_final_shape(a.value) and not getattr(a.value, "has_zeros", False)
+    return f.broadcast(share, np.broadcast_to(0.0, a.value.shape) if constant else a.value)
 
 
 class Traced(Expression):
     """A value that writes the operators it meets on a tape."""
 
-    __slots__ = "value", "tape", "level"
+    __slots__ = "value", "tape", "level", "flat"
     levels = itertools.count(1)  # what is traced later lies within, and is asked first
 
-    def __init__(self, value: Any, tape: list, level: int):
-        self.value, self.tape, self.level = value, tape, level
+    def __init__(self, value: Any, tape: list, level: int, flat: bool = False):
+        self.value, self.tape, self.level, self.flat = value, tape, level, flat
 
     __class__ = property(lambda self: self.value.__class__)  # a value that asks isinstance takes the same branch
     shape = property(lambda self: np.shape(self.value))
@@ -254,7 +276,7 @@ class Traced(Expression):
     dtype = property(lambda self: np.asarray(self.value).dtype)
 
     def record(self, op, args):
-        out = Traced(getattr(f, op)(*values_on(self.tape, args)), self.tape, self.level)
+        out = Traced(getattr(f, op)(*values_on(self.tape, args)), self.tape, self.level, op in FLAT)
         self.tape.append((out, op, args))
         return out
 

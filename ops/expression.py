@@ -15,6 +15,7 @@ Rule = Callable[..., Any]
 G: dict[str, Callable[..., Any]] = {}  # the tables, which `ops.table` fills
 DG: dict[str, Sequence[Rule | None]] = {}
 TG: dict[str, Sequence[Rule | None]] = {}
+FLAT: set[str] = set()  # the operators that have no derivative by any argument
 
 
 class f:
@@ -22,10 +23,13 @@ class f:
 
 
 class Expression:
-    """Base of all that can stand for an array. A subclass defines `record(op, args)`; the highest `level` is asked."""
+    """Base of all that can stand for an array. A subclass defines `record(op, args)`; the highest `level` is asked.
+
+    flat: whether it is the result of an operator of `FLAT`, so that where it is 0 it stays 0.
+    """
 
     __slots__ = ()
-    level = 0
+    level, flat = 0, False
     __array_priority__ = 1000
     __hash__ = object.__hash__
     __iter__ = __contains__ = None  # else Python would loop over x[0], x[1], … for ever

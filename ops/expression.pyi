@@ -8,6 +8,7 @@ Rule = Callable[..., Any]
 G: dict[str, Callable[..., Any]]
 DG: dict[str, Sequence[Rule | None]]
 TG: dict[str, Sequence[Rule | None]]
+INFIX: dict[str, str]
 SAME: dict[str, str]
 REARRANGED: dict[Any, Callable[..., Any]]
 
@@ -73,6 +74,9 @@ class f:
     @staticmethod
     def alias(x: Any) -> Any:
         r"""x itself, under another name."""
+    @staticmethod
+    def allreduce(x: Any) -> Any:
+        r"""Σ of x over the workers that run the list together, each with its own rows; of one alone x, in a buffer of its own."""
     @staticmethod
     def arccos(x: Any) -> Any: ...
     @staticmethod
@@ -398,6 +402,9 @@ class f:
     @staticmethod
     def prod(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
         r"""Π x over axis; 1 over no entries."""
+    @staticmethod
+    def prodOfOthers(x: Any, axis: Any = None) -> Any:
+        r"""For each entry of x the product of all the others along axis: a quotient where nothing is 0."""
     @staticmethod
     def ratio(x: Any, y: Any) -> Any:
         r"""x/y, and 0 wherever x is 0, even if y is 0, infinite or NaN."""

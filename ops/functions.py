@@ -96,7 +96,7 @@ elementwise("log",      np.log,                    lambda d, out, x: d / x)
 elementwise("log1p",    np.log1p,                  lambda d, out, x: d / (1.0 + x))
 elementwise("log2",     np.log2,                   lambda d, out, x: d / (x * LN2))
 elementwise("log10",    np.log10,                  lambda d, out, x: d / (x * LN10))
-elementwise("sqrt",     np.sqrt,                   lambda d, out, x: d / (2.0 * f.abs(out)))   # sqrt′(±0) = +∞
+elementwise("sqrt",     np.sqrt,                   lambda d, out, x: d / (2.0 * f.abs(out)),   squared="alias")  # sqrt′(±0) = +∞
 elementwise("cbrt",     np.cbrt,                   lambda d, out, x: d / (3.0 * out * out))
 elementwise("sin",      np.sin,                    lambda d, out, x: d * f.cos(x),      tame=True)
 elementwise("cos",      np.cos,                    lambda d, out, x: -d * f.sin(x),     tame=True)

@@ -68,17 +68,17 @@ def dotLeft(d, a, b):
     if np.ndim(d) == b.ndim == 2:  # the common case, at once
         return d @ b.T
     if b.ndim == 1:
-        return unbroadcast(np.multiply.outer(d, b), a)
-    return unbroadcast(d @ b.mT if a.ndim > 1 else (d[..., None, :] @ b.mT)[..., 0, :], a)
+        return f.unbroadcast((d[..., None] if np.ndim(d) else d) * b, a)
+    return f.unbroadcast(d @ f.mT(b) if a.ndim > 1 else (d[..., None, :] @ f.mT(b))[..., 0, :], a)
 
 
 def dotRight(d, a, b):
     """What the adjoint d of a @ b sends to b: aᵀ d, whatever the numbers of axes."""
-    if np.ndim(d) == a.ndim == 2 or not isinstance(a, np.ndarray):
+    if np.ndim(d) == a.ndim == 2 or hasattr(a, "tocsr"):
         return a.T @ d
     if a.ndim == 1:
-        return unbroadcast(a * d if b.ndim == 1 else a[:, None] * d[..., None, :], b)
-    return unbroadcast(a.mT @ d, b) if b.ndim > 1 else unbroadcast(a.mT @ d[..., None], b[:, None])[:, 0]
+        return f.unbroadcast(a * d if b.ndim == 1 else a[:, None] * d[..., None, :], b)
+    return f.unbroadcast(f.mT(a) @ d, b) if b.ndim > 1 else f.unbroadcast(f.mT(a) @ d[..., None], b[:, None])[:, 0]
 
 
 def outer(a, b):
@@ -135,17 +135,21 @@ def einsumBack(x, like, letters):
     A letter that is missing in x is spread, one that like has twice is a diagonal, an axis of length 1 that the sum
     stretched is summed over; leading axes are those of `...`.
     """
-    x, (kept, mine) = np.asarray(x), letters
-    if kept == mine and x.shape == np.shape(like):
+    (kept, mine), full = letters, np.shape(like)
+    if kept == mine and x.shape == full:
         return in_precision_of(x, like)
-    result = np.zeros(np.shape(like), x.dtype)
-    unique = "".join(dict.fromkeys(mine))
-    view = np.einsum(f"...{mine}->...{unique}", result) if mine else result[...]
+    unique, lead = "".join(dict.fromkeys(mine)), len(full) - len(mine)
     x = x[(Ellipsis, *(slice(None) if c in kept else None for c in unique))]
-    lead = view.ndim - len(unique)
-    spread = [1 if n == 1 else size for n, size in zip(view.shape[lead:], x.shape[x.ndim - len(unique):], strict=True)]
-    view[...] = unbroadcast(x, np.empty((*view.shape[:lead], *spread)))
-    return in_precision_of(result, like)
+    sizes = [full[lead + mine.index(c)] for c in unique]
+    spread = [1 if n == 1 else m for n, m in zip(sizes, x.shape[x.ndim - len(unique):], strict=True)]
+    x = f.unbroadcast(x, np.broadcast_to(np.zeros((), x.dtype), (*full[:lead], *spread)))
+    x = f.broadcast(x, (*full[:lead], *sizes))
+    x = x[(Ellipsis, *(slice(None) if mine.index(c) == k else None for k, c in enumerate(mine)))]
+    for k, c in enumerate(mine):
+        if (first := mine.index(c)) != k:
+            shape = [full[lead + k] if j in (first, k) else 1 for j in range(len(mine))]
+            x = f.where(np.eye(full[lead + k], dtype=bool).reshape(shape), x, 0)
+    return in_precision_of(x, like)
 
 
 def einsumBack_rule(d, out, x, like, letters):
@@ -214,7 +218,7 @@ def concat(axis, *arrays):
 def part(x, i, axis, *arrays):
     """The i-th part of x along axis when x is as long as all the arrays together."""
     start = sum(np.shape(a)[axis] for a in arrays[:i])
-    return np.moveaxis(np.moveaxis(x, axis, 0)[start:start + np.shape(arrays[i])[axis]], 0, axis)
+    return x[(*keys_before(x, axis), slice(start, start + np.shape(arrays[i])[axis]))]
 
 
 def alone(op, i, axis, t, arrays):
@@ -241,11 +245,10 @@ def diag(x, k=0):
 def diagBack(d, x, k=0):
     """d, of the shape of diag(x, k), put back into the shape of x."""
     if np.ndim(x) == 1:
-        return np.diag(d, k)
-    result = np.zeros(np.shape(x), d.dtype)
-    rows = np.arange(len(d)) + max(0, -k)
-    result[rows, rows + k] = d
-    return result
+        return f.diag(d, k)
+    before = max(0, -k)
+    rows = f.pad(d, ((before, np.shape(x)[0] - before - d.shape[0]),))
+    return f.where(np.eye(*np.shape(x), k, dtype=bool), rows[:, None], 0)
 
 
 def inverse(axes):

@@ -63,7 +63,8 @@ def cholesky(a):
 
 def lowerHalf(x):
     """The lower triangle of x with half of the diagonal: Φ of Murray, Differentiation of the Cholesky decomposition (2016)."""
-    return np.tril(x) - f.half(np.tril(np.triu(x)))
+    lower = np.tri(*x.shape[-2:], dtype=bool)
+    return f.where(lower, x, 0) - f.half(f.where(lower & lower.T, x, 0))
 
 
 def cofactorSlope(t, a):

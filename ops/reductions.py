@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from .derived import unclear
+from .derived import traced, unclear
 from .expression import Expression, f
 from .facts import of_input, of_sum
 from .table import arity, elementwise, linear, operator
@@ -48,6 +48,14 @@ def of_mean(out, x, *_):
 def prod(x, axis=None, keepdims=False):
     """Π x over axis; 1 over no entries."""
     return np.multiply.reduce(x, axis=axis, keepdims=keepdims)
+
+
+TOTALS = [np.positive]  # the last is in force: of workers that run together it is their sum
+
+
+def allreduce(x):
+    """Σ of x over the workers that run the list together, each with its own rows; of one alone x, in a buffer of its own."""
+    return TOTALS[-1](x)
 
 
 def centered(x, axis=None):
@@ -159,11 +167,17 @@ def back_over(d, x, axis, keepdims):
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
 
-def products_of_others(x, axis):
-    """Along axis, for each entry the product of all the others: no quotient, so that zeros may be among them."""
-    if axis is None and getattr(x, "ndim", 0) != 1:
+@np.errstate(all="ignore")
+def prodOfOthers(x, axis=None):
+    """For each entry of x the product of all the others along axis: a quotient where nothing is 0."""
+    out = prod(x, axis, axis is not None)
+    invertible = abs(np.vdot(out, 1.0 / out) - np.size(out)) < 0.5
+    return out / x if invertible else products_of_others(x, axis)
+
+
+def products_of_others(x, axis=None):
+    if axis is None:
         return f.reshape(products_of_others(f.reshape(x, (-1,)), 0), x)
-    axis = 0 if axis is None else axis
     if isinstance(axis, tuple):
         return products_of_others(x, axis[0]) * products_of_others(f.prod(x, axis[0], True), axis[1:]) if axis else 1.0
     before = f.shift(f.cumprod(x, axis), axis, 1.0)
@@ -234,6 +248,8 @@ def reducing(op, value, rule, **facts):
 
 
 #           op              value          rule
+# a list on n workers has n copies of a register, and each copy's delta is a part of its own, to be added to the others'
+linear(     "allreduce",    allreduce,     lambda d, out, x: f.allreduce(d),                 flops=0)
 linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d, x, axis, keepdims), None, None,
             flops=of_sum, flow="moved", numpy="sum")
@@ -249,8 +265,9 @@ reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.tie
             flops=of_input(1), flow="chosen", numpy="max")
 reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
             flops=of_input(1), flow="chosen", numpy="min")
-reducing(   "prod",         prod,          lambda d, out, x, axis: d * products_of_others(x, axis),
-            flops=of_input(1), numpy="prod")
+reducing(   "prod",         prod,          lambda d, out, x, axis: d * f.prodOfOthers(x, axis), flops=of_input(1), numpy="prod")
+operator(   "prodOfOthers", prodOfOthers,  through_others := traced(products_of_others, 0), None,
+            tangents=[through_others, None], flops=of_input(3), formula=products_of_others)  # its Jacobian is symmetric
 reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
                                                2.0 * d / (f.count(x, axis) - ddof) * f.centered(x, axis),
             flops=of_input(4), tame=True)

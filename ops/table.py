@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .derived import ROOTS, tangent_of, traced
-from .expression import DG, TG, Expression, G, Rule, f
+from .expression import DG, FLAT, TG, Expression, G, Rule, f
 from .facts import FACTS, MANY, TAME, Facts, arity, positional, takes
 
 ELEMENTWISE: set[str] = set()  # the rows of that kind
@@ -91,8 +91,9 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
         rules = [Each(lambda i: traced(value, i))] if most == MANY else [traced(value, i) for i in range(most)]
     if not (each := isinstance(rules[0], Each)) and len(rules) > most:
         raise ValueError(f"{op} takes {takes(value)}, and {len(rules)} rules were given: one for each argument")
-    tame = known.get("flow") in TAME or not (each or any(rules))
-    FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None, "tame": tame} | known)
+    flat = not (each or any(rules))
+    (FLAT.add if flat else FLAT.discard)(op)
+    FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None, "tame": flat or known.get("flow") in TAME} | known)
     if "squared" in known:
         ROOTS[op] = known["squared"]
     G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, tangent_of)

@@ -34,6 +34,7 @@ Rule = Callable[..., Any]
 G: dict[str, Callable[..., Any]]
 DG: dict[str, Sequence[Rule | None]]
 TG: dict[str, Sequence[Rule | None]]
+INFIX: dict[str, str]
 SAME: dict[str, str]
 REARRANGED: dict[Any, Callable[..., Any]]
 
@@ -60,7 +61,7 @@ class Expression:
     def __array__(self, *_: Any, **__: Any) -> NoReturn: ...
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any: ...
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any: ...
-''' + "\n".join(methods) + "\n\nclass f:\n" + "".join(map(operator_stub, sorted(expression.G)))
+''' + "\n".join(methods) + "\n\nclass f:\n" + "".join(map(operator_stub, sorted(ops.table.OURS)))
 
 
 def operator_stub(op: str) -> str:

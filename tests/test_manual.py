@@ -137,6 +137,12 @@ def test_the_files_that_a_page_names_are_there(page):
     assert [str(path) for path in linked + named if not path.exists()] == []
 
 
+def test_what_would_be_changed_is_where_the_page_on_the_design_says():
+    rows = re.findall(r"(?m)^\| \d+ \| `([^`]+)`.*\| `([^`]+)`[^|]*\|$", (ROOT / "docs" / "design.md").read_text("utf-8"))
+    assert len(rows) == 10
+    assert [(file, words) for file, words in rows if words not in (ROOT / file).read_text("utf-8")] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_each_block_of_a_page_says_what_it_is(page):
     kinds = re.findall(r"(?m)^```(.*)\n(?:.*\n)*?```$", page.read_text("utf-8"))

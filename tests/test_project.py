@@ -38,11 +38,12 @@ RANKS = [{"errors", "notation", "validity", "wengert", "register", "manager"},
          {"jitted"},
          {"tables"},
          {"files"},
+         {"scale"},
          {"show", "train", "export"},
          {"optimize"},
          {"grade"},
          {"models"},
-         {"estimators", "explorer"},
+         {"estimators", "explorer", "plots"},
          {"cli"},
          {"__main__"}]
 RANK = {part: k for k, parts in enumerate(RANKS) for part in parts}

@@ -17,7 +17,6 @@ Of a list are `gradient`, `Jacobian`, `Hessian`; of a Python function `grad`, `j
 list. `f.trace` is the operator: the sum of a matrix's diagonal.
 """
 import importlib
-from collections.abc import Callable
 from typing import Any
 
 from .autograd import Autograd
@@ -35,12 +34,12 @@ LATER = {name: package for package, names in {
     "passes": "gradient tangent simplify rewrite EXACT STABLE ALGEBRA",
     "matrices": "Jacobian Hessian GaussNewton outer_products inverse_outer_products becker_lecun diagonals",
     "functions.loops": "scan map call cond while_loop",
-    "functions": "trace grad value_and_grad jvp vjp jacobian hessian hvp Dual derivative",
+    "functions": "trace grad value_and_grad jvp vjp jacobian row_jacobian sparse_rows hessian hvp Dual derivative",
     "engines": "compile", "jitted": "jit", "files": "load", "engines.tape.engine": "Tape", "optimize": "minimize least_squares",
     "explorer": "explore",
     "show": "explain derivation expand paths picture cost source difference_errors",
 }.items() for name in names.split()}
-PACKAGES = ("engines estimators explorer export files functions grade interpreters matrices models numpy optimize passes "
+PACKAGES = ("engines estimators explorer export files functions grade interpreters matrices models numpy optimize passes plots "
             "scipy show tables train").split()
 
 __all__ = ["Operation", "Register", "XMan", "XManFunctions"]
@@ -54,14 +53,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'xman' has no attribute {name!r}{nearest(name, __dir__())}")
     globals()[name] = found = getattr(importlib.import_module(f".{LATER[name]}", __name__), name)
     return found
-
-
-def of_the_explorer(name: str) -> Callable:
-    """A method that lists and models, which cannot import what is built on them, have from xman.explorer."""
-    return lambda self, *args, **named: getattr(importlib.import_module(".explorer", __name__), name)(self, *args, **named)
-
-
-XMan.explore, XMan._repr_html_, WengertList._repr_html_ = map(of_the_explorer, ("explore_model", "model_in_html", "list_in_html"))
 
 
 def __dir__() -> list[str]:

@@ -12,6 +12,7 @@ from . import models as models
 from . import numpy as numpy
 from . import optimize as optimize
 from . import passes as passes
+from . import plots as plots
 from . import scipy as scipy
 from . import show as show
 from . import tables as tables
@@ -31,6 +32,8 @@ from .functions import hessian as hessian
 from .functions import hvp as hvp
 from .functions import jacobian as jacobian
 from .functions import jvp as jvp
+from .functions import row_jacobian as row_jacobian
+from .functions import sparse_rows as sparse_rows
 from .functions import trace as trace
 from .functions import value_and_grad as value_and_grad
 from .functions import vjp as vjp

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import itertools
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeVar
@@ -113,6 +114,13 @@ class XMan:
                 raise XManError(f"{other!r} and {name!r} are one register; give it one value")
             result[own] = as_floats(value) if byName[name].role == "param" else value
         return result
+
+    def explore(self, of: Any = None, **values: Any) -> Any:
+        """The page on which a register's list (loss, if not said) is stepped through, at these inputs: see `xman.explore`."""
+        return importlib.import_module(__package__).explore(self, of=of, values=values)
+
+    def _repr_html_(self) -> str:
+        return importlib.import_module(f"{__package__}.explorer").model_in_html(self)
 
     def _own(self, name: str, default: Any) -> Any:
         """The model's own value of a parameter, as long as it has this default."""

@@ -1,6 +1,7 @@
 """The Wengert list: lines (dst, op, args), where in args a string names a register and all else is a literal."""
 from __future__ import annotations
 
+import importlib
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -71,6 +72,9 @@ class WengertList(list):
     def __str__(self) -> str: return notation.to_text(self)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return importlib.import_module(f"{__package__}.explorer").list_in_html(self)
 
     @classmethod
     def from_text(cls, text: str) -> WengertList:

@@ -125,7 +125,8 @@ def explained(function: Function, error: Exception) -> Exception:
     k = at.tb_lineno - 1
     dst, op, args = lines[k - 1]
     place = {x: f"r{i}" for i, x in enumerate((*parameters, *(line[0] for line in lines)))}
-    sizes = ", ".join(f"{a} has shape {np.shape(at.tb_frame.f_locals[place[a]])}" for a in dict.fromkeys(args) if isinstance(a, str))
+    here = {a: at.tb_frame.f_locals[place[a]] for a in args if isinstance(a, str)}
+    sizes = ", ".join(f"{a} has shape {np.shape(x)}" for a, x in here.items())
     return ValueError(f"in {name}, line {k}, {dst} = {op}(…): {sizes}: {error}")
 
 

@@ -18,7 +18,7 @@ from ..derived import bare
 from ..expression import f
 from ..table import Each, operator
 from .bodies import Body, Function, Parts, TapedRun, moves, reaches, remembered, unlike
-from .values import bundle, call, cond, item, of_function, of_scan, one_step, scan, while_loop
+from .values import bundle, call, cond, item, of_function, of_scan, of_values, one_step, scan, while_loop
 
 Tag = tuple[str, int]  # what a parameter or a result of a derived function is, and of which register
 
@@ -225,4 +225,4 @@ operator("scan",       scan,       None, None, None, scan_adjoint, None, tangent
          view=True, flops=of_scan, example=one_step)
 operator("while_loop", while_loop, None, None, None, through_while(scan_adjoint), None,
          tangents=[None, None, None, through_while(scan_tangent), None], view=True,
-         flops=lambda out, test, function, k, args, most=None: out[k] * of_function(out, function, args))
+         flops=lambda out, test, function, k, args, most=None: out[k] * of_function(out, function, args), example=of_values)

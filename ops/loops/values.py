@@ -43,8 +43,8 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
         raise ValueError("the first argument of scan is a function")
     k, m = carries, carries + slices
     if not 0 <= k <= len(function[4]) or not k <= m <= len(function[2]):
-        raise ValueError(f"{function[1]} has {len(function[2])} parameters and {len(function[4])} results, too few for {k} carries "
-                         f"and {slices} slices")
+        raise ValueError(f"{function[1]} has {len(function[2])} parameters and {len(function[4])} results, too few "
+                         f"for {k} carries and {slices} slices")
     if len(args) != len(function[2]):
         raise ValueError(f"{function[1]} takes {', '.join(function[2])}, and the bundle has {len(args)}")
     carry, constants = args[:k], args[m:]
@@ -108,6 +108,10 @@ def while_loop(test, function, carries, args, most=None, *, program=as_python):
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped in step {n:,} of {function[1]}, while {test[1]} still held") from None
     return Bundle((*carry, n))
+
+
+def of_values(*_: Any) -> None:
+    raise TypeError("how many steps there are follows from no shapes")
 
 
 def applied(function: Function, args: Sequence[Any], program: Callable = as_python) -> tuple:

@@ -153,6 +153,15 @@ def test_a_register_that_is_read_after_its_update_is_the_old_one_where_the_list_
 
 
 @pytest.mark.parametrize("engine", ["interpret", *FAST])
+def test_an_update_that_is_a_view_of_another_overwritten_input_is_that_of_its_old_numbers(engine):
+    x, y = np.arange(4.0).reshape(2, 2), np.ones((2, 2))
+    steps = [("x_next", "mul", ("x", "x")), ("y_next", "transpose", ("x",)), ("z", "half", ("y",))]
+    values = {"x": x.copy(), "y": y.copy()}
+    xman.compile(steps, outputs=["z"], engine=engine, inplace={"x": "x_next", "y": "y_next"})(values)
+    assert np.array_equal(values["y"], x.T) and np.array_equal(values["x"], x * x)
+
+
+@pytest.mark.parametrize("engine", ["interpret", *FAST])
 def test_an_array_of_one_number_is_overwritten_too(engine):
     steps, values = [("t_next", "add", ("t", 1.0)), ("y", "mul", ("t", "x"))], {"t": np.array(1.0), "x": np.ones(2)}
     step = xman.compile(steps, ["y"], engine=engine, inplace={"t": "t_next"})

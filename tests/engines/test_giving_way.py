@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import sys
 
 import numpy as np
 import pytest
@@ -11,8 +12,6 @@ import xman
 from ops import elementwise, operator
 from xman import WengertList, XManError, eval, gradient
 from xman.engines.door import ENGINES, chosen_engine
-from xman.engines.llvm import LONG
-from xman.engines.tape import MANY
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 LINES = WengertList([("a", "exp", ("x",)), ("w_next", "add", ("w", "a")), ("y", "sum", ("a",))])
@@ -27,13 +26,12 @@ def inputs():
 
 
 def broken(monkeypatch, *engines, when="build"):
-    """Break engines: at once, or at the first run, when they have overwritten half of what they are to overwrite."""
+    """Break engines: at once, or at the first run."""
     def fails(program):
         if when == "build":
             raise NameError("no such name")
 
         def run(values):
-            values["w"][:2] = 7.0
             raise KeyError("compiled at last, and wrongly")
         return importlib.import_module("xman.engines.program").Built(run, "", "")
 
@@ -132,16 +130,19 @@ def test_the_interpreters_pass_on_what_is_no_operators_too(error, late):
 
 
 @needs_llvm
-def test_llvm_is_not_chosen_for_what_takes_it_long(monkeypatch):
+def test_an_engine_is_not_chosen_for_what_takes_it_long(monkeypatch):
     monkeypatch.delenv("XMAN_ENGINE", raising=False)
+    monkeypatch.setitem(sys.modules, "numba", None)  # as where it was not imported yet
     lines = lambda n: WengertList([(f"z{k + 1}", "tanh", (f"z{k}",)) for k in range(n)])
-    assert [chosen_engine(lines(n), {"z0": 1.0}, {})[0] for n in (10, MANY)] == ["llvm", "tape"]
-    assert [chosen_engine(lines(n), {"z0": np.ones(2)}, {})[0] for n in (10, MANY, LONG + 1)] == ["llvm", "llvm", "numpy"]
+    chosen = lambda x, **more: [chosen_engine(lines(n), {"z0": x}, {}, **more)[::2] for n in (10, 1000, 20_000)]
+    assert chosen(np.ones(2)) == [("llvm", []), ("llvm", []), ("numpy", [])]
+    assert chosen(np.ones(2), adapts=True) == [("llvm", []), ("numpy", ["llvm"]), ("interpret", ["numpy", "llvm"])]
+    with monkeypatch.context() as numba:
+        numba.delitem(sys.modules, "numba")
+        assert chosen(1.0, adapts=True) == [("llvm", []), ("numpy", ["llvm"]), ("interpret", ["tape", "llvm"])]
 
 
 # what was found on engines, as it was found
-
-
 
 
 FOUND = {

@@ -1,6 +1,7 @@
 """Facts about the engine llvm: views, the schedule, indices that come from outside, and machine code on disk."""
 
 import os
+import platform
 import subprocess
 import sys
 
@@ -131,6 +132,34 @@ def test_long_sums_of_single_precision_are_added_up_in_double():
     assert found.dtype == np.float32 and found == pytest.approx(np.sum(x, dtype=float), rel=1e-7)
 
 
+# matrices
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 4, 4), (2, 1, 3, 3)])
+@pytest.mark.parametrize("op", ["inv", "solve", "cholesky", "det", "logabsdet"])
+def test_lapack_does_what_numpy_does_with_matrices_and_batches(op, shape):
+    n, a = shape[-1], R.normal(size=shape)
+    a = a @ np.swapaxes(a, -1, -2) + n * np.eye(n) if op == "cholesky" else a
+    for b in [R.normal(size=(*shape[:-1], 2)), *([R.normal(size=n)] if len(shape) == 2 else [])] if op == "solve" else [None]:
+        values = {"a": a} if b is None else {"a": a, "b": b}
+        lines = gradient([("r", op, tuple(values)), ("t", "sin", ("r",)), ("y", "sum", ("t",))], "y", list(values))
+        step = step_of(lines, values, outputs=["r", *(f"dy_d{x}" for x in values)])
+        wanted = eval(lines, values)
+        assert not [line for line in step.plan.calls if f"= {op}(" in line]
+        for x, found in step(values).items():
+            np.testing.assert_allclose(found, wanted[x], rtol=1e-9, atol=1e-9 * np.abs(wanted[x]).max())
+
+
+@pytest.mark.parametrize("op, a, words", [("inv", np.ones((2, 3, 3)), "Singular"), ("cholesky", -np.eye(3), "not positive definite")])
+def test_what_lapack_refuses_is_said_and_leaves_what_was_to_be_overwritten_as_it_was(op, a, words):
+    lines, w = [("r", op, ("a",)), ("s", "sum", ("r",)), ("w_next", "add", ("w", "s"))], np.zeros(2)
+    step = step_of(lines, {"a": np.broadcast_to(np.eye(3), a.shape).copy(), "w": w}, outputs=["r"], inplace={"w": "w_next"})
+    before = w.copy()
+    with pytest.raises(XManError, match=words):
+        step({"a": a, "w": w})
+    np.testing.assert_array_equal(w, before)
+
+
 # on disk
 
 
@@ -181,3 +210,41 @@ def test_without_llvmlite_numpy_runs_the_list_and_says_what_to_install():
     done = subprocess.run([sys.executable, "-W", "error", "-c", WITHOUT], capture_output=True, text=True, check=True,
                           env={**os.environ, "XMAN_ENGINE": "auto"})
     assert done.stdout == "[1.0, 1.0] numpy True\n"
+
+
+GENERIC = """
+import numpy as np, xman
+steps = [("a", "dot", ("x", "x")), ("b", "sin", ("a",)), ("c", "softmax", ("b",)), ("d", "where", (True, "c", "a")), ("y", "sum", ("d", 0))]
+x = np.linspace(-2, 2, 49).reshape(7, 7).astype(np.float32)
+step = xman.compile(steps, engine="llvm")
+print(np.allclose(step({"x": x})["y"], xman.eval(steps, {"x": x})["y"], rtol=1e-5), step.engine)
+"""
+
+
+def test_a_processor_without_avx_has_code_of_its_own(own_cache):
+    """The same folder for both: code of one processor is never run on another."""
+    for cpu in ("", "x86-64"):
+        done = subprocess.run([sys.executable, "-c", GENERIC], capture_output=True, text=True, check=True, env={**os.environ, "XMAN_CPU": cpu})
+        assert done.stdout == "True llvm\n"
+    assert len([*own_cache.glob("*.o")]) == 2
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="for x86-64")
+def test_code_for_a_processor_without_avx_has_no_avx(monkeypatch):
+    from xman.engines.llvm.compiled import llvm
+    from xman.engines.llvm.step import NestStep
+    from xman.engines.nests.lines import Lines
+    program = xman.engines.program.program_of(xman.WengertList([("y", "tanh", ("x",))]), {"x": np.ones(1000)}, ("y",), {})
+    text = NestStep(Lines(program)).text
+    found = {}
+    for cpu in ("x86-64", "haswell"):
+        monkeypatch.setenv("XMAN_CPU", cpu)
+        module, machine = llvm().passed(text)
+        found[cpu] = "ymm" in machine.emit_assembly(module)
+    assert found == {"x86-64": False, "haswell": True}
+
+
+def test_processes_that_compile_at_once_share_a_folder(own_cache):
+    at_once = [subprocess.Popen([sys.executable, "-c", GENERIC], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [process.communicate()[0] for process in at_once] == ["True llvm\n"] * 3
+    assert len([*own_cache.glob("*.o")]) == 1 and not [*own_cache.glob("*.part")]

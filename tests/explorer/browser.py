@@ -143,7 +143,7 @@ def the_quiz(page, folder):
     page.click("#next")
     page.fill("#answer", "0.5")
     page.click("#check")
-    return wrong, right, page.inner_text("#verdict"), said(page)
+    return wrong, right, page.inner_text("#verdict"), said(page), page.locator("#graph .box").count()
 
 
 @check

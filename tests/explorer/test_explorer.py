@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import ops
-from xman import XMan, XManError, backprop, eval, explore, f, forward
+from xman import XMan, XManError, backprop, eval, explore, f, forward, trace
 from xman.explorer import rules
 from xman.explorer.guide import guide
-from xman.explorer.page import document, packed, written
+from xman.explorer.page import document, packed, page_of
 from xman.notation import json_literal
 from xman.wengert import WengertList
 
@@ -49,7 +49,7 @@ def done(tmp_path_factory):
         pytest.skip(f"{LACKING}: apt-get install chromium; pip install -e '.[browser]'")
     folder = tmp_path_factory.mktemp("explorer")
     explore(H, values={"x": 3.0, "y": 5.0}).save(folder / "page.html")
-    written([document(steps, "loss", given, {}, name) for name, steps, given in models()], True).save(folder / "models.html")
+    page_of([document(steps, steps[-1][0], given, {}, name) for make in (models, more) for name, steps, given in make()], True).save(folder / "models.html")
     explore(LONG, values={"x": 0.5}).save(folder / "long.html")
     explore([("w", "eigvalsh", ("A",)), ("s", "square", ("w",)), ("y", "sum", ("s",))], values={"A": np.array([[2.0, 1.0], [1.0, 3.0]])}).save(folder / "foreign.html")
     explore(H, values={"x": 3.0, "y": 5.0}, title=NAME).save(folder / "html.html")
@@ -79,7 +79,21 @@ def test_names_of_operators(found):
     assert set(found) == rules.ON_THE_PAGE <= ops.OURS
 
 
-LISTS = [(name, steps, "loss", given) for name, steps, given in models()] + [(g.title, g.steps, g.of, g.values) for g in guide()]
+def pieces(x, A):
+    """Literals of all kinds: keys, slices, axes, shapes, subscripts."""
+    part = np.concatenate([x[1:3], x[::-2], np.sum(A, 1)])
+    return np.sum(np.einsum("ij,kj->ik", A, A)) * part[-1] + np.sum(np.reshape(A, (3, 2)).T @ part[:3]) + np.max(A, axis=0)[1] * x[0] ** 2
+
+
+def more():
+    """Lists of other operators than the models have."""
+    rng = np.random.default_rng(3)
+    x, A = rng.uniform(0.5, 1, 4), rng.normal(size=(2, 3))
+    yield "pieces", trace(pieces, x, A), {"x": x, "A": A}
+    yield "constructor", WengertList([("constructor", "exp", ("toString",)), ("hasOwnProperty", "mul", ("constructor", "constructor"))]), {"toString": 0.3}
+
+
+LISTS = [(name, steps, steps[-1][0], given) for make in (models, more) for name, steps, given in make()] + [(g.title, g.steps, g.of, g.values) for g in guide()]
 
 
 @pytest.mark.parametrize("k", range(len(LISTS)), ids=[name.split(" ")[0] for name, *_ in LISTS])
@@ -134,10 +148,10 @@ def test_a_line_is_edited(found):
 
 
 def test_the_quiz(found):
-    wrong, right, next_one, told = found
+    wrong, right, next_one, told, boxes = found
     assert wrong == "Not yet: how does a register change with itself?"
     assert right == "Right: δarea is 1. 0 of 1 at the first try." and next_one == "Right: δz1 is 0.5. 1 of 2 at the first try."
-    assert "δz1 = 0.5·δarea = 0.5·1 = 0.5" in told
+    assert "δz1 = 0.5·δarea = 0.5·1 = 0.5" in told and boxes == 4
 
 
 def test_what_is_wrong_is_said(found):
@@ -257,3 +271,29 @@ def test_what_the_package_holds_is_what_the_page_is_made_of():
     files = {path.name for path in rules.HERE.iterdir() if path.suffix in (".js", ".css")}
     assert files == {"explorer.css", "explorer.js", "operators.js", "dagre.min.js"}
     assert "Permission is hereby granted" in (rules.HERE / "dagre.min.js").read_text("utf-8")
+
+
+def shown_by(monkeypatch, *words):
+    from xman.cli import main
+    monkeypatch.setattr(sys, "argv", ["xman", "show", *map(str, words)])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 0
+
+
+def test_mermaid_has_a_node_for_each_register_and_an_arrow_for_each_argument(tmp_path, monkeypatch, capsys):
+    (tmp_path / "h.wl").write_text(str(H))
+    shown_by(monkeypatch, tmp_path / "h.wl", "--mermaid")
+    lines = capsys.readouterr().out.split("\n")
+    assert lines[0] == "flowchart BT" and sum("-->" in line for line in lines) == 9 and sum("[" in line for line in lines) == 7
+
+
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_a_terminal_has_columns_and_colours_unless_it_wants_none(tmp_path, monkeypatch, capsys, no_color):
+    (tmp_path / "t.wl").write_text("z1 = mul(h, 2.0)\narea = half(z1)\n")
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    shown_by(monkeypatch, tmp_path / "t.wl", "h=3")
+    out = capsys.readouterr().out
+    assert ("\x1b[" in out) == (no_color == "")
+    assert re.sub(r"\x1b\[\d*m", "", out) == f"{'z1   = mul(h, 2.0)':<50} # () float64\n{'area = half(z1)':<50} # () float64\n"

@@ -275,3 +275,18 @@ def test_autolabs_line_is_the_last_and_gradescopes_file_is_written(folder):
     assert json.loads((folder / "results.json").read_text())["score"] == 100
     out, err = command(folder, "class", "--autolab").communicate(timeout=60)
     assert "are for one submission; here are 2" in err and out == ""
+
+
+def test_shards_that_grade_at_once_lose_nothing_and_judge_nothing_twice(folder):
+    hand_in(folder, **{f"student{k}": WRONG if k % 5 == 0 else RIGHT for k in range(12)})
+    command = [sys.executable, "-m", "xman", "grade", "run", str(folder / "assignments" / "work"), str(folder / "class"),
+               "--unsafe", "--out", str(folder / "grades")]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    shards = [subprocess.Popen([*command, "--shard", f"{k}/3"], **pipes) for k in (1, 2, 3)]
+    assert not any(b"Traceback" in b"".join(shard.communicate()) or shard.returncode for shard in shards)
+    records = {path: path.stat().st_mtime_ns for path in (folder / "grades" / "records").iterdir()}
+    assert len(records) == 12 and not (folder / "grades" / "gradebook.csv").exists()
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    assert {path: path.stat().st_mtime_ns for path in records} == records
+    with open(folder / "grades" / "gradebook.csv") as file:
+        assert len({tuple(row) for row in csv.reader(file)}) == 13

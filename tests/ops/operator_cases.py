@@ -117,7 +117,7 @@ CASES: dict[str, list[tuple]] = {
     **{op: two(n) for op in ("add", "subtract", "mul", "maximum", "minimum", "scale")},
     **{op: two(n, p) for op in ("divide", "ratio")},
     "power": two(p, n) + [(n(2, 3), 2), (n(3), 3.0), (n(3), 0), (n(3), 1), (p(3), -0.5), (2.0, n(3))],
-    **{op: one(n) for op in ("negative", "reciprocal", "square", "half", "alias", "abs", "sign")},
+    **{op: one(n) for op in ("negative", "reciprocal", "square", "half", "alias", "allreduce", "abs", "sign")},
     "clip": [(n(2, 3), -1.0, 1.0), (n(4), None, 0.5), (n(4), 0.5), (n(), -0.5, 0.5), (n(3, 2), np.array(-1.0), np.array([0.9, 1.0]))],
     "where": [(bits(3), n(3), n(3)), (bits(2, 1), n(3), n(2, 3)), (bits(), n(), n(2)), (bits(3), n(3), 0.0), (bits(0), n(0), n())],
     # functions
@@ -181,7 +181,7 @@ CASES: dict[str, list[tuple]] = {
     "frobeniusNorm": [(n(2, 3),), (n(4),), (n(),)],
     "logaddexp": two(n),
     "expDifference": two(n),
-    "cumprod": running(n),
+    "cumprod": running(n), "prodOfOthers": [(n(3, 2),), (n(2, 3), 1), (n(2, 3, 2), (0, -1)), (np.array([[2.0, 0.0], [3.0, 4.0]]), 0)],
     "shift": [(n(4), 0), (n(2, 3), 1, 1.0), (n(2, 3), -2), (n(0), 0)],
     "recurrence": [(n(4), n(4), 0), (n(2, 3), n(2, 3), 1), (n(2, 3), n(2, 3), 0), (n(1), n(1), 0)],
     "centered": [(n(2, 3),), (n(2, 3), 1), (n(2, 3), (0, 1)), (n(4), -1)],

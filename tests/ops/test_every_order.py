@@ -9,8 +9,10 @@ import os
 
 import numpy as np
 import pytest
+from scipy import special
 
-from xman import derivative, grad, hessian, jacobian, jvp
+from ops import f
+from xman import derivative, eval, grad, gradient, hessian, jacobian, jvp, trace
 
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 
@@ -64,6 +66,25 @@ def test_powers_with_whole_exponents_have_every_derivative_at_0():
         right = math.factorial(order) * sum(c for j, c in enumerate(taylor) if j * n == order)
         got = differentiated(lambda x: outer(np.power(x, EXPONENTS[kind](n))), [mode] * order)(0.0)  # noqa: B023
         assert got == pytest.approx(right, rel=1e-9, abs=1e-9), (g, n, kind, order, mode)
+
+
+ZEROS = {  # functions in which something is 0 at 0 that varies, and their derivatives there
+    "xlog1py": (lambda x: special.xlog1py(x, x), [0, 2, -3, 8]), "scale": (lambda x: f.scale(x, np.exp(x)), [1, 2, 3, 4]),
+    "ratio": (lambda x: f.ratio(x, np.exp(x)), [1, -2, 3, -4]), "hypot": (lambda x: np.hypot(x, 1.0), [0, 1, 0, -3]),
+    "norm": (lambda x: np.linalg.norm(np.stack([x, 1 + 0 * x])), [0, 1, 0, -3]), "arctan2": (lambda x: np.arctan2(x, 1 + x), [1, -2, 4, 0]),
+    "std": (lambda x: np.std(np.stack([x + 1, x - 1, 0 * x])) * 3 / 2 ** .5, [0, 1 / 3 ** .5, 0, -3 ** -.5]),
+    "power": (lambda x: (1 + x) ** x, [0, 2, -3, 20]), "prod": (lambda x: np.prod(np.stack([x, x, np.exp(x)])), [0, 2, 6, 12])}
+
+
+@pytest.mark.parametrize("name", ZEROS)
+def test_a_zero_that_varies_is_no_mask_in_any_order_of_modes_nor_in_lists(name):
+    function, right = ZEROS[name]
+    for order in range(1, 5 if ALL else 4):
+        for modes in (*itertools.product(("reverse", "forward"), repeat=order), ("dual",) * order):
+            assert differentiated(function, modes)(0.0) == pytest.approx(right[order - 1], abs=1e-12), modes
+    steps = trace(function, 0.5)
+    first = gradient(steps, of := steps[-1][0], ["x"])
+    assert eval(gradient(first, f"d{of}_dx", ["x"]), {"x": 0.0})[f"dd{of}_dx_dx"] == pytest.approx(right[1])
 
 
 @pytest.mark.parametrize("n", (1, 2, 3))
@@ -125,6 +146,7 @@ FLAT = {  # functions that are flat at x, though on the way something is infinit
     "1 / (1 + exp(-x))": (lambda x: 1 / (1 + np.exp(-x)), -1000.0), "its square": (lambda x: (1 / (1 + np.exp(-x))) ** 2, -1000.0),
     "reciprocal": (lambda x: np.reciprocal(1 + np.exp(-x)), -1000.0), "1 / cosh": (lambda x: 1 / np.cosh(x), 1000.0),
     "sqrt of maximum": (lambda x: np.sqrt(np.maximum(x, 0)), -1.0), "sqrt of clip": (lambda x: np.sqrt(np.clip(x, 0, 5)), -1.0),
+    "a power of the sum": (lambda x: (1 + np.exp(-x)) ** -2, -1000.0), "exp of a difference": (lambda x: np.exp(x - np.exp(x)), 1000.0),
     "power of maximum": (lambda x: np.maximum(0, x) ** .5, -1.0), "sqrt of minimum": (lambda x: np.sqrt(-np.minimum(x, 0)), 1.0),
     "std of one": (lambda x: np.std(np.stack([x])), 3.0), "std of equals": (lambda x: np.std(np.stack([x, x])), 3.0)}
 
@@ -144,8 +166,14 @@ def test_the_square_of_a_root_has_its_hessian_at_0(root, square, right):
         np.testing.assert_allclose(second(lambda x: square(root(x)))(np.zeros(2)), right)
 
 
+def test_the_square_of_a_square_root_has_the_derivative_of_what_is_under_it_at_0():
+    kernel = lambda x: np.exp(-np.sqrt(x * x) ** 2)
+    assert [float(differentiated(kernel, modes)(0.0)) for modes in (*ORDERS, ("dual",) * 2)] == [
+        pytest.approx({1: 0, 2: -2, 3: 0}[len(modes)]) for modes in (*ORDERS, ("dual",) * 2)]
+
+
 def test_the_delta_of_a_root_that_is_squared_is_there_where_it_is_wanted():
-    from xman import WengertList, backprop, eval, gradient
+    from xman import WengertList, backprop
     steps, x = WengertList.from_text("n = norm(x)\ny = power(n, 2)"), np.array([3.0, 4.0])
     values = eval(steps, {"x": x})
     for found in (backprop(steps, values, y=1.0), eval(gradient(steps, "y", ["n", "x"]), {"x": x})):
@@ -154,5 +182,5 @@ def test_the_delta_of_a_root_that_is_squared_is_there_where_it_is_wanted():
 
 
 def test_the_derivative_of_logsumexp_with_minus_infinity_is_finite_in_every_order():
-    f = lambda x: np.logaddexp.reduce(np.stack([x, -np.inf * np.ones(())]))
-    assert [float(differentiated(f, modes)(1.0)) for modes in ORDERS] == [1.0 * (len(modes) == 1) for modes in ORDERS]
+    function = lambda x: np.logaddexp.reduce(np.stack([x, -np.inf * np.ones(())]))
+    assert [float(differentiated(function, modes)(1.0)) for modes in ORDERS] == [1.0 * (len(modes) == 1) for modes in ORDERS]

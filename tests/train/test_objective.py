@@ -6,8 +6,8 @@ from scipy.sparse import csr_matrix
 
 from xman import XMan, XManError, eval, f
 from xman.models import LSTM, MLP, AdaptiveBasis, LogisticRegression
+from xman.scale.draws import Draws
 from xman.train import evaluate, fit, predict
-from xman.train.minibatches import Draws
 from xman.train.objective import Objective
 
 R = np.random.default_rng(4)

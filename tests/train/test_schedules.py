@@ -57,8 +57,8 @@ def test_a_schedule_multiplies_the_rates_of_all_parameters():
 
 
 def test_a_run_compiles_its_list_once_for_whole_minibatches_and_once_for_the_last(monkeypatch):
-    made, compile = [], xman.train.run.compile
-    monkeypatch.setattr(xman.train.run, "compile", lambda *args: made.append(compile(*args)) or made[-1])
+    made, Compiled = [], xman.train.run.Compiled
+    monkeypatch.setattr(xman.train.run, "Compiled", lambda *args, **more: made.append(Compiled(*args, **more)) or made[-1])
     monkeypatch.setattr(xman.train.run, "WORTH_COMPILING", 1)
     train(cosine(16), optimizer="adam", weight_decay=0.1, clip=1.0)
     assert [(program.asked, len(program._programs)) for program in made] == [("auto", 1), ("numpy", 1)]

@@ -9,7 +9,8 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import xman.train.run
-from xman import XMan, XManError, compile, f
+from xman import XMan, XManError, f
+from xman.engines import Compiled
 from xman.files.container import restore, save
 from xman.models import LSTM, MLP, LogisticRegression
 from xman.train import OPTIMIZERS, Diverged, evaluate, fit
@@ -38,11 +39,11 @@ def path(tmp_path):
 
 
 def interrupted(n):
-    """compile, of programs in whose n-th run all in all Ctrl-C comes while half of the arrays are written."""
+    """Compiled, of programs in whose n-th run all in all Ctrl-C comes while half of the arrays are written."""
     calls = []
 
-    def compile_for_test(steps, outputs, engine, inplace):
-        program = compile(steps, outputs, engine, inplace)
+    def compile_for_test(steps, outputs, engine, inplace, adapts):
+        program = Compiled(steps, outputs, engine, inplace, adapts)
 
         def step(values):
             calls.append(1)
@@ -54,6 +55,7 @@ def interrupted(n):
                 for name, a in half.items():
                     values[name][...] = a
             return program(values)
+        step.engine = engine
         return step
     return compile_for_test
 
@@ -63,7 +65,7 @@ def interrupted(n):
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_ctrl_c_in_the_middle_of_a_step_leaves_a_whole_state_that_goes_on_to_the_same_bits(path, monkeypatch, optimizer, n, t):
     with monkeypatch.context() as patch:
-        patch.setattr(xman.train.run, "compile", interrupted(n))
+        patch.setattr(xman.train.run, "Compiled", interrupted(n))
         assert train(checkpoint=path, optimizer=optimizer).reason.startswith("interrupted in epoch")
     arrays, facts = restore(path)
     assert facts["state"]["t"] == t and all(np.isfinite(a).all() for a in arrays.values())

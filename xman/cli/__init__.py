@@ -3,8 +3,10 @@ made of, `grade` is a course's."""
 from __future__ import annotations
 
 import sys
+import time
 
 from ..errors import XManError, extra
+from ..scale import workers
 from ..show.terminal import spell_out
 
 
@@ -21,6 +23,9 @@ def main() -> None:
         except click.Abort:  # Ctrl-C
             sys.exit(130)
     except XManError as error:
+        if (here := workers.workers()).size > 1:
+            time.sleep(2 * here.rank)  # what all find wrong, the first says
+            here.abort(str(error), 2)
         print(f"xman: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -21,13 +22,14 @@ from ..files.pages import write_page
 from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
 from ..models.bases import KINDS
+from ..scale.launch import launched
+from ..scale.workers import TIMEOUT, workers
 from ..show import picture
 from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..train.second_order import METHODS
-from ..wengert import WengertList
-from .drawing import DOT, HTML, SVG, draw, write_explorer
-from .learning import findings, sha256
+from .drawing import DOT, HTML, MERMAID, SVG, draw, print_list, write_explorer
+from .learning import findings, sha256, streamed
 from .searching import Several, settings_tried
 from .sources import built_in, list_and_values, model_of, schedule_of
 
@@ -57,25 +59,23 @@ def of_a_list(*options: Callable, name: str | None = None) -> Callable:
     return lambda function: reduce(lambda made, option: option(made), each, function)
 
 
-@of_a_list(AS_JSON, DOT, SVG, HTML)
-def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool,
+@of_a_list(AS_JSON, DOT, MERMAID, SVG, HTML)
+def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool, mermaid: bool,
          svg: str | None, html: str | None) -> None:
     """Print the list, with values the shapes too; or draw it, a model without --of and values as its objects."""
     if html:
         return write_explorer(source, of, values, html)
-    if (dot or svg) and source.partition(":")[0].endswith(".py") and not (of or values):
-        return draw(picture(model_of(source)), svg)
+    if (dot or svg or mermaid) and source.partition(":")[0].endswith(".py") and not (of or values):
+        return draw(picture(model_of(source)), svg, mermaid)
     steps, known = list_and_values(source, of, values)
     sizes = shapes(steps, known) if values else {}
-    if dot or svg:
-        return draw(picture(steps, {name: f"{shape} {kind}" for name, (shape, kind) in sizes.items()}), svg)
+    if dot or svg or mermaid:
+        return draw(picture(steps, {name: f"{shape} {kind}" for name, (shape, kind) in sizes.items()}), svg, mermaid)
     if as_json:
         known_shapes = {name: [list(shape), str(kind)] for name, (shape, kind) in sizes.items()}
         print(json.dumps({"list": json.loads(steps.to_json()), "shapes": known_shapes}) if sizes else steps.to_json())
         return
-    for line in steps:
-        text = str(WengertList([line]))
-        print(f"{text:<50} # {sizes[line[0]][0]} {sizes[line[0]][1]}" if sizes else text)
+    print_list(steps, sizes)
 
 
 @of_a_list(AS_JSON, click.option("--all", "everything", is_flag=True, help="Print every register, not only the result."),
@@ -178,15 +178,29 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
 @click.option("--engine", type=click.Choice(["auto", *ENGINES]), help="What runs the list.  [default: auto]")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True,
               help="Of BLAS; more than one pays for large models alone.")
+@click.option("--memory", type=click.FloatRange(1), metavar="MB", help="Stream --data, so many megabytes of rows at a time.")
+@click.option("--accumulate", type=click.IntRange(1), help="Pieces of a minibatch that a worker takes one after another.")
+@click.option("--mesh", metavar="data=N,model=M", help="JAX's devices over which rows and matrices are cut.")
+@click.option("--precision", type=click.Choice(["mixed"]), help="Products of numbers rounded to bfloat16, summed in float32.")
+@click.option("--workers", "together", type=click.IntRange(1), default=1, help="Processes that share the rows, by MPI.")
+@click.option("--restarts", type=click.IntRange(0), default=0, metavar="K", help="How often a killed run goes on again.")
+@click.option("--timeout", type=click.FloatRange(0.1), default=TIMEOUT, help="Seconds that workers wait for one that hangs.")
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
 def train(model: str, data: str, header: bool | None, zero_based: bool | None, target: str | None, ignore: tuple[str, ...],
           task: str | None, day_first: bool, save: str | None, report: str | None, seed: int, max_len: int | None,
           hidden: tuple[int, ...], activation: str | None, last: str | None, basis: str | None, loss: str | None,
-          warm_up: int, folds: int | None, threads: int, quiet: bool, as_json: bool, **given: Any) -> None:
+          warm_up: int, folds: int | None, memory: float | None, threads: int, together: int, restarts: int,
+          timeout: float, quiet: bool, as_json: bool, **given: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
-    sets = load(data, max_len=max_len, seed=seed, task=task or TASKS.get(model), target=target, ignore=ignore, header=header,
-                day_first=day_first, zero_based=zero_based)
+    if together > 1 or restarts:
+        sys.exit(launched(sys.argv[1:], together, restarts, given["checkpoint"]))
+    workers().timeout = timeout
+    if workers().rank:  # the first tells what came of it
+        quiet, save, report, given["plot"], sys.stdout = True, None, None, None, open(os.devnull, "w")
+    how = {"seed": seed, "target": target, "ignore": ignore, "task": task or TASKS.get(model), "day_first": day_first}
+    sets = (streamed(data, memory, {"folds": folds, "report": report}, **how) if (streams := memory or "://" in data) else
+            load(data, max_len=max_len, header=header, zero_based=zero_based, **how))
     if max_len and sets.alphabet is None:
         raise XManError(f"--max-len is for titles; {data} has none")
     shape = {"hidden": hidden, "activation": activation, "last": last, "basis": basis, "loss": loss}.items()
@@ -201,7 +215,7 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
         raise XManError(f"there is no model {model!r}; there are {', '.join(DEFAULTS)}, and your own: path/to/model.py:Class")
     given = {key: value for key, value in given.items() if value is not None}
     default = DEFAULTS.get(model, DEFAULTS["mlp"]) | (TABLE if sets.prepared.found and model in ("mlp", "residual") else {})
-    rows = sets.train[0].shape[0]
+    rows = sets.train.rows if streams else sets.train[0].shape[0]
 
     def settings_of(given: dict[str, Any]) -> dict[str, Any]:
         """What `fit` is given beside the data."""
@@ -229,15 +243,17 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
     seconds = time.perf_counter() - started
     settings = {key: x for key, x in (settings_of(given) | given).items() if key != "schedule" or key in given}
     test_loss, accuracy = evaluate(network, result.parameters, sets.test)
-    X, y = sets.test
-    off = None if sets.classes else sets.prepared.scale[1] * np.sqrt(np.mean(
-        (predict(network, result.parameters, X)[:, 0] - y.ravel()) ** 2))
+    tested = sets.test.rows if streams else len(sets.test[1])
+    off = None if sets.classes else sets.prepared.scale[1] * np.sqrt(sum(
+        np.sum((predict(network, result.parameters, X)[:, 0] - y.ravel()) ** 2)
+        for X, y in (sets.test.batches(1024) if streams else [sets.test])) / tested)
     if save or report:
         made = result.model(**json_terms({"model": model, "data": data, **sha256(data), **said, **settings, "names": sets.names,
                                        "first": sets.first}))
         if save:
             made.save(save)
         if report:
+            X, y = sets.test
             (mean, scale), outputs = sets.prepared.scale, predict(network, result.parameters, X)
             truth = np.array(sets.classes, object)[y] if sets.classes else y.ravel() * scale + mean
             write_page(report, made, outputs if sets.classes else outputs * scale + mean, truth, sets.cells, seconds)
@@ -245,7 +261,7 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
         print(json.dumps(json_terms({"model": model, "data": data, **settings, "history": result.history,
                                 **({"trials": [trial._replace(result=None)._asdict() for trial in trials]} if trials else {}),
                                 "best_epoch": result.best, "reason": result.reason, "seconds": seconds,
-                                "test_loss": test_loss, "test_accuracy": accuracy, "test_error": off, "test_rows": X.shape[0]})))
+                                "test_loss": test_loss, "test_accuracy": accuracy, "test_error": off, "test_rows": tested})))
     else:
         if trials:
             print(choice)
@@ -253,7 +269,7 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
         print(f"{result.reason}; {size:,} parameters, those of epoch {result.best}, in {seconds:.1f} s")
         print(f"test loss {test_loss:.4f}" + ("" if accuracy is None else f", accuracy {accuracy:.2%}")
               + ("" if off is None else f", root mean square error {off:.4g}")
-              + f" of {X.shape[0]:,} rows")
+              + f" of {tested:,} rows")
     if result.reason.startswith("interrupted"):
         sys.exit(130)
 

@@ -1,23 +1,30 @@
 """The options of the commands that draw, and what they do."""
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ..explorer import explore
 from ..explorer.page import of_model
+from ..notation import literal_text
 from ..show import Picture
+from ..wengert import WengertList
 from .sources import assignments, list_and_values, model_of
 
 DOT = click.option("--dot", is_flag=True, help="A picture in its place, as text for Graphviz.")
 SVG = click.option("--svg", metavar="FILE.svg", help="A picture in its place, in this file.")
+MERMAID = click.option("--mermaid", is_flag=True, help="A picture in its place, as text for Mermaid.")
 HTML = click.option("--html", metavar="FILE.html", help="A page to step through values and derivatives in a browser.")
 
 
-def draw(drawn: Picture, svg: str | None) -> None:
-    """Save the picture in the file svg, or print it for Graphviz."""
-    drawn.save(svg) if svg else print(drawn.dot())
+def draw(drawn: Picture, svg: str | None, for_mermaid: bool = False) -> None:
+    """Save the picture in the file svg, or print it for Graphviz or Mermaid."""
+    drawn.save(svg) if svg else print(mermaid(drawn) if for_mermaid else drawn.dot())
 
 
 def write_explorer(source: str, of: str | None, values: tuple[str, ...], path: str) -> None:
@@ -29,3 +36,28 @@ def write_explorer(source: str, of: str | None, values: tuple[str, ...], path: s
         steps, known = list_and_values(source, of, values)
         page = explore(steps, of=of, values=known, title=Path(source).name)
     print(f"{page.save(path)}: open it in a browser")
+
+
+def mermaid(drawn: Picture) -> str:
+    """The picture as text for Mermaid, which pages of Markdown draw: nodes by their numbers, what they say in quotes."""
+    number = {node.key: k for k, node in enumerate(drawn.nodes)}
+    said = lambda *lines: '"' + "<br>".join(line.replace("&", "&amp;").replace("<", "&lt;").replace('"', "#quot;")
+                                            for line in lines if line) + '"'
+    nodes = [f"n{k}[{said(*node.lines, node.note)}]" for k, node in enumerate(drawn.nodes)]
+    arrows = [f"n{number[a.low]} -->{f'|{said(a.label)}|' if a.label else ''} n{number[a.high]}" for a in drawn.arrows]
+    return "\n  ".join(["flowchart BT", *nodes, *arrows])
+
+
+def print_list(steps: WengertList, sizes: Mapping[str, Any]) -> None:
+    """The list, with shapes where they are known; on a terminal in columns, and in colours unless NO_COLOR is set."""
+    on_terminal = sys.stdout.isatty()
+    paint = click.style if on_terminal and not os.environ.get("NO_COLOR") else lambda text, **_: text
+    width = max(len(dst) for dst, _, _ in steps) if on_terminal else 0
+    for line in steps:
+        dst, op, args = line
+        said = f"# {sizes[dst][0]} {sizes[dst][1]}" if sizes else ""
+        text = str(WengertList([line])) if not on_terminal else (
+            f"{paint(dst.ljust(width), bold=True)} = {paint(op, fg='blue')}"
+            f"({', '.join(a if isinstance(a, str) else paint(literal_text(a), fg='green') for a in args)})")
+        gap = " " * max(0, 50 - len(click.unstyle(text)))
+        print(f"{text}{gap} {paint(said, dim=True)}" if sizes else text)

@@ -51,6 +51,14 @@ def check(folder: Path) -> None:
     sys.exit(0 if check_folder(folder) else 1)
 
 
+def shard_of(text: str) -> tuple[int, int]:
+    """(3, 8) of "3/8". XManError where it is no such thing."""
+    k, _, n = text.partition("/")
+    if not (k.isdecimal() and n.isdecimal() and 1 <= int(k) <= int(n)):
+        raise XManError(f"--shard {text}: wanted the number of a part and how many there are, as in 3/8")
+    return int(k), int(n)
+
+
 @grade.command()
 @ASSIGNMENT
 @click.argument("submissions", nargs=-1, required=True, type=PATH, metavar="SUBMISSION...")
@@ -59,23 +67,26 @@ def check(folder: Path) -> None:
 @click.option("--out", type=PATH, metavar="DIR",
               help="Where records and reports go; ASSIGNMENT-grades, if not said. A second run judges only what is new.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="How many at a time.")
+@click.option("--shard", metavar="K/N", help="Grade the K-th of N parts; without it, once all are done, come the reports.")
 @click.option("--unsafe", is_flag=True, help="Also without a sandbox: the submissions can then do what you can do.")
 @click.option("--gradescope", type=PATH, metavar="FILE", help="Write Gradescope's results.json of the one submission.")
 @click.option("--autolab", is_flag=True, help="Print Autolab's line of the one submission last.")
 @click.option("--json", "as_json", is_flag=True, help="Print the records as JSON.")
 def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term: str | None, out: Path | None, jobs: int,
-        unsafe: bool, gradescope: Path | None, autolab: bool, as_json: bool) -> None:
+        shard: str | None, unsafe: bool, gradescope: Path | None, autolab: bool, as_json: bool) -> None:
     """Grade submissions: folders, .zip, .tar.gz or single files, or a folder full of them."""
     from ..grade.reports import atomically, terminal
     from ..grade.reports import autolab as line
     from ..grade.reports import gradescope as results
-    from ..grade.run import grade_all
+    from ..grade.run import grade_all, in_shard
     from ..grade.sandbox import sandbox_here
     from ..grade.submissions import find, one
     assignment = assignment_of(name, assignments)
     if (gradescope or autolab) and len(submissions) != 1:
         raise XManError(f"--gradescope and --autolab are for one submission; here are {len(submissions)}")
     found = [one(submissions[0])] if gradescope or autolab else find(submissions, assignment.module)
+    which = shard_of(shard) if shard else None
+    found = found if which is None else [submission for submission in found if in_shard(submission, *which)]
     sandbox = sandbox_here(unsafe)
     if unsafe:
         print(f"xman: the sandbox is {sandbox.name}", file=sys.stderr)
@@ -87,13 +98,17 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     with progress(total=len(found), unit="submission", disable=len(found) == 1 or None, file=sys.stderr) as bar:
         try:
             records = grade_all(assignment, found, sandbox, out, term, jobs,
-                                lambda record: bar.update() or graded.append(record))
+                                lambda record: bar.update() or graded.append(record), which)
         except KeyboardInterrupt:
             print(f"stopped: {len(graded)} of {len(found)} are graded and kept in {out}; the same command goes on",
                   file=sys.stderr)
             raise
     if as_json:
         print(json.dumps(records, indent=1))
+    elif shard:
+        print(f"shard {shard}: {len(records)} graded into {out}; when all are done, the command without --shard writes the "
+              "reports")
+        return
     else:
         print(terminal.report_table(records[0]) if len(records) == 1 else terminal.class_table(records))
     if gradescope:

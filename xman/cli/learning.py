@@ -3,8 +3,13 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
+from ..errors import XManError
+from ..scale.streams import MEMORY
+from ..scale.tables import tenths
 from ..tables import Prepared
+from ..train import Dataset
 
 
 def findings(data: Prepared) -> str:
@@ -20,3 +25,12 @@ def findings(data: Prepared) -> str:
 def sha256(source: str) -> dict[str, str]:
     """That of a file, as {"sha256": …}, and nothing where the source is none."""
     return {"sha256": hashlib.sha256(Path(source).read_bytes()).hexdigest()} if Path(source).is_file() else {}
+
+
+def streamed(source: str, memory: float | None, unfit: dict[str, Any], **how: Any) -> Dataset:
+    """The data set whose parts are streams of tables. unfit: options that no stream has, by name. XManError where one is said."""
+    if words := [word for word, value in unfit.items() if value]:
+        raise XManError(f"--{words[0]} is for rows that fit into memory; leave --memory away")
+    parts = tenths(source, memory or MEMORY, **how)
+    data = parts[0].prepared
+    return Dataset(*parts, data.classes, None, data, (*(column.name for column in data.columns), data.target.name))

@@ -21,6 +21,7 @@ from ..errors import XManError, nearest
 from ..export import from_onnx
 from ..manager import XMan
 from ..notation import shortened
+from ..scale import Stream
 from ..train import Dataset, cosine, exponential, product, step_decay, warm_up
 from ..train.schedules import Schedule
 from ..wengert import WengertList, checked_list
@@ -124,7 +125,7 @@ MODELS = {"linear": (models.LinearRegression, "numbers", {}), "poisson": (models
 def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
     """The model of that name, one of MODELS, in the sizes of the data, with the options that were said."""
     make, of, options = MODELS[name]
-    X, outputs = data.train[0], len(data.classes) or 1
+    X, outputs = data.train.X if isinstance(data.train, Stream) else data.train[0], len(data.classes) or 1
     if unfit := [key for key in said if key not in options]:
         raise XManError(f"--{unfit[0]} is not for {name}, which takes "
                         f"{', '.join('--' + key for key in options) or 'none of them'}")
@@ -141,6 +142,8 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
         raise XManError(f"{name} has one hidden layer; found --hidden {' --hidden '.join(map(str, hidden))}")
     features = int(np.prod(X.shape[1:]))
     if name == "basis":
+        if isinstance(data.train, Stream):
+            raise XManError("a basis begins with the range of all rows; leave --memory away")
         if X.ndim != 2:
             raise XManError("a basis is of rows of numbers; these data are titles")
         low, high = (end.toarray()[0] if hasattr(end, "toarray") else end for end in (X.min(0), X.max(0)))

@@ -4,17 +4,18 @@ The door knows no engine. A file or folder of this one that is an engine has an 
 (`program.Engine`, whose docstring is the contract), and a line in `__init__.py` gives it to `register`; nothing else names it.
 The record is there before the engine is: it costs no import of a package. `build(program)`, in the file that it names, makes
 of a `Program` a `Built`. What it raises lets the engine give way to the one that its record says: XManError for a list that
-it is not for, which is a sentence for the user. Its `run` gives None for values that are not of the program's kinds, and
-has written nothing then; the reference, the engine that gives way to none, runs these.
+it is not for, which is a sentence for the user. Its `run` gives None for values that are not of the program's kinds; it has
+written nothing then, nor where it raises an error; the reference, the engine that gives way to none, runs these.
 """
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import os
 import threading
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from ..interpreters import eval
 from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, renamings, shortened
 from ..wengert import Steps, WengertList, checked_list, known_registers
+from .adaptive import BLINK, PATIENCE, Adaptive, players
 from .program import Built, Engine, Program, check_update, on_host, program_of, taken
 
 ENGINES: dict[str, Engine] = {}  # what `register` was given
@@ -48,9 +50,10 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
     outputs: the registers that are wanted (None: the list's outputs). inplace: inputs, by name, whose own arrays are to be
     overwritten by a register of the same shape and precision; no other input is ever written to. engine: interpret (the
     reference), numpy, llvm (the extra `fast`), jax (the extra `jax`), tape (lists of numbers), or auto, which chooses by
-    sizes and by what is installed; `step.why` says why. An engine that is not for a list, such as the tape for arrays, hands
-    it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning, which an engine that auto
-    chose for what it is not for leaves out, and `step.why` says it.
+    sizes and by what is installed; `step.why` says why. Nobody waits for auto: where an engine takes long to build the
+    program, another one answers meanwhile, and the faster of the two stays. An engine that is not for a list, such as the
+    tape for arrays, hands it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning, which
+    an engine that auto chose for what it is not for leaves out, and `step.why` says it.
     An operator is a function of its arguments alone: the first call runs it several times, and a program may leave one of two
     equal lines out. What it prints, counts or draws is not a value of the list.
     Raises XManError for a list that is not valid, for names that it does not have and an engine that is not installed.
@@ -63,9 +66,11 @@ class Compiled:
 
     It is specialised at the first call for the shapes and types of the values, again when they change, and remembers the
     last programs. Several threads may call it at once. engine: the name of the one that runs. why: why that one.
+    adapts: whether auto goes by a clock, and not by the list and the kinds of the values alone.
     """
 
-    def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str, inplace: Mapping[str, str] | None):
+    def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str, inplace: Mapping[str, str] | None,
+                 adapts: bool = True):
         steps, renamed = apart_from_operators(exact(checked_list(steps)))
         for said in renamings(renamed):
             warnings.warn(f"in the program that compile makes, {said}", stacklevel=3)
@@ -77,16 +82,16 @@ class Compiled:
         self.inplace = overwritten(self.steps, inplace)
         wanted = self.steps.outputs if outputs is None else outputs
         self.outputs = tuple(str.__str__(x) for x in known_registers(self.steps, wanted, "outputs"))
-        self.asked = engine
+        self.asked, self.adapts = engine, adapts
         self.engine, self.why = engine, f"{engine} was asked for"
-        self._programs: dict[tuple, tuple[Built, str, str]] = {}  # with the engine, and why that one
-        self._latest: Built | None = None
+        self._programs: dict[tuple, tuple[Built | Adaptive, str, str]] = {}  # with the engine, and why that one
+        self._latest: Built | Adaptive | None = None
         self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []  # the inputs that were looked at, and their owners
         self._lock = threading.Lock()
         self._warned = False
 
     def __reduce__(self) -> tuple:
-        return Compiled, (self.steps, self.outputs, self.asked, self.inplace)  # compiled anew where it is loaded
+        return Compiled, (self.steps, self.outputs, self.asked, self.inplace, self.adapts)  # compiled anew where it is loaded
 
     def __call__(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs by name, arrays of their own. Raises XManError as eval does."""
@@ -136,18 +141,17 @@ class Compiled:
 
     def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by a new program: of the first engine that can build it, and run it once, which may compile it."""
-        self.engine, self.why = self._choice(values)
-        before, failed = {x: here[x].copy() for x in self.inplace}, ""
+        self.engine, self.why, later = self._choice(values)
+        failed = ""
         while True:
             try:
-                built = self._build(here)
+                program = self._program(self.engine, here)
+                built = ENGINES[self.engine].build(program)
                 result = self._run(built, self.engine, values, here)
                 break
             except TimeoutError:
                 raise
             except Exception as error:
-                for x, old in before.items():
-                    here[x][...] = old
                 eval(self.steps, here)  # raises the sentence, where the values are at fault
                 if not (after := ENGINES[self.engine].after):
                     raise
@@ -156,6 +160,8 @@ class Compiled:
                 quiet = knows and not self._named()
                 failed = failed or ("" if quiet else f"the engine {self.engine} cannot build this list: {reason}")
                 self.engine, self.why = after, f"{self.why}; {self.engine} gave way to {after}: {reason}"
+        if later:
+            built = self._adaptive(built, later, key, here if ENGINES[self.engine].as_written else program)
         self._programs[key] = built, self.engine, self.why
         for old in list(self._programs)[:-REMEMBERED]:
             del self._programs[old]
@@ -168,31 +174,48 @@ class Compiled:
     def _run(self, built: Built, engine: str, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
         result = built.run(values if ENGINES[engine].on_device else here)
         if result is None:
-            reference = next(name for name, other in ENGINES.items() if not other.after)
-            return ENGINES[reference].build(self._as_written()).run(here)
+            return ENGINES[reference()].build(self._as_written()).run(here)
         return result
 
-    def _choice(self, values: Mapping[str, Any]) -> tuple[str, str]:
-        """The engine to begin with, and why that one."""
-        engine, why = self.asked, f"{self.asked} was asked for"
+    def _adaptive(self, built: Built, later: list[str], key: tuple, made_of: Program | dict) -> Adaptive:
+        """The program, until one of those of `later` is there and faster."""
+        def begin(name: str) -> Callable[[], Built]:
+            program = made_of if isinstance(made_of, Program) and not ENGINES[name].as_written else self._program(name, made_of)
+            return ENGINES[name].begin(program)
+
+        def settle(found: Built, name: str, why: str) -> None:
+            if key in self._programs:
+                self._programs[key] = found, name, why
+            if self._latest is adaptive:
+                self._latest, self.engine, self.why = found, name, why
+
+        takes = lambda values: key == tuple(signature(values[x]) for x in self.steps.inputs)
+        for name in later:
+            importlib.import_module(ENGINES[name].file)  # here: a process that is forked must not find half a module
+        adaptive = Adaptive(self.engine, built, [(name, functools.partial(begin, name)) for name in later], takes, settle)
+        return adaptive
+
+    def _choice(self, values: Mapping[str, Any]) -> tuple[str, str, list[str]]:
+        """The engine to begin with, why that one, and those that may become faster."""
+        engine, why, later = self.asked, f"{self.asked} was asked for", []
         if engine == "auto":
-            engine, why = chosen_engine(self.steps, values, self.inplace)
+            engine, why, later = chosen_engine(self.steps, values, self.inplace, self.adapts)
         package, extra = ENGINES[engine].package, ENGINES[engine].extra
         if package and importlib.util.find_spec(package) is None:
             raise XManError(f"the engine {engine} needs the package {package}: pip install 'xman[{extra}]'")
-        return engine, why
+        return engine, why, later
 
-    def _build(self, values: Mapping[str, Any]) -> Built:
-        engine = ENGINES[self.engine]
-        if engine.as_written:
-            return engine.build(self._as_written())
+    def _program(self, name: str, values: Mapping[str, Any]) -> Program:
+        """What that engine is given."""
+        if ENGINES[name].as_written:
+            return self._as_written()
         try:
             program = program_of(self.steps, values, self.outputs, self.inplace)
         except XManError as error:  # of a list that eval runs
             raise RuntimeError(str(error)) from error
         for y, x in program.inplace.items():
             check_update(x, y, program.kinds.get(x), program.kinds.get(y))
-        return engine.build(program._replace(asked=self._named()))
+        return program
 
     def _named(self) -> bool:
         """Whether somebody asked for an engine by its name."""
@@ -239,16 +262,29 @@ def exact(steps: WengertList) -> WengertList:
     return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
 
 
-def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mapping[str, str]) -> tuple[str, str]:
-    """The engine for a list, and why that one. The variable XMAN_ENGINE of the environment decides where it is set."""
+def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mapping[str, str],
+                  adapts: bool = False) -> tuple[str, str, list[str]]:
+    """The engine for a list, why that one, and those to be built meanwhile. XMAN_ENGINE decides where it is set."""
     wishes = {name: engine.wish(steps, values, inplace) for name, engine in ENGINES.items()}
     best = max(wishes, key=lambda name: wishes[name][0])
     asked = os.environ.get("XMAN_ENGINE", "auto")
-    if asked != "auto" and not ENGINES[best].on_device:
+    if ENGINES[best].on_device:
+        return best, wishes[best][1], []
+    if asked != "auto":
         if asked not in ENGINES:
             raise XManError(f"XMAN_ENGINE is {asked!r}; there are auto, {', '.join(ENGINES)}")
-        return asked, f"XMAN_ENGINE is {asked}"
-    return best, wishes[best][1] or "; ".join(why for rank, why in wishes.values() if not rank and why)
+        return asked, f"XMAN_ENGINE is {asked}", []
+    seconds = {name: engine.seconds(steps) for name, engine in ENGINES.items()}
+    most = BLINK if adapts else PATIENCE
+    first, later = players({name: rank for name, (rank, _) in wishes.items()}, seconds, reference(), most)
+    why = [wishes[first][1] or "; ".join(why for rank, why in wishes.values() if not rank and why)]
+    why += [f"to build {len(steps):,} lines takes {', '.join(later)} long"] if later else []
+    return first, "; ".join(filter(None, why)), later if adapts else []
+
+
+def reference() -> str:
+    """The engine that gives way to none."""
+    return next(name for name, engine in ENGINES.items() if not engine.after)
 
 
 def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[str, str]:

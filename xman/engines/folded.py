@@ -143,7 +143,7 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
                         heappush(ready, (other not in of_updates, index[other]))
     moved = [lines[index[dst]] for dst in place]
     surely = max((place[dst] for dst, _, _ in lines[:after + 1]), default=-1)
-    given_back = {x for name in outputs for x in holds.get(name, ())}
+    given_back = {x for name in (*outputs, *inplace) for x in holds.get(name, ())}  # what is copied out at the end
     direct = {y for y, x in inplace.items() if y in place and x not in given_back and place[y] > surely
               and all(place[r] < place[y] for r in inside.get(x, ()) if r != y)}
     return moved, direct

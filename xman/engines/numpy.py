@@ -19,7 +19,7 @@ from .plan import Buffer, Plan, flops_of
 from .program import GEMM, Built, Engine, Program, held
 from .text import Text, guard, own_array
 
-ENGINE = Engine("numpy", __name__, lambda *_: (1, ""), after="interpret")
+ENGINE = Engine("numpy", __name__, lambda *_: (1, ""), after="interpret", seconds=lambda steps: 0.0002 * len(steps))
 WORTH_BLAS = 1e6  # operations of all products from which on SciPy's BLAS, which folds, pays for its import
 VIEWS = {"transpose", "mT", "reshape", "getitem"}
 INFIX = {"add": "+", "subtract": "-", "mul": "*", "divide": "/"}
@@ -125,7 +125,7 @@ class NumpyWriter:
         if how == "view":
             self.text.add(f"{dst} = {self.view(op, args, written)}", 2)
         elif how == "call":
-            value = value_of(op, "numpy" if self.program.asked else "auto")
+            value = value_of(op, "numpy")
             self.text.add(f"{dst} = {self.text.call(op, value, *written)}", 2)
             if dst in self.kinds and self.kinds[dst].array:  # it may depend on the values
                 self.text.add(f"if {dst}.shape != {self.kinds[dst].shape}: return None", 2)

@@ -3,17 +3,17 @@ from __future__ import annotations
 
 import importlib
 import itertools
-from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import ops
-from ops.facts import FACTS, MANY
+from ops.facts import MANY
 
 from ..errors import XManError
 from ..interpreters import eval
+from ..interpreters.shapes import examples
 from ..passes import EXACT, simplify
 from ..wengert import Line, WengertList, registers
 from .lowered import lowered
@@ -37,8 +37,7 @@ class Program(NamedTuple):
     steps: the list, simplified for the shapes and lowered to few operators. kinds: those of its registers; one that is
     missing there is something else, such as a sparse matrix. outputs: what is wanted. inplace: the input that each of
     these registers is to overwrite. original: the list as it was. others: the type and shape of inputs without a kind.
-    constants: the values of registers that steps reads, or that are wanted, and that no input changes. asked: whether
-    somebody asked for an engine by its name, and waits as long as it takes.
+    constants: the values of registers that steps reads, or that are wanted, and that no input changes.
     """
     steps: WengertList
     kinds: dict[str, Kind]
@@ -47,7 +46,6 @@ class Program(NamedTuple):
     original: WengertList
     others: dict[str, tuple[type, tuple]] = {}
     constants: dict[str, Any] = {}
-    asked: bool = True
 
 
 class Built(NamedTuple):
@@ -69,7 +67,9 @@ class Engine(NamedTuple):
     why the engine of rank 1 hands on as its own. after: the engine that it gives way to; "" for the reference, to which
     the others lead. package, extra: what it needs, and the extra of pip that has it. as_written: it takes the list as it was
     written, for values of all shapes; its Program has no kinds then. on_device: its `run` takes and gives arrays of another
-    library where they are; the others are given copies on the host.
+    library where they are; the others are given copies on the host. seconds: about what it takes to build a list. The file may
+    have begin(program) besides, for a thread beside the caller: what takes long of `build`, in a way that does not mind that
+    the process ends or forks in the middle; what it returns does the rest.
     """
     name: str
     file: str
@@ -79,32 +79,54 @@ class Engine(NamedTuple):
     extra: str = ""
     as_written: bool = False
     on_device: bool = False
+    seconds: Callable[[WengertList], float] = lambda steps: 0.0
 
     def build(self, program: Program) -> Built:
         return importlib.import_module(self.file).build(program)
+
+    def begin(self, program: Program) -> Callable[[], Built]:
+        """What takes long of `build`; what it returns does the rest."""
+        file = importlib.import_module(self.file)
+        if hasattr(file, "begin"):
+            return file.begin(program)
+        built = file.build(program)
+        return lambda: built
 
 
 def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...], inplace: Mapping[str, str]) -> Program:
     """The program for these values. Raises XManError where the list does not run on them."""
     values = {name: on_host(values[name]) for name in steps.inputs}
-    keep = dict.fromkeys((*outputs, *inplace.values()))
-    table = ops.G if not any(ops.facts_of(op).example for _, op, _ in steps) else ChainMap(
-        {op: facts.example for op, facts in FACTS.items() if facts.example}, ops.G)  # no loop is gone through for its shapes
-    wanted = eval(steps, values, table)  # what fails, fails here and in words
-    wanted = {name: kind_of(wanted[name]) for name in keep}
     lines, constants = lifted(steps)
-    short = simplify(lines, keep, values | constants, EXACT + lowered())
-    found = eval(short, values | constants, table)
+    given = steps, lines, values, constants, outputs, inplace
+    try:
+        likes = {x: kind[:2] if (kind := kind_of(v)) and kind.array and kind.dtype.kind == "f" else v for x, v in values.items()}
+        return made_of(*given, likes, lambda lines, known: examples(lines, values | known, known))
+    except TimeoutError:
+        raise  # of a clock
+    except Exception:  # shapes do not say it: the values do, and what fails, fails in words
+        return made_of(*given, values, lambda lines, known: eval(lines, values | known))
+
+
+def made_of(steps: WengertList, lines: WengertList, values: Mapping[str, Any], constants: dict[str, Any],
+            outputs: tuple[str, ...], inplace: Mapping[str, str], likes: Mapping[str, Any],
+            find: Callable[[WengertList, dict[str, Any]], dict[str, Any]]) -> Program:
+    """The program. lines, constants: as `lifted` gives them. likes: as `simplify` takes them. find: the values of lines."""
+    keep = dict.fromkeys((*outputs, *inplace.values()))
+    wanted = find(lines, constants)
+    wanted = {name: kind_of(wanted[name]) for name in keep}
+    short, more = lifted(simplify(lines, keep, likes | constants, EXACT + lowered()))
+    found = find(short, constants | more)  # with those that a rewrite has written
     if any(not same_but_number(kind_of(found[name]), kind) for name, kind in wanted.items()):
-        short, found = lines, eval(lines, values | constants, table)  # a rewrite has changed a type: a list of many precisions
+        short, more, found = lines, {}, find(lines, constants)  # a rewrite has changed a type: a list of many precisions
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
     others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
+    known = constants | more
     for dst, op, args in short:
-        if op in ops.table.OURS and not ops.facts_of(op).example and all(a in constants for a in registers(args)):
-            constants[dst] = found[dst]
-    lines = settled([line for line in short if line[0] not in constants], kinds, keep)
-    constants = {x: constants[x] for x in dict.fromkeys((*lines.inputs, *keep)) if x in constants}
-    return Program(lines, kinds, outputs, {y: x for x, y in inplace.items()}, steps, others, constants)
+        if op in ops.table.OURS and all(a in known for a in registers(args)):
+            known[dst] = found[dst]
+    lines = settled([line for line in short if line[0] not in known], kinds, keep)
+    known = {x: known[x] for x in dict.fromkeys((*lines.inputs, *keep)) if x in known}
+    return Program(lines, kinds, outputs, {y: x for x, y in inplace.items()}, steps, others, known)
 
 
 def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:

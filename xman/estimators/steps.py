@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engines import compile
+from ..engines import Compiled
 from ..manager import XMan
 from ..train import training_list
 from ..train.objective import Objective
@@ -27,7 +27,7 @@ class Steps:
         self.values |= {moment: np.zeros_like(inputs[w]) for moment, w in self.list.moments.items()}
         self.number = min((np.asarray(inputs[w]).dtype for w in names), key=lambda dtype: dtype.itemsize).type
         self.lr, self.t = self.number(lr), 0
-        self.program = compile(self.list.steps, [self.objective.loss, *self.list.inplace.values()], engine)
+        self.program = Compiled(self.list.steps, [self.objective.loss, *self.list.inplace.values()], engine, None, adapts=False)
 
     def step(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
         """Take one step with these rows; the loss before it."""

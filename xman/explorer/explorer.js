@@ -3,6 +3,8 @@
 // derivatives come with the data, as lists.
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
+const bare = found => Object.assign(Object.create(null), found);  // by names that readers choose: a register may be called constructor
+DATA.operators = bare(DATA.operators);
 const LIMIT = 500000, FOLD = 60, DRAWN = 140, MANY = 20000;
 
 // ---- small helpers ---------------------------------------------------------------------------------------------------
@@ -104,21 +106,21 @@ function parsedLine(row) {
     if (token === "-") { const x = value(); if (typeof x !== "number") throw new Error("sign"); return -x; }
     if (/^[\d.]/.test(token)) return token === "..." ? {ellipsis: true} : Number(token);
     if (/^['"]/.test(token)) return {text: token.slice(1, -1)};
-    if (token === "(") { const [parts, comma] = list(")"); return parts.length === 1 && !comma ? parts[0] : {tuple: parts.map(bare)}; }
+    if (token === "(") { const [parts, comma] = list(")"); return parts.length === 1 && !comma ? parts[0] : {tuple: parts.map(inside)}; }
     if (token === "[") return {list: list("]")[0]};
     if (token in {None: 0, True: 0, False: 0}) return {None: null, True: true, False: false}[token];
     if (tokens[at] === "(" && ["float", "slice", "array"].includes(token)) {
       at++;
       const [parts] = list(")");
       if (token === "float") return {float: parts[0].text};
-      if (token === "slice") return {slice: parts.map(bare)};
+      if (token === "slice") return {slice: parts.map(inside)};
       const nested = x => x && x.list ? x.list.map(nested) : x, entries = nestedTensor([nested(parts[0])].flat(0)[0].length === undefined ? [nested(parts[0])] : nested(parts[0]));
       return {array: Array.from(entries.a), dtype: parts[1] ? parts[1].text : "float64", shape: parts[0].list ? entries.s : []};
     }
     if (!/^[\p{L}_]/u.test(token)) throw new Error("token");
     return {name: token};
   }
-  const bare = x => { if (x && (x.name !== undefined || x.list)) throw new Error("name in a tuple"); return x && x.text !== undefined ? x.text : x; };
+  const inside = x => { if (x && (x.name !== undefined || x.list)) throw new Error("name in a tuple"); return x && x.text !== undefined ? x.text : x; };
   const dst = next();
   next("=");
   const op = next();
@@ -326,7 +328,7 @@ const S = {doc: null, run: null, step: 0, hot: null, selected: null, quiz: null,
 const line = (doc, name) => doc.at.has(name) ? doc.lines[doc.at.get(name)] : null;
 
 function opened(raw) {
-  const doc = {...raw, lines: raw.lines, inputs: {...raw.inputs}, values: new Map(), mode: "reverse", edited: false, computed: raw.computed || {}};
+  const doc = {...raw, lines: raw.lines, inputs: bare(raw.inputs), values: new Map(), mode: "reverse", edited: false, computed: raw.computed || {}};
   for (const [name, {value}] of Object.entries(raw.inputs)) if (value) doc.values.set(name, unpack(value));
   indexed_(doc);
   return doc;
@@ -417,7 +419,9 @@ function sentence(event) {
     ? `The backward pass begins at the end: δ${event.name} = ∂${event.name}/∂${event.name} = 1${event.total.s.length ? ", for each entry" : ""}. All other deltas are not there yet.`
     : `${dotted(event.name)} = ∂${event.name}/∂${event.name} = 1${event.total.s.length ? " for each entry" : ""}: how all moves with ${event.name} is asked. The other inputs stand still.`;
   if (event.kind === "end") {
-    if (mode === "reverse") return `Done. ${Object.keys(doc.inputs).filter(x => r.sums.has(x)).slice(0, 8).map(x => `∂${doc.of}/∂${x} = ${shown(sumNow(x))}`).join(", ")}.`;
+    const reached = Object.keys(doc.inputs).filter(x => r.sums.has(x));
+    if (mode === "reverse") return reached.length ? `Done. ${reached.slice(0, 8).map(x => `∂${doc.of}/∂${x} = ${shown(sumNow(x))}`).join(", ")}${reached.length > 8 ? ", …" : ""}.` : `Done. ${doc.of} depends on no input that has a derivative.`;
+    if (doc.along === undefined) return "Done. The list has no input to move.";
     return `Done. ∂${doc.of}/∂${doc.along} = ${r.sums.has(doc.of) ? shown(sumNow(doc.of)) : `0: ${doc.of} does not depend on ${doc.along}`}.`;
   }
   const own = doc.lines[event.line], sign = event.before ? "+=" : "=", edge = mode === "reverse" ? `${own[0]} → ${event.name}` : `${own[2][event.place]} → ${own[0]}`;
@@ -432,7 +436,7 @@ function toCome(event) {
   const sends = S.run.sends.get(event.name), left = sends.filter(e => e > event.e).length;
   return left ? ` ${plural(left, "more contribution")} to ${derived(S.doc, event.name)} will come.` : sends.length > 1 ? ` ${derived(S.doc, event.name)} is complete.` : "";
 }
-const equation = name => S.doc.equations && S.doc.equations[name] ? ` It is ${S.doc.equations[name]}.` : "";
+const equation = name => S.doc.equations && Object.hasOwn(S.doc.equations, name) ? ` It is ${S.doc.equations[name]}.` : "";
 
 // ---- heat maps -------------------------------------------------------------------------------------------------------
 
@@ -616,17 +620,18 @@ function edgeLabel(k, i, how) {
   try { return number(sent(part, {d: T(1), out: r.values.get(dst), ...Object.fromEntries(args.map((a, j) => [`x${j}`, isRegister(a) ? r.values.get(a) : decode(a)]))}).a[0]); } catch (error) { return "?"; }
 }
 function drawGraph() {
-  const {doc} = S, lines = partOfGraph(), how = labelsNow(), key = lines.join() + how + (how === "numbers" ? [...doc.values.values()].map(x => x.a[0]) : "");
-  if (layout && layout.key === key) return;
+  const {doc} = S, lines = partOfGraph(), how = labelsNow(), key = [lines, how, ...[...doc.values.values()].map(x => how === "numbers" ? x.a[0] : x.s)].join(";");
+  const place = () => V.graph.replaceChildren(layout.svg, lines.length < doc.lines.length ? el("p", {class: "hint"}, `${lines.length} of ${doc.lines.length.toLocaleString("en")} lines, those around the present one.`) : "");
+  if (layout && layout.key === key) return V.graph.contains(layout.svg) || place();
   const g = new dagre.graphlib.Graph({multigraph: true}), names = new Set(lines.map(k => doc.lines[k][0]));
   lines.forEach(k => doc.lines[k][2].filter(isRegister).forEach(a => names.add(a)));
   g.setGraph({rankdir: "BT", nodesep: 22, ranksep: how === "none" ? 34 : 26, marginx: 8, marginy: 8, ranker: lines.length > 60 ? "longest-path" : "network-simplex"});
   g.setDefaultEdgeLabel(() => ({}));
   const title = name => { const own = line(doc, name); return own ? `${name} = ${short(definition(own).join(""), 26)}` : name; };
-  for (const name of names) g.setNode(name, {width: Math.max((S.run.values.get(name) || T(0)).s.length ? 190 : 104, title(name).length * 7.4 + 16), height: (S.run.values.get(name) || T(0)).s.length ? 92 : 56});
+  for (const name of names) g.setNode(`r ${name}`, {width: Math.max((S.run.values.get(name) || T(0)).s.length ? 190 : 104, title(name).length * 7.4 + 16), height: (S.run.values.get(name) || T(0)).s.length ? 92 : 56});
   for (const k of lines) doc.lines[k][2].forEach((a, i) => {
     const text = isRegister(a) ? edgeLabel(k, i, how) : "";
-    if (isRegister(a)) g.setEdge(a, doc.lines[k][0], {text, width: text.length * 7.4, height: text ? 16 : 0, labelpos: "c"}, `${k}.${i}`);
+    if (isRegister(a)) g.setEdge(`r ${a}`, `r ${doc.lines[k][0]}`, {text, width: text.length * 7.4, height: text ? 16 : 0, labelpos: "c"}, `${k}.${i}`);
   });
   dagre.layout(g);
   const {width, height} = g.graph();
@@ -642,8 +647,8 @@ function drawGraph() {
     if (text) marks.append(el("text", {class: "label", x, y: y + 4}, text));
     layout.edges.set(e.name, {path, head, tail});
   }
-  for (const name of g.nodes()) {
-    const {x, y, width: w, height: h} = g.node(name);
+  for (const name of names) {
+    const {x, y, width: w, height: h} = g.node(`r ${name}`);
     const value = el("text", {x: x - w / 2 + 8, y: y - h / 2 + 33}), delta = el("text", {class: "delta", x: x - w / 2 + 8, y: y - h / 2 + 49});
     const [image, second] = [0, 1].map(right => el("image", {x: x - w / 2 + 8 + right * w / 2, y: y - h / 2 + 55, height: 32, width: w / 2 - 14, preserveAspectRatio: "xMinYMid", style: "image-rendering:pixelated"}));
     const box = el("g", {class: `box${doc.inputs[name] ? " input" : ""}`, "data-r": name, onclick: () => choose(name)}, el("rect", {x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 6}), el("text", {class: "name", x: x - w / 2 + 8, y: y - h / 2 + 17}, title(name)), value, delta, h > 60 ? [image, second] : []);
@@ -651,7 +656,7 @@ function drawGraph() {
     layout.nodes.set(name, {box, value, delta, image, second, y, x, letters: Math.floor((w - 16) / 7.3)});
   }
   svg.append(arrows, boxes, marks);
-  V.graph.replaceChildren(svg, lines.length < doc.lines.length ? el("p", {class: "hint"}, `${lines.length} of ${doc.lines.length.toLocaleString("en")} lines, those around the present one.`) : "");
+  place();
 }
 function saveSvg() {
   const copy = layout.svg.cloneNode(true);
@@ -802,7 +807,7 @@ function useText(text, problem) {
     if (lines.length > MANY) fail(`The list has ${plural(lines.length, "line")}, and this page takes ${MANY.toLocaleString("en")}.`);
     const {doc} = S, old = doc.inputs;
     doc.lines = lines;
-    doc.inputs = Object.fromEntries(inputsOf(lines).map(x => [x, old[x] || {role: "input"}]));
+    doc.inputs = bare(Object.fromEntries(inputsOf(lines).map(x => [x, old[x] || {role: "input"}])));
     for (const name of [...doc.values.keys()]) if (!doc.inputs[name]) doc.values.delete(name);
     if (!lines.some(([dst]) => dst === doc.of)) doc.of = lines[lines.length - 1][0];
     S.open = new Set([0]);

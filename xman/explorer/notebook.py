@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
 
 import numpy as np
 
@@ -12,14 +11,9 @@ from ..errors import XManError
 from ..manager import XMan
 from ..notation import literal_text
 from ..wengert import WengertList
-from .page import Page, explore, said
+from .page import explore, said
 
 ROWS = 200  # of a list in a notebook; its explorer has all
-
-
-def explore_model(model: XMan, of: Any = None, **values: Any) -> Page:
-    """The page of the explorer for a model: `of` is a register or its name, loss if not said; values are its inputs' by name."""
-    return explore(model, of=of, values=values)
 
 
 def list_in_html(steps: WengertList) -> str:
@@ -34,11 +28,11 @@ def list_in_html(steps: WengertList) -> str:
 
 def model_in_html(model: XMan) -> str:
     """The registers of a model with their roles and the shapes of their values, and how many lines compute the loss."""
-    names = dict(model.namedRegisterItems())
-    rows = [f"<tr><td style='text-align:left'><b>{escape(name)}</b></td><td style='text-align:left'>{escape(r.role)}</td>"
-            f"<td style='text-align:left'>{'' if r.default is None else escape(str(np.shape(r.default)))}</td></tr>" for name, r in names.items()]
-    return (f"<p>{escape(type(model).__name__)}: {len(names)} registers</p><table style='font-family:monospace'>{''.join(rows)}</table>"
-            + behind_a_click(model))
+    cell = lambda text: f'<td style="text-align:left">{escape(text)}</td>'
+    rows = [f"<tr>{cell(name)}{cell(r.role)}{cell('' if r.default is None else str(np.shape(r.default)))}</tr>"
+            for name, r in model.namedRegisterItems()]
+    return (f"<p>{escape(type(model).__name__)}: {len(rows)} registers</p>"
+            f'<table style="font-family:monospace">{"".join(rows)}</table>{behind_a_click(model)}')
 
 
 def behind_a_click(what: XMan | WengertList) -> str:

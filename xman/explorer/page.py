@@ -64,10 +64,11 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None, value
         xman.explore(steps, values={"x1": 3.0, "x2": 7.0})
         model.explore(X=rows, y=labels)
 
-    what: a function of numbers and arrays, at `examples`; a model; or a list. of: the register that is differentiated, the
-    last line's or a model's loss where it is not said. values: inputs by name; those that are lacking are asked for on the
-    page. The page is one file without anything from a network; operators that it has no evaluator for show the values that
-    Python computed. guided: with the guided examples, and all operators for lists that are typed. Raises XManError as `trace`, `eval` and `backprop` do, and for more than two million entries.
+    what: a function of numbers and arrays, at `examples`; a model; or a list. of: the register that is differentiated,
+    the last line's or a model's loss where it is not said. values: inputs by name; those that are lacking are asked for
+    on the page. guided: with the guided examples, and all operators for lists that are typed. The page is one file without
+    anything from a network; operators that it has no evaluator for show the values that Python computed. Raises XManError
+    as `trace`, `eval` and `backprop` do, and for more than two million entries.
     """
     roles: dict[str, str] = {}
     known = dict(values or {})
@@ -89,7 +90,7 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None, value
     if not steps:
         raise XManError("the list is empty: there is nothing to explore")
     (of,) = known_registers(steps, [of or steps[-1][0]], "of")
-    return written([document(steps, of, known, roles, title or of)], guided)
+    return page_of([document(steps, of, known, roles, title or of)], guided)
 
 
 def of_model(model: XMan, of: Any, values: Mapping[str, Any]) -> tuple[WengertList, dict[str, Any], dict[str, str]]:
@@ -114,16 +115,17 @@ def inputs_traced(fn: Callable, examples: tuple) -> dict[str, Any]:
     return {names[id(x)]: x.value for x in inputs}
 
 
-def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapping[str, str], title: str, **more: Any) -> dict[str, Any]:
+def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapping[str, str], title: str,
+             **more: Any) -> dict[str, Any]:
     """All that the page has to know of a list: its lines, its inputs, and what the page does not compute by itself."""
     for name in values:
         known_registers(steps, [name], "values")
     given = {x: values[x] for x in steps.inputs if values.get(x) is not None}
     for name, x in given.items():
         if np.asarray(x).dtype.kind not in "biufO" or hasattr(x, "tocsr"):
-            raise XManError(f"{name} is a {type(x).__name__}, and the page shows numbers and arrays of numbers; give x.toarray()")
-    if sum(np.size(x) for x in given.values()) > ENTRIES:
-        raise XManError(f"the inputs have {sum(np.size(x) for x in given.values()):,} entries, and a page takes {ENTRIES:,}; give fewer rows")
+            raise XManError(f"{name} is a {type(x).__name__}, and the page shows numbers and arrays of numbers")
+    if (entries := sum(np.size(x) for x in given.values())) > ENTRIES:
+        raise XManError(f"the inputs have {entries:,} entries, and a page takes {ENTRIES:,}; give fewer rows")
     foreign = [line for line in steps if line[1] not in ON_THE_PAGE]
     computed: dict[str, Any] = {}
     if foreign and len(given) == len(steps.inputs):
@@ -135,8 +137,8 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
         if moving:
             computed["tangents"] = {x: packed_all(forward(steps, found, {x: one})) for x, one in moving.items()}
     plain = [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]] for dst, op, args in steps]
-    return {"title": title, "lines": plain, "of": of, "computed": computed,
-            "inputs": {x: {"role": roles.get(x, "input"), **({"value": packed(given[x])} if x in given else {})} for x in steps.inputs}, **more}
+    inputs = {x: {"role": roles.get(x, "input"), "value": packed(given[x]) if x in given else None} for x in steps.inputs}
+    return {"title": title, "lines": plain, "of": of, "computed": computed, "inputs": inputs, **more}
 
 
 def packed_all(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,19 +152,22 @@ def packed(x: Any) -> dict[str, Any]:
     return {"s": list(x.shape), "k": kind, "b": base64.b64encode(np.ascontiguousarray(x, "<f8").tobytes()).decode()}
 
 
-def written(documents: list[dict[str, Any]], guided: bool) -> Page:
+def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     """The page of these lists, and of the guided examples behind them."""
-    examples = [document(checked_list(known.steps), known.of, known.values, dict.fromkeys(known.parameters.split(), "parameter"), known.title,
-                         source=known.source, text=known.text, equations=known.equations, words={word: WORDS[word] for word in known.words})
-                for known in (guide() if guided else ())]
+    examples = [document(checked_list(own.steps), own.of, own.values, dict.fromkeys(own.parameters.split(), "parameter"),
+                         own.title, source=own.source, text=own.text, equations=own.equations,
+                         words={word: WORDS[word] for word in own.words}) for own in (guide() if guided else ())]
     every = [line for found in (*documents, *examples) for line in WengertList.from_json(json.dumps(found["lines"]))]
-    data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(every, guided), "operators": signatures()},
-                      allow_nan=False, separators=(",", ":"))
-    style, *scripts = (HERE.joinpath(name).read_text("utf-8") for name in ("explorer.css", "dagre.min.js", "operators.js", "explorer.js"))
+    data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(every, guided),
+                       "operators": signatures()}, allow_nan=False, separators=(",", ":"))
+    style, *scripts = (HERE.joinpath(name).read_text("utf-8")
+                       for name in ("explorer.css", "dagre.min.js", "operators.js", "explorer.js"))
     title = documents[0]["title"]
-    text = (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">\n'
+    text = ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<title>{escape(title)} · xman explorer</title>\n'
-            f'<style>\n{style}</style></head>\n<body><noscript>This page computes in JavaScript, which is switched off.</noscript>\n'
+            f'<style>\n{style}</style></head>\n'
+            '<body><noscript>This page computes in JavaScript, which is switched off.</noscript>\n'
             f'<script type="application/json" id="data">{in_script(data)}</script>\n'
             + "".join(f"<script>\n{script}</script>\n" for script in scripts) + "</body></html>\n")
     return Page(title, text)

@@ -21,19 +21,21 @@ from ..show.slopes import LEGIBLE, slopes_of, tidy
 from ..wengert import Line, WengertList, needed
 
 HERE = Path(__file__).parent
-ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", (HERE / "operators.js").read_text("utf-8").partition("const G = {")[2]))
+TABLE = (HERE / "operators.js").read_text("utf-8").partition("const G = {")[2]
+ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE))  # the operators that the page computes by itself
 SHORT = LEGIBLE + (rewrite(lambda d, a, b: f.dotLeft(d, a, b), lambda d, a, b: d @ f.transpose(b)),
                    rewrite(lambda d, a, b: f.dotRight(d, a, b), lambda d, a, b: f.transpose(a) @ d))
 AXES = [("_", 0), ("_", 1), ("_", -1)]
-TYPED = {**dict.fromkeys(("sum", "mean", "max", "min", "softmax", "cumsum"), AXES),  # literals that a reader is likely to type
+TYPED = {**dict.fromkeys(("sum", "mean", "max", "min", "softmax", "cumsum"), AXES),  # what a reader is likely to type
          "getitem": [("_", 0), ("_", 1), ("_", 2)], "concat": [(0, "_", "_"), (1, "_", "_")], "stack": [(0, "_", "_")]}
 
 
 def rules_for(steps: Iterable[Line], typed: bool) -> list[dict[str, Any]]:
     """What the page has to know of the operators of steps and, for lists that a reader types, of all that it can evaluate."""
-    general = [(op, case) for op in sorted(ON_THE_PAGE if typed else {op for _, op, _ in steps} & ON_THE_PAGE) for case in ((("_",) * arity(ops.G[op])[0]), *TYPED.get(op, ()))]
-    found = {json.dumps([op, [json_literal(a) for a in case]]): (op, case) for op, case in
-             [*general, *((op, tuple("_" if isinstance(a, str) else a for a in args)) for _, op, args in steps)]}
+    plain = ON_THE_PAGE if typed else {op for _, op, _ in steps} & ON_THE_PAGE
+    cases = [(op, case) for op in sorted(plain) for case in (("_",) * arity(ops.G[op])[0], *TYPED.get(op, ()))]
+    cases += [(op, tuple("_" if isinstance(a, str) else a for a in args)) for _, op, args in steps]
+    found = {json.dumps([op, [json_literal(a) for a in case]]): (op, case) for op, case in cases}
     return [known for key, case in found.items() if (known := written_rules(key, *case))]
 
 
@@ -41,15 +43,15 @@ def rules_for(steps: Iterable[Line], typed: bool) -> list[dict[str, Any]]:
 def cached_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:
     args = [f"x{i}" if isinstance(a, str) else a for i, a in enumerate(case)]
     try:
-        adjoint, tangent = ([written_part(table[op][i], args) if isinstance(a, str) and i < len(table[op]) and table[op][i] else None
-                             for i, a in enumerate(args)] for table in (ops.DG, ops.TG))
-    except Exception:  # whatever it is, a rule that is written in another way for these arguments: the page says that it has none
+        adjoint, tangent = ([written_part(rule, args) if rule and isinstance(a, str) else None
+                             for a, rule in zip(args, table[op], strict=False)] for table in (ops.DG, ops.TG))
+    except Exception:  # whatever it is, this rule writes no lines for such arguments: the page says that it has none
         return None
     for i, slope in (slopes_of(op, args, "out", {}) or {} if op in ELEMENTWISE else {}).items():
         if isinstance(case[i], str) and adjoint[i]:
             adjoint[i]["label"] = mathematical(slope)
-    return {"op": op, "args": [None if isinstance(a, str) else json_literal(a) for a in case], "adjoint": adjoint,
-            "tangent": tangent, "gives": facts_of(op).gives.__name__}
+    return {"op": op, "args": [None if isinstance(a, str) else json_literal(a) for a in case],
+            "adjoint": adjoint, "tangent": tangent, "gives": facts_of(op).gives.__name__}
 
 
 def written_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:

@@ -8,9 +8,9 @@ import numpy as np
 
 from ops import f
 
+from ..formulas.carried import through
 from ..formulas.elimination import det
 from ..formulas.special import SPECIAL
-from .rows import through
 
 LN2 = math.log(2.0)
 

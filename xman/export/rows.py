@@ -1,58 +1,26 @@
 """The values of the rows on the arrays of any library: the table G once more, from a namespace of the array API.
 
-`primitive` has what the standard has, cast as NumPy casts. FORMULAS, and operators of one's own, are written in the language
+`primitive` has what the standard has, cast as NumPy casts. Formulas, and operators of one's own, are written in the language
 and run on `Carried` arrays, whose operators are the table's.
 """
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import ops
-from ops import Expression, G
-from ops.facts import FACTS
+from ops import G
 
 from ..errors import XManError
-from ..formulas import FORMULAS
+from ..formulas import formula_of
+from ..formulas.carried import dtype_of, through
 from .picking import picked, scattered
 
 # the standard's name for each operator that is a ufunc of NumPy
 UFUNCS = {op: {"absolute": "abs", "power": "pow"}.get(name := value.__name__, name.replace("arc", "a"))
           for op, value in G.items() if isinstance(value, np.ufunc)}
-
-
-class Carried(Expression):
-    """An array of another library, whose operators are those of the table."""
-
-    __slots__ = "table", "value"
-    def __init__(self, value: Any, table: dict[str, Callable]): self.value, self.table = value, table
-    shape = property(lambda self: tuple(self.value.shape))
-    ndim = property(lambda self: len(self.value.shape))
-    dtype = property(lambda self: dtype_of(self.value))
-
-    def constant(self, a): return carried(self.table["astype"](a, (a.dtype.name,)), self.table)
-    def astype(self, dtype): return self.record("astype", (self, (np.dtype(dtype).name,)))
-
-    def record(self, op, args):
-        return carried(self.table[op](*[a.value if isinstance(a, Carried) else a for a in args]), self.table)
-
-    def __array_function__(self, function, types, args, options):
-        if function in (np.shape, np.ndim):
-            return self.shape if function is np.shape else self.ndim
-        return super().__array_function__(function, types, args, options)
-
-
-def carried(a: Any, table: dict[str, Callable]) -> Any:
-    """An array carried; a literal as it is."""
-    return Carried(a, table) if hasattr(a, "shape") and not isinstance(a, (np.generic, Carried)) else a
-
-
-def dtype_of(a: Any) -> np.dtype:
-    """The dtype of an array of any library, as NumPy's."""
-    return a.dtype if isinstance(a.dtype, np.dtype) else np.dtype(str(a.dtype).rpartition(".")[2])
 
 
 def on(xp: Any, /, **own: Callable) -> dict[str, Callable]:
@@ -69,18 +37,9 @@ def on(xp: Any, /, **own: Callable) -> dict[str, Callable]:
     table: dict[str, Callable] = {}
     known = primitive(xp, table) | own
     for op in G:
-        formula = FORMULAS.get(op) or FACTS[op].formula or (G[op] if op not in ops.table.OURS else None)
+        formula = formula_of(op) or (G[op] if op not in ops.table.OURS else None)
         table[op] = known.get(op) or (through(formula, table) if formula else lacking(op, xp))
     return table
-
-
-def through(formula: Callable, table: dict[str, Callable]) -> Callable:
-    """A formula of the language as a function of arrays."""
-    @functools.wraps(formula)
-    def row(*args):
-        result = formula(*[carried(a, table) for a in args])
-        return result.value if isinstance(result, Carried) else result
-    return row
 
 
 def lacking(op: str, xp: Any) -> Callable:

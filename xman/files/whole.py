@@ -1,22 +1,38 @@
 """Files that are written whole or not at all."""
 from __future__ import annotations
 
+import contextlib
+import glob
 import os
 import tempfile
+import time
 from pathlib import Path
+from typing import IO
 
 from ..errors import XManError
+
+try:
+    import fcntl
+except ImportError:  # Windows, where an open file cannot be taken away
+    fcntl = None
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
     """Write a file beside path, which then takes its place: whoever reads path finds the old file or the new, whole.
 
+    What a writer that was killed left behind goes: a lock, which ends with its process, tells it from one that is at work.
     XManError where that cannot be, with the old file as it was.
     """
     path = Path(path)
+    for left in path.parent.glob(f"{glob.escape(path.name)}*.part"):
+        with contextlib.suppress(OSError), open(left) as file:
+            if time.time() - left.stat().st_mtime > YOUNG:
+                lock_file(file)
+                left.unlink()
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part", delete=False) as file:
             try:
+                lock_file(file)
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -29,5 +45,12 @@ def write_whole(path: str | Path, content: bytes) -> None:
         raise XManError(f"{path} cannot be written: {error.strerror}; what stood there is unchanged") from None
 
 
+def lock_file(file: IO) -> None:
+    """Lock an open file for as long as it is open. OSError where another process has it."""
+    if fcntl:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+YOUNG = 10.0  # seconds, in which a file is locked that has been made
 UMASK = os.umask(0)
 os.umask(UMASK)  # there is no other way to read it

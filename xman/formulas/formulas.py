@@ -15,22 +15,16 @@ from . import rearranged as to
 from .elimination import ELIMINATION
 from .special import SPECIAL
 
-
-def is_plain_number(x):
-    """Whether x is a plain number."""
-    return type(x) in (int, float)
-
-
 # ---- entry by entry -------------------------------------------------------------------------------------------------
 
 def scale(x, w):
-    if is_plain_number(x) and x:
+    if type(x) in (int, float) and x:
         return x * w
     return f.where(x, w, 0) if np.dtype(getattr(x, "dtype", float)).kind == "b" else f.where(f.equal(x, 0), 0, x * w)
 
 
 def ratio(x, y):
-    return x / y if is_plain_number(x) and x else f.where(f.equal(x, 0), 0, x / y)
+    return x / y if type(x) in (int, float) and x else f.where(f.equal(x, 0), 0, x / y)
 
 
 def share(x, y):
@@ -74,13 +68,9 @@ def logaddexp(x, y):
 
 # ---- reductions -----------------------------------------------------------------------------------------------------
 
-def mean(x, axis=None, keepdims=False):
-    return f.sum(x, axis, keepdims) / (count(x, axis) or math.nan)
-
-
 def centered(x, axis=None):
     same = f.equal(f.max(x, axis, True), f.min(x, axis, True))
-    return f.where(same, 0.0, x - mean(x, axis, True))
+    return f.where(same, 0.0, x - f.mean(x, axis, True))
 
 
 def var(x, axis=None, keepdims=False, ddof=0):
@@ -134,11 +124,6 @@ def inverse_gaps(w):
     return f.where(apart, 1.0 / f.where(apart, gap, 1.0), 0.0)
 
 
-def lower_half(x):
-    lower = np.tri(*x.shape[-2:])
-    return f.where(lower, x, 0) - f.half(f.where(lower * lower.T, x, 0))
-
-
 # ---- losses ---------------------------------------------------------------------------------------------------------
 
 def one_hot(y, like):
@@ -150,17 +135,10 @@ def one_hot(y, like):
     return f.astype(y if shape[-1] == 1 else f.equal(y, np.arange(shape[-1])), dtype)
 
 
-def over_classes(y, x):
-    return -f.sum(f.scale(y, x), -1, True)
-
-
-def hinge(z, y):
-    y = f.oneHot(y, z)
-    return f.sum((1 - y) * f.maximum(1.0 + z + over_classes(y, z), 0), -1, True)
-
-
 FORMULAS = {  # beside those that stand in the rows
-    **{op: G[op] for op in ("alias", "column", "count", "unpad")},  # these are written in the language
+    **{op: G[op] for op in  # these are written in the language
+       "alias column count unpad part diagBack dotLeft dotRight einsumBack lowerHalf hinge".split()},
+    "allreduce": G["alias"],  # of one worker
     "share": share, "scale": scale, "ratio": ratio,
     "exp2":     lambda x: f.power(2.0, x),
     "cbrt":     lambda x: f.sign(x) * f.power(f.abs(x), 1.0 / 3.0),
@@ -171,15 +149,12 @@ FORMULAS = {  # beside those that stand in the rows
     "floor_divide": lambda x, y: f.round((x - f.remainder(x, y)) / y),
     "signbit":  lambda x: f.logical_or(f.less(x, 0), f.logical_and(f.equal(x, 0), f.less(1.0 / x, 0))),
     "sigmoid":  lambda x: 1.0 / (1.0 + f.exp(-x)),
-    "mean": mean, "centered": centered, "var": var, "logsumexp": logsumexp, "ties": ties, "recurrence": recurrence,
-    "cumprod": cumprod,
+    "centered": centered, "var": var, "logsumexp": logsumexp, "ties": ties, "recurrence": recurrence, "cumprod": cumprod,
     "shift":    lambda x, axis, first=0.0: moved(x, axis, 1, first),
     "std":      lambda x, axis=None, keepdims=False, ddof=0: f.sqrt(var(x, axis, keepdims, ddof)),
-    "unbroadcast": to.unbroadcast, "dotLeft": to.dot_left, "dotRight": to.dot_right, "mT": to.last_exchanged, "flip": to.flip,
-    "roll": to.roll, "pad": to.pad, "part": to.part, "diag": to.diag, "diagBack": to.diag_back, "correlate": to.correlate,
+    "unbroadcast": to.unbroadcast, "mT": to.last_exchanged, "flip": to.flip, "roll": to.roll, "pad": to.pad, "diag": to.diag,
+    "correlate": to.correlate, "einsum": to.einsum, "oneHot": one_hot, "inverseGaps": inverse_gaps,
     "convolve": lambda a, v: f.correlate(f.pad(a, v.shape[0] - 1), f.flip(v)),
     "trace":    lambda x: f.sum(f.diag(x)),
-    "einsum": to.einsum, "einsumBack": to.einsum_back,
-    **ELIMINATION, **SPECIAL, "inverseGaps": inverse_gaps, "lowerHalf": lower_half,
-    "oneHot": one_hot, "hinge": hinge,
+    **ELIMINATION, **SPECIAL,
 }

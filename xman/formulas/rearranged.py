@@ -18,18 +18,6 @@ def unbroadcast(x, like, axis=()):
     return in_precision_of(f.reshape(f.sum(x, added), want) if added else x, like)
 
 
-def dot_left(d, a, b):
-    if b.ndim == 1:
-        return f.unbroadcast(d[..., None] * b, a)
-    return f.unbroadcast(d @ f.mT(b) if a.ndim > 1 else (d[..., None, :] @ f.mT(b))[..., 0, :], a)
-
-
-def dot_right(d, a, b):
-    if a.ndim == 1:
-        return f.unbroadcast(a * d if b.ndim == 1 else a[:, None] * d[..., None, :], b)
-    return f.unbroadcast(f.mT(a) @ d, b) if b.ndim > 1 else f.unbroadcast(f.mT(a) @ d[..., None], b[:, None])[:, 0]
-
-
 def last_exchanged(x):
     axes = list(range(x.ndim))
     return f.transpose(x, (*axes[:-2], axes[-1], axes[-2]))
@@ -60,11 +48,6 @@ def pad(x, widths):
     return x
 
 
-def part(x, i, axis, *arrays):
-    start = sum(np.shape(a)[axis] for a in arrays[:i])
-    return x[(*(slice(None),) * (axis % x.ndim), slice(start, start + np.shape(arrays[i])[axis]))]
-
-
 def diag(x, k=0):
     if x.ndim == 1:
         rows = f.pad(x, ((max(0, -k), max(0, k)),))
@@ -72,14 +55,6 @@ def diag(x, k=0):
     n, m = x.shape
     start, size = (k if k >= 0 else -k * m), max(0, min(n + min(k, 0), m - max(k, 0)))
     return f.reshape(x, (-1,))[start:start + size * (m + 1):m + 1]
-
-
-def diag_back(d, x, k=0):
-    if x.ndim == 1:
-        return f.diag(d, k)
-    before = max(0, -k)
-    rows = f.pad(d, ((before, x.shape[0] - before - d.shape[0]),))
-    return f.where(np.eye(*x.shape, k, dtype=bool), rows[:, None], 0)
 
 
 def correlate(a, v):
@@ -114,21 +89,3 @@ def letter_diagonals(x, letters, lead):
         x = f.reshape(x, (*x.shape[:-2], n * n))[..., ::n + 1]
         letters = "".join(letters[k] for k in rest) + repeated
     return x, letters
-
-
-def einsum_back(x, like, letters):
-    kept, mine = letters
-    unique, lead = "".join(dict.fromkeys(mine)), like.ndim - len(mine)
-    x = x[(Ellipsis, *(slice(None) if c in kept else None for c in unique))]
-    sizes = [like.shape[lead + mine.index(c)] for c in unique]
-    have = x.shape[x.ndim - len(unique):]
-    spread = *like.shape[:lead], *(1 if n == 1 else m for n, m in zip(sizes, have, strict=True))
-    x = f.unbroadcast(x, np.broadcast_to(np.zeros((), x.dtype), spread))
-    x = f.broadcast(x, (*like.shape[:lead], *sizes))
-    x = x[(Ellipsis, *(slice(None) if mine.index(c) == k else None for k, c in enumerate(mine)))]
-    for k, c in enumerate(mine):
-        if (first := mine.index(c)) != k:
-            n = like.shape[lead + k]
-            shape = [n if j in (first, k) else 1 for j in range(len(mine))]
-            x = f.where(np.eye(n, dtype=bool).reshape(shape), x, 0)
-    return in_precision_of(x, like)

@@ -10,7 +10,9 @@ from ..numpy import decompositions, orders, sequences, table  # NumPy's function
 from ..scipy import distributions, functions, matrices
 from .dual import Dual, derivative
 from .jacobian import Count, hessian, jacobian
+from .row_jacobian import row_jacobian, sparse_rows
 from .trace import trace
 from .transforms import grad, hvp, jvp, value_and_grad, vjp
 
-__all__ = ["Count", "Dual", "derivative", "grad", "hessian", "hvp", "jacobian", "jvp", "trace", "value_and_grad", "vjp"]
+__all__ = ["Count", "Dual", "derivative", "grad", "hessian", "hvp", "jacobian", "jvp", "row_jacobian", "sparse_rows",
+           "trace", "value_and_grad", "vjp"]

@@ -129,7 +129,7 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
     """
     around, REFUSALS.last = REFUSALS.last, None
     try:
-        result = quietly(*[kind for kind, what in np.geterr().items() if what == "warn"])(fn, args, options)
+        result = quietly(*np.geterr().values())(fn, args, options)
         if REFUSALS.last:
             raise REFUSALS.last
         return result
@@ -142,9 +142,10 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
 
 
 @functools.cache
-def quietly(*kinds: str) -> Callable:
-    """What gives fn(*args, **options) without NumPy's warnings of those kinds."""
-    return np.errstate(**dict.fromkeys(kinds, "ignore"))(lambda fn, args, options: fn(*args, **options))
+def quietly(*done: str) -> Callable:
+    """What gives fn(*args, **options) without NumPy's warnings; done: what np.geterr() says of each kind of error."""
+    silent = {kind: "ignore" for kind, what in zip(np.geterr(), done, strict=True) if what == "warn"}
+    return np.errstate(**silent)(lambda fn, args, options: fn(*args, **options))
 
 
 def constant_output(what: str, fn: Callable, end: Any) -> Any:

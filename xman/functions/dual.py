@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG, Expression, f
-from ops.derived import Masked, Traced, bare
+from ops.derived import ROOTS, Masked, Traced, bare, squared
 
 from ..errors import XManError
 from ..traced.arraylike import ArrayLike, differentiable, real
@@ -25,6 +25,8 @@ class Dual(ArrayLike):
     nested equally deep share one ε; `derivative` takes a new one each time.
     Raises XManError for what is no float, and for a tangent that does not fit.
     """
+
+    root: tuple | None = None  # where it is one: what is under it, as `squares` says
 
     def __init__(self, value: Any, tangent: Any = 0.0, level: float | None = None):
         self.value = differentiable(value, lambda: "the value of a Dual")
@@ -50,12 +52,18 @@ class Dual(ArrayLike):
 
     def record(self, op: str, args: tuple) -> Any:
         """op(*args) with its tangent; a plain value where it is no float."""
-        mine = [isinstance(a, Dual) and a.level == self.level for a in args]
-        values = [a.value if own else np.asarray(a) if isinstance(a, list) else a for a, own in zip(args, mine, strict=True)]
+        def on_this_level():
+            mine = [isinstance(a, Dual) and a.level == self.level for a in args]
+            return mine, [a.value if own else np.asarray(a) if isinstance(a, list) else a
+                          for a, own in zip(args, mine, strict=True)]
+        mine, values = on_this_level()
         with np.errstate(all="ignore"):
-            out = real(op, getattr(f, op)(*values))
+            out, root = real(op, getattr(f, op)(*values)), (ROOTS[op], args) if op in ROOTS else None
             if out.dtype.kind not in "fO":
                 return out
+            if mine[0] and args[0].root and squared(op, *args):
+                op, args = args[0].root
+                mine, values = on_this_level()
             parts = [rule(a.tangent if isinstance(a.tangent, dict) else Masked(a.tangent, a.flow, a.steep, True), out, *values)
                      for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule]
             part = sum(parts[1:], parts[0]) if parts else 0.0
@@ -66,6 +74,7 @@ class Dual(ArrayLike):
             result = Dual(out, bare(part), self.level)
             if isinstance(part, Masked):
                 result.flow, result.steep = part.flow, part.steep
+            result.root, result.flat = root, not parts
             return result
 
     def __format__(self, spec: str) -> str:

@@ -7,18 +7,24 @@ from typing import Any
 import numpy as np
 
 from ..matrices.jacobian import Count, passes_counted, stacked_parts
+from ..traced.arraylike import ArrayLike
+from ..traced.directions import Directions
 from .call import TracedCall, traced_call
 from .derivative import Derivative, callable_or_refused
 from .transforms import grad, is_whole, positions
 from .trees import flattened_tree, unflatten
 
+AT_ONCE = 64  # directions, so that what they take of memory has a bound
 
-def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = None, has_aux: bool = False) -> Callable:
+
+def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = None,
+             has_aux: bool = False) -> Callable:
     """The function that gives ∂output/∂argument, of shape output.shape + argument.shape, by one call of fn.
 
-    For trees each leaf of the output holds a tree like the argument (a tuple of them where argnums is one), as in JAX.
-    mode: "forward", one pass for each input; "reverse", one for each output; None: whichever takes fewer passes, forward
-    where they are as many. has_aux: fn returns (output, auxiliary), and the result is (Jacobian, auxiliary).
+    For trees each leaf of the output holds a tree like the argument (a tuple of them where argnums is one),
+    as in JAX. mode: "forward", one pass for each input; "reverse", one for each output; None: whichever takes
+    fewer passes, forward where they are as many. has_aux: fn returns (output, auxiliary), and the result is
+    (Jacobian, auxiliary).
     `jacobian(fn).count(*args)` tells the passes. Raises XManError as `grad` does, for any shape of output
     (Bishop, Deep Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
     """
@@ -31,7 +37,8 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
     def matrices(*args, **options):
         call = call_of(args, options)
         blocks = blocks_by_columns(call) if count_of(call, mode).mode == "forward" else blocks_by_rows(call)
-        trees = [inner(call, row) if is_whole(argnums) else tuple(inner(call, row, k) for k in range(len(call.arguments)))
+        trees = [inner(call, row) if is_whole(argnums)
+                 else tuple(inner(call, row, k) for k in range(len(call.arguments)))
                  for row in blocks]
         result = unflatten(call.result, trees)
         return (result, call.aux) if has_aux else result
@@ -68,21 +75,45 @@ def passes(points: Sequence[Any], walk: Callable) -> list[list]:
 
 def blocks_by_rows(call: TracedCall) -> list[list]:
     """The blocks [output][input], a pass back for each entry of the outputs."""
-    return [[stacked_parts([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i, x in enumerate(call.points)]
+    return [[stacked_parts([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i,
+             x in enumerate(call.points)]
             for y, parts in zip(call.results, passes(call.results, call.pulled), strict=True)]
 
 
 def blocks_by_columns(call: TracedCall) -> list[list]:
-    """The blocks [output][input], a pass forward for each entry of the inputs."""
+    """The blocks [output][input], a pass forward for each entry of the inputs; for all at once where they are
+    traced."""
+    if any(isinstance(x, ArrayLike) for x in call.points):
+        return blocks_at_once(call)
     found = list(zip(call.points, passes(call.points, call.pushed), strict=True))
     return [[stacked_parts([part[j] for part in parts], -1, (*y.shape, *x.shape), x) for x, parts in found]
             for j, y in enumerate(call.results)]
 
 
-def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
-    """The function that gives ∂²fn/∂argument², of shape argument.shape twice: the Jacobian of `grad`, forward over reverse.
+def blocks_at_once(call: TracedCall) -> list[list]:
+    """The blocks [output][input], by passes forward for AT_ONCE entries of the inputs together."""
+    sizes = [x.size for x in call.points]
+    passes = []
+    for start in range(0, sum(sizes), AT_ONCE):
+        rows = np.eye(sum(sizes))[start:start + AT_ONCE]
+        seeds = [Directions(part.reshape(-1, *x.shape)) for part, x in
+                 zip(np.split(rows, np.cumsum(sizes)[:-1], axis=1), call.points, strict=True)]
+        passes.append([t.value if isinstance(t, Directions) else np.zeros((len(rows), *y.shape))
+                       for t, y in zip(call.pushed(seeds), call.results, strict=True)])
+    blocks, ends = [], np.cumsum([0, *sizes])
+    for parts, y in zip(zip(*passes, strict=True), call.results, strict=True):
+        whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
+        blocks.append([np.moveaxis(whole[start:end], 0, -1).reshape(*y.shape, *x.shape)
+                       for start, end, x in zip(ends[:-1], ends[1:], call.points, strict=True)])
+    return blocks
 
-    For trees, and where argnums is a tuple, each block holds a tree of blocks, as in JAX. Raises XManError as `grad` does.
+
+def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
+    """The function that gives ∂²fn/∂argument², of shape argument.shape twice: the Jacobian of `grad`, forward
+    over reverse.
+
+    For trees, and where argnums is a tuple, each block holds a tree of blocks, as in JAX. Raises XManError as
+    `grad` does.
     """
     callable_or_refused("hessian", fn)
     return Derivative(hessian, fn, jacobian(grad(fn, argnums), argnums, "forward"), argnums)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ops import Expression, G, f
 from ops.derived import Traced
+from ops.expression import FLAT
 
 from ..traced.arraylike import ArrayLike, real
 from ..traced.refusals import line_of, refuse, user_frame
@@ -38,8 +39,8 @@ class Tracer(ArrayLike, Traced):
 
     __slots__ = ()
 
-    def __init__(self, value: Any, tape: CallTape):
-        self.value, self.tape, self.level = value, tape, tape.level
+    def __init__(self, value: Any, tape: CallTape, flat: bool = False):
+        self.value, self.tape, self.level, self.flat = value, tape, tape.level, flat
 
     def record(self, op: str, args: tuple) -> Any:
         tape = self.tape
@@ -57,7 +58,7 @@ class Tracer(ArrayLike, Traced):
             values.append(x)
             if isinstance(x, Expression):
                 value = getattr(f, op)
-        out = Tracer(real(op, value(*values)), tape)
+        out = Tracer(real(op, value(*values)), tape, op in FLAT)
         tape.append((out, op, tuple(line)))
         return out
 

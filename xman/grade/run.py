@@ -8,9 +8,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import os
 import secrets
+import tempfile
 import threading
 import time
+import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -48,17 +51,21 @@ def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, 
 
 
 def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox: Sandbox, out: Path, term: str | None = None,
-              jobs: int = 1, done: Callable[[Record], object] = lambda record: None) -> list[Record]:
+              jobs: int = 1, done: Callable[[Record], object] = lambda record: None,
+              shard: tuple[int, int] | None = None) -> list[Record]:
     """The records of all submissions, in their order, and their reports in the folder out; done is called after each.
 
     The reports are of all that was ever graded into the folder: who hands in late is added, and a name that comes again is
-    the same student.
+    the same student. shard: (3, 8) for the third of eight runs, of which each grades its own of the submissions, all at once and
+    on any machines that see the folder; a run without one then writes the reports.
     Ctrl-C ends it at once: what is judged is kept, reports are written, KeyboardInterrupt goes on. XManError where another
     process grades into the folder, or it cannot be written.
     """
     sweep()
+    submissions = submissions if shard is None else [each for each in submissions if in_shard(each, *shard)]
+    write_reports = write_all if shard is None else lambda records, out: None
     jobs, judging = max(min(jobs, len(submissions)), 1), functools.partial(judged_task, assignment, sandbox)
-    with judging_processes(jobs, judging, assignment.limits.cpu_seconds) as free, locked(out):
+    with judging_processes(jobs, judging, assignment.limits.cpu_seconds) as free, locked(out, shard):
         term = kept_term(out, term)
         wanted = graded_with(assignment, term)
         records = {submission.slug: record for submission in submissions
@@ -87,13 +94,18 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
                     records[record["slug"]] = record
                     done(record)
                     if time.monotonic() - written > REPORTS_EVERY:
-                        write_all([*earlier, *in_order()], out)
+                        write_reports([*earlier, *in_order()], out)
                         written = time.monotonic()
             finally:
                 stop.set()
                 pool.shutdown(cancel_futures=True)
-                write_all([*earlier, *in_order()], out)
+                write_reports([*earlier, *in_order()], out)
     return in_order()
+
+
+def in_shard(submission: Submission, shard: int, of: int) -> bool:
+    """Whether a submission belongs to a shard, 1, …, of: by its name alone, whoever else has handed in."""
+    return zlib.crc32(submission.slug.encode()) % of == shard - 1
 
 
 def record_file(out: Path, slug: str) -> Path:
@@ -124,12 +136,19 @@ def earlier_records(out: Path, slugs: Collection[str], wanted: dict[str, str]) -
 
 def kept_term(out: Path, term: str | None) -> str:
     """The term that was given, or that of the folder's first run: a secret, so that nobody can know the inputs before."""
-    path = out / "term"
-    if term is None and path.is_file():
+    path, given = out / "term", term is not None
+    if not given and path.is_file():
         return path.read_text("utf-8").strip()
     term = secret(term)
-    atomically(path, term + "\n")
-    return term
+    if given:
+        atomically(path, term + "\n")
+        return term
+    with tempfile.NamedTemporaryFile("w", dir=out, prefix=".term") as file:
+        file.write(term + "\n")
+        file.flush()
+        with contextlib.suppress(FileExistsError):  # another shard was first, and its term is everybody's
+            os.link(file.name, path)
+    return path.read_text("utf-8").strip()
 
 
 def secret(term: str | None) -> str:
@@ -141,14 +160,16 @@ def secret(term: str | None) -> str:
 
 
 @contextlib.contextmanager
-def locked(out: Path) -> Iterator[None]:
-    """The folder, made where it is missing, for this process alone. XManError where another one has it."""
+def locked(out: Path, shard: tuple[int, int] | None = None) -> Iterator[None]:
+    """The folder, made where it is missing, for this process alone, or for it and other shards. XManError where that is taken."""
     try:
         (out / "records").mkdir(parents=True, exist_ok=True)
-        with open(out / ".lock", "w") as file:
+        own = ".lock-{}-of-{}".format(*shard) if shard else ".lock-all"
+        with open(out / ".lock", "w") as file, open(out / own, "w") as mine:
             try:
                 import fcntl
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, (fcntl.LOCK_SH if shard else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+                fcntl.flock(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except ImportError:
                 pass  # not on Windows
             except OSError:

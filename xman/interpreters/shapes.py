@@ -1,14 +1,18 @@
-"""Shapes and precisions of all registers, found by running the list on stand-ins."""
+"""Shapes and precisions of all registers, found by running the list on stand-ins.
+
+A stand-in of an array may be hollow: all its entries are one number in memory. What a row gives for hollow arguments follows
+from its kind: an elementwise row is computed for one entry, a product of matrices without what it sums over.
+"""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 import ops
 
-from ..wengert import Steps
+from ..wengert import Line, Steps, registers
 from .eval import eval
 
 
@@ -31,3 +35,77 @@ def stand_in(like: Any) -> Any:
         return np.zeros(shape, dtype)
     square = len(shape) > 1 and shape[-1] == shape[-2]
     return np.broadcast_to(np.eye(shape[-1], dtype=dtype) if square else np.ones((), dtype), shape)
+
+
+class DependsOnValues(Exception):
+    """The shape of a line follows from no shapes."""
+
+
+def of_product(a: Any, b: Any) -> tuple | None:
+    return (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]) if a.shape[-1] == b.shape[-2] else None
+
+
+def of_spread(x: Any, like: Any, axis: Any = ()) -> tuple | None:
+    shape = like if isinstance(like, tuple) else np.shape(like)
+    return shape if axis == () and np.broadcast_shapes(np.shape(x), shape) == shape else None
+
+
+# the shape of a result, by its arguments, of two axes or more; None where it does not follow
+SHAPES = {"dot": of_product, "broadcast": of_spread,
+          "dotLeft": lambda d, a, b: a.shape if of_product(a, b) == d.shape else None,
+          "dotRight": lambda d, a, b: b.shape if of_product(a, b) == d.shape else None}
+
+
+@np.errstate(all="ignore")
+def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection[str] = ()) -> dict[str, Any]:
+    """A value of every register in its shape and precision, hollow where it follows from arrays of floats.
+
+    What is computed from whole numbers, truths and registers in `fixed` alone is their value. Raises DependsOnValues where
+    that is not enough, and whatever an operator raises.
+    """
+    floats = {x for x, v in values.items() if x not in fixed and np.asarray(v).dtype.kind == "f"}
+    found = {x: hollow(v) if x in floats else v for x, v in values.items()}
+    for dst, op, args in lines:
+        given = [found[a] if isinstance(a, str) else a for a in args]
+        if floats.isdisjoint(registers(args)):
+            found[dst] = ops.G[op](*given)
+        else:
+            if op not in ops.table.ELEMENTWISE and any(a in floats and not_float(found[a]) for a in args if isinstance(a, str)):
+                raise DependsOnValues(op)
+            floats.add(dst)
+            found[dst] = example(op, given)
+    return found
+
+
+def example(op: str, args: Iterable[Any]) -> Any:
+    """What op gives, where some of its arguments are hollow: in its shape and precision, and hollow itself."""
+    value, args = ops.facts_of(op).example or ops.G[op], [*args]
+    if op not in ops.table.OURS and op not in ops.table.ELEMENTWISE:
+        raise DependsOnValues(op)
+    if op in ops.table.ELEMENTWISE or isinstance(value, np.ufunc):
+        out = value(*[np.ones((1,) * a.ndim, a.dtype) if type(a) is np.ndarray else a for a in args])
+        shape = np.broadcast_shapes(*map(np.shape, args))
+        return np.broadcast_to(out.reshape(()), shape) if type(out) is np.ndarray else out
+    arrays = [a for a in args if not isinstance(a, tuple)]
+    if op in SHAPES and all(type(a) is np.ndarray and a.ndim > 1 and a.dtype == args[0].dtype for a in arrays) and (
+            shape := SHAPES[op](*args)):
+        return np.broadcast_to(np.ones((), args[0].dtype), shape)
+    try:
+        return hollow(value(*args))
+    except np.linalg.LinAlgError:  # of ones alone
+        return hollow(value(*map(invertible, args)))
+
+
+def hollow(x: Any) -> Any:
+    return np.broadcast_to(np.ones((), x.dtype), x.shape) if type(x) is np.ndarray and x.size > 1 else x
+
+
+def invertible(x: Any) -> Any:
+    """A square hollow matrix as the unit matrix."""
+    if type(x) is not np.ndarray or x.ndim < 2 or x.shape[-1] != x.shape[-2] or any(x.strides):
+        return x
+    return np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)
+
+
+def not_float(x: Any) -> bool:
+    return not isinstance(x, ops.Bundle) and np.asarray(x).dtype.kind != "f"

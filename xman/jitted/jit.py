@@ -23,6 +23,7 @@ from .reached import VALUES, Impure, Place, Watch, reached, still_same, unchange
 PATHS = 8  # of values, for arguments of one kind
 NUMBERS = frozenset(np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")
 KINDS = 64  # of arguments: shapes, precisions and trees
+DEEP = 50   # brackets in brackets: Python reads not many more
 
 
 def jit(fn: Callable, engine: str = "auto") -> Callable:
@@ -50,6 +51,8 @@ class Jitted(Derivative):
     def __init__(self, fn: Callable, engine: str):
         super().__init__(jit, fn, fn, engine)
         self.engine, self.lock = engine, threading.Lock()
+        self.latest: tuple = (lambda args: None), ()  # what reads arguments like those of a call before, and their key
+        self.readers: dict[tuple, tuple] = {}  # such, by key
         self.paths: dict[tuple, list[TracedPath] | str] = {}  # by the kinds of the arguments; or why there are none
 
     lists = property(lambda self: [path.steps for path in self._known() if isinstance(path, TracedPath)])
@@ -60,12 +63,15 @@ class Jitted(Derivative):
 
     def __call__(self, /, *args: Any, **options: Any) -> Any:
         """fn(*args, **options), by a path that holds for these values; else by a new one."""
-        inputs, fixed, tokens = [], [], []
-        within = apart(args, inputs, fixed, tokens)
-        for name in options:
-            tokens.append(name)
-            within |= apart(options[name], fixed, fixed, tokens)
-        key, failed = tuple(tokens), []
+        fixed, failed, within, (read, key) = [], [], False, self.latest
+        if options or (inputs := read(args)) is None:
+            inputs, tokens = [], []
+            within = apart(args, inputs, fixed, tokens)
+            for name in options:
+                tokens.append(name)
+                within |= apart(options[name], fixed, fixed, tokens)
+            key = tuple(tokens)
+            self.latest = self.readers.get(key, self.latest)
         paths = self.paths.get(key, [])
         if within or isinstance(paths, str):  # another trace is under way, or there are no paths
             return self.__wrapped__(*args, **options)
@@ -103,8 +109,11 @@ class Jitted(Derivative):
             if not isinstance(known := self.paths.pop(key, []), str):
                 known = [path, *known]
             self.paths[key] = known
+            if not options:
+                self.readers[key] = reader(args), key
             for old in list(self.paths)[:-KINDS]:
                 del self.paths[old]
+                self.readers.pop(old, None)
         return result
 
 
@@ -166,23 +175,60 @@ def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
     return any([apart(part, inputs, fixed, tokens) for _, part in below])
 
 
+def reader(args: tuple) -> Callable[[tuple], list | None]:
+    """The function from arguments like these to their inputs, in the order of `apart`; None where they are not alike.
+
+    It is for tuples, lists, dicts, arrays and numbers of Python alone, and takes nothing else.
+    """
+    text, known, leaves = [], {"array": np.ndarray, "real": np.float64}, []
+
+    def look(tree: Any, at: str) -> None:
+        kind, own = type(tree), f"k{len(known)}"
+        known[own] = kind
+        text.append(f"type({at}) is not {own}")
+        if kind is np.ndarray and tree.dtype.char in NUMBERS:
+            known[f"d{own}"] = tree.dtype
+            text.append(f"{at}.dtype != d{own} or {at}.shape != {tree.shape}")
+            leaves.append(at)
+        elif kind is float:
+            leaves.append(f"real({at})")
+        elif kind in (tuple, list, dict) and at.count("[") < DEEP:
+            known[f"n{own}"] = tuple(tree) if kind is dict else len(tree)
+            text.append(f"tuple({at}) != n{own}" if kind is dict else f"len({at}) != n{own}")
+            for key, part in children(tree):
+                known[f"p{len(known)}"] = key
+                look(part, f"{at}[p{len(known) - 1}]")
+        else:
+            text.append("True")
+
+    look(args, "args")
+    return eval(f"lambda args: None if {' or '.join(text)} else [{', '.join(leaves)}]", known)
+
+
 def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callable[[dict], Any]:
     """The function from what the program gave to the tree of that structure.
 
     outputs: the name of each leaf, or None and what it always is.
     """
-    if structure is LEAF:
-        name, constant = next(outputs)
-        return (lambda found: as_own(constant)) if name is None else lambda found: number_of(found[name])
-    below = children(structure)
-    parts = [builder(part, outputs) for _, part in below]
-    if type(structure) is dict:
-        order = {key: parts[k] for key in structure for k in range(len(below)) if below[k][0] is key}
-        return lambda found: {key: part(found) for key, part in order.items()}
-    if type(structure) in (tuple, list):
-        kind = type(structure)
-        return lambda found: kind([part(found) for part in parts])
-    return lambda found: rebuilt(structure, [part(found) for part in parts])
+    known = {"number_of": number_of, "as_own": as_own, "rebuilt": rebuilt}
+
+    def text(structure: Any, depth: int = 0) -> str:
+        own = f"k{len(known)}"
+        if depth == DEEP:
+            known[own] = builder(structure, outputs)
+            return f"{own}(found)"
+        if structure is LEAF:
+            name, known[own] = next(outputs)
+            return f"as_own({own})" if name is None else f"number_of(found[{name!r}])"
+        known[own] = structure
+        parts = {key: text(part, depth + 1) for key, part in children(structure)}
+        if type(structure) is dict:
+            known[f"n{own}"] = names = [*structure]
+            return f"{{{', '.join(f'n{own}[{k}]: {parts[key]}' for k, key in enumerate(names))}}}"
+        listed = "".join(f"{part}, " for part in parts.values())
+        return {tuple: f"({listed})", list: f"[{listed}]"}.get(type(structure), f"rebuilt({own}, [{listed}])")
+
+    return eval(f"lambda found: {text(structure)}", known)
 
 
 def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str) -> tuple[TracedPath, Any]:

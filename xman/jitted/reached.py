@@ -11,6 +11,7 @@ import sysconfig
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dis import get_instructions
+from itertools import repeat
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
@@ -45,12 +46,12 @@ class Globals(NamedTuple):
     """What a module's dictionary has under these names."""
     names: tuple[str, ...]
 
-    def __call__(self, held: dict) -> list: return [held.get(name, MISSING) for name in self.names]
+    def __call__(self, held: dict) -> list: return [*map(held.get, self.names, repeat(MISSING))]
 
 
 def whole_array(array: np.ndarray) -> tuple: return (array,)
 def entries(array: np.ndarray) -> Iterable: return array.flat
-def pairs(held: dict) -> list: return [part for pair in held.items() for part in pair]
+def pairs(held: dict) -> list: return [*held, *held.values()]
 def own_names(kind: type) -> list: return pairs(vars(kind))
 def slots(x: Any) -> list: return [getattr(x, name, MISSING) for name in copyreg._slotnames(type(x))]
 def settings(x: FunctionType) -> tuple: return x.__code__, x.__defaults__, x.__kwdefaults__
@@ -69,7 +70,11 @@ PARTS = {MethodType: ("__self__", "__func__"), functools.partial: ("func", "args
 
 def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
     """Whether what is read there is what was kept."""
-    found = tuple(read(owner))
+    if read is settings:
+        return owner.__code__ is kept[0] and owner.__defaults__ is kept[1] and owner.__kwdefaults__ is kept[2]
+    found = read(owner)
+    if type(found) not in (list, tuple):
+        found = tuple(found)
     return len(found) == len(kept) and (all(map(operator.is_, kept, found)) or all(map(still_same, kept, found)))
 
 
@@ -105,7 +110,7 @@ def put_back(owner: Any, read: Callable, kept: tuple, _: str) -> None:
         owner.update(by_name(kept)) if read is pairs else getattr(owner, "update", getattr(owner, "extend", None))(kept)
 
 
-def by_name(kept: tuple) -> dict: return dict(zip(kept[::2], kept[1::2], strict=True))
+def by_name(kept: tuple) -> dict: return dict(zip(kept[:len(kept) // 2], kept[len(kept) // 2:], strict=True))
 
 
 def reached(roots: Iterable[Any]) -> tuple[list[Place], list[Any], set[CodeType]]:

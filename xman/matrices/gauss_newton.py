@@ -81,7 +81,7 @@ class GaussNewton:
             if dst in wanted and dst in moving:
                 mine = [i for i, (a, rule) in enumerate(zip(args, ops.DG[op], strict=False))
                         if rule and isinstance(a, str) and a in moving]
-                if op in ("half", "alias", "add") or flows(op) or (op, mine) in MULTIPLES:
+                if op in ("half", "add") or flows(op) or (op, mine) in MULTIPLES:
                     wanted.update(args[i] for i in mine)
                     if op in ("mul", "divide"):
                         self._keep(line, args[1 - mine[0]])

@@ -57,14 +57,6 @@ def spread_number(w, x):
     return args[0] if op == "broadcast" and w.shape(args[0]) == () and w.one_precision else None
 
 
-def scale_of_number(w, x, y):
-    return x if isinstance(y, float) and y == 1 and is_real_number(w, x) else None
-
-
-def same_shape(w, x, to):
-    return x if w.shape(x) is not None and w.shape(x) == (to if isinstance(to, tuple) else w.shape(to)) else None
-
-
 def outright(op):
     """op without the broadcast of its arguments that it does by itself."""
     def becomes(w, *args):
@@ -113,10 +105,6 @@ def spreads(w, x, like):
         n in (1, m) for n, m in zip(have[::-1], want[::-1], strict=False))
 
 
-def entry_count_of(w, x, axis=None):
-    return f.count(w.value(x), axis) if w.shape(x) is not None and not isinstance(axis, Expression) else None
-
-
 EXACT = (
     #        found                                        becomes                       where
     rewrite(lambda x: f.alias(x),                         lambda x: x),
@@ -141,13 +129,17 @@ EXACT = (
     rewrite(lambda c, y: f.scale(c, y),                   lambda c, y: c * y,           given=nonzero_literal),
     rewrite(lambda c, y: f.ratio(c, y),                   lambda c, y: c / y,           given=nonzero_literal),
     #       operator                                      becomes where shapes are known
-    shaped("scale",                                       scale_of_number),
+    shaped("scale",                                       lambda w, x, y: x if isinstance(y, float) and y == 1
+                                                          and is_real_number(w, x) else None),
     shaped("unbroadcast",                                 unbroadcast),
     shaped("broadcast",                                   broadcast),
-    shaped("reshape",                                     same_shape),
+    shaped("reshape",                                     lambda w, x, to: x if w.shape(x) is not None and w.shape(x) == (
+                                                          to if isinstance(to, tuple) else w.shape(to)) else None),
     shaped("transpose",                                   lambda w, x, *_: x if len(w.shape(x) or (0, 0)) < 2 else None),
     shaped("oneHot",                                      lambda w, y, like: y if w.real(y) and spreads(w, y, like) else None),
-    shaped("count",                                       entry_count_of),
+    shaped("count",                                       lambda w, x, axis=None: f.count(w.value(x), axis)
+                                                          if w.shape(x) is not None and not isinstance(axis, Expression)
+                                                          else None),
     shaped("dotLeft",                                     dot_left_for),
     shaped("dotRight",                                    dot_right_for),
     *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "where", "maximum",

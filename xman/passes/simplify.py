@@ -12,7 +12,7 @@ from ops.facts import MANY, arity, parameters
 from ops.loops.values import one_of
 
 from ..errors import XManError
-from ..interpreters.shapes import stand_in
+from ..interpreters.shapes import example, hollow, stand_in
 from ..notation import shortened, shown
 from ..register import as_arg
 from ..wengert import Steps, WengertList, checked_list, known_registers, needed, temporaries
@@ -78,6 +78,7 @@ class Simplifier(ListWriter):
         self.signature: dict[str, tuple[tuple, int]] = {}
         self.definition: dict[int, tuple[str, tuple]] = {}   # by the symbol's id; `lines` keeps the symbols alive
         self.example: dict[int, Any] = {}                    # a value for each symbol, where one could be computed
+        self.hollow: set[int] = set()                        # the symbols whose example is in its shape alone
         self.logarithms: dict[int, Any] = {}                 # of the symbols of which a rewrite has asked for them
         self.written: dict[tuple, Symbol] = {}               # by what it computes
         self.precisions: set[np.dtype] = set()               # those of the examples that are floats
@@ -86,7 +87,11 @@ class Simplifier(ListWriter):
     def input(self, name: str, likes: Mapping[str, Any] | None) -> Symbol:
         symbol = Symbol(self, name)
         if likes is not None and name in likes:
-            self.exemplify(symbol, stand_in(likes[name]))
+            value = stand_in(likes[name])
+            if isinstance(likes[name], tuple) and value.dtype.kind == "f":
+                self.hollow.add(id(symbol))
+                value = hollow(value)
+            self.exemplify(symbol, value)
         return symbol
 
     def exemplify(self, symbol: Symbol, value: Any) -> None:
@@ -108,6 +113,7 @@ class Simplifier(ListWriter):
             self.definition[id(out)] = op, args
             if (value := self.evaluated(op, args)) is not None:
                 self.exemplify(out, value)
+                self.hollow.update([id(out)] * any(id(a) in self.hollow for a in args))
             if any(rule and self.real(a) for a, rule in zip(args, ops.DG.get(op, ()), strict=False)):
                 self.reals.add(id(out))
         return self.written[key]
@@ -137,6 +143,8 @@ class Simplifier(ListWriter):
             return None
         try:
             with np.errstate(all="ignore"):
+                if self.rewrites and any(id(a) in self.hollow for a in args):
+                    return example(op, map(self.value, args))
                 return (ops.facts_of(op).example or self.G[op])(*map(self.value, args))
         except TimeoutError:
             raise  # of a clock

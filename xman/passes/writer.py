@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ops import Expression
+from ops.expression import FLAT
 
 from ..register import as_arg
 from ..wengert import Line, WengertList, temporaries
@@ -15,7 +16,8 @@ Origins = list[tuple[Line, Line | None]]  # lines, each with the line of another
 class Symbol(Expression):
     """A register of a list that is being written; one without a name gets a temporary's when the list is read off."""
 
-    def __init__(self, writer: ListWriter, name: str | None = None): self.writer, self.name = writer, name
+    def __init__(self, writer: ListWriter, name: str | None = None, op: str | None = None):
+        self.writer, self.name, self.flat = writer, name, op in FLAT
     def record(self, op: str, args: tuple) -> Any: return self.writer.write(op, args)
     def __repr__(self) -> str: return f"<symbol {self.name or 'without a name'}>"
 
@@ -37,13 +39,13 @@ class ListWriter:
 
     def write(self, op: str, args: Iterable[Any]) -> Symbol:
         """The symbol of a new line."""
-        out = Symbol(self)
+        out = Symbol(self, None, op)
         self.lines.append(WrittenLine(out, op, tuple(a if isinstance(a, Symbol) else as_arg(a, op) for a in args), self.origin))
         return out
 
     def symbols(self, steps: WengertList) -> dict[str, Symbol]:
         """One for each register of steps."""
-        return {name: Symbol(self, name) for name in (*steps.inputs, *(dst for dst, _, _ in steps))}
+        return {name: Symbol(self, name, op) for name, op in (*((x, None) for x in steps.inputs), *(line[:2] for line in steps))}
 
     def named(self, taken: Collection[str]) -> Iterator[tuple[Line, Line | None]]:
         """The pairs (line, origin), those without a name called as the first temporaries that are not taken."""

@@ -168,10 +168,8 @@ def node(a: Any) -> ast.expr:
         usual = a.size and np.array(a.tolist()).dtype == a.dtype
         e = function_call("np.array", [node(a.tolist())], {} if usual else {"dtype": ast.Constant(a.dtype.name)})
         return e if a.size or a.ndim < 2 else function_call("np.reshape", [e, a.shape])
-    if isinstance(a, float) and a != a:
-        return ast.Attribute(ast.Name("np", LOAD), "nan", LOAD)
+    if isinstance(a, float) and (a != a or a == np.inf):
+        return ast.Attribute(ast.Name("np", LOAD), "nan" if a != a else "inf", LOAD)
     if isinstance(a, (int, float)) and str(a)[0] == "-":  # -2 ** x is -(2 ** x), as Python knows of an operator alone
         return ast.UnaryOp(ast.USub(), node(-a))
-    if a == np.inf:
-        return ast.Attribute(ast.Name("np", LOAD), "inf", LOAD)
     return ast.Constant(a)

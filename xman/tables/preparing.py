@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
-from ops.indexing import split_words
 
 from ..errors import extra, nearest
 from ..interpreters import eval
@@ -18,7 +17,8 @@ from ..notation import WORDS
 from ..wengert import WengertList, temporaries
 from .columns import Column, cells, inputs
 from .frames import TableError, first_line, of_frame
-from .kinds import COMMON, SAMPLE, column_kind, leaks, summary, target_cells, told_target, useless
+from .kinds import COMMON, column_kind, leaks, summary, target_cells, told_target, useless
+from .statistics import Moments, Words, moments, words_of
 
 CHARACTERS = 20  # of a text that are read
 
@@ -118,7 +118,7 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     if len(same) == len(columns):
         raise TableError(f"no column tells rows apart: {'; '.join(said)[:1000]}")
     said += leaks(columns, arrays, y, target)
-    steps, output = lines(columns, arrays, taken)
+    steps, output = lines(columns, [*map(known, columns, arrays)], taken)
     shape = eval(steps, {c.register: x[:1] for c, x in zip(columns, arrays, strict=True)})[output].shape[1:]
     found.append((target, "target", *summary(y, goal.kind)))
     return Prepared(tuple(columns), steps, output, goal, classes, scale, found, said, shape)
@@ -141,7 +141,7 @@ def of_array(X: Any, y: Any, task: str | None) -> Prepared:
     said: list[str] = []
     goal, classes, y = told_target(as_column(y, X.shape[0]), "target", task, False, said)
     column = Column("X", "X", "array", "x".join(map(str, X.shape[1:])))
-    steps, output = (WengertList(), "X") if hasattr(X, "tocsr") else lines([column], [np.asarray(X, float)], {"X"})
+    steps, output = (WengertList(), "X") if hasattr(X, "tocsr") else lines([column], [known(column, np.asarray(X, float))], {"X"})
     shape = eval(steps, {"X": X[:1]})[output].shape[1:]
     scale = (0.0, 1.0) if classes or task == "count" else (float(y.mean()), float(y.std()))
     return Prepared((column,), steps, output, goal, classes, scale, [], said, shape)
@@ -159,24 +159,34 @@ def register_of(name: str, taken: set[str]) -> str:
     return plain
 
 
-def lines(columns: Sequence[Column], arrays: Sequence[np.ndarray], taken: set[str]) -> tuple[WengertList, str]:
-    """The lines from columns to rows of numbers, the constants of these arrays in them, and the register of the rows."""
+def known(column: Column, array: np.ndarray, like: Any = None) -> Any:
+    """What a column's cells tell its lines; of a text, of the kind that another piece of it was like."""
+    if column.kind == "array":
+        return moments(array.reshape(len(array), -1))
+    if column.kind == "text":
+        return words_of(array, CHARACTERS, like and like.several)
+    if column.kind == "category":
+        return Counter(array.tolist())
+    return moments(np.asarray(ops.G["days"](array) if column.kind == "date" else array, float)[:, None])
+
+
+def lines(columns: Sequence[Column], facts: Sequence[Any], taken: set[str]) -> tuple[WengertList, str]:
+    """The lines from columns to rows of numbers, with the constants that these facts give, and the register of the rows."""
     (steps, line), parts = writer(taken), []
-    numeric = [(c, np.asarray(ops.G["days"](x) if c.kind == "date" else x, float)) for c, x in zip(columns, arrays, strict=True)
-               if c.kind in ("number", "date")]
+    numeric = [(c, fact) for c, fact in zip(columns, facts, strict=True) if c.kind in ("number", "date")]
     if numeric:
         stacked = line("stack", 1, *(line("days", c.register) if c.kind == "date" else c.register for c, _ in numeric))
-        parts += numbers(line, stacked, np.stack([x for _, x in numeric], 1))
-    for column, array in zip(columns, arrays, strict=True):
+        parts += numbers(line, stacked, Moments(*map(np.concatenate, zip(*(fact for _, fact in numeric), strict=True))))
+    for column, fact in zip(columns, facts, strict=True):
         if column.kind == "array":
-            X = array.reshape(len(array), -1)
-            parts += numbers(line, column.register if array.ndim == 2 else line("reshape", column.register, (-1, X.shape[1])), X)
+            flat = column.spelling.isdecimal()
+            parts += numbers(line, column.register if flat else line("reshape", column.register, (-1, len(fact.mean))), fact)
         elif column.kind == "category":
-            most = sorted(word for word, _ in Counter(array.tolist()).most_common(COMMON))
+            most = sorted(word for word, _ in fact.most_common(COMMON))
             place = line("codes", column.register, tuple(most))
             parts.append(one_hot_column(line, place, np.arange(len(most) + 1)))
         elif column.kind == "text":
-            parts.append(text(line, column.register, array, alone=len(columns) == 1))
+            parts.append(text(line, column.register, fact, alone=len(columns) == 1))
     joined = parts[0] if len(parts) == 1 else line("concat", 1, *parts)
     rows = line("astype", joined, ("float32",))
     return WengertList(steps), rows
@@ -192,17 +202,12 @@ def writer(taken: Collection[str]) -> tuple[list, Callable[..., str]]:
     return steps, line
 
 
-def numbers(line: Any, stacked: str, X: np.ndarray) -> list[str]:
-    """Numbers (rows, columns) on the scale of X, 0 where one is missing or infinite; where X has such, a column that tells."""
-    known = np.isfinite(X)
-    count = np.maximum(known.sum(0), 1)
-    mean = np.where(known, X, 0.0).sum(0) / count
-    deviation = np.sqrt((np.where(known, X - mean, 0.0) ** 2).sum(0) / count)
-    deviation = np.where(deviation > 1e-12 * np.abs(mean), deviation, np.maximum(1.0, np.abs(mean)))  # of one that is constant
+def numbers(line: Any, stacked: str, fact: Moments) -> list[str]:
+    """Numbers (rows, columns) on their scale, 0 where one is missing or infinite; where there are such, a column that tells."""
     there = line("isfinite", stacked)
-    scaled = line("divide", line("subtract", stacked, mean), deviation)
+    scaled = line("divide", line("subtract", stacked, fact.mean), fact.deviation())
     parts = [line("where", there, scaled, 0.0)]
-    if (gaps := np.flatnonzero(~known.all(0))).size:
+    if (gaps := np.flatnonzero(fact.missing)).size:
         parts.append(line("logical_not", line("take", there, gaps, 1)))
     return parts
 
@@ -212,17 +217,13 @@ def one_hot_column(line: Any, places: str, values: np.ndarray) -> str:
     return line("equal", line("getitem", places, Ellipsis, None), values)
 
 
-def text(line: Any, register: str, array: np.ndarray, alone: bool) -> str:
+def text(line: Any, register: str, fact: Words, alone: bool) -> str:
     """The characters of short words, one-hot, each with its place; of longer texts how often the commonest words occur."""
-    some = array[:SAMPLE].tolist()
-    if sum(" " in cell for cell in some) > len(some) / 2:
-        counts = Counter(word for cell in array.tolist() for word in {*split_words(cell)})
-        return line("log1p", line("words", register, tuple(sorted(word for word, _ in counts.most_common(COMMON)))))
-    n = min(CHARACTERS, max(map(len, array.tolist())))
-    counts = Counter("".join(cell[:n] for cell in array.tolist()))
-    alphabet = "".join(sorted(c for c, _ in counts.most_common(COMMON)))
-    hot = spelled_out(line, register, n, alphabet)
-    return hot if alone else line("reshape", hot, (-1, n * len(alphabet)))
+    most = sorted(word for word, _ in fact.counts.most_common(COMMON))
+    if fact.several:
+        return line("log1p", line("words", register, tuple(most)))
+    hot = spelled_out(line, register, fact.longest, "".join(most))
+    return hot if alone else line("reshape", hot, (-1, fact.longest * len(most)))
 
 
 def spelled_out(line: Any, register: str, n: int, alphabet: str) -> str:

@@ -1,7 +1,7 @@
 """Judging: the loss and the accuracy of a model on rows, its outputs, and what is wrong with data or values."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from ..files import Model, trained
 from ..interpreters import eval
 from ..manager import XMan
 from ..passes import EXACT, STABLE, simplify
+from ..scale.streams import Stream
 from ..tables import Prepared
 from ..wengert import WengertList
 
@@ -80,38 +81,48 @@ def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndar
 
 def judge_of(model: XMan, data: tuple, batch_size: int = 1024) -> Callable[[dict[str, np.ndarray]], tuple[float, float | None]]:
     """`evaluate` for one model and its data, as a function of the parameters: all that does not change is found once."""
-    X, y = rows_and_labels(data, "data")
     a_number_of_rows(batch_size)
+    X, y = (data.X, data.y) if isinstance(data, Stream) else rows_and_labels(data, "data")
+    rows = data.rows if isinstance(data, Stream) else X.shape[0]
     steps, names = list_of(model, "loss", "outputs"), model.names()
     loss_name, outputs_name = names[id(model.loss)], names[id(model.outputs)] if hasattr(model, "outputs") else None
     steps = simplify(steps, filter(None, (loss_name, outputs_name)), rewrites=EXACT + STABLE)
-    inputs, classes, batches = model.inputDict(), classes_of(y), range(0, X.shape[0], batch_size)
+    inputs, classes = model.inputDict(), classes_of(y)
+
+    def batches() -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
+        if isinstance(data, Stream):
+            yield from ((x, target, classes_of(target)) for x, target in data.batches(batch_size))
+        elif rows <= batch_size:
+            yield X, y, classes
+        else:
+            for some in (slice(k, k + batch_size) for k in range(0, rows, batch_size)):
+                yield X[some], y[some], None if classes is None else classes[some]
 
     def judged(parameters: dict[str, np.ndarray]) -> tuple[float, float | None]:
         refuse_others(model, steps, parameters)
-        loss, right = 0.0, 0
+        loss, right, k = 0.0, 0, 0
         known = outputs_name if classes is not None else None
-        for k in batches:
-            some = slice(k, k + batch_size)
-            x, target = (X, y) if len(batches) == 1 else (X[some], y[some])
+        for x, target, here_classes in batches():
             values = eval(steps, {**inputs, **parameters, **feed(model, x, target)})
             here = values[loss_name]
             if np.isnan(here).any():
                 raise Diverged(f"the loss of the rows from {k} on is NaN; {first_nan(steps, values)}")
-            loss += float(here) * x.shape[0]
+            loss, k = loss + float(here) * x.shape[0], k + x.shape[0]
             outputs = np.asarray(values[known]) if known else None
             if known and outputs.shape[-1:] == (1,) and not np.isin(classes, (0, 1)).all():
                 known = None  # numbers, not classes
             if known:
                 guess = outputs.argmax(-1) if outputs.shape[-1] > 1 else (outputs[..., 0] > 0.5)
-                right += int(np.sum(guess == classes[some]))
-        return loss / X.shape[0], right / X.shape[0] if known else None
+                right += int(np.sum(guess == here_classes))
+        return loss / rows, right / rows if known else None
 
     return judged
 
 
 def predict(model: XMan, parameters: dict[str, np.ndarray], X: Any) -> np.ndarray:
-    """The outputs of the model for the rows of X: (n, classes)."""
+    """The outputs of the model for the rows of X, an array or a stream: (n, classes)."""
+    if isinstance(X, Stream):
+        return np.concatenate([predict(model, parameters, x) for x, _ in X.batches(1024)])
     steps = list_of(model, "outputs")
     inputs = feed(model, X, None)
     wanted = {name: x for name, x in inputs.items() if name in steps.inputs}

@@ -11,12 +11,13 @@ import numpy as np
 from ..errors import XManError
 from ..manager import XMan
 from ..tables import Prepared
+from .checkpoints import State
 from .evaluation import Diverged, Result, TrainingError
 from .objective import Objective
 from .optimizers import Rule
 from .plot import check_plot, learning_curve
 from .progress import CtrlC, Progress
-from .run import Run, State
+from .run import Run
 from .schedules import Schedule
 from .second_order import METHODS, SecondOrder
 
@@ -30,13 +31,14 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
         class_weight: dict[Any, float] | str | None = None, seed: int = 0, patience: int | None = None,
         threshold: float | None = None, callbacks: Iterable[Callback] = (), checkpoint: str | Path | None = None,
         plot: str | Path | None = None, engine: str = "auto", progress: bool = True,
-        prepared: Prepared | None = None) -> Result:
+        prepared: Prepared | None = None, accumulate: int = 1, checkpoint_every: float = 60.0,
+        mesh: str | None = None, precision: str | None = None) -> Result:
     """Train the parameters of model on data and return the best; the model itself is not changed.
 
     model: an XMan with a register `loss`, a number; `outputs` (n, classes), where it has one, gives the accuracy. Its
     method feed(X, y) turns rows and targets into inputs by name; without one they are its inputs X and y. What feed is
     given is overwritten by the next minibatches. Its method draw(random, rows) gives the inputs that are drawn, as noise is, by
-    name for rows of these numbers (`xman.train.minibatches.Draws`); evaluation takes their defaults. Inputs that a step updates
+    name for rows of these numbers (`xman.scale.draws.Draws`); evaluation takes their defaults. Inputs that a step updates
     it lists as `running`, those named x by its register x_next, and the result has them among its parameters.
     data, validation: pairs (X, y), of n rows each; targets that are strings become classes, in their order. prepared: what made
     rows of numbers of a table, so that the trained model, and the checkpoint, read its columns. epochs: passes over the data,
@@ -54,7 +56,12 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     that from the beginning of an epoch to its end (Reps §6), which the history has as its adjustment.
     callbacks: functions (row, parameters), called after each epoch with its row of the history, to which they may add, and
     copies of the parameters; what one returns, a sentence, ends the run.
-    checkpoint: a file, a model that `xman.load` reads, written after each epoch and on Ctrl-C; where it exists the run goes on
+    accumulate: the pieces of a minibatch that are computed one after another, for less memory. Of processes that mpiexec
+    started (`xman.scale`) each takes a part of every minibatch's rows, and all get the parameters that one would.
+    mesh: of JAX's devices, "data=2,model=2", over which rows and matrices are cut. precision: "mixed" rounds what products read
+    to bfloat16.
+    checkpoint: a file, a model that `xman.load` reads, written after each epoch, within one after so many seconds
+    (checkpoint_every), and on Ctrl-C; where it exists the run goes on
     from it, with the same engine to the same bits as without a break. plot: a PNG of the learning curve. engine: as `compile`
     has them; auto takes numpy where an epoch has fewer than 400 minibatches. progress: a bar on a terminal, a line an epoch
     elsewhere.
@@ -72,12 +79,14 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     kind = SecondOrder if isinstance(optimizer, str) and optimizer in METHODS else Run
     objective = Objective(model, data, seed, sample_weight, class_weight, l1, l2)
     run = kind(objective, validation, batch_size, seed, engine, optimizer, lr, schedule, prepared, weight_decay=weight_decay,
-               clip=clip, clip_value=clip_value)
+               clip=clip, clip_value=clip_value, accumulate=accumulate, checkpoint=checkpoint, checkpoint_every=checkpoint_every,
+               mesh=mesh, precision=precision)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
     reason = ended(state, epochs, patience, threshold)
     started = time.perf_counter()
     done = (state.epoch - 1) * run.batches + state.batch
-    with Progress(progress, total=epochs * run.batches, done=done) as shown, CtrlC() as ctrl_c:
+    progress = progress and not run.workers.rank
+    with run.workers.together(), Progress(progress, total=epochs * run.batches, done=done) as shown, CtrlC() as ctrl_c:
         try:
             try:
                 while not reason:
@@ -87,17 +96,18 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
                     started = now
                     said = [call(state.history[-1], run.parameters(state.arrays)) for call in callbacks]
                     shown.line(state.history[-1])
-                    run.save(checkpoint, state)
+                    run.save(state)
                     reason = ended(state, epochs, patience, threshold) or run.over or next(filter(None, said), "")
             except KeyboardInterrupt:
                 run.check(state, ctrl_c)
-                run.save(checkpoint, state)
+                run.save(state)
                 reason = f"interrupted in epoch {state.epoch}" + (f"; {checkpoint} has it all" if checkpoint else "")
         except XManError as error:
             stop = error if isinstance(error, Diverged) else TrainingError(str(error))
             stop.result = run.result(run.best_of(state), state, str(error))
             raise stop from error
-    if plot:
+    run.written()
+    if plot and not run.workers.rank:
         learning_curve(state.history, plot)
     return run.result(state.best or run.parameters(state.arrays), state, reason)
 

@@ -169,7 +169,7 @@ class TrainingList(NamedTuple):
 
 def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[str, float], optimizer: str | Rule = "sgd", *,
                   weight_decay: float | None = None, clip: float | None = None, clip_value: float | None = None,
-                  running: Mapping[str, str] | None = None) -> TrainingList:
+                  running: Mapping[str, str] | None = None, part: str | None = None) -> TrainingList:
     """One list for a step of training: the lines of steps, those of the gradient of loss, and those of the optimizer.
 
         >>> training = training_list([("z1", "mul", ("w", "x")), ("loss", "square", ("z1",))], "loss", ["w"], "momentum")
@@ -186,7 +186,8 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
     clip: then the gradients of all parameters together are shortened to this norm where it is larger (Pascanu, Mikolov and
     Bengio 2013, Algorithm 1). weight_decay: then weight_decay·w is added to the gradient of w; of adamw, which does it
     beside the gradient, it is the setting decay, and None leaves that as it is. The loss is without it. running: inputs of
-    steps that a step updates without a gradient, each with the register of its next value.
+    steps that a step updates without a gradient, each with the register of its next value. part: of a list that workers
+    share, the register of this one's part of the loss; their gradients are then added up, by lines `d = allreduce(d_here)`.
     A name that steps has already gets a _ at its end. Raises XManError for names that steps does not have, a rule that is
     none, and settings that cannot be.
     """
@@ -197,9 +198,14 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
                                   or word != "weight_decay" and not value):
             raise XManError(f"{word} is a {'' if word == 'weight_decay' else 'positive '}number, not {shortened(value)}")
     wanted = steps.outputs
-    step = Step(gradient(steps, loss, factors))
+    step = Step(gradient(steps, part or loss, factors))
     lr, t = step.input("lr"), step.input("t")
-    d = step.clipped({w: step.registers[f"d{loss}_d{w}"] for w in factors}, clip, clip_value)
+    d = {w: step.registers[f"d{part or loss}_d{w}"] for w in factors}
+    if part:
+        d = {w: step.write("allreduce", (x,)) for w, x in d.items()}
+        for w, x in d.items():
+            step.output(x, f"d{loss}_d{w}")
+    d = step.clipped(d, clip, clip_value)
     settings = optimizer.settings
     if weight_decay is not None and "decay" in settings:
         settings = settings | {"decay": float(weight_decay)}

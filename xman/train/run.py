@@ -10,20 +10,23 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-import zlib
-from dataclasses import dataclass, field, replace
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..engines import Compiled, compile
+from ..engines import Compiled
 from ..errors import XManError
-from ..files import Model
 from ..files import container as checkpoints
 from ..interpreters import eval
+from ..scale.mesh import MeshProgram, mesh_of, mixed
+from ..scale.shares import shares_of, workers
+from ..scale.streams import Stream, Streamed
 from ..tables import Prepared
-from ..wengert import WengertList
+from .checkpoints import Checkpointed, State
 from .evaluation import Diverged, Result, a_number_of_rows, first_nan, judge_of, rows_and_labels
 from .minibatches import Minibatches
 from .objective import Objective
@@ -31,53 +34,54 @@ from .optimizers import Rule, optimizer_of, rates_of, training_list
 from .progress import CtrlC, Progress
 from .schedules import Schedule
 
-FORMAT = 3  # of checkpoints
 WORTH_COMPILING = 400  # minibatches an epoch; with fewer most runs are over before a compiler's seconds are earned back
 
 
-@dataclass
-class State:
-    """Everything that a run has to remember between two steps: there it is whole.
-
-    arrays: the parameters and their moments by register; each step overwrites them. begun: a copy of them from the
-    beginning of the epoch, which holds when a minibatch of it is done.
-    """
-    arrays: dict[str, np.ndarray]
-    begun: dict[str, np.ndarray]
-    epoch: int = 1      # the one under way
-    batch: int = 0      # the minibatches of it that are done
-    t: int = 0          # the steps taken altogether
-    loss: float = 0.0   # Σ loss · rows over the minibatches of the epoch
-    best: dict[str, np.ndarray] = field(default_factory=dict)
-    best_epoch: int = 0
-    history: tuple = ()
-
-
-class Run:
+class Run(Checkpointed):
     """What does not change during a run: the list and its programs, the data, the settings."""
 
     def __init__(self, objective: Objective, validation: tuple | None, batch_size: int | None, seed: int, engine: str,
                  optimizer: str | Rule, lr: float | dict[str, float] | None, schedule: Schedule | None,
-                 prepared: Prepared | None = None, **options: float | None):
+                 prepared: Prepared | None = None, accumulate: int = 1,
+                 checkpoint: str | Path | None = None, checkpoint_every: float = math.inf, mesh: str | None = None,
+                 precision: str | None = None, **options: float | None):
         self.objective, self.judge, self.over, self.prepared = objective, None, "", prepared
+        self.shares, self.workers = shares_of(objective, accumulate), workers()
+        self.checkpoint, self.every, self.saved = checkpoint, checkpoint_every, time.monotonic()
+        self.writer, self.writing = ThreadPoolExecutor(1), None
+        self.mesh = mesh_of(mesh) if mesh else None
+        if mesh and self.shares:
+            raise XManError("a mesh is of one process, which takes its rows at once: leave the workers, or the mesh, away")
         batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
         self.data = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
+        streams = [rows.name for rows in (objective.stream, validation) if isinstance(rows, Stream)]
+        self.data += [np.frombuffer("\n".join(streams).encode(), np.uint8)] * bool(streams)
         if validation is not None:
-            validation = rows_and_labels(validation, "validation", objective.labels)
-            self.data += validation
+            if not isinstance(validation, Stream):
+                validation = rows_and_labels(validation, "validation", objective.labels)
+                self.data += validation
             self.judge = judge_of(objective.model, validation)
         a_number_of_rows(batch_size)
         if schedule is not None and not callable(schedule):
             raise XManError(f"a schedule is a function from the number of the step, 1, 2, …, to a factor, not {schedule!r}")
-        self.minibatches = Minibatches(objective.X, objective.y, int(batch_size), int(seed))
+        mine = self.shares.mine if self.shares else slice
+        self.minibatches = (Streamed(objective.stream, int(batch_size), int(seed), mine) if objective.stream else
+                            Minibatches(objective.X, objective.y, int(batch_size), int(seed), mine))
         self.rows, self.batches = self.minibatches.rows, self.minibatches.count
         self.inputs, self.names, self.loss = objective.inputs, objective.names, objective.loss
         self.kept = (*self.names, *objective.running)  # what evaluation needs
         self.optimizer, self.rates = optimizer_of(optimizer), rates_of(lr, self.names)
         self.schedule, self.engine = schedule, engine
+        self.begun_with = ""  # the engine of all minibatches but short ones, also where a run is resumed elsewhere
         self.lr, factors = (1.0, self.rates) if isinstance(lr, dict) else (float(lr), dict.fromkeys(self.names, 1.0))
         moving = {w: factor for w, factor in factors.items() if w in objective.steps.inputs}
-        self.training = training_list(objective.steps, self.loss, moving, optimizer, running=objective.running, **options)
+        self.alone = training_list(objective.steps, self.loss, moving, optimizer, running=objective.running, **options)
+        self.training = self.alone if self.shares is None else training_list(
+            self.shares.list.steps, self.loss, moving, optimizer, running=objective.running, part=self.shares.list.loss,
+            **options)
+        if precision not in (None, "mixed"):
+            raise XManError(f"the precision is 'mixed', or that of the parameters, not {precision!r}")
+        self.training = self.training._replace(steps=mixed(self.training.steps)) if precision else self.training
         self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict) else self.lr,
                          "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows}
         self.settings |= {key: value if value is None else float(value) for key, value in options.items()}
@@ -105,15 +109,15 @@ class Run:
 
     def epoch(self, state: State, ctrl_c: CtrlC, shown: Progress) -> None:
         """Take the steps of the epoch that are left."""
-        values, training, given, schedule = self.values, self.training, self.objective.given, self.schedule
+        values, training, schedule = self.values, self.training, self.schedule
         values.update(state.arrays)
         if state.batch == 0:
             for name, a in state.arrays.items():
                 np.copyto(state.begun[name], a)
         rate = self.rate(1) if schedule is None else None
         for X, y, some in self.minibatches.epoch(state.epoch, state.batch):
-            rows = len(y)
-            values.update(given(X, y, some, state.epoch))
+            rows = min(self.minibatches.size, self.rows - state.batch * self.minibatches.size)
+            self.give(values, X, y, some, state.epoch, rows)
             values[training.lr] = rate if schedule is None else self.rate(state.t + 1)
             values[training.t] = self.number(state.t + 1)
             program = self.programs.get(rows) or self.program(rows, values)
@@ -126,6 +130,8 @@ class Run:
             state.loss += loss * rows
             state.batch += 1
             state.t += 1
+            if time.monotonic() - self.saved > self.every and state.batch < self.batches:
+                self.save(state)
             ctrl_c.held = False
             if ctrl_c.waiting:
                 ctrl_c.deliver()
@@ -133,20 +139,39 @@ class Run:
 
     def step(self, program: Compiled, values: dict[str, Any]) -> float:
         """Run the program, which overwrites arrays among the values; the loss."""
-        found = program(values)
+        found = program(values, self.pieces) if self.shares else program(values)
         for x, y in self.numbers.items():
             values[x][...] = found[y]
         return found[self.loss].item()
+
+    def give(self, values: dict[str, Any], X: Any, y: Any, some: np.ndarray, epoch: int, rows: int) -> None:
+        """Put the inputs for these rows among the values. rows: of the minibatch, with those of other workers."""
+        if self.shares is None:
+            values.update(self.objective.given(X, y, some, epoch))
+        else:
+            self.pieces = self.shares.given(X, y, some, epoch, rows, self.number)
+            values.update(self.pieces[0])
 
     def program(self, rows: int, values: dict[str, Any]) -> Compiled:
         """The program for minibatches of so many rows, compiled: it runs on copies first, for which Ctrl-C does not wait."""
         short = self.minibatches.count < WORTH_COMPILING or rows < min(self.minibatches.size, self.rows)
         outputs = [self.loss, *self.numbers.values()]
-        program = compile(self.training.steps, outputs, "numpy" if short and self.engine == "auto" else self.engine, self.inplace)
-        found = program(values | {name: values[name].copy() for name in self.inplace})
+        engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
+        copies = {x: values[x].copy() for x in self.inplace}
+        if self.mesh:
+            mesh = MeshProgram(self.training.steps, outputs, self.inplace, self.mesh)
+            found = (program := functools.partial(mesh, rows=rows))(values | copies)
+        elif self.shares:
+            program = self.shares.program(self.training.steps, outputs, engine, self.inplace)
+            found = program(values | copies, [{**piece} for piece in self.pieces])
+        else:
+            program = Compiled(self.training.steps, outputs, engine, self.inplace, adapts=False)
+            found = program(values | copies)
         if np.size(found[self.loss]) != 1:
             raise XManError(f"the loss has shape {np.shape(found[self.loss])}; it has to be one number: write f.mean(…)")
         self.programs[rows] = program
+        if not short:
+            self.begun_with = program.engine
         return program
 
     def rate(self, t: int) -> np.floating:
@@ -182,11 +207,12 @@ class Run:
                 if ctrl_c.waiting:
                     break
                 t += 1
-                values |= {**self.objective.given(X, y, some, state.epoch), self.training.lr: self.rate(t),
-                           self.training.t: self.number(t)}
+                rows = min(self.minibatches.size, self.rows - batch * self.minibatches.size)
+                self.give(values, X, y, some, state.epoch, rows)
+                values |= {self.training.lr: self.rate(t), self.training.t: self.number(t)}
                 values |= given if batch == latest else {}
                 before = {name: values[name].copy() for name in state.arrays}
-                loss = self.step(self.programs.get(len(y)) or self.program(len(y), values), values)
+                loss = self.step(self.programs.get(rows) or self.program(rows, values), values)
                 if batch == latest or loss != loss or not self.finite(values):
                     found = eval(self.training.steps, values | before)
                     first, state.batch = self.first_unsound(found) or "the loss or a parameter is not finite", batch
@@ -238,61 +264,6 @@ class Run:
     def result(self, parameters: dict[str, np.ndarray], state: State, reason: str) -> Result:
         return Result(parameters, list(state.history), state.best_epoch, reason, self.objective.model, self.prepared,
                       self.data[0].shape[1:], self.objective.labels, self.settings)
-
-    def save(self, path: str | Path | None, state: State) -> None:
-        """Write the state, and the model that the best parameters so far make, to path, if there is one."""
-        if path:
-            arrays = {f"{'parameters' if n in self.kept else 'moments'}/{n}": a for n, a in state.arrays.items()}
-            arrays |= {f"begun/{n}": a for n, a in state.begun.items() if state.batch}
-            facts = {key: value for key, value in vars(state).items() if key not in ("arrays", "begun", "best")}
-            model, why = self.model
-            values = model.values | (state.best or self.parameters(state.arrays))
-            model._replace(values=values, settings=self.settings | self.content).save(
-                path, arrays, format=FORMAT, state=facts, factors=self.factors(state.t), **why)
-
-    @functools.cached_property
-    def model(self) -> tuple[Model, dict[str, str]]:
-        """What the network is as a model, and why it is none where its feed or its list cannot be one."""
-        try:
-            return self.result({}, self.start(), "").model(), {}
-        except Exception as error:  # of a feed that anybody wrote; the run goes on, and `load` tells it
-            return Model(WengertList(), {}, (), "", (), "", {}), {"no_model": str(error) or type(error).__name__}
-
-    @functools.cached_property
-    def content(self) -> dict[str, int]:
-        """A number for the list with its sizes, so that another is recognised."""
-        sizes = [(name, a.shape, str(a.dtype)) for name, a in self.start().arrays.items()]
-        return {"content": zlib.crc32(f"{self.training.steps} {sizes}".encode())}
-
-    def factors(self, t: int) -> list[float]:
-        """What the schedule has given at a few steps up to t."""
-        return [self.factor(s) for s in sorted({1, t // 2, t}) if 0 < s <= t] if self.schedule else []
-
-    def resumed(self, path: str | Path) -> State:
-        """The state that the checkpoint holds. XManError where it belongs to another model, other data or settings."""
-        arrays, facts = checkpoints.restore(path)
-        other = f"the checkpoint {path} is of another version of xman{{}}; move it away to begin anew"
-        if facts.get("format") != FORMAT:
-            raise XManError(other.format(""))
-        for key, wanted in (self.settings | self.content).items():
-            if (found := facts.get("settings", {}).get(key)) != wanted:
-                what = ({"content": "another model or another rule", "digest": "other data"}[key] if key in ("content", "digest")
-                        else f"a run with {key} {found}, not {wanted}")
-                raise XManError(f"the checkpoint {path} is of {what}; give this run another file, or move that one away")
-        state = self.start()
-        try:
-            for name, a in state.arrays.items():
-                a[...] = arrays[f"{'parameters' if name in self.kept else 'moments'}/{name}"]
-                state.begun[name][...] = arrays[f"begun/{name}"] if facts["state"]["batch"] else a
-            best = {n: arrays[f"values/{n}"] for n in self.kept if facts["state"]["best_epoch"]}
-            state = State(state.arrays, state.begun, best=best, **facts["state"])
-            factors = facts["factors"]
-        except (KeyError, TypeError, ValueError) as error:
-            raise XManError(other.format(f": {error}")) from None
-        if factors != self.factors(state.t):
-            raise XManError(f"the checkpoint {path} is of a run with another schedule; give this run another file, or move that "
-                            "one away")
-        return replace(state, history=tuple(state.history))
 
 
 def score(row: dict) -> float:

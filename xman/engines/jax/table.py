@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from ops.linear_maps import in_precision_of, shape_of, subscripts_of
 from ops.reductions import count
 from ops.table import OURS, arity
 
+from ...formulas import formula_of
+from ...formulas.carried import through
 from ..program import KEYS, Kind
 
 
@@ -36,9 +39,6 @@ MODULES = {"jnp": Later("jax.numpy"), "nn": Later("jax.nn"), "special": Later("j
 jax, jnp, lax, nn = Later("jax"), MODULES["jnp"], Later("jax.lax"), MODULES["nn"]
 
 
-def scale(x, w): return zero_where_zero(x, jnp.multiply(x, w))
-def zero_where_zero(x, result): return jnp.where(jnp.equal(x, 0) & jnp.isnan(result), 0, result)
-def over_classes(y, x): return -jnp.sum(scale(y, x), -1, keepdims=True)
 def mean(x, axis=None, keep=False): return jnp.sum(x, axis, keepdims=keep) / (count(x, axis) or np.nan)
 def turned(u, vt): return (jnp.linalg.det(u) * jnp.linalg.det(vt))[..., None, None]
 def log_tail(z): return jnp.log(tail(z) / z) - 0.5 * z * z - LOG_ROOT_TWO_PI
@@ -49,41 +49,10 @@ def broadcast(x, like, axis=()):
     return in_precision_of(jnp.broadcast_to(x.reshape(x.shape[max(0, x.ndim - len(shape)):]), shape), like)
 
 
-def unbroadcast(x, like, axis=()):
-    x, want = jnp.sum(x, axis) if axis != () else x, np.shape(like)
-    extra = x.ndim - len(want)
-    if extra < 0:
-        return broadcast(x, like)
-    added = *range(extra), *(extra + i for i, n in enumerate(want) if n == 1 != x.shape[extra + i])
-    return in_precision_of(jnp.sum(x, added).reshape(want) if added else x, like)
-
-
-def dotLeft(d, a, b):
-    if b.ndim == 1:
-        return unbroadcast(d[..., None] * b, a)
-    return unbroadcast(d @ b.mT if a.ndim > 1 else (d[..., None, :] @ b.mT)[..., 0, :], a)
-
-
-def dotRight(d, a, b):
-    if a.ndim == 1:
-        return unbroadcast(a * d if b.ndim == 1 else a[:, None] * d[..., None, :], b)
-    return unbroadcast(a.mT @ d, b) if b.ndim > 1 else unbroadcast(a.mT @ d[..., None], b[:, None])[:, 0]
-
-
 def einsumBack(x, like, letters):
     kept, mine = letters
     forth = lambda y: jnp.broadcast_to(jnp.einsum(f"...{mine}->...{kept}", y), x.shape)
     return in_precision_of(jax.linear_transpose(forth, jnp.zeros(like.shape, x.dtype))(x)[0], like)
-
-
-def part(x, i, axis, *arrays):
-    start = sum(a.shape[axis] for a in arrays[:i])
-    return lax.slice_in_dim(x, start, start + arrays[i].shape[axis], axis=axis)
-
-
-def diagBack(d, x, k=0):
-    rows = np.arange(len(d)) + max(0, -k)
-    return jnp.diag(d, k) if x.ndim == 1 else jnp.zeros(x.shape, d.dtype).at[rows, rows + k].set(d)
 
 
 def centered(x, axis=None):
@@ -94,15 +63,6 @@ def centered(x, axis=None):
 def var(x, axis=None, keepdims=False, ddof=0):
     d = centered(x, axis)
     return jnp.sum(d * d, axis, keepdims=keepdims) / (count(x, axis) - ddof)
-
-
-def ties(x, out, axis=None):
-    equal = jnp.equal(x, out) | jnp.isnan(x) & jnp.isnan(out)
-    return equal.astype(x.dtype) / jnp.maximum(jnp.sum(equal, axis, keepdims=True), 1).astype(x.dtype)
-
-
-def shift(x, axis, first=0.0):
-    return jnp.moveaxis(jnp.roll(jnp.moveaxis(x, axis, 0), 1, 0).at[:1].set(first), 0, axis)
 
 
 def recurrence(x, a, axis):
@@ -129,42 +89,11 @@ def cofactorSlope(t, a):
     return turned(u, vt) * (u @ inner @ vt)
 
 
-def inverseGaps(w):
-    gap = w[..., None, :] - w[..., :, None]
-    least = w.shape[-1] * float(np.finfo(w.dtype).eps) * jnp.abs(w).max(-1, keepdims=True)[..., None]
-    return jnp.where(jnp.abs(gap) > least, 1 / gap, 0)
-
-
-def oneHot(y, like):
-    if y.dtype.kind == "f":
-        return y
-    if y.shape != like.shape and like.shape[-1] > 1:
-        return (y.reshape(*like.shape[:-1], 1) == np.arange(like.shape[-1])).astype(like.dtype)
-    return y.reshape(*like.shape[:-1], -1).astype(like.dtype)
-
-
-def sigmoidCrossEntropy(z, y):
-    y = oneHot(y, z)
-    return scale(y, jnp.logaddexp(0.0, -z)) + scale(1 - y, jnp.logaddexp(0.0, z))
-
-
-def hinge(z, y):
-    y = oneHot(y, z)
-    return jnp.sum((1 - y) * jnp.maximum(1.0 + z + over_classes(y, z), 0), -1, keepdims=True)
-
-
-NAMED = dict.fromkeys(("sum", "max", "min", "prod"), ("", "axis=", "keepdims="))  # what is written before an argument
 FUNCTIONS = {
     **{op: G[op] for op in "alias column count getitem half square stopGradient unpad".split()},  # right for JAX as they are
-    **{function.__name__: function for function in (
-        broadcast, centered, cofactor, cofactorSlope, diagBack, dotLeft, dotRight, einsumBack, hinge, mean, oneHot,
-        part, scale, recurrence, shift, sigmoidCrossEntropy, ties, unbroadcast, var)},
+    **{row.__name__: row for row in (broadcast, centered, cofactor, cofactorSlope, einsumBack, mean, recurrence, var)},
     "remainder":  lambda x, y: jnp.where((r := jnp.remainder(x, y)) == 0, jnp.copysign(r, y), r),
     "floor_divide": lambda x, y: jnp.where((q := jnp.floor_divide(x, y)) == 0, jnp.copysign(q, jnp.divide(x, y)), q),
-    "expDifference": lambda x, y: jnp.where(jnp.equal(x, y) & jnp.isnan(e := jnp.exp(jnp.subtract(x, y))),
-                                            jnp.not_equal(x, -np.inf), e),
-    "ratio":      lambda x, y: zero_where_zero(x, jnp.divide(x, y)),
-    "share":      lambda x, y: jnp.where(jnp.equal(x, y), 0.5, jnp.greater(x, y)).astype(jnp.result_type(x, y)),
     "astype":     lambda x, dtype: x.astype(dtype[0]),
     "einsum":     lambda subscripts, *arrays: jnp.einsum(subscripts_of(subscripts)[0], *arrays),
     "reshape":    lambda x, shape: jnp.reshape(x, shape_of(shape)),
@@ -183,13 +112,8 @@ FUNCTIONS = {
     "upper":      lambda a: jnp.linalg.qr(a)[1],
     "correlate":  lambda a, v: jnp.correlate(a, v, "valid"),
     "logNdtr":    lambda x: jnp.where(x < -20, log_tail(jnp.where(x < -20, -x, 20.0)), MODULES["special"].log_ndtr(x)),
-    "inverseGaps": inverseGaps,
     "detSign":    lambda a: jnp.linalg.slogdet(a)[0],
     "logabsdet":  lambda a: jnp.linalg.slogdet(a)[1],
-    "lowerHalf":  lambda x: jnp.tril(x) - 0.5 * jnp.tril(jnp.triu(x)),
-    "squaredError": lambda x, v: 0.5 * jnp.square(x - oneHot(v, x)),
-    "crossEntropy": lambda p, y: over_classes(oneHot(y, p), jnp.log(p)),
-    "softmaxCrossEntropy": lambda z, y: over_classes(oneHot(y, z), nn.log_softmax(z)),
 }
 
 CALLED = {
@@ -201,6 +125,25 @@ CALLED = {
     "Beta": "special.beta", "Gamma": "special.gamma", "expm": "slinalg.expm", "dot": "jnp.matmul",
     "mT": "jnp.matrix_transpose", "sigmoid": "nn.sigmoid",
 }
+
+NAMED = dict.fromkeys(("sum", "max", "min", "prod"), ("", "axis=", "keepdims="))  # what is written before an argument
+
+
+def runs(op: str, text: str) -> Callable:
+    """What the text of CALLED calls."""
+    module, _, name = text.partition(".")
+
+    def run(*args: Any) -> Any:
+        names = NAMED.get(op, ())
+        named = {name[:-1]: a for name, a in zip(names, args, strict=False) if name}
+        return attrgetter(name)(MODULES[module])(*args[:len(args) - len(named)], **named)
+    return run
+
+
+RUN = FUNCTIONS | {op: runs(op, text) for op, text in CALLED.items()}
+for _op in ("crossEntropy diagBack dotLeft dotRight expDifference hinge inverseGaps lowerHalf oneHot part ratio scale share "
+            "shift sigmoidCrossEntropy softmaxCrossEntropy squaredError ties unbroadcast").split():
+    FUNCTIONS[_op] = RUN[_op] = through(formula_of(_op), RUN)
 
 # ---- where JAX and NumPy differ -------------------------------------------------------------------------------------
 

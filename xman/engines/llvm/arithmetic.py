@@ -6,7 +6,9 @@ compute. A product of matrices aside, no flag lets LLVM change a result: sums al
 from __future__ import annotations
 
 import functools
+import re
 import struct
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -134,7 +136,7 @@ def value(f: Any, op: str, dtype: np.dtype, v: list[str]) -> tuple[str, np.dtype
         f.declare(f"declare {T} @{name}({', '.join([T] * len(v))}) memory(none)")
     else:
         name = f"xman_{op}_{dtype.name}"
-        f.declare(written(op, dtype.name))
+        f.declare((op, dtype.name))
     return f.do(f"call {T} @{name}({', '.join(f'{T} {x}' for x in v)})"), dtype
 
 
@@ -157,17 +159,48 @@ def start(how: str, dtype: np.dtype) -> str:
     return literal(how == "prod", dtype)
 
 
+# calls of formulas in a program, up to which loops take them in, and what counts for several: more would take LLVM long
+INLINED, HEAVY = 24, {"sin": 4, "cos": 4, "power": 4}
+
+
+def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[str]) -> list[str]:
+    """The formulas as text: for the loops to take in, or as functions that they share, of one number and of several at once.
+
+    callers: the text that calls them. Of those that are shared, an attribute tells LLVM which one is of how many numbers.
+    """
+    called = [x for text in callers for x in re.findall(r"@xman_(\w+)_float", text)]
+    if sum(HEAVY.get(op, 1) for op in called) <= INLINED:
+        return [written(op, kind, 1, "alwaysinline") for op, kind in formulas_called]
+    text, names = [], []
+    for op, kind in formulas_called:
+        name, args = f"xman_{op}_{kind}", "v" * FORMULAS[op].__code__.co_argcount
+        wide = (4, 8) if kind == "float64" else (4, 8, 16)
+        attribute = ",".join(f"_ZGV_LLVM_N{n}{args}_{name}({name}_{n})" for n in wide)
+        text += [written(op, kind, n, "noinline") for n in (1, *wide)]
+        text[-len(wide) - 1] = text[-len(wide) - 1].replace(
+            ") noinline", f') noinline nounwind willreturn memory(none) "vector-function-abi-variant"="{attribute}"')
+        names += [f"ptr @{name}_{n}" for n in wide]
+    used = ", ".join(names)
+    return [*text, f'@llvm.compiler.used = appending global [{len(names)} x ptr] [{used}], section "llvm.metadata"']
+
+
 @functools.cache
-def written(op: str, kind: str) -> str:
-    """One of the formulas as the text of a function that loops take in."""
+def written(op: str, kind: str, lanes: int, attribute: str) -> str:
+    """One of the formulas as the text of a function."""
     from llvmlite import ir
+
+    class Several(ir.VectorType):
+        """So many numbers; called with one, all of them."""
+        def __call__(self, x: Any) -> Any: return ir.Constant(self, [x] * lanes)
+
     types = {"boolean": ir.IntType(1), "int32": ir.IntType(32), "int64": ir.IntType(64), "float32": ir.FloatType(),
              "float64": ir.DoubleType()}
+    types = {name: Several(of, lanes) if lanes > 1 else of for name, of in types.items()}
     formula, module = FORMULAS[op], ir.Module()
     signature = ir.FunctionType(types[kind], [types[kind]] * formula.__code__.co_argcount)
-    function = ir.Function(module, signature, f"xman_{op}_{kind}")
+    function = ir.Function(module, signature, f"xman_{op}_{kind}" + f"_{lanes}" * (lanes > 1))
     function.linkage = "internal"
-    function.attributes.add("alwaysinline")
+    function.attributes.add(attribute)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     builder.ret(formula(*(formulas.Lane(builder, types, kind, a) for a in function.args)).value)
     return "\n".join(str(f) for f in (*(g for g in module.functions if g is not function), function))

@@ -1,13 +1,16 @@
 """From LLVM's text to functions, by way of the disk."""
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
 import hashlib
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +23,8 @@ from .step import DATA, ITEMS
 @functools.cache
 def llvm() -> ModuleType:
     """LLVM, ready to write code for this processor. XManError where Python is not the one that our code knows."""
-    found = extra("llvmlite.binding", "fast", "the engine llvm")
+    extra("llvmlite.binding", "fast", "the engine llvm")
+    from . import optimise
     array, number = np.zeros(3), np.float64(2.5)
     pair = (array, number)
     read = lambda kind, at: kind.from_address(at).value
@@ -28,31 +32,53 @@ def llvm() -> ModuleType:
     if (read(pointer, id(pair) + ITEMS + 8), read(pointer, id(array) + DATA), read(ctypes.c_double, id(number) + DATA)) != (
             id(number), array.ctypes.data, 2.5):
         raise XManError("the engine llvm reads arrays where CPython keeps them, and this Python keeps them elsewhere")
-    found.initialize_native_target()
-    found.initialize_native_asmprinter()
-    return found
+    optimise.start()
+    return optimise
 
 
-def machine() -> Any:
-    """A description of this processor. Each engine of LLVM owns one."""
-    binding = llvm()
-    return binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=3, jit=True)
-
-
-def functions(text: str, count: int, routines: Iterable[str]) -> list[Callable[[tuple], int]]:
-    """step0, step1 … of the text. routines: those of BLAS that it calls."""
-    binding = llvm()
-    for name in routines:
-        binding.add_symbol(f"xman_{name}", address(name))
-    made_of = [Path(__file__).read_text("utf-8"), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten(),
-               str(binding.llvm_version_info), binding.get_default_triple(), text]
+def code_of(text: str, apart: bool) -> bytes:
+    """The machine code of a text, from the disk where it is there. apart: by a process of its own."""
+    own = llvm()
+    made_of = [Path(own.__file__).read_text("utf-8"), *own.processor(), str(own.binding.llvm_version_info),
+               own.binding.get_default_triple(), text]
     key = hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:40]
     code = disk.load(key)
     if code is None:
-        code = optimised(text)
+        code = compiled_apart(text) if apart and sys.executable and not hasattr(sys, "frozen") else own.optimised(text)
         disk.store(key, code)
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine())
+    return code
+
+
+processes: set[subprocess.Popen] = set()  # that compile now; they end with this one
+
+
+@atexit.register
+def ended() -> None:
+    for process in [*processes]:
+        process.kill()
+
+
+def compiled_apart(text: str) -> bytes:
+    """The machine code, by another process, which Ctrl-C does not reach."""
+    process = subprocess.Popen([sys.executable, "-S", llvm().__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, start_new_session=True,
+                               env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+    processes.add(process)
+    try:
+        code, said = process.communicate(text.encode())
+    finally:
+        processes.discard(process)
+    if process.returncode:
+        raise RuntimeError(f"LLVM's process ended with {process.returncode}: {said.decode(errors='replace')[-300:]}")
+    return code
+
+
+def functions(code: bytes, count: int, routines: Iterable[str]) -> list[Callable[[tuple], int]]:
+    """step0, step1 … of machine code. routines: those of BLAS that it calls."""
+    binding = llvm().binding
+    for name in routines:
+        binding.add_symbol(f"xman_{name}", address(name))
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), llvm().machine())
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     found = []
@@ -61,15 +87,3 @@ def functions(text: str, count: int, routines: Iterable[str]) -> list[Callable[[
         function.engine = engine  # lives as long as its code
         found.append(function)
     return found
-
-
-def optimised(text: str) -> bytes:
-    """The machine code of a text."""
-    binding, target = llvm(), machine()
-    module = binding.parse_assembly(text)
-    module.triple, module.data_layout = binding.get_default_triple(), str(target.target_data)
-    options = binding.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
-    builder = binding.create_pass_builder(target, options)
-    builder.getModulePassManager().run(module, builder)
-    return target.emit_object(module)

@@ -22,7 +22,7 @@ UNROLLED, FEW, SHORT = 4, 8, 64
 class Function:
     """A function that is being written. entry: what stands before all else. block: the name of the block that is open."""
 
-    def __init__(self, declared: dict[str, None]):
+    def __init__(self, declared: dict[Any, None]):
         self.out: list[str] = []
         self.entry: list[str] = []
         self.block, self.count, self.declared = "entry", 0, declared
@@ -40,13 +40,19 @@ class Function:
         self.put(f"{name} = {text}")
         return name
 
-    def declare(self, text: str) -> None:
-        self.declared[text] = None
+    def declare(self, what: str | tuple[str, str]) -> None:
+        self.declared[what] = None
 
     def alloca(self, of: str) -> str:
         name = self.new("s")
         self.entry.append(f" {name} = alloca {of}, align 64")
         return name
+
+    def leave(self, test: str) -> None:
+        """Go on where the test does not hold; else the values are not for this program."""
+        self.block = self.new("go")[1:]
+        self.put(f"br i1 {test}, label %bad, label %{self.block}")
+        self.out.append(f"{self.block}:")
 
     def open(self, size: int | str, first: str = "0", step: int = 1) -> tuple:
         """Begin a loop, which runs at least once; the first of what `close` wants is its index."""
@@ -86,7 +92,7 @@ HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = !{!"llvm.loop.unroll.disable"
 class Nest(Function):
     """The function of some nodes of the tree. memory: the roots that it is given, and the parameter of each."""
 
-    def __init__(self, tree: Tree, nodes: list, declared: dict[str, None]):
+    def __init__(self, tree: Tree, nodes: list, declared: dict[Any, None]):
         super().__init__(declared)
         self.tree, self.roots = tree, tree.roots
         self.memory: dict[str, str] = {}
@@ -94,6 +100,7 @@ class Nest(Function):
         self.values: dict[str, str] = {}        # the roots whose number is in a register
         self.slots: dict[Line, str] = {}        # where lines add up
         self.index: dict[Loop, str] = {}
+        self.current: Line | None = None        # that is being written
         self.before: dict[Loop, list] = {}      # what is done before a loop and after it: sums begin and end
         self.after: dict[Loop, list] = {}
         for node in nodes:
@@ -159,6 +166,7 @@ class Nest(Function):
 
     def formula(self, line: Line) -> str:
         """The number of a line, in the type of its target."""
+        self.current = line
         v = [self.read(a, line) if isinstance(a, View) else (literal(a, line.dtype), line.dtype) for a in line.args]
         if line.op == "where" and not isinstance(line.args[0], View):
             v[0] = literal(line.args[0], BOOL), BOOL
@@ -251,8 +259,7 @@ class Nest(Function):
                     if tiled:
                         terms[at[k][1]] = terms.get(at[k][1], 0) - stride * step
         for stride, n, key in view.gathered:
-            whole = self.load(key, at)
-            dtype = self.roots[key.root].dtype
+            whole, dtype = self.read(key, self.current)  # it may be known in these loops alone
             wide = converted(self, whole, dtype, np.dtype(np.int64))
             back = self.do(f"add nsw i64 {wide}, {n}")
             negative = self.do(f"icmp slt i64 {wide}, 0")

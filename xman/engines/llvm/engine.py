@@ -18,18 +18,27 @@ from ..nests.views import View
 from ..plan import Buffer, Plan, flops_of
 from ..program import Built, Program
 from ..text import Text, guard, own_array
-from .compiled import functions
+from .compiled import code_of, functions
 from .step import NestStep
 
 
 def build(program: Program) -> Built:
     """The program as machine code, compiled or loaded from the disk."""
+    return begin(program, apart=False)()
+
+
+def begin(program: Program, apart: bool = True) -> Callable[[], Built]:
+    """What takes long, LLVM's part of it in a process of its own."""
     lines = Lines(program)
     step = NestStep(lines)
-    tree = "\n".join(tree_text(lines.tree.body, lines.tree.roots))
-    writer = Writer(lines, step)
-    run = writer.function(functions(step.text, len(step.parts), step.blas.routines))
-    return Built(run, f"{tree}\n\n{writer.text}", writer.plan())
+    code = code_of(step.text, apart)
+
+    def end() -> Built:
+        tree = "\n".join(tree_text(lines.tree.body, lines.tree.roots))
+        writer = Writer(lines, step)
+        run = writer.function(functions(code, len(step.parts), step.blas.routines))
+        return Built(run, f"{tree}\n\n{writer.text}", writer.plan())
+    return end
 
 
 class Writer:
@@ -104,7 +113,7 @@ class Writer:
         text, kind = self.text, self.kinds.get(call.dst)
         value = text.free("value") if call.target and kind.array else call.dst
         text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
-        function = value_of(call.op, "llvm" if self.program.asked else "auto")
+        function = value_of(call.op, "llvm")
         text.add(f"{value} = {text.call(call.op, function, *map(self.argument, call.args))}", 2)
         if call.target is None:
             return

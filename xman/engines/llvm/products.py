@@ -1,4 +1,4 @@
-"""Products by BLAS: SciPy's, called by symbols, so that machine code on disk holds no addresses.
+"""Products by BLAS, and routines of LAPACK: SciPy's, called by symbols, so that machine code on disk holds no addresses.
 
 BLAS knows columns. A matrix that lies row by row is to it the transpose of one, and C = A B is Cᵀ = Bᵀ Aᵀ.
 """
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..nests.contractions import leading
-from ..nests.tree import Product, Root
+from ..nests.tree import Product, Root, Routine
 from ..nests.views import View, row_by_row
 from .arithmetic import converted, literal, llvm_type
 from .emit import Function
@@ -22,13 +22,13 @@ LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 
 @functools.cache
 def address(name: str) -> int:
-    """Where a routine of BLAS is."""
-    import scipy.linalg.cython_blas as blas
+    """Where a routine of BLAS or LAPACK is."""
+    from scipy.linalg import cython_blas, cython_lapack
     named = ctypes.pythonapi.PyCapsule_GetName
     named.restype, named.argtypes = ctypes.c_char_p, [ctypes.py_object]
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    capsule = blas.__pyx_capi__[name]
+    capsule = (cython_blas.__pyx_capi__ | cython_lapack.__pyx_capi__)[name]
     return pointer(capsule, named(capsule))
 
 
@@ -79,6 +79,28 @@ class Blas:
         else:
             self.call(f, dtype, "gemm", letter(tb), letter(ta), whole(n), whole(m), whole(k), alpha, b, whole(ldb), a, whole(lda),
                       beta, c, whole(n))
+        for loop in reversed(loops):
+            f.close(*loop)
+
+    def routine(self, f: Function, node: Routine, roots: dict[str, Root], pointer: Callable[[str], str]) -> None:
+        """The call of LAPACK, or the loops of calls."""
+        dtype, n, lead = roots[node.target.root].dtype, node.target.shape[-1], node.target.shape[:-2]
+        loops = [f.open(size) for size in lead]
+
+        def place(view: View) -> str:
+            entry = f.sum({loop[0]: s for loop, s in zip(loops, view.strides, strict=False) if s}, 0)
+            return f.do(f"getelementptr {llvm_type(roots[view.root].dtype)}, ptr {pointer(view.root)}, i64 {entry}")
+
+        whole = lambda x: self.constant("i32", str(x))
+        given, info, size = [place(view) for view in node.views], f.alloca("i32"), whole(n)
+        if node.name == "potrf":  # rows of the lower triangle are columns of the upper one
+            self.call(f, dtype, "potrf", self.constant("i8", str(ord("U"))), size, given[0], size, info)
+        elif node.name == "getrf":
+            self.call(f, dtype, "getrf", size, size, given[1], size, given[0], info)
+        else:
+            self.call(f, dtype, "gesv", size, whole(node.target.shape[-2]), given[0], size, given[1], given[2], size, info)
+        if node.name != "getrf":  # which goes on
+            f.leave(f.do(f"icmp ne i32 {f.do(f'load i32, ptr {info}')}, 0"))
         for loop in reversed(loops):
             f.close(*loop)
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..memory import ALIGNED, Event, placed
 from ..nests.lines import Lines
-from ..nests.tree import Call, Line, Product
-from .arithmetic import in_memory
+from ..nests.tree import Call, Line, Product, Routine
+from .arithmetic import definitions, in_memory
 from .emit import HINTS, Function, Nest
 from .products import Blas
 
@@ -46,7 +46,10 @@ class NestStep:
                 self.parts[-1].append(item)
         functions = [self.function(k, part) for k, part in enumerate(self.parts)]
         bounded = [BOUNDED.format(T=T, how=how) for T, how in sorted(self.bounded())]
-        self.text = "\n".join([*self.blas.constants, *self.declared, *bounded, *self.names, *functions, *HINTS, ""])
+        called = [x for x in self.declared if isinstance(x, tuple)]
+        declared = [x for x in self.declared if isinstance(x, str)]
+        declared += definitions(called, self.names)
+        self.text = "\n".join([*self.blas.constants, *declared, *bounded, *self.names, *functions, *HINTS, ""])
 
     def items(self) -> list[Item]:
         """The nodes at the top, numbers that follow one another together."""
@@ -56,8 +59,8 @@ class NestStep:
         while k < len(nodes):
             node, group = nodes[k], [nodes[k]]
             k += 1
-            if isinstance(node, (Product, Call)):
-                how = "call" if isinstance(node, Call) else "product"
+            if isinstance(node, (Product, Routine, Call)):
+                how = type(node).__name__.lower()
                 touched = [v.root for v in node.views] + ([node.target.root] if node.target else [])
                 if how == "call":
                     touched += [x for a in node.args if isinstance(a, str) for x in held.get(a, ())]
@@ -114,15 +117,15 @@ class NestStep:
             (T, how), low = widened(self.roots[x].dtype), max(low, 0) if self.roots[x].dtype.kind == "u" else low
             bad.append(f.do(f"call i1 @bounded_{T}_{how}(ptr {pointer(x)}, i64 {self.roots[x].size}, i64 {low}, i64 {high})"))
         for test in bad:
-            go = f.new("go")[1:]
-            f.put(f"br i1 {test}, label %bad, label %{go}")
-            f.out.append(f"{go}:")
-            f.block = go
+            f.leave(test)
         for how, what, roots in part:
             for x in roots:
                 self.fill(f, x, pointer)
             if how == "nest":
                 f.put(f"call void @{what}({', '.join(f'ptr {pointer(x)}' for x in roots)})")
+            elif how == "routine":
+                bad.append(what)
+                self.blas.routine(f, what, self.roots, pointer)
             else:
                 self.blas.product(f, what, self.roots, pointer)
         head = [f"define i64 @step{k}(ptr %args) {{", "entry:", f" %a = getelementptr i8, ptr %args, i64 {ITEMS}",

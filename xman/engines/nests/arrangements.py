@@ -90,9 +90,12 @@ def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list | None:
             axis += len(shape) - taken
         elif isinstance(key, (np.ndarray, str)):
             view = w.views.get(key) if isinstance(key, str) else w.constant(key) if key.dtype.kind in "iu" else None
-            if not isinstance(view, View) or w.dtype(view).kind not in "iu" or w.tree.roots[view.root].place != "given":
+            if not isinstance(view, View) or w.dtype(view).kind not in "iu":
                 return None
-            if isinstance(key, str):
+            fits = w.positions.get(view.root, shape[axis] + 1) <= shape[axis]
+            if not fits and w.tree.roots[view.root].place != "given":
+                return None
+            if isinstance(key, str) and not fits:
                 w.bounds[view.root, -shape[axis], shape[axis]] = None
             key, axis = view, axis + 1
         elif isinstance(key, (int, np.integer)) and not isinstance(key, bool):

@@ -147,4 +147,23 @@ def ties(w: Any, step: Step, v: list) -> Any:
     return w.line(dst, "divide", [equal, some], kind.shape, kind.dtype)
 
 
-TABLE = {"sum": reduction, "prod": reduction, "max": reduction, "min": reduction, "unbroadcast": unbroadcast, "ties": ties}
+def argmax(w: Any, step: Step, v: list) -> View | None:
+    """The first place of the maximum, or of NaN: the least index of those entries that are equal to it."""
+    dst, _, (x, *axis) = step
+    shape = spread_to(w, x)
+    axes = axes_of(axis[0] if axis else None, len(shape))
+    if not isinstance(v[0], View) or w.dtype(v[0]).kind != "f" or len(axes or ()) != 1 or 0 in shape:
+        return None
+    (k,), dtype = axes, w.dtype(v[0])
+    top = w.line(f"{dst}.top", "copy", v, shape, dtype, how="max", reduced=axes, keepdims=True)
+    flag = lambda op, *of, computed=dtype: w.line(f"{dst}.{op}", op, of, shape, bool, computed=computed)
+    there = flag("logical_or", flag("equal", v[0], top), flag("isnan", v[0]), computed=np.dtype(bool))
+    places = w.constant(np.arange(shape[k]).reshape([-1 if a == k else 1 for a in range(len(shape))]))
+    place = w.line(f"{dst}.place", "where", [there, places, shape[k]], shape, np.int64)
+    found = w.line(dst, "copy", [place], shape, np.int64, how="min", reduced=axes)
+    w.positions[found.root] = shape[k]
+    return found
+
+
+TABLE = {**dict.fromkeys(("sum", "prod", "max", "min"), reduction), "argmax": argmax, "unbroadcast": unbroadcast,
+         "ties": ties}

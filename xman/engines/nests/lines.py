@@ -20,6 +20,7 @@ from ..program import GEMM, Program, held
 from .arrangements import ARRANGEMENTS
 from .contractions import CONTRACTIONS
 from .entrywise import NATIVE, TABLE, entrywise
+from .routines import ROUTINES
 from .schedule import Tree
 from .tree import Call, Line
 from .views import View, spread, strided, whole
@@ -35,7 +36,8 @@ LITERAL = {**dict.fromkeys(("concat", "stack", "einsum"), (0,)),
 class Lines:
     """What a program becomes. tree: the nodes. views: by register. objects: those that are Python's. scalars: roots that
     NumPy is given as numbers. constants: arrays that
-    the program brings along. bounds: roots of whole numbers that have to lie in low … high − 1, as (root, low, high)."""
+    the program brings along. bounds: roots of whole numbers that have to lie in low … high − 1, as (root, low, high).
+    positions: roots of whole numbers that do lie in 0 … n − 1, and n."""
 
     def __init__(self, program: Program):
         self.program, self.kinds, self.tree = program, dict(program.kinds), Tree()
@@ -44,6 +46,7 @@ class Lines:
         self.scalars: set[str] = set()
         self.constants: dict[str, np.ndarray] = {}
         self.bounds: dict[tuple[str, int, int], None] = {}
+        self.positions: dict[str, int] = {}
         self.given = [x for x in dict.fromkeys((*program.original.inputs, *program.constants))]
         for x in self.given:
             if self.known(x):
@@ -96,7 +99,7 @@ class Lines:
         dst, op, args = step
         found = None
         if self.known(dst) and all(self.known(a) for k, a in enumerate(args) if isinstance(a, str) and k != SHAPE_ALONE.get(op)):
-            make = ARRANGEMENTS.get(op) or CONTRACTIONS.get(op) or TABLE.get(op) or entrywise
+            make = ARRANGEMENTS.get(op) or CONTRACTIONS.get(op) or ROUTINES.get(op) or TABLE.get(op) or entrywise
             literal = all(type(args[k]) is not str for k in LITERAL.get(op, ()) if k < len(args))
             if literal and (op in ops.table.OURS or op == GEMM):
                 found = make(self, step, [self.views.get(a) if isinstance(a, str) else a for a in args])

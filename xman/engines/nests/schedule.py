@@ -16,7 +16,7 @@ from math import prod
 
 import numpy as np
 
-from .tree import REDUCTIONS, TILE, Call, Line, Loop, Product, Root
+from .tree import REDUCTIONS, TILE, Call, Line, Loop, Node, Root, Routine
 from .views import View, row_by_row, whole
 
 ON_STACK = 8  # a root that keeps no more numbers than that within loops lies on the stack
@@ -31,7 +31,7 @@ class Tree:
         self.roots: dict[str, Root] = {}
         self.writers: dict[str, list] = {}  # by root
         self.readers: dict[str, list] = {}
-        self.calls: list[Call] = []
+        self.calls: list[Call | Routine] = []
 
     def root(self, name: str, shape: tuple[int, ...], dtype: np.dtype, place: str = "arena") -> View:
         """A new root, all of it."""
@@ -40,7 +40,7 @@ class Tree:
 
     # ---- placing ----------------------------------------------------------------------------------------------------
 
-    def waits(self, node: Line | Product | Call) -> list:
+    def waits(self, node: Node) -> list:
         """What has to be done before: who writes what it reads, and who touched what it overwrites."""
         found = [w for view in node.views for w in self.writers.get(view.root, ())]
         if isinstance(node, Call):
@@ -52,7 +52,7 @@ class Tree:
             found += self.calls  # the caller's own array: a call may still say that the values are not for this program
         return found
 
-    def place(self, node: Line | Product | Call) -> None:
+    def place(self, node: Node) -> None:
         """Put the node where the rule says."""
         waits, body, depth = self.waits(node), self.body, 0
         levels = node.levels if isinstance(node, Line) else ()
@@ -77,7 +77,10 @@ class Tree:
         self.writers.setdefault(node.dst if isinstance(node, Call) and not node.target else node.target.root, []).append(node)
         for view in node.views:
             self.readers.setdefault(view.root, []).append(node)
-        if isinstance(node, Call):
+        if isinstance(node, Routine):
+            for view in node.views[:-1]:
+                self.writers.setdefault(view.root, []).append(node)
+        if isinstance(node, (Call, Routine)):
             self.calls.append(node)
 
     # ---- keeping ----------------------------------------------------------------------------------------------------
@@ -119,7 +122,7 @@ class Tree:
             root.place = "stack"
 
 
-def takes(loop: Loop | Line | Product | Call, line: Line, depth: int) -> bool:
+def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
     """Whether it is a loop over that axis of the line, with room for it. Two sums into parts of one root are kept apart, so
     that LLVM sees that the entries of each are."""
     if not isinstance(loop, Loop) or (loop.size, loop.kind) != line.size(depth) or loop.lines >= MOST:
@@ -129,7 +132,7 @@ def takes(loop: Loop | Line | Product | Call, line: Line, depth: int) -> bool:
     return loop.parts.get(line.target.root, line.target) == line.target
 
 
-def together(line: Line | Product | Call, depth: int, w: Line | Product | Call, loop: Loop | Line | Product | Call) -> bool:
+def together(line: Node, depth: int, w: Node, loop: Loop | Node) -> bool:
     """Whether the line may be in the loop of what it waits for: they touch each root that one of them writes at one index."""
     if not (isinstance(line, Line) and isinstance(w, Line) and depth < min(len(line.levels), len(w.levels))) or not takes(
             loop, line, depth) or w.how in ("into", "put"):
@@ -150,12 +153,12 @@ def at_one_index(one: View, axis: int, other: View, its: int) -> bool:
                for (start, steps), (begin, ways) in zip(one.index, other.index, strict=True))
 
 
-def position(body: list, node: Line | Loop | Product | Call) -> int:
+def position(body: list, node: Loop | Node) -> int:
     """Where in a body a node is."""
     return bisect_left(body, node.rank, key=lambda x: x.rank)
 
 
-def insert(body: list, k: int, node: Line | Loop | Product | Call) -> None:
+def insert(body: list, k: int, node: Loop | Node) -> None:
     """Put a node into a body, where ranks rise."""
     low = body[k - 1].rank if k else body[0].rank - 2.0 if body else 0.0
     high = body[k].rank if k < len(body) else low + 2.0

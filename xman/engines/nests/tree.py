@@ -105,6 +105,16 @@ class Product:
 
 
 @dataclass(eq=False)
+class Routine:
+    """A routine of LAPACK, once for each matrix of a batch. views: what it is given, all of it overwritten, the target last."""
+    name: str
+    views: list[View]
+    target: View
+    path: tuple = ()
+    rank: float = 0.0
+
+
+@dataclass(eq=False)
 class Call:
     """An operator that NumPy computes, on whole arrays. args: views of whole roots, literals, and names of Python's objects.
 
@@ -120,6 +130,9 @@ class Call:
     @property
     def views(self) -> list[View]:
         return [a for a in self.args if isinstance(a, View)]
+
+
+Node = Line | Product | Routine | Call  # what is done at one place of the tree
 
 
 @dataclass
@@ -156,6 +169,8 @@ def tree_text(body: list, roots: dict[str, Root], depth: int = 0) -> list[str]:
             kept = "" if root.place == "none" else f"   # {root.place}, {root.size:,} of {root.dtype}"
             sign = {"set": "=", "put": "[…] =", "into": "[…] +=", "sum": "+=", "prod": "*="}.get(node.how, f"{node.how}=")
             text.append(f"{'  ' * depth}{root.name} {sign} {node.op}({', '.join(map(name, node.args))}){kept}")
+        elif isinstance(node, Routine):
+            text.append(f"{node.name}({', '.join(v.root for v in node.views)})   # LAPACK")
         elif isinstance(node, Product):
             factor = "" if node.alpha == 1.0 else f"{node.alpha!r} * "
             factor += f"{node.s.root} * " if node.s else ""

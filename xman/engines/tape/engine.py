@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -290,3 +290,10 @@ def build(program: Program) -> Built:
         return {y: x if y in arrays else x[0] for y, x in found.items()}
 
     return Built(run, loop_text("values"), tape.plan)
+
+
+def begin(program: Program) -> Callable[[], Built]:
+    """The tape after its first run, for which Numba may compile."""
+    built = build(program)
+    built.run(dict.fromkeys(program.original.inputs, 0.5))
+    return lambda: built

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect, insort
 from collections.abc import Sequence
+from itertools import chain, pairwise
 from operator import itemgetter
 from statistics import fmean
 
@@ -28,23 +29,21 @@ def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Seq
     """
     cells, level, chains = chained(sizes, links, labels)
     near: Near = ([[] for _ in cells], [[] for _ in cells])
-    for chain in chains:
-        for a, b in zip(chain, chain[1:], strict=False):
-            near[0][b].append(a)
-            near[1][a].append(b)
+    for a, b in chain.from_iterable(map(pairwise, chains)):
+        near[0][b].append(a)
+        near[1][a].append(b)
     layers: list[list[int]] = [[] for _ in range(max(level, default=0) + 1)]
     for cell, k in enumerate(level):
         layers[k].append(cell)
     layers = ordered_layers(layers, near)
     x = column_places(layers, near, [w for w, _ in cells])
     left = min((x[c] - w / 2 for c, (w, _) in enumerate(cells)), default=0) - GAP / 2
-    x = [own - left for own in x]
     tall = [max(cells[c][1] for c in layer) if layer else 0 for layer in layers]
     middles = [sum(tall[k + 1:]) + tall[k] / 2 + GAP * (len(tall) - k - 0.5) for k in range(len(tall))]
-    places = [(x[c], middles[k]) for c, k in enumerate(level)]
+    places = [(x[c] - left, middles[k]) for c, k in enumerate(level)]
     routes = routed(chains, cells, places, [tall[k] for k in level])
-    marks = [next((places[c] for c in chain[1:-1] if cells[c][1]), route[0]) for chain, route in zip(chains, routes, strict=True)]
-    right = max((x[c] + w / 2 for c, (w, _) in enumerate(cells)), default=0) + GAP / 2
+    marks = [next((places[c] for c in inner if cells[c][1]), way[0]) for (_, *inner, _), way in zip(chains, routes, strict=True)]
+    right = max((place[0] + w / 2 for place, (w, _) in zip(places, cells, strict=True)), default=0) + GAP / 2
     return places[:len(sizes)], routes, marks, (right, sum(tall) + GAP * len(tall))
 
 
@@ -71,9 +70,9 @@ def chained(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Se
 def routed(chains: list[list[int]], cells: list[Point], places: list[Point], tall: list[float]) -> list[list[Point]]:
     """The points of each link: side by side where several leave or reach a node. tall: of each cell's layer, the height."""
     ends: dict[tuple[int, bool], list[tuple[float, int]]] = {}
-    for k, chain in enumerate(chains):
-        ends.setdefault((chain[0], True), []).append((places[chain[1]][0], k))
-        ends.setdefault((chain[-1], False), []).append((places[chain[-2]][0], k))
+    for k, cell in enumerate(chains):
+        ends.setdefault((cell[0], True), []).append((places[cell[1]][0], k))
+        ends.setdefault((cell[-1], False), []).append((places[cell[-2]][0], k))
     ports = {(cell, k, up): places[cell][0] + cells[cell][0] * 0.7 * ((i + 0.5) / len(found) - 0.5)
              for (cell, up), found in ends.items() for i, (_, k) in enumerate(sorted(found))}
     routes = []
@@ -104,7 +103,7 @@ def ordered_layers(layers: list[list[int]], near: Near) -> list[list[int]]:
 
 def crossings(layers: list[list[int]], above: list[list[int]]) -> int:
     total = 0
-    for lower, upper in zip(layers, layers[1:], strict=False):
+    for lower, upper in pairwise(layers):
         place, passed = {c: i for i, c in enumerate(upper)}, []
         for end in (end for c in lower for end in sorted(place[a] for a in above[c])):
             total += len(passed) - bisect(passed, end)

@@ -65,7 +65,7 @@ def objects(model: XMan, notes: Mapping[str, Any]) -> Picture:
             nodes.append(BoxOfLines(key, cut_lines(operation.fun, *literals), "operation"))
             arrows += [Arrow(names[id(a)], key, place, True) for place, a in args if isinstance(a, Register)]
             arrows += [Arrow(key, name, "definedAs", True), Arrow(key, name, "outputReg")]
-        nodes.append(BoxOfLines(name, cut_lines(name, r.role), "register", *cut_lines(*note_of(notes, name))))
+        nodes.append(BoxOfLines(name, cut_lines(name, r.role), "register", *cut_lines(*remark(notes, name))))
     return Picture(nodes, arrows)
 
 
@@ -73,8 +73,7 @@ def drawn(rows: Sequence[Line], extra: Mapping[str, Sequence[str]], notes: Mappi
           arrows: Sequence[Arrow] | None = None) -> Picture:
     """A node for each row (register, op or None, args), with the extra lines; an arrow from each argument."""
     defined = {name: [mathematical(expression(op, args))] if op else [] for name, op, args in rows}
-    nodes = [BoxOfLines(name, cut_lines(name, *defined[name], *extra.get(name, ())), "register",
-                        *cut_lines(*note_of(notes, name)))
+    nodes = [BoxOfLines(name, cut_lines(name, *defined[name], *extra.get(name, ())), "register", *cut_lines(*remark(notes, name)))
              for name, _, _ in rows]
     found = [Arrow(a, name) for name, _, args in rows for a in registers(args)]
     return Picture(nodes, found if arrows is None else arrows)
@@ -90,11 +89,11 @@ def graph(of: Paths, notes: Mapping[str, Any] | None) -> Picture:
     arrows = [Arrow(e.source, e.target, label(e), False, kind(e)) for e in of.edges]
     kept = {*of.of, *of.wrt, *(end for arrow in arrows for end in arrow[:2])}
     rows = [row for row in [*((x, None, ()) for x in of.steps.inputs), *of.steps] if row[0] in kept]
-    extra = {} if of.values is None else {name: ["= " + x for x in note_of(of.values, name)] for name in kept}
+    extra = {} if of.values is None else {name: ["= " + x for x in remark(of.values, name)] for name in kept}
     return drawn(rows, extra, near, arrows)
 
 
-def note_of(notes: Mapping[str, Any], name: str) -> list[str]:
+def remark(notes: Mapping[str, Any], name: str) -> list[str]:
     """What the notes have for name, in a line: a number in six digits, an array in brief."""
     x = notes.get(name)
     if isinstance(x, np.ndarray) and x.ndim:

@@ -9,8 +9,9 @@ import numpy as np
 from ...errors import XManError, nearest
 from ...manager import XMan
 from ...passes import EXACT, STABLE, simplify
+from ...scale.draws import Draws
+from ...scale.streams import Stream
 from ..evaluation import classes_of, feed, labels_of, list_of, rows_and_labels
-from ..minibatches import Draws
 from .lines import penalised, penalty_factors, weighted
 
 
@@ -31,8 +32,14 @@ class Objective:
         if not isinstance(seed, (int, np.integer)) or seed < 0:
             raise XManError(f"a seed is a whole number, at least 0, not {seed!r}")
         self.labels = labels_of(data)
-        self.model, (self.X, self.y), self.seed = model, rows_and_labels(data, "data", self.labels), int(seed)
-        self.rows = self.X.shape[0]
+        self.model, self.seed = model, int(seed)
+        if isinstance(data, Stream):
+            if sample_weight is not None or class_weight is not None:
+                raise XManError("rows of a stream have no weights; leave sample_weight and class_weight away, or give arrays")
+            self.stream, self.X, self.y, self.rows = data, data.X, data.y, data.rows
+        else:
+            self.X, self.y = rows_and_labels(data, "data", self.labels)
+            self.stream, self.rows = None, self.X.shape[0]
         self.running = {name: f"{name}_next" for name in getattr(model, "running", ())}
         if lacking := [after for after in self.running.values() if not hasattr(model, after)]:
             raise XManError(f"the model says that {lacking[0].removesuffix('_next')!r} is running, and has no register "

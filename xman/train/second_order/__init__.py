@@ -9,7 +9,9 @@ Bishop, Deep Learning, §8.1.6; Nocedal and Wright, Numerical Optimization, 2nd 
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,10 +22,11 @@ from ...interpreters import eval
 from ...matrices import GaussNewton, Hessian, packed, unpacked
 from ...passes import simplify
 from ...tables import Prepared
+from ..checkpoints import State
 from ..evaluation import Diverged
 from ..objective import Objective
 from ..progress import CtrlC
-from ..run import Run, State
+from ..run import Run
 
 Product = Callable[[np.ndarray], np.ndarray]
 DAMPING = "λ of the step"  # no register can be called so
@@ -35,13 +38,17 @@ class SecondOrder(Run):
     """A run of one step an epoch, with all rows; the history has the loss that the step came to."""
 
     def __init__(self, objective: Objective, validation: tuple | None, batch_size: None, seed: int,
-                 engine: str, optimizer: str, lr: None, schedule: None, prepared: Prepared | None = None, **options: None):
-        for name, value in {"batch_size": batch_size, "lr": lr, "schedule": schedule, **options}.items():
+                 engine: str, optimizer: str, lr: None, schedule: None, prepared: Prepared | None = None, accumulate: int = 1,
+                 checkpoint: str | Path | None = None, checkpoint_every: float = math.inf, mesh: None = None,
+                 precision: None = None, **options: None):
+        for name, value in {"batch_size": batch_size, "lr": lr, "schedule": schedule, "mesh": mesh, "precision": precision,
+                            **options}.items():
             if value is not None:
                 raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps "
                                 f"itself: leave {name} away, or take an optimizer of first order")
         refuse_changing(objective, optimizer)
-        super().__init__(objective, validation, objective.rows, seed, engine, "sgd", 1.0, None, prepared)
+        super().__init__(objective, validation, objective.rows, seed, engine, "sgd", 1.0, None, prepared, 1, checkpoint,
+                         checkpoint_every)
         self.settings["optimizer"], self.method = optimizer, METHODS[optimizer]
         self.wrt = [w for w in self.names if w in self.training.inplace]
         self.slopes = [f"d{self.loss}_d{w}" for w in self.wrt]

@@ -1,0 +1,94 @@
+"""Processes that mpiexec started: the steps of one, a dead one ends the job, and any number goes on from a checkpoint."""
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xman.files import container
+from xman.scale.launch import mpiexec
+
+try:
+    LAUNCHER = mpiexec() if find_spec("mpi4py") else ""
+except Exception:
+    LAUNCHER = ""
+pytestmark = pytest.mark.skipif(not LAUNCHER, reason="there is no MPI here: pip install 'xman[mpi]'")
+
+FITS = """
+import sys, numpy as np
+from xman import models
+from xman.scale import stream, workers
+from xman.train import OPTIMIZERS, fit
+R = np.random.default_rng(0)
+X, y = R.normal(size=(37, 6)), R.integers(0, 3, 37)
+mlp = lambda: models.MLP([6, 3], dtype=float)
+block = lambda: models.ResidualMLP(6, 5, 3, activation="tanh", normalization="batch", dropout=0.3, dtype=float)
+cases = {f"mlp {name}": (mlp, {"optimizer": name, "clip": 0.5}) for name in OPTIMIZERS}
+cases |= {"noise": (block, {}), "few rows": (block, {"batch_size": 1}), "stream": (mlp, {})}
+found = {}
+for name, (model, settings) in cases.items():
+    data = stream([(X[k:k + 9], y[k:k + 9]) for k in range(0, 37, 9)], memory=0.006) if name == "stream" else (X, y)
+    result = fit(model(), data, validation=(X, y), **{"epochs": 1, "batch_size": 10, "lr": 0.01, "progress": False} | settings)
+    found |= {f"{name} {w}": a for w, a in result.parameters.items()} | {f"{name} loss": result.history[0]["loss"]}
+same = [all(np.array_equal(found[w], other[w]) for w in found) for other in workers().gathered(found)]
+if not workers().rank:
+    np.savez(sys.argv[1], same=same, **found)
+"""
+
+
+def started(*words, workers=2, **options):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "XMAN_ENGINE": "numpy"}
+    command = [LAUNCHER, "-n", str(workers), sys.executable, *map(str, words)]
+    return subprocess.Popen(command[3 * (workers == 1):], env=environment, text=True, stderr=subprocess.PIPE,
+                            stdout=subprocess.PIPE, start_new_session=True, **options)
+
+
+def test_two_and_three_workers_take_the_steps_of_one_and_have_the_same_bits(tmp_path):
+    jobs = [started("-c", FITS, tmp_path / f"{n}.npz", workers=n) for n in (1, 2, 3)]
+    assert not [said for job in jobs for said in [job.communicate()[1]] if job.returncode]
+    one, *others = (np.load(tmp_path / f"{n}.npz") for n in (1, 2, 3))
+    for other in others:
+        assert all(other["same"]) and max(np.max(np.abs(one[w] - other[w])) for w in one.files if w != "same") < 1e-12
+
+
+TRAIN = ["-m", "xman", "train", "mlp", "--data", "digits", "--hidden", "8", "--quiet", "--json"]
+
+
+def children(pid):
+    """The processes of Python that a launcher has started."""
+    found = [int(word) for path in Path(f"/proc/{pid}/task").glob("*/children") for word in path.read_text().split()]
+    mine = [child for child in found if b"xman" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0:4]
+            and b"mpi" not in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0]]
+    return mine + [grandchild for child in found for grandchild in children(child)]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the workers are found by /proc")
+def test_a_killed_worker_ends_the_job_and_another_number_goes_on(tmp_path):
+    path = tmp_path / "run.safetensors"
+    job = started(*TRAIN, "--epochs", "3000", "--patience", "3000", "--checkpoint", path)
+    while not path.exists():
+        assert job.poll() is None
+        time.sleep(0.05)
+    os.kill(children(job.pid)[-1], signal.SIGKILL)
+    job.communicate(timeout=30)
+    reached = container.restore(path)[1]["state"]["epoch"]
+    assert job.returncode and reached > 1
+    again = started(*TRAIN, "--epochs", str(reached), "--patience", "3000", "--checkpoint", path, workers=1)
+    said = again.communicate(timeout=60)
+    assert not again.returncode, said
+
+
+def test_a_worker_that_hangs_and_one_that_fails_end_the_job_with_a_sentence(tmp_path):
+    hangs = "import time\nfrom xman.scale import workers\nw = workers()\nw.timeout = 0.5\n" \
+            "import numpy as np\ntime.sleep(60 * w.rank)\nw.reduce(np.ones(3))"
+    fails = "from xman.scale import workers\nw = workers()\nif w.rank: raise ValueError('odd')\nw.reduce(None)"
+    for program, words in (hangs, "has waited 0.5 s for the others"), (fails, "worker 2 of 2 has failed"):
+        job = started("-c", program)
+        assert words in job.communicate(timeout=30)[1] and job.returncode

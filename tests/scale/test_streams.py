@@ -1,0 +1,112 @@
+"""Streams: the parameters that memory gives, to the last bit, from files, in any order of blocks, and after a break."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from xman import models
+from xman.errors import XManError
+from xman.scale import stream
+from xman.scale.streams import Streamed, of_arrays
+from xman.tables import read
+from xman.train import evaluate, fit, predict
+
+RNG = np.random.default_rng(0)
+X, y = RNG.normal(size=(501, 4)), RNG.integers(0, 3, 501)
+QUICK = {"epochs": 3, "batch_size": 20, "lr": 0.1, "progress": False, "engine": "numpy"}
+SMALL = 4 * 4 * 110 * 10 / 1e6  # megabytes: windows of 110 rows
+
+
+def trained(data, **settings):
+    return fit(models.MLP([4, 5, 3], dtype=float), data, **{**QUICK, **settings}).parameters
+
+
+def same(a, b):
+    return all(np.array_equal(a[w], b[w]) for w in a)
+
+
+def test_a_stream_that_is_one_window_gives_the_bits_of_memory(tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    batches = [(X[k:k + 50], y[k:k + 50]) for k in range(0, 501, 50)]
+    memory = trained((X, y))
+    assert same(memory, trained(stream(mapped, y)))
+    assert same(memory, trained(stream(batches))) and same(memory, trained(stream(lambda: iter(batches))))
+
+
+def test_windows_give_the_bits_of_the_same_windows_in_memory_and_each_row_once_an_epoch():
+    data, other = of_arrays(X, y, SMALL, rows=30), stream([(X[k:k + 30], y[k:k + 30]) for k in range(0, 501, 30)], memory=SMALL)
+    data.ordered = True
+    assert data.rows > 2 * data.window and same(trained(data), trained(other))
+    data.ordered = False
+    numbers = [some for _, _, some in Streamed(data, 20, 0).epoch(1)]
+    assert [*map(len, numbers)] == [20] * 25 + [1] and np.array_equal(np.sort(np.concatenate(numbers)), np.arange(501))
+    for k in range(0, 26, 7):
+        whole, later = [*Streamed(data, 20, 0).epoch(1)][k:], Streamed(data, 20, 0).epoch(1, k)
+        for (A, _, some), (B, _, rest) in zip(whole, later, strict=True):
+            assert np.array_equal(A, B) and np.array_equal(some, rest) and np.array_equal(A, X[some])
+
+
+def test_workers_share_the_rows_that_one_would_see():
+    data = of_arrays(X, y, SMALL, rows=30)
+    thirds = [[*Streamed(data, 20, 0, lambda n, k=k: slice(n * k // 3, n * (k + 1) // 3)).epoch(2)] for k in range(3)]
+    for (_, _, whole), *parts in zip(Streamed(data, 20, 0).epoch(2), *thirds, strict=True):
+        assert np.array_equal(whole, np.concatenate([some for _, _, some in parts]))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "feather"])
+def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    csv, feather = pytest.importorskip("pyarrow.csv"), pytest.importorskip("pyarrow.feather")
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "word": np.array(["red", "green", "blue"])[RNG.integers(0, 3, 501)],
+                      "y": np.array(["no", "yes", "maybe"])[y]})
+    write = {"parquet": lambda t, path: pq.write_table(t, path, row_group_size=60), "csv": csv.write_csv,
+             "feather": feather.write_feather}[kind]
+    for k in range(3):
+        write(table.slice(k * 200, 200), str(tmp_path / f"{k}.{kind}"))
+    data = stream(tmp_path)
+    whole = read(tmp_path)
+    pair = data.prepared.features(whole), data.prepared.targets(whole)
+    assert data.rows == 501 and data.prepared.classes == ("maybe", "no", "yes") and pair[0].shape[1] == 2 + 4
+    assert np.allclose(pair[0][:, :2].mean(0), 0, atol=1e-6) and np.allclose(pair[0][:, :2].std(0), 1)
+    model = models.MLP([6, 5, 3])
+    one, two = (fit(model, rows, validation=rows, **QUICK) for rows in (pair, data))
+    assert same(one.parameters, two.parameters)
+    assert np.allclose(evaluate(model, one.parameters, data), evaluate(model, one.parameters, pair))
+    assert np.allclose(predict(model, one.parameters, data), predict(model, one.parameters, pair[0]))
+    parts = [data.part(0, *tenths).rows for tenths in ((0, 7), (7, 8), (8, 10))]
+    assert sum(parts) == 501 and min(parts) > 30
+
+
+@pytest.mark.parametrize("make, said", [
+    (lambda: stream(iter([(X, y)])), "once"), (lambda: stream("/no/such/folder"), "no such file"),
+    (lambda: stream([(X, np.where(y == 0, np.nan, y))]).block(0), "NaN"), (lambda: stream([(X, y)], memory=1e-3), "block"),
+    (lambda: fit(models.MLP([4, 3]), stream(X, y), class_weight="balanced"), "weights"),
+])
+def test_what_no_stream_can_be_is_refused(make, said):
+    with pytest.raises(XManError, match=said):
+        make()
+
+
+def test_a_bucket_of_s3_gives_the_bits_of_the_folder(tmp_path, monkeypatch):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    server = pytest.importorskip("moto.server", reason="there is no moto here, which serves S3")
+    fs = pytest.importorskip("pyarrow.fs")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "nobody")
+    here = server.ThreadedMotoServer(port=0, verbose=False)
+    here.start()
+    try:
+        address = "{}:{}".format(*here.get_host_and_port())
+        s3 = fs.S3FileSystem(endpoint_override=address, scheme="http", region="us-east-1", allow_bucket_creation=True)
+        s3.create_dir("rows")
+        table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": np.array(["no", "yes", "maybe"])[y]})
+        for k in range(2):
+            with s3.open_output_stream(f"rows/{k}.parquet") as file:
+                pq.write_table(table.slice(k * 300, 300), file, row_group_size=100)
+            pq.write_table(table.slice(k * 300, 300), tmp_path / f"{k}.parquet", row_group_size=100)
+        there = stream(f"s3://rows/*.parquet?endpoint_override={address}&scheme=http&region=us-east-1")
+        model = models.MLP([2, 3])
+        assert same(fit(model, there, **QUICK).parameters, fit(model, stream(tmp_path), **QUICK).parameters)
+    finally:
+        here.stop()

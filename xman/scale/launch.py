@@ -1,0 +1,50 @@
+"""Start a command again as several processes, and again when it was killed: `xman train … --workers 2 --restarts 3`."""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from ..errors import XManError
+
+WITHOUT = {"--workers", "--restarts"}  # of this process alone
+SAID = 0, 2, 130  # statuses of a command that ended, was mistyped, or was interrupted: another start would not mend it
+
+
+def launched(words: list[str], workers: int, restarts: int, checkpoint: str | None) -> int:
+    """Run `xman WORDS` on so many workers, up to 1 + restarts times; its exit status."""
+    if restarts and not checkpoint:
+        raise XManError("--restarts goes on from a checkpoint; say where, by --checkpoint FILE")
+    command = [sys.executable, "-m", "xman", *without_launcher(words)]
+    if workers > 1:
+        command = [mpiexec(), "-n", str(workers), *command]
+    for left in reversed(range(restarts + 1)):
+        started = time.monotonic()
+        status = subprocess.run(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}).returncode
+        if status in SAID or not left:
+            break
+        how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+        print(f"xman: the run {how} after {time.monotonic() - started:.0f} s; it goes on from its checkpoint, and may be started "
+              f"{left} more time{'s' * (left > 1)}", file=sys.stderr, flush=True)
+    return status if status >= 0 else 128 - status
+
+
+def without_launcher(words: list[str]) -> list[str]:
+    """The words without the options of the launcher."""
+    kept, skip = [], False
+    for word in words:
+        if not skip and word.partition("=")[0] not in WITHOUT:
+            kept.append(word)
+        skip = word in WITHOUT
+    return kept
+
+
+def mpiexec() -> str:
+    """The launcher of MPI: beside this Python, where a wheel puts it, or on the path."""
+    found = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
+    if not found:
+        raise XManError("--workers needs MPI: pip install 'xman[mpi]', or start the workers by your cluster's own launcher")
+    return found

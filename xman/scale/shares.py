@@ -1,0 +1,61 @@
+"""Which rows of a minibatch are whose, and what a training step of several workers is."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .cut import CutProgram
+from .sharing import ROWS, shared
+from .workers import Workers, workers
+
+
+class Shares:
+    """The rows of each minibatch in as many pieces as there are workers, times `each`, which a worker takes one after another.
+
+    A piece is like a worker of its own: what comes of them is added up, so that one process takes the steps of several.
+    objective: the `train.objective.Objective` of the run.
+    Pieces of a minibatch follow one another and differ by a row at most; one without rows computes with another's for nothing.
+    """
+
+    def __init__(self, objective: Any, each: int):
+        self.workers, self.each, self.objective = workers(), each, objective
+        self.size = self.workers.size * each
+        some = np.arange(ROWS) % objective.X.shape[0]
+        given, fewer = (objective.given(objective.X[k], objective.y[k], k, 0) for k in (some, some[:2]))
+        rows = {name for name, x in given.items() if np.shape(x) != np.shape(fewer[name])}
+        kept = objective.running.values()
+        two = {x: fewer[x] for x in rows}
+        self.list = shared(objective.steps, objective.loss, objective.inputs | given, two, kept, self.size)
+
+    def bounds(self, piece: int, rows: int) -> tuple[int, int]:
+        """Where a piece of so many rows begins and ends; of one row that it borrows where it has none."""
+        start, stop = rows * piece // self.size, rows * (piece + 1) // self.size
+        return (start, stop) if start < stop else (min(start, rows - 1), min(start, rows - 1) + 1)
+
+    def mine(self, rows: int) -> slice:
+        """This worker's rows of a minibatch."""
+        first = self.workers.rank * self.each
+        return slice(self.bounds(first, rows)[0], self.bounds(first + self.each - 1, rows)[1])
+
+    def given(self, X: Any, y: Any, some: np.ndarray, epoch: int, rows: int, number: type) -> list[dict[str, Any]]:
+        """The inputs of this worker's pieces. X, y: its rows, of these numbers. rows: of the whole minibatch."""
+        found, begin = [], self.mine(rows).start
+        for piece in range(self.workers.rank * self.each, (self.workers.rank + 1) * self.each):
+            start, stop = self.bounds(piece, rows)
+            real = rows * (piece + 1) // self.size - rows * piece // self.size
+            k = slice(start - begin, stop - begin)
+            found.append(self.objective.given(X[k], y[k], some[k], epoch)
+                         | {self.list.share: number(real / rows), self.list.has: number(real > 0)})
+        return found
+
+    def program(self, *arguments: Any) -> CutProgram:
+        return CutProgram(*arguments, self.workers)
+
+
+def shares_of(objective: Any, accumulate: int) -> Shares | None:
+    """None for one worker that takes its rows at once."""
+    return Shares(objective, accumulate) if workers().size * accumulate > 1 else None
+
+
+__all__ = ["Shares", "Workers", "shares_of", "workers"]

@@ -1,0 +1,177 @@
+"""A pass that shares a list's rows among workers: each computes with its own, and what takes rows together is added up.
+
+What a line does with rows is found by trying it on three rows, two and one: it may compute each by itself, add them up, or
+average them. A register is then in one of three states: rows, of which each worker has its own; a part, whose sum over the
+workers is meant; or whole, the same for all. Lines that are linear take parts to parts; before any other the parts are added
+up by a line `x = allreduce(x_here)`. That is what batch normalisation needs, and nothing else in xman's models does.
+"""
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ops
+
+from ..errors import XManError
+from ..interpreters import eval
+from ..notation import shown
+from ..wengert import Line, WengertList, registers
+
+LINEAR = "add", "subtract", "negative", "half", "alias", "mul", "divide", "reshape"
+ROWS = 3  # that lines are tried on, by two workers: of two and of one
+
+
+class SharedList(NamedTuple):
+    """steps: the list of one worker. loss: its part of the loss. share: the input for its rows over all of the minibatch, and
+    has: for 1, or 0 where it has none (and computes with another's row for nothing)."""
+    steps: WengertList
+    loss: str
+    share: str
+    has: str
+
+
+def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapping[str, Any], kept: Iterable[str],
+           size: int) -> SharedList:
+    """The list of one of `size` workers, in which loss and the other registers kept have the values that all rows give.
+
+    values: of all inputs, three rows of those that have rows; fewer: two rows of these. XManError with the line that
+    workers cannot share.
+    """
+    taken = {*steps.inputs, *(dst for dst, _, _ in steps)}
+    steps = in_means(steps, *tried(steps, values, fewer), taken)
+    whole, axes = tried(steps, values, fewer)
+    share, has = fresh("share_of_rows", taken), fresh("has_rows", taken)
+    lines: list[Line] = []
+    parts: dict[str, str] = {}   # registers that are parts: their values here
+    added: dict[str, str] = {}
+
+    def total(a: Any) -> Any:
+        """The register, added up where it is a part."""
+        if a in parts and a not in added:
+            lines.append((a, "allreduce", (parts[a],)))
+            added[a] = a
+        return a
+
+    for line in steps:
+        dst, op, args = line
+        names = [*registers(args)]
+        if any(a in axes for a in names):
+            args = tuple(total(a) if isinstance(a, str) else a for a in args)
+            how = taken_together(line, whole, axes)
+            if how == "rows":
+                lines.append((dst, op, args))
+                continue
+            parts[dst], local = fresh(f"{dst}_here", taken), fresh(f"{dst}_of_rows", taken)
+            lines += [(local, op, args), (parts[dst], "mul", (local, share if how == "mean" else has))]
+        elif not any(a in parts for a in names):
+            lines.append(line)
+        elif passes_parts(op, args, parts):
+            given = []
+            for a in args:
+                if a in parts or op not in ("add", "subtract"):
+                    given.append(parts.get(a, a) if isinstance(a, str) else a)
+                elif isinstance(a, str):  # what all have is added once
+                    given.append(fresh(f"{a}_here", taken))
+                    lines.append((given[-1], "divide", (a, float(size))))
+                else:
+                    given.append(a / size)
+            parts[dst] = fresh(f"{dst}_here", taken)
+            lines.append((parts[dst], op, tuple(given)))
+        else:
+            lines.append((dst, op, tuple(total(a) if isinstance(a, str) else a for a in args)))
+    if loss not in parts:
+        parts[loss] = fresh(f"{loss}_here", taken)
+        lines.append((parts[loss], "divide", (loss, float(size))))
+        added[loss] = loss
+    for name in (loss, *kept):
+        total(name)
+    return SharedList(WengertList(lines), parts[loss], share, has)
+
+
+def passes_parts(op: str, args: tuple, parts: Collection[str]) -> bool:
+    """Whether a line is linear in the arguments that are parts."""
+    which = [k for k, a in enumerate(args) if isinstance(a, str) and a in parts]
+    return op in LINEAR and (op in ("add", "subtract") or which == [0] or op == "mul" and len(which) == 1)
+
+
+def in_means(steps: WengertList, whole: Mapping[str, Any], axes: Mapping[str, tuple], taken: set[str]) -> WengertList:
+    """The list with each variance over rows, and what is centered over them, as means: E(x − E x)² and x − E x."""
+    lines: list[Line] = []
+    for dst, op, args in steps:
+        if op not in ("var", "centered") or args[0] not in axes:
+            lines.append((dst, op, args))
+            continue
+        x, axis, *rest = (*args, None) if len(args) == 1 else args
+        over = range(np.ndim(whole[x])) if axis is None else np.ravel(axis) % np.ndim(whole[x])
+        if axes[x][0] not in over or len(rest) > 1:
+            lines.append((dst, op, args))
+            continue
+        mean = fresh(f"{dst}_mean", taken)
+        apart = fresh(f"{dst}_apart", taken) if op == "var" else dst
+        lines += [(mean, "mean", (x, axis, True)), (apart, "subtract", (x, mean))]
+        if op == "var":
+            square = fresh(f"{dst}_square", taken)
+            lines += [(square, "square", (apart,)), (dst, "mean", (square, axis, *rest))]
+    return WengertList(lines)
+
+
+def tried(steps: WengertList, values: Mapping[str, Any], two: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, tuple]]:
+    """The values for three rows, and of each register with rows their axis, and how many entries a row has along it."""
+    random = np.random.default_rng(0)
+    moved = {name: x + random.normal(0, 0.1, x.shape).astype(x.dtype) for name, x in values.items()
+             if name not in two and isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.ndim}
+    values = {**values, **moved}  # at a beginning of zeros every line would seem to do everything
+    with np.errstate(all="ignore"):
+        whole = eval(steps, values)
+        fewer = eval(steps, values | two)
+    axes = {}
+    for name, x in whole.items():
+        a, b = np.shape(x), np.shape(fewer[name])
+        if a != b:
+            k = next((k for k in range(len(a)) if len(a) == len(b) and a[k] != b[k]), 0)
+            if len(a) != len(b) or a[k] * 2 != b[k] * ROWS or a[:k] + a[k + 1:] != b[:k] + b[k + 1:]:
+                raise XManError(f"{name!r} has shape {a} for three rows and {b} for two, so workers cannot share its rows")
+            axes[name] = k, a[k] // ROWS
+    return whole, axes
+
+
+def taken_together(line: Line, whole: Mapping[str, Any], axes: Mapping[str, tuple]) -> str:
+    """Whether a line gives "rows", each of its own, their "sum" or their "mean". XManError where it does something else."""
+    dst, op, args = line
+
+    def of(start: int, stop: int) -> Any:
+        def piece(a: Any) -> Any:
+            if not isinstance(a, str) or a not in axes:
+                return whole[a] if isinstance(a, str) else a
+            axis, m = axes[a]
+            return whole[a][(slice(None),) * axis + (slice(start * m, stop * m),)]
+        with np.errstate(all="ignore"):
+            return ops.G[op](*map(piece, args))
+
+    first, last, out = of(0, 2), of(2, ROWS), whole[dst]
+    if dst in axes:
+        if (hasattr(out, "tocsr") and axes[dst][0] == 0) or alike(np.concatenate([first, last], axes[dst][0]), out):
+            return "rows"
+    else:
+        found = [how for how, made in (("sum", first + last), ("mean", (2 * first + last) / ROWS)) if alike(made, out)]
+        if found:
+            return found[-1] if op == "mean" else found[0]
+    raise XManError(f"{shown(line)}: it takes rows together by more than a sum or a mean, so workers cannot share them; train by "
+                    "one worker, without --accumulate")
+
+
+def alike(made: Any, out: Any) -> bool:
+    """Whether both are equal but for rounding."""
+    made, out = np.asarray(made, float), np.asarray(out, float)
+    scale = np.max(np.abs(out), initial=0.0, where=np.isfinite(out))
+    return made.shape == out.shape and np.allclose(made, out, 1e-3, 1e-4 * scale, equal_nan=True)
+
+
+def fresh(name: str, taken: set[str]) -> str:
+    """The name, with as many _ at its end as it takes that it is not taken; it then is."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name

@@ -1,0 +1,212 @@
+"""Rows that do not fit into memory: read block by block, shuffled in windows of blocks, one window ahead of the steps."""
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import XManError
+from ..tables import Prepared
+from .draws import Draws
+
+MEMORY = 256  # megabytes of rows that a stream may hold
+ALL = 0, 10, 0  # tenths of the rows, and the seed of who is in them
+COPIES = 6    # windows' worth that is held at once: one is taken from while another is read and shuffled, with what that takes
+
+Read = Callable[[int], tuple[np.ndarray, np.ndarray]]
+
+
+class Stream:
+    """Rows with targets, in blocks that can be read again. Made by `stream`; given to fit, evaluate and predict as data.
+
+    rows: how many. X, y: the first of them. sizes: rows of each block. read: a block by its number, (X, y). ordered: whether
+    blocks have to be read one after another, as those of a CSV file. window: rows that are shuffled together.
+    prepared: what made rows of numbers of a table. name: what tells these rows from others, for checkpoints.
+    """
+
+    def __init__(self, read: Read, sizes: Iterable[int], memory: float = MEMORY, ordered: bool = False, name: str = "",
+                 prepared: Prepared | None = None, some: tuple = ALL):
+        self.source, self.name, self.prepared, self.ordered, self.some = read, name, prepared, ordered, some
+        whole = np.fromiter(sizes, int)
+        self.starts, self.whole, self.memory = np.cumsum([0, *whole[:-1]]), whole, memory
+        if some != ALL:
+            self.sizes = np.array([drawn_by_number(start, n, *some).sum() for start, n in zip(self.starts, whole, strict=True)])
+            self.name += f" {some}"
+        else:
+            self.sizes = whole
+        self.rows = int(self.sizes.sum())
+        if not self.rows:
+            raise XManError("the stream has no rows")
+        self.X, self.y = (a[:ROWS].copy() for a in self.block(int(np.argmax(self.sizes > 0))))
+        each = self.X[:1].nbytes + self.y[:1].nbytes
+        self.window = max(1, int(memory * 1e6 / COPIES / each))
+        if self.sizes.max() > self.window:
+            most = int(self.sizes.max())
+            raise XManError(f"a block of {most:,} rows takes {most * each / 1e6:,.3g} MB, and {COPIES} have to fit into "
+                            f"{memory:g} MB: allow more, or write files with smaller row groups")
+
+    def part(self, seed: int, begin: int, end: int) -> Stream:
+        """The rows that a draw by their numbers puts into these tenths of all."""
+        return Stream(self.source, self.whole, self.memory, self.ordered, self.name, self.prepared, (begin, end, seed))
+
+    def block(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """X and y of a block. XManError where they hold something else than finite numbers."""
+        X, y = map(np.asarray, self.source(k))
+        begin, end, seed = self.some
+        if self.some != ALL:
+            here = drawn_by_number(self.starts[k], len(y), begin, end, seed)
+            X, y = X[here], y[here]
+        if len(X) != len(y) or len(y) != self.sizes[k]:
+            raise XManError(f"block {k + 1} of the stream has {len(X)} rows and {len(y)} targets, and had {self.sizes[k]} before")
+        for word, a in ("X", X), ("y", y):
+            if a.dtype.kind not in "biuf":
+                raise XManError(f"block {k + 1} of the stream: {word} holds {a.dtype}, not numbers; labels are their places "
+                                "among the classes")
+            if a.dtype.kind == "f" and not np.isfinite(a).all():
+                raise XManError(f"block {k + 1} of the stream: {word} holds NaN or infinity, in its row "
+                                f"{int(np.argwhere(~np.isfinite(a))[0][0]) + 1}")
+        return X, y
+
+    def batches(self, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """All rows in their order, in batches of at most so many."""
+        for k in np.flatnonzero(self.sizes):
+            X, y = self.block(int(k))
+            for start in range(0, len(y), size):
+                yield X[start:start + size], y[start:start + size]
+
+
+ROWS = 3  # that a stream shows of itself
+
+
+def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> np.ndarray:
+    """Which rows of these numbers a draw puts into the tenths from begin to end; a row's does not depend on the others'."""
+    lot = Draws(seed, 0, np.arange(start, start + rows)).random((rows,))
+    return (10 * lot >= begin) & (10 * lot < end)
+
+
+class Window(NamedTuple):
+    """Blocks that are shuffled together: their numbers, those of their rows, and the order in which these are taken."""
+    blocks: np.ndarray
+    rows: np.ndarray
+    order: np.ndarray
+
+
+class Streamed:
+    """The minibatches of a stream, as `Minibatches` has them: where all rows are one window, the very same."""
+
+    def __init__(self, data: Stream, size: int, seed: int, mine: Callable[[int], slice] = slice):
+        self.data, self.rows, self.size, self.seed, self.mine = data, data.rows, size, seed, mine
+        self.count = -(-self.rows // size)
+        self.begin = np.cumsum([0, *data.sizes[:-1]])
+
+    def windows(self, number: int) -> Iterator[Window]:
+        """Those of an epoch: blocks in an order that is drawn, as many as a window holds, and their rows in another."""
+        random, sizes = np.random.default_rng([self.seed, number]), self.data.sizes
+        if self.rows <= self.data.window:
+            order = np.arange(self.rows) if self.count == 1 else random.permutation(self.rows)
+            yield Window(np.arange(len(sizes)), np.arange(self.rows), order)
+            return
+        blocks, held = np.arange(len(sizes)) if self.data.ordered else random.permutation(len(sizes)), 0
+        first = 0
+        for k in range(len(blocks) + 1):
+            if k == len(blocks) or held + sizes[blocks[k]] > self.data.window:
+                some = blocks[first:k]
+                rows = np.concatenate([np.arange(self.begin[b], self.begin[b] + sizes[b]) for b in some])
+                yield Window(some, rows, random.permutation(len(rows)))
+                first, held = k, 0
+            held += sizes[blocks[k]] if k < len(blocks) else 0
+
+    def epoch(self, number: int, first: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """X, y and the numbers of this worker's rows, for each minibatch from `first` on."""
+        held: Any = None
+        with ThreadPoolExecutor(1) as reader:
+            windows = self.wanted(number, first)
+            ahead = reader.submit(self.taken, *next(windows), first)
+            while ahead:
+                X, y, numbers, ends = ahead.result()
+                after = next(windows, None)
+                ahead = reader.submit(self.taken, *after, first) if after else None
+                start = 0
+                for end, whole in ends:
+                    some = X[start:end], y[start:end], numbers[start:end]
+                    some = tuple(map(np.concatenate, zip(held, some, strict=True))) if held else some
+                    held = None if whole else some
+                    if whole:
+                        yield some
+                    start = end
+
+    def wanted(self, number: int, first: int) -> Iterator[tuple[int, Window]]:
+        """The windows of an epoch with rows of its minibatches from `first` on, each with how many rows come before it."""
+        at = 0
+        for window in self.windows(number):
+            if at + len(window.rows) > first * self.size:
+                yield at, window
+            at += len(window.rows)
+
+    def taken(self, at: int, window: Window, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[int, bool]]]:
+        """The rows of a window that this worker takes, in their order, with the end of each minibatch, and whether it ends here.
+
+        at: rows of the epoch before the window. first: the minibatch from which on they are wanted.
+        """
+        places, ends, size, n = [], [], self.size, len(window.rows)
+        for batch in range(max(first, at // size), -(-(at + n) // size)):
+            rows = min(size, self.rows - batch * size)
+            mine = self.mine(rows)
+            low, high = (min(max(batch * size + x - at, 0), n) for x in (mine.start or 0, mine.stop))
+            places.append(np.arange(low, high))
+            ends.append(batch * size + rows <= at + n)
+        order = window.order[np.concatenate(places)]
+        X, y = (np.empty((len(order), *a.shape[1:]), a.dtype) for a in (self.data.X, self.data.y))
+        by_row, stops = np.argsort(order), np.cumsum(self.data.sizes[window.blocks])
+        for k, stop, here in zip(window.blocks, stops, np.split(by_row, np.searchsorted(order, stops[:-1], sorter=by_row)),
+                                 strict=True):
+            if len(here):
+                A, b = self.data.block(int(k))
+                row = order[here] - stop + len(b)
+                X[here], y[here] = A[row], b[row]
+        return X, y, window.rows[order], list(zip(np.cumsum([*map(len, places)]).tolist(), ends, strict=True))
+
+
+def of_arrays(X: Any, y: Any, memory: float, rows: int | None = None) -> Stream:
+    """A stream of two arrays, such as memory maps, of which a block is in memory while it is copied."""
+    if len(X) != len(y):
+        raise XManError(f"X has {len(X)} rows and y {len(y)}; they need the same number of rows")
+    each = max(1, X[:1].nbytes + y[:1].nbytes)
+    rows = rows or max(1, int(memory * 1e6 / COPIES / 16 / each))
+
+    def read(k: int) -> tuple[np.ndarray, np.ndarray]:
+        found = tuple(np.array(a[k * rows:(k + 1) * rows]) for a in (X, y))
+        for a in (X, y):
+            if isinstance(a, np.memmap) and a.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
+                a._mmap.madvise(mmap.MADV_DONTNEED)  # else the pages that were read stay until others need the memory
+        return found
+
+    sizes = [min(rows, len(y) - start) for start in range(0, len(y), rows)]
+    return Stream(read, sizes, memory, name=f"arrays {X.shape} {y.shape}")
+
+
+def of_batches(source: Callable[[], Iterable] | Iterable, memory: float) -> Stream:
+    """A stream of batches (X, y), which can be gone through again and again; they are counted first."""
+    if isinstance(source, Iterator):
+        raise XManError("an iterator can be gone through once; give a function that makes a new one, or a list")
+    again = source if callable(source) else lambda: source
+    return Stream(InTurn(again), [len(y) for _, y in again()], memory, ordered=True, name="batches")
+
+
+class InTurn:
+    """Blocks of what can only be read from its beginning: the next one is at hand, an earlier one begins anew."""
+
+    def __init__(self, again: Callable[[], Iterable]):
+        self.again, self.next, self.blocks = again, 0, iter(())
+
+    def __call__(self, k: int) -> Any:
+        if k < self.next or not self.next:
+            self.next, self.blocks = 0, iter(self.again())
+        for block in self.blocks:
+            self.next += 1
+            if self.next > k:
+                return block
+        raise XManError(f"the stream ended after {self.next} blocks, and had {k + 1} before")

@@ -1,0 +1,90 @@
+"""Workers: the processes that one launcher started to train together, by MPI; without one, this process alone."""
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from ops import reductions
+
+from ..errors import extra
+
+SIZES = "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE"  # what launchers tell their processes
+TIMEOUT = 60.0  # seconds
+
+
+class Workers:
+    """rank: the number of this process, from 0, of `size`. waiting: since when this one waits for the others, if it does."""
+
+    def __init__(self, comm: Any = None):
+        self.comm, self.rank, self.size = comm, comm.rank if comm else 0, comm.size if comm else 1
+        self.waiting, self.timeout = 0.0, TIMEOUT
+
+    def total(self, x: Any) -> Any:
+        """Σ of x over all workers, in a new buffer, the same bits for each of them and whoever came first."""
+        whole = np.array(x, order="C")
+        self.reduce(whole)
+        return whole if isinstance(x, np.ndarray) else whole[()]
+
+    def reduce(self, buffer: np.ndarray) -> None:
+        """Make of the buffer Σ of all workers' buffers."""
+        if self.comm:
+            from mpi4py import MPI
+            self.waiting = time.monotonic()
+            self.comm.Allreduce(MPI.IN_PLACE, buffer)
+            self.waiting = 0.0
+
+    def gathered(self, x: Any) -> list[Any]:
+        """What each of the workers has, in their order."""
+        return self.comm.allgather(x) if self.comm else [x]
+
+    def watch(self) -> None:
+        """End the job when this worker has waited too long: MPI itself waits for ever."""
+        while True:
+            time.sleep(min(1.0, self.timeout / 4))
+            since = self.waiting
+            if since and time.monotonic() - since > self.timeout:
+                self.abort(f"worker {self.rank + 1} of {self.size} has waited {self.timeout:g} s for the others: one of them "
+                           "hangs, or is that much slower; --timeout says how long to wait")
+
+    def abort(self, sentence: str, status: int = 1) -> None:
+        """End the processes of all workers at once."""
+        print(f"xman: {sentence}", file=sys.stderr, flush=True)
+        threading.Timer(5.0, os._exit, [status]).start()  # where MPI itself hangs
+        self.comm.Abort(status)
+
+    def uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """What a worker that fails does, in place of waiting for the others at its end, who wait for it."""
+        sys.__excepthook__(kind, error, trace)
+        self.abort(f"worker {self.rank + 1} of {self.size} has failed, which ends the others too")
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """A context in which the operator allreduce adds up over the workers."""
+        reductions.TOTALS.append(self.total)
+        try:
+            yield
+        finally:
+            reductions.TOTALS.pop()
+
+
+@functools.cache
+def workers() -> Workers:
+    """Those that this process is one of."""
+    loaded = getattr(sys.modules.get("mpi4py.MPI"), "COMM_WORLD", None)
+    if not loaded and all(os.environ.get(name, "1") == "1" for name in SIZES):
+        return Workers()
+    comm = loaded or extra("mpi4py.MPI", "mpi", "training by several workers").COMM_WORLD
+    found = Workers(comm if comm.size > 1 else None)
+    if found.comm:
+        sys.excepthook = found.uncaught
+        threading.Thread(target=found.watch, daemon=True).start()
+    return found

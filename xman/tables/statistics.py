@@ -1,0 +1,58 @@
+"""What is to be known of a column before lines are written for it: found in one pass over pieces of it, which are merged."""
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from ops.indexing import split_words
+
+from .kinds import SAMPLE
+
+
+class Moments(NamedTuple):
+    """Of each column of numbers: how many are finite, their mean, Σ (x − mean)², and how many are not finite."""
+    count: np.ndarray
+    mean: np.ndarray
+    squares: np.ndarray
+    missing: np.ndarray
+
+    def __add__(self, other: Moments) -> Moments:  # type: ignore[override]
+        """Those of both pieces together (Chan, Golub and LeVeque 1979, eqs. 2.1)."""
+        n = self.count + other.count
+        apart, part = other.mean - self.mean, other.count / np.maximum(n, 1)
+        return Moments(n, self.mean + apart * part, self.squares + other.squares + apart ** 2 * part * self.count,
+                       self.missing + other.missing)
+
+    def deviation(self) -> np.ndarray:
+        """The standard deviation of each; where all numbers are equal their size, or 1 where that is less."""
+        found = np.sqrt(self.squares / np.maximum(self.count, 1))
+        return np.where(found > 1e-12 * np.abs(self.mean), found, np.maximum(1.0, np.abs(self.mean)))
+
+
+def moments(X: np.ndarray) -> Moments:
+    """Those of X (rows, columns)."""
+    known = np.isfinite(X)
+    count = known.sum(0)
+    mean = np.where(known, X, 0.0).sum(0) / np.maximum(count, 1)
+    return Moments(count, mean, (np.where(known, X - mean, 0.0) ** 2).sum(0), len(X) - count)
+
+
+class Words(NamedTuple):
+    """Of a column of text: how many of its cells have each word, or how often each character occurs; and the longest cell."""
+    counts: Counter
+    longest: int
+    several: bool  # words in most cells
+
+    def __add__(self, other: Words) -> Words:  # type: ignore[override]
+        return Words(self.counts + other.counts, max(self.longest, other.longest), self.several)
+
+
+def words_of(array: np.ndarray, characters: int, several: bool | None = None) -> Words:
+    """Those of strings, of which so many characters are read. several: whether cells hold several words, if it is known."""
+    cells = array.tolist()
+    several = sum(" " in cell for cell in cells[:SAMPLE]) > len(cells[:SAMPLE]) / 2 if several is None else several
+    n = min(characters, max(map(len, cells), default=0))
+    counted = (word for cell in cells for word in {*split_words(cell)}) if several else "".join(cell[:n] for cell in cells)
+    return Words(Counter(counted), n, several)

@@ -1,0 +1,172 @@
+"""Many tangents at once: an array with a first axis for the directions, which the rules do not see."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ops import G, f
+from ops.derived import Traced
+from ops.table import ELEMENTWISE
+
+from .arraylike import ArrayLike
+
+
+class Directions(ArrayLike):
+    """n tangents of one shape. value: of shape (n, *shape), an array or an ArrayLike; an operator is computed
+    for all n.
+
+    Where RULES say how, by one operator; else by n of them. has_zeros: as of a seed, for `Masked.seed`.
+    """
+
+    __slots__ = "value", "level"
+    has_zeros = True
+
+    def __init__(self, value: Any):
+        self.value, self.level = value, next(Traced.levels)
+
+    shape = property(lambda self: self.value.shape[1:])
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: int(np.prod(self.shape)))
+
+    def record(self, op: str, args: tuple) -> Any:
+        rule = RULES.get(op) or (aligned if op in ELEMENTWISE or isinstance(G[op], np.ufunc) else None)
+        found = rule(op, *args) if rule else None
+        return Directions(one_by_one(op, *args) if found is None else found)
+
+
+def is_many(x: Any) -> bool:
+    return type(x) is Directions
+
+
+def count(args: tuple) -> int:
+    return next(a.value.shape[0] for a in args if is_many(a))
+
+
+def one_by_one(op: str, *args: Any) -> Any:
+    return f.stack(0, *[getattr(f, op)(*[f.getitem(a.value, k) if is_many(a) else a for a in args])
+                        for k in range(count(args))])
+
+
+def with_axes(x: Any, ndim: int) -> Any:
+    """What is within, with ones after the first axis where x has fewer axes than that."""
+    if not is_many(x) or x.ndim >= ndim:
+        return x.value if is_many(x) else x
+    return f.reshape(x.value, (x.value.shape[0], *(1,) * (ndim - x.ndim), *x.shape))
+
+
+def aligned(op: str, *args: Any) -> Any:
+    ndim = max(len(np.shape(a)) for a in args if not isinstance(a, tuple))
+    return getattr(f, op)(*[with_axes(a, ndim) for a in args])
+
+
+def shape_like(like: Any) -> tuple:
+    return like if isinstance(like, tuple) else tuple(np.shape(like))
+
+
+def broadcast(op: str, x: Any, like: Any, axis: tuple = ()) -> Any:
+    if not is_many(x):
+        return f.broadcast(f.broadcast(x, shape_like(like), axis), (count((like,)), *shape_like(like)))
+    if axis != ():
+        shape = shape_like(like)
+        gone = {a % len(shape) for a in axis}
+        kept = iter(x.shape)
+        x = Directions(f.reshape(x.value,
+                                 (x.value.shape[0], *(1 if k in gone else next(kept)
+                                                      for k in range(len(shape))))))
+    wanted = (x.value.shape[0], *shape_like(like))
+    return x.value if x.value.shape == wanted else f.broadcast(with_axes(x, len(wanted) - 1), wanted)
+
+
+def unbroadcast(op: str, x: Any, like: Any, axis: tuple = ()) -> Any:
+    if axis != () or not is_many(x):
+        return None
+    have, want = x.shape, shape_like(like)
+    extra = len(have) - len(want)
+    if extra < 0:
+        return broadcast(op, x, like)
+    added = *range(1, extra + 1), *(1 + extra + i for i, n in enumerate(want) if n == 1 != have[extra + i])
+    return f.reshape(f.sum(x.value, added, True), (x.value.shape[0], *want)) if added else x.value
+
+
+def reduction(op: str, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return getattr(f, op)(x.value, tuple(a % x.ndim + 1 for a in axes), keepdims)
+
+
+def reshape(op: str, x: Any, like: Any) -> Any:
+    return f.reshape(x.value, (x.value.shape[0], *shape_like(like))) if is_many(x) else None
+
+
+def transpose(op: str, x: Any, axes: Any = None) -> Any:
+    axes = range(x.ndim)[::-1] if axes is None else axes
+    return f.transpose(x.value, (0, *(a % x.ndim + 1 for a in axes)))
+
+
+def mT(op: str, x: Any) -> Any:
+    return f.mT(x.value)
+
+
+def stays(keys: tuple) -> bool:
+    """Whether a slice before the keys leaves the axes of the result in their order."""
+    places = [k for k, key in enumerate(keys) if not isinstance(key, slice) and key is not None
+              and key is not Ellipsis]
+    arrays = any(not isinstance(keys[k], (int, np.integer)) for k in places)
+    return not any(map(is_many, keys)) and (not arrays
+                                            or places == [*range(places[0], places[0] + len(places))])
+
+
+def getitem(op: str, x: Any, *keys: Any) -> Any:
+    return f.getitem(x.value, slice(None), *keys) if is_many(x) and stays(keys) else None
+
+
+def scatter_add(op: str, d: Any, like: Any, *keys: Any) -> Any:
+    if not is_many(d) or not stays(keys):
+        return None
+    return f.scatterAdd(d.value, f.broadcast(0.0, (d.value.shape[0], *shape_like(like))), slice(None), *keys)
+
+
+def take(op: str, x: Any, indices: Any, axis: int | None = None) -> Any:
+    return None if axis is None or not is_many(x) or is_many(indices) else f.take(x.value, indices,
+                                                                                  axis % x.ndim + 1)
+
+
+def joined(op: str, axis: int, *arrays: Any) -> Any:
+    n, ndim = count(arrays), len(np.shape(arrays[0])) + (op == "stack")
+    return getattr(f, op)(axis % ndim + 1, *[a.value if is_many(a) else f.broadcast(a, (n, *np.shape(a)))
+                                             for a in arrays])
+
+
+def part(op: str, x: Any, i: int, axis: int, *arrays: Any) -> Any:
+    axis %= x.ndim
+    sizes = [np.shape(a)[axis] for a in arrays]
+    return f.getitem(x.value, *(slice(None),) * (axis + 1), slice(sum(sizes[:i]), sum(sizes[:i + 1])))
+
+
+def dot(op: str, a: Any, b: Any) -> Any:
+    """The product with a matrix that all directions share is one product."""
+    if is_many(a) and is_many(b) or not len(np.shape(a)) or not len(np.shape(b)):
+        return None
+    left, right = len(np.shape(a)), len(np.shape(b))
+    if is_many(a):
+        if right > 2 or left > 2:
+            return f.dot(with_axes(a, max(left, right)), b)
+        if left == 1:
+            return f.dot(a.value, b) if right < 3 else None
+        n, rows, inner = a.value.shape
+        return f.reshape(f.dot(f.reshape(a.value, (n * rows, inner)), b), (n, rows, *np.shape(b)[1:]))
+    if right == 1:
+        return f.dot(b.value, f.transpose(a)) if left <= 2 else None
+    if left > 2 or right > 2:
+        return f.dot(a, with_axes(b, max(left, right)))
+    n, inner, columns = b.value.shape
+    side = f.reshape(f.transpose(b.value, (1, 0, 2)), (inner, n * columns))
+    found = f.reshape(f.dot(a, side), (*np.shape(a)[:-1], n, columns))
+    return f.transpose(found, (1, 0, 2)) if left == 2 else found
+
+
+RULES = {"broadcast": broadcast, "unbroadcast": unbroadcast, "sum": reduction, "mean": reduction,
+         "reshape": reshape,
+         "transpose": transpose, "mT": mT, "getitem": getitem, "scatterAdd": scatter_add, "take": take,
+         "concat": joined,
+         "stack": joined, "part": part, "dot": dot}

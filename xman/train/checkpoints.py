@@ -1,0 +1,113 @@
+"""What a run writes to its checkpoint, and how it goes on from one."""
+from __future__ import annotations
+
+import functools
+import os
+import time
+import zlib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import XManError
+from ..files import Model
+from ..files import container as checkpoints
+from ..wengert import WengertList
+
+FORMAT = 3  # of checkpoints
+
+
+@dataclass
+class State:
+    """Everything that a run has to remember between two steps: there it is whole.
+
+    arrays: the parameters and their moments by register; each step overwrites them. begun: a copy of them from the
+    beginning of the epoch, which holds when a minibatch of it is done.
+    """
+    arrays: dict[str, np.ndarray]
+    begun: dict[str, np.ndarray]
+    epoch: int = 1      # the one under way
+    batch: int = 0      # the minibatches of it that are done
+    t: int = 0          # the steps taken altogether
+    loss: float = 0.0   # Σ loss · rows over the minibatches of the epoch
+    best: dict[str, np.ndarray] = field(default_factory=dict)
+    best_epoch: int = 0
+    history: tuple = ()
+
+
+class Checkpointed:
+    """A run, as far as it is written and read: its attributes are those of `Run`."""
+
+    def save(self, state: State) -> None:
+        """Write the state, and the model that the best parameters so far make, to the checkpoint, if there is one.
+
+        Of several workers the first does, beside its next steps, for which the others would wait.
+        """
+        if self.checkpoint and not self.workers.rank:
+            self.written()
+            self.saved = time.monotonic()
+            arrays = {f"{'parameters' if n in self.kept else 'moments'}/{n}": a for n, a in state.arrays.items()}
+            arrays |= {f"begun/{n}": a for n, a in state.begun.items() if state.batch}
+            facts = {key: value for key, value in vars(state).items() if key not in ("arrays", "begun", "best")}
+            model, why = self.model
+            values = model.values | (state.best or self.parameters(state.arrays))
+            write = model._replace(values=values, settings=self.settings | self.content).save
+            facts = {"format": FORMAT, "state": facts, "factors": self.factors(state.t), "engine": self.begun_with, **why}
+            if self.workers.size == 1:
+                write(self.checkpoint, arrays, **facts)
+            else:
+                copies = {name: a.copy() for name, a in arrays.items()}
+                self.writing = self.writer.submit(write, self.checkpoint, copies, **facts)
+
+    def written(self) -> None:
+        """Wait for the checkpoint that is being written. XManError where it could not be."""
+        if self.writing:
+            self.writing, writing = None, self.writing
+            writing.result()
+
+    @functools.cached_property
+    def model(self) -> tuple[Model, dict[str, str]]:
+        """What the network is as a model, and why it is none where its feed or its list cannot be one."""
+        try:
+            return self.result({}, self.start(), "").model(), {}
+        except Exception as error:  # of a feed that anybody wrote; the run goes on, and `load` tells it
+            return Model(WengertList(), {}, (), "", (), "", {}), {"no_model": str(error) or type(error).__name__}
+
+    @functools.cached_property
+    def content(self) -> dict[str, int]:
+        """A number for the list with its sizes, so that another is recognised."""
+        sizes = [(name, a.shape, str(a.dtype)) for name, a in self.start().arrays.items()]
+        return {"content": zlib.crc32(f"{self.alone.steps} {sizes}".encode())}
+
+    def factors(self, t: int) -> list[float]:
+        """What the schedule has given at a few steps up to t."""
+        return [self.factor(s) for s in sorted({1, t // 2, t}) if 0 < s <= t] if self.schedule else []
+
+    def resumed(self, path: str | Path) -> State:
+        """The state that the checkpoint holds. XManError where it belongs to another model, other data or settings."""
+        arrays, facts = checkpoints.restore(path)
+        other = f"the checkpoint {path} is of another version of xman{{}}; move it away to begin anew"
+        if facts.get("format") != FORMAT:
+            raise XManError(other.format(""))
+        for key, wanted in (self.settings | self.content).items():
+            if (found := facts.get("settings", {}).get(key)) != wanted:
+                what = ({"content": "another model or another rule", "digest": "other data"}[key] if key in ("content", "digest")
+                        else f"a run with {key} {found}, not {wanted}")
+                raise XManError(f"the checkpoint {path} is of {what}; give this run another file, or move that one away")
+        state = self.start()
+        try:
+            for name, a in state.arrays.items():
+                a[...] = arrays[f"{'parameters' if name in self.kept else 'moments'}/{name}"]
+                state.begun[name][...] = arrays[f"begun/{name}"] if facts["state"]["batch"] else a
+            best = {n: arrays[f"values/{n}"] for n in self.kept if facts["state"]["best_epoch"]}
+            state = State(state.arrays, state.begun, best=best, **facts["state"])
+            factors = facts["factors"]
+            if self.engine == os.environ.get("XMAN_ENGINE", "auto") == "auto":
+                self.begun_with = facts.get("engine", "")
+        except (KeyError, TypeError, ValueError) as error:
+            raise XManError(other.format(f": {error}")) from None
+        if factors != self.factors(state.t):
+            raise XManError(f"the checkpoint {path} is of a run with another schedule; give this run another file, or move that "
+                            "one away")
+        return replace(state, history=tuple(state.history))
