@@ -27,7 +27,7 @@ from .. import interpret
 from ..plan import Plan, flops_of
 from ..program import Built, Kind, Program, kind_of
 from ..text import Text, stands_in_text
-from .loops import APPLIED, operators_on_bundles
+from .loops import APPLIED, operators_on_bundles, together
 from .table import (
     CALLED,
     FINITE,
@@ -96,18 +96,15 @@ def expressions(program: Program, kinds: Kinds, text: Text) -> tuple[dict[str, s
     """By register, its line as an expression in JAX; and why not, where JAX makes nothing of it, or not what NumPy makes."""
     import jax
     written, why = {}, {}
-    here = operators_on_bundles(refused, call_text, casts, looked_at)
-
+    here = operators_on_bundles(refused, call_text, casts)
     def follow(known: dict[str, Any]) -> None:
         for line in program.steps:
             dst, op, args = line
             try:
                 why[dst] = "" if op in APPLIED else refused(line, kinds)
-                if op in APPLIED:
-                    written[dst] = text.call(op, here[op], *map(text.literal, args))
-                elif not why[dst]:
-                    written[dst] = call_text(text, op, args, casts(dst, op, args, kinds))
                 if not why[dst]:
+                    written[dst] = (text.call(op, here[op], *map(text.literal, args)) if op in APPLIED else
+                                    call_text(text, op, args, casts(dst, op, args, kinds)))
                     out = builtins.eval(written[dst], dict(text.objects), known)
                     if type(out) not in (int, tuple) and (out.shape, out.dtype, out.weak_type) != (*kinds[dst][:2], False):
                         why[dst] = f"is {out.dtype}{list(out.shape)} to JAX"
@@ -115,22 +112,12 @@ def expressions(program: Program, kinds: Kinds, text: Text) -> tuple[dict[str, s
                 raise  # of a clock
             except Exception as error:  # whatever it is, the operator's own function has the line
                 why[dst] = lack_of("JAX", error)
-            if op in APPLIED and dst not in kinds and not why[dst]:
-                known[dst] = out
-            elif dst in kinds:
+            if dst in kinds or op in APPLIED and not why[dst]:
                 known[dst] = jax.numpy.zeros(*kinds[dst][:2]) if why[dst] else out
 
     given = {*program.original.inputs, *program.constants}
     jax.eval_shape(follow, {x: jax.ShapeDtypeStruct(*kinds[x][:2]) for x in given if x in kinds})
-    why = {dst: reason for dst, reason in why.items() if reason}
-    if any(op in APPLIED and dst in why for dst, op, _ in program.steps):  # no bundle goes from JAX to NumPy or back
-        why |= {dst: why.get(dst, "is of a bundle that NumPy has") for dst, op, _ in program.steps if op in APPLIED}
-    return written, why
-
-
-def looked_at(op: str, args: tuple, kinds: Kinds) -> str:
-    """Why a line of a loop is not for JAX: NumPy has the last word on its values, and cannot be asked in the midst of a loop."""
-    return "may raise for a value" if op in FINITE or any(True for _ in indices(op, args, kinds)) else ""
+    return written, together(program.steps, {dst: reason for dst, reason in why.items() if reason})
 
 
 def refused(line: Line, kinds: Kinds) -> str:

@@ -10,13 +10,14 @@ import numpy as np
 from ops import G
 from ops.loops.bodies import Function
 
-from ..program import kind_of
+from ...wengert import Steps
+from ..program import Kind, kind_of
 from ..text import Text
+from .table import FINITE, indices
 
 
-def operators_on_bundles(refused: Callable, call_text: Callable, casts: Callable, needs_a_look: Callable) -> dict[str, Callable]:
-    """The operators on bundles, made of the engine's own: why a line is not for JAX, its text, its casts, and whether it is
-    looked at."""
+def operators_on_bundles(refused: Callable, call_text: Callable, casts: Callable) -> dict[str, Callable]:
+    """The operators on bundles, made of the engine's own: why a line is not for JAX, its text and its casts."""
     import jax
     from jax import lax
     from jax import numpy as jnp
@@ -34,7 +35,7 @@ def operators_on_bundles(refused: Callable, call_text: Callable, casts: Callable
                 if op in APPLIED:
                     env[dst] = found[op](*[env[a] if isinstance(a, str) else a for a in args])
                     continue
-                if reason := refused((dst, op, args), kinds) or needs_a_look(op, args, kinds):
+                if reason := refused((dst, op, args), kinds) or looked_at(op, args, kinds):
                     raise ValueError(f"{dst} of {name} {reason}")
                 call = call_text(text, op, args, casts(dst, op, args, kinds))
                 env[dst] = builtins.eval(call, dict(text.objects), env)
@@ -58,6 +59,18 @@ def operators_on_bundles(refused: Callable, call_text: Callable, casts: Callable
         "call": lambda function, args: body(function)(*args),
         "cond": lambda c, yes, no, args: lax.cond(c.astype(bool), body(yes), body(no), *args)}
     return dict(found)
+
+
+def looked_at(op: str, args: tuple, kinds: Mapping[str, Kind]) -> str:
+    """Why a line of a loop is not for JAX: NumPy has the last word on its values, and cannot be asked in the midst of a loop."""
+    return "may raise for a value" if op in FINITE or any(True for _ in indices(op, args, kinds)) else ""
+
+
+def together(steps: Steps, why: dict[str, str]) -> dict[str, str]:
+    """`why` for all lines on bundles where it is for one: no bundle goes from JAX to NumPy or back."""
+    if not any(op in APPLIED and dst in why for dst, op, _ in steps):
+        return why
+    return why | {dst: why.get(dst, "is of a bundle that NumPy has") for dst, op, _ in steps if op in APPLIED}
 
 
 APPLIED = ("bundle", "item", "scan", "call", "cond")
