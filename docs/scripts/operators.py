@@ -66,7 +66,7 @@ def homes() -> dict[str, str]:
     """The file of ops that has the row of each operator: the first in which its name stands as a string."""
     found: dict[str, str] = {}
     for family in FAMILIES:
-        for node in ast.walk(ast.parse(Path(ops.__file__).with_name(f"{family}.py").read_text("utf-8"))):
+        for node in ast.walk(ast.parse(Path(ops.__file__).parent.joinpath(f"{family}.py").read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.setdefault(node.value, family)
     return found
