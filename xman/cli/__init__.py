@@ -6,7 +6,7 @@ import sys
 import time
 
 from ..errors import XManError, extra
-from ..scale import workers
+from ..scale.workers import workers
 from ..show.terminal import spell_out
 
 
@@ -23,7 +23,7 @@ def main() -> None:
         except click.Abort:  # Ctrl-C
             sys.exit(130)
     except XManError as error:
-        if (here := workers.workers()).size > 1:
+        if (here := workers()).size > 1:
             time.sleep(2 * here.rank)  # what all find wrong, the first says
             here.abort(str(error), 2)
         print(f"xman: {error}", file=sys.stderr)

@@ -151,6 +151,21 @@ def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str
     return WengertList(lines[::-1])
 
 
+def exact(steps: WengertList) -> WengertList:
+    """The list with its names as plain strings: a class of one's own may print itself as anything."""
+    if all(type(a) is str for dst, op, args in steps for a in (dst, op, *args) if isinstance(a, str)):
+        return steps
+    name = lambda a: str.__str__(a) if isinstance(a, str) else a
+    return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
+
+
+def signature(x: Any) -> tuple:
+    """What a program depends on: the type of a value, its shape and its precision."""
+    if issubclass(type(x), np.ndarray):  # a traced value is one for isinstance
+        return type(x), x.shape, x.dtype, x.flags.c_contiguous
+    return type(x), np.shape(x), getattr(x, "dtype", None)
+
+
 def on_host(x: Any) -> Any:
     """An array of JAX as one of NumPy; all else as it is."""
     return np.asarray(x) if hasattr(x, "addressable_shards") else x
