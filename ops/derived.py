@@ -151,6 +151,8 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
 
 def unclear(x: Any) -> bool:
     """Whether x has a NaN among its entries, or infinities of both signs."""
+    if isinstance(x, dict):  # the parts of a bundle
+        return any(map(unclear, x.values()))
     if not isinstance(x, float):  # of more than 10,000 entries BLAS would wake its threads
         x = np.vdot(x, x) if getattr(x, "size", 1) < 10_000 else np.add.reduce(x, axis=None)
     return x != x
@@ -158,6 +160,8 @@ def unclear(x: Any) -> bool:
 
 def bare(x: Any) -> Any:
     """The delta or the tangent without where it flows."""
+    if isinstance(x, dict):  # the parts of a bundle
+        return type(x)({i: bare(part) for i, part in x.items()})
     return x.value if isinstance(x, Masked) else x
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
-from ops.table import MANY
+from ops.facts import MANY
 
 from ..errors import XManError
 from ..interpreters import eval
