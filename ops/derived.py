@@ -202,8 +202,8 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     if op == "where":
         flows = [a.where(kind) if type(a) is Masked else nowhere if type(a) is float and a == 0 else None for a in args[1:]]
         return once(lambda: chosen(args[0], *flows)) if flows != [None, None] else None
-    if op == "scale" and type(args[0]) is not Masked and (not isinstance(args[0], Expression) or args[0].slopeless):  # 0 where it is
-        return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
+    if op == "scale" and type(args[0]) is not Masked and (not isinstance(args[0], Expression) or args[0].slopeless):
+        return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))  # 0 where that is 0
     if how == "filled" or how in MOVED and flows[0]:
         final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
         other = lambda a: np.broadcast_to(0.0, a.shape) if final and isinstance(a, Expression) and a.dtype.kind == "f" else a
