@@ -1,6 +1,7 @@
 """The rules that follow from others: back along a tape of what a value, or an adjoint rule, does."""
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -188,6 +189,7 @@ def settles(lines: Iterable, facts: Mapping[str, Facts]) -> bool:
 
 
 Flow = Callable[[], Any] | None
+once = functools.cache  # of a function without arguments: computed when it is first asked for
 MOVED, PRODUCTS, SELECTING = {"moved", "part"}, {"product", "kept"}, {"part", "filled", "chosen", "kept"}  # as Facts has them
 
 
@@ -200,11 +202,11 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     if op == "where":
         flows = [a.where(kind) if type(a) is Masked else nowhere if type(a) is float and a == 0 else None for a in args[1:]]
         return once(lambda: chosen(args[0], *flows)) if flows != [None, None] else None
-    if op == "scale" and type(args[0]) is not Masked and (not isinstance(args[0], Expression) or args[0].flat):  # 0 where it is
-        return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
+    if op == "scale" and type(args[0]) is not Masked and (not isinstance(args[0], Expression) or args[0].slopeless):
+        return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))  # 0 where that is 0
     if how == "filled" or how in MOVED and flows[0]:
         final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
-        other = zeros_like if final else lambda a: a
+        other = lambda a: np.broadcast_to(0.0, a.shape) if final and isinstance(a, Expression) and a.dtype.kind == "f" else a
         share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else other(a) for a in args]))
         flow = once(lambda: f.not_equal(share(), 0.0))
         flow.share, flow.out = share, out  # which is moved on as it is
@@ -225,17 +227,6 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
 def has_final_shape(x: Any) -> bool:
     """Whether it stands for numbers of this shape alone, so that what follows from the shape may be a constant."""
     return getattr(x, "has_zeros", False) or getattr(getattr(x, "tape", None), "exact", False)
-
-
-def zeros_like(a: Any) -> Any:
-    """Zeros of the shape of what stands for floats, which is all of it that a share depends on; anything else as it is."""
-    return np.broadcast_to(0.0, a.shape) if isinstance(a, Expression) and a.dtype.kind == "f" else a
-
-
-def once(compute: Callable) -> Callable:
-    """compute(), when it is first asked for."""
-    known: list = []
-    return lambda: known[0] if known else known.append(compute()) or known[0]
 
 
 def nowhere() -> bool: return False
@@ -264,11 +255,11 @@ def shares(a: Masked, kind: str) -> Any:
 class Traced(Expression):
     """A value that writes the operators it meets on a tape."""
 
-    __slots__ = "value", "tape", "level", "flat"
+    __slots__ = "value", "tape", "level", "slopeless"
     levels = itertools.count(1)  # what is traced later lies within, and is asked first
 
-    def __init__(self, value: Any, tape: list, level: int, flat: bool = False):
-        self.value, self.tape, self.level, self.flat = value, tape, level, flat
+    def __init__(self, value: Any, tape: list, level: int, slopeless: bool = False):
+        self.value, self.tape, self.level, self.slopeless = value, tape, level, slopeless
 
     __class__ = property(lambda self: self.value.__class__)  # a value that asks isinstance takes the same branch
     shape = property(lambda self: np.shape(self.value))

@@ -25,11 +25,11 @@ class f:
 class Expression:
     """Base of all that can stand for an array. A subclass defines `record(op, args)`; the highest `level` is asked.
 
-    flat: whether it is the result of an operator of `FLAT`, so that where it is 0 it stays 0.
+    slopeless: whether it is the result of an operator of `FLAT`, so that where it is 0 it stays 0.
     """
 
     __slots__ = ()
-    level, flat = 0, False
+    level, slopeless = 0, False
     __array_priority__ = 1000
     __hash__ = object.__hash__
     __iter__ = __contains__ = None  # else Python would loop over x[0], x[1], … for ever

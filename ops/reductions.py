@@ -37,14 +37,6 @@ def mean(x, axis=None, keepdims=False):
     return np.add.reduce(x, axis, None, None, keepdims) / (count(x, axis) or math.nan)
 
 
-def mean_of_entries(x, axis=None, keepdims=False):
-    return f.sum(x, axis, keepdims) / f.count(x, axis)
-
-
-def of_mean(out, x, *_):
-    return of_sum(out, x) + np.size(out)
-
-
 def prod(x, axis=None, keepdims=False):
     """Π x over axis; 1 over no entries."""
     return np.multiply.reduce(x, axis=axis, keepdims=keepdims)
@@ -117,8 +109,7 @@ def frobeniusNorm(A):
 
 def floats_of(x):
     """x as an array of floats: integers have no −∞ to begin a maximum with."""
-    x = np.asarray(x)
-    return x if x.dtype.kind == "f" else x.astype(float)
+    return (x := np.asarray(x)).astype(np.result_type(x, 0.0), copy=False)
 
 
 @np.errstate(invalid="ignore", divide="ignore", over="ignore")
@@ -143,10 +134,6 @@ def expDifference(x, y):
     """exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
     e = np.exp(np.subtract(x, y, dtype=np.result_type(x, y, np.float16)))  # of whole numbers without a sign it would wrap round
     return np.where(np.equal(x, y), np.not_equal(x, -np.inf), e).astype(e.dtype)[()] if np.isnan(e).any() else e
-
-
-def expDifference_of_entries(x, y):
-    return f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y))
 
 
 def ties(x, out, axis=None):
@@ -228,12 +215,7 @@ def reducing(op, value, rule, **facts):
     The adjoint spreads delta and out over x again and then applies the rule; the tangent applies it and then sums.
     """
     def spread(d, x, axis):
-        if type(x) is not np.ndarray or isinstance(d, Expression):
-            return f.broadcast(d, x, axis)
-        shape = [*x.shape]
-        for a in axis if isinstance(axis, tuple) else (axis,):
-            shape[a] = 1
-        return np.asarray(d).reshape(shape)
+        return f.broadcast(d, x, axis) if isinstance(x, Expression) or isinstance(d, Expression) else np.expand_dims(d, axis)
 
     def adjoint(d, out, x, axis=None, keepdims=False, *rest):
         if axis is not None and not keepdims:
@@ -255,7 +237,8 @@ linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims
             flops=of_sum, flow="moved", numpy="sum")
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d / f.count(x, axis), x, axis, keepdims), None, None,
-            flops=of_mean, formula=mean_of_entries, flow="moved", numpy="mean")
+            flops=lambda out, x, *_: of_sum(out, x) + np.size(out), flow="moved", numpy="mean",
+            formula=lambda x, axis=None, keepdims=False: f.sum(x, axis, keepdims) / f.count(x, axis))
 linear(     "cumsum",       cumsum,        through_cumsum, None,                               flops=1,
             flow="moved", numpy="cumsum")
 linear(     "trace",        trace,         lambda d, out, x: f.diagBack(f.broadcast(d, f.diag(x)), x),
@@ -288,7 +271,8 @@ reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDiff
 elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
                                            lambda d, out, x, y: d * f.expDifference(y, out), flops=5, tame=True)
 elementwise("expDifference", expDifference, lambda d, out, x, y: d * out,
-                                           lambda d, out, x, y: -d * out, flops=2, formula=expDifference_of_entries)
+                                           lambda d, out, x, y: -d * out, flops=2,
+            formula=lambda x, y: f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y)))
 operator(   "cumprod",      cumprod,       through_cumprod, None,                       flops=1, numpy="cumprod")
 operator(   "recurrence",   recurrence,    lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis),
                                            lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis) * f.shift(out, axis), None,

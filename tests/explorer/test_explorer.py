@@ -173,7 +173,7 @@ def test_pictures_are_saved(found):
 
 
 def test_a_reader_of_screens(found):
-    assert len(found) == 3 and not {case: wrong for case, wrong in found.items() if wrong}
+    assert len(found) == 2 and not {case: wrong for case, wrong in found.items() if wrong}
 
 
 def test_nothing_runs_off_a_narrow_page(found):

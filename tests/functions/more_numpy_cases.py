@@ -18,6 +18,7 @@ NUMPY = [
     ("gradient of a grid",  lambda np, x: np.stack(np.gradient(x, 0.5, GRID[:4], edge_order=2)), n(3, 4)),
     ("gradient axis",       lambda np, x, h: np.gradient(x, h, axis=1), n(3, 4), p()),
     ("gradient points",     lambda np, x, t: np.gradient(x, t, edge_order=2), n(5), GRID),
+    ("resize",              lambda np, x: np.resize(x, (2, 4)), n(2, 3)),
     ("unwrap",              lambda np, x: np.unwrap(4 * x), n(6)),
     *((f"convolve {mode}", lambda np, a, v, mode=mode: np.convolve(a, v, mode), n(k), n(m)) for mode in ("full", "same", "valid") for k, m in ((5, 3), (3, 4))),
     *((f"correlate {mode}", lambda np, a, v, mode=mode: np.correlate(a, v, mode), n(k), n(m)) for mode in ("full", "same", "valid") for k, m in ((5, 3), (3, 4), (2, 4))),
@@ -136,7 +137,8 @@ SCIPY = [
     ("dirichlet",           lambda sp, a: sp.stats.dirichlet.logpdf(numpy.array([0.2, 0.3, 0.5]), a), p(3)),
     ("multivariate_normal", lambda sp, x, m, c: sp.stats.multivariate_normal.logpdf(x, m, c), n(4, 3), n(3), definite(3)),
 ]
-NUMPY_ALONE = [  # of other signs in JAX
+NUMPY_ALONE = [  # of other signs in JAX, or not there
+    ("sliding windows",     lambda np, x: np.lib.stride_tricks.sliding_window_view(x, (2, 3)).max((-1, -2)), n(4, 5)),
     ("linalg.eigh of U",    lambda np, a: np.linalg.eigh(a, "U")[1] + np.linalg.eigh(a)[1], n(6, 6)),
     ("linalg.cond of all",  lambda np, a: np.linalg.cond(a, -2) + np.linalg.cond(a, "fro") + np.linalg.cond(a, numpy.inf), square(3, 3)),
 ]

@@ -74,7 +74,7 @@ class Dual(ArrayLike):
             result = Dual(out, bare(part), self.level)
             if isinstance(part, Masked):
                 result.flow, result.steep = part.flow, part.steep
-            result.root, result.flat = root, not parts
+            result.root, result.slopeless = root, not parts
             return result
 
     def __format__(self, spec: str) -> str:

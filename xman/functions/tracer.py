@@ -39,8 +39,8 @@ class Tracer(ArrayLike, Traced):
 
     __slots__ = ()
 
-    def __init__(self, value: Any, tape: CallTape, flat: bool = False):
-        self.value, self.tape, self.level, self.flat = value, tape, tape.level, flat
+    def __init__(self, value: Any, tape: CallTape, slopeless: bool = False):
+        self.value, self.tape, self.level, self.slopeless = value, tape, tape.level, slopeless
 
     def record(self, op: str, args: tuple) -> Any:
         tape = self.tape

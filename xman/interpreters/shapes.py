@@ -63,6 +63,8 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
     What is computed from whole numbers, truths and registers in `fixed` alone is their value. Raises DependsOnValues where
     that is not enough, and whatever an operator raises.
     """
+    if any(isinstance(v, ops.Expression) for v in values.values()):
+        raise DependsOnValues("what stands for numbers")
     floats = {x for x, v in values.items() if x not in fixed and np.asarray(v).dtype.kind == "f"}
     found = {x: hollow(v) if x in floats else v for x, v in values.items()}
     for dst, op, args in lines:

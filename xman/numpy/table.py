@@ -243,6 +243,8 @@ NAMES.update({
     np.roll:          lambda x, shift, axis=None: f.roll(x, shift, axis),
     np.pad:           r.pad,
     np.repeat:        r.moving(np.repeat),
+    np.resize:        r.moving(np.resize),
+    np.lib.stride_tricks.sliding_window_view: r.moving(np.lib.stride_tricks.sliding_window_view),
     np.tile:          r.moving(np.tile),
     np.meshgrid:      r.meshgrid,
     np.diag:          lambda x, k=0: f.diag(x, k),

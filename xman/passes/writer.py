@@ -17,7 +17,7 @@ class Symbol(Expression):
     """A register of a list that is being written; one without a name gets a temporary's when the list is read off."""
 
     def __init__(self, writer: ListWriter, name: str | None = None, op: str | None = None):
-        self.writer, self.name, self.flat = writer, name, op in FLAT
+        self.writer, self.name, self.slopeless = writer, name, op in FLAT
     def record(self, op: str, args: tuple) -> Any: return self.writer.write(op, args)
     def __repr__(self) -> str: return f"<symbol {self.name or 'without a name'}>"
 
