@@ -425,7 +425,7 @@ const G = {
   logaddexp: real(logAddExp),
   expDifference: real((x, y) => x === y ? (x === -Infinity ? 0 : 1) : Math.exp(x - y)),
   cumprod: (x, axis = null) => along(T(x), axis, line => { for (let i = 1; i < line.length; i++) line[i] *= line[i - 1]; }),
-  scan: (x, a, axis) => {
+  recurrence: (x, a, axis) => {
     a = spread(T(a), T(x).s);
     const step = strides(a.s)[place(axis, a.s.length)];
     return along(T(x), axis, (line, p) => { for (let i = 1; i < line.length; i++) line[i] += a.a[p + i * step] * line[i - 1]; });

@@ -16,7 +16,7 @@ class Sequences(XMan):
     """Reads `steps` inputs (n, features) and gives outputs (n, classes) from the last hidden state h (n, hidden).
 
     unrolled: each step has lines of its own, inputs X1, X2, … and states h1, h2, …; else they are one loop along the leading axis
-    of the input X (steps, n, features), to the last state h, which has as many lines however long it is (None: up to 49 steps).
+    of the input `sequences` (steps, n, features), to the last state h: as many lines for any length.
 
     A subclass says in `cell(X, h, …)` which states a step comes to; for each letter g of its `gates` there are parameters
     Wg (features, hidden), Ug (hidden, hidden) and bg (1, hidden). Its `states`, h among them, begin as zeros (1, hidden),
@@ -26,7 +26,7 @@ class Sequences(XMan):
     gates, states = "", "h"
 
     def __init__(self, features: int, hidden: int, classes: int, *, steps: int = 10, last: str | None = "relu",
-                 loss: str = "crossEntropy", seed: int = 0, dtype: type = np.float32, unrolled: bool | None = None):
+                 loss: str = "crossEntropy", seed: int = 0, dtype: type = np.float32, unrolled: bool = True):
         if not isinstance(steps, int) or steps < 1:
             raise XManError(f"the steps of an {type(self).__name__} are a whole number, at least one, not {steps!r}")
         random = np.random.default_rng(seed)
@@ -39,7 +39,7 @@ class Sequences(XMan):
             setattr(self, f"U{gate}", glorot(random, hidden, hidden, dtype))
             setattr(self, f"b{gate}", bias(random, hidden, dtype))
         self.W2, self.b2 = glorot(random, hidden, classes, dtype), bias(random, classes, dtype)
-        self.steps, self.unrolled = steps, steps < 50 if unrolled is None else unrolled
+        self.steps, self.unrolled = steps, unrolled
         for t in range(1, steps + 1) if self.unrolled else ():
             X = f.input()
             state = dict(zip(self.states, self.cell(X, *state.values()), strict=True))
@@ -50,8 +50,8 @@ class Sequences(XMan):
 
             def step(state, X):
                 return dict(zip(self.states, self.cell(X, *state.values()), strict=True)), None
-            self.X = f.input()
-            state = scan(step, state, self.X)[0]
+            self.sequences = f.input()
+            state = scan(step, state, self.sequences)[0]
             for name, register in state.items():
                 setattr(self, name, register)
         scores = state["h"] @ self.W2 + self.b2
@@ -69,7 +69,7 @@ class Sequences(XMan):
             raise XManError(f"this {type(self).__name__} reads sequences (n, {self.steps}, features), not an array of shape "
                             f"{np.shape(X)}")
         if not self.unrolled:
-            return {"X": np.swapaxes(X, 0, 1), "y": y}
+            return {"sequences": np.swapaxes(X, 0, 1), "y": y}
         return {**{f"X{t}": X[:, t - 1] for t in range(1, self.steps + 1)}, "y": y}
 
 
