@@ -3,11 +3,13 @@
 One file a family; a row is one call of `elementwise`, `linear` or `operator` (see `ops.table`). A new operator in a
 file of your own is the same call: `operator("cube", lambda x: x * x * x)` has its derivatives already.
 """
-from . import activations, arithmetic, functions, indexing, linear_maps, matrices, reductions
+from . import activations, arithmetic, functions, indexing, linear_maps, loops, matrices, reductions
 from .expression import Expression, f
 from .facts import facts_of, operations
+from .loops import Bundle, is_function
 from .table import DG, OURS, TG, Each, G, elementwise, linear, operator
 
 OURS.update(G)  # from here on these names are taken
 
-__all__ = ["DG", "Each", "Expression", "G", "TG", "elementwise", "f", "facts_of", "linear", "operations", "operator"]
+__all__ = ["Bundle", "DG", "Each", "Expression", "G", "TG", "elementwise", "f", "facts_of", "is_function", "linear", "operations",
+           "operator"]

@@ -151,6 +151,8 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
 
 def unclear(x: Any) -> bool:
     """Whether x has a NaN among its entries, or infinities of both signs."""
+    if isinstance(x, dict):  # the parts of a bundle
+        return any(map(unclear, x.values()))
     if not isinstance(x, float):  # of more than 10,000 entries BLAS would wake its threads
         x = np.vdot(x, x) if getattr(x, "size", 1) < 10_000 else np.add.reduce(x, axis=None)
     return x != x
@@ -158,6 +160,8 @@ def unclear(x: Any) -> bool:
 
 def bare(x: Any) -> Any:
     """The delta or the tangent without where it flows."""
+    if isinstance(x, dict):  # the parts of a bundle
+        return type(x)({i: bare(part) for i, part in x.items()})
     return x.value if isinstance(x, Masked) else x
 
 
@@ -198,8 +202,8 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
     if op == "where":
         flows = [a.where(kind) if type(a) is Masked else nowhere if type(a) is float and a == 0 else None for a in args[1:]]
         return once(lambda: chosen(args[0], *flows)) if flows != [None, None] else None
-    if op == "scale" and type(args[0]) is not Masked and (not isinstance(args[0], Expression) or args[0].slopeless):  # 0 where it is
-        return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))
+    if op == "scale" and type(args[0]) is not Masked and (not isinstance(args[0], Expression) or args[0].slopeless):
+        return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))  # 0 where that is 0
     if how == "filled" or how in MOVED and flows[0]:
         final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
         other = lambda a: np.broadcast_to(0.0, a.shape) if final and isinstance(a, Expression) and a.dtype.kind == "f" else a

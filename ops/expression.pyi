@@ -127,6 +127,12 @@ class f:
     def broadcast(x: Any, like: Any, axis: Any = ()) -> Any:
         r"""x spread to the shape and precision of like (an array, or a shape); the axes in `axis` are missing in x."""
     @staticmethod
+    def bundle(*arrays: Any) -> Any:
+        r"""The arrays in one register."""
+    @staticmethod
+    def call(function: Any, args: Any) -> Any:
+        r"""The bundle of the function's results, for a bundle of its arguments. program(function): what runs it, here and below."""
+    @staticmethod
     def cbrt(x: Any) -> Any: ...
     @staticmethod
     def ceil(x: Any) -> Any: ...
@@ -156,6 +162,9 @@ class f:
     @staticmethod
     def concat(axis: Any, *arrays: Any) -> Any:
         r"""The arrays one after another along an axis that they have."""
+    @staticmethod
+    def cond(c: Any, yes: Any, no: Any, args: Any) -> Any:
+        r"""The bundle of what the function `yes` makes of the bundle args where the number c holds, and else of what `no` does."""
     @staticmethod
     def convolve(a: Any, v: Any) -> Any:
         r"""Σ a_i v_(k−i) of two vectors, at all k where they overlap."""
@@ -293,6 +302,9 @@ class f:
     @staticmethod
     def isnan(x: Any) -> Any: ...
     @staticmethod
+    def item(b: Any, i: Any) -> Any:
+        r"""The i-th array of a bundle."""
+    @staticmethod
     def leakyRelu(x: Any, slope: Any = 0.01) -> Any:
         r"""x where positive, slope·x elsewhere, at 0 too."""
     @staticmethod
@@ -400,6 +412,9 @@ class f:
     def reciprocal(x: Any) -> Any:
         r"""1 / x."""
     @staticmethod
+    def recurrence(x: Any, a: Any, axis: Any) -> Any:
+        r"""The recurrence y_i = x_i + a_i y_(i−1) along axis, y before the first being 0."""
+    @staticmethod
     def relu(x: Any) -> Any:
         r"""max(x, 0). At 0 the derivative is 0."""
     @staticmethod
@@ -420,8 +435,8 @@ class f:
     def scale(x: Any, w: Any) -> Any:
         r"""x·w, and 0 wherever x is 0, even if w is infinite or NaN: a branch not taken sends back nothing."""
     @staticmethod
-    def scan(x: Any, a: Any, axis: Any) -> Any:
-        r"""The recurrence y_i = x_i + a_i y_(i−1) along axis, y before the first being 0."""
+    def scan(function: Any, carries: Any, slices: Any, args: Any, reverse: Any = False) -> Any:
+        r"""The function step by step, each going on with the carries of the one before; reverse: from the last step to the first."""
     @staticmethod
     def scatterAdd(d: Any, like: Any, *keys: Any) -> Any:
         r"""Zeros in the shape and precision of like, with d added at [keys]; what is named twice receives twice."""
@@ -527,6 +542,9 @@ class f:
     @staticmethod
     def where(c: Any, x: Any, y: Any) -> Any:
         r"""x where c holds, else y."""
+    @staticmethod
+    def while_loop(test: Any, function: Any, carries: Any, args: Any, most: Any = None) -> Any:
+        r"""The function on its own results as long as test, of the same arguments, gives a number that holds; at most `most` times."""
     @staticmethod
     def words(x: Any, vocabulary: Any) -> Any:
         r"""How often each word of the tuple vocabulary stands in each string, along a new last axis, whatever the case."""

@@ -26,8 +26,9 @@ class Facts(NamedTuple):
     where the row does not say it. gives: bool or int where its results are never floats. view: they may lie in an argument's
     memory. commutes: its two arguments may change places. formula: its value in the language, for arrays of floats that have
     entries: what an engine that does not have the operator computes in its place. squared: the operator that gives its square,
-    where it is a root. convex: in its first argument. numpy: the function of NumPy that it is, arguments and all, where its value
-    is no ufunc.
+    where it is a root. example: what gives, of the same arguments, another value of the same shapes and precisions, where that
+    takes much less time. convex: in its first argument. numpy: the function of NumPy that it is, arguments and all, where its
+    value is no ufunc.
 
     Where numbers are infinite, `ops.derived` asks for these. tame: of finite arguments it has finite slopes. flow: what becomes
     of a zero that stands for nothing. "moved": its entries are its argument's in other places, or sums of them; "part": of
@@ -39,6 +40,7 @@ class Facts(NamedTuple):
     view: bool = False
     commutes: bool = False
     formula: Callable | None = None
+    example: Callable | None = None
     tame: bool = False
     flow: str = ""
     grows: bool = False

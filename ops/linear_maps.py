@@ -136,6 +136,7 @@ def einsumBack(x, like, letters):
     stretched is summed over; leading axes are those of `...`.
     """
     (kept, mine), full = letters, np.shape(like)
+    x = np.asarray(x) if isinstance(x, (int, float)) else x  # a literal
     if kept == mine and x.shape == full:
         return in_precision_of(x, like)
     unique, lead = "".join(dict.fromkeys(mine)), len(full) - len(mine)

@@ -175,7 +175,7 @@ def products_of_others(x, axis=None):
 def through_cumprod(d, out, x, axis=None):
     if axis is None:
         return f.reshape(through_cumprod(d, out, f.reshape(x, (-1,)), 0), x)
-    return adjoint_scan(d, x, axis) * f.shift(out, axis, 1.0)
+    return adjoint_recurrence(d, x, axis) * f.shift(out, axis, 1.0)
 
 
 # ---- running: what cumprod and prod are made of -----------------------------------------------------------------------
@@ -193,7 +193,7 @@ def shift(x, axis, first=0.0):
     return moved
 
 
-def scan(x, a, axis):
+def recurrence(x, a, axis):
     """The recurrence y_i = x_i + a_i y_(i−1) along axis, y before the first being 0."""
     y = np.moveaxis(np.array(x, np.result_type(x, a)), axis, 0)
     a = np.moveaxis(np.asarray(a), axis, 0)
@@ -202,9 +202,9 @@ def scan(x, a, axis):
     return np.moveaxis(y, 0, axis)
 
 
-def adjoint_scan(d, a, axis):
+def adjoint_recurrence(d, a, axis):
     """λ_i = d_i + a_(i+1) λ_(i+1): the same recurrence, run backwards."""
-    return f.flip(f.scan(f.flip(d, axis), f.flip(f.roll(a, -1, axis), axis), axis), axis)
+    return f.flip(f.recurrence(f.flip(d, axis), f.flip(f.roll(a, -1, axis), axis), axis), axis)
 
 
 # ---- the rows -------------------------------------------------------------------------------------------------------
@@ -274,8 +274,8 @@ elementwise("expDifference", expDifference, lambda d, out, x, y: d * out,
                                            lambda d, out, x, y: -d * out, flops=2,
             formula=lambda x, y: f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y)))
 operator(   "cumprod",      cumprod,       through_cumprod, None,                       flops=1, numpy="cumprod")
-operator(   "scan",         scan,          lambda d, out, x, a, axis: adjoint_scan(d, a, axis),
-                                           lambda d, out, x, a, axis: adjoint_scan(d, a, axis) * f.shift(out, axis), None,
+operator(   "recurrence",   recurrence,    lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis),
+                                           lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis) * f.shift(out, axis), None,
             flops=2)
 operator(   "shift",        shift,         lambda d, out, x, axis, first=0.0: f.flip(f.shift(f.flip(d, axis), axis), axis),
                                            None, None,

@@ -61,7 +61,7 @@ class Expression:
     def __array__(self, *_: Any, **__: Any) -> NoReturn: ...
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any: ...
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any: ...
-''' + "\n".join(methods) + "\n\nclass f:\n" + "".join(map(operator_stub, sorted(expression.G)))
+''' + "\n".join(methods) + "\n\nclass f:\n" + "".join(map(operator_stub, sorted(ops.table.OURS)))
 
 
 def operator_stub(op: str) -> str:
@@ -71,7 +71,7 @@ def operator_stub(op: str) -> str:
         arguments = ["x: Any", "y: Any", "z: Any"][:value.nin]
     else:
         arguments = ["*" * (a.kind == a.VAR_POSITIONAL) + f"{a.name}: Any" + ("" if a.default is a.empty else f" = {a.default!r}")
-                     for a in inspect.signature(undecorated(value)).parameters.values()]
+                     for a in inspect.signature(undecorated(value)).parameters.values() if a.kind != a.KEYWORD_ONLY]
     said = (value.__doc__ or "").strip().partition("\n")[0] if not isinstance(value, np.ufunc) else ""
     body = f'\n        r"""{said}"""\n' if said and '"' not in said and not said.endswith("\\") else " ...\n"
     return f"    @staticmethod\n    def {op}({', '.join(arguments)}) -> Any:{body}"

@@ -37,6 +37,11 @@ from .functions import sparse_rows as sparse_rows
 from .functions import trace as trace
 from .functions import value_and_grad as value_and_grad
 from .functions import vjp as vjp
+from .functions.loops import call as call
+from .functions.loops import cond as cond
+from .functions.loops import map as map
+from .functions.loops import scan as scan
+from .functions.loops import while_loop as while_loop
 from .interpreters import Report as Report
 from .interpreters import backprop as backprop
 from .interpreters import check as check

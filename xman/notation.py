@@ -1,14 +1,15 @@
 """The text and the JSON form of a list, written and read.
 
 Text is one assignment a line, valid Python over the operators' names: `z1 = mul(h, w)`. Registers are names; literals
-are numbers, None, True, False, ..., tuples, slice(0, 3, None), float('nan') and array([[1.0, 2.0]], 'float64'). JSON is
+are numbers, None, True, False, ..., tuples, slice(0, 3, None), float('nan') and array([[1.0, 2.0]], 'float64'). A function
+that lines apply stands before them, `def step(h, x): …`, and is applied by its name. JSON is
 [["z1", "mul", ["h", "w"]], …], a register a string, a number a number, and each other literal an object of one key.
 """
 from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,14 @@ WORDS = ("array", "float", "slice")  # what the text form calls; no register may
 
 
 def to_text(steps: Sequence[tuple]) -> str:
-    lines, renamed = apart_from_operators(steps)
-    return "\n".join([f"# {said}" for said in renamings(renamed)] + [as_text(line) for line in lines])
+    lines, renamed = apart_from_operators(ops.loops.functions_apart(steps, definition))
+    functions = [definition(function) + "\n" for function in ops.loops.functions_in(lines)]
+    return "\n".join([f"# {said}" for said in renamings(renamed)] + functions + [as_text(line) for line in lines])
+
+
+def definition(function: tuple) -> str:
+    _, name, parameters, lines, results = function
+    return "\n    ".join([f"def {name}({', '.join(parameters)}):", *map(as_text, lines), f"return {', '.join(results)}"])
 
 
 def as_text(line: tuple) -> str:
@@ -65,6 +72,8 @@ def literal_text(a: Any) -> str:
     """A literal as text."""
     if isinstance(a, float) and not isinstance(a, np.generic):
         return repr(a) if math.isfinite(a) else f"float('{a}')"
+    if ops.is_function(a):
+        return a[1]
     if isinstance(a, tuple):
         return f"({', '.join(repr(part) if isinstance(part, str) else literal_text(part) for part in a)}{',' * (len(a) == 1)})"
     if isinstance(a, slice):
@@ -81,15 +90,46 @@ def nested_text(a: Any) -> str:
 
 def from_text(text: str) -> list[tuple]:
     """The lines of a text; empty lines and comments are passed over. XManError names the line that is none."""
-    return [line_of_text(number, line) for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1)
-            if line.strip() and not line.lstrip().startswith("#")]
+    functions: dict[str, tuple] = {}
+    lines, header = [], None
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if header and not line[0].isspace():
+            raise XManError(f"line {number} of the text stands where {header[0]} has not returned; it ends with return h1")
+        if line.startswith("def "):
+            header = (*header_of_text(number, line), [])
+        elif header and (found := returned(line)) is not None:
+            functions[header[0]] = ("def", *header[:2], tuple(header[2]), found)
+            header = None
+        else:
+            (header[2] if header else lines).append(line_of_text(number, line, functions))
+    if header:
+        raise XManError(f"the text ends before {header[0]} returns; a function ends with return h1")
+    return lines
 
 
-def line_of_text(number: int, line: str) -> tuple:
+def header_of_text(number: int, line: str) -> tuple[str, tuple]:
+    """(name, parameters) of `def step(h, x):`."""
+    try:
+        match ast.parse(line.strip() + " pass").body:
+            case [ast.FunctionDef(name, ast.arguments([], args, None, [], [], None, []))]:
+                return name, tuple(a.arg for a in args)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    raise XManError(f"line {number} of the text cannot be read: {line.strip()[:80]!r}; a function begins as in def step(h, x):")
+
+
+def returned(line: str) -> tuple | None:
+    """The registers that a line of a function returns; None for a line that does not."""
+    return tuple(r.strip() for r in line.strip()[7:].split(",")) if line.strip().startswith("return ") else None
+
+
+def line_of_text(number: int, line: str, functions: Mapping[str, tuple]) -> tuple:
     try:
         match ast.parse(line.strip()).body:
             case [ast.Assign([ast.Name(dst)], ast.Call(ast.Name(op), args, []))]:
-                return dst, op, tuple(map(argument_of_node, args))
+                return dst, op, tuple([functions.get(a, a) if isinstance(a, str) else a for a in map(argument_of_node, args)])
     except (SyntaxError, ValueError, TypeError, IndexError, OverflowError, RecursionError, MemoryError):
         pass  # whatever it was, the line is not of the form, as the next sentence says
     raise XManError(f"line {number} of the text cannot be read: {line.strip()[:80]!r}; wanted an assignment of one operator "

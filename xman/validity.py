@@ -23,7 +23,7 @@ def as_line(line: Any) -> Any:
     return line
 
 
-def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -> tuple[str, ...]:
+def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (), depth: int = 0) -> tuple[str, ...]:
     """The inputs of a list, in the order of their first use, when the list is valid, by itself and for the tables.
 
     A register is assigned once and before its use; a name is no keyword and, by the tables of `ops`, no operator; an operator
@@ -51,6 +51,8 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -
                 if a not in assigned and a not in used:
                     refuse_name(a, operators, k, line)
                     used[a] = k
+            elif ops.is_function(a):
+                refuse_function_literal(a, k, line, tables, depth + 1)
             elif found := stranger(a):
                 inside = f" with a {found} in it" if found != type(a).__name__ else ""
                 refuse_line(k, line, f"has the argument {notation.shortened(a)}, a {type(a).__name__}{inside}; an argument is a "
@@ -67,8 +69,32 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = ()) -
                 wanted = f"it takes {takes(table[op])}" if callable(table[op]) else f"its rules are for {most}"
                 if callable(table[op]) and least == len(args) + 2 and table is not ops.G:
                     wanted += f", and if it is a rule it stands in a list: write {op!r}: [rule]"
+                if op == "scan" and len(args) == 3:
+                    wanted += "; what was scan(x, a, axis) is called recurrence(x, a, axis) now"
                 refuse_line(k, line, f"gives {op} {len(args)} argument{'s' * (len(args) != 1)}; {wanted}")
     return tuple(used)
+
+
+def refuse_function_literal(function: tuple, k: int, line: tuple, tables: Sequence[Mapping[str, Any]], depth: int) -> None:
+    """Raise XManError unless the function is closed and its lines are valid."""
+    _, name, parameters, lines, results = function
+    if depth > 20:
+        refuse_line(k, line, "applies functions within functions, more than 20 deep")
+    if not isinstance(name, str) or not all(isinstance(part, tuple) for part in (parameters, lines, results)):
+        refuse_line(k, line, 'has a function that is not of the form ("def", name, parameters, lines, results), of tuples')
+    try:
+        refuse_name(name)
+        for p in (*parameters, *results):
+            refuse_name(p)
+        free = inputs_of_valid(lines, tables, depth)
+    except XManError as error:
+        raise XManError(f"line {k}, in the function {notation.shortened(name)}: {error}") from None
+    assigned = {dst for dst, _, _ in lines}
+    if open_ := [a for a in (*free, *results) if a not in parameters and a not in assigned]:
+        refuse_line(k, line, f"applies {name}, where {open_[0]} is neither a parameter nor assigned: a function is closed, so "
+                        "make it a parameter")
+    if twice := [p for p in parameters if p in assigned or parameters.count(p) > 1]:
+        refuse_line(k, line, f"applies {name}, where {twice[0]} is a parameter and given a second time")
 
 
 def stranger(a: Any, depth: int = 0) -> str:

@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import ops
+
 from . import notation
 from .errors import XManError, nearest
 from .validity import as_line, inputs_of_valid
@@ -56,7 +58,7 @@ class WengertList(list):
         return self._inputs
 
     def _check(self, tables: Sequence[Mapping[str, Any]]) -> None:
-        super().__setitem__(slice(None), map(as_line, self))
+        super().__setitem__(slice(None), ops.loops.functions_apart([*map(as_line, self)], notation.definition))
         self._inputs = inputs_of_valid(self, tables)
         known = self.checkedFor or {}
         self.checkedFor = {id(table): table for table in tables} | (known if len(known) < 3 else {})

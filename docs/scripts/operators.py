@@ -17,7 +17,8 @@ LONGEST = 110  # characters of a rule that is worth reading in a table
 NUMBERS = {"0.6931471805599453": "log 2", "2.302585092994046": "log 10", "1.1283791670955126": "2/√π", "0.7071067811865476": "√½",
            "2.5066282746310002": "√2π", "0.3989422804014327": "1/√2π", "+ -1": "- 1", "linalg.": "", ".mT": "ᵀ", ".T": "ᵀ"}
 FAMILIES = {"arithmetic": "Arithmetic and comparisons", "functions": "Functions", "activations": "Activations and losses",
-            "reductions": "Reductions", "linear_maps": "Linear maps and rearrangements", "indexing": "Indexing",
+            "reductions": "Reductions",
+            "loops/rules": "Loops, branches and calls", "linear_maps": "Linear maps and rearrangements", "indexing": "Indexing",
             "matrices": "Matrices"}
 
 
@@ -36,8 +37,10 @@ def rule(op: str, i: int) -> str:
     args = [ast.literal_eval(given[k][2]) if literals[k] else symbol for k, symbol in enumerate(symbols)]
     try:
         part = rules[i](delta, out, *args)
-    except (TypeError, ValueError):  # it looks at a literal of a call, or says that there is no derivative here
+    except (AttributeError, TypeError, ValueError):  # it looks at a literal of a call, or says that there is no derivative here
         return ""
+    if not isinstance(part, Symbol):
+        return ""  # the parts of a bundle's
     if part is delta:
         return "δ"
     likes = {"δ": np.ones((2, 4)), "a": np.ones((2, 3)), "b": np.ones((3, 4))} if op == "dot" else None
@@ -63,7 +66,7 @@ def homes() -> dict[str, str]:
     """The file of ops that has the row of each operator: the first in which its name stands as a string."""
     found: dict[str, str] = {}
     for family in FAMILIES:
-        for node in ast.walk(ast.parse(Path(ops.__file__).with_name(f"{family}.py").read_text("utf-8"))):
+        for node in ast.walk(ast.parse(Path(ops.__file__).parent.joinpath(f"{family}.py").read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.setdefault(node.value, family)
     return found

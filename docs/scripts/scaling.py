@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from xman import models
-from xman.scale import workers
+from xman.scale import shares, workers
 from xman.train import fit
 
 HERE = workers()
@@ -54,7 +54,7 @@ def main() -> None:
         both = step_of(model, X, y)
         count = sum(w.size for w in fit(model, (X[:8], y[:8]), epochs=0, progress=False).parameters.values())
         size, comm, HERE.size, HERE.comm = HERE.size, HERE.comm, 1, None
-        from xman.scale import shares  # one of them alone, while the other waits: what a step takes without workers
+        # one of them alone, while the other waits: what a step takes without workers
         kept, shares.workers = shares.workers, lambda: HERE
         alone, half = np.inf, np.inf
         comm.Barrier()

@@ -21,7 +21,8 @@ MORE = {**dict.fromkeys(("sum", "mean", "max", "min", "prod", "var", "std", "nor
         "take": ((0,), (np.array([0, 1, 0]),), (np.array([0]), 0)), "astype": ((("float64",),), (("float32",),)), "diag": ((), (1,)),
         "round": ((), (1,)), "clip": ((-0.5, 0.5), (None, 1.0)), "shift": ((0,),), "broadcast": (((2, 3),), ((3,),)), "polygamma": (), "einsum": ()}
 LEADING = {"concat": (0, -1), "stack": (0,), "einsum": (("ij,jk->ik",), ("i,i->",), ("...i,...i->...",), ("ij->ji",), ("i->",), ("ii->i",))}
-SKIPPED = {"cholesky", "inv", "pinv", "solve", "detSign", "cofactorSlope", "polygamma", "part", "einsumBack", "diagBack", "scan", "column",
+SKIPPED = {"cholesky", "inv", "pinv", "solve", "detSign", "cofactorSlope", "polygamma", "part", "einsumBack", "diagBack", "recurrence", "column",
+           "bundle", "item", "call", "cond", "scan", "while_loop",
            "det", "logabsdet", "cofactor", "codes", "characters", "words", "days"}  # badly conditioned, made for rules, of strings
 
 

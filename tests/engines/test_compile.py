@@ -212,6 +212,17 @@ def test_a_step_that_fails_has_overwritten_nothing(engine):
 
 
 @pytest.mark.parametrize("engine", FAST)
+def test_an_index_that_is_computed_fails_before_anything_is_overwritten(engine):
+    steps = [("w_next", "add", ("w", 1.0)), ("k", "astype", ("x", ("int64",))), ("y", "getitem", ("s", "k"))]
+    step = xman.compile(steps, ["y"], engine=engine, inplace={"w": "w_next"})
+    good = {"w": np.zeros(2), "x": np.array([0.0, 1.0, 2.0]), "s": np.ones(3)}
+    step(good)
+    with pytest.raises(XManError, match="line 3"):
+        step({**good, "x": np.array([0.0, 1.0, 7.0])})
+    np.testing.assert_array_equal(good["w"], [1.0, 1.0])
+
+
+@pytest.mark.parametrize("engine", FAST)
 def test_a_rate_of_zero_holds_a_parameter_unless_its_gradient_is_nan(engine):
     steps = [("g", "dot", ("X", "Y")), ("s", "mul", ("rate", "g")), ("W_next", "subtract", ("W", "s"))]
     for bad in (1.0, np.nan):

@@ -173,7 +173,7 @@ def test_pictures_are_saved(found):
 
 
 def test_a_reader_of_screens(found):
-    assert len(found) == 3 and not {case: wrong for case, wrong in found.items() if wrong}
+    assert len(found) == 2 and not {case: wrong for case, wrong in found.items() if wrong}
 
 
 def test_nothing_runs_off_a_narrow_page(found):
@@ -225,6 +225,14 @@ def test_the_page_names_nothing_on_a_network_and_is_at_most_300_kb_before_its_li
     text = str(explore(H))
     assert len(text.encode()) <= 300_000
     assert not re.findall(r"(?:src|href)=[\"']?https?:|@import|fetch\(|XMLHttpRequest", text)
+
+
+def test_the_rules_need_nothing_that_the_page_does_not_compute_but_that_of_cofactors():
+    used = {(rule["op"], op) for rule in rules.rules_for([], True) for part in (*rule["adjoint"], *rule["tangent"]) if part
+            for _, op, _ in part["lines"] if op not in rules.ON_THE_PAGE}
+    assert used == {("cofactor", "cofactorSlope")}
+    manual = (Path(__file__).parents[2] / "docs" / "explorer.md").read_text("utf-8")
+    assert f"The page computes {len(rules.ON_THE_PAGE)} operators by itself" in manual
 
 
 def test_a_name_cannot_end_the_script_or_the_title():

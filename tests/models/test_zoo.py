@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import datasets, linear_model, mixture
 
-from xman import XManError, check, compile, eval
+from xman import XManError, backprop, check, compile, eval, gradient
 from xman.models import (
     GRU,
     LSTM,
@@ -213,3 +213,20 @@ def test_embeddings_of_letters_put_vowels_beside_vowels():
 ])
 def test_wrong_sizes_get_a_sentence(wrong, said):
     assert said in refusal(wrong)
+
+
+@pytest.mark.parametrize("network", [RNN, GRU, LSTM])
+def test_a_recurrent_network_as_a_loop_is_the_unrolled_one(network):
+    one, other = (network(5, 4, 3, steps=3, unrolled=unrolled, **DOUBLE) for unrolled in (True, False))
+    steps, loop = (model.operationSequence(model.loss) for model in (one, other))
+    params = [name for name, _ in one.namedRegisterItems() if one.isParam(name)]
+    values = eval(steps, one.inputDict(**one.feed(SEQUENCES, LABELS)))
+    right = backprop(steps, values, wrt=params, loss=1.0)
+    inputs = other.inputDict(**other.feed(SEQUENCES, LABELS))
+    slopes = eval(gradient(loop, "loss", params), inputs)
+    compiled = compile(gradient(loop, "loss", params), [f"dloss_d{x}" for x in params])(inputs)
+    assert slopes["loss"] == values["loss"]
+    assert len(loop) == len((longer := network(5, 4, 3, steps=200, unrolled=False)).operationSequence(longer.loss)) == 9
+    for x in params:
+        np.testing.assert_allclose(slopes[f"dloss_d{x}"], right[x], rtol=1e-13, atol=1e-15)
+        np.testing.assert_allclose(compiled[f"dloss_d{x}"], right[x], rtol=1e-12, atol=1e-14)

@@ -6,6 +6,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+import ops
+
 R = np.random.default_rng(20161017)
 
 
@@ -181,7 +183,7 @@ CASES: dict[str, list[tuple]] = {
     "expDifference": two(n),
     "cumprod": running(n), "prodOfOthers": [(n(3, 2),), (n(2, 3), 1), (n(2, 3, 2), (0, -1)), (np.array([[2.0, 0.0], [3.0, 4.0]]), 0)],
     "shift": [(n(4), 0), (n(2, 3), 1, 1.0), (n(2, 3), -2), (n(0), 0)],
-    "scan": [(n(4), n(4), 0), (n(2, 3), n(2, 3), 1), (n(2, 3), n(2, 3), 0), (n(1), n(1), 0)],
+    "recurrence": [(n(4), n(4), 0), (n(2, 3), n(2, 3), 1), (n(2, 3), n(2, 3), 0), (n(1), n(1), 0)],
     "centered": [(n(2, 3),), (n(2, 3), 1), (n(2, 3), (0, 1)), (n(4), -1)],
     "ties": [(np.array([1.0, 3.0, 3.0]), np.full(3, 3.0)), (n(2, 3), n(2, 3), 1)],
     "count": [(n(2, 3),), (n(2, 3), 1), (n(2, 3), None, 1), (n(2, 3), (0, 1)), (n(),)],
@@ -228,6 +230,33 @@ CASES: dict[str, list[tuple]] = {
     "words": [(STRINGS, ("a", "c")), (np.array(["A rose is a rose", None], object), ("rose", "a", "is"))],
     "days": [(np.array(["2024-01-31", None, "1969-12-31T12:00"], object),), (np.array(["2000-03-01", "NaT"], "datetime64[D]"),)],
 }
+
+# what takes or gives a bundle is swept in operators of arrays that are made of it
+def recurrent(reverse=()):
+    def value(h, x, U):
+        z = ops.f.scan(STEP, 1, 1, ops.f.bundle(h, x, U), *reverse)
+        return ops.f.item(z, 0) * 2.0 + ops.f.sum(ops.f.item(z, 1), 0)
+    return value
+
+
+def chosen(x, y):
+    return ops.f.item(ops.f.cond(ops.f.greater(ops.f.sum(ops.f.stopGradient(x)), 0), YES, NO, ops.f.bundle(x, y)), 0)
+
+
+STEP = ("def", "step", ("h", "x", "U"), (("a", "dot", ("h", "U")), ("b", "add", ("a", "x")), ("k", "tanh", ("b",)),
+                                          ("y", "mul", ("k", "x"))), ("k", "y"))
+FORGOT = (*STEP[:4], ("k",))
+YES, NO = (("def", name, ("x", "y"), (("z", op, ("x", "y")),), ("z",)) for name, op in (("yes", "mul"), ("no", "subtract")))
+FAR = ("def", "far", ("x", "y"), (("s", "sum", ("x",)), ("t", "less", ("s", 9.0))), ("t",))
+GROWN = ("def", "grown", ("x", "y"), (("a", "square", ("y",)), ("z", "add", ("x", "a"))), ("z",))
+APPLYING = {"bundle": recurrent(), "item": recurrent((True,)), "cond": chosen,
+            "call": lambda x, y: ops.f.item(ops.f.call(YES, ops.f.bundle(x, y)), 0),
+            "scan": lambda h, x, U: ops.f.item(ops.f.scan(FORGOT, 1, 1, ops.f.bundle(h, x, U)), 0),
+            "while_loop": lambda x, y: ops.f.item(ops.f.while_loop(FAR, GROWN, 1, ops.f.bundle(x, y)), 0)}
+LOOPS = {f"of_{op}": [(n(2, 3), n(2, 3)), (-n(3), n(3))] if value.__code__.co_argcount == 2 else
+         [(n(2, 3), n(4, 2, 3), u(3, 3)), (n(3), n(1, 3), u(3, 3)), (n(1, 3), n(2, 4, 3), u(3, 3))] for op, value in APPLYING.items()}
+for _op, _value in APPLYING.items():
+    ops.operator(f"of_{_op}", _value)
 
 CASES["share"] = CASES["maximum"]
 OF_STRINGS = {"codes", "characters", "words", "days"}

@@ -3,13 +3,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from operator_cases import CASES, NO_SECOND, R, in_each
+from operator_cases import APPLYING, CASES, LOOPS, NO_SECOND, R, in_each
 
 import ops
 from ops import DG, TG, G, f
 from xman import Register, XMan, backprop, forward
 from xman import eval as evaluate
 
+OURS, CASES = CASES.keys() | APPLYING.keys(), {**CASES, **LOOPS}
 EVERY = [(op, k) for op, cases in CASES.items() for k in range(len(cases))]
 
 
@@ -45,7 +46,7 @@ def symbols(args):
     return regs, {f"a{i}": a for i, a in enumerate(args) if isinstance(a, np.ndarray)}
 
 
-@pytest.mark.parametrize("op", sorted(ops.table.OURS))
+@pytest.mark.parametrize("op", sorted(CASES))
 def test_an_operator_says_how_many_arguments_it_takes(op):
     least, most = ops.table.arity(G[op])
     assert all(least <= len(args) <= most for args in CASES[op])
@@ -59,7 +60,7 @@ def test_a_reduction_takes_its_axis_by_name(op):
 
 
 def test_the_sweep_has_every_operator():
-    assert not ops.table.OURS ^ set(CASES), f"CASES in tests/ops/operator_cases.py: a row too few or too many, {ops.table.OURS ^ set(CASES)}"
+    assert not ops.table.OURS ^ OURS, f"CASES in tests/ops/operator_cases.py: a row too few or too many, {ops.table.OURS ^ OURS}"
 
 
 @in_each(EVERY)

@@ -19,10 +19,11 @@ X, y = RNG.normal(size=(60, 8)).astype("float32"), RNG.integers(0, 3, 60)
 PROGRAM = """
 import numpy as np
 from xman import models
-from xman.train import fit
+from xman.train import fit, run
+run.WORTH_COMPILING = 1
 R = np.random.default_rng(0)
 X, y = R.normal(size=(20, 6)), R.integers(0, 3, 20)
-model = models.ResidualMLP(6, 4, 3, activation="tanh", normalization="batch", dtype=float)
+model = models.MLP([6, 4, 3], dtype=float)
 settings = {"epochs": 1, "batch_size": 10, "optimizer": "momentum", "lr": 0.01, "progress": False, "engine": "numpy"}
 one, four = (fit(model, (X, y), **settings, mesh=mesh).parameters for mesh in (None, "data=2,model=2"))
 assert all(np.max(np.abs(one[w] - four[w])) < 1e-12 for w in one)

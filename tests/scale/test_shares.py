@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
-from xman import models
-from xman.train import OPTIMIZERS, fit
+from xman import XMan, XManError, f, models
+from xman.train import OPTIMIZERS, fit, run
 
 RNG = np.random.default_rng(0)
 X, y = RNG.normal(size=(37, 6)), RNG.integers(0, 3, 37)
@@ -18,7 +19,8 @@ def apart(model, data=(X, y), pieces=3, **settings):
     return max(np.max(np.abs(one.parameters[w] - several.parameters[w])) for w in one.parameters)
 
 
-def test_pieces_take_the_steps_of_the_whole_with_every_optimizer():
+def test_pieces_take_the_steps_of_the_whole_with_every_optimizer(monkeypatch):
+    monkeypatch.setattr(run, "WORTH_COMPILING", 1)  # as in an epoch of many minibatches
     for optimizer in OPTIMIZERS:
         assert apart(models.MLP([6, 3], dtype=float), optimizer=optimizer, clip=0.5, l2=0.01) < 1e-12, optimizer
 
@@ -26,3 +28,30 @@ def test_pieces_take_the_steps_of_the_whole_with_every_optimizer():
 @pytest.mark.parametrize("settings", [{}, {"pieces": 13}, {"batch_size": 37}, {"class_weight": "balanced"}])
 def test_batch_normalisation_noise_uneven_minibatches_and_pieces_without_rows(settings):
     assert apart(models.ResidualMLP(6, 5, 3, normalization="batch", dropout=0.3, dtype=float), **settings) < 1e-11
+
+
+class Together(XMan):
+    """A product of means, of a correlation, of what all rows share."""
+    X, y = f.input(), f.input()
+    w = f.param(default=np.full(6, 0.3))
+    out = X @ w
+    loss = f.sqrt(f.mean(f.square(out - y))) * f.mean(f.abs(out)) + f.var(out) / f.mean(f.square(X)) + 0.1 * f.sum(f.square(w))
+
+
+class Farthest(XMan):
+    X, y = f.input(), f.input()
+    w = f.param(default=np.full(6, 0.3))
+    loss = f.max(f.abs(X @ w - y))
+
+
+def test_losses_that_take_rows_together_by_means_and_sparse_rows():
+    assert apart(Together().setup()) < 1e-12
+    assert apart(models.LogisticRegression(6, 3), (csr_matrix(X.astype("float32")), y)) < 1e-5
+
+
+@pytest.mark.parametrize("settings, model, said", [({}, Farthest().setup(), r"max\(.*more than a sum or a mean"),
+                                                   ({"pieces": 0}, Together().setup(), "at least 1"),
+                                                   ({"pieces": 1.5}, Together().setup(), "at least 1")])
+def test_what_cannot_be_shared_is_refused(settings, model, said):
+    with pytest.raises(XManError, match=said):
+        apart(model, **settings)

@@ -6,10 +6,12 @@ import pytest
 
 from xman import models
 from xman.errors import XManError
+from xman.files.container import restore
 from xman.scale import stream
 from xman.scale.streams import Streamed, of_arrays
 from xman.tables import read
 from xman.train import evaluate, fit, predict
+from xman.train.run import Run
 
 RNG = np.random.default_rng(0)
 X, y = RNG.normal(size=(501, 4)), RNG.integers(0, 3, 501)
@@ -47,6 +49,21 @@ def test_windows_give_the_bits_of_the_same_windows_in_memory_and_each_row_once_a
             assert np.array_equal(A, B) and np.array_equal(some, rest) and np.array_equal(A, X[some])
 
 
+def test_a_run_that_was_killed_within_an_epoch_goes_on_with_the_next_row(tmp_path, monkeypatch):
+    data, step, left = of_arrays(X, y, SMALL, rows=30), Run.step, [37]
+    whole = trained(data)
+
+    def killed(self, *given):
+        left[0] -= 1
+        return step(self, *given) if left[0] else 1 / 0
+
+    monkeypatch.setattr(Run, "step", killed)
+    with pytest.raises(ZeroDivisionError):
+        trained(data, checkpoint=tmp_path / "run", checkpoint_every=0)
+    left[0] = -1
+    assert restore(tmp_path / "run")[1]["state"]["batch"] == 10 and same(whole, trained(data, checkpoint=tmp_path / "run"))
+
+
 def test_workers_share_the_rows_that_one_would_see():
     data = of_arrays(X, y, SMALL, rows=30)
     thirds = [[*Streamed(data, 20, 0, lambda n, k=k: slice(n * k // 3, n * (k + 1) // 3)).epoch(2)] for k in range(3)]
@@ -81,6 +98,7 @@ def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind):
 @pytest.mark.parametrize("make, said", [
     (lambda: stream(iter([(X, y)])), "once"), (lambda: stream("/no/such/folder"), "no such file"),
     (lambda: stream([(X, np.where(y == 0, np.nan, y))]).block(0), "NaN"), (lambda: stream([(X, y)], memory=1e-3), "block"),
+    (lambda: stream(X, y, memory=0), "megabytes"), (lambda: stream({"a": [1]}), "by their path"),
     (lambda: fit(models.MLP([4, 3]), stream(X, y), class_weight="balanced"), "weights"),
 ])
 def test_what_no_stream_can_be_is_refused(make, said):

@@ -6,7 +6,7 @@ import sys
 import time
 
 from ..errors import XManError, extra
-from ..scale.workers import workers
+from ..scale.mpi import workers
 from ..show.terminal import spell_out
 
 

@@ -23,7 +23,7 @@ from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
 from ..models.bases import KINDS
 from ..scale.launch import launched
-from ..scale.workers import TIMEOUT, workers
+from ..scale.mpi import TIMEOUT, workers
 from ..show import picture
 from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
@@ -238,7 +238,7 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
             result = fit(network, sets.train, validation=sets.valid, progress=not quiet, prepared=sets.prepared,
                          **settings_of(given))
     except Diverged as error:
-        print(f"xman: {error}", file=sys.stderr)
+        print(*[f"xman: {error}"] * (not workers().rank), file=sys.stderr)
         sys.exit(1)
     seconds = time.perf_counter() - started
     settings = {key: x for key, x in (settings_of(given) | given).items() if key != "schedule" or key in given}

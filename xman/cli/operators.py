@@ -30,4 +30,5 @@ def arguments(value: Callable) -> list[str]:
     """The arguments of an operator as a reader would write them: x, y, axis=None."""
     if isinstance(value, np.ufunc):
         return ["x", "y"][:value.nin]
-    return [str(p.replace(annotation=p.empty)) for p in inspect.signature(value).parameters.values()]
+    return [str(p.replace(annotation=p.empty)) for p in inspect.signature(value).parameters.values()
+            if p.kind != p.KEYWORD_ONLY]

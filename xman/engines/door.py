@@ -28,7 +28,7 @@ from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, renamings, shortened
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .adaptive import BLINK, PATIENCE, Adaptive, players
-from .program import Built, Engine, Program, check_update, on_host, program_of, taken
+from .program import Built, Engine, Program, check_update, exact, on_host, program_of, signature, taken
 
 ENGINES: dict[str, Engine] = {}  # what `register` was given
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
@@ -254,14 +254,6 @@ class Compiled:
         return True
 
 
-def exact(steps: WengertList) -> WengertList:
-    """The list with its names as plain strings: a class of one's own may print itself as anything."""
-    if all(type(a) is str for dst, op, args in steps for a in (dst, op, *args) if isinstance(a, str)):
-        return steps
-    name = lambda a: str.__str__(a) if isinstance(a, str) else a
-    return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
-
-
 def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mapping[str, str],
                   adapts: bool = False) -> tuple[str, str, list[str]]:
     """The engine for a list, why that one, and those to be built meanwhile. XMAN_ENGINE decides where it is set."""
@@ -301,10 +293,3 @@ def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[s
     if len(set(inplace.values())) < len(inplace):
         raise XManError("inplace: a register overwrites one input; give each of them its own")
     return dict(inplace)
-
-
-def signature(x: Any) -> tuple:
-    """What a program depends on: the type of a value, its shape and its precision."""
-    if issubclass(type(x), np.ndarray):  # a traced value is one for isinstance
-        return type(x), x.shape, x.dtype, x.flags.c_contiguous
-    return type(x), np.shape(x), getattr(x, "dtype", None)

@@ -57,7 +57,7 @@ def absorbed(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind], made: Ma
     for z in reversed(free):  # what was computed last is added to what was there before
         alpha, s, a, ta, b, tb, c = made[z]
         rest = [other for other in args if other is not z]
-        if kinds[dst][:2] != kinds[z][:2]:
+        if dst not in kinds or kinds[dst][:2] != kinds[z][:2]:
             continue
         if op == "negative" and c is None:
             return -alpha, s, a, ta, b, tb, None
@@ -102,7 +102,8 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
                 inside.setdefault(x, []).append(dst)
     of_updates, shapes = set(inplace), {kinds[x].shape for x in inplace.values()}
     for dst, _, _ in reversed(lines):
-        if dst not in outputs and dst in readers and of_updates.issuperset(readers[dst]) and kinds[dst].shape in shapes:
+        if dst not in outputs and dst in readers and of_updates.issuperset(readers[dst]) and dst in kinds and (
+                kinds[dst].shape in shapes):
             of_updates.add(dst)
     below = {dst: {a for a in registers(args) if a in index} for dst, _, args in lines}
     leaves: set[str] = set()  # what leads to updates and is computed from inputs alone: it stands before its first reader

@@ -12,6 +12,7 @@ import numpy as np
 import ops
 
 from ..wengert import Line, registers
+from .bodies import value_of
 from .folded import folded, ordered
 from .memory import Event, arena, placed
 from .plan import Buffer, Plan, flops_of
@@ -124,7 +125,8 @@ class NumpyWriter:
         if how == "view":
             self.text.add(f"{dst} = {self.view(op, args, written)}", 2)
         elif how == "call":
-            self.text.add(f"{dst} = {self.text.call(op, ops.G[op], *written)}", 2)
+            value = value_of(op, "numpy")
+            self.text.add(f"{dst} = {self.text.call(op, value, *written)}", 2)
             if dst in self.kinds and self.kinds[dst].array:  # it may depend on the values
                 self.text.add(f"if {dst}.shape != {self.kinds[dst].shape}: return None", 2)
         elif how == "number" and op in INFIX and any(isinstance(a, str) for a in args):

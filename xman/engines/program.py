@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
-from ops.table import MANY
+from ops.facts import MANY
 
 from ..errors import XManError
 from ..interpreters import eval
@@ -149,6 +149,21 @@ def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str
             wanted.update(registers(args))
             lines.append((dst, op, args))
     return WengertList(lines[::-1])
+
+
+def exact(steps: WengertList) -> WengertList:
+    """The list with its names as plain strings: a class of one's own may print itself as anything."""
+    if all(type(a) is str for dst, op, args in steps for a in (dst, op, *args) if isinstance(a, str)):
+        return steps
+    name = lambda a: str.__str__(a) if isinstance(a, str) else a
+    return WengertList((name(dst), name(op), tuple(map(name, args))) for dst, op, args in steps)
+
+
+def signature(x: Any) -> tuple:
+    """What a program depends on: the type of a value, its shape and its precision."""
+    if issubclass(type(x), np.ndarray):  # a traced value is one for isinstance
+        return type(x), x.shape, x.dtype, x.flags.c_contiguous
+    return type(x), np.shape(x), getattr(x, "dtype", None)
 
 
 def on_host(x: Any) -> Any:

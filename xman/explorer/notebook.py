@@ -27,7 +27,7 @@ def list_in_html(steps: WengertList) -> str:
 
 
 def model_in_html(model: XMan) -> str:
-    """The registers of a model with their roles and the shapes of their values, and how many lines compute the loss."""
+    """The registers of a model, with their roles and the shapes of their values."""
     cell = lambda text: f'<td style="text-align:left">{escape(text)}</td>'
     rows = [f"<tr>{cell(name)}{cell(r.role)}{cell('' if r.default is None else str(np.shape(r.default)))}</tr>"
             for name, r in model.namedRegisterItems()]

@@ -404,6 +404,14 @@ const G = {
   max: (x, axis = null, keepdims = false) => reduced(nonempty(x, axis, "max"), axis, keepdims, -Infinity, greater),
   min: (x, axis = null, keepdims = false) => reduced(nonempty(x, axis, "min"), axis, keepdims, Infinity, less),
   prod: (x, axis = null, keepdims = false) => reduced(x, axis, keepdims, 1, (p, q) => p * q),
+  prodOfOthers: (x, axis = null) => {
+    x = T(x);
+    const over = new Set(places(x, axis)), own = strides(x.s.map((n, k) => over.has(k) ? 1 : n)), at = positions(x.s, own.map((n, k) => over.has(k) ? 0 : n));
+    const slices = new Map(), out = filled(x.s, 1);
+    at.forEach((p, i) => slices.set(p, [...(slices.get(p) || []), i]));
+    for (const all of slices.values()) for (const i of all) for (const j of all) if (i !== j) out.a[i] *= x.a[j];
+    return out;
+  },
   var: (x, axis = null, keepdims = false, ddof = 0) => reduced(G.square(G.centered(x, axis)), axis, keepdims, 0, add, total => total / Math.max(count(x, axis) - ddof, 0)),
   std: (x, axis = null, keepdims = false, ddof = 0) => G.sqrt(G.var(x, axis, keepdims, ddof)),
   norm: (x, axis = null, keepdims = false) => reduced(G.square(x), axis, keepdims, 0, add, Math.sqrt),
@@ -417,7 +425,7 @@ const G = {
   logaddexp: real(logAddExp),
   expDifference: real((x, y) => x === y ? (x === -Infinity ? 0 : 1) : Math.exp(x - y)),
   cumprod: (x, axis = null) => along(T(x), axis, line => { for (let i = 1; i < line.length; i++) line[i] *= line[i - 1]; }),
-  scan: (x, a, axis) => {
+  recurrence: (x, a, axis) => {
     a = spread(T(a), T(x).s);
     const step = strides(a.s)[place(axis, a.s.length)];
     return along(T(x), axis, (line, p) => { for (let i = 1; i < line.length; i++) line[i] += a.a[p + i * step] * line[i - 1]; });

@@ -24,7 +24,7 @@ from ..notation import json_literal
 from ..register import Register
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .guide import WORDS, guide
-from .rules import HERE, ON_THE_PAGE, rules_for
+from .rules import HERE, ON_THE_PAGE, all_on_the_page, rules_for
 
 ENTRIES = 2_000_000  # of all arrays together
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -122,13 +122,13 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
         known_registers(steps, [name], "values")
     given = {x: values[x] for x in steps.inputs if values.get(x) is not None}
     for name, x in given.items():
-        if np.asarray(x).dtype.kind not in "biufO" or hasattr(x, "tocsr"):
+        if np.asarray(x).dtype.kind not in "biuf" or hasattr(x, "tocsr"):
             raise XManError(f"{name} is a {type(x).__name__}, and the page shows numbers and arrays of numbers")
     if (entries := sum(np.size(x) for x in given.values())) > ENTRIES:
         raise XManError(f"the inputs have {entries:,} entries, and a page takes {ENTRIES:,}; give fewer rows")
     foreign = [line for line in steps if line[1] not in ON_THE_PAGE]
     computed: dict[str, Any] = {}
-    if foreign and len(given) == len(steps.inputs):
+    if not all_on_the_page(steps) and len(given) == len(steps.inputs):
         found = eval(steps, given)
         moving = {x: np.ones_like(found[x]) for x in steps.inputs if varies(found[x])}
         computed = {"values": packed_all({dst: found[dst] for dst, _, _ in foreign})}

@@ -13,6 +13,7 @@ from ops import f
 from ops.facts import arity, facts_of
 from ops.table import ELEMENTWISE
 
+from ..errors import XManError
 from ..notation import json_literal
 from ..passes import rewrite, simplify
 from ..passes.writer import ListWriter, Symbol
@@ -25,6 +26,7 @@ TABLE = (HERE / "operators.js").read_text("utf-8").partition("const G = {")[2]
 ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE))  # the operators that the page computes by itself
 SHORT = LEGIBLE + (rewrite(lambda d, a, b: f.dotLeft(d, a, b), lambda d, a, b: d @ f.transpose(b)),
                    rewrite(lambda d, a, b: f.dotRight(d, a, b), lambda d, a, b: f.transpose(a) @ d))
+FAILURES = (XManError, TypeError, ValueError, AttributeError, IndexError)  # of a rule that looks into its arguments
 AXES = [("_", 0), ("_", 1), ("_", -1)]
 TYPED = {**dict.fromkeys(("sum", "mean", "max", "min", "softmax", "cumsum"), AXES),  # what a reader is likely to type
          "getitem": [("_", 0), ("_", 1), ("_", 2)], "concat": [(0, "_", "_"), (1, "_", "_")], "stack": [(0, "_", "_")]}
@@ -39,13 +41,20 @@ def rules_for(steps: Iterable[Line], typed: bool) -> list[dict[str, Any]]:
     return [known for key, case in found.items() if (known := written_rules(key, *case))]
 
 
-@functools.lru_cache(maxsize=4096)
-def cached_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:
+def all_on_the_page(steps: Sequence[Line]) -> bool:
+    """Whether the page computes all values and all derivatives of steps by itself."""
+    known, plain = rules_for(steps, False), {op for _, op, _ in steps}
+    used = {op for rule in known for part in (*rule["adjoint"], *rule["tangent"]) if part for _, op, _ in part["lines"]}
+    return used | plain <= ON_THE_PAGE and plain <= {rule["op"] for rule in known}
+
+
+def rules_of(key: str, op: str, case: tuple) -> dict[str, Any] | None:
+    """The rules of one operator at one pattern of literals, None where they cannot be written; key tells 2 from 2.0."""
     args = [f"x{i}" if isinstance(a, str) else a for i, a in enumerate(case)]
     try:
         adjoint, tangent = ([written_part(rule, args) if rule and isinstance(a, str) else None
                              for a, rule in zip(args, table[op], strict=False)] for table in (ops.DG, ops.TG))
-    except Exception:  # whatever it is, this rule writes no lines for such arguments: the page says that it has none
+    except FAILURES:  # this rule writes no lines for such arguments: the page says that it has none
         return None
     for i, slope in (slopes_of(op, args, "out", {}) or {} if op in ELEMENTWISE else {}).items():
         if isinstance(case[i], str) and adjoint[i]:
@@ -54,11 +63,16 @@ def cached_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:
             "adjoint": adjoint, "tangent": tangent, "gives": facts_of(op).gives.__name__}
 
 
+cached_rules = functools.lru_cache(maxsize=4096)(rules_of)
+
+
 def written_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:
+    if op not in ops.OURS:  # a user may write the row anew
+        return rules_of(key, op, case)
     try:
         return cached_rules(key, op, case)
     except TypeError:  # a literal that is an array cannot be a key of the cache
-        return cached_rules.__wrapped__(key, op, case)
+        return rules_of(key, op, case)
 
 
 def written_part(rule: Any, args: Sequence[Any]) -> dict[str, Any]:
@@ -80,7 +94,7 @@ def legible(lines: Sequence[Line], end: Any) -> str:
     try:
         short = simplify(WengertList([*lines, ("end", "alias", (end,))]), ["end"], None, SHORT)
         text = mathematical(tidy(inlined(short, "end", 40)))
-    except Exception:  # a formula is for reading alone: where none is found, the page names the operator
+    except FAILURES:  # a formula is for reading alone: where none is found, the page names the operator
         return ""
     text = re.sub(r"^broadcast\((.*), out\)$", r"\1", text)
     return text if len(text) <= 90 else ""

@@ -62,4 +62,4 @@ def jax_rows() -> dict[str, Any]:
     """The rows that JAX has beyond the standard: its special functions, and what it does in fewer steps."""
     called = {op: text.split(".") for op, text in CALLED.items() if text.startswith(("special.", "slinalg.", "jnp.cumprod"))}
     return {op: getattr(MODULES[module], name) for op, (module, name) in called.items()} | {
-        op: FUNCTIONS[op] for op in ("cofactor", "cofactorSlope", "einsum", "logNdtr", "scan", "scatterAdd")}
+        op: FUNCTIONS[op] for op in ("cofactor", "cofactorSlope", "einsum", "logNdtr", "recurrence", "scatterAdd")}

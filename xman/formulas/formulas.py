@@ -100,7 +100,7 @@ def moved(x, axis, places, first):
     return f.concat(axis, f.broadcast(f.astype(first, (np.dtype(x.dtype).name,)), border), x[(*whole, slice(None, -places))])
 
 
-def scan(x, a, axis):
+def recurrence(x, a, axis):
     """The recurrence by doubling: after k rounds each entry knows of the 2ᵏ before it (Hillis and Steele 1986)."""
     places, n = 1, x.shape[axis]
     while places < n:
@@ -149,7 +149,7 @@ FORMULAS = {  # beside those that stand in the rows
     "floor_divide": lambda x, y: f.round((x - f.remainder(x, y)) / y),
     "signbit":  lambda x: f.logical_or(f.less(x, 0), f.logical_and(f.equal(x, 0), f.less(1.0 / x, 0))),
     "sigmoid":  lambda x: 1.0 / (1.0 + f.exp(-x)),
-    "centered": centered, "var": var, "logsumexp": logsumexp, "ties": ties, "scan": scan, "cumprod": cumprod,
+    "centered": centered, "var": var, "logsumexp": logsumexp, "ties": ties, "recurrence": recurrence, "cumprod": cumprod,
     "shift":    lambda x, axis, first=0.0: moved(x, axis, 1, first),
     "std":      lambda x, axis=None, keepdims=False, ddof=0: f.sqrt(var(x, axis, keepdims, ddof)),
     "unbroadcast": to.unbroadcast, "mT": to.last_exchanged, "flip": to.flip, "roll": to.roll, "pad": to.pad, "diag": to.diag,

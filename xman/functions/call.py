@@ -79,7 +79,7 @@ class TracedCall:
 
     def failure(self, error: Exception, line: tuple) -> XManError:
         """The error that a rule raised, as a sentence with its operator and the shapes of its arguments."""
-        shapes = ", ".join(str(np.shape(x)) for x in values_on(self.tape, line[2]))
+        shapes = ", ".join(str(np.shape(x)) for x in values_on(self.tape, line[2]) if hasattr(x, "shape"))
         return XManError(f"the derivative of {line[1]}, of arguments of shape {shapes}: {error}")
 
 

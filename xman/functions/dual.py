@@ -59,14 +59,18 @@ class Dual(ArrayLike):
         mine, values = on_this_level()
         with np.errstate(all="ignore"):
             out, root = real(op, getattr(f, op)(*values)), (ROOTS[op], args) if op in ROOTS else None
-            if out.dtype.kind != "f":
+            if out.dtype.kind not in "fO":
                 return out
             if mine[0] and args[0].root and squared(op, *args):
                 op, args = args[0].root
                 mine, values = on_this_level()
-            parts = [rule(Masked(a.tangent, a.flow, a.steep, True), out, *values)
+            parts = [rule(a.tangent if isinstance(a.tangent, dict) else Masked(a.tangent, a.flow, a.steep, True), out, *values)
                      for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule]
             part = sum(parts[1:], parts[0]) if parts else 0.0
+            if out.dtype.kind == "O":  # a bundle, with the parts of its tangent
+                result = object.__new__(Dual)
+                result.value, result.tangent, result.level, result.flow, result.steep = out, bare(part), self.level, None, None
+                return result
             result = Dual(out, bare(part), self.level)
             if isinstance(part, Masked):
                 result.flow, result.steep = part.flow, part.steep

@@ -118,9 +118,10 @@ def allowed(name: str) -> bool:
     return True
 
 
-def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *_: None) -> tuple[Any, dict[str, Any]]:
-    """fn(*args, **fixed), and the variables that it had when it returned. also: who else hears of its calls."""
-    code, variables, before = getattr(inspect.unwrap(fn), "__code__", None), {}, sys.getprofile()
+def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *_: None, code_of: Callable | None = None
+            ) -> tuple[Any, dict[str, Any]]:
+    """fn(*args, **fixed), and the variables that it, or code_of, had when it returned. also: who else hears of its calls."""
+    code, variables, before = getattr(inspect.unwrap(code_of or fn), "__code__", None), {}, sys.getprofile()
 
     def look(frame, event, result):
         also(frame, event, result)

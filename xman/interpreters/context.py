@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ops import Expression, f
+from ops import Bundle, Expression, f
 from ops.derived import Masked, precise
 from ops.table import arity
 
@@ -55,7 +55,7 @@ def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any
     return found
 
 
-REAL = (float, np.floating, Expression)
+REAL = (float, np.floating, Expression, Bundle)
 
 
 def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:

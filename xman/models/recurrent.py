@@ -1,4 +1,4 @@
-"""Recurrent networks, unrolled and many-to-one: the simple one, the GRU and the LSTM."""
+"""Recurrent networks, many-to-one, unrolled or as loops: the simple one, the GRU and the LSTM."""
 from __future__ import annotations
 
 from typing import Any
@@ -13,7 +13,10 @@ from .parts import activation_called, bias, glorot, outputs_and_loss
 
 
 class Sequences(XMan):
-    """Reads `steps` inputs X1, X2, … (n, features) and gives outputs (n, classes) from the last hidden state h (n, hidden).
+    """Reads `steps` inputs (n, features) and gives outputs (n, classes) from the last hidden state h (n, hidden).
+
+    unrolled: each step has lines of its own, inputs X1, X2, … and states h1, h2, …; else they are one loop along the leading axis
+    of the input `sequences` (steps, n, features), to the last state h: as many lines for any length.
 
     A subclass says in `cell(X, h, …)` which states a step comes to; for each letter g of its `gates` there are parameters
     Wg (features, hidden), Ug (hidden, hidden) and bg (1, hidden). Its `states`, h among them, begin as zeros (1, hidden),
@@ -23,7 +26,7 @@ class Sequences(XMan):
     gates, states = "", "h"
 
     def __init__(self, features: int, hidden: int, classes: int, *, steps: int = 10, last: str | None = "relu",
-                 loss: str = "crossEntropy", seed: int = 0, dtype: type = np.float32):
+                 loss: str = "crossEntropy", seed: int = 0, dtype: type = np.float32, unrolled: bool = True):
         if not isinstance(steps, int) or steps < 1:
             raise XManError(f"the steps of an {type(self).__name__} are a whole number, at least one, not {steps!r}")
         random = np.random.default_rng(seed)
@@ -36,12 +39,21 @@ class Sequences(XMan):
             setattr(self, f"U{gate}", glorot(random, hidden, hidden, dtype))
             setattr(self, f"b{gate}", bias(random, hidden, dtype))
         self.W2, self.b2 = glorot(random, hidden, classes, dtype), bias(random, classes, dtype)
-        self.steps = steps
-        for t in range(1, steps + 1):
+        self.steps, self.unrolled = steps, unrolled
+        for t in range(1, steps + 1) if self.unrolled else ():
             X = f.input()
             state = dict(zip(self.states, self.cell(X, *state.values()), strict=True))
             for name, register in {"X": X, **state}.items():
                 setattr(self, f"{name}{t}", register)
+        if not self.unrolled:
+            from ..functions.loops import scan
+
+            def step(state, X):
+                return dict(zip(self.states, self.cell(X, *state.values()), strict=True)), None
+            self.sequences = f.input()
+            state = scan(step, state, self.sequences)[0]
+            for name, register in state.items():
+                setattr(self, name, register)
         scores = state["h"] @ self.W2 + self.b2
         self.scores = activation_called(last)(scores) if last else scores
         self.outputs, self.loss = outputs_and_loss(self.scores, self.y, loss)
@@ -56,6 +68,8 @@ class Sequences(XMan):
         if np.ndim(X) != 3 or X.shape[1] != self.steps:
             raise XManError(f"this {type(self).__name__} reads sequences (n, {self.steps}, features), not an array of shape "
                             f"{np.shape(X)}")
+        if not self.unrolled:
+            return {"sequences": np.swapaxes(X, 0, 1), "y": y}
         return {**{f"X{t}": X[:, t - 1] for t in range(1, self.steps + 1)}, "y": y}
 
 

@@ -14,6 +14,7 @@ from ops import f
 from ..errors import XManError
 from ..interpreters import backprop, forward
 from ..wengert import Line, Steps, WengertList, checked_list, known_registers
+from .loops import cut_loops
 from .writer import Followed, ListWriter, Origins, Symbol
 
 TAKES_SHAPE = {"unbroadcast", "broadcast", "scatterAdd", "einsumBack"}  # op(…, like, …)
@@ -70,6 +71,8 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     lines = {id(line.out): line for line in writer.lines}
     for x in wrt:
         delta = deltas.get(x, 0.0)
+        if isinstance(delta, dict):
+            raise XManError(f"wrt names {x!r}, which is a bundle; name the arrays that it is made of")
         if not isinstance(delta, Symbol):
             delta = f.broadcast(delta, symbols[x])
         elif not fits_input(delta, x, lines):
@@ -78,6 +81,7 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     for x, delta in deltas.items():
         if x not in wrt and isinstance(delta, Symbol) and (name := f"d{of}_d{x}") not in symbols:
             delta.name = delta.name or name
+    cut_loops(writer, steps, symbols)
     return [*((line, None) for line in steps), *writer.named({*symbols, seed})]
 
 
@@ -89,10 +93,11 @@ def tangents(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = op
     inputs = {x: Symbol(writer, x + dot) for x in inputs_of(steps, wrt)}
     found = forward(Followed(steps, writer), symbols, inputs, TG)
     for writer.origin in steps:
-        if (t := found.get(y := writer.origin[0])) is not None and y not in inputs:
+        if isinstance(t := found.get(y := writer.origin[0]), Symbol) and y not in inputs:
             if t.name:  # the tangent of another register too
                 t = f.alias(t)
             t.name = y + dot
+    cut_loops(writer, steps, symbols)
     after: dict[Line | None, Origins] = {}
     for line, origin in writer.named({*symbols, *(t.name for t in inputs.values())}):
         after.setdefault(origin and origin[0], []).append((line, origin))

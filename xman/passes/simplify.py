@@ -2,19 +2,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import ops
 from ops.facts import MANY, arity, parameters
+from ops.loops.values import one_of
 
 from ..errors import XManError
 from ..interpreters.shapes import example, hollow, stand_in
 from ..notation import shortened, shown
 from ..register import as_arg
-from ..wengert import Steps, WengertList, checked_list, known_registers, needed
+from ..wengert import Steps, WengertList, checked_list, known_registers, needed, temporaries
+from .loops import items_read, trimmed
 from .patterns import Rewrite, equal, key_of
 from .rewrites import EXACT
 from .writer import ListWriter, Origins, Symbol
@@ -46,9 +48,13 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
         raise XManError(f"likes is a dictionary with an example of each input, {{'x': 1.0}}, not {shortened(likes)}")
     writer = Simplifier(rewrites, G)
     found: dict[str, Any] = {name: writer.input(name, likes) for name in steps.inputs}
-    for writer.origin in needed(steps, keep):
+    lines = needed(steps, keep)
+    if any(op == "item" for _, op, _ in lines):
+        lines = trimmed(items_read(lines, named=keep), keep, temporaries({*steps.inputs, *(dst for dst, _, _ in steps)}).__next__)
+    for writer.origin in lines:
         dst, op, args = writer.origin
         try:
+            args = writer.with_simple_bodies(op, args, found)
             found[dst] = writer.write(op, [found[a] if isinstance(a, str) else a for a in args])
         except RecursionError:
             raise XManError(f"{shown(writer.origin)}: the rewrites go round in a circle; each has to write less "
@@ -139,7 +145,7 @@ class Simplifier(ListWriter):
             with np.errstate(all="ignore"):
                 if self.rewrites and any(id(a) in self.hollow for a in args):
                     return example(op, map(self.value, args))
-                return self.G[op](*map(self.value, args))
+                return (ops.facts_of(op).example or self.G[op])(*map(self.value, args))
         except TimeoutError:
             raise  # of a clock
         except Exception:  # whatever it is, the line is written as it stands, and raises it when it runs
@@ -150,6 +156,28 @@ class Simplifier(ListWriter):
         value = self.evaluated(op, args)
         value = value.item() if isinstance(value, np.floating) and self.one_precision else value
         return value if type(value) in (int, float) else None
+
+    def with_simple_bodies(self, op: str, args: tuple, found: Mapping[str, Any]) -> tuple:
+        """The arguments of a line, the functions among them simplified, for the shapes that they meet where these are known."""
+        if not any(map(ops.is_function, args)):
+            return args
+        k, m = (args[1], args[1] + args[2]) if op == "scan" else (args[2], args[2]) if op == "while_loop" else (0, 0)
+        inputs = self.example.get(id(found.get(args[3 if op in ("scan", "while_loop") else -1])))
+        if inputs is not None and op == "scan" and (after := self.evaluated(op, (*args[:3], inputs))) is not None and any(
+                np.shape(x) != np.shape(y) for x, y in zip(inputs[:k], after, strict=False)):
+            inputs = None  # the first step broadens a carry: a body is for all steps
+        return tuple([self.simple_body(a, k, m, inputs) if ops.is_function(a) else a for a in args])
+
+    def simple_body(self, function: tuple, k: int, m: int, inputs: Sequence | None) -> tuple:
+        _, name, parameters, lines, results = function
+        steps, likes = WengertList(lines), None
+        if inputs is not None:
+            likes = {p: one_of(x) if k <= i < m else x for i, (p, x) in enumerate(zip(parameters, inputs, strict=True))}
+            likes = {p: np.float64(x) if type(x) is float else x for p, x in likes.items() if p in steps.inputs}
+        computed = [r for r in dict.fromkeys(results) if r not in parameters]
+        rewrites = [row for rows in self.rewrites.values() for row in rows]
+        short = simplify(steps, computed, likes, rewrites, self.G) if computed else ()
+        return ("def", name, parameters, tuple(short), results)
 
     # ---- what a rewrite may ask -------------------------------------------------------------------------------------
 

@@ -70,7 +70,7 @@ def decision_regions(predict: Callable[[np.ndarray], np.ndarray], X: Any, labels
     drawn = figure(5, 4.5)
     axes = drawn.add_subplot()
     span = {"cmap": "tab10", "vmin": 0, "vmax": 9}
-    axes.pcolormesh(a, b, regions, alpha=0.3, **span)
+    axes.imshow(regions, origin="lower", extent=(a[0], a[-1], b[0], b[-1]), aspect="auto", alpha=0.3, **span)
     axes.scatter(*X.T, c=labels, edgecolors="black", linewidths=0.4, s=18, **span)
     save_figure(drawn, path)
     return regions

@@ -1,6 +1,6 @@
 """Beyond memory and beyond one machine: streams of rows, and workers that share them."""
+from .mpi import Workers, workers
 from .streams import Stream
-from .workers import Workers, workers
 
 __all__ = ["Stream", "Workers", "stream", "workers"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..engines import Compiled
 from ..wengert import Line, WengertList, registers
-from .workers import Workers
+from .mpi import Workers
 
 
 class Stage(NamedTuple):

@@ -29,19 +29,20 @@ def mesh_of(text: str) -> Any:
 
 
 class MeshProgram:
-    """The list as a function of its inputs, which runs on the mesh, as `compile` makes one for one device.
+    """The list as a function of its inputs for minibatches of so many rows, which runs on the mesh.
 
     Each input whose rows are many as the minibatch's is cut over `data`, each matrix that is overwritten over `model` by its
     rows, where the number can be divided; all else every device has. What is overwritten stays on the devices from call to
     call, and is copied back after each.
     """
 
-    def __init__(self, steps: WengertList, outputs: Collection[str], inplace: Mapping[str, str], mesh: Any):
+    def __init__(self, steps: WengertList, outputs: Collection[str], inplace: Mapping[str, str], mesh: Any, rows: int):
+        self.rows, self.engine = rows, "jax"
         self.program, self.inplace, self.mesh = compile(steps, {*outputs, *inplace.values()}, "jax"), inplace, mesh
         self.held: dict[str, tuple[np.ndarray, Any]] = {}
 
-    def __call__(self, values: Mapping[str, Any], rows: int) -> dict[str, Any]:
-        """The outputs. rows: of the minibatch."""
+    def __call__(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The outputs."""
         laid = {}
         for x in self.program.steps.inputs:
             a = values[x]
@@ -50,7 +51,7 @@ class MeshProgram:
                 same = known is not None and np.array_equal(known, a)
                 laid[x] = held if same else self.laid(a, "model" if a.ndim > 1 else None)
             else:
-                laid[x] = self.laid(a, "data" if np.shape(a)[:1] == (rows,) else None)
+                laid[x] = self.laid(a, "data" if np.shape(a)[:1] == (self.rows,) else None)
         found = self.program(laid)
         for x, y in self.inplace.items():
             values[x][...] = found[y]
@@ -69,6 +70,7 @@ class MeshProgram:
 
 def mixed(steps: WengertList) -> WengertList:
     """The list whose products are of numbers rounded to bfloat16, and summed in float32: a product of two such is exact there."""
+    extra("ml_dtypes", "jax", "mixed precision")  # from here on NumPy knows the type
     lines: list[Line] = []
     rounded: dict[str, str] = {}
     taken = {*steps.inputs, *(dst for dst, _, _ in steps)}

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from .cut import CutProgram
+from .mpi import Workers, workers
 from .sharing import ROWS, shared
-from .workers import Workers, workers
 
 
 class Shares:

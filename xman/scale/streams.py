@@ -193,7 +193,11 @@ def of_batches(source: Callable[[], Iterable] | Iterable, memory: float) -> Stre
     if isinstance(source, Iterator):
         raise XManError("an iterator can be gone through once; give a function that makes a new one, or a list")
     again = source if callable(source) else lambda: source
-    return Stream(InTurn(again), [len(y) for _, y in again()], memory, ordered=True, name="batches")
+    try:
+        sizes = [len(y) for _, y in again()]
+    except (TypeError, ValueError):
+        raise XManError("a stream is of arrays, stream(X, y), of batches (X, y), or of tables by their path") from None
+    return Stream(InTurn(again), sizes, memory, ordered=True, name="batches")
 
 
 class InTurn:

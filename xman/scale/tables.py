@@ -12,7 +12,7 @@ import numpy as np
 
 import ops
 
-from ..errors import extra
+from ..errors import XManError, extra
 from ..interpreters import eval
 from ..tables import Prepared, TableError, prepared
 from ..tables.columns import cells
@@ -21,8 +21,8 @@ from ..tables.kinds import target_cells
 from ..tables.preparing import known, lines
 from ..tables.reading import HEAD, NULLS, file_kind, formed
 from ..tables.statistics import moments
+from .mpi import workers
 from .streams import ALL, MEMORY, InTurn, Stream, drawn_by_number, of_arrays, of_batches
-from .workers import workers
 
 CSV_BLOCK = 2 ** 20  # bytes
 AT_ONCE = 2 ** 13    # rows of which numbers are made, through arrays of float64
@@ -37,6 +37,8 @@ def stream(source: Any, y: Any = None, *, memory: float = MEMORY, how: Prepared 
     in one pass, merged across workers); settings: target, ignore, task and day_first, as for `tables.prepared`.
     XManError for what cannot be read, and blocks that are too large.
     """
+    if not memory > 0:
+        raise XManError(f"memory is a number of megabytes, more than 0, not {memory!r}")
     if isinstance(source, (str, Path)):
         return stream_of_tables(str(source), memory, how, settings)
     return of_batches(source, memory) if y is None else of_arrays(source, y, memory)

@@ -128,7 +128,9 @@ def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -
 
 def bytes_of(x: Any) -> int:
     """The bytes of an array, dense or sparse."""
-    return sum(part.nbytes for part in (x.data, x.indices, x.indptr)) if hasattr(x, "indptr") else np.asarray(x).nbytes
+    if hasattr(x, "indptr"):
+        return sum(part.nbytes for part in (x.data, x.indices, x.indptr))
+    return x.nbytes if hasattr(x, "nbytes") else np.asarray(x).nbytes
 
 
 def timed(run: Callable[[], Any]) -> float:

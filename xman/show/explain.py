@@ -84,7 +84,7 @@ def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | 
 
     def row(register: str, op: str | None, args: tuple) -> Row:
         x = values[register]
-        zero = np.zeros_like(x)[()] if varies(x) else None
+        zero = np.zeros_like(x)[()] if varies(x) and not isinstance(x, tuple) else None
         return Row(register, op, args, x, tangents.get(register, zero) if direction else None, adjoints.get(register, zero))
 
     rows = [row(name, None, ()) for name in steps.inputs] + [row(*line) for line in steps]
@@ -104,6 +104,10 @@ def shown_number_or_array(x: Any, digits: int) -> str:
     """x in one line: a number, the entries of a small array, the shape, range and norm of a larger one."""
     if x is None:
         return ""
+    if isinstance(x, tuple):
+        return f"a bundle of {', '.join(str(np.shape(a)) for a in x)}"
+    if isinstance(x, dict):
+        return f"parts {', '.join(map(str, sorted(x)))}"
     if not isinstance(x, np.ndarray):
         return decimals_of(x, digits) if np.ndim(x) == 0 and not hasattr(x, "tocsr") else f"sparse {x.shape}"
     if x.size <= WHOLE:

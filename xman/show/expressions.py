@@ -53,6 +53,16 @@ def expression(op: str, args: Sequence[Any]) -> ast.expr:
         case "getitem", [x, *_]:
             keys = [key(a) for a in args[1:]]
             return ast.Subscript(x, keys[0] if len(keys) == 1 and not isinstance(args[1], tuple) else tupled(keys), LOAD)
+        case "bundle", arrays:
+            return ast.Tuple(arrays, LOAD)
+        case "item", [b, i]:
+            return ast.Subscript(b, i, LOAD)
+        case "call", [function, b]:
+            return ast.Call(function, [ast.Starred(b, LOAD)], [])
+        case "cond", [c, yes, no, b]:
+            return ast.IfExp(c, ast.Call(yes, [ast.Starred(b, LOAD)], []), ast.Call(no, [ast.Starred(b, LOAD)], []))
+        case "scan" | "while_loop", parts:
+            return ast.Call(ast.Name(op, LOAD), parts, [])
     return operator_call(op, args)
 
 
@@ -144,6 +154,8 @@ def node(a: Any) -> ast.expr:
         return a
     if isinstance(a, str):
         return ast.Name(a, LOAD)
+    if ops.is_function(a):
+        return ast.Name(a[1], LOAD)
     if isinstance(a, list):
         return ast.List([node(part) for part in a], LOAD)
     if isinstance(a, tuple):

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from ops.loops import functions_in
+
 from ..errors import XManError
 from ..notation import apart_from_operators, renamings
 from ..passes import EXACT, Rewrite
@@ -65,21 +67,52 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
     name = name or f"{kind}_of_{outputs[0]}"
     refuse_name(name)
     inputs = [x for x in dict.fromkeys((*steps.inputs, *read)) if x in read or x in outputs]
-    return module(name, inputs, said, body(lines, outputs, kind, name), outputs)
+    return module(name, inputs, said, body(lines, outputs, kind, name), outputs, functions_in(line for line, _ in lines))
 
 
-def module(name: str, inputs: list[str], said: str, statements: list[str], outputs: list[str]) -> str:
-    """The file: the imports, and the function."""
-    text = "\n".join(statements)
+def module(name: str, inputs: list[str], said: str, statements: list[str], outputs: list[str], functions: Iterable[tuple]
+           ) -> str:
+    """The file: the imports, the functions that are applied, and the function."""
+    defined = [procedure_text(function) for function in functions]
+    text = "\n".join([*statements, *defined])
+    defined = [loop for pattern, loop in LOOPS if re.search(pattern, text)] + defined
+    text = "\n".join([text, *defined])
     imports = [line for pattern, line in IMPORTS if re.search(pattern, text)]
     docstring = textwrap.fill(f'"""{said}"""', WIDTH, initial_indent="    ", subsequent_indent="    ", break_long_words=False)
-    return "\n".join([*imports, *["", ""] * bool(imports), *in_brackets(f"def {name}(", inputs, "):"), docstring,
+    before = [*imports, *["", ""] * bool(imports), *[f"{each}\n\n" for each in defined]]
+    return "\n".join([*before, *in_brackets(f"def {name}(", inputs, "):"), docstring,
                       *("    " + line if line else "" for line in statements), *in_brackets("    return ", outputs)]) + "\n"
 
 
 # the names that the text calls its operators by, with an underscore where a register has the name
 IMPORTS = [(r"\bnp\.", "import numpy as np"), (r"\bnp_\.", "import numpy as np_"),
            (r"\bf\.", "from xman import f"), (r"\bf_\.", "from xman import f as f_")]
+
+
+LOOPS = [(r"\bscan\(", '''\
+def scan(step, carries, slices, args, reverse=False):
+    """The last carries, and what all steps gave, stacked."""
+    carry, xs, rest = args[:carries], args[carries:carries + slices], args[carries + slices:]
+    rows, order = [], slice(None, None, -1 if reverse else 1)
+    for x in [*zip(*[range(x) if np.ndim(x) == 0 else x for x in xs])][order]:
+        results = step(*carry, *x, *rest)
+        carry = results[:carries]
+        rows.append(results[carries:])
+    return *carry, *map(np.stack, zip(*rows[order]))'''), (r"\bwhile_loop\(", '''\
+def while_loop(test, step, carries, args, most=None):
+    """The last carries, and the number of steps."""
+    carry, rest, n = args[:carries], args[carries:], 0
+    while test(*carry, *rest)[0]:
+        carry, n = step(*carry, *rest), n + 1
+    return *carry, n''')]
+
+
+def procedure_text(function: tuple) -> str:
+    """A function that a list applies: it takes its arguments one by one, and returns a tuple."""
+    _, name, parameters, lines, results = function
+    statements = body([(line, None) for line in lines], results, "value", name)
+    return "\n".join([*in_brackets(f"def {name}(", [*parameters], "):"), *("    " + line for line in statements),
+                      *in_brackets("    return (", [f"{r}," if len(results) == 1 else r for r in results], ")")])
 
 
 def in_brackets(before: str, names: list[str], after: str = "") -> list[str]:

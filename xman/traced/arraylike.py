@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ops import Expression, f
+from ops import Bundle, Expression, f
 
 from ..errors import XManError
 from .dispatch import NAMES, call_numpy, cast_to, universal
@@ -189,7 +189,7 @@ def is_traced(x: Any) -> bool:
 
 def real(op: str, value: Any) -> Any:
     """What an operator gave as a value: an array or a NumPy number, or an Expression. Complex numbers are refused."""
-    if isinstance(value, Expression):
+    if isinstance(value, (Expression, Bundle)):
         return value
     if not isinstance(value, (np.ndarray, np.generic)):
         value = np.asarray(value)[()]  # a Python number

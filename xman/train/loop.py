@@ -71,6 +71,8 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     for name, value, least in (("epochs", epochs, 0), ("patience", patience, 1), ("threshold", threshold, 0.0)):
         if value is not None and not value >= least:
             raise XManError(f"{name} is at least {least}, not {value!r}")
+    if not isinstance(accumulate, (int, np.integer)) or accumulate < 1:
+        raise XManError(f"accumulate is the number of pieces of a minibatch, at least 1, not {accumulate!r}")
     callbacks = list(callbacks)
     if plot:
         check_plot(plot)

@@ -8,7 +8,6 @@ NaN is seen at its step; that a parameter is not finite is seen at the end of th
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -159,8 +158,8 @@ class Run(Checkpointed):
         engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
         copies = {x: values[x].copy() for x in self.inplace}
         if self.mesh:
-            mesh = MeshProgram(self.training.steps, outputs, self.inplace, self.mesh)
-            found = (program := functools.partial(mesh, rows=rows))(values | copies)
+            program = MeshProgram(self.training.steps, outputs, self.inplace, self.mesh, rows)
+            found = program(values | copies)
         elif self.shares:
             program = self.shares.program(self.training.steps, outputs, engine, self.inplace)
             found = program(values | copies, [{**piece} for piece in self.pieces])

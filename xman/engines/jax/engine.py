@@ -27,6 +27,7 @@ from .. import interpret
 from ..plan import Plan, flops_of
 from ..program import Built, Kind, Program, kind_of
 from ..text import Text, stands_in_text
+from .loops import APPLIED, operators_on_bundles, together
 from .table import (
     CALLED,
     FINITE,
@@ -95,27 +96,28 @@ def expressions(program: Program, kinds: Kinds, text: Text) -> tuple[dict[str, s
     """By register, its line as an expression in JAX; and why not, where JAX makes nothing of it, or not what NumPy makes."""
     import jax
     written, why = {}, {}
-
+    here = operators_on_bundles(refused, call_text, casts)
     def follow(known: dict[str, Any]) -> None:
         for line in program.steps:
             dst, op, args = line
             try:
-                why[dst] = refused(line, kinds)
+                why[dst] = "" if op in APPLIED else refused(line, kinds)
                 if not why[dst]:
-                    written[dst] = call_text(text, op, args, casts(dst, op, args, kinds))
+                    written[dst] = (text.call(op, here[op], *map(text.literal, args)) if op in APPLIED else
+                                    call_text(text, op, args, casts(dst, op, args, kinds)))
                     out = builtins.eval(written[dst], dict(text.objects), known)
-                    if type(out) is not int and (out.shape, out.dtype, out.weak_type) != (*kinds[dst][:2], False):
+                    if type(out) not in (int, tuple) and (out.shape, out.dtype, out.weak_type) != (*kinds[dst][:2], False):
                         why[dst] = f"is {out.dtype}{list(out.shape)} to JAX"
             except TimeoutError:
                 raise  # of a clock
             except Exception as error:  # whatever it is, the operator's own function has the line
                 why[dst] = lack_of("JAX", error)
-            if dst in kinds:
+            if dst in kinds or op in APPLIED and not why[dst]:
                 known[dst] = jax.numpy.zeros(*kinds[dst][:2]) if why[dst] else out
 
     given = {*program.original.inputs, *program.constants}
     jax.eval_shape(follow, {x: jax.ShapeDtypeStruct(*kinds[x][:2]) for x in given if x in kinds})
-    return written, {dst: reason for dst, reason in why.items() if reason}
+    return written, together(program.steps, {dst: reason for dst, reason in why.items() if reason})
 
 
 def refused(line: Line, kinds: Kinds) -> str:

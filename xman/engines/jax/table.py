@@ -65,7 +65,7 @@ def var(x, axis=None, keepdims=False, ddof=0):
     return jnp.sum(d * d, axis, keepdims=keepdims) / (count(x, axis) - ddof)
 
 
-def scan(x, a, axis):
+def recurrence(x, a, axis):
     def step(y, xa):
         y = xa[0] + xa[1] * y
         return y, y
@@ -91,7 +91,7 @@ def cofactorSlope(t, a):
 
 FUNCTIONS = {
     **{op: G[op] for op in "alias column count getitem half square stopGradient unpad".split()},  # right for JAX as they are
-    **{row.__name__: row for row in (broadcast, centered, cofactor, cofactorSlope, einsumBack, mean, scan, var)},
+    **{row.__name__: row for row in (broadcast, centered, cofactor, cofactorSlope, einsumBack, mean, recurrence, var)},
     "remainder":  lambda x, y: jnp.where((r := jnp.remainder(x, y)) == 0, jnp.copysign(r, y), r),
     "floor_divide": lambda x, y: jnp.where((q := jnp.floor_divide(x, y)) == 0, jnp.copysign(q, jnp.divide(x, y)), q),
     "astype":     lambda x, dtype: x.astype(dtype[0]),

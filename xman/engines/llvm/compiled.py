@@ -15,7 +15,7 @@ from types import ModuleType
 import numpy as np
 
 from ...errors import XManError, extra
-from . import disk
+from . import disk, optimise
 from .products import address
 from .step import DATA, ITEMS
 
@@ -24,7 +24,6 @@ from .step import DATA, ITEMS
 def llvm() -> ModuleType:
     """LLVM, ready to write code for this processor. XManError where Python is not the one that our code knows."""
     extra("llvmlite.binding", "fast", "the engine llvm")
-    from . import optimise
     array, number = np.zeros(3), np.float64(2.5)
     pair = (array, number)
     read = lambda kind, at: kind.from_address(at).value
@@ -39,8 +38,7 @@ def llvm() -> ModuleType:
 def code_of(text: str, apart: bool) -> bytes:
     """The machine code of a text, from the disk where it is there. apart: by a process of its own."""
     own = llvm()
-    made_of = [Path(own.__file__).read_text("utf-8"), *own.processor(), str(own.binding.llvm_version_info),
-               own.binding.get_default_triple(), text]
+    made_of = [Path(own.__file__).read_text("utf-8"), *own.processor(), text]
     key = hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:40]
     code = disk.load(key)
     if code is None:
@@ -50,6 +48,8 @@ def code_of(text: str, apart: bool) -> bytes:
 
 
 processes: set[subprocess.Popen] = set()  # that compile now; they end with this one
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=processes.clear)
 
 
 @atexit.register
@@ -75,10 +75,10 @@ def compiled_apart(text: str) -> bytes:
 
 def functions(code: bytes, count: int, routines: Iterable[str]) -> list[Callable[[tuple], int]]:
     """step0, step1 … of machine code. routines: those of BLAS that it calls."""
-    binding = llvm().binding
+    from llvmlite import binding
     for name in routines:
         binding.add_symbol(f"xman_{name}", address(name))
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), llvm().machine())
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), optimise.machine())
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     found = []

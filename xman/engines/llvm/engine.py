@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-import ops
-
+from ..bodies import value_of
 from ..memory import arena
 from ..nests.lines import Lines
 from ..nests.tree import Call, Line, Loop, tree_text
@@ -114,7 +113,8 @@ class Writer:
         text, kind = self.text, self.kinds.get(call.dst)
         value = text.free("value") if call.target and kind.array else call.dst
         text.add(f"with {text.object('errstate', np.errstate)}(all='ignore'):")
-        text.add(f"{value} = {text.call(call.op, ops.G[call.op], *map(self.argument, call.args))}", 2)
+        function = value_of(call.op, "llvm")
+        text.add(f"{value} = {text.call(call.op, function, *map(self.argument, call.args))}", 2)
         if call.target is None:
             return
         text.add(f"if not {text.call('put', put_into, value, self.name(call.target.root))}:")

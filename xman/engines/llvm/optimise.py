@@ -8,20 +8,20 @@ import os
 import sys
 from typing import Any
 
-from llvmlite import binding
-
 
 def machine() -> Any:
     """A description of this processor, or of the one that XMAN_CPU names. Each engine of LLVM owns one."""
-    cpu, features = processor()
+    from llvmlite import binding
+    cpu, features, *_ = processor()
     return binding.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=3, jit=True)
 
 
-def processor() -> tuple[str, str]:
-    """Its name, and what it has."""
-    if cpu := os.environ.get("XMAN_CPU"):
-        return cpu, ""
-    return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+def processor() -> tuple[str, str, str, str]:
+    """Its name, what it has, LLVM's version, and the system."""
+    from llvmlite import binding
+    cpu = os.environ.get("XMAN_CPU")
+    features = "" if cpu else binding.get_host_cpu_features().flatten()
+    return cpu or binding.get_host_cpu_name(), features, str(binding.llvm_version_info), binding.get_default_triple()
 
 
 def optimised(text: str) -> bytes:
@@ -32,6 +32,7 @@ def optimised(text: str) -> bytes:
 
 def passed(text: str) -> tuple[Any, Any]:
     """The text after LLVM's passes, and for what machine."""
+    from llvmlite import binding
     target = machine()
     module = binding.parse_assembly(text)
     module.triple, module.data_layout = binding.get_default_triple(), str(target.target_data)
@@ -43,6 +44,8 @@ def passed(text: str) -> tuple[Any, Any]:
 
 
 def start() -> None:
+    """Make LLVM ready to write code."""
+    from llvmlite import binding
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
 

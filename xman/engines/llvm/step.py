@@ -54,6 +54,7 @@ class NestStep:
     def items(self) -> list[Item]:
         """The nodes at the top, numbers that follow one another together."""
         found: list[Item] = []
+        held: dict[str, list[str]] = {}  # the roots that Python's objects hold
         nodes, k = self.tree.body, 0
         while k < len(nodes):
             node, group = nodes[k], [nodes[k]]
@@ -61,6 +62,9 @@ class NestStep:
             if isinstance(node, (Product, Routine, Call)):
                 how = type(node).__name__.lower()
                 touched = [v.root for v in node.views] + ([node.target.root] if node.target else [])
+                if how == "call":
+                    touched += [x for a in node.args if isinstance(a, str) for x in held.get(a, ())]
+                    held |= {} if node.target else {node.dst: touched}
                 found.append(Item(how, node, list(dict.fromkeys(touched))))
                 continue
             while isinstance(node, Line) and k < len(nodes) and isinstance(nodes[k], Line):

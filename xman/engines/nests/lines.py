@@ -16,7 +16,8 @@ import ops
 
 from ...wengert import Line as Step
 from ..folded import folded, ordered
-from ..program import GEMM, Program, held
+from ..llvm import arithmetic
+from ..program import GEMM, KEYS, Program, held
 from .arrangements import ARRANGEMENTS
 from .contractions import CONTRACTIONS
 from .entrywise import NATIVE, TABLE, entrywise
@@ -25,6 +26,7 @@ from .schedule import Tree
 from .tree import Call, Line
 from .views import View, spread, strided, whole
 
+LOOPS = arithmetic.TRUTHS | arithmetic.OF_FLOATS | {"astype"}  # operators entry by entry
 SHAPE_ALONE = {"reshape": 1, "broadcast": 1, "scatterAdd": 1, "unbroadcast": 1, "diagBack": 1, "einsumBack": 1}
 # the places of arguments that have to be literals
 LITERAL = {**dict.fromkeys(("concat", "stack", "einsum"), (0,)),
@@ -56,7 +58,8 @@ class Lines:
         lines = [self.halved(line) for line in folded(program, rows=False)]
         lines = [part for line in lines for part in line]
         holds = held([(dst, "alias" if op in ARRANGEMENTS else op, args) for dst, op, args in lines], self.kinds)
-        self.lines, self.direct = ordered(lines, program.inplace, program.outputs, holds, self.kinds)
+        fails = [k for k, line in enumerate(lines) if self.may_fail(*line)]
+        self.lines, self.direct = ordered(lines, program.inplace, program.outputs, holds, self.kinds, max(fails, default=-1))
         self.uses = Counter(a for _, op, args in self.lines for k, a in enumerate(args)
                             if isinstance(a, str) and k != SHAPE_ALONE.get(op))
         self.uses.update((*program.outputs, *program.inplace))
@@ -81,6 +84,12 @@ class Lines:
         return [(f"{dst}.product", GEMM, (alpha, None, a, ta, b, tb, None)),
                 *([(f"{dst}.scaled", "mul", (f"{dst}.product", s)), (dst, "add", (f"{dst}.scaled", c))] if c else
                   [(dst, "mul", (f"{dst}.product", s))])]
+
+    def may_fail(self, dst: str, op: str, args: tuple) -> bool:
+        """Whether a line may say of values that they are not for it: what NumPy or LAPACK computes, and computed indices."""
+        if op in KEYS and any(isinstance(a, str) and a not in self.given for a in args[KEYS[op]:]):
+            return True
+        return not (op in LOOPS or op in ARRANGEMENTS or op in CONTRACTIONS or op in TABLE)
 
     def known(self, x: str) -> bool:
         """Whether a register is an array or a number that loops can compute with."""

@@ -59,7 +59,9 @@ class Workers:
         """End the processes of all workers at once."""
         print(f"xman: {sentence}", file=sys.stderr, flush=True)
         threading.Timer(5.0, os._exit, [status]).start()  # where MPI itself hangs
+        time.sleep(0.2)  # or the launcher is gone before it has handed the sentence on
         self.comm.Abort(status)
+        os._exit(status)
 
     def uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """What a worker that fails does, in place of waiting for the others at its end, who wait for it."""

@@ -1,0 +1,5 @@
+"""Loops, branches and calls: functions as literals, the rows that apply them, and their rules."""
+from . import rules
+from .bodies import Bundle, functions_apart, functions_in, is_function
+
+__all__ = ["Bundle", "functions_apart", "functions_in", "is_function"]

@@ -1,0 +1,269 @@
+"""Functions as literals: what a list that applies a list holds, how it is written, run and differentiated.
+
+A function is the plain tuple ("def", name, parameters, lines, results): lines (dst, op, args) over registers of its own,
+which are its parameters and what its lines assign. It is closed: weights come in as arguments.
+"""
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..derived import Traced, back, looked, values_on
+from ..expression import DG, TG, Expression, G, f
+
+Function = tuple  # ("def", name, parameters, lines, results)
+
+
+def is_function(a: Any) -> bool:
+    return type(a) is tuple and len(a) == 5 and type(a[0]) is str and a[0] == "def"
+
+
+class Bundle(tuple):
+    """The arrays of one register, in order."""
+
+    shape = property(lambda self: tuple(map(np.shape, self)))
+    size = property(lambda self: sum(map(np.size, self)))
+    nbytes = property(lambda self: sum(np.asarray(a).nbytes for a in self))
+    dtype = np.dtype(object)
+
+
+class Parts(dict):
+    """The delta or the tangent of a bundle: that of the i-th array under i, where it has one. It stands in no list."""
+
+    def __add__(self, other: Parts) -> Parts:
+        return Parts({**self, **other, **{i: self[i] + other[i] for i in self.keys() & other.keys()}})
+
+
+# ---- as parts of a list -----------------------------------------------------------------------------------------------
+
+def functions_in(lines: Iterable[tuple]) -> list[tuple]:
+    """The functions that the lines apply, each once by its name, and before it those that it applies."""
+    found: dict[str, tuple] = {}
+
+    def gather(lines: Iterable[tuple], depth: int = 0) -> None:
+        for _, _, args in lines:
+            for a in args:
+                if is_function(a) and depth < 20 and a[1] not in found:  # deeper ones are refused
+                    gather(a[3], depth + 1)
+                    found[a[1]] = a
+    gather(lines)
+    return [*found.values()]
+
+
+def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> list:
+    """The lines, where two functions of one name are different the later one renamed: step, step2, …; definition: their text."""
+    if not functions_in(steps):
+        return [*steps]
+    registers = (a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str))
+    texts = dict.fromkeys(registers, "a register's")
+
+    def renamed(a: Any, depth: int = 0) -> Any:
+        if not is_function(a) or depth > 20 or not (isinstance(a[1], str) and isinstance(a[3], tuple)):
+            return a
+        name, lines = a[1], tuple(inside(line, depth + 1) for line in a[3])
+        try:
+            text = definition((*a[:3], lines, a[4])).partition("(")[2]
+        except (TypeError, ValueError):
+            return a  # which is refused in a sentence
+        for k in itertools.count(2):
+            if texts.setdefault(name, text) == text:
+                return a if name == a[1] and lines == a[3] else (a[0], name, a[2], lines, a[4])
+            name = f"{a[1]}{k}"
+
+    def inside(line: Any, depth: int = 0) -> Any:
+        if isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple) and any(map(is_function, line[2])):
+            return (*line[:2], tuple([renamed(a, depth) for a in line[2]]))
+        return line
+    return [inside(line) for line in steps]
+
+
+# ---- running --------------------------------------------------------------------------------------------------------
+
+def as_python(function: Function) -> Callable:
+    """The function on arrays: Python that calls the operators' values one after another, with names of its own."""
+    def made():
+        _, _, parameters, lines, results = function
+        names = {x: f"r{k}" for k, x in enumerate((*parameters, *(dst for dst, _, _ in lines)))}
+        space: dict[str, Any] = {}
+        text = [f"def run({', '.join(names[p] for p in parameters)}):"]
+        for k, (dst, op, args) in enumerate(lines):
+            space[f"op{k}"] = G[op]
+            space |= {f"a{k}_{j}": a for j, a in enumerate(args)}
+            called = ", ".join([names[a] if type(a) is str else f"a{k}_{j}" for j, a in enumerate(args)])
+            text.append(f"    {names[dst]} = op{k}({called})")
+        text.append(f"    return {''.join(f'{names[r]}, ' for r in results) or '()'}")
+        exec(compile("\n".join(text), FILE, "exec"), space)
+        return space["run"]
+    return remembered("program", function, made, *[G[op] for _, op, _ in function[3]])  # which a user may define anew
+
+
+KNOWN: dict[tuple, tuple] = {}
+FILE = "<a function of a list>"
+
+
+def remembered(what: str, function: Function, make: Callable, *more: Any) -> Any:
+    """make(), once for a function and whatever else it is made for."""
+    key = (what, id(function), *more)
+    if key not in KNOWN:
+        KNOWN[key] = make(), function  # which is kept, so that its id is its own
+        if len(KNOWN) > 4000:
+            del KNOWN[next(iter(KNOWN))]
+    return KNOWN[key][0]
+
+
+def explained(function: Function, error: Exception) -> Exception:
+    """The error that came up in `as_python` of the function, with its line and the shapes there."""
+    at = error.__traceback__
+    while at and at.tb_frame.f_code.co_filename != FILE:
+        at = at.tb_next
+    if at is None or isinstance(error, (TimeoutError, MemoryError, RecursionError)):
+        return error
+    _, name, parameters, lines, _ = function
+    k = at.tb_lineno - 1
+    dst, op, args = lines[k - 1]
+    place = {x: f"r{i}" for i, x in enumerate((*parameters, *(line[0] for line in lines)))}
+    here = {a: at.tb_frame.f_locals[place[a]] for a in args if isinstance(a, str)}
+    sizes = ", ".join(f"{a} has shape {np.shape(x)}" for a, x in here.items())
+    return ValueError(f"in {name}, line {k}, {dst} = {op}(…): {sizes}: {error}")
+
+
+# ---- writing --------------------------------------------------------------------------------------------------------
+
+class Name(Expression):
+    """A register of a function that is being written."""
+
+    def __init__(self, body: Body, name: str | None = None):
+        self.body, self.name, self.level = body, name, body.level
+
+    def record(self, op: str, args: tuple) -> Name:
+        out = Name(self.body)
+        self.body.lines.append((out, op, tuple([self.body.argument(a) for a in args])))
+        return out
+
+    def __repr__(self) -> str: return f"<{self.name or 'a register'} of a function>"
+
+
+class Body:
+    """The lines of a function under way. What it meets from outside becomes a further parameter."""
+
+    def __init__(self, parameters: Iterable[str], near: Mapping[int, str] = {}):
+        self.near = near  # names of what may be met, by id
+        self.lines: list[tuple] = []
+        self.outside: dict[int, tuple[Any, Name]] = {}
+        self.level = next(Traced.levels)
+        self.starts = [Name(self, p) for p in parameters]
+
+    def argument(self, a: Any) -> Any:
+        if isinstance(a, Name) and a.body is self:
+            return a
+        if isinstance(a, Expression):
+            return self.outside.setdefault(id(a), (a, Name(self, self.near.get(id(a)) or getattr(a, "name", None))))[1]
+        if isinstance(a, np.ndarray):
+            a = np.array(a)
+            a.flags.writeable = False
+        return (a,) if isinstance(a, str) else a.item() if isinstance(a, np.generic) else a
+
+    def function(self, name: str, ends: Sequence[tuple[str | None, Any]]) -> tuple[Function, list]:
+        """The literal that gives the ends, pairs (a name, if it is free, and what it is); and what it met outside."""
+        results = []
+        for word, end in ends:
+            if not (isinstance(end, Name) and end.body is self):
+                self.lines.append((alias := Name(self), "alias", (self.argument(end),)))
+                end = alias
+            end.name = end.name or word
+            results.append(end)
+        wanted, lines = {id(end) for end in results}, []
+        for line in reversed(self.lines):
+            if id(line[0]) in wanted:
+                lines.append(line)
+                wanted.update([id(a) for a in line[2] if isinstance(a, Name)])
+        lines.reverse()
+        outside = [(a, n) for a, n in self.outside.values() if id(n) in wanted]
+        taken = {*(p.name for p in self.starts), *G}
+        named = [*(n for _, n in outside), *(line[0] for line in lines)]
+        for node in named:
+            node.name = None if node.name in taken else node.name
+            taken.add(node.name)
+        fresh = (z for k in range(1, 10 ** 9) if (z := f"z{k}") not in taken)
+        for node in named:
+            node.name = node.name or next(fresh)
+        steps = tuple((out.name, op, tuple([a.name if isinstance(a, Name) else a for a in args])) for out, op, args in lines)
+        parameters = (*(p.name for p in self.starts), *(n.name for _, n in outside))
+        return ("def", name, parameters, steps, tuple(end.name for end in results)), [a for a, _ in outside]
+
+
+def unlike(words: Iterable[str], taken: Iterable[str]) -> Iterator[str]:
+    """The words, with underscores behind where they are taken, or came before."""
+    taken = {*taken, *G}
+    for word in words:
+        while word in taken:
+            word += "_"
+        taken.add(word)
+        yield word
+
+
+# ---- differentiating ------------------------------------------------------------------------------------------------
+
+class TapedRun:
+    """One run of a function on what stands for its registers, on a tape: its values, and both modes along it."""
+
+    def __init__(self, function: Function, inputs: Sequence[Any], known: Mapping[str, Any] = {}):
+        self.tape: list = []
+        level = next(Traced.levels)
+        self.env = {p: Traced(x, self.tape, level) for p, x in zip(function[2], inputs, strict=True)}
+        for dst, op, args in function[3]:
+            args = tuple([self.env[a] if isinstance(a, str) else a for a in args])
+            if dst in known:  # what is had already is not computed again
+                self.env[dst] = Traced(known[dst], self.tape, level)
+                self.tape.append((self.env[dst], op, args))
+            else:
+                self.env[dst] = out = getattr(f, op)(*args)
+                if isinstance(out, Traced) and isinstance(out.value, Name):
+                    out.value.name = out.value.name or dst
+
+    def __getitem__(self, register: str) -> Any:
+        return x.value if isinstance(x := self.env[register], Traced) else x
+
+    def adjoints(self, deltas: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+        """The deltas of the parameters, from those of the results."""
+        return self.walked(lambda found: back(self.tape, reversed(self.tape), found), deltas)
+
+    def tangents(self, tangents: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+        """The tangents of all registers, from those of the parameters."""
+        def along(found):
+            for node, op, args in self.tape:
+                for a, rule in zip(args, TG[op], strict=False):
+                    if rule and isinstance(a, Traced) and id(a) in found:
+                        part = rule(found[id(a)], node.value, *values_on(self.tape, args))
+                        found[id(node)] = found[id(node)] + part if id(node) in found else part
+            return found
+        return self.walked(along, tangents, True)
+
+    def walked(self, walk: Callable, starts: Iterable[tuple[str, Any]], forward: bool = False) -> dict[str, Any]:
+        seeds: dict[int, Any] = {}
+        for x, d in starts:
+            key = id(self.env[x])
+            seeds[key] = seeds[key] + d if key in seeds else d
+        found = looked(walk, seeds, seeds, self.tape, (), None, forward)
+        return {x: found[id(a)] for x, a in self.env.items() if id(a) in found}
+
+
+def reaches(function: Function, registers: Collection[str]) -> set[str]:
+    """The registers that get a delta where those named have one."""
+    found = {*registers}
+    for dst, op, args in reversed(function[3]):
+        if dst in found:
+            found.update([a for a, rule in zip(args, DG[op], strict=False) if rule and isinstance(a, str)])
+    return found
+
+
+def moves(function: Function, registers: Collection[str]) -> set[str]:
+    """The registers that have a tangent where those named have one."""
+    found = {*registers}
+    for dst, op, args in function[3]:
+        if any(rule and isinstance(a, str) and a in found for a, rule in zip(args, TG[op], strict=False)):
+            found.add(dst)
+    return found

@@ -1,0 +1,155 @@
+"""What the rows that apply functions compute, on arrays."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..expression import f
+from ..facts import operations
+from .bodies import Bundle, Function, as_python, explained, is_function
+
+# ---- the values -----------------------------------------------------------------------------------------------------
+
+def bundle(*arrays):
+    """The arrays in one register."""
+    return Bundle(arrays)
+
+
+def item(b, i):
+    """The i-th array of a bundle."""
+    return b[i]
+
+
+def call(function, args, *, program=as_python):
+    """The bundle of the function's results, for a bundle of its arguments. program(function): what runs it, here and below."""
+    return Bundle(applied(function, args, program))
+
+
+def cond(c, yes, no, args, *, program=as_python):
+    """The bundle of what the function `yes` makes of the bundle args where the number c holds, and else of what `no` does."""
+    return call(yes if c else no, args, program=as_python)
+
+
+def scan(function, carries, slices, args, reverse=False, *, program=as_python):
+    """The function step by step, each going on with the carries of the one before; reverse: from the last step to the first.
+
+    args: the bundle of its arguments, the first carries, then the slices, arrays whose leading axis are the steps, and the
+    constants, which are the same in all. Where a slice is the whole number n, the steps are 0, …, n − 1. The function returns the
+    carries for the next step, and then what it gives. The bundle of the last carries, and of what all steps gave, stacked.
+    """
+    if not is_function(function):
+        raise ValueError("the first argument of scan is a function")
+    k, m = carries, carries + slices
+    if not 0 <= k <= len(function[4]) or not k <= m <= len(function[2]):
+        raise ValueError(f"{function[1]} has {len(function[2])} parameters and {len(function[4])} results, too few "
+                         f"for {k} carries and {slices} slices")
+    if len(args) != len(function[2]):
+        raise ValueError(f"{function[1]} takes {', '.join(function[2])}, and the bundle has {len(args)}")
+    carry, constants = args[:k], args[m:]
+    xs = [range(x) if np.ndim(x) == 0 and np.asarray(x).dtype.kind in "iu" else x for x in args[k:m]]
+    if lacking := [p for p, x in zip(function[2][k:m], xs, strict=True) if not hasattr(x, "__len__") or np.shape(x) == ()]:
+        raise ValueError(f"a slice is an array with a leading axis, or a whole number of steps; {lacking[0]} is neither")
+    lengths = {p: len(x) for p, x in zip(function[2][k:m], xs, strict=True)}
+    if len({*lengths.values()}) != 1:
+        raise ValueError(f"the steps of {function[1]} are " + (", ".join(f"{n} by {p}" for p, n in lengths.items()) or
+                         "not said, since it has no slices: give it a whole number of steps as one"))
+    n = next(iter(lengths.values()))
+    if not n:
+        return Bundle((*carry, *map(np.array, one_step(function, carries, slices, args)[k:])))
+    run, outs = program(function), []
+    for done, t in enumerate(range(n - 1, -1, -1) if reverse else range(n)):
+        inputs = (*carry, *[x[t] for x in xs], *constants)
+        try:
+            results = run(*inputs)
+        except Exception as error:
+            if (said := explained(function, error)) is error and not isinstance(error, (ValueError, TypeError)):
+                raise
+            raise ValueError(f"step {t}: {said}") from error
+        if done < 2:
+            same_kinds(function, carry, results, broadens=not done)
+            outs = outs or [np.empty((n, *np.shape(y)), np.asarray(y).dtype) for y in results[k:]]
+        carry = results[:k]
+        for y, stacked in zip(results[k:], outs, strict=True):
+            stacked[t] = y
+    return Bundle((*carry, *outs))
+
+
+def one_step(function, carries, slices, args, reverse=False):
+    """A value of the shapes that `scan` gives, after one step, and a second where that broadens a carry."""
+    k, m = carries, carries + slices
+    carry, n = args[:k], args[k] if np.ndim(args[k]) == 0 else len(args[k])
+    for _ in range(2):
+        results = applied(function, (*carry, *map(one_of, args[k:m]), *args[m:]))
+        carry = results[:k] if n else carry
+    return Bundle((*carry, *[np.broadcast_to(y, (n, *np.shape(y))) for y in results[k:]]))
+
+
+def one_of(x: Any) -> Any:
+    """What the first step sees of a slice."""
+    return np.int64(0) if np.ndim(x) == 0 else x[0] if len(x) else np.zeros(x.shape[1:], x.dtype)
+
+
+def while_loop(test, function, carries, args, most=None, *, program=as_python):
+    """The function on its own results as long as test, of the same arguments, gives a number that holds; at most `most` times.
+
+    args: the bundle of the first carries, and of the constants. The bundle of the last carries, and the number of steps.
+    """
+    carry, constants, n = args[:carries], args[carries:], 0
+    try:
+        while applied(test, (*carry, *constants), program)[0]:
+            if n == most:
+                raise ValueError(f"{test[1]} still holds after {n:,} steps of {function[1]}; if it does end, give it more, most=")
+            results = applied(function, (*carry, *constants), program)
+            if n < 2:
+                same_kinds(function, carry, results, broadens=not n)
+            carry, n = results, n + 1
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"stopped in step {n:,} of {function[1]}, while {test[1]} still held") from None
+    return Bundle((*carry, n))
+
+
+def of_values(*_: Any) -> None:
+    raise TypeError("how many steps there are follows from no shapes")
+
+
+def applied(function: Function, args: Sequence[Any], program: Callable = as_python) -> tuple:
+    """The function's results; an error names its line."""
+    if len(args) != len(function[2]):
+        raise ValueError(f"{function[1]} takes {', '.join(function[2])}, and the bundle has {len(args)}")
+    try:
+        return program(function)(*args)
+    except Exception as error:
+        raise explained(function, error) from error
+
+
+def same_kinds(function: Function, carry: Sequence, results: Sequence, broadens: bool) -> None:
+    """Raise ValueError where a carry is handed on as something else. The first step may broaden it, from (1, 3) to (5, 3)."""
+    for p, old, new in zip(function[2], carry, results, strict=False):
+        before, after = np.shape(old), np.shape(new)
+        kinds = [x.dtype for x in (old, new) if hasattr(x, "dtype")]
+        wider = len(before) <= len(after) and all(a in (1, b) for a, b in zip(before[::-1], after[::-1], strict=False))
+        if before != after and not (broadens and wider):
+            raise ValueError(f"{function[1]} takes {p} of shape {before} and hands it on with shape {after}; "
+                             "a carry keeps its shape")
+        if len({*kinds}) > 1:
+            raise ValueError(f"{function[1]} takes {p} as {kinds[0]} and hands it on as {kinds[1]}; begin with {p} as "
+                             f"{kinds[1]}, or end with astype")
+
+
+def of_function(out, function, args):
+    """The operations of its lines, for these arguments."""
+    env, total = dict(zip(function[2], args, strict=True)), 0
+    for dst, op, names in function[3]:
+        inputs = [env[a] if isinstance(a, str) else a for a in names]
+        env[dst] = getattr(f, op)(*inputs)
+        total += (operations(op) or (lambda *_: 0))(env[dst], *inputs)
+    return total
+
+
+def of_scan(out, function, k, slices, args, reverse=False):
+    """The operations of a step, as often as there are steps."""
+    xs = args[k:k + slices]
+    n = xs[0] if np.ndim(xs[0]) == 0 else len(xs[0])
+    return n and n * of_function(out, function, (*args[:k], *map(one_of, xs), *args[k + slices:]))

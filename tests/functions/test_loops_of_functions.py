@@ -1,0 +1,149 @@
+"""scan, map, call, cond and while_loop of plain functions: the values and derivatives of Python's own loops and branches."""
+import numpy as np
+import pytest
+
+import xman
+from xman import WengertList, XMan, XManError, derivative, f, grad, hvp, jit, jvp, source, trace
+
+R = np.random.default_rng(5)
+ARGS = R.normal(size=(4, 5)), R.normal(size=(6, 4, 3)), R.normal(size=(5, 5)) / 5, R.normal(size=(3, 5))
+DIRECTION = tuple(R.normal(size=x.shape) for x in ARGS)
+
+
+def looped(h0, X, U, W):
+    def step(h, x):
+        h = np.tanh(h @ U + x @ W)
+        return h, h
+    h, H = xman.scan(step, h0, X)
+    return np.sum(H ** 2) + np.mean(h)
+
+
+def flat(h0, X, U, W):
+    H = []
+    for x in X:
+        h0 = np.tanh(h0 @ U + x @ W)
+        H.append(h0)
+    return np.sum(np.stack(H) ** 2) + np.mean(h0)
+
+
+def checkpointed(h0, X, U, W):
+    def block(h, xs):
+        return xman.scan(lambda h, x: (np.tanh(h @ U + x @ W), None), h, xs, keep=False)[0], None
+    return np.sum(xman.scan(block, h0, X.reshape((2, 3, 4, 3)))[0] ** 2)
+
+
+def last(h0, X, U, W):
+    for x in X:
+        h0 = np.tanh(h0 @ U + x @ W)
+    return np.sum(h0 ** 2)
+
+
+def in_reverse(h0, X, U, W):
+    return xman.scan(lambda h, x: (np.tanh(h @ U + x @ W), np.sin(h)), h0, X, reverse=True)[1].sum()
+
+
+def in_reverse_flat(h0, X, U, W):
+    total = 0.0
+    for x in X[::-1]:
+        total, h0 = total + np.sum(np.sin(h0)), np.tanh(h0 @ U + x @ W)
+    return total
+
+
+@pytest.mark.parametrize(("one", "other"), [(looped, flat), (checkpointed, last), (in_reverse, in_reverse_flat)])
+def test_a_scan_has_the_derivatives_of_the_loop(one, other):
+    assert one(*ARGS) == pytest.approx(other(*ARGS), rel=1e-14)
+    assert jvp(one, ARGS, DIRECTION)[1] == pytest.approx(jvp(other, ARGS, DIRECTION)[1], rel=1e-12)
+    slopes = [grad(other, range(4))(*ARGS), hvp(other, ARGS, DIRECTION, range(4))]
+    for mine, right in zip([grad(one, range(4))(*ARGS), hvp(one, ARGS, DIRECTION, range(4))], slopes, strict=True):
+        for a, b in zip(mine, right, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-13)
+    for a, b in zip(jit(grad(one, range(4)))(*ARGS), slopes[0], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-13)
+
+
+def test_its_list_has_as_many_lines_for_any_number_of_steps_and_names_what_it_takes():
+    steps = trace(looped, *ARGS)
+    assert steps == trace(looped, ARGS[0], np.ones((500, 4, 3)), *ARGS[2:])
+    assert str(steps).startswith("def step(h, x, U, W):\n    z1 = dot(h, U)\n") and "h1 = tanh(z3)\n    return h1, h1" in str(steps)
+
+
+def test_its_source_is_a_function_with_a_loop():
+    steps, space = trace(looped, *ARGS), {}
+    exec(source(steps, "looped", ["U"], dict(zip(("h0", "X", "U", "W"), ARGS, strict=True))), space)
+    value, slope = space["gradient_of_looped"](*ARGS)
+    assert value == looped(*ARGS)
+    np.testing.assert_allclose(slope, grad(looped, 2)(*ARGS), rtol=1e-13)
+
+
+def root(a):
+    return xman.while_loop(lambda x: abs(x * x - a) > 1e-13, lambda x: (x + a / x) / 2, 1.0)
+
+
+def test_newtons_method_has_the_derivatives_of_the_root():
+    assert root(2.0) == pytest.approx(2 ** .5) and grad(root)(2.0) == pytest.approx(.5 / 2 ** .5)
+    assert jvp(root, (2.0,), (1.0,))[1] == pytest.approx(.5 / 2 ** .5) == derivative(root)(2.0)
+    assert grad(grad(root))(2.0) == pytest.approx(-.25 * 2 ** -1.5) == jvp(grad(root), (2.0,), (1.0,))[1]
+    space = {}
+    exec(source(trace(root, 2.0)), space)
+    assert space["value_of_root"](5.0) == pytest.approx(5 ** .5)
+
+
+def test_a_branch_that_is_not_taken_is_not_run():
+    def branch(x, y):
+        return xman.cond(x.sum() > 0, lambda x: np.log(x) * y, lambda x: x ** 2, x).sum()
+    x = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(grad(branch)(x, 2.0), 2.0 / x)
+    np.testing.assert_allclose(grad(branch)(-x, 2.0), -2.0 * x)
+    assert grad(branch, 1)(x, 2.0) == pytest.approx(np.log(x).sum()) and grad(branch, 1)(-x, 2.0) == 0
+    assert jvp(branch, (x, 2.0), (x, 1.0))[1] == pytest.approx(6 + np.log(x).sum())
+
+
+def test_map_differentiates_row_by_row_and_call_is_one_line():
+    X = R.normal(size=(7, 3))
+    np.testing.assert_allclose(xman.map(grad(lambda x: np.sum(x ** 3)), X), 3 * X ** 2)
+    assert [op for _, op, _ in trace(lambda x: xman.call(np.sin, x) * 2.0, 0.5)] == ["bundle", "call", "item", "mul"]
+    assert grad(lambda x: xman.call(lambda a: {"s": np.sin(a)}, x)["s"])(0.5) == pytest.approx(np.cos(0.5))
+
+
+def test_runge_kutta_goes_many_steps():
+    def end(k, n=2000):
+        def step(y, _):
+            g = lambda y: -k * y
+            a = g(y)
+            b = g(y + a / (2 * n))
+            c = g(y + b / (2 * n))
+            return y + (a + 2 * b + 2 * c + g(y + c / n)) / (6 * n), None
+        return xman.scan(step, 1.0, length=n)[0]
+    assert end(1.5) == pytest.approx(np.exp(-1.5), rel=1e-12) and grad(end)(1.5) == pytest.approx(-np.exp(-1.5), rel=1e-11)
+
+
+def test_registers_of_a_model_are_looped_over():
+    class Decay(XMan):
+        rate, X = f.param(), f.input()
+    model = Decay()
+    model.total, model.sums = xman.scan(lambda s, x: (s * model.rate + x, s * x), f.input("s0"), model.X)
+    steps = model.setup().operationSequence(model.total)
+    values = xman.eval(steps, {"s0": 0.0, "X": np.ones(3), "rate": 0.5})
+    assert values["total"] == 1.75 and xman.backprop(steps, values, wrt="rate", total=1.0)["rate"] == 2.0
+    assert WengertList.from_text(str(steps)) == steps and str(steps).startswith("def step(s, x, rate):")
+
+
+WRONG = {
+    "no pair": (lambda: xman.scan(lambda h, x: h, 0.0, np.ones(3)), "scan wants a pair"),
+    "no steps": (lambda: xman.scan(lambda h, x: (h, x), 0.0), "give it length=100"),
+    "a number of xs": (lambda: xman.scan(lambda h, x: (h, x), 0.0, 2.5), "goes along the leading axis of its xs"),
+    "another carry": (lambda: xman.scan(lambda h, x: ((h, h), x), 0.0, np.ones(3)), "they have to be alike"),
+    "a branch": (lambda: xman.scan(lambda h, x: (h if x > 0 else -h, x), 0.0, np.ones(3)), "goes by a value here.*xman.cond"),
+    "a longer carry": (lambda: xman.scan(lambda h, x: (np.append(h, x), x), np.ones(2), np.ones(3)), "a carry keeps its shape"),
+    "two branches": (lambda: xman.cond(True, lambda x: x, lambda x: (x, x), 1.0), "the branches of cond return the same structure"),
+    "two truth values": (lambda: xman.while_loop(lambda x: (x, x), lambda x: x, 1.0), "returns one truth value"),
+    "no end": (lambda: xman.while_loop(lambda x: x > 0, lambda x: x + 1, 1.0, most=9), "still holds after 9 steps.*most="),
+    "no function": (lambda: xman.scan(3, 0.0, np.ones(3)), "scan takes a function"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_no_loop_is_refused_in_a_sentence(name):
+    call, sentence = WRONG[name]
+    with pytest.raises((XManError, ValueError), match=sentence):
+        call()

@@ -1,0 +1,197 @@
+"""A list may apply a list: a scan is the unrolled list to the last bits, in values and derivatives of every order."""
+import numpy as np
+import pytest
+
+import ops
+from xman import WengertList, XManError, backprop, eval, forward, gradient, simplify, tangent
+
+STEP = ("def", "step", ("h", "x", "U", "W"), (("z1", "dot", ("h", "U")), ("z2", "dot", ("x", "W")), ("z3", "add", ("z1", "z2")),
+                                              ("h1", "tanh", ("z3",))), ("h1", "h1"))
+WRT = ["h0", "X", "U", "W"]
+
+
+def looped(kept=True):
+    step = STEP if kept else (*STEP[:4], ("h1",))
+    return WengertList([("z1", "bundle", ("h0", "X", "U", "W")), ("z2", "scan", (step, 1, 1, "z1")), ("H", "item", ("z2", int(kept))),
+                        ("s", "square", ("H",)), ("loss", "sum", ("s",))])
+
+
+def unrolled(T, kept=True):
+    lines, h, hs = [], "h0", []
+    for t in range(T):
+        lines += [(f"x{t}", "getitem", ("X", t)), (f"a{t}", "dot", (h, "U")), (f"b{t}", "dot", (f"x{t}", "W")),
+                  (f"c{t}", "add", (f"a{t}", f"b{t}")), (h := f"h{t + 1}", "tanh", (f"c{t}",))]
+        hs.append(h)
+    lines.append(("H", "stack", (0, *hs)) if kept else ("H", "alias", (h,)))
+    return WengertList([*lines, ("s", "square", ("H",)), ("loss", "sum", ("s",))])
+
+
+def data(T, seed=0):
+    random = np.random.default_rng(seed)
+    return {"h0": random.normal(size=(4, 5)), "X": random.normal(size=(T, 4, 3)), "U": random.normal(size=(5, 5)) / 5,
+            "W": random.normal(size=(3, 5))}
+
+
+@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize("T", [1, 10])
+def test_a_scan_is_the_unrolled_list_in_both_modes_and_the_second_order(T, kept):
+    values, one, other = data(T), looped(kept), unrolled(T, kept)
+    a, b = eval(one, values), eval(other, values)
+    da, db = backprop(one, a, wrt=WRT, loss=1.0), backprop(other, b, wrt=WRT, loss=1.0)
+    directions = data(T, 1)
+    assert forward(one, a, directions)["loss"] == forward(other, b, directions)["loss"]
+    ga, gb = gradient(one, "loss", WRT), gradient(other, "loss", WRT)
+    ea, eb = eval(ga, values), eval(gb, values)
+    right = forward(gb, eb, directions)
+    twice = eval(tangent(ga, WRT), {**values, **{f"{x}_dot": d for x, d in directions.items()}})
+    back_over = backprop(ga, ea, wrt=WRT, **{f"dloss_d{x}": d for x, d in directions.items()})
+    short = eval(simplify(ga, [f"dloss_d{x}" for x in WRT], values), values)
+    for x in WRT:
+        np.testing.assert_array_equal(da[x], db[x])
+        for found in (ea, short):
+            np.testing.assert_array_equal(found[f"dloss_d{x}"], db[x])
+        np.testing.assert_allclose(twice[f"dloss_d{x}_dot"], right[f"dloss_d{x}"], rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(back_over[x], right[f"dloss_d{x}"], rtol=1e-12, atol=1e-13)
+
+
+def test_jax_has_the_same_values_gradients_and_hessian_products():
+    jax = pytest.importorskip("jax")
+    jnp, values, directions = jax.numpy, data(6), data(6, 1)
+
+    def loss(v):
+        H = jax.lax.scan(lambda h, x: (jnp.tanh(h @ v["U"] + x @ v["W"]),) * 2, v["h0"], v["X"])[1]
+        return jnp.sum(H ** 2)
+
+    steps = gradient(looped(), "loss", WRT)
+    with jax.enable_x64(True):
+        right, slopes = jax.value_and_grad(loss)(values)
+        product = jax.jvp(jax.grad(loss), (values,), (directions,))[1]
+    known = eval(steps, values)
+    mine = forward(steps, known, directions)
+    assert known["loss"] == pytest.approx(float(right), rel=1e-13)
+    for x in WRT:
+        np.testing.assert_allclose(known[f"dloss_d{x}"], slopes[x], rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(mine[f"dloss_d{x}"], product[x], rtol=1e-11, atol=1e-12)
+
+
+def test_the_gradient_of_one_weight_computes_nothing_for_the_others():
+    steps = simplify(gradient(looped(), "loss", ["U"]), ["dloss_dU"], data(3))
+    assert str(steps) == """\
+def step(h, x, U, W):
+    z1 = dot(h, U)
+    z2 = dot(x, W)
+    z3 = add(z1, z2)
+    h1 = tanh(z3)
+    return h1, h1
+
+def step_back(dh, dU, h, dh1, h1, U):
+    z3 = add(dh, dh1)
+    z4 = mul(h1, h1)
+    z5 = subtract(1.0, z4)
+    z6 = mul(z3, z5)
+    z2 = transpose(U)
+    z11 = dot(z6, z2)
+    z8 = transpose(h)
+    z12 = dot(z8, z6)
+    z13 = add(dU, z12)
+    return z11, z13
+
+z1 = bundle(h0, X, U, W)
+z2 = scan(step, 1, 1, z1)
+H = item(z2, 1)
+dloss_dH = mul(2, H)
+z4 = item(z2, 0)
+z5 = broadcast(0.0, z4)
+z6 = broadcast(0.0, U)
+z8 = getitem(H, slice(None, 1, None))
+z9 = broadcast(h0, z8)
+z10 = concat(0, z9, H)
+z11 = getitem(z10, slice(None, -1, None))
+z12 = bundle(z5, z6, z11, dloss_dH, H, U)
+z13 = scan(step_back, 2, 3, z12, True)
+dloss_dU = item(z13, 1)"""
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_text_and_json_read_back(order):
+    steps = looped()
+    for _ in range(order):
+        steps = gradient(steps, steps[-1][0], ["U"])
+    assert WengertList.from_text(str(steps)) == steps == WengertList.from_json(steps.to_json())
+
+
+def test_two_functions_of_one_name_are_told_apart():
+    other = (*STEP[:3], STEP[3][:2] + (("h1", "subtract", ("z1", "z2")),), STEP[4])
+    steps = WengertList([*looped()[:2], ("z3", "scan", (other, 1, 1, "z1"))])
+    assert [line[2][0][1] for line in steps[1:]] == ["step", "step2"]
+    assert WengertList.from_text(str(steps)) == steps
+
+
+HEAD = "def step(h, x):\n    h1 = mul(h, x)\n    return h1\n\n"
+APPLIED = "b = bundle(h0, X)\ns = scan(step, 1, 1, b)"
+
+
+@pytest.mark.parametrize(("text", "sentence"), [
+    (HEAD.replace("(h, x):", "(h):") + APPLIED, "x is neither a parameter nor assigned: a function is closed"),
+    (HEAD.replace("return h1", "return h2") + APPLIED, "h2 is neither a parameter nor assigned"),
+    (HEAD.replace("h1 = mul(h, x)", "h = abs(x)\n    h1 = half(x)") + APPLIED, "where h is a parameter and given a second time"),
+    (HEAD.replace("mul(h, x)", "mull(h, x)") + APPLIED, "in the function 'step': line 1.*calls 'mull'.*mul"),
+    (HEAD.replace("    return h1\n", "") + APPLIED, "stands where step has not returned"),
+    ("def step(h, *x):\n" + APPLIED, "a function begins as in def step"),
+    (HEAD, None), ("def step(h):\n    h1 = half(h)", "the text ends before step returns"),
+    ("s = scan(x, a, 0)", r"what was scan\(x, a, axis\) is called recurrence\(x, a, axis\) now")])
+def test_a_function_that_is_none_is_refused_in_a_sentence(text, sentence):
+    if sentence is None:
+        assert WengertList.from_text(text) == []
+        return
+    with pytest.raises(XManError, match=sentence):
+        eval(WengertList.from_text(text), {"h0": 1.0, "X": np.ones(3), "x": np.ones(3), "a": np.ones(3)})
+
+
+WRONG = {"of x": ({"W": np.ones((2, 5))}, "step 0: in step, line 2, z2 = dot.*x has shape .4, 3., W has shape .2, 5."),
+         "of a carry": ({"h0": np.ones((4, 5), np.float32)}, "takes h as float32 and hands it on as float64"),
+         "of no steps": ({"X": 3.0}, "a slice is an array with a leading axis, or a whole number of steps; x is neither")}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_does_not_fit_in_a_step_is_said_with_the_line_of_the_body(name):
+    values, sentence = WRONG[name]
+    with pytest.raises(XManError, match=sentence):
+        eval(looped(), {**data(3), **values})
+
+
+def test_slices_of_two_lengths_are_refused():
+    steps = WengertList.from_text("def step(h, x, y):\n    h1 = add(h, x)\n    h2 = add(h1, y)\n    return h2\n"
+                                  "b = bundle(h0, X, Y)\ns = scan(step, 1, 2, b)")
+    with pytest.raises(XManError, match="the steps of step are 3 by x, 4 by y"):
+        eval(steps, {"h0": 0.0, "X": np.ones(3), "Y": np.ones(4)})
+
+
+def test_a_carry_that_grows_is_refused():
+    steps = WengertList.from_text("def step(h, x):\n    h1 = concat(0, h, h)\n    return h1\nb = bundle(h0, X)\ns = scan(step, 1, 1, b)")
+    with pytest.raises(XManError, match=r"takes h of shape \(2,\) and hands it on with shape \(4,\); a carry keeps its shape"):
+        eval(steps, {"h0": np.ones(2), "X": np.ones(3)})
+
+
+@pytest.mark.parametrize("T", [0, 1])
+def test_no_steps_at_all_leave_the_carry(T):
+    values = data(T)
+    known = eval(steps := gradient(looped(), "loss", WRT), values)
+    assert known["H"].shape == (T, 4, 5) and known["dloss_dX"].shape == (T, 4, 3) and (known["loss"] == 0) == (T == 0)
+    assert forward(steps, known, data(T, 1))["dloss_dU"].shape == (5, 5)
+
+
+def test_a_loop_that_does_not_end_is_stopped():
+    test, step = ("def", "test", ("x",), (("t", "greater", ("x", 0.0)),), ("t",)), ("def", "step", ("x",), (("y", "half", ("x",)),), ("y",))
+    steps = [("b", "bundle", ("x0",)), ("w", "while_loop", (test, step, 1, "b", 100))]
+    with pytest.raises(XManError, match="test still holds after 100 steps of step"):
+        eval(steps, {"x0": 1.0})
+
+
+def test_ctrl_c_in_a_loop_says_where_it_was(monkeypatch):
+    def stop(x):
+        raise KeyboardInterrupt
+    monkeypatch.setitem(ops.G, "half", stop)
+    test, step = ("def", "test", ("x",), (("t", "greater", ("x", 0.0)),), ("t",)), ("def", "step", ("x",), (("y", "half", ("x",)),), ("y",))
+    with pytest.raises(KeyboardInterrupt, match="stopped in step 0 of step, while test still held"):
+        eval([("b", "bundle", ("x0",)), ("w", "while_loop", (test, step, 1, "b"))], {"x0": 1.0})

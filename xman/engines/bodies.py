@@ -1,0 +1,40 @@
+"""Operators that apply functions, with these compiled: what an engine calls that has no loops of its own."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import ops
+from ops.loops import bodies
+
+from ..wengert import WengertList
+
+
+def value_of(op: str, engine: str) -> Callable:
+    """The value of an operator, as in `ops.G`; the functions that it applies run on the engine."""
+    value = ops.G[op]
+    applies = "program" in (getattr(value, "__kwdefaults__", None) or ())
+    return partial(value, program=partial(compiled_body, engine)) if applies else value
+
+
+def compiled_body(engine: str, function: bodies.Function) -> Callable:
+    """The function of arrays, compiled once for their shapes: from its arguments to the tuple of its results."""
+    return bodies.remembered("compiled", function, lambda: body_on(engine, function), engine)
+
+
+def body_on(engine: str, function: bodies.Function) -> Callable:
+    from .door import Compiled
+    _, _, parameters, lines, results = function
+    plain, computed = bodies.as_python(function), list(dict.fromkeys(r for r in results if r not in parameters))
+    if not computed:
+        return plain
+    body = Compiled(WengertList(lines), computed, engine, None)
+
+    def run(*args: Any) -> tuple:
+        if any([type(a) in (int, float) for a in args]):  # which take the precision of what they meet
+            return plain(*args)
+        values = dict(zip(parameters, args, strict=True))
+        values |= body(values)
+        return tuple([values[r] for r in results])
+    return run

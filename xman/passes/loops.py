@@ -1,0 +1,109 @@
+"""What passes do to lines that apply functions: what nobody reads goes, of their results, their arguments and their bodies."""
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from ops.loops.bodies import Function
+
+from ..wengert import WengertList, needed
+from .writer import ListWriter, Symbol, WrittenLine
+
+APPLYING = {"call": 0, "scan": 0, "cond": 1}  # where the functions begin; what comes after them and before the bundle are counts
+Key = Any  # of a register: its name, or a Symbol's id
+
+
+def register_key(a: Any) -> Key:
+    return a if isinstance(a, str) else id(a)
+
+
+def items_read(lines: Iterable[tuple], before: Mapping[Key, tuple] = {}, named: Collection[Key] = ()) -> list[tuple]:
+    """The lines without those that take an array out of a bundle that was just made, or take it out a second time.
+
+    lines: (register, op, arguments, …), registers being names or Symbols. before: (op, arguments) of other registers. named: the
+    registers that stay whatever they are.
+    """
+    definition, same, seen, result = dict(before), {}, {}, []
+    for out, op, args, *rest in lines:
+        args = tuple([same.get(register_key(a), a) if type(a) is not int else a for a in args])
+        if op == "item" and register_key(out) not in named:
+            made, of = definition.get(register_key(args[0]), ("", ()))
+            x = of[args[1]] if made == "bundle" else seen.setdefault((register_key(args[0]), args[1]), out)
+            if x is not out and not isinstance(x, (int, float)):
+                same[register_key(out)] = x
+                continue
+        definition[register_key(out)] = op, args
+        result.append((out, op, args, *rest))
+    return result
+
+
+def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], Any], before: Mapping[Key, tuple] = {}
+            ) -> list[tuple]:
+    """The lines that lead to keep, where what applies a function gives what is read of it, and takes what that needs.
+
+    lines, before: as of `items_read`. fresh(): a register for a bundle that is shorter than it was.
+    """
+    definition = {**before, **{register_key(out): (op, args) for out, op, args, *_ in lines}}
+    wanted, read, result, moved = set(keep), {}, [], {}
+    for out, op, args, *rest in reversed(lines):
+        if register_key(out) not in wanted:
+            continue
+        registers = [a for a in args if register_key(a) in definition or isinstance(a, str)]
+        if op != "item":
+            read |= {register_key(a): None for a in registers}  # as a whole
+        elif (some := read.setdefault(register_key(args[0]), set())) is not None:
+            some.add(args[1])
+        if op in APPLYING and (some := read.get(register_key(out))) is not None and register_key(out) not in keep:
+            which = 3 if op == "scan" else len(args) - 1
+            functions, counts, b = args[APPLYING[op]:which], args[1:3] if op == "scan" else (), args[which]
+            made, entries = definition.get(register_key(b), ("", ()))
+            if made == "bundle":
+                functions = functions[:1] if op == "scan" else functions
+                cut = shorter(functions, *(counts or (0, len(entries))), some, loop=op == "scan")
+                if cut:
+                    functions, counts, places, moved[register_key(out)] = *cut[:1], cut[1] if op == "scan" else (), cut[2], cut[3]
+                    short = fresh()
+                    args = (*args[:APPLYING[op]], *functions, *counts, short, *args[which + 1:])
+                    taken = tuple(entries[i] for i in places)
+                    wanted.update([register_key(a) for a in (*args, *taken) if not isinstance(a, (int, float))])
+                    result += [(out, op, args, *rest), (short, "bundle", taken, *rest)]
+                    continue
+        wanted.update(map(register_key, registers))
+        result.append((out, op, args, *rest))
+    placed = lambda b, i: (b, moved[register_key(b)][i]) if register_key(b) in moved else (b, i)
+    return [(out, op, placed(*args) if op == "item" else args, *rest)
+            for out, op, args, *rest in reversed(result)]
+
+
+def cut_loops(writer: ListWriter, steps: WengertList, symbols: Mapping[str, Symbol]) -> None:
+    """Leave out of what was written, where the list has such lines, what leads to no register with a name."""
+    if any(op in APPLYING or op == "while_loop" for _, op, _ in steps):
+        before = {id(symbols[dst]): (op, tuple([symbols[a] if isinstance(a, str) else a for a in args]))
+                  for dst, op, args in steps}
+        named = {id(line.out) for line in writer.lines if line.out.name}
+        lines = trimmed(items_read(writer.lines, before, named), named, lambda: Symbol(writer), before)
+        writer.lines = [WrittenLine(*line) for line in lines]
+
+
+def shorter(functions: Sequence[Function], k: int, slices: int, read: Collection[int], loop: bool) -> tuple | None:
+    """The functions with the results in `read` alone, (carries, slices), the places of the parameters that are left, those of the
+    results; None where nothing can go. A carry that is needed for what is read is read."""
+    n, m, need = len(functions[0][2]), k + slices, {*read}
+    while True:
+        bodies = [needed(lines, {results[i] for i in need}) for _, _, _, lines, results in functions]
+        used = [{a for _, _, args in body for a in args if isinstance(a, str)} | {results[i] for i in need}
+                for body, (*_, results) in zip(bodies, functions, strict=True)]
+        places = [i for i in range(n) if any(f[2][i] in names for f, names in zip(functions, used, strict=True))]
+        if loop and (more := {i for i in places if i < k} - need):
+            need |= more
+            continue
+        break
+    if loop:  # a carry that nobody needs goes with its result, and one that is handed on stays; a slice counts the steps
+        places = sorted({i for i in places if i >= k} | {i for i in need if i < k})
+        places = places if any(k <= i < m for i in places) else sorted([*places, k])
+    if len(places) == n and len(need) == len(functions[0][4]):
+        return None
+    left = sorted(need)
+    made = [("def", name, tuple(parameters[i] for i in places), tuple(body), tuple(results[i] for i in left))
+            for (_, name, parameters, _, results), body in zip(functions, bodies, strict=True)]
+    return made, (sum(i < k for i in places), sum(k <= i < m for i in places)), places, {i: j for j, i in enumerate(left)}
