@@ -139,7 +139,7 @@ SCIPY = [
     ("multivariate_normal", lambda sp, x, m, c: sp.stats.multivariate_normal.logpdf(x, m, c), n(4, 3), n(3), definite(3)),
 ]
 NUMPY_ALONE = [  # of other signs in JAX, or not there
-    ("sliding windows",     lambda np, x: np.lib.stride_tricks.sliding_window_view(x, (2, 3)).max((-1, -2)), n(4, 5)),
+    ("sliding_window_view", lambda np, x: np.lib.stride_tricks.sliding_window_view(x, (2, 3)).max((-1, -2)), n(4, 5)),
     ("linalg.eigh of U",    lambda np, a: np.linalg.eigh(a, "U")[1] + np.linalg.eigh(a)[1], n(6, 6)),
     ("linalg.cond of all",  lambda np, a: np.linalg.cond(a, -2) + np.linalg.cond(a, "fro") + np.linalg.cond(a, numpy.inf), square(3, 3)),
 ]
