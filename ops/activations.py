@@ -1,8 +1,9 @@
-"""The activations and the losses of neural networks. No activation overflows; each keeps the precision of its argument.
+"""The activations and the losses of neural networks. No activation overflows;
+each keeps the precision of its argument.
 
-A target y of a loss is an array like the prediction, or integer labels: one class number a row. Those over classes
-(crossEntropy, softmaxCrossEntropy, hinge) sum over the last axis and keep it: (n, k) gives (n, 1). The others work entry
-by entry. None averages over the rows: write mean(...).
+A target y of a loss is an array like the prediction, or integer labels: one class number a row. Those over
+classes (crossEntropy, softmaxCrossEntropy, hinge) sum over the last axis and keep it: (n, k) gives (n, 1).
+The others work entry by entry. None averages over the rows: write mean(...).
 """
 from __future__ import annotations
 
@@ -110,26 +111,30 @@ operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out)
             flops=5, formula=logSoftmax_of_entries, tame=True)
 
 
-# ---- losses ---------------------------------------------------------------------------------------------------------
+# ---- losses ------------------------------------------------------------------------------------------------
 
 def oneHot(y, like):
     """The target that belongs to predictions `like`: integer labels become rows of zeros with a single one.
 
-    y: floats of a shape that broadcasts to like's, returned as they are; or integers (or booleans), either of like's
-    shape, taken for numbers, or one label in 0 … k−1 for each row of like (..., k). A single column like (n, 1) takes
-    integers as numbers too. ValueError for any other shape, for labels out of range and for rows that do not match.
+    y: floats of a shape that broadcasts to like's, returned as they are; or integers (or booleans), either of
+    like's shape, taken for numbers, or one label in 0 … k−1 for each row of like (..., k). A single column
+    like (n, 1) takes integers as numbers too. ValueError for any other shape,
+    for labels out of range and for rows that do not match.
     """
     y, shape = np.asarray(y, np.result_type(y, like) if type(y) is float else None), np.shape(like)
     if y.shape == shape and y.dtype.kind == "f":
         return y
     dtype = getattr(like, "dtype", np.dtype(float))
     if y.dtype.kind == "f" or y.shape == shape:
-        if y.ndim > len(shape) or any(n not in (1, m) for n, m in zip(y.shape[::-1], shape[::-1], strict=False)):
-            raise ValueError(f"targets of shape {y.shape} do not fit predictions of shape {shape}; labels are integers")
+        if (y.ndim > len(shape)
+            or any(n not in (1, m) for n, m in zip(y.shape[::-1], shape[::-1], strict=False))):
+            raise ValueError(f"targets of shape {y.shape} do not fit predictions of shape {shape}; labels "
+                             "are integers")
         return y if y.dtype.kind == "f" else y.astype(dtype)
     rows = shape[:-1]
     if not shape or y.shape not in (rows, (*rows, 1)):
-        raise ValueError(f"integer labels of shape {y.shape} do not fit predictions of shape {shape}; wanted {rows}")
+        raise ValueError(f"integer labels of shape {y.shape} do not fit predictions of shape {shape}; wanted "
+                         f"{rows}")
     y = y.reshape(*rows, 1)
     if shape[-1] == 1:
         return y.astype(dtype)
@@ -144,8 +149,8 @@ def crossEntropy(p, y):
     """−Σ y log p over the last axis, which stays: (n, k) gives (n, 1). 0 log 0 is 0.
 
     p: probabilities (..., k) in [0, 1]; y: probabilities of the same shape, or integer labels.
-    Cohen, Automatic Reverse-Mode Differentiation, §1.2, prints −Σ a log b and calls it with (prediction, target), which
-    would take the logarithm of the target: meant is the logarithm of the prediction.
+    Cohen, Automatic Reverse-Mode Differentiation, §1.2, prints −Σ a log b and calls it with (prediction,
+    target), which would take the logarithm of the target: meant is the logarithm of the prediction.
     """
     return -weighted_sum(oneHot(y, p), np.log(p))
 
@@ -159,8 +164,8 @@ def softmaxCrossEntropy(z, y):
 def weighted_sum(y, x):
     """Σ y x over the last axis, which stays; 0 · ∞ is 0."""
     if y.shape[-1:] != x.shape[-1:]:
-        raise ValueError(f"a target of floats, of shape {y.shape}, does not have the {x.shape[-1]} classes of the prediction; "
-                         "labels are integers")
+        raise ValueError(f"a target of floats, of shape {y.shape}, does not have the {x.shape[-1]} classes "
+                         "of the prediction; labels are integers")
     if y.shape == x.shape:
         rows = np.vecdot(y, x)[..., None]
         total = np.add.reduce(rows, axis=None)
@@ -172,7 +177,8 @@ def weighted_sum(y, x):
 def sigmoidCrossEntropy(z, y):
     """−y log σ(z) − (1−y) log(1−σ(z)) from the logits z, entry by entry (Bishop, Deep Learning, §8.1.6)."""
     y = oneHot(y, z)
-    return scale(y, softplus(np.negative(z))) + scale(1 - y, softplus(z))  # not softplus(z) − y z: z may be infinite
+    # not softplus(z) − y z: z may be infinite
+    return scale(y, softplus(np.negative(z))) + scale(1 - y, softplus(z))
 
 
 def squaredError(x, v):
@@ -182,7 +188,8 @@ def squaredError(x, v):
 
 
 def hinge(z, y):
-    """Σ max(0, 1 + z_j − z_y) over the classes j other than y's: (n, k) gives (n, 1) (Weston and Watkins 1999)."""
+    """Σ max(0, 1 + z_j − z_y) over the classes j other than y's: (n, k) gives (n,
+    1) (Weston and Watkins 1999)."""
     target = f.oneHot(y, z)
     return f.sum((1 - target) * f.maximum(margins(z, target), 0), -1, True)
 

@@ -1,4 +1,5 @@
-"""Arithmetic, entry by entry, with NumPy's broadcasting; comparisons, logic, roundings, positions, and the stop."""
+"""Arithmetic, entry by entry, with NumPy's broadcasting; comparisons, logic, roundings, positions,
+and the stop."""
 from __future__ import annotations
 
 import numpy as np
@@ -72,7 +73,8 @@ def through_base(d, out, x, y):
     """d y xʸ⁻¹, in every order finite at 0 where y is a whole number: no derivative of 0·x⁻¹ is taken."""
     if type(y) not in (int, float):
         return d * f.scale(y, x ** (y - 1))
-    return f.scale(0.0, d) if y == 0 else d if y == 1 else settled(d, out, x, y) if y < 0 else d * y * x ** (y - 1)
+    return (f.scale(0.0, d) if y == 0 else d if y == 1 else settled(d, out, x, y) if y < 0
+            else d * y * x ** (y - 1))
 
 
 settled = limited(lambda d, out, x, y: d * y * x ** (y - 1))  # of y < 0, as 1/x is

@@ -19,7 +19,8 @@ def traced(value: Callable, i: int) -> Rule:
 
 
 def tangent_of(rule: Rule, i: int) -> Rule:
-    """The tangent rule that belongs to an adjoint rule: rule(u, …) is Jᵀu, so going back through it with t gives J t."""
+    """The tangent rule that belongs to an adjoint rule: rule(u, …) is Jᵀu,
+    so going back through it with t gives J t."""
     return lambda t, out, *args: pullback(lambda u: rule(u, out, *args), f.broadcast(0.0, out), t)
 
 
@@ -33,7 +34,8 @@ def pullback(function: Callable, x: Any, d: Any) -> Any:
 
 
 def back(tape: list, lines: Iterable, deltas: dict[int, Any]) -> dict[int, Any]:
-    """The deltas, by id, where a tape begins from those where it ends: step through its lines from the last one."""
+    """The deltas, by id, where a tape begins from those where it ends: step
+    through its lines from the last one."""
     for node, op, args in lines:
         if (d := deltas.pop(id(node), None)) is not None:
             inputs = values_on(tape, args)
@@ -52,7 +54,8 @@ def values_on(tape: list, args: tuple) -> list:
 
 
 def precise(part: Any, x: Any, a: str = "an argument") -> Any:
-    """A delta or a tangent of numbers in the precision of x, the argument `a`. TypeError where a rule had no answer."""
+    """A delta or a tangent of numbers in the precision of x, the argument `a`.
+    TypeError where a rule had no answer."""
     if part is None:
         raise TypeError(f"the rule for {a} returned None; does it lack a return?")
     if isinstance(part, Masked):
@@ -66,9 +69,9 @@ def precise(part: Any, x: Any, a: str = "an argument") -> Any:
 class Masked(Expression):
     """A delta or a tangent, and where it flows: a function of no arguments, None for everywhere.
 
-    What a `where`, an index or a seed of 0 keeps out flows nowhere: it stays 0, whatever it meets. All other zeros are
-    numbers, of which 0·∞ is NaN, so that both modes and all orders of them multiply the same numbers; `limited` says which
-    0·∞ is 0 for all that. steep: where it flows and 0·∞ is not known.
+    What a `where`, an index or a seed of 0 keeps out flows nowhere: it stays 0, whatever it meets. All other
+    zeros are numbers, of which 0·∞ is NaN, so that both modes and all orders of them multiply the same
+    numbers; `limited` says which 0·∞ is 0 for all that. steep: where it flows and 0·∞ is not known.
     """
 
     level = math.inf
@@ -78,11 +81,13 @@ class Masked(Expression):
 
     @staticmethod
     def seed(value: Any, given: Any, forward: bool = False) -> Masked:
-        """A delta or a tangent to start from, which flows where `given`, what it was spread from, is a number other than 0.
+        """A delta or a tangent to start from, which flows where `given`, what it was spread from,
+        is a number other than 0.
 
         What stands for a number flows everywhere: a list is written for directions without zeros.
         """
-        everywhere = np.all(given) if not isinstance(given, Expression) else not getattr(given, "has_zeros", False)
+        everywhere = (np.all(given) if not isinstance(given, Expression)
+                      else not getattr(given, "has_zeros", False))
         flow = None if everywhere else once(lambda: f.not_equal(value, 0.0))
         return Masked(value, flow, flow, forward)
 
@@ -92,28 +97,33 @@ class Masked(Expression):
 
     def where(self, kind: str) -> Flow:
         """Its flow, or where it is steep."""
-        return once(lambda: f.not_equal(self.value, 0.0)) if getattr(self, kind) is by_value else getattr(self, kind)
+        return (once(lambda: f.not_equal(self.value, 0.0)) if getattr(self, kind) is by_value
+                else getattr(self, kind))
 
     def record(self, op, args):
         out = getattr(f, op)(*[a.value if type(a) is Masked else a for a in args])
         first = next(a for a in args if type(a) is Masked)
-        if first.flow and facts_of(op).flow in PRODUCTS and not any([type(a) in (int, float) and math.isfinite(a) for a in args]):
+        if (first.flow and facts_of(op).flow in PRODUCTS
+            and not any([type(a) in (int, float) and math.isfinite(a) for a in args])):
             flow = first.flow()
             known = flow.value if getattr(flow, "has_zeros", False) else flow
             out = out if type(known) is np.ndarray and known.all() else f.where(flow, out, 0.0)
         flow = flow_of(op, args, out, "flow")
-        steep = flow if all([a.steep is a.flow for a in args if type(a) is Masked]) else flow_of(op, args, out, "steep")
+        steep = (flow if all([a.steep is a.flow for a in args if type(a) is Masked])
+                 else flow_of(op, args, out, "steep"))
         return Masked(out, flow, steep, self.forward)
 
 
 def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -> Rule:
-    """The rule for argument i, x, of an operator of which 0·∞ is known: it settles, it grows as the exponential does, or both.
+    """The rule for argument i, x, of an operator of which 0·∞ is known: it settles,
+    it grows as the exponential does, or both.
 
-    Where an infinite x has a finite result, x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. Where a finite x has an infinite one
-    by growth, ∂out/∂x / out is finite. So along a way through infinite values that begins at the one and ends at the other
-    the derivative is 0: of 1 / (1 + exp(-x)) at −1000 and of tanh(exp(x)) at 1000. All other 0·∞ depend on which gets there
-    faster, which floats do not tell, and stay NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x**4), x*sqrt(x) and
-    exp(log(x)) at 0, and of what grows within what does not settle, as of log(1 + exp(x)) at 1000.
+    Where an infinite x has a finite result, x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. Where a finite x has
+    an infinite one by growth, ∂out/∂x / out is finite. So along a way through infinite values that begins at
+    the one and ends at the other the derivative is 0: of 1 / (1 + exp(-x)) at −1000 and of tanh(exp(x)) at
+    1000. All other 0·∞ depend on which gets there faster, which floats do not tell, and stay NaN: at a pole,
+    as of 1 / (1/x), tanh(1/x), sqrt(x**4), x*sqrt(x) and exp(log(x)) at 0,
+    and of what grows within what does not settle, as of log(1 + exp(x)) at 1000.
     """
     def contribution(d, out, *args):
         part = rule(d, out, *args)
@@ -121,12 +131,14 @@ def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -
             return part
         x, value, steep = args[i], part.value, part.steep
         if d.steep is not d.flow and (d.forward or grows):
-            kept = f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)) if d.forward else f.isfinite(out)
+            kept = (f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)) if d.forward
+                    else f.isfinite(out))
             value = f.where(f.logical_or(kept, d.where("steep")()), value, 0.0)
         if not d.forward:
             steep = by_value
         elif grows:
-            steep = once(lambda: chosen(f.logical_or(f.isfinite(out), f.logical_not(f.isfinite(d.value))), part.steep, nowhere))
+            steep = once(lambda: chosen(f.logical_or(f.isfinite(out), f.logical_not(f.isfinite(d.value))),
+                                        part.steep, nowhere))
         return Masked(value, part.flow, steep, d.forward)
     contribution.limits = ("grows",) * grows + ("settles",) * settles
     return contribution
@@ -134,10 +146,11 @@ def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -
 
 def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, values: Iterable,
            ends: Iterable | None = None, forward: bool = False) -> Any:
-    """walk(seeds), a way through the lines; the same with masked seeds where what it found at one of the ends is NaN.
+    """walk(seeds), a way through the lines; the same with masked seeds where
+    what it found at one of the ends is NaN.
 
-    given: what was spread to the seeds. values: those of the lines; what stands for numbers cannot be looked at, and is
-    masked wherever something may be kept out.
+    given: what was spread to the seeds. values: those of the lines; what stands for numbers cannot be looked
+    at, and is masked wherever something may be kept out.
     """
     if numbers := not any([isinstance(x, Expression) for x in (*values, *seeds.values())]):
         found = walk(dict(seeds))
@@ -166,11 +179,13 @@ def bare(x: Any) -> Any:
 
 
 def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
-    """Whether something may be kept out, by one of the lines or by the seeds, where a slope may be infinite."""
+    """Whether something may be kept out, by one of the lines or by the seeds,
+    where a slope may be infinite."""
     lines = [*lines]
     facts = {op: facts_of(op) for _, op, _ in lines}
     return "where" in facts or not all([known.tame for known in facts.values()]) and (
-        any([known.flow in SELECTING for known in facts.values()]) or any(d.flow for d in seeds) or settles(lines, facts) or
+        any([known.flow in SELECTING for known in facts.values()]) or any(d.flow for d in seeds)
+        or settles(lines, facts) or
         any(op == "power" and type(args[1]) in (int, float) and args[1] == 0 for _, op, args in lines))
 
 
@@ -194,28 +209,37 @@ MOVED, PRODUCTS, SELECTING = {"moved", "part"}, {"product", "kept"}, {"part", "f
 
 
 def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
-    """Where out = op(*args) flows, some of which are Masked; what is not moved entry by entry flows if any of it does."""
+    """Where out = op(*args) flows, some of which are Masked;
+    what is not moved entry by entry flows if any of it does."""
     how = facts_of(op).flow
-    if kind == "steep" and how not in PRODUCTS and all([a.steep is by_value for a in args if type(a) is Masked]):
+    if (kind == "steep" and how not in PRODUCTS
+        and all([a.steep is by_value for a in args if type(a) is Masked])):
         return by_value  # as yet no 0 of it has met an infinite number
     flows = [a.where(kind) for a in args if type(a) is Masked]
     if op == "where":
-        flows = [a.where(kind) if type(a) is Masked else nowhere if type(a) is float and a == 0 else None for a in args[1:]]
+        flows = [a.where(kind) if type(a) is Masked else nowhere if type(a) is float and a == 0 else None
+                 for a in args[1:]]
         return once(lambda: chosen(args[0], *flows)) if flows != [None, None] else None
-    if op == "scale" and type(args[0]) is not Masked and (not isinstance(args[0], Expression) or args[0].slopeless):
+    if (op == "scale" and type(args[0]) is not Masked
+        and (not isinstance(args[0], Expression) or args[0].slopeless)):
         return once(lambda: chosen(f.not_equal(args[0], 0), flows[0], nowhere))  # 0 where that is 0
     if how == "filled" or how in MOVED and flows[0]:
         final = all([type(a) is not Masked or has_final_shape(a.value) for a in args])
-        other = lambda a: np.broadcast_to(0.0, a.shape) if final and isinstance(a, Expression) and a.dtype.kind == "f" else a
-        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else other(a) for a in args]))
+        other = lambda a: np.broadcast_to(0.0, a.shape) if final and isinstance(
+            a, Expression) and a.dtype.kind == "f" else a
+        share = once(lambda: getattr(f, op)(*[shares(a, kind) if type(a) is Masked else other(a)
+                                              for a in args]))
         flow = once(lambda: f.not_equal(share(), 0.0))
         flow.share, flow.out = share, out  # which is moved on as it is
         return flow
     if how == "sum" and len(flows) == 2:
-        if kind == "steep" and (not isinstance(out, Expression) or hasattr(out, "value")):  # not in a list, where it is dear
+        # not in a list, where it is dear
+        if kind == "steep" and (not isinstance(out, Expression) or hasattr(out, "value")):
             finite = once(lambda: f.isfinite(out))  # an infinite sum is steep where its infinite terms are
-            flows = [once(lambda a=a, flow=flow: chosen(f.logical_or(finite(), f.logical_not(f.isfinite(a.value))),
-                     flow, nowhere)) for a, flow in zip(args, flows, strict=True)] if flows[0] is not flows[1] else flows
+            flows = [
+                once(lambda a=a, flow=flow: chosen(f.logical_or(finite(), f.logical_not(f.isfinite(a.value))),
+                flow, nowhere)) for a, flow in zip(args, flows, strict=True)] if flows[0] is not flows[
+                    1] else flows
         if None not in flows:
             return flows[0] if flows[0] is flows[1] else once(lambda: f.logical_or(flows[0](), flows[1]()))
     if None in flows or how == "sum":
@@ -225,7 +249,8 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
 
 
 def has_final_shape(x: Any) -> bool:
-    """Whether it stands for numbers of this shape alone, so that what follows from the shape may be a constant."""
+    """Whether it stands for numbers of this shape alone, so that what
+    follows from the shape may be a constant."""
     return getattr(x, "has_zeros", False) or getattr(getattr(x, "tape", None), "exact", False)
 
 
@@ -261,7 +286,8 @@ class Traced(Expression):
     def __init__(self, value: Any, tape: list, level: int, slopeless: bool = False):
         self.value, self.tape, self.level, self.slopeless = value, tape, level, slopeless
 
-    __class__ = property(lambda self: self.value.__class__)  # a value that asks isinstance takes the same branch
+    # a value that asks isinstance takes the same branch
+    __class__ = property(lambda self: self.value.__class__)
     shape = property(lambda self: np.shape(self.value))
     ndim = property(lambda self: np.ndim(self.value))
     dtype = property(lambda self: np.asarray(self.value).dtype)
@@ -275,8 +301,10 @@ class Traced(Expression):
 ROOTS: dict[str, str] = {}  # the facts `squared`, by operator
 
 
-def squares(steps: Sequence, table: Mapping[str, Any], kept: Collection[str] = ()) -> dict[str, tuple[str, tuple]]:
-    """For each line that squares a root, what is under it: at 0 that has the derivatives that the root lacks."""
+def squares(steps: Sequence, table: Mapping[str, Any],
+            kept: Collection[str] = ()) -> dict[str, tuple[str, tuple]]:
+    """For each line that squares a root, what is under it: at 0 that has
+    the derivatives that the root lacks."""
     roots = {dst: (ROOTS[op], args) for dst, op, args in steps if ROOTS.get(op) in table and dst not in kept}
     return {dst: roots[args[0]] for dst, op, args in (steps if roots else ())
             if args and type(args[0]) is str and args[0] in roots and squared(op, *args)}

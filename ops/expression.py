@@ -1,8 +1,9 @@
 """What an operator meets when its argument is not an array but stands for one.
 
-`Expression` is the protocol between the tables and the rest of the world: an operator that finds one among its arguments
-computes nothing, it returns `expression.record(op, args)`. A subclass says what that means (`xman.Register` writes a
-Wengert list, `Traced` in `ops.derived` a tape). Here stands the syntax: Python's operators and NumPy's functions.
+`Expression` is the protocol between the tables and the rest of the world: an operator that finds one among
+its arguments computes nothing, it returns `expression.record(op, args)`. A subclass says what that means
+(`xman.Register` writes a Wengert list, `Traced` in `ops.derived` a tape).
+Here stands the syntax: Python's operators and NumPy's functions.
 """
 from __future__ import annotations
 
@@ -19,11 +20,13 @@ FLAT: set[str] = set()  # the operators that have no derivative by any argument
 
 
 class f:
-    """The operators by name: `f.exp(x)` is a number where x is one, and is recorded where x is an Expression."""
+    """The operators by name: `f.exp(x)` is a number where x is one,
+    and is recorded where x is an Expression."""
 
 
 class Expression:
-    """Base of all that can stand for an array. A subclass defines `record(op, args)`; the highest `level` is asked.
+    """Base of all that can stand for an array. A subclass defines `record(op, args)`;
+    the highest `level` is asked.
 
     slopeless: whether it is the result of an operator of `FLAT`, so that where it is 0 it stays 0.
     """
@@ -44,8 +47,8 @@ class Expression:
     def reshape(self, *shape): return f.reshape(self, shape[0] if isinstance(shape[0], tuple) else shape)
 
     def __bool__(self):
-        raise TypeError(f"{self!r} has no truth value before it is evaluated: a branch on it cannot be recorded; "
-                        "use where(condition, x, y)")
+        raise TypeError(f"{self!r} has no truth value before it is evaluated: a branch on it cannot be "
+                        "recorded; use where(condition, x, y)")
 
     def __array__(self, *_, **__):
         raise TypeError(f"{self!r} has no numbers before it is evaluated and cannot become an array; "
@@ -53,7 +56,8 @@ class Expression:
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         if method != "__call__" or options:
-            raise TypeError(f"np.{ufunc.__name__} on {self!r} can only be called plainly, without .{method} or options")
+            raise TypeError(f"np.{ufunc.__name__} on {self!r} can only be called plainly, without .{method} "
+                            "or options")
         return operatorOf(ufunc)(*inputs)
 
     def __array_function__(self, function, types, args, options):
@@ -65,7 +69,8 @@ INFIX = {"add": "add", "sub": "subtract", "mul": "mul", "truediv": "divide", "po
          "and": "logical_and", "or": "logical_or", "lt": "less", "le": "less_equal", "gt": "greater",
          "ge": "greater_equal", "eq": "equal", "ne": "not_equal"}
 for _op in ("sum", "mean", "max", "min"):
-    setattr(Expression, _op, lambda self, axis=None, keepdims=False, op=_op: getattr(f, op)(self, axis=axis, keepdims=keepdims))
+    setattr(Expression, _op, lambda self, axis=None, keepdims=False, op=_op: getattr(f, op)(
+        self, axis=axis, keepdims=keepdims))
 for _name, _op in INFIX.items():
     setattr(Expression, f"__{_name}__", lambda self, other, op=_op: getattr(f, op)(self, other))
     setattr(Expression, f"__r{_name}__", lambda self, other, op=_op: getattr(f, op)(other, self))
@@ -95,5 +100,6 @@ def operatorOf(function):
     name = function.__name__
     op = getattr(f, SAME.get(name, name), None)
     if op is None:
-        raise TypeError(f"np.{name} has no operator here; write it with those there are, or define it with ops.operator")
+        raise TypeError(f"np.{name} has no operator here; write it with those there are, or define it with "
+                        "ops.operator")
     return op

@@ -1,9 +1,11 @@
-"""What else is true of an operator, beside its value and its rules: the keywords at the end of its row, and its arguments.
+"""What else is true of an operator, beside its value and its rules: the keywords at the end of its row,
+and its arguments.
 
-One operation is + − × ÷, a comparison, whichever of its three outcomes, or one of the functions of one argument that a
-processor's library has (exp, sin, tanh, xᶜ …) of one entry, as Griewank and Walther, Evaluating Derivatives, §2.2, count
-elemental functions. An operator made of several counts them all: x^y is exp(y log x), and takes as long. Rearranging,
-indexing and copying are none. Matrices: Golub and Van Loan, Matrix Computations.
+One operation is + − × ÷, a comparison, whichever of its three outcomes, or one of the functions of one
+argument that a processor's library has (exp, sin, tanh, xᶜ …) of one entry, as Griewank and Walther,
+Evaluating Derivatives, §2.2, count elemental functions. An operator made of several counts them all: x^y is
+exp(y log x), and takes as long. Rearranging, indexing and copying are none.
+Matrices: Golub and Van Loan, Matrix Computations.
 """
 from __future__ import annotations
 
@@ -22,18 +24,20 @@ missing = object()      # in the place of an argument that was not given
 class Facts(NamedTuple):
     """The facts of a row. What a row does not say, nobody takes for true.
 
-    flops: its operations, for each entry of the result, or a function (out, *args) -> int; elementwise: 1, and a view: 0,
-    where the row does not say it. gives: bool or int where its results are never floats. view: they may lie in an argument's
-    memory. commutes: its two arguments may change places. formula: its value in the language, for arrays of floats that have
-    entries: what an engine that does not have the operator computes in its place. squared: the operator that gives its square,
-    where it is a root. example: what gives, of the same arguments, another value of the same shapes and precisions, where that
-    takes much less time. convex: in its first argument. numpy: the function of NumPy that it is, arguments and all, where its
-    value is no ufunc.
+    flops: its operations, for each entry of the result, or a function (out, *args) -> int; elementwise: 1,
+    and a view: 0, where the row does not say it. gives: bool or int where its results are never floats. view:
+    they may lie in an argument's memory. commutes: its two arguments may change places. formula: its value in
+    the language, for arrays of floats that have entries: what an engine that does not have the operator
+    computes in its place. squared: the operator that gives its square, where it is a root. example: what
+    gives, of the same arguments, another value of the same shapes and precisions, where that takes much less
+    time. convex: in its first argument. numpy: the function of NumPy that it is, arguments and all,
+    where its value is no ufunc.
 
-    Where numbers are infinite, `ops.derived` asks for these. tame: of finite arguments it has finite slopes. flow: what becomes
-    of a zero that stands for nothing. "moved": its entries are its argument's in other places, or sums of them; "part": of
-    some alone; "filled": with zeros among them; "chosen": those that are not hand no adjoint on; "sum", "same" (a multiple) and
-    "product": entry by entry; "kept": a product of which 0·∞ is 0. grows, settles: as `limited` says of its rules.
+    Where numbers are infinite, `ops.derived` asks for these. tame: of finite arguments it has finite slopes.
+    flow: what becomes of a zero that stands for nothing. "moved": its entries are its argument's in other
+    places, or sums of them; "part": of some alone; "filled": with zeros among them; "chosen": those that are
+    not hand no adjoint on; "sum", "same" (a multiple) and "product": entry by entry;
+    "kept": a product of which 0·∞ is 0. grows, settles: as `limited` says of its rules.
     """
     flops: float | Count | None = None
     gives: type = float
@@ -66,7 +70,7 @@ def operations(op: str) -> Count | None:
     return flops if flops is None or callable(flops) else lambda out, *_: flops * np.size(out)
 
 
-# ---- what flops may be, beside a number ------------------------------------------------------------------------------
+# ---- what flops may be, beside a number --------------------------------------------------------------------
 
 def of_input(flops: int) -> Count:
     """So many operations for each entry of the first argument."""
@@ -94,7 +98,8 @@ def of_power(out: Any, x: Any, y: Any) -> int:
 
 
 def of_product(out: Any, a: Any, b: Any) -> int:
-    """2nmk of (n, k) by (k, m), vectors and batches too; of a sparse a two for each entry that is stored and each column."""
+    """2nmk of (n, k) by (k, m), vectors and batches too; of a sparse a two for
+    each entry that is stored and each column."""
     return 2 * a.nnz * prod(b.shape[1:]) if hasattr(a, "nnz") else 2 * np.size(out) * prod(np.shape(a)[-1:])
 
 
@@ -103,10 +108,11 @@ def of_adjoint(out: Any, d: Any, a: Any, b: Any) -> int:
     return of_product(d, a, b)
 
 
-# ---- what a function takes --------------------------------------------------------------------------------------------
+# ---- what a function takes ---------------------------------------------------------------------------------
 
 def arity(function: Callable) -> tuple[int, int]:
-    """The least and the greatest number of arguments that a function takes by position, (0, MANY) if it does not say."""
+    """The least and the greatest number of arguments that a function takes by position, (0,
+    MANY) if it does not say."""
     if isinstance(function, np.ufunc):
         return function.nin, function.nin
     code = getattr(function := undecorated(function), "__code__", None)
@@ -131,13 +137,15 @@ def takes(function: Callable) -> str:
 
 
 def positional(op: str, value: Callable, args: tuple, named: dict) -> tuple:
-    """The arguments by position alone, as a list holds them: f.sum(x, keepdims=True) is sum(x, None, True)."""
+    """The arguments by position alone, as a list holds them: f.sum(x, keepdims=True) is sum(x, None,
+    True)."""
     names, defaults = parameters(value)
     given, rest = [*args], names[len(args):]
     for name in rest:
         given.append(named.pop(name) if name in named else defaults.get(name, missing))
     if named:
-        raise TypeError(f"{op} has no argument {next(iter(named))!r}; it takes {', '.join(names) or takes(value)}")
+        raise TypeError(f"{op} has no argument {next(iter(named))!r}; it takes "
+                        f"{', '.join(names) or takes(value)}")
     while len(given) > len(args) and given[-1] is defaults.get(names[len(given) - 1], missing):
         given.pop()
     if lacking := [name for name, a in zip(names, given, strict=False) if a is missing]:

@@ -1,4 +1,5 @@
-"""The elementary and special functions, entry by entry. SciPy is imported when the first of its functions runs."""
+"""The elementary and special functions, entry by entry. SciPy is imported
+when the first of its functions runs."""
 from __future__ import annotations
 
 import functools
@@ -87,7 +88,8 @@ LN2, LN10 = math.log(2.0), math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 ROOT_TWO_PI, LOG_ROOT_TWO_PI = math.sqrt(2.0 * math.pi), math.log(2.0 * math.pi) / 2.0
 
-# ratio and scale, not / and *, where a derivative can be infinite: what where() leaves out must send back 0 and not NaN
+# ratio and scale, not / and *, where a derivative can be infinite: what
+# where() leaves out must send back 0 and not NaN
 #            op         value                      rule
 elementwise("exp",      np.exp,                    limited(lambda d, out, x: d * out, grows=True), convex=True)
 elementwise("expm1",    np.expm1,                  limited(lambda d, out, x: d * (out + 1.0), grows=True))
@@ -121,10 +123,11 @@ elementwise("hypot",    np.hypot,                  lambda d, out, x, y: d * f.ra
                                                    lambda d, out, x, y: d * f.ratio(y, out))
 
 
-# ---- special functions: SciPy's, under longer names where a register would want the short one --------------------------
+# ---- special functions: SciPy's, under longer names where a register would want the short one --------------
 
 def bessel(op: str, name: str, doc: str, slope) -> None:
-    """A row for a function of order v: slope gives its derivative from those of the orders v − 1 and v + 1."""
+    """A row for a function of order v: slope gives its derivative from
+    those of the orders v − 1 and v + 1."""
     def rule(d, out, v, x):
         below, above = (getattr(f, op)(v + k, x) for k in (-1, 1))
         return d * slope(below, above, out, x)

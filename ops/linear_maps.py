@@ -1,7 +1,8 @@
 """Products and rearrangements: linear in every argument that has a rule.
 
-Where a rule needs a shape it names the array that has it (`broadcast(x, like)`, `reshape(x, like)`); where it depends on
-the number of axes, an operator of its own looks when it runs (`dotLeft`, `dotRight`, `diagBack`, `einsumBack`, `part`).
+Where a rule needs a shape it names the array that has it (`broadcast(x, like)`, `reshape(x, like)`); where it
+depends on the number of axes, an operator of its own looks when it runs (`dotLeft`, `dotRight`, `diagBack`,
+`einsumBack`, `part`).
 """
 from __future__ import annotations
 
@@ -31,11 +32,13 @@ def astype(x, dtype):
 
 
 def broadcast(x, like, axis=()):
-    """x spread to the shape and precision of like (an array, or a shape); the axes in `axis` are missing in x."""
+    """x spread to the shape and precision of like (an array, or a shape);
+    the axes in `axis` are missing in x."""
     if axis != ():
         x = np.expand_dims(x, axis)
     dtype = getattr(like, "dtype", None)
-    result = np.empty(shape_of(like), dtype if dtype is not None and dtype.kind == "f" else np.asarray(x).dtype)
+    result = np.empty(shape_of(like), dtype if dtype is not None and dtype.kind == "f"
+                      else np.asarray(x).dtype)
     result[...] = x
     return result
 
@@ -56,10 +59,11 @@ def unbroadcast(x, like, axis=()):
     return in_precision_of(x, like)
 
 
-# ---- products -------------------------------------------------------------------------------------------------------
+# ---- products ----------------------------------------------------------------------------------------------
 
 def dot(a, b):
-    """The matrix product a @ b: (n, k) by (k, m), a vector on either side, batches of matrices; a may be SciPy-sparse."""
+    """The matrix product a @ b: (n, k) by (k, m), a vector on either side, batches of matrices;
+    a may be SciPy-sparse."""
     return a @ b
 
 
@@ -78,7 +82,8 @@ def dotRight(d, a, b):
         return a.T @ d
     if a.ndim == 1:
         return f.unbroadcast(a * d if b.ndim == 1 else a[:, None] * d[..., None, :], b)
-    return f.unbroadcast(f.mT(a) @ d, b) if b.ndim > 1 else f.unbroadcast(f.mT(a) @ d[..., None], b[:, None])[:, 0]
+    return f.unbroadcast(f.mT(a) @ d, b) if b.ndim > 1 else f.unbroadcast(f.mT(a) @ d[..., None], b[:, None])[
+        :, 0]
 
 
 def outer(a, b):
@@ -87,7 +92,8 @@ def outer(a, b):
 
 
 def einsum(subscripts, *arrays):
-    """Einstein's sum, as numpy.einsum; `...` may only lead. In a list the subscripts are a tuple of one string."""
+    """Einstein's sum, as numpy.einsum; `...` may only lead. In a list the
+    subscripts are a tuple of one string."""
     return np.einsum(*subscripts_of(subscripts), *arrays)
 
 
@@ -103,7 +109,8 @@ def einsum_parts(subscripts):
         out = "..." * ("..." in inputs) + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
     for part in (*inputs.split(","), out):
         if "..." in part[1:]:
-            raise ValueError(f"einsum({subscripts!r}): ... can only stand first in an argument; move the axis with transpose")
+            raise ValueError(f"einsum({subscripts!r}): ... can only stand first in an argument; move the "
+                             "axis with transpose")
     return inputs.split(","), out
 
 
@@ -111,7 +118,8 @@ def of_letters(out, subscripts, *arrays):
     """A product for each combination of letters, and its addition where a letter is summed over."""
     parts, result = einsum_parts(subscripts)
     sizes = sorted((n, c) for part, x in zip(parts, arrays, strict=True)
-                   for c, n in zip(part.replace(".", "")[::-1], np.shape(x)[::-1], strict=False))  # the stretched size last
+                   # the stretched size last
+                   for c, n in zip(part.replace(".", "")[::-1], np.shape(x)[::-1], strict=False))
     terms = np.size(out) * math.prod(n for c, n in {c: n for n, c in sizes}.items() if c not in result)
     return terms * (len(arrays) - 1 + (terms > np.size(out)))
 
@@ -130,10 +138,11 @@ def einsum_rule(i):
 
 
 def einsumBack(x, like, letters):
-    """x, whose axes are letters[0], put back into the shape of like, whose axes are letters[1], in the same order.
+    """x, whose axes are letters[0], put back into the shape of like, whose axes are letters[1],
+    in the same order.
 
-    A letter that is missing in x is spread, one that like has twice is a diagonal, an axis of length 1 that the sum
-    stretched is summed over; leading axes are those of `...`.
+    A letter that is missing in x is spread, one that like has twice is a diagonal, an axis of length 1 that
+    the sum stretched is summed over; leading axes are those of `...`.
     """
     (kept, mine), full = letters, np.shape(like)
     x = np.asarray(x) if isinstance(x, (int, float)) else x  # a literal
@@ -168,7 +177,7 @@ def correlate(a, v):
     return np.correlate(a, v)
 
 
-# ---- rearrangements -------------------------------------------------------------------------------------------------
+# ---- rearrangements ----------------------------------------------------------------------------------------
 
 def reshape(x, shape):
     """x in another shape: a tuple, in which one −1 is worked out, or an array that has it."""
@@ -234,8 +243,9 @@ def stack(axis, *arrays):
 
 def axis_first(op, found):
     """Raise TypeError where the arrays were given as NumPy takes them."""
-    raise TypeError(f"{op} takes an axis and then the arrays, {op}(0, a, b), and found {type(found).__name__} alone; "
-                    f"np.{'stack' if op == 'stack' else 'concatenate'}([a, b], axis) takes a list")
+    raise TypeError(f"{op} takes an axis and then the arrays, {op}(0, a, b), and found "
+                    f"{type(found).__name__} alone; np.{'stack' if op == 'stack' else 'concatenate'}([a, b], "
+                    "axis) takes a list")
 
 
 def diag(x, k=0):

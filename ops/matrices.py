@@ -1,4 +1,5 @@
-"""Square matrices, also in batches (..., n, n). Formulas: Giles, Collected matrix derivative results (2008)."""
+"""Square matrices, also in batches (..., n, n). Formulas: Giles,
+Collected matrix derivative results (2008)."""
 from __future__ import annotations
 
 import numpy as np
@@ -21,7 +22,8 @@ def pinv(a):
 
 
 def through_pinv(d, out, a):
-    """Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least squares (1973), transposed."""
+    """Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least squares (1973),
+    transposed."""
     p, d = f.mT(out), f.mT(d)
     return -(p @ f.mT(d) @ p) + (d - a @ (out @ d)) @ out @ p + p @ out @ (d - (d @ out) @ a)
 
@@ -32,7 +34,8 @@ def det(a):
 
 
 def cofactor(a):
-    """The matrix of cofactors, det(a) a⁻ᵀ; where a is near a singular matrix, or is one, by singular values."""
+    """The matrix of cofactors, det(a) a⁻ᵀ; where a is near a singular matrix, or is one,
+    by singular values."""
     size = np.linalg.det(a)
     if np.all(size * size > 0):
         inverse = np.linalg.inv(a)
@@ -52,7 +55,8 @@ def logabsdet(a):
 
 
 def solve(a, b):
-    """x of a x = b; b is a vector where it has one axis, else (..., n, k). LinAlgError where a is singular."""
+    """x of a x = b; b is a vector where it has one axis, else (..., n, k).
+    LinAlgError where a is singular."""
     return np.linalg.solve(a, b)
 
 
@@ -62,16 +66,19 @@ def cholesky(a):
 
 
 def lowerHalf(x):
-    """The lower triangle of x with half of the diagonal: Φ of Murray, Differentiation of the Cholesky decomposition (2016)."""
+    """The lower triangle of x with half of the diagonal: Φ of Murray,
+    Differentiation of the Cholesky decomposition (2016)."""
     lower = np.tri(*x.shape[-2:], dtype=bool)
     return f.where(lower, x, 0) - f.half(f.where(lower & lower.T, x, 0))
 
 
 def cofactorSlope(t, a):
-    """The derivative of cofactor(a) in the direction t, also where a is singular; symmetric, so its own adjoint."""
+    """The derivative of cofactor(a) in the direction t, also where a is singular;
+    symmetric, so its own adjoint."""
     u, s, vt = np.linalg.svd(a)
     others = np.arange(s.shape[-1]) != np.arange(s.shape[-1])[:, None]
-    pairs = np.where(others[:, None] & others, s[..., None, None, :], 1.0).prod(-1) * others  # Π s without the i-th and j-th
+    # Π s without the i-th and j-th
+    pairs = np.where(others[:, None] & others, s[..., None, None, :], 1.0).prod(-1) * others
     m = mT(u) @ t @ mT(vt)
     inner = np.eye(s.shape[-1]) * np.einsum("...ij,...jj->...i", pairs, m)[..., None] - pairs * mT(m)
     sign = np.linalg.det(u) * np.linalg.det(vt)
@@ -95,7 +102,7 @@ def through_cholesky(d, out, a):
     return f.half(s + f.mT(s))
 
 
-# ---- decompositions: one operator for each of their results ----------------------------------------------------------
+# ---- decompositions: one operator for each of their results ------------------------------------------------
 
 def symmetric(a):
     return f.half(a + mT(a))
@@ -109,9 +116,9 @@ def eigvalsh(a):
 def eigenvectors(a, signs=("L",)):
     """The orthonormal eigenvectors of (a + aᵀ)/2, as columns in the order of eigvalsh(a).
 
-    Their signs are those that NumPy gives where it reads the triangle ("L",) or ("U",), or SciPy, ("L", "scipy").
-    Within a space of equal eigenvalues any basis would do: the derivative given is that which does not turn it, right for
-    whatever does not depend on the basis.
+    Their signs are those that NumPy gives where it reads the triangle ("L",) or ("U",), or SciPy, ("L",
+    "scipy"). Within a space of equal eigenvalues any basis would do: the derivative given is that which does
+    not turn it, right for whatever does not depend on the basis.
     """
     if len(signs) == 1:
         return np.linalg.eigh(symmetric(a), signs[0])[1]
@@ -120,7 +127,8 @@ def eigenvectors(a, signs=("L",)):
 
 
 def inverseGaps(w):
-    """1/(w_j − w_i) between all entries of w (..., n), at [..., i, j]; 0 where they are equal but for rounding."""
+    """1/(w_j − w_i) between all entries of w (..., n), at [..., i, j];
+    0 where they are equal but for rounding."""
     gap = w[..., None, :] - w[..., :, None]
     least = w.shape[-1] * np.finfo(w.dtype).eps * np.abs(w).max(-1, keepdims=True, initial=0)[..., None]
     apart = np.abs(gap) > least
@@ -140,31 +148,37 @@ def svdvals(a):
 def leftVectors(a):
     """The left singular vectors of a, as columns in the order of svdvals(a), with LAPACK's signs.
 
-    Among equal singular values, and for those that are 0, the derivative given does not turn them: see eigenvectors.
+    Among equal singular values, and for those that are 0, the derivative
+    given does not turn them: see eigenvectors.
     """
     return np.linalg.svd(a, full_matrices=False)[0]
 
 
 def rightVectors(a):
-    """The right singular vectors of a, as columns, with the signs that belong to leftVectors(a): a = l diag(svdvals) rᵀ."""
+    """The right singular vectors of a, as columns, with the signs that belong to
+    leftVectors(a): a = l diag(svdvals) rᵀ."""
     return mT(np.linalg.svd(a, full_matrices=False)[2])
 
 
 def through_vectors(d, u, v, a):
-    """The adjoint of a from that of u, its vectors on one side; v are those on the other (Townsend, 2016, transposed)."""
+    """The adjoint of a from that of u, its vectors on one side;
+    v are those on the other (Townsend, 2016, transposed)."""
     s = f.svdvals(a)
     m = f.ratio(f.inverseGaps(s), s[..., None, :] + s[..., :, None]) * (f.mT(u) @ d)
-    return u @ ((m + f.mT(m)) * s[..., None, :]) @ f.mT(v) + (d - u @ (f.mT(u) @ d)) @ (f.mT(u) @ f.mT(f.pinv(a)))
+    return (u @ ((m + f.mT(m)) * s[..., None, :]) @ f.mT(v) + (d - u @ (f.mT(u) @ d))
+            @ (f.mT(u) @ f.mT(f.pinv(a))))
 
 
 def tall(a):
     if a.shape[-2] < a.shape[-1]:
-        raise ValueError(f"a matrix of shape {a.shape} has more columns than rows; decompose its first {a.shape[-2]} columns")
+        raise ValueError(f"a matrix of shape {a.shape} has more columns than rows; decompose its first "
+                         f"{a.shape[-2]} columns")
     return a
 
 
 def orthonormal(a):
-    """Q of a = Q R, its columns orthonormal and R upper triangular, for a (..., m, n) of rank n ≤ m, with LAPACK's signs."""
+    """Q of a = Q R, its columns orthonormal and R upper triangular, for a (..., m, n) of rank n ≤ m,
+    with LAPACK's signs."""
     return np.linalg.qr(tall(a))[0]
 
 
@@ -196,7 +210,8 @@ def expm(a):
 
 
 def frechet(a, e):
-    """The derivative of expm at a in the direction e: a corner of expm([[a, e], [0, a]]) (Higham, 2008, §3.2)."""
+    """The derivative of expm at a in the direction e: a corner of expm([[a, e], [0, a]]) (Higham, 2008,
+    §3.2)."""
     top, bottom = f.concat(-1, a, e), f.concat(-1, f.broadcast(0.0, a), a)
     return f.part(f.part(f.expm(f.concat(-2, top, bottom)), 0, -2, top, bottom), 1, -1, a, a)
 

@@ -1,4 +1,5 @@
-"""Reductions over an axis: an int, a tuple of ints, or None for all; keepdims leaves the axis with length 1."""
+"""Reductions over an axis: an int, a tuple of ints, or None for all;
+keepdims leaves the axis with length 1."""
 from __future__ import annotations
 
 import math
@@ -12,9 +13,11 @@ from .table import arity, elementwise, linear, operator
 
 
 def count(x, axis=None, less=0):
-    """The number of entries of x along axis, less `less`: no whole number of NumPy's, which would make float64 of float32."""
+    """The number of entries of x along axis, less `less`: no whole number of NumPy's,
+    which would make float64 of float32."""
     shape = np.shape(x)
-    return math.prod(shape if axis is None else [shape[a] for a in axis] if isinstance(axis, tuple) else (shape[axis],)) - less
+    return math.prod(shape if axis is None else [shape[a] for a in axis] if isinstance(axis, tuple)
+                     else (shape[axis],)) - less
 
 
 def total_over(x, axis=None, keepdims=False):
@@ -46,15 +49,18 @@ TOTALS = [np.positive]  # the last is in force: of workers that run together it 
 
 
 def allreduce(x):
-    """Σ of x over the workers that run the list together, each with its own rows; of one alone x, in a buffer of its own."""
+    """Σ of x over the workers that run the list together, each with its own rows;
+    of one alone x, in a buffer of its own."""
     return TOTALS[-1](x)
 
 
 def centered(x, axis=None):
     """x − mean over axis; what rounding leaves where all are equal is 0."""
     x, d = np.asarray(x), x - mean(x, axis, True)
-    over = range(x.ndim) if axis is None else [a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
-    first, last = [x[tuple([end if k in over else slice(None) for k in range(x.ndim)])] for end in (slice(1), slice(-1, None))]
+    over = (range(x.ndim) if axis is None
+            else [a % x.ndim for a in (axis if isinstance(axis, tuple) else (axis,))])
+    first, last = [x[tuple([end if k in over else slice(None) for k in range(x.ndim)])]
+                   for end in (slice(1), slice(-1, None))]
     if not np.equal(first, last).any():
         return d
     return np.where(np.equal(x, first).all(axis, keepdims=True) & np.equal(d, d), 0, d)[()]
@@ -86,7 +92,8 @@ def through_cumsum(d, out, x, axis=None):
 def trace(x):
     """The sum of the diagonal of a matrix."""
     if np.ndim(x) != 2:
-        raise ValueError(f"trace takes a matrix, not an array with {np.ndim(x)} axes; for a batch write einsum('...ii->...', x)")
+        raise ValueError(f"trace takes a matrix, not an array with {np.ndim(x)} axes; for a batch write "
+                         "einsum('...ii->...', x)")
     return np.trace(x)
 
 
@@ -132,19 +139,23 @@ def logsumexp_of_entries(x, axis=None, keepdims=False):
 @np.errstate(invalid="ignore", over="ignore")
 def expDifference(x, y):
     """exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
-    e = np.exp(np.subtract(x, y, dtype=np.result_type(x, y, np.float16)))  # of whole numbers without a sign it would wrap round
-    return np.where(np.equal(x, y), np.not_equal(x, -np.inf), e).astype(e.dtype)[()] if np.isnan(e).any() else e
+    # of whole numbers without a sign it would wrap round
+    e = np.exp(np.subtract(x, y, dtype=np.result_type(x, y, np.float16)))
+    return (np.where(np.equal(x, y), np.not_equal(x, -np.inf), e).astype(e.dtype)[()] if np.isnan(e).any()
+            else e)
 
 
 def ties(x, out, axis=None):
-    """The share of each entry of x in the extreme value of its slice, out spread over x: 1 / the number of ties, else 0.
+    """The share of each entry of x in the extreme value of its slice,
+    out spread over x: 1 / the number of ties, else 0.
 
     Where that is NaN, the entries that are NaN share it.
     """
     equal = np.equal(x, out)
     if unclear(out):
         equal |= np.isnan(x) & np.isnan(out)
-    return (equal / np.maximum(np.add.reduce(equal, axis=axis, keepdims=True), 1)).astype(np.asarray(x).dtype)[()]
+    return (equal / np.maximum(np.add.reduce(equal, axis=axis, keepdims=True), 1)).astype(
+        np.asarray(x).dtype)[()]
 
 
 def back_over(d, x, axis, keepdims):
@@ -166,7 +177,8 @@ def products_of_others(x, axis=None):
     if axis is None:
         return f.reshape(products_of_others(f.reshape(x, (-1,)), 0), x)
     if isinstance(axis, tuple):
-        return products_of_others(x, axis[0]) * products_of_others(f.prod(x, axis[0], True), axis[1:]) if axis else 1.0
+        return (products_of_others(x, axis[0]) * products_of_others(f.prod(x, axis[0], True), axis[1:])
+                if axis else 1.0)
     before = f.shift(f.cumprod(x, axis), axis, 1.0)
     after = f.flip(f.shift(f.cumprod(f.flip(x, axis), axis), axis, 1.0), axis)
     return before * after
@@ -178,7 +190,7 @@ def through_cumprod(d, out, x, axis=None):
     return adjoint_recurrence(d, x, axis) * f.shift(out, axis, 1.0)
 
 
-# ---- running: what cumprod and prod are made of -----------------------------------------------------------------------
+# ---- running: what cumprod and prod are made of ------------------------------------------------------------
 
 def cumprod(x, axis=None):
     """The products of the entries of x up to each, along axis; of the flattened x for None."""
@@ -207,15 +219,18 @@ def adjoint_recurrence(d, a, axis):
     return f.flip(f.recurrence(f.flip(d, axis), f.flip(f.roll(a, -1, axis), axis), axis), axis)
 
 
-# ---- the rows -------------------------------------------------------------------------------------------------------
+# ---- the rows ----------------------------------------------------------------------------------------------
 
 def reducing(op, value, rule, **facts):
-    """A row whose result is made of what each entry gives: one rule serves both modes, as in an elementwise row.
+    """A row whose result is made of what each entry gives: one rule serves both modes,
+    as in an elementwise row.
 
-    The adjoint spreads delta and out over x again and then applies the rule; the tangent applies it and then sums.
+    The adjoint spreads delta and out over x again and then applies the rule;
+    the tangent applies it and then sums.
     """
     def spread(d, x, axis):
-        return f.broadcast(d, x, axis) if isinstance(x, Expression) or isinstance(d, Expression) else np.expand_dims(d, axis)
+        return (f.broadcast(d, x, axis) if isinstance(x, Expression) or isinstance(d, Expression)
+                else np.expand_dims(d, axis))
 
     def adjoint(d, out, x, axis=None, keepdims=False, *rest):
         if axis is not None and not keepdims:
@@ -223,14 +238,16 @@ def reducing(op, value, rule, **facts):
         return rule(d, out, x, axis, *rest)
 
     def tangent(t, out, x, axis=None, keepdims=False, *rest):
-        return f.sum(rule(t, out if axis is None or keepdims else spread(out, x, axis), x, axis, *rest), axis, keepdims)
+        return f.sum(rule(t, out if axis is None or keepdims else spread(out, x, axis), x, axis, *rest), axis,
+                     keepdims)
 
     literals = [None] * (arity(value)[1] - 1)
     operator(op, value, adjoint, *literals, tangents=[tangent, *literals], **facts)
 
 
 #           op              value          rule
-# a list on n workers has n copies of a register, and each copy's delta is a part of its own, to be added to the others'
+# a list on n workers has n copies of a register, and each copy's delta is a part of its own,
+# to be added to the others'
 linear(     "allreduce",    allreduce,     lambda d, out, x: f.allreduce(d),                 flops=0)
 linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d, x, axis, keepdims), None, None,

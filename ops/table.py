@@ -4,9 +4,9 @@
     DG[op]      one adjoint rule per argument, (delta, out, *args) -> contribution to that argument's delta
     TG[op]      one tangent rule per argument, (tangent, out, *args) -> contribution to the tangent of out
 
-A rule is written in the language itself: + - * / @ .T, comparisons, NumPy's functions and f.<op>. Given arrays it
-computes, given Expressions it records, so derivatives of every order come from the one table. None in a rule's place
-says that the derivative is zero.
+A rule is written in the language itself: + - * / @ .T, comparisons, NumPy's functions and f.<op>. Given
+arrays it computes, given Expressions it records, so derivatives of every order come from the one table. None
+in a rule's place says that the derivative is zero.
 """
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ OURS: set[str] = set()  # the rows of this package, filled when all are there
 
 
 class Each(Sequence):
-    """The rules of an operator with any number of arguments: those named, then `rule(i)` for the i-th argument."""
+    """The rules of an operator with any number of arguments: those named,
+    then `rule(i)` for the i-th argument."""
 
     def __init__(self, rule: Callable[[int], Rule | None], *first: Rule | None):
         self.rule, self.first = rule, first
@@ -41,19 +42,20 @@ class Each(Sequence):
         return MANY
 
 
-# ---- the three kinds of row -----------------------------------------------------------------------------------------
+# ---- the three kinds of row --------------------------------------------------------------------------------
 
 def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> None:
     """A row whose Jacobian is diagonal, and so its own transpose: one rule an argument serves both modes.
 
-    The rules know nothing of broadcasting and dtypes: the adjoint is summed back to the argument's shape here, and the
-    tangent spread to the result's.
+    The rules know nothing of broadcasting and dtypes: the adjoint is summed back to the argument's shape
+    here, and the tangent spread to the result's.
     """
     def fitted(rule, i=None):
         def contribution(d, out, *args):
             part, like = rule(d, out, *args), out if i is None else args[i]
             if (kind := type(part)) is type(like) and (
-                    kind is np.float64 or kind is np.ndarray and part.shape == like.shape and part.dtype == like.dtype):
+                    kind is np.float64 or kind is np.ndarray and part.shape == like.shape
+                    and part.dtype == like.dtype):
                 return part  # the common case, seen at once
             return (f.broadcast if i is None else f.unbroadcast)(part, like)
         return contribution
@@ -66,34 +68,42 @@ def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> 
 
 
 def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -> None:
-    """A row that is linear in each argument with a rule: the tangent is the operator with the tangent in its place."""
+    """A row that is linear in each argument with a rule: the tangent is the
+    operator with the tangent in its place."""
     def tangent(rule, i):
         return lambda t, out, *args: getattr(f, op)(*args[:i], t, *args[i + 1:])
 
     operator(op, value, *rules, tangents=ruled(rules, tangent), **{"tame": True} | known)
 
 
-def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None] | None = None,
+def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None]
+             | None = None,
              **known: Any) -> None:
-    """Add a row to G, DG and TG, and `f.<op>`: its value and one adjoint rule per argument, None where it is zero.
+    """Add a row to G, DG and TG, and `f.<op>`: its value and one adjoint rule per argument,
+    None where it is zero.
 
-    Without rules the value itself, when it is written in the language, is traced through and differentiated. Without
-    tangents they are found by going back through the adjoint rule, which is linear in its first argument: right for
-    every operator, and slow enough that a row in frequent use gives its own. known: its facts, by the names of `Facts`.
-    Raises ValueError for a name that cannot stand in a list or belongs to a row of this package.
+    Without rules the value itself, when it is written in the language, is traced through and differentiated.
+    Without tangents they are found by going back through the adjoint rule, which is linear in its first
+    argument: right for every operator, and slow enough that a row in frequent use gives its own. known: its
+    facts, by the names of `Facts`. Raises ValueError for a name that cannot stand
+    in a list or belongs to a row of this package.
     """
     if not op.isidentifier() or keyword.iskeyword(op) or op in OURS:
         raise ValueError(f"an operator cannot be called {op!r}: " + (
-            "that is a row of ops; choose another name, or give eval and backprop tables of your own" if op in OURS
+            "that is a row of ops; choose another name, or give eval and backprop tables of your own"
+            if op in OURS
             else "the name has to be a Python identifier"))
     least, most = arity(value)
     if not rules:
-        rules = [Each(lambda i: traced(value, i))] if most == MANY else [traced(value, i) for i in range(most)]
+        rules = ([Each(lambda i: traced(value, i))] if most == MANY
+                 else [traced(value, i) for i in range(most)])
     if not (each := isinstance(rules[0], Each)) and len(rules) > most:
-        raise ValueError(f"{op} takes {takes(value)}, and {len(rules)} rules were given: one for each argument")
+        raise ValueError(f"{op} takes {takes(value)}, and {len(rules)} rules were given: one for each "
+                         "argument")
     flat = not (each or any(rules))
     (FLAT.add if flat else FLAT.discard)(op)
-    FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None, "tame": flat or known.get("flow") in TAME} | known)
+    FACTS[op] = Facts(**{"flops": 0 if known.get("view") else None, "tame": flat or known.get("flow") in TAME}
+                      | known)
     if "squared" in known:
         ROOTS[op] = known["squared"]
     G[op], DG[op], TG[op] = value, rules[0] if each else list(rules), tangents or ruled(rules, tangent_of)
@@ -108,7 +118,8 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
         if inmost is None:
             return value(*args)
         if not least <= len(args) <= most:
-            raise TypeError(f"{op} takes {takes(value)}; {len(args)} {'was' if len(args) == 1 else 'were'} given")
+            raise TypeError(f"{op} takes {takes(value)}; {len(args)} {'was' if len(args) == 1 else 'were'} "
+                            "given")
         return inmost.record(op, args)
 
     call.__name__, call.__qualname__, call.__doc__ = op, f"f.{op}", value.__doc__

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from house import circles, homonyms
+from house import circles, homonyms, wide
 
 import xman
 import xman.models
@@ -162,23 +162,27 @@ def test_an_interpreter_fits_on_a_screen(name):
     assert lines(ROOT / "xman" / "interpreters" / f"{name}.py") <= 60
 
 
-def test_the_core_the_kinds_of_row_the_list_and_the_interpreters_is_at_most_1760_lines():
+def test_the_core_the_kinds_of_row_the_list_and_the_interpreters_is_at_most_1920_lines():
     families = [path for path in FILES if path.parent == ROOT / "ops" and path.stem not in ("__init__", "table", "expression")]
     core = [path for path in FILES if path.parent in (ROOT / "ops", ROOT / "xman", ROOT / "xman" / "interpreters")]
-    assert sum(map(lines, core)) - sum(map(lines, families)) <= 1760
+    assert sum(map(lines, core)) - sum(map(lines, families)) <= 1920
 
 
-def test_a_part_that_is_built_on_the_core_is_at_most_2060_lines():
+def test_a_part_that_is_built_on_the_core_is_at_most_2200_lines():
     """A part is a folder with all in it; the rooms of the engines and of the grader count by themselves."""
     sizes = Counter()
     for path in FILES:
         folders = path.relative_to(ROOT).parts[1:-1]
         sizes["/".join(folders[:1 + (folders[0] in ("engines", "grade"))]) if folders else "core"] += lines(path)
-    assert {part: size for part, size in sizes.items() if size > 2060 and part != "core"} == {}
+    assert {part: size for part, size in sizes.items() if size > 2200 and part != "core"} == {}
 
 
-def test_a_file_is_at_most_300_lines():
-    assert {name_of(path): n for path in FILES if (n := lines(path)) > 300} == {}
+def test_a_file_is_at_most_350_lines():
+    assert {name_of(path): n for path in FILES if (n := lines(path)) > 350} == {}
+
+
+def test_no_line_is_wider_than_110_columns_but_those_of_tables():
+    assert wide(ROOT) == []
 
 
 def test_a_folder_has_about_ten_files_at_most():

@@ -13,8 +13,8 @@
     deltas = backprop(steps, values, area=1.0)
 
 `from xman import *` gives the four classes of the course alone: XMan, XManFunctions, Register and Operation.
-Of a list are `gradient`, `Jacobian`, `Hessian`; of a Python function `grad`, `jacobian`, `hessian`, and `trace`, which gives its
-list. `f.trace` is the operator: the sum of a matrix's diagonal.
+Of a list are `gradient`, `Jacobian`, `Hessian`; of a Python function `grad`, `jacobian`, `hessian`, and
+`trace`, which gives its list. `f.trace` is the operator: the sum of a matrix's diagonal.
 """
 import importlib
 from typing import Any
@@ -28,14 +28,17 @@ from .wengert import WengertList
 
 f = XManFunctions
 
-# what lies in these packages is imported when it is asked for, so that `import xman` stays as quick as the course needs it
+# what lies in these packages is imported when it is asked for,
+# so that `import xman` stays as quick as the course needs it
 LATER = {name: package for package, names in {
     "autograd.translated": "translated COURSE",
     "passes": "gradient tangent simplify rewrite EXACT STABLE ALGEBRA",
     "matrices": "Jacobian Hessian GaussNewton outer_products inverse_outer_products becker_lecun diagonals",
     "functions.loops": "scan map call cond while_loop",
-    "functions": "trace grad value_and_grad jvp vjp jacobian row_jacobian sparse_rows hessian hvp Dual derivative",
-    "engines": "compile", "jitted": "jit", "files": "load", "engines.tape.engine": "Tape", "optimize": "minimize least_squares",
+    "functions": "trace grad value_and_grad jvp vjp jacobian row_jacobian sparse_rows hessian hvp Dual "
+                 "derivative",
+    "engines": "compile", "jitted": "jit", "files": "load", "engines.tape.engine": "Tape",
+    "optimize": "minimize least_squares",
     "explorer": "explore",
     "show": "explain derivation expand paths picture cost source difference_errors",
 }.items() for name in names.split()}

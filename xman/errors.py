@@ -14,9 +14,10 @@ class XManError(ValueError):
 
 # what operators are called elsewhere: by NumPy, and in the code of the course's students
 SYNONYMS = SAME | dict(pair.split("=") for pair in """
-    plus=add sub=subtract minus=subtract neg=negative div=divide pow=power sqr=square squared=square ln=log asin=arcsin
-    acos=arccos atan=arctan atan2=arctan2 times=mul hadamard=mul elem_prod=mul elem_mul=mul ele_mul=mul element_mul=mul
-    elementMul=mul mm=dot matrix_mul=dot matrixMul=dot transp=transpose logistic=sigmoid softMax=softmax soft_max=softmax
+    plus=add sub=subtract minus=subtract neg=negative div=divide pow=power sqr=square squared=square ln=log
+    asin=arcsin acos=arccos atan=arctan atan2=arctan2 times=mul hadamard=mul elem_prod=mul elem_mul=mul
+    ele_mul=mul element_mul=mul elementMul=mul mm=dot matrix_mul=dot matrixMul=dot transp=transpose
+    logistic=sigmoid softMax=softmax soft_max=softmax
     crossEnt=crossEntropy cross_entropy=crossEntropy crossEnt-softMax=softmaxCrossEntropy""".split())
 
 
@@ -24,7 +25,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """'; did you mean …?' where a known name is close to this one, else nothing."""
     import difflib  # wanted in an error alone
     known = list(known)
-    close = [SYNONYMS[name]] if SYNONYMS.get(name) in known else difflib.get_close_matches(str(name), known, 1)
+    close = ([SYNONYMS[name]] if SYNONYMS.get(name) in known
+             else difflib.get_close_matches(str(name), known, 1))
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
@@ -33,4 +35,5 @@ def extra(module: str, name: str, purpose: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise XManError(f"{purpose} needs the package {module.split('.')[0]}: pip install 'xman[{name}]'") from None
+        raise XManError(f"{purpose} needs the package {module.split('.')[0]}: pip install "
+                        f"'xman[{name}]'") from None

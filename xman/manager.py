@@ -1,4 +1,5 @@
-"""XMan, the expression manager: it finds the registers of a model, names them, and compiles them to a Wengert list."""
+"""XMan, the expression manager: it finds the registers of a model, names them,
+and compiles them to a Wengert list."""
 from __future__ import annotations
 
 import copy
@@ -23,10 +24,12 @@ class XMan:
             w = f.param()
             area = f.half(h * w)
 
-        Triangle().setup().operationSequence(Triangle.area)    # [("z1", "mul", ("h", "w")), ("area", "half", ("z1",))]
+        Triangle().setup().operationSequence(Triangle.area)    # [("z1", "mul", ("h", "w")), ("area", "half",
+        ("z1",))]
 
-    Names belong to the manager and not to the register, so two models may share one. A register goes by the name that its user
-    gave it, else by its first attribute, in a list or dict there as W_0 or W_key; all others are z1, z2, … as evaluated.
+    Names belong to the manager and not to the register, so two models may share one. A register goes by the
+    name that its user gave it, else by its first attribute, in a list or dict there as W_0 or W_key;
+    all others are z1, z2, … as evaluated.
     """
 
     def __init_subclass__(cls, **options: Any):
@@ -45,21 +48,25 @@ class XMan:
         super().__setattr__(name, value)
 
     def setup(self: Model) -> Model:
-        """The model itself, its names checked: each register has one, which it is told, and none has another's."""
+        """The model itself, its names checked: each register has one, which it is told,
+        and none has another's."""
         self.names()
         return self
 
     def namedRegisterItems(self) -> list[tuple[str, Register]]:
-        """The pairs (attribute, register) of the model and its base classes, sorted by name as in the course."""
+        """The pairs (attribute, register) of the model and its base classes,
+        sorted by name as in the course."""
         return sorted(self._items(), key=lambda item: item[0])
 
     def registers(self) -> dict[str, Register]:
-        """All registers that the attributes lead to, by name, temporaries too. Raises XManError as `operationSequence` does."""
+        """All registers that the attributes lead to, by name, temporaries too.
+        Raises XManError as `operationSequence` does."""
         names = self._listed(order := list(evaluationOrder(*(reg for _, reg in self._items()))))
         return {names[id(reg)]: reg for reg in order}
 
     def names(self, others: Iterable[Register] = ()) -> dict[int, str]:
-        """The name of each register by its id, of the model and of `others` that their user named. XManError for one of two."""
+        """The name of each register by its id, of the model and of `others` that their user named.
+        XManError for one of two."""
         names, owner, items = {}, {}, self._items()
         for name, reg in [(r.given, r) for r in (*(r for _, r in items), *others) if r.given] + items:
             if owner.setdefault(name, reg) is not reg:
@@ -72,17 +79,22 @@ class XMan:
                 reg.called |= {name}
         return names
 
-    def operationSequence(self, *outputs: Any, previouslyDefined: Collection[str] | None = None) -> WengertList:
-        """The Wengert list that computes the outputs, in the order of evaluation. Raises XManError as `names` does.
+    def operationSequence(self, *outputs: Any, previouslyDefined: Collection[str]
+                          | None = None) -> WengertList:
+        """The Wengert list that computes the outputs, in the order of evaluation.
+        Raises XManError as `names` does.
 
-        outputs: registers. previouslyDefined, which may stand behind them: names whose lines are left out; a set gets the new.
+        outputs: registers. previouslyDefined, which may stand behind them: names whose lines are left out;
+        a set gets the new.
         """
-        if len(outputs) > 1 and (outputs[-1] is None or isinstance(outputs[-1], (set, list, tuple, dict, frozenset))
-                                 and {*map(type, outputs[-1])} <= {str}):
+        if (len(outputs) > 1
+            and (outputs[-1] is None or isinstance(outputs[-1], (set, list, tuple, dict, frozenset))
+                 and {*map(type, outputs[-1])} <= {str})):
             *outputs, previouslyDefined = outputs
         if not outputs or not all(isinstance(r, Register) for r in outputs):
-            raise XManError("operationSequence takes the registers of the model that are to be computed, as in "
-                            f"m.operationSequence(m.loss), not {', '.join(map(repr, outputs)) or 'nothing'}")
+            raise XManError("operationSequence takes the registers of the model that are to be computed, as "
+                            f"in m.operationSequence(m.loss), not "
+                            f"{', '.join(map(repr, outputs)) or 'nothing'}")
         known = {**self._known(), **dict(self._items())} if previouslyDefined else {}
         done = {id(known[name]): name for name in previouslyDefined or () if name in known}
         order = list(evaluationOrder(*outputs, done=done))
@@ -92,11 +104,12 @@ class XMan:
         return WengertList(reg.definedAs.asStringTuple(names) for reg in order if reg.definedAs)
 
     def inputDict(self, **values: Any) -> dict[str, Any]:
-        """A value for each input and parameter: that given here, else its default; one that has neither is left out.
+        """A value for each input and parameter: that given here, else its default;
+        one that has neither is left out.
 
-        A parameter's array is the model's own, a copy of its default in floats: what is trained in place, values["W"] -= rate *
-        deltas["W"], is there at the next call, in no other model of the class; a number is not. XManError for a name that is no
-        input or parameter of the model.
+        A parameter's array is the model's own, a copy of its default in floats: what is trained in place,
+        values["W"] -= rate * deltas["W"], is there at the next call, in no other model of the class; a number
+        is not. XManError for a name that is no input or parameter of the model.
         """
         reachable = list(evaluationOrder(*(reg for _, reg in self._items())))
         names = self.names(reachable)
@@ -109,14 +122,16 @@ class XMan:
             if name not in byName or byName[name].definedAs:
                 leaves = [n for n, r in byName.items() if not r.definedAs]
                 found = "is computed, not given" if name in byName else "is no input or parameter"
-                raise XManError(f"{name!r} {found}; the model has {', '.join(leaves) or 'none'}{nearest(name, leaves)}")
+                raise XManError(f"{name!r} {found}; the model has "
+                                f"{', '.join(leaves) or 'none'}{nearest(name, leaves)}")
             if (other := given.setdefault(own := names[id(byName[name])], name)) != name:
                 raise XManError(f"{other!r} and {name!r} are one register; give it one value")
             result[own] = as_floats(value) if byName[name].role == "param" else value
         return result
 
     def explore(self, of: Any = None, **values: Any) -> Any:
-        """The page on which a register's list (loss, if not said) is stepped through, at these inputs: see `xman.explore`."""
+        """The page on which a register's list (loss, if not said) is stepped through,
+        at these inputs: see `xman.explore`."""
         return importlib.import_module(__package__).explore(self, of=of, values=values)
 
     def _repr_html_(self) -> str:
@@ -153,32 +168,42 @@ class XMan:
         return vars(self).setdefault("__known__", {})
 
     def _items(self) -> list[tuple[str, Register]]:
-        """The pairs (attribute, register) in the order of definition, base classes first, then registers in lists and dicts."""
-        attributes = dict.fromkeys(itertools.chain(*(vars(cls) for cls in reversed(type(self).__mro__)), vars(self)))
-        todo = [(name, getattr(self, name, None), ()) for name in attributes if not name.startswith("__")][::-1]
+        """The pairs (attribute, register) in the order of definition, base classes first,
+        then registers in lists and dicts."""
+        attributes = dict.fromkeys(itertools.chain(*(vars(cls) for cls in reversed(type(self).__mro__)),
+                                                   vars(self)))
+        todo = [(name, getattr(self, name, None), ()) for name in attributes
+                if not name.startswith("__")][::-1]
         own = [(name, value) for name, value, _ in reversed(todo) if isinstance(value, Register)]
         places = {id(reg): None for _, reg in own}
         while todo:
             name, value, around = todo.pop()
             if isinstance(value, Register):
                 places.setdefault(id(value), (value.given or name, value))
-            elif isinstance(value, (list, tuple, dict)) and not isinstance(value, WengertList) and id(value) not in around:
-                keys, parts = (value.keys(), value.values()) if isinstance(value, dict) else (itertools.count(), value)
-                if any(issubclass(kind, (Register, list, tuple, dict)) for kind in {*map(type, parts)}):  # else it is data
-                    todo += [(f"{name}_{k}", part, (*around, id(value))) for k, part in zip(keys, parts, strict=False)][::-1]
+            elif (isinstance(value, (list, tuple, dict)) and not isinstance(value, WengertList)
+                  and id(value) not in around):
+                keys, parts = ((value.keys(), value.values()) if isinstance(value, dict)
+                               else (itertools.count(), value))
+                # else it is data
+                if any(issubclass(kind, (Register, list, tuple, dict)) for kind in {*map(type, parts)}):
+                    todo += [(f"{name}_{k}", part, (*around, id(value)))
+                             for k, part in zip(keys, parts, strict=False)][::-1]
         return own + list(filter(None, places.values()))
 
     def _listed(self, order: list[Register], done: Mapping[int, str] | None = None) -> dict[int, str]:
-        """The names of all registers in order by id, temporaries z1, z2, … among them, and of those that are done."""
+        """The names of all registers in order by id, temporaries z1, z2, … among them,
+        and of those that are done."""
         names = {**self.names(order), **(done or {})}
-        fresh = (z for z in temporaries(set(names.values())) if not isinstance(getattr(self, z, None), Register))
+        fresh = (z for z in temporaries(set(names.values()))
+                 if not isinstance(getattr(self, z, None), Register))
         for reg in order:
             if id(reg) not in names:
                 if not reg.definedAs:
                     user = next((f"{names.get(id(r), 'a temporary')} = {r.definedAs.fun}(…)" for r in order
                                  if any(a is reg for a in r.inputsTo())), "the list")
-                    raise XManError(f"{'an input' if reg.role == 'input' else 'a param'} without a name is used by {user}: make "
-                                    f"it an attribute of the model, or give it a name, as in {reg.role}('x')")
+                    raise XManError(f"{'an input' if reg.role == 'input' else 'a param'} without a name is "
+                                    f"used by {user}: make it an attribute of the model, or give it a name, "
+                                    f"as in {reg.role}('x')")
                 names[id(reg)] = name = next(fresh)
                 reg.listed |= {name}
         self._known().update((names[id(reg)], reg) for reg in order)
@@ -186,6 +211,7 @@ class XMan:
 
 
 def refuse_method(name: str, value: Any) -> None:
-    if hasattr(XMan, name) and not name.startswith("__") and not callable(value) and not hasattr(value, "__get__"):
-        raise XManError(f"{'a register' if isinstance(value, Register) else 'an attribute'} cannot be called {name!r}: that is a "
-                        "method of XMan; choose another name")
+    if (hasattr(XMan, name) and not name.startswith("__") and not callable(value)
+        and not hasattr(value, "__get__")):
+        raise XManError(f"{'a register' if isinstance(value, Register) else 'an attribute'} cannot be called "
+                        f"{name!r}: that is a method of XMan; choose another name")

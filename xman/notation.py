@@ -1,9 +1,11 @@
 """The text and the JSON form of a list, written and read.
 
-Text is one assignment a line, valid Python over the operators' names: `z1 = mul(h, w)`. Registers are names; literals
-are numbers, None, True, False, ..., tuples, slice(0, 3, None), float('nan') and array([[1.0, 2.0]], 'float64'). A function
-that lines apply stands before them, `def step(h, x): …`, and is applied by its name. JSON is
-[["z1", "mul", ["h", "w"]], …], a register a string, a number a number, and each other literal an object of one key.
+Text is one assignment a line, valid Python over the operators' names: `z1 = mul(h, w)`. Registers are names;
+literals are numbers, None, True, False, ..., tuples, slice(0, 3, None), float('nan') and array([[1.0, 2.0]],
+'float64'). A function that lines apply stands before them, `def step(h, x): …`, and is applied by its name.
+JSON is
+[["z1", "mul", ["h", "w"]], …], a register a string, a number a number,
+and each other literal an object of one key.
 """
 from __future__ import annotations
 
@@ -24,12 +26,14 @@ WORDS = ("array", "float", "slice")  # what the text form calls; no register may
 def to_text(steps: Sequence[tuple]) -> str:
     lines, renamed = apart_from_operators(ops.loops.functions_apart(steps, definition))
     functions = [definition(function) + "\n" for function in ops.loops.functions_in(lines)]
-    return "\n".join([f"# {said}" for said in renamings(renamed)] + functions + [as_text(line) for line in lines])
+    return "\n".join([f"# {said}" for said in renamings(renamed)] + functions
+                     + [as_text(line) for line in lines])
 
 
 def definition(function: tuple) -> str:
     _, name, parameters, lines, results = function
-    return "\n    ".join([f"def {name}({', '.join(parameters)}):", *map(as_text, lines), f"return {', '.join(results)}"])
+    return "\n    ".join([f"def {name}({', '.join(parameters)}):", *map(as_text, lines),
+                          f"return {', '.join(results)}"])
 
 
 def as_text(line: tuple) -> str:
@@ -38,7 +42,8 @@ def as_text(line: tuple) -> str:
 
 
 def apart_from_operators(steps: Sequence[tuple]) -> tuple[Sequence[tuple], dict[str, str]]:
-    """The lines, with registers that bear an operator's name called otherwise, and what those are called: exp_ for exp."""
+    """The lines, with registers that bear an operator's name called otherwise,
+    and what those are called: exp_ for exp."""
     taken = dict.fromkeys(a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str))
     end = "_" * (1 + max((len(a) - len(a.rstrip("_")) for a in taken), default=0))
     new = {a: a + end for a in taken if a in ops.G}
@@ -47,7 +52,8 @@ def apart_from_operators(steps: Sequence[tuple]) -> tuple[Sequence[tuple], dict[
 
 
 def renamings(renamed: dict[str, str]) -> list[str]:
-    return [f"{new} is the register {name}, which has the name of an operator" for name, new in renamed.items()]
+    return [f"{new} is the register {name}, which has the name of an operator"
+            for name, new in renamed.items()]
 
 
 def shown(line: Any) -> str:
@@ -75,7 +81,8 @@ def literal_text(a: Any) -> str:
     if ops.is_function(a):
         return a[1]
     if isinstance(a, tuple):
-        return f"({', '.join(repr(part) if isinstance(part, str) else literal_text(part) for part in a)}{',' * (len(a) == 1)})"
+        parts = [repr(part) if isinstance(part, str) else literal_text(part) for part in a]
+        return f"({', '.join(parts)}{',' * (len(a) == 1)})"
     if isinstance(a, slice):
         return f"slice({literal_text(a.start)}, {literal_text(a.stop)}, {literal_text(a.step)})"
     if isinstance(a, (np.ndarray, np.generic)):
@@ -89,14 +96,16 @@ def nested_text(a: Any) -> str:
 
 
 def from_text(text: str) -> list[tuple]:
-    """The lines of a text; empty lines and comments are passed over. XManError names the line that is none."""
+    """The lines of a text; empty lines and comments are passed over.
+    XManError names the line that is none."""
     functions: dict[str, tuple] = {}
     lines, header = [], None
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         if header and not line[0].isspace():
-            raise XManError(f"line {number} of the text stands where {header[0]} has not returned; it ends with return h1")
+            raise XManError(f"line {number} of the text stands where {header[0]} has not returned; it ends "
+                            "with return h1")
         if line.startswith("def "):
             header = (*header_of_text(number, line), [])
         elif header and (found := returned(line)) is not None:
@@ -117,23 +126,26 @@ def header_of_text(number: int, line: str) -> tuple[str, tuple]:
                 return name, tuple(a.arg for a in args)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
-    raise XManError(f"line {number} of the text cannot be read: {line.strip()[:80]!r}; a function begins as in def step(h, x):")
+    raise XManError(f"line {number} of the text cannot be read: {line.strip()[:80]!r}; a function begins as "
+                    "in def step(h, x):")
 
 
 def returned(line: str) -> tuple | None:
     """The registers that a line of a function returns; None for a line that does not."""
-    return tuple(r.strip() for r in line.strip()[7:].split(",")) if line.strip().startswith("return ") else None
+    return (tuple(r.strip() for r in line.strip()[7:].split(",")) if line.strip().startswith("return ")
+            else None)
 
 
 def line_of_text(number: int, line: str, functions: Mapping[str, tuple]) -> tuple:
     try:
         match ast.parse(line.strip()).body:
             case [ast.Assign([ast.Name(dst)], ast.Call(ast.Name(op), args, []))]:
-                return dst, op, tuple([functions.get(a, a) if isinstance(a, str) else a for a in map(argument_of_node, args)])
+                return dst, op, tuple([functions.get(a, a) if isinstance(a, str) else a
+                                       for a in map(argument_of_node, args)])
     except (SyntaxError, ValueError, TypeError, IndexError, OverflowError, RecursionError, MemoryError):
         pass  # whatever it was, the line is not of the form, as the next sentence says
-    raise XManError(f"line {number} of the text cannot be read: {line.strip()[:80]!r}; wanted an assignment of one operator "
-                    "on registers and literals, as in z1 = mul(h, 2.0)")
+    raise XManError(f"line {number} of the text cannot be read: {line.strip()[:80]!r}; wanted an assignment "
+                    "of one operator on registers and literals, as in z1 = mul(h, 2.0)")
 
 
 def argument_of_node(node: ast.expr) -> Any:
@@ -174,7 +186,8 @@ def array_literal(entries: Any, dtype: str, shape: tuple | None = None) -> np.nd
 
 def to_json(steps: Iterable[tuple]) -> str:
     import json
-    return json.dumps([[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]] for dst, op, args in steps],
+    return json.dumps([[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]]
+                       for dst, op, args in steps],
                       allow_nan=False)
 
 
@@ -187,7 +200,8 @@ def json_literal(a: Any) -> Any:
     if isinstance(a, slice):
         return {"slice": [json_literal(a.start), json_literal(a.stop), json_literal(a.step)]}
     if isinstance(a, (np.ndarray, np.generic)):
-        return {"array": [number if math.isfinite(number) else str(number) for number in np.ravel(a).tolist()],
+        return {"array": [number if math.isfinite(number) else str(number)
+                          for number in np.ravel(a).tolist()],
                 "dtype": str(a.dtype), "shape": list(a.shape)}
     return {"ellipsis": True} if a is Ellipsis else a
 
@@ -225,10 +239,12 @@ def unplain(a: Any) -> Any:
         case {"array": list(entries), "dtype": dtype, "shape": shape} if len(a) == 3:
             if any(isinstance(n, (type(None), list, dict)) for n in entries):
                 raise ValueError("an array holds numbers")
-            return array_literal([float(n) if isinstance(n, str) else n for n in entries], dtype, tuple(shape))
+            return array_literal([float(n) if isinstance(n, str) else n for n in entries], dtype,
+                                 tuple(shape))
         case {"ellipsis": _} if len(a) == 1:
             return Ellipsis
         case list() | dict():
-            raise ValueError(f"found {str(a)[:80]}; a literal is a number or an object of one key, float, tuple, slice, array or "
+            raise ValueError(f"found {str(a)[:80]}; a literal is a number or an object of one key, float, "
+                             "tuple, slice, array or "
                              'ellipsis: a tuple is written {"tuple": […]}')
     return a

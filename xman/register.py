@@ -1,4 +1,5 @@
-"""Registers and Operations: the graph that an expression builds (Cohen, Automatic Reverse-Mode Differentiation, §1.6)."""
+"""Registers and Operations: the graph that an expression builds (Cohen,
+Automatic Reverse-Mode Differentiation, §1.6)."""
 from __future__ import annotations
 
 import threading
@@ -16,8 +17,8 @@ from .errors import XManError, nearest
 class Register(Expression):
     """A variable: an input or a parameter, which has no definition, or the output of an Operation.
 
-    `given` is the name that its user gave it, if any; which it has in a list is its manager's business. `default` is the value
-    that `XMan.inputDict` gives an input or a parameter.
+    `given` is the name that its user gave it, if any; which it has in a list is its manager's business.
+    `default` is the value that `XMan.inputDict` gives an input or a parameter.
     """
 
     called: frozenset[str] = frozenset()  # attributes
@@ -44,10 +45,11 @@ class Register(Expression):
 
     @property
     def name(self) -> str | None:
-        """Its name: that which its user gave it, else its models, from setup() on. XManError where they call it differently."""
+        """Its name: that which its user gave it, else its models, from setup() on.
+        XManError where they call it differently."""
         if len(self.names) > 1:
-            raise XManError(f"a register is called {' and elsewhere '.join(self.names)}: write the one that you mean, or give "
-                            "it a name of its own, register.name = 'x'")
+            raise XManError(f"a register is called {' and elsewhere '.join(self.names)}: write the one that "
+                            "you mean, or give it a name of its own, register.name = 'x'")
         return (*self.names, None)[0]
 
     @name.setter
@@ -67,18 +69,21 @@ class Register(Expression):
         return [a for a in self.definedAs.args if isinstance(a, Register)] if self.definedAs else []
 
     def __repr__(self) -> str:
-        return f"<{self.role} {(*self.names, 'without a name')[0]}{f' = {self.definedAs.fun}(…)' if self.definedAs else ''}>"
+        made = f" = {self.definedAs.fun}(…)" if self.definedAs else ""
+        return f"<{self.role} {(*self.names, 'without a name')[0]}{made}>"
 
 
 class Operation:
-    """The call of an operator `fun` on `args`, Registers and literals; its result is the Register `outputReg`."""
+    """The call of an operator `fun` on `args`, Registers and literals;
+    its result is the Register `outputReg`."""
 
     def __init__(self, fun: str, *args: Any):
         self.fun, self.args = fun, tuple(as_arg(a, fun) for a in args)
         self.outputReg: Register | None = None
 
     def asStringTuple(self, names: dict[int, str] | None = None) -> tuple[str, str, tuple]:
-        """The line (dst, op, args) of a list; `names` maps id(register) to a name, without it their own names serve."""
+        """The line (dst, op, args) of a list; `names` maps id(register) to a name,
+        without it their own names serve."""
         def named(a):
             return (names or {}).get(id(a)) or a.name or "???" if isinstance(a, Register) else a
         return named(self.outputReg), self.fun, tuple(named(a) for a in self.args)
@@ -89,7 +94,8 @@ class Operation:
 
 
 def as_arg(a: Any, op: str) -> Any:
-    """The argument a as a list holds it: registers, numbers, None, shapes, slices and arrays; a string is put in a tuple."""
+    """The argument a as a list holds it: registers, numbers, None, shapes, slices and arrays;
+    a string is put in a tuple."""
     kind = type(a)  # a traced value is an array for isinstance, and no literal
     if issubclass(kind, (Register, bool, int, float, type(None), slice, type(Ellipsis))) or (
             issubclass(kind, tuple) and not any(isinstance(part, Register) for part in a)):
@@ -102,12 +108,14 @@ def as_arg(a: Any, op: str) -> Any:
         array.flags.writeable = False  # a copy of its own: a list does not change when its user's array does
         return array
     inside = " with registers in it" if isinstance(a, (tuple, list)) else ""
-    raise XManError(f"{op} was given a {type(a).__name__}{inside}; an operator takes registers, numbers, shapes, slices and "
-                    f"arrays of numbers, {op}(x, y), and everything else has to come in through an input register")
+    raise XManError(f"{op} was given a {type(a).__name__}{inside}; an operator takes registers, numbers, "
+                    f"shapes, slices and arrays of numbers, {op}(x, y), and everything else has to come in "
+                    "through an input register")
 
 
 class InOrder(dict):
-    """An object's attributes after the registers they lead to, each after its arguments: no pickle or copy recurses."""
+    """An object's attributes after the registers they lead to,
+    each after its arguments: no pickle or copy recurses."""
 
     now = threading.local()  # the ids of registers whose order is under way
 
@@ -136,13 +144,15 @@ class Named(type):
 
 
 def as_floats(x: Any) -> Any:
-    """The value of a parameter, which has a gradient: a list as an array, an array of whole numbers as one of floats."""
+    """The value of a parameter, which has a gradient: a list as an array,
+    an array of whole numbers as one of floats."""
     x = np.array(x) if isinstance(x, list) else x
     return x.astype(float) if isinstance(x, np.ndarray) and x.dtype.kind in "biu" else x
 
 
 class XManFunctions(f, metaclass=Named):
-    """Makes registers: `input`, `param`, and every operator of `ops` by its name. Course code subclasses it."""
+    """Makes registers: `input`, `param`, and every operator of `ops` by its name.
+    Course code subclasses it."""
 
     @staticmethod
     def input(name: str | None = None, default: Any = None) -> Register:
@@ -151,7 +161,8 @@ class XManFunctions(f, metaclass=Named):
 
     @staticmethod
     def param(name: str | None = None, default: Any = None) -> Register:
-        """A register to be trained. A first argument that is not a string is the default: param(np.zeros(3))."""
+        """A register to be trained. A first argument that is not a string is
+        the default: param(np.zeros(3))."""
         return Register(name, "param", default)
 
     @staticmethod
@@ -166,8 +177,9 @@ class XManFunctions(f, metaclass=Named):
 def evaluationOrder(*outputs: Register, done: Iterable[int] = ()) -> Iterator[Register]:
     """The registers that the outputs depend on, and they themselves, each after all that it is computed from.
 
-    The notes (§1.6) speak of a pre-order traversal; the list needs post-order. No recursion: chains can be long. done: ids of
-    registers that are passed over. Raises XManError where registers define one another in a circle.
+    The notes (§1.6) speak of a pre-order traversal; the list needs post-order. No recursion: chains can be
+    long. done: ids of registers that are passed over. Raises XManError where
+    registers define one another in a circle.
     """
     done, open_ = set(done), set()
     todo = [(r, False) for r in reversed(outputs)]
@@ -178,7 +190,8 @@ def evaluationOrder(*outputs: Register, done: Iterable[int] = ()) -> Iterator[Re
             done.add(id(r))
             yield r
         elif id(r) in open_:
-            raise XManError(f"{r!r} is defined by itself: its definition leads back to it, so it has no value")
+            raise XManError(f"{r!r} is defined by itself: its definition leads back to it, so it has no "
+                            "value")
         elif id(r) not in done:
             open_.add(id(r))
             todo.append((r, True))

@@ -17,17 +17,21 @@ FORBIDDEN = {*keyword.kwlist, *notation.WORDS, "__debug__"}
 
 
 def as_line(line: Any) -> Any:
-    """The line as tuples where it holds lists, as the notes print it in §1.6 and JSON does; what is no line as it is."""
+    """The line as tuples where it holds lists, as the notes print it in §1.6 and JSON does;
+    what is no line as it is."""
     if isinstance(line, (tuple, list)) and len(line) == 3 and isinstance(line[2], (tuple, list)):
         return (line[0], line[1], tuple(line[2]))
     return line
 
 
-def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (), depth: int = 0) -> tuple[str, ...]:
-    """The inputs of a list, in the order of their first use, when the list is valid, by itself and for the tables.
+def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
+                    depth: int = 0) -> tuple[str, ...]:
+    """The inputs of a list, in the order of their first use, when the list is valid,
+    by itself and for the tables.
 
-    A register is assigned once and before its use; a name is no keyword and, by the tables of `ops`, no operator; an operator
-    is in the tables and takes that number of arguments. XManError with the line, what was found and what to write instead.
+    A register is assigned once and before its use; a name is no keyword and, by the tables of `ops`, no
+    operator; an operator is in the tables and takes that number of arguments.
+    XManError with the line, what was found and what to write instead.
     """
     operators = ops.G if any(table is ours for table in tables for ours in (ops.G, ops.DG, ops.TG)) else ()
     assigned: dict[str, int] = {}
@@ -39,10 +43,12 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (), d
         dst, op, args = line
         if not (isinstance(dst, str) and isinstance(op, str)):
             refuse_line(k, line, "has to begin with two strings, the register assigned and the operator")
-        if not op.replace("-", "_").isidentifier() or keyword.iskeyword(op):  # the course has crossEnt-softMax
+        # the course has crossEnt-softMax
+        if not op.replace("-", "_").isidentifier() or keyword.iskeyword(op):
             refuse_line(k, line, f"calls {op!r}, which is no name of an operator")
         if isinstance(args, str):
-            refuse_line(k, line, f"has the string {args!r} where a tuple is wanted; a tuple of one is written ({args!r},)")
+            refuse_line(k, line, f"has the string {args!r} where a tuple is wanted; a tuple of one is "
+                                 f"written ({args!r},)")
         if not isinstance(args, tuple):
             refuse_line(k, line, f"has a {type(args).__name__} where a tuple of arguments is wanted")
         refuse_name(dst, operators, k, line)
@@ -55,18 +61,23 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (), d
                 refuse_function_literal(a, k, line, tables, depth + 1)
             elif found := stranger(a):
                 inside = f" with a {found} in it" if found != type(a).__name__ else ""
-                refuse_line(k, line, f"has the argument {notation.shortened(a)}, a {type(a).__name__}{inside}; an argument is a "
-                                "register's name, a number, a shape, a slice or an array of numbers, none longer than 64 bits")
+                refuse_line(k, line, f"has the argument {notation.shortened(a)}, a "
+                                f"{type(a).__name__}{inside}; an argument is a register's name, a number, a "
+                                "shape, a slice or an array of numbers, none longer than 64 bits")
         if dst in used:
-            refuse_line(k, line, f"assigns {dst}, which line {used[dst]} has used already; a register is assigned before its use")
+            refuse_line(k, line, f"assigns {dst}, which line {used[dst]} has used already; a register is "
+                                 "assigned before its use")
         if assigned.setdefault(dst, k) != k:
-            refuse_line(k, line, f"assigns {dst} a second time, after line {assigned[dst]}; give one of them another name")
+            refuse_line(k, line, f"assigns {dst} a second time, after line {assigned[dst]}; give one of them "
+                                 "another name")
         for table in tables:
             if (op, id(table)) not in sizes:
                 sizes[op, id(table)] = arity_of(op, table, k, line)
             least, most = sizes[op, id(table)]
-            if not least <= len(args) <= most and (callable(table[op]) or any(isinstance(a, str) for a in args[most:])):
-                wanted = f"it takes {takes(table[op])}" if callable(table[op]) else f"its rules are for {most}"
+            if (not least <= len(args) <= most
+                and (callable(table[op]) or any(isinstance(a, str) for a in args[most:]))):
+                wanted = (f"it takes {takes(table[op])}" if callable(table[op]) else f"its rules are for "
+                          f"{most}")
                 if callable(table[op]) and least == len(args) + 2 and table is not ops.G:
                     wanted += f", and if it is a rule it stands in a list: write {op!r}: [rule]"
                 if op == "scan" and len(args) == 3:
@@ -75,13 +86,15 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (), d
     return tuple(used)
 
 
-def refuse_function_literal(function: tuple, k: int, line: tuple, tables: Sequence[Mapping[str, Any]], depth: int) -> None:
+def refuse_function_literal(function: tuple, k: int, line: tuple, tables: Sequence[Mapping[str, Any]],
+                            depth: int) -> None:
     """Raise XManError unless the function is closed and its lines are valid."""
     _, name, parameters, lines, results = function
     if depth > 20:
         refuse_line(k, line, "applies functions within functions, more than 20 deep")
     if not isinstance(name, str) or not all(isinstance(part, tuple) for part in (parameters, lines, results)):
-        refuse_line(k, line, 'has a function that is not of the form ("def", name, parameters, lines, results), of tuples')
+        refuse_line(k, line, 'has a function that is not of the form ("def", name, parameters, lines, '
+                             'results), of tuples')
     try:
         refuse_name(name)
         for p in (*parameters, *results):
@@ -91,15 +104,17 @@ def refuse_function_literal(function: tuple, k: int, line: tuple, tables: Sequen
         raise XManError(f"line {k}, in the function {notation.shortened(name)}: {error}") from None
     assigned = {dst for dst, _, _ in lines}
     if open_ := [a for a in (*free, *results) if a not in parameters and a not in assigned]:
-        refuse_line(k, line, f"applies {name}, where {open_[0]} is neither a parameter nor assigned: a function is closed, so "
-                        "make it a parameter")
+        refuse_line(k, line, f"applies {name}, where {open_[0]} is neither a parameter nor assigned: a "
+                        "function is closed, so make it a parameter")
     if twice := [p for p in parameters if p in assigned or parameters.count(p) > 1]:
         refuse_line(k, line, f"applies {name}, where {twice[0]} is a parameter and given a second time")
 
 
 def stranger(a: Any, depth: int = 0) -> str:
-    """The type of what cannot stand in a literal, and so not in its text; nothing for numbers, None, ... and what they make."""
-    if isinstance(a, (bool, float, type(None), type(Ellipsis))) and not isinstance(a, np.generic) or isinstance(a, str) and depth:
+    """The type of what cannot stand in a literal, and so not in its text; nothing for numbers, None, ...
+    and what they make."""
+    if (isinstance(a, (bool, float, type(None), type(Ellipsis))) and not isinstance(a, np.generic)
+        or isinstance(a, str) and depth):
         return ""
     if isinstance(a, int) and -2 ** 63 <= a < 2 ** 64 or (
             isinstance(a, (np.ndarray, np.generic)) and a.dtype.kind in "biuf" and a.dtype.itemsize <= 8):
@@ -111,7 +126,8 @@ def stranger(a: Any, depth: int = 0) -> str:
 
 
 def arity_of(op: str, table: Mapping[str, Any], k: int, line: tuple) -> tuple[int, int]:
-    """How many arguments op takes by the table: one of values says by its function, one of rules by their number."""
+    """How many arguments op takes by the table: one of values says by its function,
+    one of rules by their number."""
     if op in table:
         return arity(table[op]) if callable(table[op]) else (0, len(table[op]))
     if table and not callable(next(iter(table.values()))):
@@ -126,7 +142,8 @@ def refuse_line(k: int, line: Any, why: str) -> None:
 
 
 def refuse_name(name: str, operators: Container[str] = ops.G, k: int | None = None, line: Any = None) -> None:
-    """Raise XManError unless `name` can be a register's: an identifier, no keyword, no operator, no word of the notation."""
+    """Raise XManError unless `name` can be a register's: an identifier, no keyword, no operator,
+    no word of the notation."""
     plain = name
     if not name.isascii():
         import unicodedata
@@ -134,7 +151,8 @@ def refuse_name(name: str, operators: Container[str] = ops.G, k: int | None = No
     if name.isidentifier() and name not in FORBIDDEN and name not in operators and plain == name:
         return
     why = (f"Python reads as {plain!r}" if name.isidentifier() and plain != name
-           else "is an operator" if name in operators else "is a word of the text form" if name in notation.WORDS
+           else "is an operator" if name in operators else "is a word of the text form"
+           if name in notation.WORDS
            else "is a Python keyword" if keyword.iskeyword(name) else "is not an identifier")
     where = f"line {k}, {notation.shown(line)}: " if k else ""
     raise XManError(f"{where}a register cannot be called {name!r}, which {why}; choose another name")

@@ -1,4 +1,5 @@
-"""The Wengert list: lines (dst, op, args), where in args a string names a register and all else is a literal."""
+"""The Wengert list: lines (dst, op, args), where in args a string names
+a register and all else is a literal."""
 from __future__ import annotations
 
 import importlib
@@ -26,14 +27,16 @@ def changing(method: str) -> Callable:
 
 
 class WengertList(list):
-    """A list of lines (dst, op, args) that prints itself, one assignment a line, and is valid when it is made.
+    """A list of lines (dst, op, args) that prints itself, one assignment a line,
+    and is valid when it is made.
 
         >>> WengertList([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))])
         z1 = mul(h, w)
         area = half(z1)
 
-    steps: an iterable of lines. G: a table of values; where it is given, every operator has to be in it and to take that
-    number of arguments. Raises XManError with the line, what was found and what to write instead.
+    steps: an iterable of lines. G: a table of values; where it is given, every operator has to be in it and
+    to take that number of arguments. Raises XManError with the line,
+    what was found and what to write instead.
     """
 
     checkedFor: dict[int, Mapping] | None = None  # the tables, by id, that the list was found valid for
@@ -44,7 +47,8 @@ class WengertList(list):
         self._check([] if G is None else [G])
 
     def __getitem__(self, k):
-        part = super().__getitem__(k)  # a list that is read backwards, as by steps[::-1], is valid only the other way
+        # a list that is read backwards, as by steps[::-1], is valid only the other way
+        part = super().__getitem__(k)
         return WengertList(part) if isinstance(k, slice) and (k.step or 1) > 0 else part
 
     def __add__(self, other: Iterable[Line]) -> WengertList: return WengertList([*self, *other])
@@ -58,7 +62,8 @@ class WengertList(list):
         return self._inputs
 
     def _check(self, tables: Sequence[Mapping[str, Any]]) -> None:
-        super().__setitem__(slice(None), ops.loops.functions_apart([*map(as_line, self)], notation.definition))
+        super().__setitem__(slice(None),
+                            ops.loops.functions_apart([*map(as_line, self)], notation.definition))
         self._inputs = inputs_of_valid(self, tables)
         known = self.checkedFor or {}
         self.checkedFor = {id(table): table for table in tables} | (known if len(known) < 3 else {})
@@ -97,12 +102,13 @@ for _method in ("append", "extend", "insert", "pop", "remove", "clear", "sort", 
 
 
 def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
-    """steps as a WengertList that is valid for the tables: looked through once, and again only after it was changed."""
+    """steps as a WengertList that is valid for the tables: looked through once,
+    and again only after it was changed."""
     if not isinstance(steps, WengertList):
         if not isinstance(steps, (list, tuple)):
             mend = "WengertList.from_text(steps)" if isinstance(steps, str) else "WengertList(steps)"
-            raise XManError(f"steps is a {type(steps).__name__}, not a list of lines, and one that is used up by reading would "
-                            f"be empty the second time: write {mend}")
+            raise XManError(f"steps is a {type(steps).__name__}, not a list of lines, and one that is used "
+                            f"up by reading would be empty the second time: write {mend}")
         steps = WengertList(steps)
     for table in tables:
         if steps.checkedFor is None or id(table) not in steps.checkedFor:
@@ -111,14 +117,17 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
 
 
 def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list[str]:
-    """A name or names, each once, of registers that steps has. XManError, with the word a user calls them by, for others."""
+    """A name or names, each once, of registers that steps has.
+    XManError, with the word a user calls them by, for others."""
     names = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
     known = {*steps.inputs, *(dst for dst, _, _ in steps)}
     for name in names:
         if isinstance(name, Mapping):
-            raise XManError(f"{word} is a register's name, and found a dictionary; the order is (steps, of, wrt, values)")
+            raise XManError(f"{word} is a register's name, and found a dictionary; the order is (steps, of, "
+                            "wrt, values)")
         if not isinstance(name, str):
-            raise XManError(f"{word} takes the names of registers, strings, and found {notation.shortened(name)}")
+            raise XManError(f"{word} takes the names of registers, strings, and found "
+                            f"{notation.shortened(name)}")
         if name not in known:
             raise XManError(f"{word} names {name!r}, which the list does not have{nearest(name, known)}")
     return list(dict.fromkeys(names))

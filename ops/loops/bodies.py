@@ -1,7 +1,7 @@
 """Functions as literals: what a list that applies a list holds, how it is written, run and differentiated.
 
-A function is the plain tuple ("def", name, parameters, lines, results): lines (dst, op, args) over registers of its own,
-which are its parameters and what its lines assign. It is closed: weights come in as arguments.
+A function is the plain tuple ("def", name, parameters, lines, results): lines (dst, op, args) over registers
+of its own, which are its parameters and what its lines assign. It is closed: weights come in as arguments.
 """
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ class Bundle(tuple):
 
 
 class Parts(dict):
-    """The delta or the tangent of a bundle: that of the i-th array under i, where it has one. It stands in no list."""
+    """The delta or the tangent of a bundle: that of the i-th array under i, where it has one.
+    It stands in no list."""
 
     def __add__(self, other: Parts) -> Parts:
         return Parts({**self, **other, **{i: self[i] + other[i] for i in self.keys() & other.keys()}})
 
 
-# ---- as parts of a list -----------------------------------------------------------------------------------------------
+# ---- as parts of a list ------------------------------------------------------------------------------------
 
 def functions_in(lines: Iterable[tuple]) -> list[tuple]:
     """The functions that the lines apply, each once by its name, and before it those that it applies."""
@@ -54,7 +55,8 @@ def functions_in(lines: Iterable[tuple]) -> list[tuple]:
 
 
 def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> list:
-    """The lines, where two functions of one name are different the later one renamed: step, step2, …; definition: their text."""
+    """The lines, where two functions of one name are different the later one renamed: step, step2, …;
+    definition: their text."""
     if not functions_in(steps):
         return [*steps]
     registers = (a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str))
@@ -74,16 +76,18 @@ def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> l
             name = f"{a[1]}{k}"
 
     def inside(line: Any, depth: int = 0) -> Any:
-        if isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple) and any(map(is_function, line[2])):
+        if (isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple)
+            and any(map(is_function, line[2]))):
             return (*line[:2], tuple([renamed(a, depth) for a in line[2]]))
         return line
     return [inside(line) for line in steps]
 
 
-# ---- running --------------------------------------------------------------------------------------------------------
+# ---- running -----------------------------------------------------------------------------------------------
 
 def as_python(function: Function) -> Callable:
-    """The function on arrays: Python that calls the operators' values one after another, with names of its own."""
+    """The function on arrays: Python that calls the operators' values one after another,
+    with names of its own."""
     def made():
         _, _, parameters, lines, results = function
         names = {x: f"r{k}" for k, x in enumerate((*parameters, *(dst for dst, _, _ in lines)))}
@@ -97,7 +101,8 @@ def as_python(function: Function) -> Callable:
         text.append(f"    return {''.join(f'{names[r]}, ' for r in results) or '()'}")
         exec(compile("\n".join(text), FILE, "exec"), space)
         return space["run"]
-    return remembered("program", function, made, *[G[op] for _, op, _ in function[3]])  # which a user may define anew
+    # which a user may define anew
+    return remembered("program", function, made, *[G[op] for _, op, _ in function[3]])
 
 
 KNOWN: dict[tuple, tuple] = {}
@@ -130,7 +135,7 @@ def explained(function: Function, error: Exception) -> Exception:
     return ValueError(f"in {name}, line {k}, {dst} = {op}(…): {sizes}: {error}")
 
 
-# ---- writing --------------------------------------------------------------------------------------------------------
+# ---- writing -----------------------------------------------------------------------------------------------
 
 class Name(Expression):
     """A register of a function that is being written."""
@@ -160,14 +165,17 @@ class Body:
         if isinstance(a, Name) and a.body is self:
             return a
         if isinstance(a, Expression):
-            return self.outside.setdefault(id(a), (a, Name(self, self.near.get(id(a)) or getattr(a, "name", None))))[1]
+            return self.outside.setdefault(id(a),
+                                           (a, Name(self, self.near.get(id(a)) or getattr(a, "name", None))))[
+                                               1]
         if isinstance(a, np.ndarray):
             a = np.array(a)
             a.flags.writeable = False
         return (a,) if isinstance(a, str) else a.item() if isinstance(a, np.generic) else a
 
     def function(self, name: str, ends: Sequence[tuple[str | None, Any]]) -> tuple[Function, list]:
-        """The literal that gives the ends, pairs (a name, if it is free, and what it is); and what it met outside."""
+        """The literal that gives the ends, pairs (a name, if it is free, and what it is);
+        and what it met outside."""
         results = []
         for word, end in ends:
             if not (isinstance(end, Name) and end.body is self):
@@ -190,7 +198,8 @@ class Body:
         fresh = (z for k in range(1, 10 ** 9) if (z := f"z{k}") not in taken)
         for node in named:
             node.name = node.name or next(fresh)
-        steps = tuple((out.name, op, tuple([a.name if isinstance(a, Name) else a for a in args])) for out, op, args in lines)
+        steps = tuple((out.name, op, tuple([a.name if isinstance(a, Name) else a for a in args]))
+                      for out, op, args in lines)
         parameters = (*(p.name for p in self.starts), *(n.name for _, n in outside))
         return ("def", name, parameters, steps, tuple(end.name for end in results)), [a for a, _ in outside]
 
@@ -205,10 +214,11 @@ def unlike(words: Iterable[str], taken: Iterable[str]) -> Iterator[str]:
         yield word
 
 
-# ---- differentiating ------------------------------------------------------------------------------------------------
+# ---- differentiating ---------------------------------------------------------------------------------------
 
 class TapedRun:
-    """One run of a function on what stands for its registers, on a tape: its values, and both modes along it."""
+    """One run of a function on what stands for its registers, on a tape: its values,
+    and both modes along it."""
 
     def __init__(self, function: Function, inputs: Sequence[Any], known: Mapping[str, Any] = {}):
         self.tape: list = []
@@ -242,7 +252,8 @@ class TapedRun:
             return found
         return self.walked(along, tangents, True)
 
-    def walked(self, walk: Callable, starts: Iterable[tuple[str, Any]], forward: bool = False) -> dict[str, Any]:
+    def walked(self, walk: Callable, starts: Iterable[tuple[str, Any]],
+               forward: bool = False) -> dict[str, Any]:
         seeds: dict[int, Any] = {}
         for x, d in starts:
             key = id(self.env[x])

@@ -1,13 +1,15 @@
-"""The rows that apply functions: `call` once, `cond` one of two, `scan` step by step, `while_loop` as long as a test holds.
+"""The rows that apply functions: `call` once, `cond` one of two, `scan` step by step,
+`while_loop` as long as a test holds.
 
 A line has one destination, so what has several results is a register that holds a bundle of arrays:
 
     z1 = bundle(h0, X, U, W)        z2 = scan(step, 1, 1, z1)        H = item(z2, 1)
 
-One bundle in, one bundle out: a row has one argument with a derivative, and so one rule. That rule writes the function's
-adjoint and applies it: the adjoint of a scan is a scan the other way, whose carries are the carries' deltas and the sums
-of the constants' (Bishop, Deep Learning, §8.2.2; Griewank and Walther, Evaluating Derivatives, ch. 12, on what is kept).
-What a step returns is kept for the way back, all else is computed again there.
+One bundle in, one bundle out: a row has one argument with a derivative, and so one rule. That rule writes the
+function's adjoint and applies it: the adjoint of a scan is a scan the other way, whose carries are the
+carries' deltas and the sums of the constants' (Bishop, Deep Learning, §8.2.2; Griewank and Walther,
+Evaluating Derivatives, ch. 12, on what is kept). What a step returns is kept for the way back,
+all else is computed again there.
 """
 from __future__ import annotations
 
@@ -23,10 +25,11 @@ from .values import bundle, call, cond, item, of_function, of_scan, of_values, o
 Tag = tuple[str, int]  # what a parameter or a result of a derived function is, and of which register
 
 
-# ---- the derivative of a function is a function -----------------------------------------------------------------------
+# ---- the derivative of a function is a function ------------------------------------------------------------
 
 class Derived(NamedTuple):
-    """A function that was made from another: what its parameters and its results are; the first are carries, then slices."""
+    """A function that was made from another: what its parameters and its results are;
+    the first are carries, then slices."""
     function: Function
     carries: int
     slices: int
@@ -39,11 +42,14 @@ class Derived(NamedTuple):
         return {tag: f.item(found, j) for j, tag in enumerate(self.gives)}
 
 
-def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write: Callable, whole: bool) -> Derived:
-    """The function `write` of registers, by tag; tags: those of its carries, slices and constants, each with its word.
+def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write: Callable,
+            whole: bool) -> Derived:
+    """The function `write` of registers, by tag; tags: those of its carries, slices and constants,
+    each with its word.
 
-    The words that are names of the function's own registers stay, others make room for these. Slices and constants that it does
-    not read are left out, unless it is `whole`, or there would be no slice left to count the steps.
+    The words that are names of the function's own registers stay, others make room for these. Slices and
+    constants that it does not read are left out, unless it is `whole`,
+    or there would be no slice left to count the steps.
     """
     old = {*function[2], *(dst for dst, _, _ in function[3])}
     words = {tag: word for group in tags for tag, word in group.items()}
@@ -57,18 +63,23 @@ def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write:
     slices, constants = ([tag for tag in group if whole or words[tag] in read] for group in tags[1:])
     slices = slices or [tag for tag in tags[1] if tag[0] == "of"][:1]
     takes = [*tags[0], *slices, *constants]
-    return Derived((*made[:2], tuple(words[tag] for tag in takes), *made[3:]), len(tags[0]), len(slices), takes, list(results))
+    return Derived((*made[:2], tuple(words[tag] for tag in takes), *made[3:]), len(tags[0]), len(slices),
+                   takes, list(results))
 
 
-def adjoint_of_step(function: Function, k: int, m: int, given: frozenset[int], every: frozenset[int] | None = None) -> Derived:
-    """The adjoint of a step whose results `given` have a delta. every: the parameters whose delta is wanted at any rate."""
+def adjoint_of_step(function: Function, k: int, m: int, given: frozenset[int],
+                    every: frozenset[int] | None = None) -> Derived:
+    """The adjoint of a step whose results `given` have a delta.
+    every: the parameters whose delta is wanted at any rate."""
     _, _, parameters, _, results = function
     mine = {*given}
-    while more := {i for i in range(k) if parameters[i] in reaches(function, [results[j] for j in mine])} - mine:
+    while (more := {i for i in range(k) if parameters[i] in reaches(function, [results[j] for j in mine])}
+           - mine):
         mine |= more
     live = reaches(function, [results[j] for j in mine])
     sent = [i for i, p in enumerate(parameters) if p in live and (i >= k or i in mine) or i in (every or ())]
-    outs = {("out", j): r for j, r in enumerate(results) if j >= k and r not in parameters and r not in results[k:j]}
+    outs = {("out", j): r for j, r in enumerate(results) if j >= k and r not in parameters
+            and r not in results[k:j]}
     tags = ({("from", i): f"d{parameters[i]}" for i in sorted(mine) if i < k}
             | {("sum", i): f"d{parameters[i]}" for i in sent if i >= m},
             {("before" if i < k else "of", i): p for i, p in enumerate(parameters[:m])}
@@ -86,17 +97,22 @@ def adjoint_of_step(function: Function, k: int, m: int, given: frozenset[int], e
     return derived(function, "_back", tags, write, every is not None)
 
 
-def tangent_of_step(function: Function, k: int, m: int, given: frozenset[int], every: frozenset[int] | None = None) -> Derived:
-    """The tangent of a step whose parameters `given` have one. every: the results whose tangent is wanted at any rate."""
+def tangent_of_step(function: Function, k: int, m: int, given: frozenset[int],
+                    every: frozenset[int] | None = None) -> Derived:
+    """The tangent of a step whose parameters `given` have one.
+    every: the results whose tangent is wanted at any rate."""
     _, _, parameters, _, results = function
     mine = {*given}
-    while more := {i for i in range(k) if results[i] in moves(function, [parameters[j] for j in mine])} - mine:
+    while (more := {i for i in range(k) if results[i] in moves(function, [parameters[j] for j in mine])}
+           - mine):
         mine |= more
     moving = moves(function, [parameters[j] for j in mine])
-    outs = {("out", j): r for j, r in enumerate(results) if j >= k and r not in parameters and r not in results[k:j]}
+    outs = {("out", j): r for j, r in enumerate(results) if j >= k and r not in parameters
+            and r not in results[k:j]}
     new = lambda group: {("along", i): f"{parameters[i]}_dot" for i in group if i in mine}
     tags = ({("from", i): f"{parameters[i]}_dot" for i in sorted(mine) if i < k},
-            {("before" if i < k else "of", i): p for i, p in enumerate(parameters[:m])} | new(range(k, m)) | outs,
+            {("before" if i < k else "of", i): p for i, p in enumerate(parameters[:m])} | new(range(k, m))
+            | outs,
             {("of", i): p for i, p in enumerate(parameters) if i >= m} | new(range(m, len(parameters))))
 
     def write(at):
@@ -105,13 +121,15 @@ def tangent_of_step(function: Function, k: int, m: int, given: frozenset[int], e
         found = run.tangents((parameters[i], at["from" if i < k else "along", i]) for i in sorted(mine))
         slope = lambda j: found[results[j]] if results[j] in found else f.broadcast(0.0, run[results[j]])
         return ({("from", i): slope(i) for i in sorted(mine) if i < k}
-                | {("to", j): slope(j) for j, r in enumerate(results) if j >= k and r in moving or j in (every or ())})
+                | {("to", j): slope(j) for j, r in enumerate(results) if j >= k and r in moving
+                   or j in (every or ())})
     return derived(function, "_dot", tags, write, every is not None)
 
 
-# ---- the rules ------------------------------------------------------------------------------------------------------
+# ---- the rules ---------------------------------------------------------------------------------------------
 
-def sources(function: Function, k: int, slices: int, args: Any, out: Any, reverse: bool) -> dict[str, Callable]:
+def sources(function: Function, k: int, slices: int, args: Any, out: Any,
+            reverse: bool) -> dict[str, Callable]:
     """What a derived step may take of the scan that it belongs to."""
     results, entry = function[4], lambda i: f.item(args, i)
     first = lambda i: f.broadcast(entry(i), f.item(out, i))
@@ -126,7 +144,8 @@ def sources(function: Function, k: int, slices: int, args: Any, out: Any, revers
         if not again:
             absent = [j for j in range(k) if results[j] not in results[k:]]
             step = remembered("kept", function, lambda: keeping(function, k, absent), k)
-            found = f.scan(step, k, slices, f.bundle(*map(first, range(k)), *map(entry, range(k, len(function[2])))),
+            found = f.scan(step, k, slices,
+                           f.bundle(*map(first, range(k)), *map(entry, range(k, len(function[2])))),
                            *[reverse] * reverse)
             again.update({j: f.item(found, k + place) for place, j in enumerate(absent)})
         return again[i]
@@ -157,16 +176,19 @@ def called(step: Derived, args: Any) -> Any:
 
 def scan_adjoint(d, out, function, k, slices, args, reverse=False):
     d, m = bare(d), k + slices
-    step = remembered("back", function, lambda: adjoint_of_step(function, k, m, frozenset(d)), k, m, frozenset(d))
+    step = remembered("back", function, lambda: adjoint_of_step(function, k, m, frozenset(d)), k, m,
+                      frozenset(d))
     found = step.run(scanned(not reverse), sources(function, k, slices, args, out, reverse) | {
         "from": lambda i: d[i] if i in d else f.broadcast(0.0, f.item(out, i)), "along": d.__getitem__,
         "sum": lambda i: f.broadcast(0.0, f.item(args, i))})
-    return Parts({i: f.unbroadcast(x, f.item(args, i)) if kind == "from" else x for (kind, i), x in found.items()})
+    return Parts({i: f.unbroadcast(x, f.item(args, i)) if kind == "from" else x
+                  for (kind, i), x in found.items()})
 
 
 def scan_tangent(t, out, function, k, slices, args, reverse=False):
     t, m = bare(t), k + slices
-    step = remembered("dot", function, lambda: tangent_of_step(function, k, m, frozenset(t)), k, m, frozenset(t))
+    step = remembered("dot", function, lambda: tangent_of_step(function, k, m, frozenset(t)), k, m,
+                      frozenset(t))
     found = step.run(scanned(reverse), sources(function, k, slices, args, out, reverse) | {
         "from": lambda i: f.broadcast(t[i] if i in t else 0.0, f.item(out, i)), "along": t.__getitem__})
     return Parts({i: x for (_, i), x in found.items()})
@@ -182,9 +204,11 @@ def applying(make: Callable, end: str) -> Callable:
             both = [make(function, 0, n, frozenset(d)).gives for function in choice[1:]]
             every = frozenset(i for gives in both for _, i in gives)
         given = frozenset(d)
-        made = lambda function: remembered(end, function, lambda: make(function, 0, n, given, every), given, every)
+        made = lambda function: remembered(end, function, lambda: make(function, 0, n, given, every), given,
+                                           every)
         steps = [*map(made, choice[1:] or choice)]
-        how = called if len(steps) == 1 else lambda step, b: f.cond(choice[0], *[s.function for s in steps], b)
+        how = called if len(steps) == 1 else lambda step, b: f.cond(choice[0], *[s.function for s in steps],
+                                                                    b)
         found = steps[0].run(how, sources(choice[-1], 0, n, args, out, False) | {"along": d.__getitem__})
         return Parts({i: x for (_, i), x in found.items()})
     return rule
@@ -201,7 +225,8 @@ def through_while(rule: Callable) -> Callable:
         old = lambda i: i if i < k else i - 1
         d = Parts({i + (i >= k): x for i, x in d.items() if i < k or rule is scan_tangent})
         found = rule(d, out, step, k, 1, f.bundle(*entries[:k], f.item(out, k), *entries[k:]))
-        return Parts({old(i) if rule is scan_adjoint else i: x for i, x in found.items() if rule is scan_tangent or i != k})
+        return Parts({old(i) if rule is scan_adjoint else i: x for i, x in found.items()
+                      if rule is scan_tangent or i != k})
     return contribution
 
 

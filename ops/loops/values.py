@@ -10,7 +10,7 @@ from ..expression import f
 from ..facts import operations
 from .bodies import Bundle, Function, as_python, explained, is_function
 
-# ---- the values -----------------------------------------------------------------------------------------------------
+# ---- the values --------------------------------------------------------------------------------------------
 
 def bundle(*arrays):
     """The arrays in one register."""
@@ -23,37 +23,44 @@ def item(b, i):
 
 
 def call(function, args, *, program=as_python):
-    """The bundle of the function's results, for a bundle of its arguments. program(function): what runs it, here and below."""
+    """The bundle of the function's results, for a bundle of its arguments.
+    program(function): what runs it, here and below."""
     return Bundle(applied(function, args, program))
 
 
 def cond(c, yes, no, args, *, program=as_python):
-    """The bundle of what the function `yes` makes of the bundle args where the number c holds, and else of what `no` does."""
+    """The bundle of what the function `yes` makes of the bundle args where the number c holds,
+    and else of what `no` does."""
     return call(yes if c else no, args, program=as_python)
 
 
 def scan(function, carries, slices, args, reverse=False, *, program=as_python):
-    """The function step by step, each going on with the carries of the one before; reverse: from the last step to the first.
+    """The function step by step, each going on with the carries of the one before;
+    reverse: from the last step to the first.
 
-    args: the bundle of its arguments, the first carries, then the slices, arrays whose leading axis are the steps, and the
-    constants, which are the same in all. Where a slice is the whole number n, the steps are 0, …, n − 1. The function returns the
-    carries for the next step, and then what it gives. The bundle of the last carries, and of what all steps gave, stacked.
+    args: the bundle of its arguments, the first carries, then the slices, arrays whose leading axis are the
+    steps, and the constants, which are the same in all. Where a slice is the whole number n, the steps are 0,
+    …, n − 1. The function returns the carries for the next step, and then what it gives.
+    The bundle of the last carries, and of what all steps gave, stacked.
     """
     if not is_function(function):
         raise ValueError("the first argument of scan is a function")
     k, m = carries, carries + slices
     if not 0 <= k <= len(function[4]) or not k <= m <= len(function[2]):
-        raise ValueError(f"{function[1]} has {len(function[2])} parameters and {len(function[4])} results, too few "
-                         f"for {k} carries and {slices} slices")
+        raise ValueError(f"{function[1]} has {len(function[2])} parameters and {len(function[4])} results, "
+                         f"too few for {k} carries and {slices} slices")
     if len(args) != len(function[2]):
         raise ValueError(f"{function[1]} takes {', '.join(function[2])}, and the bundle has {len(args)}")
     carry, constants = args[:k], args[m:]
     xs = [range(x) if np.ndim(x) == 0 and np.asarray(x).dtype.kind in "iu" else x for x in args[k:m]]
-    if lacking := [p for p, x in zip(function[2][k:m], xs, strict=True) if not hasattr(x, "__len__") or np.shape(x) == ()]:
-        raise ValueError(f"a slice is an array with a leading axis, or a whole number of steps; {lacking[0]} is neither")
+    if lacking := [p for p, x in zip(function[2][k:m], xs, strict=True) if not hasattr(x, "__len__")
+                   or np.shape(x) == ()]:
+        raise ValueError(f"a slice is an array with a leading axis, or a whole number of steps; {lacking[0]} "
+                         "is neither")
     lengths = {p: len(x) for p, x in zip(function[2][k:m], xs, strict=True)}
     if len({*lengths.values()}) != 1:
-        raise ValueError(f"the steps of {function[1]} are " + (", ".join(f"{n} by {p}" for p, n in lengths.items()) or
+        raise ValueError(f"the steps of {function[1]} "
+                         "are " + (", ".join(f"{n} by {p}" for p, n in lengths.items()) or
                          "not said, since it has no slices: give it a whole number of steps as one"))
     n = next(iter(lengths.values()))
     if not n:
@@ -64,7 +71,8 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
         try:
             results = run(*inputs)
         except Exception as error:
-            if (said := explained(function, error)) is error and not isinstance(error, (ValueError, TypeError)):
+            if ((said := explained(function, error)) is error
+                and not isinstance(error, (ValueError, TypeError))):
                 raise
             raise ValueError(f"step {t}: {said}") from error
         if done < 2:
@@ -92,21 +100,25 @@ def one_of(x: Any) -> Any:
 
 
 def while_loop(test, function, carries, args, most=None, *, program=as_python):
-    """The function on its own results as long as test, of the same arguments, gives a number that holds; at most `most` times.
+    """The function on its own results as long as test, of the same arguments, gives a number that holds;
+    at most `most` times.
 
-    args: the bundle of the first carries, and of the constants. The bundle of the last carries, and the number of steps.
+    args: the bundle of the first carries, and of the constants.
+    The bundle of the last carries, and the number of steps.
     """
     carry, constants, n = args[:carries], args[carries:], 0
     try:
         while applied(test, (*carry, *constants), program)[0]:
             if n == most:
-                raise ValueError(f"{test[1]} still holds after {n:,} steps of {function[1]}; if it does end, give it more, most=")
+                raise ValueError(f"{test[1]} still holds after {n:,} steps of {function[1]}; if it does end, "
+                                 "give it more, most=")
             results = applied(function, (*carry, *constants), program)
             if n < 2:
                 same_kinds(function, carry, results, broadens=not n)
             carry, n = results, n + 1
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"stopped in step {n:,} of {function[1]}, while {test[1]} still held") from None
+        raise KeyboardInterrupt(f"stopped in step {n:,} of {function[1]}, while {test[1]} still "
+                                "held") from None
     return Bundle((*carry, n))
 
 
@@ -125,17 +137,19 @@ def applied(function: Function, args: Sequence[Any], program: Callable = as_pyth
 
 
 def same_kinds(function: Function, carry: Sequence, results: Sequence, broadens: bool) -> None:
-    """Raise ValueError where a carry is handed on as something else. The first step may broaden it, from (1, 3) to (5, 3)."""
+    """Raise ValueError where a carry is handed on as something else.
+    The first step may broaden it, from (1, 3) to (5, 3)."""
     for p, old, new in zip(function[2], carry, results, strict=False):
         before, after = np.shape(old), np.shape(new)
         kinds = [x.dtype for x in (old, new) if hasattr(x, "dtype")]
-        wider = len(before) <= len(after) and all(a in (1, b) for a, b in zip(before[::-1], after[::-1], strict=False))
+        wider = (len(before) <= len(after)
+                 and all(a in (1, b) for a, b in zip(before[::-1], after[::-1], strict=False)))
         if before != after and not (broadens and wider):
             raise ValueError(f"{function[1]} takes {p} of shape {before} and hands it on with shape {after}; "
                              "a carry keeps its shape")
         if len({*kinds}) > 1:
-            raise ValueError(f"{function[1]} takes {p} as {kinds[0]} and hands it on as {kinds[1]}; begin with {p} as "
-                             f"{kinds[1]}, or end with astype")
+            raise ValueError(f"{function[1]} takes {p} as {kinds[0]} and hands it on as {kinds[1]}; begin "
+                             f"with {p} as {kinds[1]}, or end with astype")
 
 
 def of_function(out, function, args):

@@ -1,4 +1,5 @@
-"""Autograd: the class through which the course's code has always run its lists, with the course's own tables."""
+"""Autograd: the class through which the course's code has always run its lists,
+with the course's own tables."""
 from __future__ import annotations
 
 from collections import Counter
@@ -17,9 +18,10 @@ from ..wengert import Line, Steps, WengertList, checked_list, registers
 class Autograd:
     """Evaluates and differentiates the lists of a model.
 
-    xman: an XMan. EVAL_FUNS, BP_FUNS: the tables, in the forms of G and DG, as arguments or as attributes of a subclass. A rule
-    'crossEnt-softMax' in BP_FUNS serves, as it always has, where a crossEnt takes the result of a softMax that nothing
-    else reads. XManError without tables: what the operators mean is the course's to say.
+    xman: an XMan. EVAL_FUNS, BP_FUNS: the tables, in the forms of G and DG, as arguments or as attributes of
+    a subclass. A rule 'crossEnt-softMax' in BP_FUNS serves, as it always has, where a crossEnt takes the
+    result of a softMax that nothing else reads. XManError without tables: what
+    the operators mean is the course's to say.
     """
 
     EVAL_FUNS: Mapping[str, Callable] | None = None
@@ -33,18 +35,20 @@ class Autograd:
 
     def _table(self, name: str) -> Mapping[str, Any]:
         if (table := getattr(self, name)) is None:
-            raise XManError(f"Autograd has no {name}, and does not guess what the operators mean (the course's mul is a matrix "
-                            "product, that of ops is not): write Autograd(model, EVAL_FUNS, BP_FUNS), or Autograd(model, ops.G, "
-                            "ops.DG) for the operators of ops")
+            raise XManError(f"Autograd has no {name}, and does not guess what the operators mean (the "
+                            "course's mul is a matrix product, that of ops is not): write Autograd(model, "
+                            "EVAL_FUNS, BP_FUNS), or Autograd(model, ops.G, ops.DG) for the operators of ops")
         return table
 
     def eval(self, opseq: Steps, valueDict: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-        """valueDict itself, with the values of all lines added; parameters in whole numbers become floats, to be trained."""
+        """valueDict itself, with the values of all lines added;
+        parameters in whole numbers become floats, to be trained."""
         opseq = checked_list(opseq)
         whole = [name for name in opseq.inputs if isinstance(x := valueDict.get(name), list)
                  or isinstance(x, np.ndarray) and x.dtype.kind != "f"]
         known = self.xman.registers() if whole and isinstance(self.xman, XMan) else {}
-        valueDict.update({name: as_floats(valueDict[name]) for name in whole if name in known and known[name].role == "param"})
+        valueDict.update({name: as_floats(valueDict[name]) for name in whole if name in known
+                          and known[name].role == "param"})
         valueDict.update(eval(opseq, valueDict, self._table("EVAL_FUNS")))
         return valueDict
 
@@ -57,14 +61,17 @@ class Autograd:
         return backprop(lines, valueDict, self._table("BP_FUNS"), **deltaDict)
 
     def optimizeForBProp(self, opseq: Steps) -> list[Line]:
-        """The lines in reverse, a crossEnt of a softMax that nothing else reads as one crossEnt-softMax where that has a rule.
+        """The lines in reverse, a crossEnt of a softMax that nothing else reads as
+        one crossEnt-softMax where that has a rule.
 
-        A subclass may have its own, as in the course: bprop goes through what it returns from the first line to the last.
+        A subclass may have its own, as in the course: bprop goes through what it
+        returns from the first line to the last.
         """
         opseq = checked_list(opseq)
         reads = Counter(a for _, _, args in opseq for a in registers(args))
         softmax = {dst: args[0] for dst, op, args in opseq if op == "softMax" and reads[dst] == 1}
-        pairs = {dst: args[0] for dst, op, args in opseq if op == "crossEnt" and isinstance(args[0], str) and args[0] in softmax}
+        pairs = {dst: args[0] for dst, op, args in opseq if op == "crossEnt" and isinstance(args[0], str)
+                 and args[0] in softmax}
         if "crossEnt-softMax" not in self._table("BP_FUNS"):
             pairs = {}
         return [(dst, "crossEnt-softMax", (softmax[args[0]], *args[1:])) if dst in pairs else (dst, op, args)

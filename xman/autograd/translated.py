@@ -13,27 +13,32 @@ from ..notation import apart_from_operators, renamings, shown
 from ..passes.writer import ListWriter, Symbol
 from ..wengert import Steps, WengertList, checked_list
 
-# what the operators of the course are called in `ops`: mul is the matrix product there, crossEnt(p, y) takes the prediction first
+# what the operators of the course are called in `ops`: mul is the matrix product there, crossEnt(p,
+# y) takes the prediction first
 COURSE: dict[str, str | Callable] = SYNONYMS | {"mul": "dot"}
 
 
 def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = COURSE) -> WengertList | XMan:
-    """The list in the operators of `ops`; of a model, a model that lists itself so, for `fit`, `evaluate` and `predict`.
+    """The list in the operators of `ops`; of a model, a model that lists itself so, for `fit`,
+    `evaluate` and `predict`.
 
-        >>> translated([("z1", "mul", ("x", "W")), ("p", "softMax", ("z1",)), ("loss", "crossEnt", ("p", "y"))])
+        >>> translated([("z1", "mul", ("x", "W")), ("p", "softMax", ("z1",)), ("loss", "crossEnt", ("p",
+        "y"))])
         z1 = dot(x, W)
         p = softmax(z1)
         loss = crossEntropy(p, y)
 
-    operators: what each operator means, by a name of `ops` or a function in the language; one that is not there is that of
-    `ops`. COURSE has the names that the course's students gave: {**COURSE, "tri_add": lambda a, b, c: a + b + c} adds one of
-    your own. Registers keep their names, but that an underscore comes after an operator's, with a warning. Check the values
-    once against your own table: what a mean or a crossEnt divides by was each student's to choose.
+    operators: what each operator means, by a name of `ops` or a function in the language; one that is not
+    there is that of `ops`. COURSE has the names that the course's students gave: {**COURSE, "tri_add": lambda
+    a, b, c: a + b + c} adds one of your own. Registers keep their names, but that an underscore comes after
+    an operator's, with a warning. Check the values once against your own table: what a mean
+    or a crossEnt divides by was each student's to choose.
     Raises XManError for an operator that neither has.
     """
     if isinstance(steps, XMan):
         model = copy.copy(steps)
-        model.operationSequence = lambda *outputs, **options: translated(steps.operationSequence(*outputs, **options), operators)
+        model.operationSequence = lambda *outputs, **options: translated(
+            steps.operationSequence(*outputs, **options), operators)
         return model
     steps, renamed = apart_from_operators(checked_list(steps))
     for said in renamings(renamed):
@@ -43,8 +48,9 @@ def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = CO
         args = [symbols.setdefault(a, Symbol(writer, a)) if isinstance(a, str) else a for a in args]
         meant = operators.get(op, op)
         if not callable(meant) and meant not in ops.G:
-            raise XManError(f"line {k}, {shown(steps[k - 1])}, calls {op!r}, which has no translation{nearest(op, ops.G)}; say "
-                            f"what it means, translated(…, {{**COURSE, {op!r}: 'mul'}}), by a name of ops or a function")
+            raise XManError(f"line {k}, {shown(steps[k - 1])}, calls {op!r}, which has no "
+                            f"translation{nearest(op, ops.G)}; say what it means, translated(…, {{**COURSE, "
+                            f"{op!r}: 'mul'}}), by a name of ops or a function")
         try:
             out = meant(*args) if callable(meant) else writer.write(meant, args)
         except TypeError as error:

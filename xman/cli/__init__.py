@@ -1,5 +1,5 @@
-"""The command line: `commands` and `derivatives` run lists, `export` writes them for others, `operators` lists what they are
-made of, `grade` is a course's."""
+"""The command line: `commands` and `derivatives` run lists, `export` writes them for others, `operators`
+lists what they are made of, `grade` is a course's."""
 from __future__ import annotations
 
 import sys
@@ -15,7 +15,8 @@ def main() -> None:
     spell_out()
     try:
         click = extra("click", "grade" if sys.argv[1:2] == ["grade"] else "cli", "the command line")
-        from . import derivatives, export, grade, operators, predictions  # their commands join those of the group
+        # their commands join those of the group
+        from . import derivatives, export, grade, operators, predictions
         try:
             derivatives.xman(sys.argv[1:] or ["--help"], prog_name="xman", standalone_mode=False)
         except click.ClickException as error:

@@ -48,8 +48,8 @@ ZERO_BASED = click.option("--zero-based/--one-based", default=None,
 def xman() -> None:
     """Wengert lists: write, evaluate, differentiate, check and train.
 
-    LIST is a file of lines such as `z1 = mul(h, w)`, a .json file, - for standard input, an .onnx file, or a model:
-    path/to/model.py:Class.
+    LIST is a file of lines such as `z1 = mul(h, w)`, a .json file, - for standard input, an .onnx file, or a
+    model: path/to/model.py:Class.
     """
 
 
@@ -62,7 +62,8 @@ def of_a_list(*options: Callable, name: str | None = None) -> Callable:
 @of_a_list(AS_JSON, DOT, MERMAID, SVG, HTML)
 def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool, mermaid: bool,
          svg: str | None, html: str | None) -> None:
-    """Print the list, with values the shapes too; or draw it, a model without --of and values as its objects."""
+    """Print the list, with values the shapes too; or draw it,
+    a model without --of and values as its objects."""
     if html:
         return write_explorer(source, of, values, html)
     if (dot or svg or mermaid) and source.partition(":")[0].endswith(".py") and not (of or values):
@@ -70,15 +71,18 @@ def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, do
     steps, known = list_and_values(source, of, values)
     sizes = shapes(steps, known) if values else {}
     if dot or svg or mermaid:
-        return draw(picture(steps, {name: f"{shape} {kind}" for name, (shape, kind) in sizes.items()}), svg, mermaid)
+        return draw(picture(steps, {name: f"{shape} {kind}" for name, (shape, kind) in sizes.items()}), svg,
+                    mermaid)
     if as_json:
         known_shapes = {name: [list(shape), str(kind)] for name, (shape, kind) in sizes.items()}
-        print(json.dumps({"list": json.loads(steps.to_json()), "shapes": known_shapes}) if sizes else steps.to_json())
+        print(json.dumps({"list": json.loads(steps.to_json()), "shapes": known_shapes}) if sizes
+              else steps.to_json())
         return
     print_list(steps, sizes)
 
 
-@of_a_list(AS_JSON, click.option("--all", "everything", is_flag=True, help="Print every register, not only the result."),
+@of_a_list(AS_JSON, click.option("--all", "everything", is_flag=True,
+                                 help="Print every register, not only the result."),
            name="eval")
 def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, everything: bool) -> None:
     """Evaluate the list: xman eval f.wl x1=3 x2=7."""
@@ -96,21 +100,26 @@ def grad(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wr
     result = eval(steps, known | {x: np.asarray(known[x], float) for x in wrt if x in known})
     of = of or steps[-1][0]
     if np.size(found(result, of)) != 1:
-        raise XManError(f"{of!r} has shape {np.shape(result[of])}; a gradient is of one number: say which with --of")
+        raise XManError(f"{of!r} has shape {np.shape(result[of])}; a gradient is of one number: say which "
+                        "with --of")
     deltas = backprop(steps, result, ops.DG, wrt or None, **{of: 1.0})
     constant = [name for name in wrt or steps.inputs if not varies(result[name])]
     if constant and (wrt or len(constant) == len(steps.inputs)):
-        raise XManError(f"{constant[0]!r} is an array of whole numbers and has no gradient; write its numbers as 3.0")
+        raise XManError(f"{constant[0]!r} is an array of whole numbers and has no gradient; write its "
+                        "numbers as 3.0")
     names = [name for name in wrt or steps.inputs if name not in constant]
     tell({name: deltas.get(name, np.zeros(np.shape(result[name]))) for name in names}, as_json)
 
 
-@of_a_list(AS_JSON, click.option("--wrt", multiple=True, metavar="REGISTER", help="Check this input only; may be repeated."),
+@of_a_list(AS_JSON, click.option("--wrt", multiple=True, metavar="REGISTER",
+                                 help="Check this input only; may be repeated."),
            click.option("--sides", type=click.IntRange(1, 2), default=2, show_default=True,
                         help="Sides of the difference quotient."),
-           click.option("--seed", default=0, show_default=True, help="Of the random directions where a register is large."),
+           click.option("--seed", default=0, show_default=True,
+                        help="Of the random directions where a register is large."),
            name="check")
-def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...], sides: int,
+def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...],
+           sides: int,
            seed: int) -> None:
     """Compare backprop with difference quotients, element by element. Exit status 1 where they differ."""
     steps, known = list_and_values(source, of, values)
@@ -136,60 +145,83 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
 
 @xman.command()
 @click.argument("model", metavar="|".join([*DEFAULTS, "path/to/model.py:Class|…:'Class(64, 10)'"]))
-@click.option("--data", default="digits", show_default=True, metavar="digits|names|FILE", help="What to learn.")
+@click.option("--data", default="digits", show_default=True, metavar="digits|names|FILE",
+              help="What to learn.")
 @click.option("--epochs", type=click.IntRange(0), help="Passes over the data.")
 @click.option("--batch-size", type=Several(click.IntRange(1)), help="Rows of a minibatch.")
 @click.option("--optimizer", type=Several(click.Choice([*OPTIMIZERS, *METHODS])),
               help="The last three take all rows at once, and neither a rate nor a batch size.")
-@click.option("--lr", type=Several(float), help="The learning rate; of several, 0.1,0.01, that of the least validation loss.")
+@click.option("--lr", type=Several(float), help="The learning rate; of several, 0.1,0.01, that of the least "
+                                                "validation loss.")
 @click.option("--schedule", metavar="cosine|step:EPOCHS:FACTOR|exponential:FACTOR",
-              help="How the rate falls: to 0 over the epochs, by FACTOR every so many epochs, by FACTOR an epoch.")
-@click.option("--warm-up", type=click.IntRange(0), default=0, help="Epochs in which the rate rises to what it is.")
+              help="How the rate falls: to 0 over the epochs, by FACTOR every so many epochs, by FACTOR an "
+                   "epoch.")
+@click.option("--warm-up", type=click.IntRange(0), default=0,
+              help="Epochs in which the rate rises to what it is.")
 @click.option("--weight-decay", type=Several(float),
               help="The part of a parameter that is added to its gradient, or taken off by adamw.")
 @click.option("--l1", type=Several(float), help="The sum of the weights' sizes in the loss, times this.")
 @click.option("--l2", type=Several(float),
               help="Half the sum of the weights' squares in the loss, times this; linear is then ridge.")
 @click.option("--class-weight", type=click.Choice(["balanced"]), help="Each class counts the same.")
-@click.option("--folds", type=click.IntRange(2), help="Cross-validate on so many folds of the training rows first.")
+@click.option("--folds", type=click.IntRange(2), help="Cross-validate on so many folds of the training rows "
+                                                      "first.")
 @click.option("--clip", type=Several(float), help="The largest norm of the gradient.")
 @click.option("--clip-value", type=Several(float), help="The largest entry of the gradient.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
               help="Of the parameters, the order of the rows, and a file's split.")
-@click.option("--hidden", type=click.IntRange(1), multiple=True, help="Size of a hidden layer; repeat it for more layers.")
-@click.option("--activation", metavar="OPERATOR", help="Of the hidden layers: tanh, relu, sigmoid, gelu and others of xman ops.")
+@click.option("--hidden", type=click.IntRange(1), multiple=True,
+              help="Size of a hidden layer; repeat it for more layers.")
+@click.option("--activation", metavar="OPERATOR", help="Of the hidden layers: tanh, relu, sigmoid, gelu and "
+                                                       "others of xman ops.")
 @click.option("--last", metavar="OPERATOR", help="An activation on the last layer too.")
 @click.option("--basis", type=click.Choice(KINDS), help="x^θ, exp(−(x − θ)²/θ′) or tanh(x θ + θ′).")
 @click.option("--loss", help="crossEntropy, softmaxCrossEntropy, sigmoidCrossEntropy, squaredError or hinge.")
 @click.option("--max-len", type=click.IntRange(1), help="Characters of a title that are read.")
-@click.option("--patience", type=click.IntRange(1), help="Stop after so many epochs without a better validation loss.")
-@click.option("--threshold", type=click.FloatRange(0), help="Stop when no parameter moves by more than this in an epoch.")
-@click.option("--checkpoint", metavar="FILE", help="Save after each epoch and on Ctrl-C; go on from it where it exists.")
+@click.option("--patience", type=click.IntRange(1),
+              help="Stop after so many epochs without a better validation loss.")
+@click.option("--threshold", type=click.FloatRange(0),
+              help="Stop when no parameter moves by more than this in an epoch.")
+@click.option("--checkpoint", metavar="FILE", help="Save after each epoch and on Ctrl-C; go on from it where "
+                                                   "it exists.")
 @HEADER
 @ZERO_BASED
-@click.option("--target", metavar="COLUMN", help="The column of a table that is to be predicted.  [default: the last]")
-@click.option("--ignore", metavar="COLUMN", multiple=True, help="A column of a table to leave out; may be repeated.")
+@click.option("--target", metavar="COLUMN", help="The column of a table that is to be predicted.  [default: "
+                                                 "the last]")
+@click.option("--ignore", metavar="COLUMN", multiple=True,
+              help="A column of a table to leave out; may be repeated.")
 @click.option("--task", type=click.Choice(["classify", "regress", "count"]),
               help="What the target is; a count stays on its scale.  [default: by its looks]")
 @click.option("--day-first/--no-day-first", default=False, help="Whether 03/04/2024 is in April.")
-@click.option("--save", metavar="FILE.safetensors", help="Write the trained model, for xman predict and xman.load.")
-@click.option("--report", metavar="FILE.html", help="Write a page: the model, its list, its curves and its worst mistakes.")
+@click.option("--save", metavar="FILE.safetensors",
+              help="Write the trained model, for xman predict and xman.load.")
+@click.option("--report", metavar="FILE.html", help="Write a page: the model, its list, its curves and its "
+                                                    "worst mistakes.")
 @click.option("--plot", metavar="FILE.png", help="Draw the learning curve.")
 @click.option("--engine", type=click.Choice(["auto", *ENGINES]), help="What runs the list.  [default: auto]")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True,
               help="Of BLAS; more than one pays for large models alone.")
-@click.option("--memory", type=click.FloatRange(1), metavar="MB", help="Stream --data, so many megabytes of rows at a time.")
-@click.option("--accumulate", type=click.IntRange(1), help="Pieces of a minibatch that a worker takes one after another.")
+@click.option("--memory", type=click.FloatRange(1), metavar="MB",
+              help="Stream --data, so many megabytes of rows at a time.")
+@click.option("--accumulate", type=click.IntRange(1),
+              help="Pieces of a minibatch that a worker takes one after another.")
 @click.option("--mesh", metavar="data=N,model=M", help="JAX's devices over which rows and matrices are cut.")
-@click.option("--precision", type=click.Choice(["mixed"]), help="Products of numbers rounded to bfloat16, summed in float32.")
-@click.option("--workers", "together", type=click.IntRange(1), default=1, help="Processes that share the rows, by MPI.")
-@click.option("--restarts", type=click.IntRange(0), default=0, metavar="K", help="How often a killed run goes on again.")
-@click.option("--timeout", type=click.FloatRange(0.1), default=TIMEOUT, help="Seconds that workers wait for one that hangs.")
+@click.option("--precision", type=click.Choice(["mixed"]),
+              help="Products of numbers rounded to bfloat16, summed in float32.")
+@click.option("--workers", "together", type=click.IntRange(1), default=1,
+              help="Processes that share the rows, by MPI.")
+@click.option("--restarts", type=click.IntRange(0), default=0, metavar="K",
+              help="How often a killed run goes on again.")
+@click.option("--timeout", type=click.FloatRange(0.1), default=TIMEOUT,
+              help="Seconds that workers wait for one that hangs.")
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
-def train(model: str, data: str, header: bool | None, zero_based: bool | None, target: str | None, ignore: tuple[str, ...],
-          task: str | None, day_first: bool, save: str | None, report: str | None, seed: int, max_len: int | None,
-          hidden: tuple[int, ...], activation: str | None, last: str | None, basis: str | None, loss: str | None,
+def train(model: str, data: str, header: bool | None, zero_based: bool | None, target: str | None,
+          ignore: tuple[str, ...],
+          task: str | None, day_first: bool, save: str | None, report: str | None, seed: int,
+          max_len: int | None,
+          hidden: tuple[int, ...], activation: str | None, last: str | None, basis: str | None,
+          loss: str | None,
           warm_up: int, folds: int | None, memory: float | None, threads: int, together: int, restarts: int,
           timeout: float, quiet: bool, as_json: bool, **given: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
@@ -198,8 +230,10 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
     workers().timeout = timeout
     if workers().rank:  # the first tells what came of it
         quiet, save, report, given["plot"], sys.stdout = True, None, None, None, open(os.devnull, "w")
-    how = {"seed": seed, "target": target, "ignore": ignore, "task": task or TASKS.get(model), "day_first": day_first}
-    sets = (streamed(data, memory, {"folds": folds, "report": report}, **how) if (streams := memory or "://" in data) else
+    how = {"seed": seed, "target": target, "ignore": ignore, "task": task or TASKS.get(model),
+           "day_first": day_first}
+    sets = (streamed(data, memory, {"folds": folds, "report": report}, **how)
+            if (streams := memory or "://" in data) else
             load(data, max_len=max_len, header=header, zero_based=zero_based, **how))
     if max_len and sets.alphabet is None:
         raise XManError(f"--max-len is for titles; {data} has none")
@@ -212,18 +246,22 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
             raise XManError(f"--{next(iter(said))} is for the models of xman; {model} says itself what it is")
         network = model_of(model)
     else:
-        raise XManError(f"there is no model {model!r}; there are {', '.join(DEFAULTS)}, and your own: path/to/model.py:Class")
+        raise XManError(f"there is no model {model!r}; there are {', '.join(DEFAULTS)}, and your own: "
+                        "path/to/model.py:Class")
     given = {key: value for key, value in given.items() if value is not None}
-    default = DEFAULTS.get(model, DEFAULTS["mlp"]) | (TABLE if sets.prepared.found and model in ("mlp", "residual") else {})
+    default = DEFAULTS.get(model, DEFAULTS["mlp"]) | (TABLE if sets.prepared.found
+                                                      and model in ("mlp", "residual") else {})
     rows = sets.train.rows if streams else sets.train[0].shape[0]
 
     def settings_of(given: dict[str, Any]) -> dict[str, Any]:
         """What `fit` is given beside the data."""
         settings = default | given
         if settings["optimizer"] in METHODS:  # they take all rows at once, and find the length of their steps
-            settings = {key: value for key, value in settings.items() if key in given or key not in ("lr", "batch_size")}
+            settings = {key: value for key, value in settings.items() if key in given
+                        or key not in ("lr", "batch_size")}
         batches = -(-rows // settings.get("batch_size", rows))
-        return settings | {"schedule": schedule_of(settings.get("schedule"), warm_up, settings["epochs"], batches), "seed": seed}
+        return settings | {"schedule": schedule_of(settings.get("schedule"), warm_up, settings["epochs"],
+                                                   batches), "seed": seed}
 
     if not quiet and not as_json:
         print(findings(sets.prepared), end="\n\n" if sets.prepared.found else "")
@@ -232,23 +270,28 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
         print(long if len(steps) > 40 else steps, flush=True)
     started = time.perf_counter()
     try:
-        importlib.import_module("scipy.linalg.blas")  # a library that is loaded later would not hear of the limit
+        # a library that is loaded later would not hear of the limit
+        importlib.import_module("scipy.linalg.blas")
         with extra("threadpoolctl", "cli", "--threads").threadpool_limits(threads):
-            given, trials, choice = settings_tried(network, sets.train, sets.valid, given, folds, settings_of, not quiet)
-            result = fit(network, sets.train, validation=sets.valid, progress=not quiet, prepared=sets.prepared,
+            given, trials, choice = settings_tried(network, sets.train, sets.valid, given, folds,
+                                                   settings_of, not quiet)
+            result = fit(network, sets.train, validation=sets.valid, progress=not quiet,
+                         prepared=sets.prepared,
                          **settings_of(given))
     except Diverged as error:
         print(*[f"xman: {error}"] * (not workers().rank), file=sys.stderr)
         sys.exit(1)
     seconds = time.perf_counter() - started
-    settings = {key: x for key, x in (settings_of(given) | given).items() if key != "schedule" or key in given}
+    settings = {key: x for key, x in (settings_of(given) | given).items() if key != "schedule"
+                or key in given}
     test_loss, accuracy = evaluate(network, result.parameters, sets.test)
     tested = sets.test.rows if streams else len(sets.test[1])
     off = None if sets.classes else sets.prepared.scale[1] * np.sqrt(sum(
         np.sum((predict(network, result.parameters, X)[:, 0] - y.ravel()) ** 2)
         for X, y in (sets.test.batches(1024) if streams else [sets.test])) / tested)
     if save or report:
-        made = result.model(**json_terms({"model": model, "data": data, **sha256(data), **said, **settings, "names": sets.names,
+        made = result.model(**json_terms({"model": model, "data": data, **sha256(data), **said, **settings,
+                                          "names": sets.names,
                                        "first": sets.first}))
         if save:
             made.save(save)
@@ -256,12 +299,15 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
             X, y = sets.test
             (mean, scale), outputs = sets.prepared.scale, predict(network, result.parameters, X)
             truth = np.array(sets.classes, object)[y] if sets.classes else y.ravel() * scale + mean
-            write_page(report, made, outputs if sets.classes else outputs * scale + mean, truth, sets.cells, seconds)
+            write_page(report, made, outputs if sets.classes else outputs * scale + mean, truth, sets.cells,
+                       seconds)
     if as_json:
         print(json.dumps(json_terms({"model": model, "data": data, **settings, "history": result.history,
-                                **({"trials": [trial._replace(result=None)._asdict() for trial in trials]} if trials else {}),
+                                **({"trials": [trial._replace(result=None)._asdict() for trial in trials]}
+                                   if trials else {}),
                                 "best_epoch": result.best, "reason": result.reason, "seconds": seconds,
-                                "test_loss": test_loss, "test_accuracy": accuracy, "test_error": off, "test_rows": tested})))
+                                "test_loss": test_loss, "test_accuracy": accuracy, "test_error": off,
+                                     "test_rows": tested})))
     else:
         if trials:
             print(choice)

@@ -32,9 +32,11 @@ def read_source(source: str, values: tuple[str, ...], of: str | None, stable: bo
     return simplify(steps, [of], known or None, EXACT + STABLE) if stable else steps, known, of
 
 
-@of_a_list(WRT, STABLY, BRIEF, click.option("--raw", is_flag=True, help="As the rules write it, not simplified."),
+@of_a_list(WRT, STABLY, BRIEF,
+           click.option("--raw", is_flag=True, help="As the rules write it, not simplified."),
            click.option("--forward", is_flag=True, help="Tangents, in forward mode, in place of adjoints."))
-def gradient(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], stable: bool, algebra: bool, raw: bool,
+def gradient(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], stable: bool,
+             algebra: bool, raw: bool,
              forward: bool) -> None:
     """Print the list of the gradient; with values for the inputs, the shorter one for such shapes."""
     steps, known, of = read_source(source, values, of, stable)
@@ -52,19 +54,24 @@ def gradient(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[st
 @SOURCE
 @VALUES
 @click.option("--of", metavar="REGISTER", help="Write its gradient too.")
-@click.option("--wrt", multiple=True, metavar="REGISTER", help="Differentiate by this input; without --of, forwards.")
+@click.option("--wrt", multiple=True, metavar="REGISTER",
+              help="Differentiate by this input; without --of, forwards.")
 @BRIEF
 @click.option("--name", help="Of the function.")
-def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], algebra: bool, name: str | None) -> None:
+def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], algebra: bool,
+           name: str | None) -> None:
     """Print the list, its gradient or its tangent as a Python function."""
     steps, known, _ = read_source(source, values, of)
     wrt = wrt or (one_input(steps) if of else None)
     print(pictures.source(steps, of, wrt, known or None, EXACT + ALGEBRA * algebra, name), end="")
 
 
-@of_a_list(click.option("--wrt", multiple=True, metavar="REGISTER", help="The input of the tangents; a table each, if repeated."),
-           click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimals."), DOT, SVG)
-def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], digits: int, dot: bool,
+@of_a_list(click.option("--wrt", multiple=True, metavar="REGISTER",
+                        help="The input of the tangents; a table each, if repeated."),
+           click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True,
+                        help="Decimals."), DOT, SVG)
+def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], digits: int,
+            dot: bool,
             svg: str | None) -> None:
     """Print values, tangents and adjoints side by side: xman explain f.wl x1=3 x2=7 --wrt x1."""
     steps, known, of = read_source(source, values, of)
@@ -88,9 +95,11 @@ def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -
 
 
 @of_a_list(FIRST, DOT, SVG,
-           click.option("--along", type=click.Choice(["forward", "backward"]), help="The sums over paths one way."),
+           click.option("--along", type=click.Choice(["forward", "backward"]),
+                        help="The sums over paths one way."),
            click.option("--symbolic", is_flag=True, help="The derivative as a formula in the inputs."))
-def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], dot: bool, svg: str | None,
+def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], dot: bool,
+          svg: str | None,
           along: str | None, symbolic: bool) -> None:
     """Print the computation graph, and the derivative as the sum over its paths, forwards and backwards."""
     steps, known, of = read_source(source, values, of)
@@ -113,7 +122,8 @@ def cost(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, .
 
 
 @of_a_list(WRT, click.option("--plot", metavar="FILE.png", help="Draw it, both axes logarithmic."))
-def differences(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], plot: str | None) -> None:
+def differences(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...],
+                plot: str | None) -> None:
     """The error of one- and two-sided difference quotients against their step."""
     steps, known, of = read_source(source, values, of)
     errors = pictures.difference_errors(steps, of, wrt or None, known)

@@ -39,17 +39,21 @@ def write_explorer(source: str, of: str | None, values: tuple[str, ...], path: s
 
 
 def mermaid(drawn: Picture) -> str:
-    """The picture as text for Mermaid, which pages of Markdown draw: nodes by their numbers, what they say in quotes."""
+    """The picture as text for Mermaid, which pages of Markdown draw: nodes by their numbers,
+    what they say in quotes."""
     number = {node.key: k for k, node in enumerate(drawn.nodes)}
-    said = lambda *lines: '"' + "<br>".join(line.replace("&", "&amp;").replace("<", "&lt;").replace('"', "#quot;")
+    said = lambda *lines: '"' + "<br>".join(line.replace("&", "&amp;").replace("<", "&lt;").replace(
+        '"', "#quot;")
                                             for line in lines if line) + '"'
     nodes = [f"n{k}[{said(*node.lines, node.note)}]" for k, node in enumerate(drawn.nodes)]
-    arrows = [f"n{number[a.low]} -->{f'|{said(a.label)}|' if a.label else ''} n{number[a.high]}" for a in drawn.arrows]
+    arrows = [f"n{number[a.low]} -->{f'|{said(a.label)}|' if a.label else ''} n{number[a.high]}"
+              for a in drawn.arrows]
     return "\n  ".join(["flowchart BT", *nodes, *arrows])
 
 
 def print_list(steps: WengertList, sizes: Mapping[str, Any]) -> None:
-    """The list, with shapes where they are known; on a terminal in columns, and in colours unless NO_COLOR is set."""
+    """The list, with shapes where they are known; on a terminal in columns,
+    and in colours unless NO_COLOR is set."""
     on_terminal = sys.stdout.isatty()
     paint = click.style if on_terminal and not os.environ.get("NO_COLOR") else lambda text, **_: text
     width = max(len(dst) for dst, _, _ in steps) if on_terminal else 0

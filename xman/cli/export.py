@@ -23,17 +23,24 @@ FORMATS = {".onnx": to_onnx, ".stablehlo": to_stablehlo}
 @xman.command()
 @SOURCE
 @VALUES
-@click.option("--to", "path", required=True, metavar="FILE.onnx|FILE.stablehlo", help="The file; its ending says the format.")
-@click.option("--of", metavar="REGISTER", help="The register that is computed; the last line's, or a model's loss, if not said.")
-@click.option("--wrt", multiple=True, metavar="REGISTER", help="Its gradient by this input too; may be repeated.")
-@click.option("--step", "optimizer", type=click.Choice(list(OPTIMIZERS)), help="A training step by this optimizer; --wrt are the "
+@click.option("--to", "path", required=True, metavar="FILE.onnx|FILE.stablehlo",
+              help="The file; its ending says the format.")
+@click.option("--of", metavar="REGISTER", help="The register that is computed; the last line's, or a model's "
+                                               "loss, if not said.")
+@click.option("--wrt", multiple=True, metavar="REGISTER",
+              help="Its gradient by this input too; may be repeated.")
+@click.option("--step", "optimizer", type=click.Choice(list(OPTIMIZERS)),
+              help="A training step by this optimizer; --wrt are the "
               "parameters, those of a model if not said.")
-@click.option("--rows", multiple=True, metavar="REGISTER", help="An input with any number of rows; may be repeated.")
-@click.option("--constant", multiple=True, metavar="REGISTER", help="An input whose value goes into the file; may be repeated. "
-              "Of a model it is what it brings, but for a training step.")
-def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt: tuple[str, ...], optimizer: str | None,
+@click.option("--rows", multiple=True, metavar="REGISTER",
+              help="An input with any number of rows; may be repeated.")
+@click.option("--constant", multiple=True, metavar="REGISTER", help="An input whose value goes into the "
+              "file; may be repeated. Of a model it is what it brings, but for a training step.")
+def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt: tuple[str, ...],
+           optimizer: str | None,
            rows: tuple[str, ...], constant: tuple[str, ...]) -> None:
-    """Write the list, its gradient or a training step for ONNX, or JAX: xman export f.wl x1=3 x2=7 --to f.onnx.
+    """Write the list, its gradient or a training step for ONNX,
+    or JAX: xman export f.wl x1=3 x2=7 --to f.onnx.
 
     The values are examples; they say the shapes.
     """
@@ -45,7 +52,8 @@ def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt:
     brought = [x for x in steps.inputs if x in known and x not in said]
     steps, outputs = simplify(steps, [of], rewrites=EXACT + STABLE), [of]
     if optimizer:
-        steps, known, outputs = step_of(steps, known, of, wrt or tuple(brought) or one_input(steps), optimizer)
+        steps, known, outputs = step_of(steps, known, of, wrt or tuple(brought) or one_input(steps),
+                                        optimizer)
     elif wrt:
         outputs = [of, *(f"d{of}_d{x}" for x in wrt)]
         steps = simplify(gradient(steps, of, wrt), outputs)
@@ -60,9 +68,11 @@ def step_of(steps: WengertList, known: dict[str, Any], of: str, wrt: tuple[str, 
             optimizer: str) -> tuple[WengertList, dict[str, Any], list[str]]:
     """The list of the step, examples for all its inputs, and its outputs."""
     training = training_list(steps, of, wrt, optimizer)
-    moments = {name: np.zeros_like(np.asarray(known[w])) for name, w in training.moments.items() if w in known}
+    moments = {name: np.zeros_like(np.asarray(known[w])) for name, w in training.moments.items()
+               if w in known}
     real = np.result_type(*(np.asarray(known[w]) for w in wrt if w in known), np.float32).type
-    return training.steps, {**known, **moments, training.lr: real(0.001), training.t: real(1)}, [of, *training.inplace.values()]
+    return (training.steps, {**known, **moments, training.lr: real(0.001), training.t: real(1)},
+            [of, *training.inplace.values()])
 
 
 def shape_said(found: tuple[tuple, np.dtype], any_rows: bool) -> str:

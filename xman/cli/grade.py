@@ -1,4 +1,5 @@
-"""The commands of a course: hand an assignment out, check one's own work, grade a class, carry the grader elsewhere."""
+"""The commands of a course: hand an assignment out, check one's own work, grade a class,
+carry the grader elsewhere."""
 from __future__ import annotations
 
 import json
@@ -65,14 +66,19 @@ def shard_of(text: str) -> tuple[int, int]:
 @WHERE
 @TERM
 @click.option("--out", type=PATH, metavar="DIR",
-              help="Where records and reports go; ASSIGNMENT-grades, if not said. A second run judges only what is new.")
+              help="Where records and reports go; ASSIGNMENT-grades, if not said. A second run judges only "
+                   "what is new.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="How many at a time.")
-@click.option("--shard", metavar="K/N", help="Grade the K-th of N parts; without it, once all are done, come the reports.")
-@click.option("--unsafe", is_flag=True, help="Also without a sandbox: the submissions can then do what you can do.")
-@click.option("--gradescope", type=PATH, metavar="FILE", help="Write Gradescope's results.json of the one submission.")
+@click.option("--shard", metavar="K/N", help="Grade the K-th of N parts; without it, once all are done, come "
+                                             "the reports.")
+@click.option("--unsafe", is_flag=True, help="Also without a sandbox: the submissions can then do what you "
+                                             "can do.")
+@click.option("--gradescope", type=PATH, metavar="FILE",
+              help="Write Gradescope's results.json of the one submission.")
 @click.option("--autolab", is_flag=True, help="Print Autolab's line of the one submission last.")
 @click.option("--json", "as_json", is_flag=True, help="Print the records as JSON.")
-def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term: str | None, out: Path | None, jobs: int,
+def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term: str | None,
+        out: Path | None, jobs: int,
         shard: str | None, unsafe: bool, gradescope: Path | None, autolab: bool, as_json: bool) -> None:
     """Grade submissions: folders, .zip, .tar.gz or single files, or a folder full of them."""
     from ..grade.reports import atomically, terminal
@@ -95,19 +101,21 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
     progress = extra("tqdm", "grade", "a progress bar").tqdm
     extra("jinja2", "grade", "an HTML report")  # before anything is graded
     graded: list[Any] = []
-    with progress(total=len(found), unit="submission", disable=len(found) == 1 or None, file=sys.stderr) as bar:
+    with progress(total=len(found), unit="submission", disable=len(found) == 1 or None,
+                  file=sys.stderr) as bar:
         try:
             records = grade_all(assignment, found, sandbox, out, term, jobs,
                                 lambda record: bar.update() or graded.append(record), which)
         except KeyboardInterrupt:
-            print(f"stopped: {len(graded)} of {len(found)} are graded and kept in {out}; the same command goes on",
+            print(f"stopped: {len(graded)} of {len(found)} are graded and kept in {out}; the same command "
+                  "goes on",
                   file=sys.stderr)
             raise
     if as_json:
         print(json.dumps(records, indent=1))
     elif shard:
-        print(f"shard {shard}: {len(records)} graded into {out}; when all are done, the command without --shard writes the "
-              "reports")
+        print(f"shard {shard}: {len(records)} graded into {out}; when all are done, the command without "
+              "--shard writes the reports")
         return
     else:
         print(terminal.report_table(records[0]) if len(records) == 1 else terminal.class_table(records))
@@ -136,7 +144,8 @@ def gradescope(name: str, assignments: Path | None, term: str | None, out: Path)
 @ASSIGNMENT
 @WHERE
 @TERM
-@click.option("--out", type=PATH, required=True, metavar="DIR", help="A folder for Makefile and autograde.tar.")
+@click.option("--out", type=PATH, required=True, metavar="DIR",
+              help="A folder for Makefile and autograde.tar.")
 def autolab(name: str, assignments: Path | None, term: str | None, out: Path) -> None:
     """Write the Makefile and the tar file that are uploaded to Autolab."""
     from ..grade.handout import autolab as write
@@ -161,5 +170,6 @@ def doctor(unsafe: bool, as_json: bool) -> None:
             if finding.todo and not finding.ok:
                 print(f"     {'':<{width}}  → {finding.todo}")
         bad = sum(not finding.ok for finding in found)
-        print(f"\n{len(found) - bad} of {len(found)} hold" + ("" if bad else f": {sandbox_here(unsafe).name}"))
+        print(f"\n{len(found) - bad} of {len(found)} "
+              "hold" + ("" if bad else f": {sandbox_here(unsafe).name}"))
     sys.exit(0 if all(finding.ok for finding in found) else 1)

@@ -14,8 +14,10 @@ from ..train import Dataset
 
 def findings(data: Prepared) -> str:
     """What the columns hold, as a table, and the sentences beneath it."""
-    rows = [("column", "kind", "missing", "range, or the commonest"), *(tuple(map(str, row)) for row in data.found)]
-    shown = rows if len(rows) <= 42 else [*rows[:31], ("…", "", "", f"{len(rows) - 41} more columns"), *rows[-10:]]
+    rows = [("column", "kind", "missing", "range, or the commonest"),
+            *(tuple(map(str, row)) for row in data.found)]
+    shown = rows if len(rows) <= 42 else [*rows[:31], ("…", "", "", f"{len(rows) - 41} more columns"),
+                                          *rows[-10:]]
     widths = [min(40, max(len(row[k]) for row in shown)) for k in range(3)]
     cut = lambda row: [cell[:40].ljust(width) for cell, width in zip(row, widths, strict=False)]
     told = [f"{said[0].upper()}{said[1:]}." for said in data.said]
@@ -28,9 +30,11 @@ def sha256(source: str) -> dict[str, str]:
 
 
 def streamed(source: str, memory: float | None, unfit: dict[str, Any], **how: Any) -> Dataset:
-    """The data set whose parts are streams of tables. unfit: options that no stream has, by name. XManError where one is said."""
+    """The data set whose parts are streams of tables. unfit: options that no stream has, by name.
+    XManError where one is said."""
     if words := [word for word, value in unfit.items() if value]:
         raise XManError(f"--{words[0]} is for rows that fit into memory; leave --memory away")
     parts = tenths(source, memory or MEMORY, **how)
     data = parts[0].prepared
-    return Dataset(*parts, data.classes, None, data, (*(column.name for column in data.columns), data.target.name))
+    return Dataset(*parts, data.classes, None, data,
+                   (*(column.name for column in data.columns), data.target.name))

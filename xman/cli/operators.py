@@ -22,8 +22,10 @@ def ops_(names: tuple[str, ...]) -> None:
     calls = {op: f"{op}({', '.join(arguments(ops.G[op]))})" for op in names or sorted(ops.G, key=str.lower)}
     for op, call in calls.items():
         lines = [line.strip() for line in (ops.G[op].__doc__ or "").strip().splitlines()]
-        said = lines[2 if isinstance(ops.G[op], np.ufunc) else 0] if lines else ""  # that of a ufunc begins with its signature
-        print(f"{call:<{max(map(len, calls.values()))}}  {said}{'' if any(ops.DG[op]) else ' No derivative.'}")
+        # that of a ufunc begins with its signature
+        said = lines[2 if isinstance(ops.G[op], np.ufunc) else 0] if lines else ""
+        print(f"{call:<{max(map(len, calls.values()))}}  "
+              f"{said}{'' if any(ops.DG[op]) else ' No derivative.'}")
 
 
 def arguments(value: Callable) -> list[str]:

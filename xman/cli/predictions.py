@@ -35,12 +35,15 @@ MODEL = click.argument("model", metavar="MODEL")
 @click.option("--out", metavar="FILE.csv", help="Where to write; standard output, if not said.")
 @HEADER
 @ZERO_BASED
-def predict(model: str, source: str, proba: bool, out: str | None, header: bool | None, zero_based: bool | None) -> None:
+def predict(model: str, source: str, proba: bool, out: str | None, header: bool | None,
+            zero_based: bool | None) -> None:
     """Predict the rows of a table: FILE, or - for lines of CSV, each of which is answered at once."""
     read_model = load(model)
     try:
-        with open(out, "w", encoding="utf-8", newline="") if out else contextlib.nullcontext(sys.stdout) as file:
-            pieces = of_lines(read_model, header) if source == "-" else of_file(read_model, source, header, zero_based, bool(out))
+        with open(out, "w", encoding="utf-8", newline="") if out else contextlib.nullcontext(
+            sys.stdout) as file:
+            pieces = (of_lines(read_model, header) if source == "-"
+                      else of_file(read_model, source, header, zero_based, bool(out)))
             write_predictions(read_model, pieces, proba, file)
     except BrokenPipeError:
         sys.stderr.close()  # who reads has heard enough
@@ -48,23 +51,28 @@ def predict(model: str, source: str, proba: bool, out: str | None, header: bool 
         raise XManError(f"{out or 'standard output'} cannot be written: {error.strerror}") from None
 
 
-def of_file(model: Model, source: str, header: bool | None, zero_based: bool | None, progress: bool) -> Iterator[np.ndarray]:
+def of_file(model: Model, source: str, header: bool | None, zero_based: bool | None,
+            progress: bool) -> Iterator[np.ndarray]:
     """The outputs for the rows of a file, piece by piece."""
-    shown = extra("tqdm", "cli", "predict").tqdm(unit=" rows", unit_scale=True, disable=None if progress else True, leave=False)
+    shown = extra("tqdm", "cli", "predict").tqdm(unit=" rows", unit_scale=True, disable=None if progress
+                                                 else True, leave=False)
     row = 0
     with shown:
         for piece, _ in pieces_of(model, source, header, zero_based):
             try:
                 outputs = model.outputs(piece, source)
             except TableError as error:
-                raise TableError(re.sub(r", row (\d+)", lambda m, row=row: f", row {int(m[1]) + row}", str(error))) from None
+                raise TableError(re.sub(r", row (\d+)", lambda m, row=row: f", row {int(m[1]) + row}",
+                                        str(error))) from None
             yield outputs
             shown.update(len(outputs))
             row += len(outputs)
 
 
-def pieces_of(model: Model, source: str, header: bool | None, zero_based: bool | None) -> Iterator[tuple[Any, Any]]:
-    """What the model reads, in pieces, tables of the columns or arrays, and what holds the truth: the table, or the labels."""
+def pieces_of(model: Model, source: str, header: bool | None,
+              zero_based: bool | None) -> Iterator[tuple[Any, Any]]:
+    """What the model reads, in pieces, tables of the columns or arrays, and what holds the truth: the table,
+    or the labels."""
     path, array = Path(source), model.columns[0].kind == "array"
     kind = kind_of_file(path.with_suffix("") if path.suffix in PARTS else path, path)
     if array and kind in ("libsvm", "idx"):
@@ -90,13 +98,15 @@ def pieces_of(model: Model, source: str, header: bool | None, zero_based: bool |
 
 def types_of(model: Model) -> dict[str, str]:
     """The types as which a CSV file's columns are read: numbers as such, all else as it is written."""
-    found = {c.name: "string" if c.kind != "number" or c.spelling else "float64" for c in model.columns if c.kind != "array"}
+    found = {c.name: "string" if c.kind != "number" or c.spelling else "float64" for c in model.columns
+             if c.kind != "array"}
     numbers = not any(float_of(label) is None for label in model.classes)
     return found | {model.target: "float64" if numbers else "string"}
 
 
 def of_lines(model: Model, header: bool | None) -> Iterator[np.ndarray]:
-    """The outputs for lines of CSV from standard input, one at a time, the first of which may name the columns."""
+    """The outputs for lines of CSV from standard input, one at a time,
+    the first of which may name the columns."""
     known, form = [[c.name for c in model.columns], model.settings.get("names", [])], None
     for number, line in enumerate(iter(sys.stdin.readline, ""), 1):
         if not line.strip():
@@ -130,7 +140,8 @@ def write_predictions(model: Model, pieces: Iterator[np.ndarray], proba: bool, f
 @ZERO_BASED
 @AS_JSON
 def evaluate(model: str, source: str, header: bool | None, zero_based: bool | None, as_json: bool) -> None:
-    """Compare predictions with the truth: the column of a table, the labels of LIBSVM, MNIST's IDX and titles."""
+    """Compare predictions with the truth: the column of a table, the labels of LIBSVM,
+    MNIST's IDX and titles."""
     read_model = load(model)
     outputs, truth = [], []
     for piece, known in pieces_of(read_model, source, header, zero_based):

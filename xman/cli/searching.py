@@ -26,32 +26,36 @@ class Several(click.ParamType):
         return found if len(found) > 1 else found[0]
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return f"{'|'.join(self.kind.choices) if isinstance(self.kind, click.Choice) else self.name.upper()}[,…]"
+        one = "|".join(self.kind.choices) if isinstance(self.kind, click.Choice) else self.name.upper()
+        return f"{one}[,…]"
 
 
 def settings_tried(network: XMan, data: tuple, validation: tuple, given: dict[str, Any], folds: int | None,
           settings_of: Callable[[dict], dict], show: bool) -> tuple[dict[str, Any], list[Trial], str]:
-    """The settings with the least loss in place of those that have several values, all trials, and a line that says so.
+    """The settings with the least loss in place of those that have several values, all trials,
+    and a line that says so.
 
-    The loss is that of the validation rows, or with folds the mean over those of the training rows. settings_of: from what is
-    given to the settings of `fit`.
+    The loss is that of the validation rows, or with folds the mean over those of the training rows.
+    settings_of: from what is given to the settings of `fit`.
     """
     grid = {name: values for name, values in given.items() if isinstance(values, tuple)}
     if not grid and not folds:
         return given, [], ""
     if words := [word for word in ("checkpoint", "plot") if grid and word in given]:
-        raise XManError(f"--{words[0]} is for one training, and {' and '.join(f'--{name}' for name in grid)} say several: leave "
-                        "it away until one is chosen")
+        raise XManError(f"--{words[0]} is for one training, and {' and '.join(f'--{name}' for name in grid)} "
+                        "say several: leave it away until one is chosen")
     trials: list[Trial] = []
     for values in itertools.product(*grid.values()):
         said = dict(zip(grid, values, strict=True))
-        settings = {name: x for name, x in settings_of(given | said).items() if name not in ("checkpoint", "plot")}
+        settings = {name: x for name, x in settings_of(given | said).items()
+                    if name not in ("checkpoint", "plot")}
         rows = {"validation": validation}
         if folds:
             settings.pop("patience", None)  # of a validation that there is not
             rows = {"folds": folds}
         if grid:
-            trials += search(network, data, {name: [x] for name, x in said.items()}, progress=show, **settings, **rows)
+            trials += search(network, data, {name: [x] for name, x in said.items()}, progress=show,
+                             **settings, **rows)
         else:
             trials += cross_validate(network, data, progress=False, **settings, **rows)
             for trial in trials if show else ():

@@ -27,11 +27,13 @@ from ..train.schedules import Schedule
 from ..wengert import WengertList, checked_list
 
 
-def list_and_values(source: str, of: str | None, values: tuple[str, ...]) -> tuple[WengertList, dict[str, Any]]:
+def list_and_values(source: str, of: str | None,
+                    values: tuple[str, ...]) -> tuple[WengertList, dict[str, Any]]:
     """The list that source names, and the values that it brings and those that are said.
 
-    source: a file of text or (.json) of JSON, "-" for standard input, or a model path/to/model.py:Class, whose register
-    `of` (loss, if it is not said) is to be computed. Of a file `of` cuts nothing. A model of ONNX brings its weights.
+    source: a file of text or (.json) of JSON, "-" for standard input, or a model path/to/model.py:Class,
+    whose register `of` (loss, if it is not said) is to be computed. Of a file `of` cuts nothing.
+    A model of ONNX brings its weights.
     """
     if source.endswith(".onnx"):
         steps, known, _ = from_onnx(source)
@@ -65,7 +67,8 @@ def text_at(path: str) -> str:
 
 
 def model_of(source: str) -> XMan:
-    """An instance of path/to/model.py:Class, or of :Class(64, hidden=[8]); Class may be left out where the file has only one."""
+    """An instance of path/to/model.py:Class, or of :Class(64, hidden=[8]);
+    Class may be left out where the file has only one."""
     path, _, call = source.partition(":")
     name, args, named = parsed_call(call)
     file = Path(path).resolve()
@@ -80,17 +83,20 @@ def model_of(source: str) -> XMan:
                      if inspect.isclass(c) and issubclass(c, XMan) and c.__module__ == spec.name}
             name = name or (next(iter(found)) if len(found) == 1 else "")
             if name not in found:
-                wrong = f"no model {name!r}{nearest(name, found)}" if name else "several models" if found else "no model"
-                raise XManError(f"{path} has {wrong}; its subclasses of XMan are {', '.join(found) or 'none'}: write "
-                                f"{path}:{next(iter(found), 'Class')}")
+                wrong = (f"no model {name!r}{nearest(name, found)}" if name else "several models" if found
+                         else "no model")
+                raise XManError(f"{path} has {wrong}; its subclasses of XMan are "
+                                f"{', '.join(found) or 'none'}: write {path}:{next(iter(found), 'Class')}")
             return found[name](*args, **named).setup()
     except XManError:
         raise
     except (Exception, SystemExit) as error:  # whatever the user's file raises is told with its line
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == file]
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)
+                 if Path(frame.filename) == file]
         lines += [error.lineno] if isinstance(error, SyntaxError) else []
         at = f"line {lines[-1]}: " if lines else ""
-        mend = f"; write its arguments, as in {path}:{name}(64, 10)" if name and not call.endswith(")") and not lines else ""
+        mend = (f"; write its arguments, as in {path}:{name}(64, 10)" if name and not call.endswith(")")
+                and not lines else "")
         raise XManError(f"{path}: {at}{type(error).__name__}: {error}{mend}") from error
     finally:
         sys.path.remove(str(file.parent))
@@ -105,11 +111,12 @@ def parsed_call(text: str) -> tuple[str, list, dict[str, Any]]:
         return (ast.unparse(call.func), [ast.literal_eval(a) for a in call.args],
                 {str(k.arg): ast.literal_eval(k.value) for k in call.keywords})
     except (SyntaxError, ValueError, TypeError):
-        raise XManError(f"{shortened(text)} is no class of a model; write Class, or Class(64, hidden=[8]) with literals as "
-                        "arguments") from None
+        raise XManError(f"{shortened(text)} is no class of a model; write Class, or Class(64, hidden=[8]) "
+                        "with literals as arguments") from None
 
 
-# of `xman train`: what a model is, what of, and its options where nothing else is said; one that it has no use for is not here
+# of `xman train`: what a model is, what of, and its options where nothing else is said;
+# one that it has no use for is not here
 MODELS = {"linear": (models.LinearRegression, "numbers", {}), "poisson": (models.PoissonRegression, "numbers", {}),
           "logreg": (models.LogisticRegression, "classes", {"loss": "softmaxCrossEntropy"}),
           "mlp": (models.MLP, "rows", {"hidden": (512, 256), "activation": "relu", "last": None, "loss": "squaredError"}),
@@ -136,7 +143,8 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
         raise XManError(f"the model {name} reads sequences, such as --data names; these data are single rows")
     if name == "mlp" and data.prepared.found:
         options = {**options, "hidden": (100,), "loss": "softmaxCrossEntropy"}
-    options = {**options, **({} if data.classes or "loss" not in options else {"loss": "squaredError"}), **said, "seed": seed}
+    options = {**options, **({} if data.classes or "loss" not in options else {"loss": "squaredError"}),
+               **said, "seed": seed}
     hidden = options.pop("hidden", ())
     if name != "mlp" and "hidden" in MODELS[name][2] and len(hidden) != 1:
         raise XManError(f"{name} has one hidden layer; found --hidden {' --hidden '.join(map(str, hidden))}")
@@ -148,11 +156,13 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
             raise XManError("a basis is of rows of numbers; these data are titles")
         low, high = (end.toarray()[0] if hasattr(end, "toarray") else end for end in (X.min(0), X.max(0)))
         high = np.where(high > low, high, low + 1)
-        return models.AdaptiveBasis(options.pop("basis"), *hidden, columns=X.shape[1], low=low, high=high, **options)
+        return models.AdaptiveBasis(options.pop("basis"), *hidden, columns=X.shape[1], low=low, high=high,
+                                    **options)
     if name == "convolution":
         side = math.isqrt(features)
         if X.ndim != 2 or side ** 2 != features:
-            raise XManError(f"a convolution is of square images, such as --data digits; a row here has {features:,} numbers")
+            raise XManError(f"a convolution is of square images, such as --data digits; a row here has "
+                            f"{features:,} numbers")
         return make((side, side), outputs, **options)
     if name == "mlp":
         return models.MLP([features, *hidden, outputs], **options)
@@ -162,7 +172,8 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
 
 
 def schedule_of(text: str | None, rising: int, epochs: int, batches: int) -> Schedule | None:
-    """The schedule that --schedule and --warm-up say in epochs, in the steps of which an epoch has `batches`."""
+    """The schedule that --schedule and --warm-up say in epochs,
+    in the steps of which an epoch has `batches`."""
     word, *numbers = ("constant" if text is None else text).split(":")
     try:
         numbers = [float(number) for number in numbers]
@@ -179,22 +190,25 @@ def schedule_of(text: str | None, rising: int, epochs: int, batches: int) -> Sch
     except (XManError, ArithmeticError) as error:
         raise XManError(f"--schedule {text}: {error}") from None
     except (KeyError, IndexError, TypeError, ValueError):
-        raise XManError(f"there is no schedule {text!r}; there are constant, cosine, step:EPOCHS:FACTOR and exponential:FACTOR, "
-                        "an epoch") from None
+        raise XManError(f"there is no schedule {text!r}; there are constant, cosine, step:EPOCHS:FACTOR and "
+                        "exponential:FACTOR, an epoch") from None
     return product(*found, *([warm_up(rising * batches)] if rising else [])) if found or rising else None
 
 
 def assignments(words: tuple[str, ...], steps: WengertList) -> dict[str, Any]:
-    """{'x1': 3.0} from x1=3: numbers and nested lists as JSON writes them, or @FILE.npy, @FILE.csv, for inputs of the list."""
+    """{'x1': 3.0} from x1=3: numbers and nested lists as JSON writes them, or @FILE.npy, @FILE.csv,
+    for inputs of the list."""
     values: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals:
-            raise XManError(f"{word!r} is no value for a register; write name=value, as in x1=3 or x='[1, 2]' or x=@x.npy")
+            raise XManError(f"{word!r} is no value for a register; write name=value, as in x1=3 or x='[1, "
+                            "2]' or x=@x.npy")
         if name in values:
             raise XManError(f"{name} is given two values")
         if name not in steps.inputs:
-            raise XManError(f"the list has no input {name!r}{nearest(name, steps.inputs)}; it has {', '.join(steps.inputs)}")
+            raise XManError(f"the list has no input {name!r}{nearest(name, steps.inputs)}; it has "
+                            f"{', '.join(steps.inputs)}")
         values[name] = array_argument(word, text)
     return values
 
@@ -211,5 +225,5 @@ def array_argument(word: str, text: str) -> Any:
     except OSError as error:
         raise XManError(f"{text[1:]} cannot be read: {error.strerror or error}") from None
     except (ValueError, TypeError):
-        raise XManError(f"{shortened(word)}: the value is not a number or a nested list of numbers, as in x1=3 or "
-                        "x='[[1, 2], [3, 4]]'") from None
+        raise XManError(f"{shortened(word)}: the value is not a number or a nested list of numbers, as in "
+                        "x1=3 or x='[[1, 2], [3, 4]]'") from None

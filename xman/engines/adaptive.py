@@ -1,8 +1,10 @@
-"""Nobody waits for a compiler: a program that is there at once answers, while a thread builds better ones; the fastest stays.
+"""Nobody waits for a compiler: a program that is there at once answers, while a thread builds better ones;
+the fastest stays.
 
-An engine says of a list how many seconds it takes it to build a program (`program.Engine`). Where that is more than a blink, the
-best of the others begins. From the second call on a thread builds what wants the list more, one after another; one that is
-ready and the one that has answered so far take turns, and after a few of them the slower one goes.
+An engine says of a list how many seconds it takes it to build a program (`program.Engine`). Where that is
+more than a blink, the best of the others begins. From the second call on a thread builds what wants the list
+more, one after another; one that is ready and the one that has answered so far take turns,
+and after a few of them the slower one goes.
 """
 from __future__ import annotations
 
@@ -19,11 +21,13 @@ BLINK, PATIENCE = 0.25, 20.0  # seconds: what nobody notices; what somebody wait
 TURNS = 3  # of each of two programs, before the slower one goes
 
 
-def players(ranks: Mapping[str, int], seconds: Mapping[str, float], reference: str, most: float) -> tuple[str, list[str]]:
+def players(ranks: Mapping[str, int], seconds: Mapping[str, float], reference: str,
+            most: float) -> tuple[str, list[str]]:
     """The engine that begins, and those to be built beside it, the quickest first.
 
-    ranks: of the engines, how much they want the list. seconds: what each takes to build it. most: what the one that begins
-    may take. An engine that another one is ahead of, both in rank and in seconds, is not built.
+    ranks: of the engines, how much they want the list. seconds: what each takes to build it. most: what the
+    one that begins may take. An engine that another one is ahead of, both in rank and in seconds,
+    is not built.
     """
     at_once = [name for name, rank in ranks.items() if rank and seconds[name] <= most]
     first = max(at_once, key=ranks.__getitem__, default=reference)
@@ -32,7 +36,8 @@ def players(ranks: Mapping[str, int], seconds: Mapping[str, float], reference: s
 
 
 class Rival(NamedTuple):
-    """A program that was built meanwhile, and the seconds that its turns took, and those of the one that was there."""
+    """A program that was built meanwhile, and the seconds that its turns took,
+    and those of the one that was there."""
     name: str
     built: Built
     its: list[float]
@@ -42,8 +47,8 @@ class Rival(NamedTuple):
 class Adaptive:
     """A program that becomes faster while it is used; as `Built` to who calls it.
 
-    better: (name, begin) of each engine that is to be tried: begin(), in a thread, gives a function that ends the work in the
-    caller's and gives a Built. takes: whether values are of the program's kinds.
+    better: (name, begin) of each engine that is to be tried: begin(), in a thread, gives a function that ends
+    the work in the caller's and gives a Built. takes: whether values are of the program's kinds.
     settle(built, name, why) is called when nothing is left to be tried.
     """
 
@@ -82,7 +87,8 @@ class Adaptive:
     def look(self) -> None:
         """Begin a thread that builds what comes next; what it has built becomes the rival."""
         if not self.ready:
-            if not self.thread or not self.thread.is_alive():  # or this process was forked, and has no such thread
+            # or this process was forked, and has no such thread
+            if not self.thread or not self.thread.is_alive():
                 self.thread = threading.Thread(target=self.work, args=self.todo[0], daemon=True)
                 self.thread.start()
             return
@@ -122,7 +128,8 @@ class Adaptive:
         """After some turns, the faster one stays."""
         if min(len(rival.its), len(rival.other)) >= TURNS:
             its, other = min(rival.its), min(rival.other)
-            said = f"{rival.name}, built meanwhile, took {its * 1e3:.3g} ms a call and {self.name} {other * 1e3:.3g}"
+            said = (f"{rival.name}, built meanwhile, took {its * 1e3:.3g} ms a call and {self.name} "
+                    f"{other * 1e3:.3g}")
             if its < other:
                 self.name, self.built = rival[:2]
             self.next(said)

@@ -19,14 +19,16 @@ def value_of(op: str, engine: str) -> Callable:
 
 
 def compiled_body(engine: str, function: bodies.Function) -> Callable:
-    """The function of arrays, compiled once for their shapes: from its arguments to the tuple of its results."""
+    """The function of arrays, compiled once for their shapes: from its
+    arguments to the tuple of its results."""
     return bodies.remembered("compiled", function, lambda: body_on(engine, function), engine)
 
 
 def body_on(engine: str, function: bodies.Function) -> Callable:
     from .door import Compiled
     _, _, parameters, lines, results = function
-    plain, computed = bodies.as_python(function), list(dict.fromkeys(r for r in results if r not in parameters))
+    plain, computed = (bodies.as_python(function),
+                       list(dict.fromkeys(r for r in results if r not in parameters)))
     if not computed:
         return plain
     body = Compiled(WengertList(lines), computed, engine, None)

@@ -1,11 +1,12 @@
 """compile: from a list to a function of its inputs, specialised for the shapes it meets.
 
-The door knows no engine. A file or folder of this one that is an engine has an `ENGINE`, a record of what the door has to know
-(`program.Engine`, whose docstring is the contract), and a line in `__init__.py` gives it to `register`; nothing else names it.
-The record is there before the engine is: it costs no import of a package. `build(program)`, in the file that it names, makes
-of a `Program` a `Built`. What it raises lets the engine give way to the one that its record says: XManError for a list that
-it is not for, which is a sentence for the user. Its `run` gives None for values that are not of the program's kinds; it has
-written nothing then, nor where it raises an error; the reference, the engine that gives way to none, runs these.
+The door knows no engine. A file or folder of this one that is an engine has an `ENGINE`, a record of what the
+door has to know (`program.Engine`, whose docstring is the contract), and a line in `__init__.py` gives it to
+`register`; nothing else names it. The record is there before the engine is: it costs no import of a package.
+`build(program)`, in the file that it names, makes of a `Program` a `Built`. What it raises lets the engine
+give way to the one that its record says: XManError for a list that it is not for, which is a sentence for the
+user. Its `run` gives None for values that are not of the program's kinds; it has written nothing then,
+nor where it raises an error; the reference, the engine that gives way to none, runs these.
 """
 from __future__ import annotations
 
@@ -46,17 +47,19 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
         >>> step = xman.compile(steps, ["loss"], inplace={"W": "W_next"})
         >>> step({"X": X, "y": y, "W": W})["loss"]
 
-    Arrays of any library that speaks DLPack are taken without a copy, and what comes back is NumPy's; of JAX's arrays JAX's.
-    outputs: the registers that are wanted (None: the list's outputs). inplace: inputs, by name, whose own arrays are to be
-    overwritten by a register of the same shape and precision; no other input is ever written to. engine: interpret (the
-    reference), numpy, llvm (the extra `fast`), jax (the extra `jax`), tape (lists of numbers), or auto, which chooses by
-    sizes and by what is installed; `step.why` says why. Nobody waits for auto: where an engine takes long to build the
-    program, another one answers meanwhile, and the faster of the two stays. An engine that is not for a list, such as the
-    tape for arrays, hands it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning, which
-    an engine that auto chose for what it is not for leaves out, and `step.why` says it.
-    An operator is a function of its arguments alone: the first call runs it several times, and a program may leave one of two
-    equal lines out. What it prints, counts or draws is not a value of the list.
-    Raises XManError for a list that is not valid, for names that it does not have and an engine that is not installed.
+    Arrays of any library that speaks DLPack are taken without a copy, and what comes back is NumPy's; of
+    JAX's arrays JAX's. outputs: the registers that are wanted (None: the list's outputs). inplace: inputs, by
+    name, whose own arrays are to be overwritten by a register of the same shape and precision; no other input
+    is ever written to. engine: interpret (the reference), numpy, llvm (the extra `fast`), jax (the extra
+    `jax`), tape (lists of numbers), or auto, which chooses by sizes and by what is installed; `step.why` says
+    why. Nobody waits for auto: where an engine takes long to build the program, another one answers
+    meanwhile, and the faster of the two stays. An engine that is not for a list, such as the tape for arrays,
+    hands it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning,
+    which an engine that auto chose for what it is not for leaves out, and `step.why` says it.
+    An operator is a function of its arguments alone: the first call runs it several times, and a program may
+    leave one of two equal lines out. What it prints, counts or draws is not a value of the list.
+    Raises XManError for a list that is not valid, for names that it does not
+    have and an engine that is not installed.
     """
     return Compiled(steps, outputs, engine, inplace)
 
@@ -64,19 +67,22 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
 class Compiled:
     """A list as a function of its inputs; made by `compile`.
 
-    It is specialised at the first call for the shapes and types of the values, again when they change, and remembers the
-    last programs. Several threads may call it at once. engine: the name of the one that runs. why: why that one.
-    adapts: whether auto goes by a clock, and not by the list and the kinds of the values alone.
+    It is specialised at the first call for the shapes and types of the values, again when they change, and
+    remembers the last programs. Several threads may call it at once. engine: the name of the one that runs.
+    why: why that one. adapts: whether auto goes by a clock, and not by the
+    list and the kinds of the values alone.
     """
 
-    def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str, inplace: Mapping[str, str] | None,
+    def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str, inplace: Mapping[str, str]
+                 | None,
                  adapts: bool = True):
         steps, renamed = apart_from_operators(exact(checked_list(steps)))
         for said in renamings(renamed):
             warnings.warn(f"in the program that compile makes, {said}", stacklevel=3)
         self.steps = checked_list(steps, ops.G)
         if engine not in ("auto", *ENGINES):
-            raise XManError(f"there is no engine {engine!r}{nearest(str(engine), ENGINES)}; there are auto, {', '.join(ENGINES)}")
+            raise XManError(f"there is no engine {engine!r}{nearest(str(engine), ENGINES)}; there are auto, "
+                            f"{', '.join(ENGINES)}")
         if not self.steps:
             raise XManError("the list is empty: there is nothing to compile")
         self.inplace = overwritten(self.steps, inplace)
@@ -84,20 +90,24 @@ class Compiled:
         self.outputs = tuple(str.__str__(x) for x in known_registers(self.steps, wanted, "outputs"))
         self.asked, self.adapts = engine, adapts
         self.engine, self.why = engine, f"{engine} was asked for"
-        self._programs: dict[tuple, tuple[Built | Adaptive, str, str]] = {}  # with the engine, and why that one
+        # with the engine, and why that one
+        self._programs: dict[tuple, tuple[Built | Adaptive, str, str]] = {}
         self._latest: Built | Adaptive | None = None
-        self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []  # the inputs that were looked at, and their owners
+        # the inputs that were looked at, and their owners
+        self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []
         self._lock = threading.Lock()
         self._warned = False
 
     def __reduce__(self) -> tuple:
-        return Compiled, (self.steps, self.outputs, self.asked, self.inplace, self.adapts)  # compiled anew where it is loaded
+        # compiled anew where it is loaded
+        return Compiled, (self.steps, self.outputs, self.asked, self.inplace, self.adapts)
 
     def __call__(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs by name, arrays of their own. Raises XManError as eval does."""
         built = self._latest
         try:
-            if built and (not self.inplace or self._seen(values)) and (result := built.run(values)) is not None:
+            if (built and (not self.inplace or self._seen(values))
+                and (result := built.run(values)) is not None):
                 return result
         except TimeoutError:
             raise  # of a clock
@@ -117,7 +127,8 @@ class Compiled:
 
     def _built(self) -> Built:
         if self._latest is None:
-            raise XManError("a list is compiled for the shapes of its values: call it once, then it has a source and a plan")
+            raise XManError("a list is compiled for the shapes of its values: call it once, then it has a "
+                            "source and a plan")
         return self._latest
 
     def _specialised(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,7 +151,8 @@ class Compiled:
             raise
 
     def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
-        """The outputs, by a new program: of the first engine that can build it, and run it once, which may compile it."""
+        """The outputs, by a new program: of the first engine that can build it, and run it once,
+        which may compile it."""
         self.engine, self.why, later = self._choice(values)
         failed = ""
         while True:
@@ -158,7 +170,8 @@ class Compiled:
                 knows = isinstance(error, XManError)  # the engine says itself that it is not for this list
                 reason = str(error) if knows else f"{type(error).__name__}, {shortened(str(error))}"
                 quiet = knows and not self._named()
-                failed = failed or ("" if quiet else f"the engine {self.engine} cannot build this list: {reason}")
+                failed = (failed
+                          or ("" if quiet else f"the engine {self.engine} cannot build this list: {reason}"))
                 self.engine, self.why = after, f"{self.why}; {self.engine} gave way to {after}: {reason}"
         if later:
             built = self._adaptive(built, later, key, here if ENGINES[self.engine].as_written else program)
@@ -171,7 +184,8 @@ class Compiled:
             warnings.warn(f"{failed}; it runs on {self.engine} instead", RuntimeWarning, stacklevel=4)
         return result
 
-    def _run(self, built: Built, engine: str, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
+    def _run(self, built: Built, engine: str, values: Mapping[str, Any],
+             here: Mapping[str, Any]) -> dict[str, Any]:
         result = built.run(values if ENGINES[engine].on_device else here)
         if result is None:
             return ENGINES[reference()].build(self._as_written()).run(here)
@@ -180,7 +194,8 @@ class Compiled:
     def _adaptive(self, built: Built, later: list[str], key: tuple, made_of: Program | dict) -> Adaptive:
         """The program, until one of those of `later` is there and faster."""
         def begin(name: str) -> Callable[[], Built]:
-            program = made_of if isinstance(made_of, Program) and not ENGINES[name].as_written else self._program(name, made_of)
+            program = (made_of if isinstance(made_of, Program) and not ENGINES[name].as_written
+                       else self._program(name, made_of))
             return ENGINES[name].begin(program)
 
         def settle(found: Built, name: str, why: str) -> None:
@@ -191,8 +206,10 @@ class Compiled:
 
         takes = lambda values: key == tuple(signature(values[x]) for x in self.steps.inputs)
         for name in later:
-            importlib.import_module(ENGINES[name].file)  # here: a process that is forked must not find half a module
-        adaptive = Adaptive(self.engine, built, [(name, functools.partial(begin, name)) for name in later], takes, settle)
+            # here: a process that is forked must not find half a module
+            importlib.import_module(ENGINES[name].file)
+        adaptive = Adaptive(self.engine, built, [(name, functools.partial(begin, name)) for name in later],
+                            takes, settle)
         return adaptive
 
     def _choice(self, values: Mapping[str, Any]) -> tuple[str, str, list[str]]:
@@ -225,17 +242,22 @@ class Compiled:
         return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
 
     def _look_at(self, values: Mapping[str, Any]) -> None:
-        """Raise XManError unless the arrays to be overwritten can be, and share memory with no other input."""
+        """Raise XManError unless the arrays to be overwritten can be,
+        and share memory with no other input."""
         for x in self.inplace:
             if on_host(values[x]) is not values[x]:
-                raise XManError(f"inplace: {x} is an array of JAX, which cannot be overwritten; leave inplace out, ask for "
-                                f"{self.inplace[x]} among the outputs, and pass it as {x} at the next call")
+                raise XManError(f"inplace: {x} is an array of JAX, which cannot be overwritten; leave "
+                                f"inplace out, ask for {self.inplace[x]} among the outputs, and pass it as "
+                                f"{x} at the next call")
             if not isinstance(values[x], np.ndarray) or not values[x].flags.writeable:
                 found = "a read-only one" if isinstance(values[x], np.ndarray) else shortened(values[x])
-                raise XManError(f"inplace: {x} is to be overwritten and has to be an array that can be written to, not {found}")
+                raise XManError(f"inplace: {x} is to be overwritten and has to be an array that can be "
+                                f"written to, not {found}")
             for other in self.steps.inputs:
-                if other != x and isinstance(values[other], np.ndarray) and np.may_share_memory(values[x], values[other]):
-                    raise XManError(f"inplace: {x} is to be overwritten and shares memory with {other}; give one of them a copy")
+                if (other != x and isinstance(values[other], np.ndarray)
+                    and np.may_share_memory(values[x], values[other])):
+                    raise XManError(f"inplace: {x} is to be overwritten and shares memory with {other}; give "
+                                    "one of them a copy")
         over = [values[x] for x in self.inplace]
         known = []
         for name in self.steps.inputs if self.inplace else ():
@@ -246,7 +268,8 @@ class Compiled:
         self._known = known  # at once: another thread may be looking
 
     def _seen(self, values: Mapping[str, Any]) -> bool:
-        """Whether the arrays are those that were looked at last, or other parts of what those were parts of."""
+        """Whether the arrays are those that were looked at last,
+        or other parts of what those were parts of."""
         for name, array, owner in self._known:
             x = values[name]
             if x is not array and (owner is None or x.base is not owner):
@@ -256,7 +279,8 @@ class Compiled:
 
 def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mapping[str, str],
                   adapts: bool = False) -> tuple[str, str, list[str]]:
-    """The engine for a list, why that one, and those to be built meanwhile. XMAN_ENGINE decides where it is set."""
+    """The engine for a list, why that one, and those to be built meanwhile.
+    XMAN_ENGINE decides where it is set."""
     wishes = {name: engine.wish(steps, values, inplace) for name, engine in ENGINES.items()}
     best = max(wishes, key=lambda name: wishes[name][0])
     asked = os.environ.get("XMAN_ENGINE", "auto")
@@ -284,8 +308,8 @@ def overwritten(steps: WengertList, inplace: Mapping[str, str] | None) -> dict[s
     if inplace is None:
         return {}
     if not isinstance(inplace, Mapping):
-        raise XManError(f"inplace is a dictionary from inputs to the registers that overwrite them, {{'W': 'W_next'}}, not "
-                        f"{shortened(inplace)}")
+        raise XManError(f"inplace is a dictionary from inputs to the registers that overwrite them, {{'W': "
+                        f"'W_next'}}, not {shortened(inplace)}")
     if strange := [x for x in known_registers(steps, inplace, "inplace") if x not in steps.inputs]:
         raise XManError(f"inplace names {strange[0]!r}, which is computed; only an input can be overwritten")
     if strange := [y for y in known_registers(steps, inplace.values(), "inplace") if y in steps.inputs]:

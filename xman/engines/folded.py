@@ -1,8 +1,10 @@
-"""Folding: what BLAS does in one call becomes one line, and the lines stand in the order in which memory likes them.
+"""Folding: what BLAS does in one call becomes one line, and the lines
+stand in the order in which memory likes them.
 
-A line `gemm(alpha, s, a, ta, b, tb, c)` is alpha·s·a@b + c: alpha a number, s a register with one number or None, a and b
-matrices, transposed where ta and tb hold, c a register that spreads to the product, or None. A gradient that only moves
-its parameter, W_next = W − lr·(Xᵀ @ d), is one such line, and with W overwritten by it there is no gradient in memory.
+A line `gemm(alpha, s, a, ta, b, tb, c)` is alpha·s·a@b + c: alpha a number, s a register with one number or
+None, a and b matrices, transposed where ta and tb hold, c a register that spreads to the product, or None. A
+gradient that only moves its parameter, W_next = W − lr·(Xᵀ @ d), is one such line,
+and with W overwritten by it there is no gradient in memory.
 """
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from .program import GEMM, Kind, Program
 
 
 def folded(program: Program, rows: bool = True) -> list[Line]:
-    """The lines of the program with its products of matrices as `gemm`. rows: also where c is a row that is spread."""
+    """The lines of the program with its products of matrices as `gemm`.
+    rows: also where c is a row that is spread."""
     kinds = program.kinds
     uses = Counter(a for _, _, args in program.steps for a in registers(args))
     uses.update((*program.outputs, *program.inplace))
@@ -39,20 +42,24 @@ def folded(program: Program, rows: bool = True) -> list[Line]:
     return needed([*lines.values()], (*program.outputs, *program.inplace))
 
 
-def gemm_of(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind], flipped: Mapping[str, str]) -> tuple | None:
+def gemm_of(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind],
+            flipped: Mapping[str, str]) -> tuple | None:
     """The gemm that a dot of two matrices of one precision is."""
     if op != "dot" or not all(isinstance(a, str) and a in kinds and len(kinds[a].shape) == 2 for a in args):
         return None
     a, b = args
-    if not kinds[a].dtype == kinds[b].dtype == kinds[dst].dtype or kinds[dst].dtype.kind != "f" or kinds[dst].dtype.itemsize < 4 \
-            or 0 in (*kinds[a].shape, *kinds[b].shape):
+    if (not kinds[a].dtype == kinds[b].dtype == kinds[dst].dtype or kinds[dst].dtype.kind != "f"
+        or kinds[dst].dtype.itemsize < 4 \
+            or 0 in (*kinds[a].shape, *kinds[b].shape)):
         return None
     return 1.0, None, flipped.get(a, a), a in flipped, flipped.get(b, b), b in flipped, None
 
 
-def absorbed(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind], made: Mapping[str, tuple], uses: Mapping[str, int],
+def absorbed(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind], made: Mapping[str, tuple],
+             uses: Mapping[str, int],
              rows: bool) -> tuple | None:
-    """The gemm that a product becomes together with the line that alone reads it: scaled, negated, or something added."""
+    """The gemm that a product becomes together with the line that alone reads it: scaled, negated,
+    or something added."""
     free = [a for a in registers(args) if a in made and uses[a] == 1]
     for z in reversed(free):  # what was computed last is added to what was there before
         alpha, s, a, ta, b, tb, c = made[z]
@@ -67,8 +74,9 @@ def absorbed(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind], made: Ma
             if s is None and isinstance(rest[0], str) and rest[0] in kinds and kinds[rest[0]].shape == () \
                     and kinds[rest[0]].dtype.kind == "f":
                 return alpha, rest[0], a, ta, b, tb, None
-        if c is None and len(rest) == 1 and isinstance(rest[0], str) and kinds[rest[0]].dtype == kinds[dst].dtype \
-                and (kinds[rest[0]].shape == kinds[dst].shape or rows):
+        if (c is None and len(rest) == 1 and isinstance(rest[0], str)
+            and kinds[rest[0]].dtype == kinds[dst].dtype \
+                and (kinds[rest[0]].shape == kinds[dst].shape or rows)):
             if op == "add":
                 return alpha, s, a, ta, b, tb, rest[0]
             if op == "subtract" and args[1] is z:
@@ -81,16 +89,19 @@ def is_number(a: Any) -> bool:
     return isinstance(a, (int, float)) and not isinstance(a, bool) and a != 0 and bool(np.isfinite(a))
 
 
-# ---- order ----------------------------------------------------------------------------------------------------------
+# ---- order -------------------------------------------------------------------------------------------------
 
-def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[str], holds: Mapping[str, frozenset[str]],
+def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[str],
+            holds: Mapping[str, frozenset[str]],
             kinds: Mapping[str, Kind], after: int = -1) -> tuple[list[Line], set[str]]:
-    """The lines with each update as early as it can be, and the updates that can be written over their inputs at once.
+    """The lines with each update as early as it can be, and the updates that
+    can be written over their inputs at once.
 
-    inplace: the input that each update overwrites. holds: the registers whose memory each register is in. An update
-    stands after the last line that reads what it overwrites, and after line number `after`, the last that may fail. What
-    leads to updates alone and has their shape stands with them, so that no gradient waits for the end: of the lines
-    that wait for nothing, those are taken first, and the others as they stand (Kahn 1962).
+    inplace: the input that each update overwrites. holds: the registers whose memory each register is in. An
+    update stands after the last line that reads what it overwrites, and after line number `after`, the last
+    that may fail. What leads to updates alone and has their shape stands with them, so that no gradient waits
+    for the end: of the lines that wait for nothing, those are taken first,
+    and the others as they stand (Kahn 1962).
     """
     index = {dst: k for k, (dst, _, _) in enumerate(lines)}
     readers: dict[str, list[str]] = {}
@@ -102,11 +113,13 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
                 inside.setdefault(x, []).append(dst)
     of_updates, shapes = set(inplace), {kinds[x].shape for x in inplace.values()}
     for dst, _, _ in reversed(lines):
-        if dst not in outputs and dst in readers and of_updates.issuperset(readers[dst]) and dst in kinds and (
-                kinds[dst].shape in shapes):
+        if (dst not in outputs and dst in readers and of_updates.issuperset(readers[dst]) and dst in kinds
+            and (
+                kinds[dst].shape in shapes)):
             of_updates.add(dst)
     below = {dst: {a for a in registers(args) if a in index} for dst, _, args in lines}
-    leaves: set[str] = set()  # what leads to updates and is computed from inputs alone: it stands before its first reader
+    # what leads to updates and is computed from inputs alone: it stands before its first reader
+    leaves: set[str] = set()
     for dst in index:
         if dst in of_updates and dst not in inplace and index[dst] > after and below[dst] <= leaves:
             leaves.add(dst)
@@ -143,7 +156,8 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
                         heappush(ready, (other not in of_updates, index[other]))
     moved = [lines[index[dst]] for dst in place]
     surely = max((place[dst] for dst, _, _ in lines[:after + 1]), default=-1)
-    given_back = {x for name in (*outputs, *inplace) for x in holds.get(name, ())}  # what is copied out at the end
+    # what is copied out at the end
+    given_back = {x for name in (*outputs, *inplace) for x in holds.get(name, ())}
     direct = {y for y, x in inplace.items() if y in place and x not in given_back and place[y] > surely
               and all(place[r] < place[y] for r in inside.get(x, ()) if r != y)}
     return moved, direct

@@ -1,7 +1,7 @@
 """Lowering: rewrites that write an operator with simpler ones, so that an engine has to know few.
 
-What stays is NumPy's functions entry by entry, sums, maxima and minima, products of matrices, and rearrangements; each
-other operator is computed by its own function, where its row has no formula.
+What stays is NumPy's functions entry by entry, sums, maxima and minima, products of matrices, and
+rearrangements; each other operator is computed by its own function, where its row has no formula.
 """
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from ..passes.patterns import Rewrite, shaped
 
 
 def lowered() -> tuple[Rewrite, ...]:
-    """The rewrites: to the formula that is in a row, also in one of your own, and to what a rule's helper is for some shapes."""
+    """The rewrites: to the formula that is in a row, also in one of your own,
+    and to what a rule's helper is for some shapes."""
     return (*(shaped(op, spelt(facts.formula)) for op, facts in FACTS.items() if facts.formula),
             shaped("unbroadcast", unbroadcast), shaped("dotLeft", dot_left), shaped("dotRight", dot_right))
 
 
 def spelt(formula):
-    """The formula, of an array of floats that has entries; the other arguments are any but whole numbers that spread."""
+    """The formula, of an array of floats that has entries; the other arguments
+    are any but whole numbers that spread."""
     def becomes(w, x, *rest):
         return formula(x, *rest) if w.real(x) and w.shape(x) is not None and 0 not in w.shape(x) else None
     return becomes
@@ -27,7 +29,8 @@ def spelt(formula):
 def unbroadcast(w, x, like, axis=()):
     """What remains of it when all is of one precision: a sum, and another shape."""
     have, want = w.shape(x), w.shape(like)
-    if not have or want is None or not w.real(x) or not w.one_precision or not isinstance(x, Expression) or axis != ():
+    if (not have or want is None or not w.real(x) or not w.one_precision or not isinstance(x, Expression)
+        or axis != ()):
         return None
     extra = len(have) - len(want)
     if extra < 0:

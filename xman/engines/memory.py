@@ -13,7 +13,8 @@ ALIGNED = 64  # bytes: a cache line, and the widest register of a processor
 class Event(NamedTuple):
     """A moment of a program: the buffers that are read, and those that are written, with their bytes.
 
-    over: for a buffer that is written, those read that it may take the place of, when nobody reads them any more.
+    over: for a buffer that is written, those read that it may take the place of,
+    when nobody reads them any more.
     """
     reads: Collection[str]
     writes: Mapping[str, int]
@@ -23,8 +24,8 @@ class Event(NamedTuple):
 def placed(events: Sequence[Event]) -> tuple[dict[str, int], int]:
     """The place in bytes of every buffer that is written, and the bytes of all together.
 
-    A buffer lives from the event that writes it to the last that reads it; two that live at once never overlap, but that
-    one takes another's place where its event allows it.
+    A buffer lives from the event that writes it to the last that reads it; two that live at once never
+    overlap, but that one takes another's place where its event allows it.
     """
     last: dict[str, int] = {}
     for k, event in enumerate(events):
@@ -33,7 +34,8 @@ def placed(events: Sequence[Event]) -> tuple[dict[str, int], int]:
     for k, event in enumerate(events):
         ending = {name for name in event.reads if last[name] == k and name in places}
         for name, size in event.writes.items():
-            heir = next((old for old in event.over.get(name, ()) if old in ending and sizes[old] == rounded(size)), None)
+            heir = next((old for old in event.over.get(name, ()) if old in ending
+                         and sizes[old] == rounded(size)), None)
             sizes[name] = rounded(size)
             places[name] = memory.take(sizes[name]) if heir is None else places[heir]
             ending.discard(heir)

@@ -1,7 +1,9 @@
-"""The NumPy engine: a list as straight-line Python, each result in a planned buffer, each product one call of BLAS.
+"""The NumPy engine: a list as straight-line Python, each result in a planned buffer,
+each product one call of BLAS.
 
-Results are the interpreter's to rounding: NumPy's own functions compute them, but that a product, its factor and what is
-added to it are rounded once by BLAS in place of three times, and that softmax and the like are written out.
+Results are the interpreter's to rounding: NumPy's own functions compute them, but that a product, its factor
+and what is added to it are rounded once by BLAS in place of three times,
+and that softmax and the like are written out.
 """
 from __future__ import annotations
 
@@ -45,31 +47,38 @@ class NumpyWriter:
         self.hows = {line[0]: self.how(*line) for line in lines}
         holds = held(lines, self.kinds)
         calls = [k for k, line in enumerate(lines) if self.hows[line[0]] == "call"]
-        self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds, max(calls, default=-1))
+        self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds,
+                                     max(calls, default=-1))
         self.over = {y: program.inplace[y] for y in direct if self.hows[y] == "into"}
         buffered = {dst for dst, how in self.hows.items() if how == "into"} - {*self.outputs, *self.over}
         events = [Event({root for a in registers(args) for root in holds[a]},
                         {dst: self.kinds[dst].bytes} if dst in buffered else {},
-                        {dst: [a for a in self.written_over(op, args) if a in buffered and self.kinds[a] == self.kinds[dst]]})
+                        {dst: [a for a in self.written_over(op, args) if a in buffered
+                               and self.kinds[a] == self.kinds[dst]]})
                   for dst, op, args in self.lines]
-        events.append(Event({root for x in (*self.outputs, *program.inplace) for root in holds.get(x, ())}, {}))
+        events.append(Event({root for x in (*self.outputs, *program.inplace) for root in holds.get(x, ())},
+                            {}))
         self.places, self.size = placed(events)
         names = {a for dst, _, args in lines for a in (dst, *args) if isinstance(a, str)}
         self.text = Text(names.union(program.original.inputs, program.constants))
         self.text.objects |= program.constants
 
     def how(self, dst: str, op: str, args: tuple) -> str:
-        """How a line is computed: `into` an array that is there, as a `view`, as a `number`, or by a `call` of its operator."""
+        """How a line is computed: `into` an array that is there, as a `view`, as a `number`,
+        or by a `call` of its operator."""
         if op == GEMM:
             return "into"
         read = registers(args)
-        if op not in ops.table.OURS or any(a not in self.kinds for a in (dst, *read)) or len(read) > ARRAYS.get(op, 99):
+        if (op not in ops.table.OURS or any(a not in self.kinds for a in (dst, *read))
+            or len(read) > ARRAYS.get(op, 99)):
             return "call"
-        if isinstance(args[0], str) and (op == "alias" or op in VIEWS and self.kinds[args[0]].array and self.kinds[dst].array):
+        if isinstance(args[0], str) and (op == "alias" or op in VIEWS and self.kinds[args[0]].array
+                                         and self.kinds[dst].array):
             return "view"
         array, ufunc = self.kinds[dst].array, isinstance(ops.G.get(op), np.ufunc)
-        if op == "power" and self.kinds[dst].dtype.kind != "f" or op in ("max", "min") and 0 in self.kinds[args[0]].shape \
-                or op == "where" and (args[0] not in self.kinds or self.kinds[args[0]].dtype != bool):
+        if (op == "power" and self.kinds[dst].dtype.kind != "f" or op in ("max", "min")
+            and 0 in self.kinds[args[0]].shape \
+                or op == "where" and (args[0] not in self.kinds or self.kinds[args[0]].dtype != bool)):
             return "call"  # NumPy may refuse the values
         if ufunc or op in REDUCED:
             return "into" if array else "number"
@@ -81,7 +90,7 @@ class NumpyWriter:
             return [args[6]] if args[6] and args[6] not in (args[2], args[4]) else []
         return registers(args) if isinstance(ops.G.get(op), np.ufunc) or op in SPECIAL else []
 
-    # ---- the text ---------------------------------------------------------------------------------------------------
+    # ---- the text ------------------------------------------------------------------------------------------
 
     def function(self) -> Any:
         """The function from the values to the results."""
@@ -111,13 +120,15 @@ class NumpyWriter:
     def space(self) -> tuple[np.ndarray, ...]:
         """The buffers, in memory of their own."""
         memory = arena(self.size)
-        return tuple(memory[start:start + self.kinds[x].bytes].view(self.kinds[x].dtype).reshape(self.kinds[x].shape)
+        return tuple(memory[start:start + self.kinds[x].bytes].view(self.kinds[x].dtype).reshape(
+            self.kinds[x].shape)
                      for x, start in self.places.items())
 
     def result(self, name: str) -> str:
         """An output, as an array that nobody else has."""
         kind = self.kinds.get(name)
-        own = kind and (not kind.array or kind.shape and self.hows.get(name) == "into" and name not in self.over)
+        own = kind and (not kind.array or kind.shape and self.hows.get(name) == "into"
+                        and name not in self.over)
         return name if own else self.text.call("own", own_array, name)
 
     def write(self, dst: str, op: str, args: tuple) -> None:
@@ -152,12 +163,13 @@ class NumpyWriter:
             case "mT":
                 return f"{x}.mT"
             case "reshape":
-                return f"{x}.reshape({self.text.literal(args[1] if isinstance(args[1], tuple) else self.kinds[args[1]].shape)})"
+                shape = args[1] if isinstance(args[1], tuple) else self.kinds[args[1]].shape
+                return f"{x}.reshape({self.text.literal(shape)})"
             case "getitem":
                 return f"{x}[{self.text.literal(args[1:])}]"
         return x
 
-    # ---- into an array ----------------------------------------------------------------------------------------------
+    # ---- into an array -------------------------------------------------------------------------------------
 
     def into(self, dst: str, op: str, args: tuple, written: list[str]) -> None:
         if write := getattr(self, "write_gemm" if op == GEMM else f"write_{op}", None):
@@ -174,11 +186,13 @@ class NumpyWriter:
 
     def write_gemm(self, dst: str, args: tuple, _: list[str]) -> None:
         alpha, s, a, ta, b, tb, c = args
-        at_one_place = self.over.get(dst) == c or dst in self.places and self.places.get(c) == self.places[dst]
+        at_one_place = (self.over.get(dst) == c or dst in self.places
+                        and self.places.get(c) == self.places[dst])
         if c and not at_one_place:
             self.text.add(self.text.call("copyto", np.copyto, dst, c), 2)
         factor = f"{alpha!r} * {s}" if s else repr(alpha)  # rows are columns to BLAS: dstᵀ = bᵀ aᵀ
-        self.text.add(self.text.call("gemm", blas_gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T", "1.0" if c else "0.0",
+        self.text.add(self.text.call("gemm", blas_gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T",
+                                     "1.0" if c else "0.0",
                                 f"{dst}.T", repr(int(tb)), repr(int(ta)), "True"), 2)
 
     def write_dot(self, dst: str, _: tuple, written: list[str]) -> None:
@@ -190,7 +204,8 @@ class NumpyWriter:
         self.text.add(self.text.call("copyto", np.copyto, dst, x, "'same_kind'", c), 2)
 
     def write_broadcast(self, dst: str, args: tuple, written: list[str]) -> None:
-        x = written[0] if args[2:] in ((), ((),)) else self.text.call("expand_dims", np.expand_dims, written[0], written[2])
+        x = written[0] if args[2:] in ((), ((),)) else self.text.call("expand_dims", np.expand_dims,
+                                                                      written[0], written[2])
         self.text.add(self.text.call("copyto", np.copyto, dst, x, "'unsafe'"), 2)
 
     def write_astype(self, dst: str, _: tuple, written: list[str]) -> None:
@@ -204,13 +219,15 @@ class NumpyWriter:
         axis, *arrays = written
         self.text.add(self.text.call("stack", np.stack, f"({', '.join(arrays)},)", axis, dst), 2)
 
-    # ---- the plan ---------------------------------------------------------------------------------------------------
+    # ---- the plan ------------------------------------------------------------------------------------------
 
     def plan(self) -> Plan:
         kinds = self.kinds
         calls = [f"{dst} = {op}(…)" for dst, op, _ in self.lines if self.hows[dst] == "call"]
-        return Plan("numpy", [Buffer(x, kinds[x].shape, kinds[x].dtype, start) for x, start in self.places.items()], self.size,
-                    sum(kinds[x].bytes for x in self.outputs if x in kinds), sorted(self.over.values()), [], calls,
+        return Plan("numpy", [Buffer(x, kinds[x].shape, kinds[x].dtype, start)
+                              for x, start in self.places.items()], self.size,
+                    sum(kinds[x].bytes for x in self.outputs if x in kinds), sorted(self.over.values()), [],
+                    calls,
                     flops_of(self.lines, kinds))
 
 

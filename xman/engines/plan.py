@@ -1,4 +1,5 @@
-"""What a program is made of, to be read and printed: where each register lives, what is computed in one go, what it costs."""
+"""What a program is made of, to be read and printed: where each register lives, what is computed in one go,
+what it costs."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -24,10 +25,11 @@ class Buffer(NamedTuple):
 class Plan(NamedTuple):
     """The plan of a program. It prints itself.
 
-    buffers: the registers that need memory of the program. memory: its bytes, in which buffers follow one another.
-    outputs: the bytes of the results, which are new arrays at each call. updates: the inputs that are written over at
-    once. groups: the registers that are computed together, in one loop or one call. calls: the lines that run through the
-    interpreter's function. flops: operations of one call, as `xman.cost` counts them. note: what else there is to say.
+    buffers: the registers that need memory of the program. memory: its bytes, in which buffers follow one
+    another. outputs: the bytes of the results, which are new arrays at each call. updates: the inputs that
+    are written over at once. groups: the registers that are computed together, in one loop or one call.
+    calls: the lines that run through the interpreter's function.
+    flops: operations of one call, as `xman.cost` counts them. note: what else there is to say.
     """
     engine: str
     buffers: list[Buffer]
@@ -46,11 +48,12 @@ class Plan(NamedTuple):
 
     def __str__(self) -> str:
         total = sum(buffer.bytes for buffer in self.buffers)
-        text = [f"engine {self.engine}: {self.flops:,} operations, {self.memory:,} bytes for {len(self.buffers)} buffers of "
-                f"{total:,} together, {self.outputs:,} bytes of results"]
+        text = [f"engine {self.engine}: {self.flops:,} operations, {self.memory:,} bytes for "
+                f"{len(self.buffers)} buffers of {total:,} together, {self.outputs:,} bytes of results"]
         if self.updates:
             text.append(f"overwritten at once: {', '.join(self.updates)}")
-        text += [f"{b.start:>12,}  {b.bytes:>12,} bytes  {b.register} {b.dtype}{b.shape}" for b in self.buffers]
+        text += [f"{b.start:>12,}  {b.bytes:>12,} bytes  {b.register} {b.dtype}{b.shape}"
+                 for b in self.buffers]
         text += [f"together: {', '.join(group)}" for group in self.groups if len(group) > 1]
         if self.calls:
             text.append(f"through the interpreter's function: {', '.join(self.calls)}")

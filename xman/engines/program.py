@@ -1,4 +1,5 @@
-"""What an engine says of itself, what it is given, the list for the shapes and types of one set of values, and what it makes."""
+"""What an engine says of itself, what it is given, the list for the shapes and types of one set of values,
+and what it makes."""
 from __future__ import annotations
 
 import importlib
@@ -23,7 +24,8 @@ GEMM = "gemm()"  # a line that is one call of BLAS (`folded`); no operator can b
 
 
 class Kind(NamedTuple):
-    """What a program knows of a register: an array of that shape and type, or a number where `array` does not hold."""
+    """What a program knows of a register: an array of that shape and type,
+    or a number where `array` does not hold."""
     shape: tuple[int, ...]
     dtype: np.dtype
     array: bool
@@ -34,10 +36,11 @@ class Kind(NamedTuple):
 class Program(NamedTuple):
     """A list for one set of shapes and types.
 
-    steps: the list, simplified for the shapes and lowered to few operators. kinds: those of its registers; one that is
-    missing there is something else, such as a sparse matrix. outputs: what is wanted. inplace: the input that each of
-    these registers is to overwrite. original: the list as it was. others: the type and shape of inputs without a kind.
-    constants: the values of registers that steps reads, or that are wanted, and that no input changes.
+    steps: the list, simplified for the shapes and lowered to few operators. kinds: those of its registers;
+    one that is missing there is something else, such as a sparse matrix. outputs: what is wanted. inplace:
+    the input that each of these registers is to overwrite. original: the list as it was. others: the type and
+    shape of inputs without a kind. constants: the values of registers that steps reads, or that are wanted,
+    and that no input changes.
     """
     steps: WengertList
     kinds: dict[str, Kind]
@@ -51,8 +54,8 @@ class Program(NamedTuple):
 class Built(NamedTuple):
     """What an engine makes of a program.
 
-    run: from the values to the outputs by name, or None where the values are not of the program's kinds; it then has
-    written nothing. source: the text it was made from. plan: what it is made of, to be printed.
+    run: from the values to the outputs by name, or None where the values are not of the program's kinds; it
+    then has written nothing. source: the text it was made from. plan: what it is made of, to be printed.
     """
     run: Callable[[Mapping[str, Any]], dict[str, Any] | None]
     source: str
@@ -62,14 +65,15 @@ class Built(NamedTuple):
 class Engine(NamedTuple):
     """What an engine says of itself, before anything of it is imported.
 
-    file: the module that has its build(program) -> Built. wish: (steps, values, inplace) -> (rank, why), how much it wants
-    such a list where nobody asked for an engine: auto takes the highest rank, and `step.why` says why; 0 is a refusal, whose
-    why the engine of rank 1 hands on as its own. after: the engine that it gives way to; "" for the reference, to which
-    the others lead. package, extra: what it needs, and the extra of pip that has it. as_written: it takes the list as it was
-    written, for values of all shapes; its Program has no kinds then. on_device: its `run` takes and gives arrays of another
-    library where they are; the others are given copies on the host. seconds: about what it takes to build a list. The file may
-    have begin(program) besides, for a thread beside the caller: what takes long of `build`, in a way that does not mind that
-    the process ends or forks in the middle; what it returns does the rest.
+    file: the module that has its build(program) -> Built. wish: (steps, values, inplace) -> (rank, why), how
+    much it wants such a list where nobody asked for an engine: auto takes the highest rank, and `step.why`
+    says why; 0 is a refusal, whose why the engine of rank 1 hands on as its own. after: the engine that it
+    gives way to; "" for the reference, to which the others lead. package, extra: what it needs, and the extra
+    of pip that has it. as_written: it takes the list as it was written, for values of all shapes; its Program
+    has no kinds then. on_device: its `run` takes and gives arrays of another library where they are; the
+    others are given copies on the host. seconds: about what it takes to build a list. The file may have
+    begin(program) besides, for a thread beside the caller: what takes long of `build`, in a way that does not
+    mind that the process ends or forks in the middle; what it returns does the rest.
     """
     name: str
     file: str
@@ -93,13 +97,15 @@ class Engine(NamedTuple):
         return lambda: built
 
 
-def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...], inplace: Mapping[str, str]) -> Program:
+def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str, ...],
+               inplace: Mapping[str, str]) -> Program:
     """The program for these values. Raises XManError where the list does not run on them."""
     values = {name: on_host(values[name]) for name in steps.inputs}
     lines, constants = lifted(steps)
     given = steps, lines, values, constants, outputs, inplace
     try:
-        likes = {x: kind[:2] if (kind := kind_of(v)) and kind.array and kind.dtype.kind == "f" else v for x, v in values.items()}
+        likes = {x: kind[:2] if (kind := kind_of(v)) and kind.array and kind.dtype.kind == "f" else v
+                 for x, v in values.items()}
         return made_of(*given, likes, lambda lines, known: examples(lines, values | known, known))
     except TimeoutError:
         raise  # of a clock
@@ -110,14 +116,16 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
 def made_of(steps: WengertList, lines: WengertList, values: Mapping[str, Any], constants: dict[str, Any],
             outputs: tuple[str, ...], inplace: Mapping[str, str], likes: Mapping[str, Any],
             find: Callable[[WengertList, dict[str, Any]], dict[str, Any]]) -> Program:
-    """The program. lines, constants: as `lifted` gives them. likes: as `simplify` takes them. find: the values of lines."""
+    """The program. lines, constants: as `lifted` gives them. likes: as `simplify` takes them.
+    find: the values of lines."""
     keep = dict.fromkeys((*outputs, *inplace.values()))
     wanted = find(lines, constants)
     wanted = {name: kind_of(wanted[name]) for name in keep}
     short, more = lifted(simplify(lines, keep, likes | constants, EXACT + lowered()))
     found = find(short, constants | more)  # with those that a rewrite has written
     if any(not same_but_number(kind_of(found[name]), kind) for name, kind in wanted.items()):
-        short, more, found = lines, {}, find(lines, constants)  # a rewrite has changed a type: a list of many precisions
+        # a rewrite has changed a type: a list of many precisions
+        short, more, found = lines, {}, find(lines, constants)
     kinds = {name: kind for name, x in found.items() if (kind := kind_of(x))}
     others = {x: (type(values[x]), np.shape(values[x])) for x in steps.inputs if x not in kinds}
     known = constants | more
@@ -130,21 +138,25 @@ def made_of(steps: WengertList, lines: WengertList, values: Mapping[str, Any], c
 
 
 def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
-    """The list with a register in the place of each array among its literals that is no key, and these arrays by name."""
+    """The list with a register in the place of each array among its literals that is no key,
+    and these arrays by name."""
     taken, known = {*steps.inputs, *(dst for dst, _, _ in steps)}, {}
     names = (name for k in itertools.count(1) if (name := f"constant{k}") not in taken)
     as_register = lambda a: known.setdefault(id(a), (next(names), a))[0] if isinstance(a, np.ndarray) else a
-    lines = [(dst, op, (*map(as_register, args[:KEYS.get(op, MANY)]), *args[KEYS.get(op, MANY):])) for dst, op, args in steps]
+    lines = [(dst, op, (*map(as_register, args[:KEYS.get(op, MANY)]), *args[KEYS.get(op, MANY):]))
+             for dst, op, args in steps]
     return WengertList(lines), dict(known.values())
 
 
 def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str]) -> WengertList:
-    """The lines with shapes in the place of registers that are read for their shape alone, and without what nobody reads."""
+    """The lines with shapes in the place of registers that are read for their shape alone,
+    and without what nobody reads."""
     lines, wanted = [], set(keep)
     for dst, op, args in reversed(list(steps)):
         if dst in wanted:
             like = args[1] if op in ("reshape", "broadcast") else None
-            if isinstance(like, str) and dst in kinds and args[0] in kinds and kinds[dst].dtype == kinds[args[0]].dtype:
+            if (isinstance(like, str) and dst in kinds and args[0] in kinds
+                and kinds[dst].dtype == kinds[args[0]].dtype):
                 args = (args[0], kinds[dst].shape, *args[2:])
             wanted.update(registers(args))
             lines.append((dst, op, args))
@@ -172,14 +184,15 @@ def on_host(x: Any) -> Any:
 
 
 def taken(name: str, x: Any) -> Any:
-    """An array of another library, by DLPack, as one of NumPy in the same memory; those of JAX, and all else, as they are."""
+    """An array of another library, by DLPack, as one of NumPy in the same memory;
+    those of JAX, and all else, as they are."""
     if not hasattr(x, "__dlpack__") or isinstance(x, np.ndarray) or hasattr(x, "addressable_shards"):
         return x
     try:
         return np.from_dlpack(x)
     except (BufferError, TypeError, RuntimeError, ValueError) as error:
-        raise XManError(f"the value of {name!r} is an array of {type(x).__module__.partition('.')[0]} that NumPy cannot read: "
-                        f"{error}; copy it to the host's memory") from None
+        raise XManError(f"the value of {name!r} is an array of {type(x).__module__.partition('.')[0]} that "
+                        f"NumPy cannot read: {error}; copy it to the host's memory") from None
 
 
 def same_but_number(one: Kind | None, other: Kind | None) -> bool:
@@ -189,7 +202,8 @@ def same_but_number(one: Kind | None, other: Kind | None) -> bool:
 
 def kind_of(x: Any) -> Kind | None:
     """The kind of an array or a number; None for what is neither."""
-    if (type(x) is np.ndarray or issubclass(type(x), np.generic)) and x.dtype.kind in "biuf" and x.dtype.isnative:
+    if ((type(x) is np.ndarray or issubclass(type(x), np.generic)) and x.dtype.kind in "biuf"
+        and x.dtype.isnative):
         return Kind(x.shape, x.dtype, type(x) is np.ndarray)
     return Kind((), np.dtype(type(x)), False) if type(x) in (bool, int, float) else None
 

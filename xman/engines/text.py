@@ -1,7 +1,8 @@
 """What generated programs have in common: their names, their literals, and the guard at their door.
 
-A program is Python text that is executed, so nothing of a list gets into it but names that the list was checked for and
-literals that are written here; whatever is not a plain number or a tuple of such is handed over as an object.
+A program is Python text that is executed, so nothing of a list gets into it but names that the list was
+checked for and literals that are written here; whatever is not a plain number
+or a tuple of such is handed over as an object.
 """
 from __future__ import annotations
 
@@ -57,9 +58,11 @@ class Text:
         return f"{self.object(word, function)}({', '.join(args)})"
 
     def pool(self, space: Callable[[], tuple]) -> tuple[str, str]:
-        """The names of two functions: one takes memory that no run uses now, or a new space(), and one gives it back."""
+        """The names of two functions: one takes memory that no run uses now, or a new space(),
+        and one gives it back."""
         spaces: list[tuple] = []
-        return self.object("taken", lambda: spaces.pop() if spaces else space()), self.object("give_back", spaces.append)
+        return (self.object("taken", lambda: spaces.pop() if spaces else space()),
+                self.object("give_back", spaces.append))
 
     def literal(self, a: Any) -> str:
         """A register's name as it is; a literal as Python that evaluates to it, of the same type."""
@@ -90,7 +93,8 @@ def stands_in_text(a: Any) -> bool:
 
 
 def guard(text: Text, program: Program, lines: Iterable[Line]) -> None:
-    """Lines that take the inputs out of `values`, and return None where one is not of the kind that the program is for.
+    """Lines that take the inputs out of `values`, and return None where one is
+    not of the kind that the program is for.
 
     lines: those of the program as they are computed: a product that is scaled by 0 is not BLAS's.
     """
@@ -106,8 +110,10 @@ def guard(text: Text, program: Program, lines: Iterable[Line]) -> None:
                      f"{x}.dtype != {text.object(kind.dtype.name, kind.dtype)}{order}: return None")
         elif kind:
             convert = text.object("number", numpy_real)
-            text.add(f"if {kind_of_value}({x}) is {real} or {kind_of_value}({x}) is {whole}: {x} = {convert}({x!r}, {x})")
-            text.add(f"if {kind_of_value}({x}) is not {text.object(scalar_type(kind).__name__, scalar_type(kind))}: return None")
+            text.add(f"if {kind_of_value}({x}) is {real} or {kind_of_value}({x}) is {whole}: {x} = "
+                     f"{convert}({x!r}, {x})")
+            text.add(f"if {kind_of_value}({x}) is not "
+                     f"{text.object(scalar_type(kind).__name__, scalar_type(kind))}: return None")
         else:
             shape = text.object("shape", np.shape)
             text.add(f"if {kind_of_value}({x}) is not {text.object('kind', program.others[x][0])} or "

@@ -19,7 +19,8 @@ from .steps import Steps
 def estimator(name: str, mixin: str, own: type) -> type:
     """The class of that name. XManError where scikit-learn is not installed."""
     base = extra("sklearn.base", "sklearn", f"{name}, an estimator of scikit-learn,")
-    return type(name, (getattr(base, mixin), own, base.BaseEstimator), {"__doc__": own.__doc__, "__module__": __package__})
+    return type(name, (getattr(base, mixin), own, base.BaseEstimator),
+                {"__doc__": own.__doc__, "__module__": __package__})
 
 
 class Estimator:
@@ -28,19 +29,23 @@ class Estimator:
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
         """Train on rows X (n, features), dense or sparse, with targets y and weights (n,)."""
         data, weights = self._begun(X, y, sample_weight)
-        settings = {"l1": self.l1, "l2": self.l2, "sample_weight": weights, "engine": self.engine, "progress": self.progress,
+        settings = {"l1": self.l1, "l2": self.l2, "sample_weight": weights, "engine": self.engine,
+                    "progress": self.progress,
                     "epochs": self.epochs}
         if self.optimizer in (*WITH_GRADIENT, *WITH_PRODUCTS):
-            tolerance = (1e-9 if self.optimizer in WITH_PRODUCTS else 1e-4) if self.tolerance is None else self.tolerance
+            tolerance = ((1e-9 if self.optimizer in WITH_PRODUCTS else 1e-4) if self.tolerance is None
+                         else self.tolerance)
             result = minimize(self.model_, data, method=self.optimizer, tolerance=tolerance, **settings)
         else:
-            result = fit(self.model_, data, optimizer=self.optimizer, lr=self.lr, batch_size=self.batch_size, seed=self.seed_,
+            result = fit(self.model_, data, optimizer=self.optimizer, lr=self.lr, batch_size=self.batch_size,
+                         seed=self.seed_,
                          **settings)
         self.parameters_, self.history_, self.reason_ = result.parameters, result.history, result.reason
         self.n_iter_ = len(result.history)
         return self
 
-    def _begun(self, X: Any, y: Any, sample_weight: Any, first: bool = True, **known: Any) -> tuple[tuple, Any]:
+    def _begun(self, X: Any, y: Any, sample_weight: Any, first: bool = True,
+               **known: Any) -> tuple[tuple, Any]:
         """The rows as `fit` takes them, and their weights; first: with a model for them."""
         from sklearn.utils import check_random_state
         from sklearn.utils.validation import _check_sample_weight
@@ -62,14 +67,17 @@ class Estimator:
             except (TypeError, ValueError):
                 takes = {}
             options = {"seed": self.seed_, "dtype": dtype.type, "loss": self.LOSS}
-            made = self.model(features, outputs, **{key: value for key, value in options.items() if key in takes})
+            made = self.model(features, outputs, **{key: value for key, value in options.items()
+                                                    if key in takes})
             if not isinstance(made, XMan):
-                raise XManError(f"model(features, outputs) gave a {type(made).__name__}; it has to be an XMan")
+                raise XManError(f"model(features, outputs) gave a {type(made).__name__}; it has to be an "
+                                "XMan")
             return made
         if isinstance(self.model, str) or not isinstance(self.model, Sequence):
-            raise XManError("model is a tuple of the sizes of hidden layers, an XMan, or a function (features, outputs) -> XMan, "
-                            f"not {self.model!r}")
-        return MLP([features, *self.model, outputs], activation=self.activation, loss=self.LOSS, seed=self.seed_,
+            raise XManError("model is a tuple of the sizes of hidden layers, an XMan, or a function "
+                            f"(features, outputs) -> XMan, not {self.model!r}")
+        return MLP([features, *self.model, outputs], activation=self.activation, loss=self.LOSS,
+                   seed=self.seed_,
                    dtype=dtype.type)
 
     def _step(self, X: Any, y: Any, sample_weight: Any, **known: Any) -> Estimator:
@@ -78,7 +86,8 @@ class Estimator:
         (X, y), weights = self._begun(X, y, sample_weight, first, **known)
         if self.steps_ is None:
             optimizer = "adam" if self.optimizer in (*WITH_GRADIENT, *WITH_PRODUCTS) else self.optimizer
-            self.steps_ = Steps(self.model_, X, y, getattr(self, "parameters_", {}), optimizer, 0.001 if self.lr is None else
+            self.steps_ = Steps(self.model_, X, y, getattr(self, "parameters_", {}), optimizer, 0.001
+                                if self.lr is None else
                                 self.lr, self.seed_, self.engine, l1=self.l1, l2=self.l2)
         self.loss_ = self.steps_.step(X, y, weights)
         self.parameters_ = self.steps_.parameters
@@ -100,30 +109,38 @@ class Estimator:
 ROWS = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "C"}
 ABOUT = """
 
-    model: the sizes of the hidden layers of a perceptron, () for none; an XMan, which `fit` takes; or a function of
-    (features, outputs), and of seed, dtype and loss where it has such arguments, that gives one, as a class of xman.models.
-    activation: of the hidden layers. optimizer: a method of `xman.minimize`, or an optimizer of `fit` with its lr and
-    batch_size; tolerance, of the former, is the largest entry of the gradient at which it ends (None: 1e-4, and 1e-9 of those
-    that take products with the Hessian, to which that is an epoch or two more). epochs: at most.
-    l1, l2, engine, progress: as there. random_state: of the parameters' beginning, the order of rows and what is drawn.
-    Fitted it has model_, parameters_ by name, history_, reason_, n_iter_, n_features_in_ and feature_names_in_.
+    model: the sizes of the hidden layers of a perceptron, () for none; an XMan, which `fit` takes; or a
+    function of (features, outputs), and of seed, dtype and loss where it has such arguments, that gives one,
+    as a class of xman.models. activation: of the hidden layers. optimizer: a method of `xman.minimize`, or an
+    optimizer of `fit` with its lr and batch_size; tolerance, of the former, is the largest entry of the
+    gradient at which it ends (None: 1e-4, and 1e-9 of those that take products with the Hessian, to which
+    that is an epoch or two more). epochs: at most. l1, l2, engine, progress: as there. random_state: of the
+    parameters' beginning, the order of rows and what is drawn. Fitted it has model_, parameters_ by name,
+    history_, reason_, n_iter_, n_features_in_ and feature_names_in_.
 """
 
 
 class Classifier(Estimator):
-    __doc__ = "A classifier: outputs (n, classes) are probabilities; class_weight is a dict by class or 'balanced'." + ABOUT
+    __doc__ = ("A classifier: outputs (n, classes) are probabilities; class_weight is a dict by class or "
+               "'balanced'." + ABOUT)
     LOSS = "softmaxCrossEntropy"
 
-    def __init__(self, model: Sequence[int] | XMan | Callable = (100,), *, activation: str = "relu", optimizer: str = "L-BFGS-B",
-                 lr: float | None = None, batch_size: int | None = None, l1: float | None = None, l2: float | None = 1e-4,
-                 class_weight: Any = None, epochs: int = 200, tolerance: float | None = None, engine: str = "auto",
+    def __init__(self, model: Sequence[int] | XMan | Callable = (100,), *, activation: str = "relu",
+                 optimizer: str = "L-BFGS-B",
+                 lr: float | None = None, batch_size: int | None = None, l1: float | None = None,
+                 l2: float | None = 1e-4,
+                 class_weight: Any = None, epochs: int = 200, tolerance: float | None = None,
+                 engine: str = "auto",
                  random_state: Any = None, progress: bool = False):
-        self.model, self.activation, self.optimizer, self.lr, self.batch_size = model, activation, optimizer, lr, batch_size
-        self.l1, self.l2, self.class_weight, self.epochs, self.tolerance = l1, l2, class_weight, epochs, tolerance
+        self.model, self.activation, self.optimizer, self.lr, self.batch_size = (model, activation, optimizer,
+                                                                                 lr, batch_size)
+        self.l1, self.l2, self.class_weight, self.epochs, self.tolerance = (l1, l2, class_weight, epochs,
+                                                                            tolerance)
         self.engine, self.random_state, self.progress = engine, random_state, progress
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Classifier:
-        """Take one step with these rows, of `optimizer` or else Adam. classes: all there are, at the first call."""
+        """Take one step with these rows, of `optimizer` or else Adam.
+        classes: all there are, at the first call."""
         return self._step(X, y, sample_weight, classes=classes)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -154,15 +171,18 @@ class Classifier(Estimator):
         if first:
             self.classes_ = np.unique(y if classes is None else classes)
         if strange := sorted({*y.tolist()} - {*self.classes_.tolist()}):
-            raise XManError(f"y has the class {strange[0]!r}; the classes are {', '.join(map(str, self.classes_))}")
+            raise XManError(f"y has the class {strange[0]!r}; the classes are "
+                            f"{', '.join(map(str, self.classes_))}")
         return X, np.searchsorted(self.classes_, y)
 
-    def _begun(self, X: Any, y: Any, sample_weight: Any, first: bool = True, **known: Any) -> tuple[tuple, Any]:
+    def _begun(self, X: Any, y: Any, sample_weight: Any, first: bool = True,
+               **known: Any) -> tuple[tuple, Any]:
         from sklearn.utils.class_weight import compute_sample_weight
 
         (X, labels), weights = super()._begun(X, y, sample_weight, first, **known)
         if self.class_weight is not None:
-            weights = compute_sample_weight(self.class_weight, self.classes_[labels]) * (1 if weights is None else weights)
+            weights = compute_sample_weight(self.class_weight, self.classes_[labels]) * (1 if weights is None
+                                                                                         else weights)
         return (X, labels), weights
 
 
@@ -170,11 +190,15 @@ class Regressor(Estimator):
     __doc__ = "A regressor: outputs (n, targets) are fitted to y (n,) or (n, targets)." + ABOUT
     LOSS = "squaredError"
 
-    def __init__(self, model: Sequence[int] | XMan | Callable = (100,), *, activation: str = "relu", optimizer: str = "L-BFGS-B",
-                 lr: float | None = None, batch_size: int | None = None, l1: float | None = None, l2: float | None = 1e-4,
-                 epochs: int = 200, tolerance: float | None = None, engine: str = "auto", random_state: Any = None,
+    def __init__(self, model: Sequence[int] | XMan | Callable = (100,), *, activation: str = "relu",
+                 optimizer: str = "L-BFGS-B",
+                 lr: float | None = None, batch_size: int | None = None, l1: float | None = None,
+                 l2: float | None = 1e-4,
+                 epochs: int = 200, tolerance: float | None = None, engine: str = "auto",
+                 random_state: Any = None,
                  progress: bool = False):
-        self.model, self.activation, self.optimizer, self.lr, self.batch_size = model, activation, optimizer, lr, batch_size
+        self.model, self.activation, self.optimizer, self.lr, self.batch_size = (model, activation, optimizer,
+                                                                                 lr, batch_size)
         self.l1, self.l2, self.epochs, self.tolerance = l1, l2, epochs, tolerance
         self.engine, self.random_state, self.progress = engine, random_state, progress
 

@@ -14,20 +14,24 @@ from ..train.objective import Objective
 class Steps:
     """An optimizer at work: its moments, and the parameters that it has come to.
 
-    model, X, y: as `fit` takes them, with some rows to begin with. start: parameters to begin with, by name, for all or some.
-    lr: the learning rate. The loss is weighted, so that a step takes weights; without, they are 1.
+    model, X, y: as `fit` takes them, with some rows to begin with. start: parameters to begin with, by name,
+    for all or some. lr: the learning rate. The loss is weighted, so that a step takes weights;
+    without, they are 1.
     """
 
-    def __init__(self, model: XMan, X: Any, y: np.ndarray, start: dict[str, np.ndarray], optimizer: Any, lr: float, seed: int,
+    def __init__(self, model: XMan, X: Any, y: np.ndarray, start: dict[str, np.ndarray], optimizer: Any,
+                 lr: float, seed: int,
                  engine: str, **penalties: Any):
         self.objective = Objective(model, (X, y), seed, np.ones(len(y)), **penalties)
         names, inputs = self.objective.names, self.objective.inputs | start
-        self.list = training_list(self.objective.steps, self.objective.loss, names, optimizer, running=self.objective.running)
+        self.list = training_list(self.objective.steps, self.objective.loss, names, optimizer,
+                                  running=self.objective.running)
         self.values = {x: inputs[x] for x in self.list.steps.inputs if x in inputs}
         self.values |= {moment: np.zeros_like(inputs[w]) for moment, w in self.list.moments.items()}
         self.number = min((np.asarray(inputs[w]).dtype for w in names), key=lambda dtype: dtype.itemsize).type
         self.lr, self.t = self.number(lr), 0
-        self.program = Compiled(self.list.steps, [self.objective.loss, *self.list.inplace.values()], engine, None, adapts=False)
+        self.program = Compiled(self.list.steps, [self.objective.loss, *self.list.inplace.values()], engine,
+                                None, adapts=False)
 
     def step(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
         """Take one step with these rows; the loss before it."""

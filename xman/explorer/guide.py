@@ -1,4 +1,5 @@
-"""The guided examples: the list of each, where it stands in the documents, and their words for what is seen."""
+"""The guided examples: the list of each, where it stands in the documents,
+and their words for what is seen."""
 from __future__ import annotations
 
 import functools
@@ -56,7 +57,8 @@ loss = mean(z4)"""
 
 
 class Guided(NamedTuple):
-    """One example: its list, the register that is differentiated, values of its inputs, and what is said of it."""
+    """One example: its list, the register that is differentiated, values of its inputs,
+    and what is said of it."""
     title: str
     source: str
     steps: Steps
@@ -74,43 +76,49 @@ def guide() -> tuple[Guided, ...]:
     return (
         Guided("The triangle", "Cohen, Automatic Reverse-Mode Differentiation, §1.6",
                WengertList.from_text(TRIANGLE), "area", {"h": 3.0, "w": 6.0},
-               ("The area of a triangle is half its height times its width. xman compiles area = f.half(h*w) to two "
-                "lines.",
-                "Step forward: two values appear. Step on: area starts with the delta 1, sends half of it to z1, and "
-                "z1 sends to each factor its delta times the other factor. Nothing meets, so there is no +=."),
+               ("The area of a triangle is half its height times its width. xman compiles area = f.half(h*w) "
+                "to two lines.",
+                "Step forward: two values appear. Step on: area starts with the delta 1, sends half of it to "
+                "z1, and z1 sends to each factor its delta times the other factor. Nothing meets, so there "
+                "is no +=."),
                ("Wengert list", "register", "delta, δx", "forward pass, backward pass"), "h w"),
-        Guided("h(x, y) = (x + 4y)·((x + y)·y)", "Reps, Automatic Differentiation and Backpropagation, (3), Figs. 2, 3",
+        Guided("h(x, y) = (x + 4y)·((x + y)·y)", "Reps, Automatic Differentiation and Backpropagation, (3), "
+                                                 "Figs. 2, 3",
                WengertList.from_text(REPS_3), "h", {"x": 3.0, "y": 5.0},
                ("At x = 3 and y = 5, h is 23·40 = 920. Three paths lead from y to h, two from x.",
-                "Watch δy: three edges leave y, and along each comes one contribution. The first is there with =, the "
-                "others meet it with +=: 23·8 from z4, then 23·5 from z3, then 40·4 from z1. Together 459."),
+                "Watch δy: three edges leave y, and along each comes one contribution. The first is there "
+                "with =, the others meet it with +=: 23·8 from z4, then 23·5 from z3, then 40·4 from z1. "
+                "Together 459."),
                ("edge label", "path, extend, combine", "delta, δx"), "", {"h": "(3)"}),
         Guided("f = x1·x2 + exp(x1·x2) − sin(x2)", "Bishop, Deep Learning, (8.49), Fig. 8.4",
                WengertList.from_text(BISHOP_8_49), "v7", {"x1": 1.0, "x2": 2.0},
-               ("Bishop's evaluation trace, (8.50) to (8.56): each line is a primal variable. Choose the forward mode "
-                "for its tangents v̇, (8.58) to (8.64), and the reverse mode for its adjoints v̄, (8.70) to (8.76).",
-                "The print has two slips. (8.75) says v̄2·v1 where v̄3·v1 is meant: step to the line of v3 and see. "
-                "And the derivative is v̇7, not the v̇5 that stands at the end of §8.2.1."),
+               ("Bishop's evaluation trace, (8.50) to (8.56): each line is a primal variable. Choose the "
+                "forward mode for its tangents v̇, (8.58) to (8.64), and the reverse mode for its adjoints "
+                "v̄, (8.70) to (8.76).",
+                "The print has two slips. (8.75) says v̄2·v1 where v̄3·v1 is meant: step to the line of v3 "
+                "and see. And the derivative is v̇7, not the v̇5 that stands at the end of §8.2.1."),
                ("primal", "tangent, v̇", "adjoint, v̄"), "",
                {f"v{k}": f"({8.49 + k / 100:.2f}), v̇ ({8.57 + k / 100:.2f}), v̄ ({8.77 - k / 100:.2f})"
                 for k in range(1, 8)}),
         Guided("y = [sin(x1/x2) + x1/x2 − exp x2]·[x1/x2 − exp x2]",
                "Adams, Computing Gradients with Backpropagation, (17)",
                WengertList.from_text(ADAMS_17), "y", {"x1": 1.5, "x2": 0.5},
-               ("The execution trace at x1 = 1.5, x2 = 0.5: y is 2.0166 (the notes print 2.0167, from rounded factors), "
-                "and its gradient is (3.0118, −13.7239).",
-                "The backward pass is (36), v̄i = Σ v̄j ∂vj/∂vi over the children j of i. Watch v̄4 and v̄1, which have "
-                "two each. In forward mode by x1 the tangents are (19) and those that follow."),
+               ("The execution trace at x1 = 1.5, x2 = 0.5: y is 2.0166 (the notes print 2.0167, from "
+                "rounded factors), and its gradient is (3.0118, −13.7239).",
+                "The backward pass is (36), v̄i = Σ v̄j ∂vj/∂vi over the children j of i. Watch v̄4 and v̄1, "
+                "which have two each. In forward mode by x1 the tangents are (19) and those that follow."),
                ("adjoint, v̄", "tangent, v̇", "Wengert list"), "", {"y": "(17)", "va": "(18)", "vb": "(20)"}),
         Guided("The perceptron", "Cohen §1.2; Bishop §8.1; Ong and Deisenroth",
                WengertList.from_text(PERCEPTRON), "loss",
-               {"X": np.array([[0.5, -1.0], [1.5, 2.0], [-1.0, 0.5]]), "y": np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]),
+               {"X": np.array([[0.5, -1.0], [1.5, 2.0], [-1.0, 0.5]]),
+                "y": np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]),
                 "W1": np.array([[1.0, -0.5, 0.2], [0.3, 0.8, -1.0]]), "b1": np.array([[0.1, 0.0, 0.5]]),
                 "W2": np.array([[0.7, -0.3], [-0.2, 0.9], [0.4, 0.1]]), "b2": np.array([[0.0, 0.1]])},
-               ("One hidden layer on three rows of two numbers. Registers are matrices here, and pictures stand for "
-                "them: blue is below 0, orange above.",
-                "The rule of a product is δW += aᵀ @ δz and δa += δz @ Wᵀ. Where a bias was added to every row, its "
-                "delta is summed over the rows. relu passes a delta on where its argument was positive."),
+               ("One hidden layer on three rows of two numbers. Registers are matrices here, and pictures "
+                "stand for them: blue is below 0, orange above.",
+                "The rule of a product is δW += aᵀ @ δz and δa += δz @ Wᵀ. Where a bias was added to every "
+                "row, its delta is summed over the rows. relu passes a delta on where its argument was "
+                "positive."),
                ("forward pass, backward pass", "delta, δx"), "W1 b1 W2 b2"),
         lstm())
 
@@ -120,9 +128,13 @@ def lstm() -> Guided:
     model, rng = LSTM(3, 2, 2, steps=2, seed=1, dtype=np.float64), np.random.default_rng(8)
     started = model.inputDict()
     drawn = {x: rng.uniform(-1, 1, np.shape(v)) for x, v in started.items() if x[0] in "WU"}
-    return Guided("The LSTM", "the course's recurrent network, two steps of it", model.operationSequence(model.loss), "loss",
-                  {**started, **drawn, "X1": np.eye(3)[[0]], "X2": np.eye(3)[[2]], "y": np.array([[0.0, 1.0]])},
-                  ("The same four products and the same gates at each step, with the same parameters: so each parameter "
-                   "has two users, and its delta is the sum of what both steps send.",
-                   "c1, the cell, is what carries over: watch how δc1 comes from the second step's forget gate and from h1."),
-                  ("gate", "path, extend, combine", "delta, δx"), " ".join(x for x in started if x not in ("h0", "c0")))
+    return Guided("The LSTM", "the course's recurrent network, two steps of it",
+                  model.operationSequence(model.loss), "loss",
+                  {**started, **drawn, "X1": np.eye(3)[[0]], "X2": np.eye(3)[[2]],
+                   "y": np.array([[0.0, 1.0]])},
+                  ("The same four products and the same gates at each step, with the same parameters: so "
+                   "each parameter has two users, and its delta is the sum of what both steps send.",
+                   "c1, the cell, is what carries over: watch how δc1 comes from the second step's forget "
+                   "gate and from h1."),
+                  ("gate", "path, extend, combine", "delta, δx"),
+                  " ".join(x for x in started if x not in ("h0", "c0")))

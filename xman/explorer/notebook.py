@@ -18,10 +18,13 @@ ROWS = 200  # of a list in a notebook; its explorer has all
 
 def list_in_html(steps: WengertList) -> str:
     """The lines in columns, an operator's meaning where the pointer rests on it."""
-    rows = [f'<tr><td style="text-align:right;opacity:.6">{k}</td><td style="text-align:left"><b>{escape(dst)}</b> =</td>'
-            f'<td style="text-align:left" title="{escape(said(ops.G.get(op)))}">{escape(op)}('
-            f'{escape(", ".join(a if isinstance(a, str) else literal_text(a) for a in args))})</td></tr>'
-            for k, (dst, op, args) in enumerate(steps[:ROWS], 1)]
+    rows = []
+    for k, (dst, op, args) in enumerate(steps[:ROWS], 1):
+        given = ", ".join(a if isinstance(a, str) else literal_text(a) for a in args)
+        rows.append(f'<tr><td style="text-align:right;opacity:.6">{k}</td>'
+                    f'<td style="text-align:left"><b>{escape(dst)}</b> =</td>'
+                    f'<td style="text-align:left" title="{escape(said(ops.G.get(op)))}">'
+                    f'{escape(op)}({escape(given)})</td></tr>')
     rest = f"<p>… and {len(steps) - ROWS:,} lines more</p>" if len(steps) > ROWS else ""
     return f'<table style="font-family:monospace">{"".join(rows)}</table>{rest}{behind_a_click(steps)}'
 
@@ -29,7 +32,8 @@ def list_in_html(steps: WengertList) -> str:
 def model_in_html(model: XMan) -> str:
     """The registers of a model, with their roles and the shapes of their values."""
     cell = lambda text: f'<td style="text-align:left">{escape(text)}</td>'
-    rows = [f"<tr>{cell(name)}{cell(r.role)}{cell('' if r.default is None else str(np.shape(r.default)))}</tr>"
+    rows = [
+        f"<tr>{cell(name)}{cell(r.role)}{cell('' if r.default is None else str(np.shape(r.default)))}</tr>"
             for name, r in model.namedRegisterItems()]
     return (f"<p>{escape(type(model).__name__)}: {len(rows)} registers</p>"
             f'<table style="font-family:monospace">{"".join(rows)}</table>{behind_a_click(model)}')

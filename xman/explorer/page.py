@@ -31,7 +31,8 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inli
 
 
 class Page:
-    """A page of the explorer, as `explore` makes it: save(path) writes it, str(page) is its text. Notebooks show it."""
+    """A page of the explorer, as `explore` makes it: save(path) writes it, str(page) is its text.
+    Notebooks show it."""
 
     def __init__(self, title: str, text: str):
         self.title, self._text = title, text
@@ -49,14 +50,16 @@ class Page:
         return Path(path)
 
     def _repr_html_(self) -> str:
-        frame = 'style="width:100%;height:46em;border:1px solid #8888" sandbox="allow-scripts allow-downloads"'
+        frame = ('style="width:100%;height:46em;border:1px solid #8888" sandbox="allow-scripts '
+                 'allow-downloads"')
         return f'<iframe title="{escape(self.title)}" {frame} srcdoc="{escape(self._text)}"></iframe>'
 
     def __repr__(self) -> str:
         return f"<page of the explorer, {self.title}, {len(self._text):,} characters: save(path)>"
 
 
-def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None, values: Mapping[str, Any] | None = None,
+def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None,
+            values: Mapping[str, Any] | None = None,
             title: str | None = None, guided: bool = True) -> Page:
     """A page on which a list, its values and its derivatives are stepped through, edited and looked into.
 
@@ -64,22 +67,25 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None, value
         xman.explore(steps, values={"x1": 3.0, "x2": 7.0})
         model.explore(X=rows, y=labels)
 
-    what: a function of numbers and arrays, at `examples`; a model; or a list. of: the register that is differentiated,
-    the last line's or a model's loss where it is not said. values: inputs by name; those that are lacking are asked for
-    on the page. guided: with the guided examples, and all operators for lists that are typed. The page is one file without
-    anything from a network; operators that it has no evaluator for show the values that Python computed. Raises XManError
-    as `trace`, `eval` and `backprop` do, and for more than two million entries.
+    what: a function of numbers and arrays, at `examples`; a model; or a list. of: the register that is
+    differentiated, the last line's or a model's loss where it is not said. values: inputs by name; those that
+    are lacking are asked for on the page. guided: with the guided examples, and all operators for lists that
+    are typed. The page is one file without anything from a network; operators that it has no evaluator for
+    show the values that Python computed. Raises XManError as `trace`, `eval` and `backprop` do,
+    and for more than two million entries.
     """
     roles: dict[str, str] = {}
     known = dict(values or {})
     if isinstance(what, XMan):
         if examples:
-            raise XManError("the values of a model's inputs go by name, as in model.explore(X=rows, y=labels)")
+            raise XManError("the values of a model's inputs go by name, as in model.explore(X=rows, "
+                            "y=labels)")
         steps, known, roles = of_model(what, of, known)
         title, of = title or type(what).__name__, None
     elif isinstance(what, (list, tuple)):
         if examples:
-            raise XManError("the values of a list's inputs go by name, as in explore(steps, values={'x': 3.0})")
+            raise XManError("the values of a list's inputs go by name, as in explore(steps, values={'x': "
+                            "3.0})")
         steps = checked_list(what, ops.G)
     elif callable(what):
         steps = trace(what, *examples)
@@ -93,7 +99,8 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None, value
     return page_of([document(steps, of, known, roles, title or of)], guided)
 
 
-def of_model(model: XMan, of: Any, values: Mapping[str, Any]) -> tuple[WengertList, dict[str, Any], dict[str, str]]:
+def of_model(model: XMan, of: Any,
+             values: Mapping[str, Any]) -> tuple[WengertList, dict[str, Any], dict[str, str]]:
     """(the list of a model's register, the values of its inputs, the role of each)."""
     found = dict(model.setup().namedRegisterItems())
     register = of if isinstance(of, Register) else found.get(of or "loss")
@@ -117,13 +124,15 @@ def inputs_traced(fn: Callable, examples: tuple) -> dict[str, Any]:
 
 def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapping[str, str], title: str,
              **more: Any) -> dict[str, Any]:
-    """All that the page has to know of a list: its lines, its inputs, and what the page does not compute by itself."""
+    """All that the page has to know of a list: its lines, its inputs,
+    and what the page does not compute by itself."""
     for name in values:
         known_registers(steps, [name], "values")
     given = {x: values[x] for x in steps.inputs if values.get(x) is not None}
     for name, x in given.items():
         if np.asarray(x).dtype.kind not in "biuf" or hasattr(x, "tocsr"):
-            raise XManError(f"{name} is a {type(x).__name__}, and the page shows numbers and arrays of numbers")
+            raise XManError(f"{name} is a {type(x).__name__}, and the page shows numbers and arrays of "
+                            "numbers")
     if (entries := sum(np.size(x) for x in given.values())) > ENTRIES:
         raise XManError(f"the inputs have {entries:,} entries, and a page takes {ENTRIES:,}; give fewer rows")
     foreign = [line for line in steps if line[1] not in ON_THE_PAGE]
@@ -135,9 +144,12 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
         if varies(found[of]):
             computed["adjoints"] = packed_all(backprop(steps, found, **{of: 1.0}))
         if moving:
-            computed["tangents"] = {x: packed_all(forward(steps, found, {x: one})) for x, one in moving.items()}
-    plain = [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]] for dst, op, args in steps]
-    inputs = {x: {"role": roles.get(x, "input"), "value": packed(given[x]) if x in given else None} for x in steps.inputs}
+            computed["tangents"] = {x: packed_all(forward(steps, found, {x: one}))
+                                    for x, one in moving.items()}
+    plain = [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]]
+             for dst, op, args in steps]
+    inputs = {x: {"role": roles.get(x, "input"), "value": packed(given[x]) if x in given else None}
+              for x in steps.inputs}
     return {"title": title, "lines": plain, "of": of, "computed": computed, "inputs": inputs, **more}
 
 
@@ -149,15 +161,19 @@ def packed(x: Any) -> dict[str, Any]:
     """An array as its shape, its kind, and its entries in float64, in base 64."""
     x = np.asarray(x, float if type(x) is int else None)  # as eval takes it
     kind = {"b": "b", "i": "i", "u": "i"}.get(x.dtype.kind, "f")
-    return {"s": list(x.shape), "k": kind, "b": base64.b64encode(np.ascontiguousarray(x, "<f8").tobytes()).decode()}
+    return {"s": list(x.shape), "k": kind,
+            "b": base64.b64encode(np.ascontiguousarray(x, "<f8").tobytes()).decode()}
 
 
 def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     """The page of these lists, and of the guided examples behind them."""
-    examples = [document(checked_list(own.steps), own.of, own.values, dict.fromkeys(own.parameters.split(), "parameter"),
+    examples = [document(checked_list(own.steps), own.of, own.values,
+                         dict.fromkeys(own.parameters.split(), "parameter"),
                          own.title, source=own.source, text=own.text, equations=own.equations,
-                         words={word: WORDS[word] for word in own.words}) for own in (guide() if guided else ())]
-    every = [line for found in (*documents, *examples) for line in WengertList.from_json(json.dumps(found["lines"]))]
+                         words={word: WORDS[word] for word in own.words})
+                for own in (guide() if guided else ())]
+    every = [line for found in (*documents, *examples)
+             for line in WengertList.from_json(json.dumps(found["lines"]))]
     data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(every, guided),
                        "operators": signatures()}, allow_nan=False, separators=(",", ":"))
     style, *scripts = (HERE.joinpath(name).read_text("utf-8")
@@ -165,8 +181,8 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     title = documents[0]["title"]
     text = ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<title>{escape(title)} · xman explorer</title>\n'
-            f'<style>\n{style}</style></head>\n'
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<title>{escape(title)} · xman '
+            f'explorer</title>\n<style>\n{style}</style></head>\n'
             '<body><noscript>This page computes in JavaScript, which is switched off.</noscript>\n'
             f'<script type="application/json" id="data">{in_script(data)}</script>\n'
             + "".join(f"<script>\n{script}</script>\n" for script in scripts) + "</body></html>\n")
@@ -179,9 +195,11 @@ def in_script(data: str) -> str:
 
 
 def signatures() -> dict[str, list]:
-    """Of each operator the least and the greatest number of arguments, and the first sentence of its docstring."""
+    """Of each operator the least and the greatest number of arguments,
+    and the first sentence of its docstring."""
     from ops.facts import arity
-    return {op: [*map(int, arity(ops.G[op])), said(value) if op in ops.OURS else ""] for op, value in ops.G.items()}
+    return {op: [*map(int, arity(ops.G[op])), said(value) if op in ops.OURS else ""]
+            for op, value in ops.G.items()}
 
 
 def said(value: Any) -> str:

@@ -1,4 +1,5 @@
-"""Operators' rules as data: the lines that a rule of ops.DG or ops.TG writes, so that a page needs no rules of its own."""
+"""Operators' rules as data: the lines that a rule of ops.DG or ops.TG writes,
+so that a page needs no rules of its own."""
 from __future__ import annotations
 
 import functools
@@ -33,9 +34,11 @@ TYPED = {**dict.fromkeys(("sum", "mean", "max", "min", "softmax", "cumsum"), AXE
 
 
 def rules_for(steps: Iterable[Line], typed: bool) -> list[dict[str, Any]]:
-    """What the page has to know of the operators of steps and, for lists that a reader types, of all that it can evaluate."""
+    """What the page has to know of the operators of steps and, for lists that a reader types,
+    of all that it can evaluate."""
     plain = ON_THE_PAGE if typed else {op for _, op, _ in steps} & ON_THE_PAGE
-    cases = [(op, case) for op in sorted(plain) for case in (("_",) * arity(ops.G[op])[0], *TYPED.get(op, ()))]
+    cases = [(op, case) for op in sorted(plain)
+             for case in (("_",) * arity(ops.G[op])[0], *TYPED.get(op, ()))]
     cases += [(op, tuple("_" if isinstance(a, str) else a for a in args)) for _, op, args in steps]
     found = {json.dumps([op, [json_literal(a) for a in case]]): (op, case) for op, case in cases}
     return [known for key, case in found.items() if (known := written_rules(key, *case))]
@@ -44,12 +47,14 @@ def rules_for(steps: Iterable[Line], typed: bool) -> list[dict[str, Any]]:
 def all_on_the_page(steps: Sequence[Line]) -> bool:
     """Whether the page computes all values and all derivatives of steps by itself."""
     known, plain = rules_for(steps, False), {op for _, op, _ in steps}
-    used = {op for rule in known for part in (*rule["adjoint"], *rule["tangent"]) if part for _, op, _ in part["lines"]}
+    used = {op for rule in known for part in (*rule["adjoint"], *rule["tangent"]) if part
+            for _, op, _ in part["lines"]}
     return used | plain <= ON_THE_PAGE and plain <= {rule["op"] for rule in known}
 
 
 def rules_of(key: str, op: str, case: tuple) -> dict[str, Any] | None:
-    """The rules of one operator at one pattern of literals, None where they cannot be written; key tells 2 from 2.0."""
+    """The rules of one operator at one pattern of literals, None where they cannot be written;
+    key tells 2 from 2.0."""
     args = [f"x{i}" if isinstance(a, str) else a for i, a in enumerate(case)]
     try:
         adjoint, tangent = ([written_part(rule, args) if rule and isinstance(a, str) else None
@@ -76,19 +81,22 @@ def written_rules(key: str, op: str, case: tuple) -> dict[str, Any] | None:
 
 
 def written_part(rule: Any, args: Sequence[Any]) -> dict[str, Any]:
-    """What a rule sends to one argument: lines over d, out and x0, x1, …, the register or number that it is, and a formula."""
+    """What a rule sends to one argument: lines over d, out and x0, x1, …, the register or number that it is,
+    and a formula."""
     writer = ListWriter()
     symbols = {name: Symbol(writer, name) for name in ("d", "out", *(a for a in args if isinstance(a, str)))}
     sent = rule(symbols["d"], symbols["out"], *(symbols[a] if isinstance(a, str) else a for a in args))
     lines = [line for line, _ in writer.named(symbols)]
     end = sent.name if isinstance(sent, Symbol) else float(sent)
     lines = needed(lines, [end])
-    return {"lines": [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in own]] for dst, op, own in lines],
+    return {"lines": [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in own]]
+                      for dst, op, own in lines],
             "end": end, "text": legible(lines, end)}
 
 
 def legible(lines: Sequence[Line], end: Any) -> str:
-    """The formula of what is sent, without what only makes shapes agree; "" where it is too long to be read."""
+    """The formula of what is sent, without what only makes shapes agree;
+    "" where it is too long to be read."""
     if not lines:
         return str(end)
     try:

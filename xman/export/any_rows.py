@@ -11,12 +11,14 @@ from ..wengert import Line
 
 
 def general(read: list[Any], sizes: list[int]) -> list[Line]:
-    """The lines for any number of rows n. What differs between those for three is a shape, for which a register has it or −1
-    stands, or a number a·n + b, which is counted. XManError for the line of anything else."""
+    """The lines for any number of rows n. What differs between those for three is a shape, for which a
+    register has it or −1 stands, or a number a·n + b, which is counted.
+    XManError for the line of anything else."""
     one, lines, seen = read[0], [], list(read[0].known_inputs)
     fresh = (name for k in itertools.count(1) if (name := f"rows{k}") not in one.shapes)
     rows = next((x, k) for x in seen for k, n in enumerate(one.shapes[x]) if n != read[1].shapes[x][k])
-    for (dst, op, args), *others in itertools.zip_longest(*(each.lines for each in read), fillvalue=("", "", ())):
+    for (dst, op, args), *others in itertools.zip_longest(*(each.lines for each in read),
+                                                          fillvalue=("", "", ())):
         if any(op != other[1] or len(args) != len(other[2]) for other in others):
             raise only_one_number(dst)
         found = []
@@ -44,8 +46,10 @@ def shape(op: str, several: tuple, like: str | None) -> Any:
     return like
 
 
-def counted(several: tuple, sizes: list[int], rows: tuple, dtype: np.dtype, fresh: Any, lines: list[Line]) -> str | None:
-    """The register in the place of a number, whose lines are written; None where it is not a·n + b of whole numbers."""
+def counted(several: tuple, sizes: list[int], rows: tuple, dtype: np.dtype, fresh: Any,
+            lines: list[Line]) -> str | None:
+    """The register in the place of a number, whose lines are written;
+    None where it is not a·n + b of whole numbers."""
     if not all(isinstance(b, (int, float)) for b in several):
         return None
     a = (several[1] - several[0]) / (sizes[1] - sizes[0])
@@ -66,5 +70,5 @@ def equal(a: Any, b: Any) -> bool:
 
 
 def only_one_number(dst: str) -> XManError:
-    return XManError(f"{dst} depends on the number of rows in a way that a list cannot say; read the model for one number of "
-                     "rows, with sizes={…: 32}")
+    return XManError(f"{dst} depends on the number of rows in a way that a list cannot say; read the model "
+                     "for one number of rows, with sizes={…: 32}")

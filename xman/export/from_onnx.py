@@ -1,7 +1,8 @@
-"""From an ONNX file to a list: each node a formula of the language on symbols that know an example of their value.
+"""From an ONNX file to a list: each node a formula of the language on
+symbols that know an example of their value.
 
-What the file computes from shapes is computed here. A file for any number of rows is read for three of them: where the lists
-differ there is a number of rows, which the list takes from its inputs again.
+What the file computes from shapes is computed here. A file for any number of rows is read for three of them:
+where the lists differ there is a number of rows, which the list takes from its inputs again.
 """
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ CHANGED = {"Softmax", "LogSoftmax"}  # in what they mean; others take other argu
 
 
 class Imported(NamedTuple):
-    """A list that was read from a file, the values that the file has for it, and the registers that the file gives."""
+    """A list that was read from a file, the values that the file has for it,
+    and the registers that the file gives."""
     steps: WengertList
     values: dict[str, np.ndarray]
     outputs: tuple[str, ...]
@@ -53,8 +55,10 @@ class Example(Symbol):
     dtype = property(lambda self: np.asarray(self.value).dtype)
 
     def record(self, op, args):
-        joined = args if op in ELEMENTWISE or compares(op) else ()  # a number takes the precision of the others
-        plain = {np.dtype(float), np.dtype(int), np.dtype(bool), *(a.dtype for a in joined if isinstance(a, Example))}
+        # a number takes the precision of the others
+        joined = args if op in ELEMENTWISE or compares(op) else ()
+        plain = {np.dtype(float), np.dtype(int), np.dtype(bool),
+                 *(a.dtype for a in joined if isinstance(a, Example))}
         args = [a.item() if type(a) is np.ndarray and not a.ndim and a.dtype in plain else a for a in args]
         examples = [a.value if isinstance(a, Example) else a for a in args]
         within_bounds(result_shape(op, examples))
@@ -71,7 +75,8 @@ class NodeLines(ListWriter):
 
     def line(self, op: str, args: Iterable[Any], value: Any, name: str | None = None) -> Example:
         out = Example(self, name, value)
-        self.lines.append(WrittenLine(out, op, tuple(a if isinstance(a, Example) else as_arg(a, op) for a in args), None))
+        self.lines.append(WrittenLine(out, op, tuple(a if isinstance(a, Example) else as_arg(a, op)
+                                                     for a in args), None))
         return out
 
 
@@ -94,15 +99,17 @@ def result_shape(op: str, args: list) -> tuple[int, ...]:
 
 @np.errstate(all="ignore")
 def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None = None) -> Imported:
-    """The list of a model of ONNX, as (steps, values, outputs): values has its weights, the inputs are the list's other inputs.
+    """The list of a model of ONNX, as (steps, values, outputs): values has its weights,
+    the inputs are the list's other inputs.
 
         >>> steps, values, outputs = from_onnx("model.onnx")
         >>> eval(steps, {**values, "X": X})[outputs[0]]
 
-    source: a file, its bytes, or a ModelProto. sizes: a number for each length that the model leaves open, by name; one that is
-    not said stays open, the number of rows. Registers are called as in the file where that is an identifier. Nothing in the
-    file is executed. Raises XManError with the node for an operator that is not known, for subgraphs and data in other files,
-    for a file that is damaged, and for arrays of more than 2²⁷ entries.
+    source: a file, its bytes, or a ModelProto. sizes: a number for each length that the model leaves open, by
+    name; one that is not said stays open, the number of rows. Registers are called as in the file where that
+    is an identifier. Nothing in the file is executed. Raises XManError with the node for an operator that is
+    not known, for subgraphs and data in other files, for a file that is damaged,
+    and for arrays of more than 2²⁷ entries.
     """
     onnx = extra("onnx", "onnx", "reading ONNX")
     graph = opened(onnx, source)
@@ -112,11 +119,12 @@ def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None 
                             if not d.HasField("dim_value"))
     free = [name for name in lengths if name not in given]
     if len(free) > 1:
-        raise XManError(f"the model leaves {len(free)} lengths open, {', '.join(free)}: say all but one of them, as in "
-                        f"sizes={{{free[1]!r}: 10}}")
+        raise XManError(f"the model leaves {len(free)} lengths open, {', '.join(free)}: say all but one of "
+                        f"them, as in sizes={{{free[1]!r}: 10}}")
     tried = free_sizes(graph) if free else [0]
     read = [Reading(onnx, graph, {**given, **dict.fromkeys(free, n)}, bool(free)) for n in tried]
-    return read[0].imported(needed(WengertList(general(read, tried) if free else read[0].lines), read[0].results))
+    return read[0].imported(needed(WengertList(general(read, tried) if free else read[0].lines),
+                                   read[0].results))
 
 
 def opened(onnx: Any, source: Any) -> Any:
@@ -134,8 +142,8 @@ def opened(onnx: Any, source: Any) -> Any:
         raise XManError("the model has its arrays in other files, which are not opened; save it as one file")
     version = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
     if version < 13 and any(node.op_type in CHANGED or version < 7 for node in model.graph.node):
-        raise XManError(f"the model is of opset {version}, and {', '.join(sorted(CHANGED))} have changed since; "
-                        "onnx.version_converter makes it one of opset 13")
+        raise XManError(f"the model is of opset {version}, and {', '.join(sorted(CHANGED))} have changed "
+                        "since; onnx.version_converter makes it one of opset 13")
     return model.graph
 
 
@@ -147,7 +155,8 @@ def graph_inputs(graph: Any) -> list:
 
 def free_sizes(graph: Any) -> list[int]:
     """Three lengths that nothing else in the file has."""
-    shapes = [*([d.dim_value for d in x.type.tensor_type.shape.dim] for x in graph.input), *(t.dims for t in graph.initializer)]
+    shapes = [*([d.dim_value for d in x.type.tensor_type.shape.dim] for x in graph.input),
+              *(t.dims for t in graph.initializer)]
     taken = {n for shape in shapes for n in shape}
     return [n for n in range(11, 11 + len(taken) + 3) if n not in taken][:3]
 
@@ -172,7 +181,8 @@ class Reading:
             if not kind.elem_type or kind.elem_type == onnx.TensorProto.STRING:
                 raise XManError(f"the input {x.name!r} is no array of numbers")
             dtype = numeric(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type))
-            shape = tuple(d.dim_value if d.HasField("dim_value") else int(sizes[d.dim_param or f"an axis of {x.name}"])
+            shape = tuple(d.dim_value if d.HasField("dim_value")
+                          else int(sizes[d.dim_param or f"an axis of {x.name}"])
                           for d in kind.shape.dim)
             within_bounds(shape)
             self.known[x.name] = self.register(x.name, np.zeros(shape, dtype))
@@ -181,7 +191,8 @@ class Reading:
             self.follow(onnx, node)
         self.results = [self.result(out.name) for out in graph.output]
         self.lines = [line for line, _ in self.writer.named(self.taken)]
-        registers = [*filter(lambda a: isinstance(a, Example), self.known.values()), *(line.out for line in self.writer.lines)]
+        registers = [*filter(lambda a: isinstance(a, Example), self.known.values()),
+                     *(line.out for line in self.writer.lines)]
         self.shapes = {a.name: a.shape for a in registers}
         self.dtypes = {a.name: a.dtype for a in registers}
 
@@ -209,7 +220,8 @@ class Reading:
         before = len(self.writer.lines)
         folded = [self.known[x].size for x in node.input if isinstance(self.known.get(x), np.ndarray)]
         if node.op_type != "Concat" and math.prod(folded) > MOST:
-            raise XManError(f"{where}: it combines constants of {' and '.join(map(str, folded))} entries; they are too many")
+            raise XManError(f"{where}: it combines constants of {' and '.join(map(str, folded))} entries; "
+                            "they are too many")
         try:
             named = {a.name: attribute_value(onnx, a) for a in node.attribute}
             if node.op_type in ("Split", "TopK"):
@@ -217,12 +229,14 @@ class Reading:
             args = [self.known[x] for x in node.input]
             real = self.free and node.op_type == "Cast" and named["to"].kind == "f"
             if real and type(args[0]) is np.ndarray and not args[0].ndim:
-                args[0] = self.writer.line("alias", [args[0].item()], args[0])  # a number of rows, perhaps: it stays in the list
+                # a number of rows, perhaps: it stays in the list
+                args[0] = self.writer.line("alias", [args[0].item()], args[0])
             results = READ[node.op_type](*args, **named)
         except XManError as error:
             raise XManError(f"{where}: {error}") from None
         except Exception as error:  # whatever it is, the node is not what its operator takes
-            raise XManError(f"{where} cannot be read: {type(error).__name__}, {shortened(str(error))}") from error
+            raise XManError(f"{where} cannot be read: {type(error).__name__}, "
+                            f"{shortened(str(error))}") from error
         results = results if isinstance(results, list) else [results]
         if len(results) < sum(map(bool, node.output)):
             raise XManError(f"{where}: of its results the first {len(results)} are read")
@@ -241,7 +255,8 @@ class Reading:
 
     def imported(self, lines: list[Line]) -> Imported:
         steps = WengertList(lines)
-        return Imported(steps, {x: self.values[x] for x in steps.inputs if x in self.values}, tuple(self.results))
+        return Imported(steps, {x: self.values[x] for x in steps.inputs if x in self.values},
+                        tuple(self.results))
 
 
 def array(onnx: Any, tensor: Any) -> np.ndarray:

@@ -1,4 +1,5 @@
-"""The operators of ONNX that are read, each as a formula in the language: of arrays known to the file it is computed at once."""
+"""The operators of ONNX that are read, each as a formula in the language: of
+arrays known to the file it is computed at once."""
 from __future__ import annotations
 
 import functools
@@ -63,7 +64,8 @@ def divide(x, y):
 
 def mod(x, y, fmod=0):
     r = f.remainder(x, y)
-    return f.where(f.logical_and(f.not_equal(r, 0), f.not_equal(f.less(x, 0), f.less(y, 0))), r - y, r) if fmod else r
+    return (f.where(f.logical_and(f.not_equal(r, 0), f.not_equal(f.less(x, 0), f.less(y, 0))), r - y, r)
+            if fmod else r)
 
 
 def reduction_node(op: str):
@@ -92,7 +94,8 @@ def reshape(x, shape, allowzero=0):
 
 
 def squeeze(x, axes=None):
-    drop = {k for k, n in enumerate(np.shape(x)) if n == 1} if axes is None else {k % np.ndim(x) for k in wholes(axes)}
+    drop = ({k for k, n in enumerate(np.shape(x)) if n == 1} if axes is None
+            else {k % np.ndim(x) for k in wholes(axes)})
     return f.getitem(x, *(0 if k in drop else slice(None) for k in range(np.ndim(x))))
 
 
@@ -104,9 +107,11 @@ def unsqueeze(x, axes):
 def cut(x, starts, ends, axes=None, steps=None):
     starts, ends = wholes(starts, "ends"), wholes(ends, "ends")
     keys = [slice(None)] * np.ndim(x)
-    for a, i, j, step in zip(wholes(axes) or range(len(starts)), starts, ends, wholes(steps) or [1] * len(starts), strict=True):
+    for a, i, j, step in zip(wholes(axes) or range(len(starts)), starts, ends, wholes(steps)
+                             or [1] * len(starts), strict=True):
         n = np.shape(x)[a]
-        keys[a] = slice(None if i == 0 and step > 0 or i >= n and step < 0 else i, None if j >= n or j < -n else j, step)
+        keys[a] = slice(None if i == 0 and step > 0 or i >= n and step < 0 else i, None if j >= n or j < -n
+                        else j, step)
     return f.getitem(x, *keys)
 
 
@@ -114,7 +119,8 @@ def split(x, sizes=None, *, axis=0, parts, num_outputs=0):
     n = np.shape(x)[axis]
     sizes = wholes(sizes, "parts") or [-(-n // parts)] * (parts - 1) + [n - -(-n // parts) * (parts - 1)]
     ends = np.cumsum([0, *sizes]).tolist()
-    return [f.getitem(x, *(slice(None),) * (axis % np.ndim(x)), slice(i, j)) for i, j in zip(ends, ends[1:], strict=False)]
+    return [f.getitem(x, *(slice(None),) * (axis % np.ndim(x)), slice(i, j))
+            for i, j in zip(ends, ends[1:], strict=False)]
 
 
 def expand_node(x, shape):
@@ -135,7 +141,8 @@ def pad(x, pads, fill=None, axes=None, mode="constant"):
             x = f.take(x, np.pad(np.arange(np.shape(x)[axis]), width, mode), axis) if any(width) else x
         return x
     padded, fill = f.pad(x, tuple(widths)), 0 if fill is None else known(fill, "rims").item()
-    return padded if fill == 0 else f.where(np.pad(np.zeros(np.shape(x), bool), widths, constant_values=True), fill, padded)
+    return padded if fill == 0 else f.where(np.pad(np.zeros(np.shape(x), bool), widths, constant_values=True),
+                                            fill, padded)
 
 
 def downwards(x):
@@ -227,7 +234,8 @@ def constant(**value):
 
 
 def gelu(x, approximate="none"):
-    return f.gelu(x) if approximate == "none" else 0.5 * x * (1.0 + f.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
+    return (f.gelu(x) if approximate == "none"
+            else 0.5 * x * (1.0 + f.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))))
 
 
 def flatten(x, axis=1):

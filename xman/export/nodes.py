@@ -1,4 +1,5 @@
-"""ONNX as one more library of arrays: functions of the array API that write nodes, and the rows that ONNX has beyond them."""
+"""ONNX as one more library of arrays: functions of the array API that write nodes,
+and the rows that ONNX has beyond them."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -38,7 +39,8 @@ class Node:
             elif key != slice(None):
                 step = key.step or 1
                 start, end = (0, END) if step > 0 else (END, -END)
-                cuts.append((axis, start if key.start is None else key.start, end if key.stop is None else key.stop, step))
+                cuts.append((axis, start if key.start is None else key.start, end if key.stop is None
+                             else key.stop, step))
             axis += 1
         if cuts:
             axes, *ends = zip(*cuts, strict=True)
@@ -76,14 +78,16 @@ class Nodes:
         self.written.append(out)
         return out
 
-    def asarray(self, a: Any, dtype: Any = None) -> Node: return self.node("Constant", (), np.asarray(a, dtype))
+    def asarray(self, a: Any, dtype: Any = None) -> Node: return self.node("Constant", (),
+                                                                           np.asarray(a, dtype))
 
     def __getattr__(self, name: str) -> Any:
         """The functions that are one node, and NumPy's names of precisions."""
         if name in PLAIN:
             return lambda *xs: self.node(PLAIN[name], xs, getattr(np, name)(*[x.example for x in xs]))
         if name in ROUNDED:
-            return lambda x: self.node(ROUNDED[name], (x,), getattr(np, name)(x.example)) if x.dtype.kind == "f" else x
+            return lambda x: self.node(ROUNDED[name], (x,),
+                                       getattr(np, name)(x.example)) if x.dtype.kind == "f" else x
         if name in REDUCED:
             return lambda x, axis, keepdims: self.node(
                 REDUCED[name], (x, *([] if axis is None else [self.asarray(np.atleast_1d(axis))])),
@@ -98,9 +102,12 @@ class Nodes:
     def not_equal(self, x, y): return self.logical_not(self.equal(x, y))
 
     def reshape(self, x, shape):
-        return self.node("Reshape", (x, self.asarray(np.array(shape, int))), x.example.reshape(shape), allowzero=int(0 in shape))
-    def permute_dims(self, x, axes): return self.node("Transpose", (x,), x.example.transpose(axes), perm=axes) if axes else x
-    def concat(self, xs, axis): return self.node("Concat", tuple(xs), np.concatenate([x.example for x in xs], axis), axis=axis)
+        return self.node("Reshape", (x, self.asarray(np.array(shape, int))), x.example.reshape(shape),
+                         allowzero=int(0 in shape))
+    def permute_dims(self, x, axes): return self.node("Transpose", (x,), x.example.transpose(axes),
+                                                      perm=axes) if axes else x
+    def concat(self, xs, axis): return self.node("Concat", tuple(xs),
+                                                 np.concatenate([x.example for x in xs], axis), axis=axis)
     def take(self, x, k, axis): return self.node("Gather", (x, k), x.example.take(k.example, axis), axis=axis)
     def argmax(self, x, axis): return self.node("ArgMax", (x,), x.example.argmax(axis), axis=axis, keepdims=0)
     def arange(self, n): return self.node("Range", tuple(map(self.asarray, (0, n, 1))), np.arange(n))
@@ -110,18 +117,22 @@ class Nodes:
 
     def stack(self, xs, axis):
         axes = self.asarray([axis])
-        return self.concat([self.node("Unsqueeze", (x, axes), np.expand_dims(x.example, axis)) for x in xs], axis)
+        return self.concat([self.node("Unsqueeze", (x, axes), np.expand_dims(x.example, axis)) for x in xs],
+                           axis)
 
     def remainder(self, x, y):
         if x.dtype.kind != "f":
             return self.node("Mod", (x, y), np.remainder(x.example, y.example))
-        zero, r = self.asarray(np.zeros((), x.dtype)), self.node("Mod", (x, y), np.fmod(x.example, y.example), fmod=1)
-        other = self.less(self.multiply(self.sign(r), self.sign(y)), zero)  # it has the sign of x, and is to have that of y
+        zero, r = self.asarray(np.zeros((), x.dtype)), self.node("Mod", (x, y), np.fmod(x.example, y.example),
+                                                                 fmod=1)
+        # it has the sign of x, and is to have that of y
+        other = self.less(self.multiply(self.sign(r), self.sign(y)), zero)
         return self.where(other, self.add(r, y), r)
 
     def argsort(self, x, axis, stable):
         n, example = self.asarray([x.shape[axis]]), np.argsort(x.example, axis, stable=True)
-        return self.node("TopK", (x, n), example, axis=axis, largest=0)  # of equal entries the first comes first
+        # of equal entries the first comes first
+        return self.node("TopK", (x, n), example, axis=axis, largest=0)
 
     def cumulative_sum(self, x, axis):
         return self.node("CumSum", (x, self.asarray(axis)), x.example.cumsum(axis))
@@ -139,7 +150,8 @@ def beyond(xp: Nodes) -> dict[str, Callable]:
     def real(x): return x if (x := array(x)).dtype.kind == "f" else xp.astype(x, np.dtype(float))
 
     def unary(op: str, node: str) -> Callable:
-        return lambda x, *axis: xp.node(node, (x := real(x),), G[op](x.example, *axis), **dict(zip(["axis"], axis, strict=False)))
+        return lambda x, *axis: xp.node(node, (x := real(x),), G[op](x.example, *axis),
+                                        **dict(zip(["axis"], axis, strict=False)))
 
     def einsum(subscripts, *arrays):
         arrays, (equation,) = [array(a) for a in arrays], subscripts_of(subscripts)
@@ -147,8 +159,11 @@ def beyond(xp: Nodes) -> dict[str, Callable]:
         lead = [a.ndim - len(part.replace("...", "")) if "." in part else 0
                 for a, part in zip(arrays, einsum_parts(subscripts)[0], strict=True)]
         arrays = [a if a.dtype == dtype else xp.astype(a, dtype) for a in arrays]
-        arrays = tuple(a[(None,) * (max(lead) - n) + (slice(None),) * a.ndim] if 0 <= n < max(lead) and "." in part else a
+        arrays = tuple(a[(None,) * (max(lead) - n) + (slice(None),) * a.ndim] if 0 <= n < max(lead)
+                       and "." in part else a
                        for a, n, part in zip(arrays, lead, einsum_parts(subscripts)[0], strict=True))
-        return xp.node("Einsum", arrays, np.einsum(equation, *[a.example for a in arrays]), equation=equation.replace(" ", ""))
+        return xp.node("Einsum", arrays, np.einsum(equation, *[a.example for a in arrays]),
+                       equation=equation.replace(" ", ""))
 
-    return {"einsum": einsum, **{op: unary(op, op.capitalize()) for op in ("softmax", "sigmoid", "erf", "det")}}
+    return {"einsum": einsum,
+            **{op: unary(op, op.capitalize()) for op in ("softmax", "sigmoid", "erf", "det")}}

@@ -16,7 +16,8 @@ def picked(xp: Any, table: dict[str, Callable], x: Any, keys: Sequence) -> Any:
     used = sum(key is not None and key is not Ellipsis for key in keys)
     at = next((i for i, key in enumerate(keys) if key is Ellipsis), len(keys))
     keys = [*keys[:at], *[slice(None)] * (x.ndim - used), *keys[at + 1:]]
-    keys = [within(key, n) if isinstance(key, slice) else key for key, n in zip(keys, lengths(keys, x.shape), strict=True)]
+    keys = [within(key, n) if isinstance(key, slice) else key
+            for key, n in zip(keys, lengths(keys, x.shape), strict=True)]
     if not any(hasattr(key, "shape") for key in keys):
         return x if all(key == slice(None) for key in keys) else x[tuple(keys)]
     places = [i for i, key in enumerate(keys) if isinstance(key, int) or hasattr(key, "shape")]
@@ -57,9 +58,11 @@ def within(key: slice, n: int) -> slice:
 def masked(xp: Any, key: Any) -> list:
     """The key, and for a mask the positions where it holds, one array an axis."""
     if isinstance(key, (bool, np.bool_)) or str(getattr(key, "dtype", "")).rpartition(".")[2] != "bool":
-        return [key.item() if isinstance(key, np.generic) or isinstance(key, np.ndarray) and not key.ndim else key]
+        return [key.item() if isinstance(key, np.generic) or isinstance(key, np.ndarray) and not key.ndim
+                else key]
     if not isinstance(key, np.ndarray) and not hasattr(xp, "nonzero"):
-        raise XManError("a mask that is computed picks as many entries as hold, and a shape cannot depend on that")
+        raise XManError("a mask that is computed picks as many entries as hold, and a shape cannot depend on "
+                        "that")
     return list(np.nonzero(key) if isinstance(key, np.ndarray) else xp.nonzero(key))
 
 

@@ -1,7 +1,8 @@
-"""The values of the rows on the arrays of any library: the table G once more, from a namespace of the array API.
+"""The values of the rows on the arrays of any library: the table G once more,
+from a namespace of the array API.
 
-`primitive` has what the standard has, cast as NumPy casts. Formulas, and operators of one's own, are written in the language
-and run on `Carried` arrays, whose operators are the table's.
+`primitive` has what the standard has, cast as NumPy casts. Formulas, and operators of one's own, are written
+in the language and run on `Carried` arrays, whose operators are the table's.
 """
 from __future__ import annotations
 
@@ -29,10 +30,11 @@ def on(xp: Any, /, **own: Callable) -> dict[str, Callable]:
         >>> import array_api_strict as xp
         >>> xman.eval(steps, {"x": xp.asarray([1.0, 2.0])}, xman.export.on(xp))
 
-    xp: a namespace of the Python array API standard, 2023.12 or later (array_api_strict, cupy, jax.numpy, numpy; torch by
-    array_api_compat). own: rows that it has beyond the standard, of its arrays and literals, by operator. Results have the
-    shape and the precision that NumPy's have; labels and indices are not looked at. Gradients are lists, and evaluated as such.
-    An operator that xp cannot do is in the table too: it raises XManError when it is called.
+    xp: a namespace of the Python array API standard, 2023.12 or later (array_api_strict, cupy, jax.numpy,
+    numpy; torch by array_api_compat). own: rows that it has beyond the standard, of its arrays and literals,
+    by operator. Results have the shape and the precision that NumPy's have; labels and indices are not looked
+    at. Gradients are lists, and evaluated as such. An operator that xp cannot do is in
+    the table too: it raises XManError when it is called.
     """
     table: dict[str, Callable] = {}
     known = primitive(xp, table) | own
@@ -57,7 +59,8 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
             a = np.asarray(a, dtype)
             return xp.asarray(a.item() if a.ndim == 0 else a, dtype=getattr(xp, a.dtype.name))
         if not hasattr(a, "dtype"):
-            return xp.asarray(a, dtype=getattr(xp, np.dtype(dtype or int).name))  # the length of an axis that is not known yet
+            # the length of an axis that is not known yet
+            return xp.asarray(a, dtype=getattr(xp, np.dtype(dtype or int).name))
         return a if dtype is None or dtype_of(a) == dtype else xp.astype(a, getattr(xp, np.dtype(dtype).name))
 
     def weak(a: Any) -> Any:
@@ -69,7 +72,8 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         def row(*args):
             args = args if any(hasattr(a, "dtype") for a in args) else [*map(np.asarray, args)]
             *wanted, _ = G[op].resolve_dtypes((*map(weak, args), None))
-            return function(*[array(a, bool if op.startswith("logical") else to) for a, to in zip(args, wanted, strict=True)])
+            return function(*[array(a, bool if op.startswith("logical") else to)
+                              for a, to in zip(args, wanted, strict=True)])
         function = getattr(xp, UFUNCS[op])
         return row
 
@@ -81,8 +85,9 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         def row(x, axis=None, keepdims=False):
             x = array(x)
             small = dtype_of(x).kind in "biu" and (of_whole or dtype_of(x).kind == "b")
-            return x if axis == () else getattr(xp, op)(array(x, G[op](np.zeros(1, dtype_of(x))).dtype if small else None),
-                                                        axis=axis, keepdims=keepdims)
+            return (x if axis == ()
+                    else getattr(xp, op)(array(x, G[op](np.zeros(1, dtype_of(x))).dtype if small else None),
+                                         axis=axis, keepdims=keepdims))
         return row
 
     def flat(x: Any, axis: int | None) -> tuple[Any, int]:
@@ -137,9 +142,11 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         return linalg("eigh", 1)(symmetric(a))
 
     matrices = {
-        "inv": linalg("inv"), "det": linalg("det"), "detSign": linalg("slogdet", 0), "logabsdet": linalg("slogdet", 1),
+        "inv": linalg("inv"), "det": linalg("det"), "detSign": linalg("slogdet", 0),
+        "logabsdet": linalg("slogdet", 1),
         "pinv": linalg("pinv"), "solve": linalg("solve"), "eigenvectors": eigenvectors,
-        "cholesky": lambda a: linalg("cholesky")(symmetric(a)), "eigvalsh": lambda a: linalg("eigvalsh")(symmetric(a)),
+        "cholesky": lambda a: linalg("cholesky")(symmetric(a)),
+        "eigvalsh": lambda a: linalg("eigvalsh")(symmetric(a)),
         "svdvals": linalg("svdvals"), "leftVectors": linalg("svd", 0, full_matrices=False),
         "rightVectors": lambda a: xp.matrix_transpose(linalg("svd", 2, full_matrices=False)(a)),
         "orthonormal": linalg("qr", 0), "upper": linalg("qr", 1),
@@ -154,7 +161,8 @@ def primitive(xp: Any, table: dict[str, Callable]) -> dict[str, Callable]:
         "astype": lambda x, dtype: array(array(x), np.dtype(dtype[0])),
         "argmax": lambda x, axis=None: along("argmax", x, axis),
         "argsort": lambda x, axis=-1: along("argsort", x, axis, stable=True),
-        "round": lambda x, decimals=0: table["divide"](xp.round(table["mul"](x, 10.0 ** decimals)), 10.0 ** decimals)
+        "round": lambda x, decimals=0: table["divide"](xp.round(table["mul"](x, 10.0 ** decimals)),
+                                                       10.0 ** decimals)
                  if decimals and dtype_of(x).kind == "f" else xp.round(array(x)),
         "concat": lambda axis, *arrays: xp.concat(alike(*arrays), axis=axis),
         "stack": lambda axis, *arrays: xp.stack(alike(*arrays), axis=axis),

@@ -1,7 +1,7 @@
 """From a list to an ONNX file: its lines written as nodes.
 
-A list that is for any number of rows is written for three of them. The nodes have to be the same; a constant that differs
-has to be a multiple of the number of rows and a rest, and is computed from it.
+A list that is for any number of rows is written for three of them. The nodes have to be the same; a constant
+that differs has to be a multiple of the number of rows and a rest, and is computed from it.
 """
 from __future__ import annotations
 
@@ -29,25 +29,30 @@ MOST_ROWS = 100_000  # that are tried
 
 
 @np.errstate(all="ignore")
-def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None, *, outputs: Iterable[str] | None = None,
+def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None, *,
+            outputs: Iterable[str] | None = None,
             constants: Iterable[str] = (), rows: Iterable[str] = ()) -> Any:
-    """The list as a model of ONNX, an onnx.ModelProto, of ordinary nodes alone, and written to the file path if there is one.
+    """The list as a model of ONNX, an onnx.ModelProto, of ordinary nodes alone,
+    and written to the file path if there is one.
 
         >>> training = training_list(steps, "loss", ["W", "b"], "adam")
-        >>> to_onnx(training.steps, values, "step.onnx", outputs=["loss", *training.inplace.values()], rows=["X", "y"])
+        >>> to_onnx(training.steps, values, "step.onnx", outputs=["loss", *training.inplace.values()],
+        rows=["X", "y"])
 
-    steps: values, a gradient, a whole training step. values: of all its inputs; they say the shapes and precisions, those named
-    in constants are kept in the file, and the others are the model's inputs, under their names. outputs: registers (None: the
-    list's outputs). rows: inputs whose first axis is as long as one likes, the same for all. Each node says the line that it is
-    of. Raises XManError with the line of an operator that ONNX has not, and of what depends on the number of rows otherwise
-    than by a shape; and for a file of 2 GB.
+    steps: values, a gradient, a whole training step. values: of all its inputs; they say the shapes and
+    precisions, those named in constants are kept in the file, and the others are the model's inputs, under
+    their names. outputs: registers (None: the list's outputs). rows: inputs whose first axis is as long as
+    one likes, the same for all. Each node says the line that it is of. Raises XManError with the line of an
+    operator that ONNX has not, and of what depends on the number of rows otherwise than by a shape;
+    and for a file of 2 GB.
     """
     onnx = extra("onnx", "onnx", "an ONNX file")
     steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
     numbered = {line[0]: k for k, line in enumerate(steps, 1)}
     lines = needed(steps, outputs)
     sizes = three_sizes(lines, values) if rows else [0]
-    written = [write(lines, numbered, {x: np.resize(v, (n, *np.shape(v)[1:])) if x in rows else v for x, v in values.items()},
+    written = [write(lines, numbered, {x: np.resize(v, (n, *np.shape(v)[1:])) if x in rows else v
+                                       for x, v in values.items()},
                      outputs, constants) for n in sizes]
     model = assembled(onnx, written, sizes, steps, outputs, rows)
     if path is not None:
@@ -63,18 +68,21 @@ def asked(steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None
     if given := [x for x in outputs if x in steps.inputs]:
         raise XManError(f"outputs names {given[0]!r}, which is an input; a model gives what it computes")
     values = with_numpy_reals(values, steps.inputs)
-    constants, rows = (known_registers(steps, names, word) for names, word in ((constants, "constants"), (rows, "rows")))
+    constants, rows = (known_registers(steps, names, word)
+                       for names, word in ((constants, "constants"), (rows, "rows")))
     for name in (*constants, *rows):
         if name not in steps.inputs or name in constants and name in rows:
-            raise XManError(f"{name!r} is not an input of the list that can be kept in the file, or have any number of rows")
+            raise XManError(f"{name!r} is not an input of the list that can be kept in the file, or have any "
+                            "number of rows")
     missing(steps, values)
     for x in rows:
         if not np.ndim(values[x]) or not np.size(values[x]):
-            raise XManError(f"{x} is an example of any number of rows and has to have one; its shape is {np.shape(values[x])}")
+            raise XManError(f"{x} is an example of any number of rows and has to have one; its shape is "
+                            f"{np.shape(values[x])}")
     return steps, values, outputs, constants, rows
 
 
-# ---- the nodes ------------------------------------------------------------------------------------------------------
+# ---- the nodes ---------------------------------------------------------------------------------------------
 
 class Written(NamedTuple):
     """Nodes in order, and the one of each register."""
@@ -82,12 +90,14 @@ class Written(NamedTuple):
     known: dict[str, Node]
 
 
-def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, Any], outputs: Collection[str],
+def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, Any],
+          outputs: Collection[str],
           constants: Collection[str]) -> Written:
     """The nodes of the lines, each line's result named as its register."""
     found = eval(WengertList(steps), values)
     if strange := [x for x, v in found.items() if np.asarray(v).dtype.kind not in "biuf"]:
-        raise XManError(f"{strange[0]} is {shortened(found[strange[0]])}, and ONNX has arrays of numbers alone")
+        raise XManError(f"{strange[0]} is {shortened(found[strange[0]])}, and ONNX has arrays of numbers "
+                        "alone")
     xp = Nodes()
     table, known = on(xp, **beyond(xp)), {}
     table |= {op: in_either(table, op) for op in DOUBLE}
@@ -104,7 +114,8 @@ def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, 
             if out.shape != want.shape:
                 raise XManError(f"its nodes make the shape {out.shape} of {want.shape}")
         except Exception as error:  # whatever it is, the line has no nodes
-            raise XManError(f"line {xp.line}, {shown(line)}: {error}; that cannot be written in ONNX") from error
+            raise XManError(f"line {xp.line}, {shown(line)}: {error}; that cannot be written in "
+                            "ONNX") from error
         if dst in outputs and (out.name or out.op == "Constant"):
             out = xp.node("Identity", (out,), out.example)
         out.example, out.name = want, out.name or dst
@@ -112,7 +123,7 @@ def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, 
     return Written(xp.written, known)
 
 
-# ---- the number of rows ---------------------------------------------------------------------------------------------
+# ---- the number of rows ------------------------------------------------------------------------------------
 
 def three_sizes(steps: Iterable[Line], values: Mapping[str, Any]) -> list[int]:
     """Numbers of rows that are greater than any whole number in the list, and the length of nothing else."""
@@ -120,21 +131,25 @@ def three_sizes(steps: Iterable[Line], values: Mapping[str, Any]) -> list[int]:
     taken = {n for x in eval(WengertList(steps), values).values() for n in np.shape(x)}
     first = int(max(literals, default=1)) + 1
     if first > MOST_ROWS:
-        raise XManError(f"the list has the number {first - 1}; a model for any number of rows is tried with more rows than that, "
-                        f"and with {MOST_ROWS:,} at most: export it for one number of rows")
+        raise XManError(f"the list has the number {first - 1}; a model for any number of rows is tried with "
+                        f"more rows than that, and with {MOST_ROWS:,} at most: export it for one number of "
+                        "rows")
     return list(itertools.islice((n for n in itertools.count(first) if n not in taken), 3))
 
 
 def flattened(a: Any) -> list[np.ndarray]:
     """The whole numbers in a literal."""
     if isinstance(a, (tuple, slice)):
-        return [n for part in (a if isinstance(a, tuple) else (a.start, a.stop, a.step)) for n in flattened(part)]
+        return [n for part in (a if isinstance(a, tuple) else (a.start, a.stop, a.step))
+                for n in flattened(part)]
     whole = isinstance(a, (int, np.integer, np.ndarray)) and np.asarray(a).dtype.kind in "iu"
     return [np.asarray(a)] if whole else []
 
 
-def slopes(written: list[Written], sizes: list[int], steps: WengertList) -> dict[Node, tuple[np.ndarray, np.ndarray]]:
-    """(a, b) for each constant that is a·n + b for n rows; XManError for the line of what depends on n otherwise."""
+def slopes(written: list[Written], sizes: list[int],
+           steps: WengertList) -> dict[Node, tuple[np.ndarray, np.ndarray]]:
+    """(a, b) for each constant that is a·n + b for n rows; XManError for the
+    line of what depends on n otherwise."""
     place = {node: k for one in written for k, node in enumerate(one.nodes)}
     form = lambda node: (node.op, node.attributes, [place[a] for a in node.args])
     found = {}
@@ -146,17 +161,20 @@ def slopes(written: list[Written], sizes: list[int], steps: WengertList) -> dict
             if fit := x.shape == y.shape == z.shape:
                 a = (y - x) / (sizes[1] - sizes[0])
                 b = x - a * sizes[0]
-                same = [np.array_equal(node.example, one.example, equal_nan=node.dtype.kind == "f") for one in others]
-                fit = all(same) or np.array_equal(a * sizes[2] + b, z) and np.array_equal([a, b], np.rint([a, b]))
+                same = [np.array_equal(node.example, one.example, equal_nan=node.dtype.kind == "f")
+                        for one in others]
+                fit = (all(same) or np.array_equal(a * sizes[2] + b, z)
+                       and np.array_equal([a, b], np.rint([a, b])))
                 found |= {} if all(same) else {node: (a.astype(int), b.astype(int))}
         if not fit:
             k = max(1, *(one.line for one in alike if one))
-            raise XManError(f"line {k}, {shown(steps[k - 1])}, depends on the number of rows in a way that no node of ONNX does; "
-                            "leave rows out, and the model is for as many as the examples have")
+            raise XManError(f"line {k}, {shown(steps[k - 1])}, depends on the number of rows in a way that "
+                            "no node of ONNX does; leave rows out, and the model is for as many as the "
+                            "examples have")
     return found
 
 
-# ---- the file -------------------------------------------------------------------------------------------------------
+# ---- the file ----------------------------------------------------------------------------------------------
 
 class File:
     """The nodes that the outputs need, as they come, and the constants, one for all that are equal."""
@@ -164,7 +182,8 @@ class File:
     def __init__(self, onnx: Any):
         self.onnx, self.nodes, self.constants = onnx, [], {}
 
-    def add(self, op: str, args: Iterable[str], name: str, doc: str, outs: Sequence[str] = (), **attributes: Any) -> str:
+    def add(self, op: str, args: Iterable[str], name: str, doc: str, outs: Sequence[str] = (),
+            **attributes: Any) -> str:
         attributes = {key: self.code(v) if isinstance(v, np.dtype) else v for key, v in attributes.items()}
         self.nodes.append(self.onnx.helper.make_node(op, [*args], [*outs, name], name, doc, **attributes))
         return name
@@ -199,14 +218,16 @@ def assembled(onnx: Any, written: list[Written], sizes: list[int], steps: Wenger
             times, rest = sloping[node]
             whole = file.add("Mul", [count, file.constant(times)], f"{name}/times", doc)
             whole = file.add("Add", [whole, file.constant(rest)], f"{name}/plus", doc)
-            node.name = whole if node.dtype == int and not node.name else file.add("Cast", [whole], name, doc, to=node.dtype)
+            node.name = (whole if node.dtype == int and not node.name
+                         else file.add("Cast", [whole], name, doc, to=node.dtype))
         elif node.op == "Constant":
             node.name = file.constant(node.example, node.name)
         else:
             outs = [f"{name}/values"] * (node.op == "TopK")
             node.name = file.add(node.op, [a.name for a in node.args], name, doc, outs, **node.attributes)
     if (size := sum(a.nbytes for _, a in file.constants.values())) > LARGEST:
-        raise XManError(f"the constants take {size / 2 ** 30:.1f} GB and a file of ONNX holds 2: leave them inputs")
+        raise XManError(f"the constants take {size / 2 ** 30:.1f} GB and a file of ONNX holds 2: leave them "
+                        "inputs")
 
     def dims(name: str) -> list[int | str]:
         several = np.array([one.known[name].shape for one in written])
@@ -216,8 +237,10 @@ def assembled(onnx: Any, written: list[Written], sizes: list[int], steps: Wenger
 
     infos = [[file.info(x, known[x].dtype, dims(x)) for x in names]
              for names in ([x for x in known if known[x].op == "Input" and known[x].name == x], outputs)]
-    arrays = [onnx.numpy_helper.from_array(np.ascontiguousarray(a).reshape(a.shape), name) for name, a in file.constants.values()]
+    arrays = [onnx.numpy_helper.from_array(np.ascontiguousarray(a).reshape(a.shape), name)
+              for name, a in file.constants.values()]
     graph = onnx.helper.make_graph(file.nodes, "xman", *infos, arrays)
-    model = onnx.helper.make_model(graph, producer_name="xman", ir_version=8, opset_imports=[onnx.helper.make_opsetid("", OPSET)])
+    model = onnx.helper.make_model(graph, producer_name="xman", ir_version=8,
+                                   opset_imports=[onnx.helper.make_opsetid("", OPSET)])
     onnx.checker.check_model(model)
     return model

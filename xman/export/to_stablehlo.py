@@ -19,15 +19,16 @@ from .to_onnx import asked
 
 
 def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None, *,
-                 outputs: Iterable[str] | None = None, constants: Iterable[str] = (), rows: Iterable[str] = ()) -> bytes:
+                 outputs: Iterable[str] | None = None, constants: Iterable[str] = (),
+                 rows: Iterable[str] = ()) -> bytes:
     """The list as `jax.export` serialises it, and written to the file path if there is one.
 
         >>> program = jax.export.deserialize(to_stablehlo(steps, values, rows=["X"]))
         >>> program.call({"X": X, "W": W})["loss"]
 
-    The arguments are those of `to_onnx`. The program takes a dictionary of the inputs and gives one of the outputs. JAX keeps
-    such files readable for months, and asks that 64 bits are switched on where they are used. Raises XManError with the line
-    of an operator that JAX has not.
+    The arguments are those of `to_onnx`. The program takes a dictionary of the inputs and gives one of the
+    outputs. JAX keeps such files readable for months, and asks that 64 bits are switched on where they are
+    used. Raises XManError with the line of an operator that JAX has not.
     """
     jax = extra("jax", "jax", "StableHLO")
     from jax import export
@@ -44,14 +45,16 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
                 known[dst] = table[op](*[known[a] if isinstance(a, str) else a for a in args])
             except Exception as error:  # whatever it is, the line is not for JAX
                 k = next(k for k, (name, _, _) in enumerate(steps, 1) if name == dst)
-                raise XManError(f"line {k}, {shown(line)}: {error}; that cannot be written in StableHLO") from error
+                raise XManError(f"line {k}, {shown(line)}: {error}; that cannot be written in "
+                                "StableHLO") from error
         return {x: jax.numpy.asarray(known[x]) for x in outputs}
 
     with wide():
         n, = export.symbolic_shape("rows") if rows else [0]
         inputs = {a for _, _, args in lines for a in registers(args)} & {*steps.inputs} - kept.keys()
         arrays = {x: np.asarray(values[x]) for x in steps.inputs if x in inputs}
-        shapes = {x: jax.ShapeDtypeStruct((n, *a.shape[1:]) if x in rows else a.shape, a.dtype) for x, a in arrays.items()}
+        shapes = {x: jax.ShapeDtypeStruct((n, *a.shape[1:]) if x in rows else a.shape, a.dtype)
+                  for x, a in arrays.items()}
         data = export.export(jax.jit(run))(shapes).serialize()
     if path is not None:
         write_whole(path, data)
@@ -60,6 +63,8 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
 
 def jax_rows() -> dict[str, Any]:
     """The rows that JAX has beyond the standard: its special functions, and what it does in fewer steps."""
-    called = {op: text.split(".") for op, text in CALLED.items() if text.startswith(("special.", "slinalg.", "jnp.cumprod"))}
+    called = {op: text.split(".") for op, text in CALLED.items()
+              if text.startswith(("special.", "slinalg.", "jnp.cumprod"))}
     return {op: getattr(MODULES[module], name) for op, (module, name) in called.items()} | {
-        op: FUNCTIONS[op] for op in ("cofactor", "cofactorSlope", "einsum", "logNdtr", "recurrence", "scatterAdd")}
+        op: FUNCTIONS[op] for op in ("cofactor", "cofactorSlope", "einsum", "logNdtr", "recurrence",
+                                     "scatterAdd")}

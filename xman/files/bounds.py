@@ -1,4 +1,5 @@
-"""The list of a file that anybody may have written: read with care, and held within bounds before it is run."""
+"""The list of a file that anybody may have written: read with care,
+and held within bounds before it is run."""
 from __future__ import annotations
 
 import math
@@ -21,15 +22,17 @@ ENTRIES = 2 ** 27               # that the registers hold together for one row, 
 
 def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.ndarray], output: str,
               classes: int) -> WengertList:
-    """The list that a file's text is. ValueError where it is none, takes more than a model can need, or gives something else.
+    """The list that a file's text is. ValueError where it is none, takes more than a model can need,
+    or gives something else.
 
-    columns: the inputs that are columns. values: the arrays of the other inputs. output: the register of the predictions, of
-    which a row has one for each of so many classes, or a single number.
+    columns: the inputs that are columns. values: the arrays of the other inputs. output: the register of the
+    predictions, of which a row has one for each of so many classes, or a single number.
     """
     if not isinstance(text, str) or len(text) > TEXT or text.count("\n") > LINES:
         raise ValueError(f"its list is no text of at most {LINES:,} lines and {TEXT:,} characters")
     steps = checked_list(WengertList.from_text(text), ops.G)
-    if strange := [name for name in steps.inputs if name not in values and name not in {c.register for c in columns}]:
+    if strange := [name for name in steps.inputs if name not in values
+                   and name not in {c.register for c in columns}]:
         raise ValueError(f"its list reads {strange[0]!r}, which is no column and has no value")
     for k, (_, op, args) in enumerate(steps, 1):
         if op not in ops.table.OURS:
@@ -52,8 +55,10 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
         return out
 
     if strange := [c for c in columns if c.kind not in BLANK or (
-            not 0 < size(sizes(c)) < LARGEST if c.kind == "array" else c.spelling not in ("", *NUMBERS, *DATES))]:
-        raise ValueError(f"its column {strange[0].name!r} is of the kind {strange[0].kind!r} {strange[0].spelling}")
+            not 0 < size(sizes(c)) < LARGEST if c.kind == "array"
+            else c.spelling not in ("", *NUMBERS, *DATES))]:
+        raise ValueError(f"its column {strange[0].name!r} is of the kind {strange[0].kind!r} "
+                         f"{strange[0].spelling}")
     blank = {c.register: BLANK[c.kind](sizes(c)) for c in columns}
     try:
         found = eval(steps, {**values, **blank}, {op: metered(op) for _, op, _ in steps})
@@ -61,8 +66,10 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
         raise ValueError(f"its list does not run on one row: {error}") from None
     if output not in found or output in blank:
         raise ValueError(f"its list does not compute {output!r}")
-    if np.ndim(found[output]) != 2 or found[output].shape[0] != 1 or classes and found[output].shape[1] not in (1, classes):
-        raise ValueError(f"{output!r} of one row has shape {np.shape(found[output])}, and {classes} classes are named")
+    if (np.ndim(found[output]) != 2 or found[output].shape[0] != 1 or classes
+        and found[output].shape[1] not in (1, classes)):
+        raise ValueError(f"{output!r} of one row has shape {np.shape(found[output])}, and {classes} classes "
+                         "are named")
     return steps
 
 

@@ -1,7 +1,8 @@
-"""The one format of checkpoints and models: arrays and facts in a file of safetensors, written at once or not at all.
+"""The one format of checkpoints and models: arrays and facts in a file of safetensors,
+written at once or not at all.
 
-The facts stand in the metadata as JSON, with the versions that wrote them and a digest of everything, by which a file that was
-altered is told. Whoever reads one runs nothing of it.
+The facts stand in the metadata as JSON, with the versions that wrote them and a digest of everything, by
+which a file that was altered is told. Whoever reads one runs nothing of it.
 """
 from __future__ import annotations
 
@@ -24,11 +25,13 @@ def save(path: str | Path, arrays: dict[str, np.ndarray], facts: dict[str, Any])
     numpy = extra("safetensors.numpy", "cli", "a checkpoint or a model")
     arrays = {name: np.asarray(a, order="C") for name, a in arrays.items()}
     text = json.dumps({"versions": versions()} | facts)
-    write_whole(path, numpy.save(arrays, {"format": str(FORMAT), "xman": text, "sha256": digest(arrays, text)}))
+    write_whole(path,
+                numpy.save(arrays, {"format": str(FORMAT), "xman": text, "sha256": digest(arrays, text)}))
 
 
 def restore(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays and facts of a checkpoint or a model. XManError for a file that is none, of a later version, or damaged."""
+    """The arrays and facts of a checkpoint or a model. XManError for a file that is none,
+    of a later version, or damaged."""
     safetensors = extra("safetensors", "cli", "a checkpoint or a model")
     if Path(path).is_dir():
         raise XManError(f"{path} is a directory; name a file")
@@ -38,7 +41,8 @@ def restore(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
             number, text = int(metadata["format"]), metadata["xman"]
             if number != FORMAT:
                 age, mend = ("a later", "update xman") if number > FORMAT else ("an older", "train again")
-                raise XManError(f"{path} is of {age} version of xman, format {number}; this one reads {FORMAT}: {mend}")
+                raise XManError(f"{path} is of {age} version of xman, format {number}; this one reads "
+                                f"{FORMAT}: {mend}")
             arrays = {name: file.get_tensor(name) for name in file.keys()}
         if metadata["sha256"] != digest(arrays, text):
             raise ValueError("its content is not what was written: it was altered")
@@ -69,4 +73,5 @@ def versions() -> dict[str, str]:
     import scipy
 
     from .. import __version__  # set when the package is whole
-    return {"xman": __version__, "python": sys.version.split()[0], "numpy": np.__version__, "scipy": scipy.__version__}
+    return {"xman": __version__, "python": sys.version.split()[0], "numpy": np.__version__,
+            "scipy": scipy.__version__}

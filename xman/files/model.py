@@ -1,4 +1,5 @@
-"""A trained model: one list from raw columns to predictions, with its arrays; read and run without the code that made it."""
+"""A trained model: one list from raw columns to predictions, with its arrays;
+read and run without the code that made it."""
 from __future__ import annotations
 
 import math
@@ -27,10 +28,11 @@ BATCH = 4096  # rows that are evaluated together
 class Model(NamedTuple):
     """A list, what it reads and what it gives.
 
-    steps: the list. values: the arrays of its inputs that are no columns: the parameters. columns: of the table that it reads,
-    in the order of training. output: the register of the predictions: (rows, classes), or (rows, 1) of a number. classes:
-    the labels in the order of the output's columns. target: the name of what is predicted. settings: what else is told of
-    how it came about, in JSON's terms: nothing depends on it.
+    steps: the list. values: the arrays of its inputs that are no columns: the parameters. columns: of the
+    table that it reads, in the order of training. output: the register of the predictions: (rows, classes),
+    or (rows, 1) of a number. classes: the labels in the order of the output's columns. target: the name of
+    what is predicted. settings: what else is told of how it came about,
+    in JSON's terms: nothing depends on it.
     """
     steps: WengertList
     values: dict[str, np.ndarray]
@@ -41,23 +43,27 @@ class Model(NamedTuple):
     settings: dict[str, Any]
 
     def outputs(self, table: Any, where: str = "the table") -> np.ndarray:
-        """The outputs for the rows of a table, a frame, an array or a sparse matrix, (rows, …), in the order of the rows."""
+        """The outputs for the rows of a table, a frame, an array or a sparse matrix, (rows, …),
+        in the order of the rows."""
         found = inputs(self.columns, table, where)
         rows = next(iter(found.values())).shape[0]
         if rows <= BATCH:
             return self.batch(found)
-        return np.concatenate([self.batch({name: x[k:k + BATCH] for name, x in found.items()}) for k in range(0, rows, BATCH)])
+        return np.concatenate([self.batch({name: x[k:k + BATCH] for name, x in found.items()})
+                               for k in range(0, rows, BATCH)])
 
     def batch(self, values: Mapping[str, Any]) -> np.ndarray:
         """The outputs for the columns by their registers, all rows at once."""
         return eval(self.steps, {**self.values, **values})[self.output]
 
     def predict(self, table: Any, where: str = "the table") -> np.ndarray:
-        """The label of each row, (rows,), or of a number that number. TableError for a table that is not like training's."""
+        """The label of each row, (rows,), or of a number that number.
+        TableError for a table that is not like training's."""
         return self.labels(self.outputs(table, where))
 
     def predict_proba(self, table: Any, where: str = "the table") -> np.ndarray:
-        """The probability of each class, (rows, classes). XManError where the outputs are no probabilities."""
+        """The probability of each class, (rows, classes). XManError where
+        the outputs are no probabilities."""
         return self.probabilities(self.outputs(table, where))
 
     def labels(self, outputs: np.ndarray) -> np.ndarray:
@@ -71,16 +77,19 @@ class Model(NamedTuple):
         """The outputs, when they are probabilities: of one number p that is 1 − p and p."""
         if not self.gives_probabilities(outputs):
             raise XManError("the model's outputs are no probabilities: " + (
-                "train it by another loss, --loss softmaxCrossEntropy" if self.classes else "it predicts a number"))
+                "train it by another loss, --loss softmaxCrossEntropy" if self.classes
+                else "it predicts a number"))
         return np.concatenate([1 - outputs, outputs], -1) if outputs.shape[-1] == 1 else outputs
 
     def gives_probabilities(self, outputs: np.ndarray) -> bool:
         """Whether the outputs are at least 0 and, of several classes, sum to 1."""
         single = outputs.shape[-1] == 1 and len(self.classes) == 2
-        return bool(np.all(outputs >= 0) and (np.all(outputs <= 1) if single else np.allclose(outputs.sum(-1), 1, atol=1e-4)))
+        return bool(np.all(outputs >= 0)
+                    and (np.all(outputs <= 1) if single else np.allclose(outputs.sum(-1), 1, atol=1e-4)))
 
     def truth(self, table: Any, where: str = "the table") -> np.ndarray:
-        """What stands in the table's column of the target: labels, or numbers. TableError where there is none."""
+        """What stands in the table's column of the target: labels, or numbers.
+        TableError where there is none."""
         names, first = table.column_names, self.columns[0]
         last = names[-1:] if first.kind == "array" and len(names) == math.prod(sizes(first)) + 1 else []
         if not (name := [self.target] if self.target in names else last):
@@ -88,12 +97,14 @@ class Model(NamedTuple):
         return target_cells(table, Column(name[0], "", "category" if self.classes else "number"), where)
 
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
-        """Write the model to a file of safetensors, whole or not at all. XManError where it cannot be written.
+        """Write the model to a file of safetensors, whole or not at all.
+        XManError where it cannot be written.
 
         arrays, facts: what a checkpoint has beside the model that it is.
         """
         container.save(path, {**arrays, **{f"values/{name}": x for name, x in self.values.items()}}, {
-            "list": str(self.steps), "columns": [list(column) for column in self.columns], "output": self.output,
+            "list": str(self.steps), "columns": [list(column) for column in self.columns],
+            "output": self.output,
             "classes": list(self.classes), "target": self.target, "settings": self.settings} | facts)
 
 
@@ -104,11 +115,13 @@ def load(path: str | Path) -> Model:
     """
     arrays, facts = container.restore(path)
     if "no_model" in facts:
-        raise XManError(f"{path} is a checkpoint from which training goes on, and no model: {facts['no_model']}")
+        raise XManError(f"{path} is a checkpoint from which training goes on, and no model: "
+                        f"{facts['no_model']}")
     try:
         columns = tuple(Column(*map(str, column)) for column in facts["columns"])
         values = {name.removeprefix("values/"): x for name, x in arrays.items() if name.startswith("values/")}
-        output, classes, target = str(facts["output"]), tuple(map(str, facts["classes"])), str(facts["target"])
+        output, classes, target = (str(facts["output"]), tuple(map(str, facts["classes"])),
+                                   str(facts["target"]))
         steps = bounded_list(facts["list"], columns, values, output, len(classes))
         return Model(steps, values, columns, output, classes, target, dict(facts["settings"]))
     except (KeyError, TypeError, ValueError) as error:
@@ -116,16 +129,19 @@ def load(path: str | Path) -> Model:
 
 
 def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepared | None = None,
-            settings: Mapping[str, Any] | None = None, shape: tuple[int, ...] = (), classes: Sequence[str] = ()) -> Model:
+            settings: Mapping[str, Any] | None = None, shape: tuple[int, ...] = (),
+            classes: Sequence[str] = ()) -> Model:
     """The model that a network with these parameters is, on the columns of a table, or on its own X.
 
-    prepared: of the table that it was trained on; without it shape, that of a row of X, and classes, the labels.
+    prepared: of the table that it was trained on; without it shape, that of a row of X, and classes,
+    the labels.
     """
     if not hasattr(network, "outputs"):
         raise XManError("the model has no register 'outputs', so there is nothing that it predicts; set one")
     names, own = network.names(), network.operationSequence(network.outputs)
     output = names[id(network.outputs)]
-    known = {name: np.asarray(x) for name, x in {**network.inputDict(), **parameters}.items() if name in own.inputs}
+    known = {name: np.asarray(x) for name, x in {**network.inputDict(), **parameters}.items()
+             if name in own.inputs}
     columns = (Column("X", "X", "array", "x".join(map(str, shape))),)
     before, rows, scale, target = WengertList(), "X", None, "y"
     if prepared is not None:
@@ -134,13 +150,16 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
         shape = prepared.shape
     fed = feeding(network, own, np.zeros((2, *shape), np.float32))
     direct = {dst.removeprefix("fed_"): rows for dst, op, args in fed if op == "alias" and args == ("X",)}
-    ends = [name + "_" * (name in all_registers(own)) for name in ("deviations", "prediction")] if scale else []
+    ends = ([name + "_" * (name in all_registers(own)) for name in ("deviations", "prediction")] if scale
+            else [])
     taken = {*names.values(), *all_registers(own), *ends} - direct.keys()
     ours = {*all_registers(before), *(column.register for column in columns)}
     fresh = temporaries(taken | ours | {*all_registers(fed)})
-    new = {name: next(fresh) for name in all_registers(before) + [c.register for c in columns] if name in taken}
+    new = {name: next(fresh) for name in all_registers(before) + [c.register for c in columns]
+           if name in taken}
     indirect = [line for line in fed if line[0].removeprefix("fed_") not in direct]
-    inside = {name: name[4:] if name.startswith("fed_") else next(fresh) for name in all_registers(fed)} | {"X": rows}
+    inside = ({name: name[4:] if name.startswith("fed_") else next(fresh) for name in all_registers(fed)}
+              | {"X": rows})
     steps = [*renamed(before, new), *renamed(renamed(indirect, inside), new)]
     steps += renamed(own, {x: new.get(rows, rows) for x in direct})
     if scale:
@@ -153,7 +172,8 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
 
 
 def feeding(network: XMan, own: WengertList, example: np.ndarray) -> WengertList:
-    """The lines from X to the inputs of the network's own list, fed_ before their names, that its feed writes."""
+    """The lines from X to the inputs of the network's own list, fed_ before their names,
+    that its feed writes."""
     feed = network.feed if hasattr(network, "feed") else lambda X, y: {"X": X}
 
     def fed(X: Any) -> dict[str, Any]:
@@ -169,7 +189,8 @@ def all_registers(steps: WengertList) -> list[str]:
 def renumbered(steps: WengertList) -> WengertList:
     """The list with its temporaries as z1, z2, … in the order of evaluation."""
     computed = [dst for dst, _, _ in steps if re.fullmatch("z[0-9]+", dst)]
-    return WengertList(renamed(steps, dict(zip(computed, temporaries({*all_registers(steps)} - {*computed}), strict=False))))
+    return WengertList(
+        renamed(steps, dict(zip(computed, temporaries({*all_registers(steps)} - {*computed}), strict=False))))
 
 
 def renamed(steps: Iterable[Line], new: Mapping[str, str]) -> list[Line]:

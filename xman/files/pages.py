@@ -1,4 +1,5 @@
-"""The report of a trained model as a page: what it is, its list, its curves, how good it is, and its worst mistakes."""
+"""The report of a trained model as a page: what it is, its list, its curves, how good it is,
+and its worst mistakes."""
 from __future__ import annotations
 
 import html
@@ -20,23 +21,27 @@ WORST = 12  # mistakes that are shown
 COLOURS = {"loss": "#0969da", "validation_loss": "#cf222e", "validation_accuracy": "#1a7f37"}
 
 
-def write_page(path: str, model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping[str, Any], seconds: float) -> None:
+def write_page(path: str, model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping[str, Any],
+               seconds: float) -> None:
     """Write the page of a model to path.
 
-    outputs, truth: those of rows that it was not trained on, and rows: their cells by register, as far as they are known.
-    seconds: of training. XManError where it cannot be written.
+    outputs, truth: those of rows that it was not trained on, and rows: their cells by register, as far as
+    they are known. seconds: of training. XManError where it cannot be written.
     """
     report, settings = judged(model, outputs, truth), model.settings
     history = settings.get("history", [])
-    facts = {"target": model.target, "parameters": f"{sum(x.size for x in model.values.values()):,}", "seconds": f"{seconds:.1f}",
+    facts = {"target": model.target, "parameters": f"{sum(x.size for x in model.values.values()):,}",
+             "seconds": f"{seconds:.1f}",
              "versions": ", ".join(map(" ".join, versions().items())),
              **{key: value for key, value in settings.items() if key not in ("history", "names")}}
     parts = [f"<h1>{escape(model.target)}</h1>", table([facts.items()], rows=True),
              "<h2>How good it is</h2>", f"<pre>{escape(report_text(report))}</pre>",
-             "<h2>Curves</h2>", *(curve(history, names) for names in (("loss", "validation_loss"), ("validation_accuracy",))),
+             "<h2>Curves</h2>",
+             *(curve(history, names) for names in (("loss", "validation_loss"), ("validation_accuracy",))),
              "<h2>Worst mistakes</h2>", mistakes(model, outputs, truth, rows),
              "<h2>The list</h2>", f"<pre>{escape(str(model.steps))}</pre>"]
-    page = f"<!doctype html><meta charset=utf-8><title>{escape(model.target)}</title><style>{STYLE}</style>{''.join(parts)}"
+    page = (f"<!doctype html><meta "
+            f"charset=utf-8><title>{escape(model.target)}</title><style>{STYLE}</style>{''.join(parts)}")
     write_whole(path, page.encode())
 
 
@@ -47,7 +52,8 @@ def escape(text: Any) -> str:
 def table(lines: Sequence, rows: bool = False) -> str:
     """Lines of cells as a table; rows: each line holds pairs, one to a row."""
     lines = [pair for line in lines for pair in line] if rows else lines
-    return "<table>" + "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines) + "</table>"
+    return "<table>" + "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>"
+                               for line in lines) + "</table>"
 
 
 def curve(history: Sequence[Mapping[str, float]], names: Sequence[str]) -> str:
@@ -72,7 +78,8 @@ def mistakes(model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping
     if model.classes:
         place = np.array([model.classes.index(label) for label in truth.tolist()])
         single = outputs.shape[1] == 1
-        of_truth = np.where(place == 1, 1, -1) * outputs[:, 0] if single else outputs[np.arange(len(outputs)), place]
+        of_truth = (np.where(place == 1, 1, -1) * outputs[:, 0] if single
+                    else outputs[np.arange(len(outputs)), place])
         wrong = np.flatnonzero(found != truth)
         worst = wrong[np.argsort(of_truth[wrong])][:WORST]
     else:
@@ -80,9 +87,11 @@ def mistakes(model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping
     if not worst.size:
         return "<p>None.</p>"
     column = model.columns[0]
-    if column.kind == "array" and (side := round(np.sqrt(rows[column.register][0].size))) ** 2 == rows[column.register][0].size:
+    if column.kind == "array" and (side := round(np.sqrt(rows[column.register][0].size))) ** 2 == rows[
+        column.register][0].size:
         figure = "<figure>{}<figcaption>{}, taken for {}</figcaption></figure>"
-        return "".join(figure.format(grey_squares(np.asarray(rows[column.register][k]).reshape(side, side)), escape(truth[k]),
+        return "".join(figure.format(grey_squares(np.asarray(rows[column.register][k]).reshape(side, side)),
+                                     escape(truth[k]),
                                      escape(found[k])) for k in worst)
     shown = [c for c in model.columns if c.register in rows][:12]
     return table([["truth", "prediction", *(c.name for c in shown)],
@@ -94,5 +103,6 @@ def grey_squares(image: np.ndarray) -> str:
     low, span = image.min(), np.ptp(image) or 1
     size = max(1, 96 // len(image))
     squares = "".join(f"<rect x={size * j} y={size * i} width={size} height={size} fill='rgb({v},{v},{v})'/>"
-                      for (i, j), x in np.ndenumerate(image) if (v := int(255 - 255 * (x - low) / span)) < 255)
+                      for (i, j), x in np.ndenumerate(image)
+                      if (v := int(255 - 255 * (x - low) / span)) < 255)
     return f"<svg width={size * len(image)} height={size * len(image)}>{squares}</svg>"

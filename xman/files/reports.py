@@ -1,4 +1,5 @@
-"""How good predictions are: of classes accuracy, confusion, precision, recall, F1 and calibration; of numbers R² and RMSE."""
+"""How good predictions are: of classes accuracy, confusion, precision, recall, F1 and calibration;
+of numbers R² and RMSE."""
 from __future__ import annotations
 
 from typing import Any
@@ -13,8 +14,9 @@ BINS = 10  # of calibration
 def judged(model: Model, outputs: np.ndarray, truth: np.ndarray) -> dict[str, Any]:
     """What the outputs come to beside the truth, in JSON's terms.
 
-    Of numbers: rows, r2, rmse, mae. Of classes: rows, accuracy, classes with precision, recall, f1 and rows each, the matrix
-    confusion [truth][prediction], log_loss, and calibration: the mean confidence, accuracy and rows of each tenth of confidence.
+    Of numbers: rows, r2, rmse, mae. Of classes: rows, accuracy, classes with precision, recall, f1 and rows
+    each, the matrix confusion [truth][prediction], log_loss, and calibration: the mean confidence,
+    accuracy and rows of each tenth of confidence.
     """
     found, metrics = model.labels(outputs), scores()
     if not model.classes:
@@ -58,7 +60,8 @@ class Scores:
         return np.bincount(truth * len(labels) + found, minlength=len(labels) ** 2).reshape(len(labels), -1)
 
     @staticmethod
-    def precision_recall_fscore_support(truth: np.ndarray, found: np.ndarray, labels: range, zero_division: int) -> tuple:
+    def precision_recall_fscore_support(truth: np.ndarray, found: np.ndarray, labels: range,
+                                        zero_division: int) -> tuple:
         confusion = Scores.confusion_matrix(truth, found, labels)
         right, given, there = confusion.diagonal(), confusion.sum(0), confusion.sum(1)
         share = lambda a, b: np.divide(a, b, out=np.full(len(b), float(zero_division)), where=b > 0)
@@ -66,13 +69,16 @@ class Scores:
 
 
 def calibration(model: Model, outputs: np.ndarray, truth: np.ndarray, guess: np.ndarray) -> dict[str, Any]:
-    """The log loss, and how often predictions are right beside how sure they are; nothing where outputs are no probabilities."""
+    """The log loss, and how often predictions are right beside how sure they are;
+    nothing where outputs are no probabilities."""
     if not model.gives_probabilities(outputs):
         return {}
-    p = np.pad(model.probabilities(outputs).astype(float), [(0, 0), (0, max(0, truth.max() + 1 - len(model.classes)))])
+    p = np.pad(model.probabilities(outputs).astype(float),
+               [(0, 0), (0, max(0, truth.max() + 1 - len(model.classes)))])
     sure = p.max(1)
     tenth = np.minimum((sure * BINS).astype(int), BINS - 1)
-    bins = [{"confidence": float(sure[here].mean()), "accuracy": float((truth == guess)[here].mean()), "rows": int(here.sum())}
+    bins = [{"confidence": float(sure[here].mean()), "accuracy": float((truth == guess)[here].mean()),
+             "rows": int(here.sum())}
             for k in range(BINS) if (here := tenth == k).any()]
     chosen = np.clip(p[np.arange(len(p)), truth], np.finfo(np.float32).eps, 1)
     return {"log_loss": float(-np.log(chosen).mean()), "calibration": bins,
@@ -85,11 +91,13 @@ def report_text(report: dict[str, Any]) -> str:
     if "rmse" in report:
         r2 = "no R², since the truth is one number" if report["r2"] is None else f"R² {report['r2']:.4f}"
         return f"{r2}, root mean square error {report['rmse']:.4g}, mean error {report['mae']:.4g} of {rows}"
-    sure = [f", {key.replace('_', ' ')} {report[key]:.4f}" for key in ("log_loss", "calibration_error") if key in report]
+    sure = [f", {key.replace('_', ' ')} {report[key]:.4f}" for key in ("log_loss", "calibration_error")
+            if key in report]
     lines = [f"accuracy {report['accuracy']:.2%} of {rows}{''.join(sure)}"]
     width = max(5, *(len(row["class"][:24]) for row in report["classes"]))
     lines.append(f"{'class':{width}}  precision  recall      F1     rows")
-    lines += [f"{row['class'][:24]:{width}}  {row['precision']:9.4f}  {row['recall']:6.4f}  {row['f1']:6.4f}  {row['rows']:7,}"
+    lines += [f"{row['class'][:24]:{width}}  {row['precision']:9.4f}  {row['recall']:6.4f}  {row['f1']:6.4f} "
+              f" {row['rows']:7,}"
               for row in report["classes"]]
     if len(report["classes"]) <= 20:
         size = max(6, *(len(f"{n:,}") for row in report["confusion"] for n in row))

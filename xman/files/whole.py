@@ -18,10 +18,11 @@ except ImportError:  # Windows, where an open file cannot be taken away
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
-    """Write a file beside path, which then takes its place: whoever reads path finds the old file or the new, whole.
+    """Write a file beside path, which then takes its place: whoever reads
+    path finds the old file or the new, whole.
 
-    What a writer that was killed left behind goes: a lock, which ends with its process, tells it from one that is at work.
-    XManError where that cannot be, with the old file as it was.
+    What a writer that was killed left behind goes: a lock, which ends with its process, tells it from one
+    that is at work. XManError where that cannot be, with the old file as it was.
     """
     path = Path(path)
     for left in path.parent.glob(f"{glob.escape(path.name)}*.part"):
@@ -30,7 +31,8 @@ def write_whole(path: str | Path, content: bytes) -> None:
                 lock_file(file)
                 left.unlink()
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part", delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part",
+                                         delete=False) as file:
             try:
                 lock_file(file)
                 file.write(content)
@@ -42,7 +44,8 @@ def write_whole(path: str | Path, content: bytes) -> None:
                 Path(file.name).unlink(missing_ok=True)
                 raise
     except OSError as error:
-        raise XManError(f"{path} cannot be written: {error.strerror}; what stood there is unchanged") from None
+        raise XManError(f"{path} cannot be written: {error.strerror}; what stood there is "
+                        "unchanged") from None
 
 
 def lock_file(file: IO) -> None:

@@ -9,5 +9,6 @@ __all__ = ["FORMULAS", "formula_of"]
 
 
 def formula_of(op: str) -> Callable | None:
-    """An operator's value in the language, for arrays whose shapes are known: its own formula here, else that of its row."""
+    """An operator's value in the language, for arrays whose shapes are known: its own formula here,
+    else that of its row."""
     return FORMULAS.get(op) or facts_of(op).formula

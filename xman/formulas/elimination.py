@@ -90,7 +90,7 @@ def upper(a):
     return f.where(np.tri(*r.shape[-2:], k=-1, dtype=bool), 0, r)
 
 
-# ---- cofactors ----------------------------------------------------------------------------------------------
+# ---- cofactors ---------------------------------------------------------------------------------------------
 
 def minors(a):
     """a without row i and column j, (…, n, n, n − 1, n − 1), and the sign of each."""

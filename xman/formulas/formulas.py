@@ -1,4 +1,5 @@
-"""Operators in terms of others: what the array API has no function for, in the language, for arrays whose shapes are known.
+"""Operators in terms of others: what the array API has no function for, in the language,
+for arrays whose shapes are known.
 
 What depends on the number of rows is written so that it could be any: no table is as long as a batch.
 """
@@ -15,12 +16,13 @@ from . import rearranged as to
 from .elimination import ELIMINATION
 from .special import SPECIAL
 
-# ---- entry by entry -------------------------------------------------------------------------------------------------
+# ---- entry by entry ----------------------------------------------------------------------------------------
 
 def scale(x, w):
     if type(x) in (int, float) and x:
         return x * w
-    return f.where(x, w, 0) if np.dtype(getattr(x, "dtype", float)).kind == "b" else f.where(f.equal(x, 0), 0, x * w)
+    return (f.where(x, w, 0) if np.dtype(getattr(x, "dtype", float)).kind == "b"
+            else f.where(f.equal(x, 0), 0, x * w))
 
 
 def ratio(x, y):
@@ -43,7 +45,8 @@ def expm1(x):
     """The same for the exponential (Higham 2002, §1.14.1)."""
     u = f.exp(x)
     small = f.logical_and(f.not_equal(u, 1.0), f.less(f.abs(x), 1.0))
-    return f.where(f.equal(u, 1.0), x, f.where(small, (u - 1.0) * (x / f.log(f.where(small, u, 2.0))), u - 1.0))
+    return f.where(f.equal(u, 1.0), x, f.where(small, (u - 1.0) * (x / f.log(f.where(small, u, 2.0))),
+                                               u - 1.0))
 
 
 def hypot(x, y):
@@ -56,7 +59,8 @@ def hypot(x, y):
 def arctan2(y, x):
     turn = f.where(f.signbit(y), -math.pi, math.pi)
     straight = f.where(f.signbit(x), turn, f.where(f.signbit(y), -0.0, 0.0))
-    quotient = f.where(f.equal(f.abs(y), f.abs(x)), f.sign(y) * f.sign(x), y / f.where(f.equal(x, 0), 1.0, x))  # of ∞ too
+    # of ∞ too
+    quotient = f.where(f.equal(f.abs(y), f.abs(x)), f.sign(y) * f.sign(x), y / f.where(f.equal(x, 0), 1.0, x))
     slope = f.arctan(quotient) + f.where(f.less(x, 0), turn, 0.0)
     return f.where(f.equal(y, 0), straight, f.where(f.equal(x, 0), f.half(turn), slope))
 
@@ -66,7 +70,7 @@ def logaddexp(x, y):
     return most + f.log1p(f.exp(f.where(f.equal(x, y), 0.0, least - most)))
 
 
-# ---- reductions -----------------------------------------------------------------------------------------------------
+# ---- reductions --------------------------------------------------------------------------------------------
 
 def centered(x, axis=None):
     same = f.equal(f.max(x, axis, True), f.min(x, axis, True))
@@ -97,11 +101,13 @@ def moved(x, axis, places, first):
     """So many places on along axis."""
     whole = (slice(None),) * (axis % x.ndim)
     border = x[(*whole, slice(0, places))]
-    return f.concat(axis, f.broadcast(f.astype(first, (np.dtype(x.dtype).name,)), border), x[(*whole, slice(None, -places))])
+    return f.concat(axis, f.broadcast(f.astype(first, (np.dtype(x.dtype).name,)), border),
+                    x[(*whole, slice(None, -places))])
 
 
 def recurrence(x, a, axis):
-    """The recurrence by doubling: after k rounds each entry knows of the 2ᵏ before it (Hillis and Steele 1986)."""
+    """The recurrence by doubling: after k rounds each entry knows of the 2ᵏ
+    before it (Hillis and Steele 1986)."""
     places, n = 1, x.shape[axis]
     while places < n:
         x, a, places = x + a * moved(x, axis, places, 0.0), a * moved(a, axis, places, 0.0), 2 * places
@@ -115,7 +121,7 @@ def cumprod(x, axis=None):
     return x
 
 
-# ---- matrices -------------------------------------------------------------------------------------------------------
+# ---- matrices ----------------------------------------------------------------------------------------------
 
 def inverse_gaps(w):
     gap = w[..., None, :] - w[..., :, None]
@@ -124,7 +130,7 @@ def inverse_gaps(w):
     return f.where(apart, 1.0 / f.where(apart, gap, 1.0), 0.0)
 
 
-# ---- losses ---------------------------------------------------------------------------------------------------------
+# ---- losses ------------------------------------------------------------------------------------------------
 
 def one_hot(y, like):
     y = np.asarray(y) if not hasattr(y, "dtype") else y

@@ -62,7 +62,7 @@ def correlate(a, v):
     return f.take(a, np.add.outer(np.arange(a.shape[0] - n + 1), np.arange(n))) @ v
 
 
-# ---- Einstein's sum -------------------------------------------------------------------------------------------------
+# ---- Einstein's sum ----------------------------------------------------------------------------------------
 
 def einsum(subscripts, *arrays):
     """Every array spread over all letters, multiplied, and summed over those that the result lacks."""
@@ -76,7 +76,8 @@ def einsum(subscripts, *arrays):
         x = f.transpose(x, tuple(order))[(Ellipsis, *(slice(None) if c in mine else None for c in letters))]
         product = x if product is None else product * x
     lead = product.ndim - len(letters)
-    return f.sum(product, (*range(lead * ("." not in out)), *(lead + k for k, c in enumerate(letters) if c not in out)))
+    return f.sum(product, (*range(lead * ("." not in out)),
+                           *(lead + k for k, c in enumerate(letters) if c not in out)))
 
 
 def letter_diagonals(x, letters, lead):

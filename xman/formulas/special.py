@@ -33,7 +33,8 @@ def interpolant(name: str) -> tuple[float, float, list[float]]:
         "erf":    (lambda s: special.erf(np.sqrt(s)) / np.sqrt(s), 0.0, 1.0, 11),
         "erfc":   (lambda t: np.log(special.erfcx(2 / t - 2) / t), 0.0, 1.0, 23),  # Press et al. 2007, §6.2.2
         "erfinv": (lambda s: special.erfinv(np.sqrt(s)) / np.sqrt(s), 0.0, 0.25, 11),
-        "ndtri":  (lambda r: special.ndtri_exp(-np.exp(2 * r) / 2) / np.exp(r), 0.16, 3.67, 23),  # to p = 5e-324
+        # to p = 5e-324
+        "ndtri":  (lambda r: special.ndtri_exp(-np.exp(2 * r) / 2) / np.exp(r), 0.16, 3.67, 23),
     }[name]
     series = Chebyshev.interpolate(function, degree, (low, high))
     return low, high, series.convert(kind=Polynomial, domain=series.domain, window=(-1, 1)).coef.tolist()
@@ -83,7 +84,7 @@ def erfinv(x):
     return f.where(near, x * interpolated("erfinv", f.where(near, x * x, 0.0)), far)
 
 
-# ---- the Gamma function: asymptotic series beyond SHIFT, and reflection (Abramowitz and Stegun 6) -----------
+# ---- the Gamma function: asymptotic series beyond SHIFT, and reflection (Abramowitz and Stegun 6) ----------
 
 @functools.cache
 def bernoulli_numbers():

@@ -1,12 +1,13 @@
 """Ordinary Python functions of NumPy arrays: as Wengert lists, and their derivatives.
 
 `trace` gives the list of the path that a call takes. `grad`, `value_and_grad`,
-`jvp`, `vjp`, `jacobian`, `hessian` and `hvp` differentiate plain `import numpy as np` functions with loops, branches,
-recursion and closures, to any order and in one another, with arguments in nested lists, tuples and dicts. `Dual` and
-`derivative` do it by dual numbers. What cannot be traced is refused with the line of the function and what to write
-there: `import xman.numpy as np`, say.
+`jvp`, `vjp`, `jacobian`, `hessian` and `hvp` differentiate plain `import numpy as np` functions with loops,
+branches, recursion and closures, to any order and in one another, with arguments in nested lists, tuples and
+dicts. `Dual` and `derivative` do it by dual numbers. What cannot be traced is refused with the line of the
+function and what to write there: `import xman.numpy as np`, say.
 """
-from ..numpy import decompositions, orders, sequences, table  # NumPy's functions are known before the first is called
+# NumPy's functions are known before the first is called
+from ..numpy import decompositions, orders, sequences, table
 from ..scipy import distributions, functions, matrices
 from .dual import Dual, derivative
 from .jacobian import Count, hessian, jacobian

@@ -50,7 +50,8 @@ class TracedCall:
 
     def looked(self, walk: Callable, seeds: dict[int, Any], forward: bool = False) -> list:
         """The derivatives, as `ops.derived.looked` finds them."""
-        return [*map(number_of, looked(walk, seeds, seeds, self.lines, (*self.points, *self.results), None, forward).values())]
+        return [*map(number_of, looked(walk, seeds, seeds, self.lines, (*self.points, *self.results), None,
+                                       forward).values())]
 
     @np.errstate(all="ignore")
     def back(self, seeds: dict[int, Any]) -> dict:
@@ -59,7 +60,8 @@ class TracedCall:
             found = back(self.tape, lines, seeds)
         except Exception as error:
             raise self.failure(error, self.lines[length_hint(lines)]) from error
-        return {id(x): own(found[id(x)], x.value, held, ()) if id(x) in found else zeros(x.value) for x in self.inputs}
+        return {id(x): own(found[id(x)], x.value, held, ()) if id(x) in found else zeros(x.value)
+                for x in self.inputs}
 
     @np.errstate(all="ignore")
     def along(self, found: dict[int, Any]) -> dict:
@@ -86,7 +88,8 @@ class TracedCall:
 def unrooted(tape: CallTape) -> list[tuple]:
     """The lines of the tape; one that squares a root is of what is under it, as `squares` says."""
     roots = {id(node): (ROOTS[op], args) for node, op, args in tape if op in ROOTS}
-    return [(node, *roots[id(args[0])]) if args and id(args[0]) in roots and squared(op, *args) else (node, op, args)
+    return [(node, *roots[id(args[0])]) if args and id(args[0]) in roots and squared(op, *args)
+            else (node, op, args)
             for node, op, args in tape] if roots else tape[:]
 
 
@@ -99,16 +102,19 @@ def zeros(x: Any) -> Any:
     return np.zeros(np.shape(x), x.dtype if x.dtype.kind == "f" else float)[()]
 
 
-def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int], has_aux: bool = False
+def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int],
+                has_aux: bool = False
                 ) -> TracedCall:
-    """Call fn(*args, **options) with tracers in the arguments that argnums names, copies of them: their arrays may change."""
+    """Call fn(*args, **options) with tracers in the arguments that argnums names,
+    copies of them: their arrays may change."""
     args, inputs, structures = list(args), [], []
     with CallTape() as tape:
         for i in argnums:
             leaves, structure = flattened_tree(args[i])
             where = lambda i=i, structure=structure: f"argument {i} of {name_of(fn)}" + (
                 "" if structure is LEAF else f", in {structure},")
-            leaves = [Tracer(x.copy() if type(x := differentiable(leaf, where)) is np.ndarray else x, tape) for leaf in leaves]
+            leaves = [Tracer(x.copy() if type(x := differentiable(leaf, where)) is np.ndarray else x, tape)
+                      for leaf in leaves]
             args[i] = unflatten(structure, leaves)
             inputs += leaves
             structures.append(structure)
@@ -123,7 +129,8 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
-    """fn(*args, **options), without NumPy's warnings: what is infinite stands in the result, unless np.seterr says "raise".
+    """fn(*args, **options), without NumPy's warnings: what is infinite stands in the result,
+    unless np.seterr says "raise".
 
     Our error is raised also where NumPy puts one of its own before it, or fn swallows it.
     """
@@ -143,7 +150,8 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
 
 @functools.cache
 def quietly(*done: str) -> Callable:
-    """What gives fn(*args, **options) without NumPy's warnings; done: what np.geterr() says of each kind of error."""
+    """What gives fn(*args, **options) without NumPy's warnings;
+    done: what np.geterr() says of each kind of error."""
     silent = {kind: "ignore" for kind, what in zip(np.geterr(), done, strict=True) if what == "warn"}
     return np.errstate(**silent)(lambda fn, args, options: fn(*args, **options))
 
@@ -157,13 +165,16 @@ def constant_output(what: str, fn: Callable, end: Any) -> Any:
     except ValueError:
         array = np.asarray(None)
     if array.dtype.kind not in "biuf":
-        raise XManError(f"{name_of(fn)} returned an object of type {type(end).__name__}; {what} wants arrays of numbers"
-                        + ("" if what == "trace" else ", and anything else as an auxiliary output, with has_aux=True"))
+        raise XManError(f"{name_of(fn)} returned an object of type {type(end).__name__}; {what} wants arrays "
+                        "of numbers"
+                        + ("" if what == "trace" else ", and anything else as an auxiliary output, with "
+                                                      "has_aux=True"))
     return array[()]
 
 
 def result_and_aux(what: str, fn: Callable, result: Any) -> tuple:
     if not (isinstance(result, tuple) and len(result) == 2):
-        raise XManError(f"with has_aux=True {what} wants a function that returns (output, auxiliary), and {name_of(fn)} returned "
+        raise XManError(f"with has_aux=True {what} wants a function that returns (output, auxiliary), and "
+                        f"{name_of(fn)} returned "
                         f"{f'a tuple of {len(result)}' if isinstance(result, tuple) else 'one thing'}")
     return result

@@ -1,4 +1,5 @@
-"""What all derivatives of functions have in common: a function they are of, a name, a way to another process."""
+"""What all derivatives of functions have in common: a function they are of, a name,
+a way to another process."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -15,7 +16,8 @@ def name_of(fn: Callable) -> str:
 
 def callable_or_refused(what: str, fn: Any) -> None:
     if not callable(fn):
-        raise XManError(f"{what} takes a function, and found {type(fn).__name__}; write {what}(fn), and the numbers after it")
+        raise XManError(f"{what} takes a function, and found {type(fn).__name__}; write {what}(fn), and the "
+                        "numbers after it")
 
 
 class Derivative:
@@ -33,8 +35,9 @@ class Derivative:
 
     def __reduce__(self) -> tuple:
         if "<" in (name := getattr(self.__wrapped__, "__qualname__", "")):
-            raise XManError(f"{self.__name__} cannot be pickled: another process finds a function by its name in a file, "
-                            f"and {name} has none there; write it with def at the top of a file")
+            raise XManError(f"{self.__name__} cannot be pickled: another process finds a function by its "
+                            f"name in a file, and {name} has none there; write it with def at the top of a "
+                            "file")
         return self.made
 
     def __deepcopy__(self, memo: dict) -> Derivative:

@@ -1,4 +1,5 @@
-"""Differentiation arithmetic: numbers that carry their tangent (Reps, Automatic Differentiation and Backpropagation, Fig. 1)."""
+"""Differentiation arithmetic: numbers that carry their tangent (Reps,
+Automatic Differentiation and Backpropagation, Fig. 1)."""
 from __future__ import annotations
 
 import math
@@ -18,11 +19,12 @@ from .trees import tree_map
 
 
 class Dual(ArrayLike):
-    """value + tangent·ε, where ε² = 0: every operator computes its value, and its tangent by the rules of `ops.TG`.
+    """value + tangent·ε, where ε² = 0: every operator computes its value,
+    and its tangent by the rules of `ops.TG`.
 
-    value: a float or an array of floats, an int counts as float64; tangent: of its shape, or a number for all of it. Either
-    may be a Dual again: Dual(Dual(x, 1.0), 1.0) carries the second derivative as its tangent's tangent. Duals that are
-    nested equally deep share one ε; `derivative` takes a new one each time.
+    value: a float or an array of floats, an int counts as float64; tangent: of its shape, or a number for all
+    of it. Either may be a Dual again: Dual(Dual(x, 1.0), 1.0) carries the second derivative as its tangent's
+    tangent. Duals that are nested equally deep share one ε; `derivative` takes a new one each time.
     Raises XManError for what is no float, and for a tangent that does not fit.
     """
 
@@ -32,13 +34,15 @@ class Dual(ArrayLike):
         self.value = differentiable(value, lambda: "the value of a Dual")
         tangent = differentiable(tangent, lambda: "the tangent of a Dual")
         below = max((x.level for x in (self.value, tangent) if isinstance(x, Expression)), default=0)
-        self.level = (below + math.floor(below) + 1) / 2 if level is None else level  # halfway to the next traced call
+        # halfway to the next traced call
+        self.level = (below + math.floor(below) + 1) / 2 if level is None else level
         self.flow = self.steep = Masked.seed(tangent, tangent).flow
         try:
-            self.tangent = tangent if tangent.shape == self.value.shape else number_of(f.broadcast(tangent, self.value))
+            self.tangent = (tangent if tangent.shape == self.value.shape
+                            else number_of(f.broadcast(tangent, self.value)))
         except ValueError:
-            raise XManError(f"the tangent of a Dual has shape {tangent.shape} and its value {self.value.shape}; "
-                            "they have to be alike") from None
+            raise XManError(f"the tangent of a Dual has shape {tangent.shape} and its value "
+                            f"{self.value.shape}; they have to be alike") from None
 
     @staticmethod
     def CONST(value: Any) -> Dual:
@@ -64,12 +68,14 @@ class Dual(ArrayLike):
             if mine[0] and args[0].root and squared(op, *args):
                 op, args = args[0].root
                 mine, values = on_this_level()
-            parts = [rule(a.tangent if isinstance(a.tangent, dict) else Masked(a.tangent, a.flow, a.steep, True), out, *values)
+            parts = [rule(a.tangent if isinstance(a.tangent, dict)
+                          else Masked(a.tangent, a.flow, a.steep, True), out, *values)
                      for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule]
             part = sum(parts[1:], parts[0]) if parts else 0.0
             if out.dtype.kind == "O":  # a bundle, with the parts of its tangent
                 result = object.__new__(Dual)
-                result.value, result.tangent, result.level, result.flow, result.steep = out, bare(part), self.level, None, None
+                result.value, result.tangent, result.level, result.flow, result.steep = out, bare(
+                    part), self.level, None, None
                 return result
             result = Dual(out, bare(part), self.level)
             if isinstance(part, Masked):
@@ -90,23 +96,29 @@ class Dual(ArrayLike):
         return (Dual, (self.value, self.tangent, self.level)) if own else super().__reduce_ex__(protocol)
 
     def matrix(self) -> np.ndarray:
-        """[[v, t], [0, v]], whose sums and products are those of Duals (Ong and Deisenroth, Backpropagation, 2020).
+        """[[v, t], [0, v]], whose sums and products are those of Duals (Ong and Deisenroth, Backpropagation,
+        2020).
 
-        A nested Dual has the matrices of its parts in their place, a vector stands as a column. XManError for more axes than 2.
+        A nested Dual has the matrices of its parts in their place, a vector stands as a column.
+        XManError for more axes than 2.
         """
         return matrix_of(self, depth(self))
 
     @staticmethod
     def from_matrix(matrix: Any, depth: int = 1) -> Dual:
-        """The Dual of that matrix (2n, 2m), nested `depth` deep. XManError where it is not of the form [[v, t], [0, v]]."""
+        """The Dual of that matrix (2n, 2m), nested `depth` deep.
+        XManError where it is not of the form [[v, t], [0, v]]."""
         matrix = np.asarray(matrix, float)
         if matrix.ndim != 2 or any(n % 2 ** depth or not n for n in matrix.shape):
-            raise XManError(f"the matrix of a Dual has {2 ** depth}n rows and {2 ** depth}m columns, not {matrix.shape}")
+            raise XManError(f"the matrix of a Dual has {2 ** depth}n rows and {2 ** depth}m columns, not "
+                            f"{matrix.shape}")
         n, m = (size // 2 for size in matrix.shape)
         v, t = matrix[:n, :m], matrix[:n, m:]
         if not (np.array_equal(v, matrix[n:, m:], equal_nan=True) and not matrix[n:, :m].any()):
-            raise XManError("the matrix of a Dual is [[v, t], [0, v]]; found another block below or beside the diagonal")
-        parts = [Dual.from_matrix(x, depth - 1) if depth > 1 else x[0, 0] if x.shape == (1, 1) else x for x in (v, t)]
+            raise XManError("the matrix of a Dual is [[v, t], [0, v]]; found another block below or beside "
+                            "the diagonal")
+        parts = [Dual.from_matrix(x, depth - 1) if depth > 1 else x[0, 0] if x.shape == (1, 1) else x
+                 for x in (v, t)]
         return Dual(*parts)
 
 
@@ -132,10 +144,12 @@ def column(x: Any) -> np.ndarray:
 
 
 def derivative(fn: Callable, order: int = 1) -> Callable:
-    """The function that gives the derivative of fn, of that order, at a number: dual numbers, nested `order` deep.
+    """The function that gives the derivative of fn, of that order, at a number: dual numbers,
+    nested `order` deep.
 
-    fn takes a number and gives arrays or numbers, also in lists, tuples and dicts. Each call has an ε of its own, so that
-    derivatives within derivatives are not confused. Raises XManError for a point that is not one number.
+    fn takes a number and gives arrays or numbers, also in lists, tuples and dicts. Each call has an ε of its
+    own, so that derivatives within derivatives are not confused.
+    Raises XManError for a point that is not one number.
     """
     callable_or_refused("derivative", fn)
     if not isinstance(order, (int, np.integer)) or isinstance(order, bool) or order < 0:
@@ -144,10 +158,12 @@ def derivative(fn: Callable, order: int = 1) -> Callable:
     def slope(x):
         x = differentiable(x, lambda: "the point of a derivative")
         if x.shape:
-            raise XManError(f"a derivative is taken at one number, not at an array of shape {x.shape}; use jvp, grad or jacobian")
+            raise XManError(f"a derivative is taken at one number, not at an array of shape {x.shape}; use "
+                            "jvp, grad or jacobian")
         level = next(Traced.levels)
         result = outcome(fn, [Dual(x, 1.0, level)], {})
-        return tree_map(lambda y: y.tangent if isinstance(y, Dual) and y.level == level else np.zeros(np.shape(y))[()], result)
+        return tree_map(lambda y: y.tangent if isinstance(y, Dual) and y.level == level
+                        else np.zeros(np.shape(y))[()], result)
 
     run = fn if order == 0 else slope if order == 1 else derivative(derivative(fn, order - 1))
     return Derivative(derivative, fn, run, order)

@@ -1,6 +1,8 @@
-"""Loops, branches and calls of Python functions as one line of a list: on arrays, on what is traced, and on registers.
+"""Loops, branches and calls of Python functions as one line of a list: on arrays, on what is traced,
+and on registers.
 
-What is written `for` in Python is unrolled, a line for each operator of each step; what these run is written once.
+What is written `for` in Python is unrolled, a line for each operator of each step;
+what these run is written once.
 """
 from __future__ import annotations
 
@@ -22,48 +24,55 @@ from .tracer import CallTape, Tracer, is_on, kept, listed
 from .trees import flattened_tree, leaf_names, look, unflatten
 
 
-def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None, reverse: bool = False, keep: bool = True
+def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None, reverse: bool = False,
+         keep: bool = True
          ) -> tuple:
     """(the last carry, all y stacked) of carry, y = fn(carry, x) for each x along the leading axis of xs.
 
         >>> h, H = xman.scan(lambda h, x: (np.tanh(h @ U + x @ W), h), h0, X)
 
-    carry, xs, y: arrays, numbers and registers, and lists, tuples and dicts of them; None where there is nothing. Where xs is
-    a whole number n, x is the step's, 0 to n − 1; length: how many steps, where xs is None. A carry keeps its shape and its
-    precision. What fn takes from around it is the same in all steps. reverse: from the last x to the first, as y is stacked.
-    keep: the carries are kept for the way back, T times their memory; without it they are computed again there.
-    Raises XManError for lengths that differ, a carry that changes, and a fn that goes by a value or returns no pair.
+    carry, xs, y: arrays, numbers and registers, and lists, tuples and dicts of them; None where there is
+    nothing. Where xs is a whole number n, x is the step's, 0 to n − 1; length: how many steps, where xs is
+    None. A carry keeps its shape and its precision. What fn takes from around it is the same in all steps.
+    reverse: from the last x to the first, as y is stacked. keep: the carries are kept for the way back, T
+    times their memory; without it they are computed again there. Raises XManError for lengths that differ,
+    a carry that changes, and a fn that goes by a value or returns no pair.
     """
     callable_or_refused("scan", fn)
     (first, carries), (slices, xs) = flattened_tree(carry), flattened_tree(xs)
     if not slices:
         if not isinstance(length, int):
-            raise XManError(f"scan of {name_of(fn)} has no xs to say how many steps there are: give it length=100")
+            raise XManError(f"scan of {name_of(fn)} has no xs to say how many steps there are: give it "
+                            "length=100")
         slices = [length]
     k, m, shape = len(first), len(first) + len(slices), []
 
     def step(*leaves):
         result = fn(unflatten(carries, leaves[:k]), unflatten(xs, leaves[k:m]))
         if not (isinstance(result, tuple) and len(result) == 2):
-            raise XManError(f"{name_of(fn)} returned a {type(result).__name__}; scan wants a pair (carry, y), y None where there "
-                            "is none")
+            raise XManError(f"{name_of(fn)} returned a {type(result).__name__}; scan wants a pair (carry, "
+                            "y), y None where there is none")
         (after, mine), (y, ys) = [flattened_tree(part) for part in result]
         if look(mine) != look(carries):
-            raise XManError(f"{name_of(fn)} returned the carry {mine} and was given {carries}; they have to be alike")
+            raise XManError(f"{name_of(fn)} returned the carry {mine} and was given {carries}; they have to "
+                            "be alike")
         shape[:] = ys, len(y)
         return [*after, *y, *[c for c in after if keep and not any(c is other for other in y)]]
 
     words = words_of(fn, [carries, xs], ["t"] if xs is None else ())
     function, outside = function_of(fn, "step", step, words, [*first, *[slice_seen(x) for x in slices]])
-    found = f.scan(function, k, m - k, f.bundle(*[entry(x) for x in first], *slices, *outside), *[True] * reverse)
+    found = f.scan(function, k, m - k, f.bundle(*[entry(x) for x in first], *slices, *outside),
+                   *[True] * reverse)
     ys, n = shape
     return unflatten(carries, items(found, range(k))), unflatten(ys, items(found, range(k, k + n)))
 
 
 def map(fn: Callable, xs: Any) -> Any:
-    """All fn(x) stacked, for each x along the leading axis of xs: a scan without carries, and so with derivatives row by row.
+    """All fn(x) stacked, for each x along the leading axis of xs: a scan without carries,
+    and so with derivatives row by row.
 
-    xs and the results are arrays, numbers and registers, or lists, tuples and dicts of them. Raises XManError as `scan` does.
+    xs and the results are arrays, numbers and registers, or lists, tuples and dicts of them.
+    Raises XManError as `scan` does.
     """
     callable_or_refused("map", fn)
     def each(_, x): return None, fn(x)
@@ -76,7 +85,8 @@ def map(fn: Callable, xs: Any) -> Any:
 def call(fn: Callable, *args: Any) -> Any:
     """fn(*args) as one line; on the way back all but its results is computed again from the arguments.
 
-    args and the result: arrays, numbers and registers, and lists, tuples and dicts of them. Raises XManError as `scan` does.
+    args and the result: arrays, numbers and registers, and lists, tuples and dicts of them.
+    Raises XManError as `scan` does.
     """
     callable_or_refused("call", fn)
     function, inputs, shape = procedure(fn, args, "procedure")
@@ -84,40 +94,44 @@ def call(fn: Callable, *args: Any) -> Any:
 
 
 def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
-    """yes(*args) where the number c holds, and no(*args) elsewhere; the other is not run, as with `np.where` it would be.
+    """yes(*args) where the number c holds, and no(*args) elsewhere;
+    the other is not run, as with `np.where` it would be.
 
     Both return the same structure. Raises XManError where they do not, and as `scan` does.
     """
     (one, inputs, shape), (other, others, like) = procedure(yes, args, "yes"), procedure(no, args, "no")
     if look(shape[0]) != look(like[0]):
-        raise XManError(f"{name_of(yes)} returns {shape[0]} and {name_of(no)} {like[0]}; the branches of cond return the same "
-                        "structure")
+        raise XManError(f"{name_of(yes)} returns {shape[0]} and {name_of(no)} {like[0]}; the branches of "
+                        "cond return the same structure")
     n = len(flattened_tree(args)[0])
     one, other = with_parameters_of_both(one, other, n)
     c = c if isinstance(c, Expression) else np.asarray(c)[()]
-    return unflatten(shape[0], items(f.cond(c, one, other, f.bundle(*inputs, *others[n:])), range(len(one[4]))))
+    return unflatten(shape[0], items(f.cond(c, one, other, f.bundle(*inputs, *others[n:])),
+                                     range(len(one[4]))))
 
 
 def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_000) -> Any:
     """The carry after as many carry = fn(carry) as test(carry) holds; at most `most` times.
 
-        >>> xman.while_loop(lambda x: abs(x * x - a) > 1e-12, lambda x: (x + a / x) / 2, 1.0)     # √a by Newton's method
+        >>> xman.while_loop(lambda x: abs(x * x - a) > 1e-12, lambda x: (x + a / x) / 2,
+        1.0)     # √a by Newton's method
 
-    Forward and reverse mode go through the steps that were made. Raises XManError where the test still holds after `most`.
+    Forward and reverse mode go through the steps that were made.
+    Raises XManError where the test still holds after `most`.
     """
     whether, inputs, shape = procedure(test, (carry,), "test")
     step, others, after = procedure(fn, (carry,), "step")
     structure = flattened_tree(carry)[1]
     if len(whether[4]) != 1 or look(after[0]) != look(structure):
-        raise XManError(f"{name_of(test)} returns one truth value, and {name_of(fn)} a carry {structure}; found {shape[0]} and "
-                        f"{after[0]}")
+        raise XManError(f"{name_of(test)} returns one truth value, and {name_of(fn)} a carry {structure}; "
+                        f"found {shape[0]} and {after[0]}")
     n = len(flattened_tree(carry)[0])
     whether, step = with_parameters_of_both(whether, step, n)
     found = f.while_loop(whether, step, n, f.bundle(*inputs, *others[n:]), most)
     return unflatten(structure, items(found, range(n)))
 
 
-# ---- what they have in common -----------------------------------------------------------------------------------------
+# ---- what they have in common ------------------------------------------------------------------------------
 
 def items(found: Any, which: Sequence[int]) -> list:
     return [f.item(found, i) for i in which]
@@ -138,7 +152,8 @@ def numbers_within(x: Any) -> Any:
 
 
 def slice_seen(x: Any) -> Any:
-    """What a step sees of a slice; of a whole number n one of 0, …, n − 1. XManError for what has no steps."""
+    """What a step sees of a slice; of a whole number n one of 0, …, n − 1.
+    XManError for what has no steps."""
     if isinstance(x, Expression) and not isinstance(x, ArrayLike):
         return x
     x = numbers_within(x)
@@ -146,7 +161,8 @@ def slice_seen(x: Any) -> Any:
         return x[0] if len(x) else np.zeros(np.shape(x)[1:], np.asarray(x).dtype)
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
         return np.int64(0)
-    raise XManError(f"a loop goes along the leading axis of its xs, and {x!r} has none; give arrays, or a whole number of steps")
+    raise XManError(f"a loop goes along the leading axis of its xs, and {x!r} has none; give arrays, or a "
+                    "whole number of steps")
 
 
 def words_of(fn: Callable, structures: Sequence, more: Sequence[str] = ()) -> list[str]:
@@ -174,7 +190,8 @@ def procedure(fn: Callable, args: Sequence, role: str) -> tuple[Function, list, 
 
 
 def with_parameters_of_both(one: Function, other: Function, n: int) -> tuple[Function, Function]:
-    """The two with the parameters of both: the first n are those of both, and then come those of one and of the other."""
+    """The two with the parameters of both: the first n are those of both,
+    and then come those of one and of the other."""
     def with_more(function: Function, place: int, words: Sequence[str]) -> Function:
         p = function[2]
         new = tuple(unlike(words, [*p, *(line[0] for line in function[3])]))
@@ -185,7 +202,8 @@ def with_parameters_of_both(one: Function, other: Function, n: int) -> tuple[Fun
 def names_around(fn: Callable) -> dict[int, str]:
     """The names that fn has for what it takes from around it, by the ids of these."""
     fn, found = inspect.unwrap(fn), {}
-    names, cells = getattr(getattr(fn, "__code__", None), "co_freevars", ()), getattr(fn, "__closure__", None) or ()
+    names, cells = (getattr(getattr(fn, "__code__", None), "co_freevars", ()),
+                    getattr(fn, "__closure__", None) or ())
     for name, cell in zip(names, cells, strict=False):
         try:
             found[id(cell.cell_contents)] = name
@@ -196,10 +214,12 @@ def names_around(fn: Callable) -> dict[int, str]:
     return found
 
 
-def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str], examples: Sequence) -> tuple[Function, list]:
+def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
+                examples: Sequence) -> tuple[Function, list]:
     """(the literal of what run(*leaves) does, which calls fn; what it took from around it).
 
-    Where all examples have numbers they are traced, as by `trace`, and else the registers are all that is known of them.
+    Where all examples have numbers they are traced, as by `trace`,
+    and else the registers are all that is known of them.
     """
     name = unused(name_of(fn), ()) if name_of(fn).isidentifier() else role
     near = names_around(fn)
@@ -215,13 +235,14 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str], ex
         ends, variables = watched(run, starts, {}, code_of=fn)
         if tape.guards:
             line = next(iter(tape.guards.values()))[1]
-            raise XManError(f"{line}: {name_of(fn)} goes by a value here, and it is written once for all values; write np.where, "
-                            "or xman.cond for a branch that is costly")
+            raise XManError(f"{line}: {name_of(fn)} goes by a value here, and it is written once for all "
+                            "values; write np.where, or xman.cond for a branch that is costly")
         for i, end in enumerate(ends):
             if not is_on(tape, end):
                 like = np.asarray(numbers_within(end))[()]
                 if like.dtype.kind not in "biuf":
-                    raise XManError(f"{name_of(fn)} returned a {type(end).__name__}; a loop hands on arrays of numbers")
+                    raise XManError(f"{name_of(fn)} returned a {type(end).__name__}; a loop hands on arrays "
+                                    "of numbers")
                 tape.append((Tracer(like, tape), "alias", (entry(end),)))
                 ends[i] = tape[-1][0]
         names = {id(x): word for x, word in zip(starts, words, strict=True)}
@@ -239,4 +260,5 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str], ex
             return names[id(a)]
         lines = tuple(listed(tape, names, ends, around))
         results = tuple(names[id(end)] for end in ends)
-    return ("def", name, (*words, *(word for _, word in outside.values())), lines, results), [a for a, _ in outside.values()]
+    return (("def", name, (*words, *(word for _, word in outside.values())), lines, results),
+            [a for a, _ in outside.values()])

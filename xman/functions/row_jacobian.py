@@ -88,9 +88,10 @@ def refuse_mixed_rows(fn: Callable, args: Sequence[Any], options: dict, where: S
     call = traced_call("row_jacobian", fn, args, options, where)
     counts = {np.shape(x)[:1] for x in (*call.points, *call.results)}
     if len(counts) != 1 or () in counts:
-        raise XManError(f"row_jacobian of {name_of(fn)}: arguments of shapes {[x.shape for x in call.points]} give "
-                        f"results of shapes {[x.shape for x in call.results]}; the first axis of each has to be "
-                        "that of the rows")
+        raise XManError(f"row_jacobian of {name_of(fn)}: arguments of shapes "
+                        f"{[x.shape for x in call.points]} give results of shapes "
+                        f"{[x.shape for x in call.results]}; the first axis of each has to be that of the "
+                        "rows")
     (rows,), = counts
     draw = np.random.default_rng(0)
     scales, vectors = draw.uniform(0.5, 2, rows), [draw.normal(size=x.shape) for x in call.points]
@@ -99,15 +100,16 @@ def refuse_mixed_rows(fn: Callable, args: Sequence[Any], options: dict, where: S
     for one, other in pushed:
         finite = np.isfinite(one) & np.isfinite(other)
         if not np.allclose(one[finite], other[finite], 1e-3, 1e-6 * np.max(np.abs(one[finite]), initial=0)):
-            raise XManError(f"row_jacobian of {name_of(fn)}: a row of the result depends on other rows of the "
-                            "arguments; use jacobian, or give what all rows share by an argument that argnums "
-                            "does not name")
+            raise XManError(f"row_jacobian of {name_of(fn)}: a row of the result depends on other rows of "
+                            "the arguments; use jacobian, or give what all rows share by an argument that "
+                            "argnums does not name")
 
 
 def sparse_rows(blocks: Sequence[Any], columns: Sequence[Any], size: int) -> Any:
     """The Jacobian that `row_jacobian` gave in blocks, as a scipy.sparse.csr_array of `size` columns.
 
-    blocks: one for each argument, of shape (n, …output[i], …argument[i]). columns: for each block the columns of
+    blocks: one for each argument, of shape (n, …output[i], …argument[i]).
+    columns: for each block the columns of
     the numbers of argument[i], of shape (n, how many they are). The rows are those of the outputs, flattened.
     Raises XManError where they do not fit.
     """
@@ -115,12 +117,13 @@ def sparse_rows(blocks: Sequence[Any], columns: Sequence[Any], size: int) -> Any
 
     columns = [np.asarray(places) for places in columns]
     if len(blocks) != len(columns) or any(x.ndim != 2 or x.dtype.kind not in "iu" for x in columns):
-        raise XManError(f"sparse_rows has {len(blocks)} blocks for {len(columns)} arrays of columns; each block has "
-                        "one, of whole numbers and of shape (rows, numbers of a row)")
+        raise XManError(f"sparse_rows has {len(blocks)} blocks for {len(columns)} arrays of columns; each "
+                        "block has one, of whole numbers and of shape (rows, numbers of a row)")
     sizes = {(len(x), np.size(block) / max(x.size, 1)) for block, x in zip(blocks, columns, strict=True)}
     if len(sizes) != 1:
-        raise XManError(f"blocks of shapes {[np.shape(block) for block in blocks]} do not fit columns of shapes "
-                        f"{[x.shape for x in columns]}: each block has one number an output and a column")
+        raise XManError(f"blocks of shapes {[np.shape(block) for block in blocks]} do not fit columns of "
+                        f"shapes {[x.shape for x in columns]}: each block has one number an output and a "
+                        "column")
     ends = [end for x in columns if x.size for end in (x.min(), x.max())]
     if ends and not 0 <= min(ends) <= max(ends) < size:
         raise XManError(f"columns lie from {min(ends)} to {max(ends)}, and the matrix has {size}, from 0")

@@ -20,21 +20,24 @@ from .trees import flattened_tree, leaf_names, unflatten
 
 
 def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
-    """The list of what fn(*examples, **fixed) computes: loops unrolled, calls entered, of each branch the side taken.
+    """The list of what fn(*examples, **fixed) computes: loops unrolled, calls entered,
+    of each branch the side taken.
 
-    Inputs are the floats, and the arrays of any numbers, in `examples`, under the names of fn's parameters; in nested lists,
-    tuples and dicts with the path, as in params_W1 and params_0_b; with a _ behind where a list has no such name. Python's
-    ints, booleans, strings, None and functions, everything in `fixed`, and all shapes are part of the program. The output is
-    called as fn is, or else `result`; several add their path: loss_0, loss_1. Registers bound to a variable of fn when it
-    returns have its name, the others are z1, z2, … in order of evaluation; what leads to no output is left out.
+    Inputs are the floats, and the arrays of any numbers, in `examples`, under the names of fn's parameters;
+    in nested lists, tuples and dicts with the path, as in params_W1 and params_0_b; with a _ behind where a
+    list has no such name. Python's ints, booleans, strings, None and functions, everything in `fixed`, and
+    all shapes are part of the program. The output is called as fn is, or else `result`; several add their
+    path: loss_0, loss_1. Registers bound to a variable of fn when it returns have its name, the others are
+    z1, z2, … in order of evaluation; what leads to no output is left out.
     Raises XManError for a line of fn that cannot be traced, and where no example is an input.
     """
     callable_or_refused("trace", fn)
     with CallTape(exact=False) as tape:
         args, inputs, names = traced_arguments(fn, examples, tape)
         if not inputs:
-            raise XManError(f"trace({name_of(fn)}, …) found no input among its examples: floats and arrays are inputs, Python's "
-                            "ints, booleans and strings belong to the program; write 3.0, not 3")
+            raise XManError(f"trace({name_of(fn)}, …) found no input among its examples: floats and arrays "
+                            "are inputs, Python's ints, booleans and strings belong to the program; write "
+                            "3.0, not 3")
         result, variables = watched(fn, args, fixed)
         ends, structure = flattened_tree(result)
         stems = leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result")
@@ -42,7 +45,8 @@ def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
         return written_down(tape, names, list(zip(stems, ends, strict=True)), variables, inputs)[0]
 
 
-def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[list, list[Tracer], dict[int, str]]:
+def traced_arguments(fn: Callable, examples: Sequence,
+                     tape: CallTape) -> tuple[list, list[Tracer], dict[int, str]]:
     """(the examples with tracers in the place of the inputs, these tracers, their names by id)."""
     names: dict[int, str] = {}
     inputs, args = [], []
@@ -57,9 +61,11 @@ def traced_arguments(fn: Callable, examples: Sequence, tape: CallTape) -> tuple[
     return args, inputs, names
 
 
-def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, Any]], variables: dict[str, Any],
+def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, Any]],
+                 variables: dict[str, Any],
                  inputs: list[Tracer]) -> tuple[WengertList, list[str]]:
-    """(the list of what leads to the ends, their names in it); ends: (the name it would have, what it is) of each."""
+    """(the list of what leads to the ends, their names in it);
+    ends: (the name it would have, what it is) of each."""
     wanted: list[str] = []
     copies = []  # outputs that have no line of their own
     for stem, end in ends:
@@ -88,11 +94,13 @@ def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, An
 
 def is_input(leaf: Any) -> bool:
     """Whether an example is an input: a float, or an array of numbers."""
-    return isinstance(leaf, (float, np.generic, ArrayLike)) or isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf"
+    return (isinstance(leaf, (float, np.generic, ArrayLike)) or isinstance(leaf, np.ndarray)
+            and leaf.dtype.kind in "biuf")
 
 
 def parameter_names(fn: Callable, count: int) -> list[str]:
-    """The names of the first `count` parameters, those of *args numbered; x or x1, x2, … where the function does not say."""
+    """The names of the first `count` parameters, those of *args numbered;
+    x or x1, x2, … where the function does not say."""
     try:
         found = list(inspect.signature(fn).parameters.values())
     except (TypeError, ValueError):
@@ -118,9 +126,11 @@ def allowed(name: str) -> bool:
     return True
 
 
-def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *_: None, code_of: Callable | None = None
+def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *_: None,
+            code_of: Callable | None = None
             ) -> tuple[Any, dict[str, Any]]:
-    """fn(*args, **fixed), and the variables that it, or code_of, had when it returned. also: who else hears of its calls."""
+    """fn(*args, **fixed), and the variables that it, or code_of, had when it returned.
+    also: who else hears of its calls."""
     code, variables, before = getattr(inspect.unwrap(code_of or fn), "__code__", None), {}, sys.getprofile()
 
     def look(frame, event, result):

@@ -16,7 +16,8 @@ from ..wengert import WengertList, temporaries
 
 
 class CallTape(list):
-    """What one call of a function did: (tracer, op, args) for each operator, in order. After the `with` it is closed.
+    """What one call of a function did: (tracer, op, args) for each operator, in order.
+    After the `with` it is closed.
 
     exact: shapes are final, so that a broadcast to the shape that is there already is not written.
     guards: where Python went by a value, (the tracer, the user's line) by its id; None: that is not noted.
@@ -29,7 +30,8 @@ class CallTape(list):
 
     def __exit__(self, *_: Any) -> None:
         self.open = False
-        self.clear()  # tracers point at the tape: without this the arrays would wait for the garbage collector
+        # tracers point at the tape: without this the arrays would wait for the garbage collector
+        self.clear()
 
     def __deepcopy__(self, memo: dict) -> CallTape: return self  # as its tracers do
 
@@ -63,7 +65,8 @@ class Tracer(ArrayLike, Traced):
         return out
 
     def __reduce_ex__(self, protocol):
-        return super().__reduce_ex__(protocol) if self.tape.open else (Tracer, (self.value, self.tape))  # vjp's pull
+        # vjp's pull
+        return super().__reduce_ex__(protocol) if self.tape.open else (Tracer, (self.value, self.tape))
 
     def alive(self) -> CallTape:
         """Its tape. XManError where that is closed."""
@@ -83,20 +86,23 @@ class Tracer(ArrayLike, Traced):
     def is_flat(self):
         self.alive()
         if self.dtype.kind in "biu" and not self.tape.exact:
-            refuse("this index or mask would be a constant of the list", "write f.getitem(array, index) (from xman import f)")
+            refuse("this index or mask would be a constant of the list",
+                   "write f.getitem(array, index) (from xman import f)")
         return self.value.is_flat() if isinstance(self.value, ArrayLike) else super().is_flat()
 
 
 def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
     """Whether x has the shape and the precision of like already."""
-    return axis == () and isinstance(x, ArrayLike) and hasattr(like, "dtype") and x.shape == like.shape and x.dtype == like.dtype
+    return (axis == () and isinstance(x, ArrayLike) and hasattr(like, "dtype") and x.shape == like.shape
+            and x.dtype == like.dtype)
 
 
 def kept(a: Any) -> Any:
     """A constant as it is now: the user may write into an array later."""
     if isinstance(a, np.ndarray):
         if type(a) is not np.ndarray and type(a).__mul__ is not np.ndarray.__mul__:
-            refuse(f"a {type(a).__name__} has products or sums of its own", "give np.asarray(…) of it, and np.where for a mask")
+            refuse(f"a {type(a).__name__} has products or sums of its own",
+                   "give np.asarray(…) of it, and np.where for a mask")
         return a if a.base is None and not a.flags.writeable else a.copy(order="K")
     return np.asarray(a) if isinstance(a, list) else a
 
@@ -110,8 +116,8 @@ def listed(tape: CallTape, names: dict[int, str], ends: Iterable[Tracer],
            constant: Callable[[Any, str], Any]) -> WengertList:
     """The list of the lines that lead to the tracers `ends`.
 
-    names: the registers' names by id(tracer), those of the inputs at least; the others become z1, z2, …, and are added.
-    constant(a, op): what stands in a line for an argument that is not on the tape.
+    names: the registers' names by id(tracer), those of the inputs at least; the others become z1, z2, …, and
+    are added. constant(a, op): what stands in a line for an argument that is not on the tape.
     """
     wanted = {id(end) for end in ends}
     lines = []
@@ -122,6 +128,7 @@ def listed(tape: CallTape, names: dict[int, str], ends: Iterable[Tracer],
     fresh, steps = temporaries({*names.values()}), WengertList()
     for node, op, args in reversed(lines):
         dst = names.get(id(node)) or names.setdefault(id(node), next(fresh))
-        args = tuple([names[id(a)] if isinstance(a, Tracer) and a.tape is tape else constant(a, op) for a in args])
+        args = tuple([names[id(a)] if isinstance(a, Tracer) and a.tape is tape else constant(a, op)
+                      for a in args])
         steps.append((dst, op, args))  # checked when it runs
     return steps

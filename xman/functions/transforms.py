@@ -1,4 +1,5 @@
-"""Derivatives of Python functions of NumPy arrays. Each calls the function once and steps through its tape, back or forth.
+"""Derivatives of Python functions of NumPy arrays. Each calls the function once and steps through its tape,
+back or forth.
 
 They compose with one another to any order. Arguments and results are arrays, numbers, and lists, tuples,
 dicts and dataclasses of them, but for fields with metadata={"static": True}; a derivative has the structure,
@@ -26,10 +27,11 @@ from .trees import matching, unflatten
 def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
     """The function that gives ∂fn/∂argument, by reverse mode: one pass back, whatever the number of inputs.
 
-    fn: a function whose result is one real number, of shape (). argnums: the arguments to differentiate, a position or
-    several (then a tuple is given), negative ones from the end. has_aux: fn returns (output, auxiliary), and the result is
-    (gradient, auxiliary). Raises XManError for a result of another shape, for arguments that are not floats, and for a line
-    of fn that cannot be traced (Cohen, Automatic Reverse-Mode Differentiation, §1.3).
+    fn: a function whose result is one real number, of shape (). argnums: the arguments to differentiate, a
+    position or several (then a tuple is given), negative ones from the end. has_aux: fn returns (output,
+    auxiliary), and the result is (gradient, auxiliary). Raises XManError for a result of another shape, for
+    arguments that are not floats, and for a line of fn that cannot be traced (Cohen,
+    Automatic Reverse-Mode Differentiation, §1.3).
     """
     both = value_and_grad(fn, argnums, has_aux).run
 
@@ -40,7 +42,8 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) 
 
 
 def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
-    """The function that gives (fn(…), its gradient), as `grad`; with has_aux ((output, auxiliary), gradient)."""
+    """The function that gives (fn(…), its gradient), as `grad`;
+    with has_aux ((output, auxiliary), gradient)."""
     callable_or_refused("grad", fn)
     one = is_whole(argnums)
 
@@ -60,17 +63,18 @@ def one_number(call: TracedCall, fn: Callable) -> Any:
     elif call.results[0].shape:
         found = f"an array of shape {call.results[0].shape}"
     elif call.outputs[0] is not None and call.results[0].dtype.kind != "f":
-        raise XManError(f"{name_of(fn)} returned {call.results[0].dtype}, and only floats have a gradient: comparisons and "
-                        "positions are flat; return a float")
+        raise XManError(f"{name_of(fn)} returned {call.results[0].dtype}, and only floats have a gradient: "
+                        "comparisons and positions are flat; return a float")
     else:
         return call.results[0]
     rest = "mark the rest as auxiliary with has_aux=True, " if len(call.results) > 1 else ""
-    raise XManError(f"{name_of(fn)} returned {found}, and a gradient is that of one number; return np.sum(…) or np.mean(…) "
-                    f"of it, {rest}or use jacobian")
+    raise XManError(f"{name_of(fn)} returned {found}, and a gradient is that of one number; return np.sum(…) "
+                    f"or np.mean(…) of it, {rest}or use jacobian")
 
 
 def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
-    """(fn(*primals), pull), where pull(u) is the tuple of the products uᵀJ, one a primal; with has_aux (…, pull, auxiliary).
+    """(fn(*primals), pull), where pull(u) is the tuple of the products uᵀJ, one a primal;
+    with has_aux (…, pull, auxiliary).
 
     u has the structure and the shapes of the output. pull may be called many times, fn is not called again.
     Raises XManError as `grad` does, for any shape of output.
@@ -96,7 +100,8 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
     callable_or_refused("jvp", fn)
     for word, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
-            raise XManError(f"the {word} of jvp are a tuple, one for each argument; found {type(given).__name__}: write (x,)")
+            raise XManError(f"the {word} of jvp are a tuple, one for each argument; found "
+                            f"{type(given).__name__}: write (x,)")
     call = traced_call("jvp", fn, primals, {}, range(len(primals)), has_aux)
     slopes = call.pushed(like(tuple(tangents), call.points, tuple(call.arguments), "tangents", "primals"))
     result = unflatten(call.result, call.results), unflatten(call.result, slopes)
@@ -104,29 +109,35 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
 
 
 def like(tree: Any, points: Sequence[Any], structure: Any, name: str, other: str) -> list:
-    """The leaves of the tree in the precision of the points; XManError unless it has that structure and their shapes."""
+    """The leaves of the tree in the precision of the points;
+    XManError unless it has that structure and their shapes."""
     leaves = matching(tree, structure, name, other)
     leaves = [leaf if isinstance(leaf, Expression) else np.asarray(leaf) for leaf in leaves]
     for leaf, x in zip(leaves, points, strict=True):
         if leaf.shape != x.shape or leaf.dtype.kind not in "biuf":
-            raise XManError(f"{name} has {leaf.dtype} of shape {leaf.shape} where {other} has {x.dtype} of shape {x.shape}; "
-                            "they have to be alike")
+            raise XManError(f"{name} has {leaf.dtype} of shape {leaf.shape} where {other} has {x.dtype} of "
+                            f"shape {x.shape}; they have to be alike")
     return [number_of(f.broadcast(leaf, x)) for leaf, x in zip(leaves, points, strict=True)]
 
 
-def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any], argnums: int | Sequence[int] = 0) -> Any:
-    """The product H·v of the Hessian of fn with a vector, forward over reverse, without the matrix (Bishop, Deep Learning, §8.2).
+def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any],
+        argnums: int | Sequence[int] = 0) -> Any:
+    """The product H·v of the Hessian of fn with a vector, forward over reverse, without the matrix (Bishop,
+    Deep Learning, §8.2).
 
-    fn: as in `grad`. primals: the tuple of all positional arguments. vectors: the tuple of the directions, one for each of
-    argnums, of its structure and shapes. The result is like the argument, a tuple where argnums is one. XManError as `grad`.
+    fn: as in `grad`. primals: the tuple of all positional arguments. vectors: the tuple of the directions,
+    one for each of argnums, of its structure and shapes. The result is like the argument,
+    a tuple where argnums is one. XManError as `grad`.
     """
     callable_or_refused("hvp", fn)
     if not isinstance(primals, (tuple, list)) or not isinstance(vectors, (tuple, list)):
         found = primals if not isinstance(primals, (tuple, list)) else vectors
-        raise XManError(f"hvp takes tuples, hvp(fn, (x,), (v,)); found {type(found).__name__} in the place of one")
+        raise XManError(f"hvp takes tuples, hvp(fn, (x,), (v,)); found {type(found).__name__} in the place "
+                        "of one")
     which = positions(argnums, primals, fn)
     if len(vectors) != len(which):
-        raise XManError(f"hvp has {len(vectors)} vectors for {len(which)} arguments, those of argnums; give it one for each")
+        raise XManError(f"hvp has {len(vectors)} vectors for {len(which)} arguments, those of argnums; give "
+                        "it one for each")
     slope = grad(fn, which)
 
     def along(*points):
@@ -139,7 +150,7 @@ def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any], argnums: i
     return products[0] if is_whole(argnums) else products
 
 
-# ---- arguments ------------------------------------------------------------------------------------------------------
+# ---- arguments ---------------------------------------------------------------------------------------------
 
 def is_whole(argnums: Any) -> bool:
     return isinstance(argnums, (int, np.integer)) and not isinstance(argnums, bool)
@@ -151,11 +162,12 @@ def positions(argnums: Any, args: Sequence[Any], fn: Callable) -> tuple[int, ...
         return (argnums,)
     given = (argnums,) if is_whole(argnums) else tuple(argnums) if isinstance(argnums, range) else argnums
     if not isinstance(given, (tuple, list)) or not given or not all(map(is_whole, given)):
-        raise XManError(f"argnums is the position of an argument, 0 for the first, or a tuple of positions, not {argnums!r}")
+        raise XManError(f"argnums is the position of an argument, 0 for the first, or a tuple of positions, "
+                        f"not {argnums!r}")
     for i in given:
         if not -len(args) <= i < len(args):
-            raise XManError(f"argnums names argument {i} of {name_of(fn)}, which was called with {len(args)} by position; give "
-                            "what is differentiated by position, not by name")
+            raise XManError(f"argnums names argument {i} of {name_of(fn)}, which was called with {len(args)} "
+                            "by position; give what is differentiated by position, not by name")
     result = tuple(int(i) % len(args) for i in given)
     if len(set(result)) < len(result):
         raise XManError(f"argnums {argnums!r} names an argument twice")

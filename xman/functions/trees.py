@@ -1,7 +1,8 @@
 """Trees: lists, tuples, named tuples, dicts, dataclasses and None, nested; everything else is a leaf.
 
-A structure is the tree itself with LEAF in the place of each leaf: two structures are equal when they look the same. Each field
-of a dataclass is a child, but for those with metadata={"static": True}, which stay as they are; its constructor is not called.
+A structure is the tree itself with LEAF in the place of each leaf: two structures are equal when they look
+the same. Each field of a dataclass is a child, but for those with metadata={"static": True},
+which stay as they are; its constructor is not called.
 """
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ LEAF = Leaf()
 
 
 def children(tree: Any) -> list[tuple[Any, Any]] | None:
-    """(key, subtree) for each child: a dict's in the order of its keys. None has no children, of a leaf it is None."""
+    """(key, subtree) for each child: a dict's in the order of its keys.
+    None has no children, of a leaf it is None."""
     if is_leaf(type(tree)):
         return None
     if tree is None:
@@ -65,7 +67,8 @@ def rebuilt(tree: Any, parts: list) -> Any:
     try:
         return type(tree)._make(parts) if hasattr(tree, "_fields") else type(tree)(parts)
     except TypeError:
-        raise XManError(f"a {type(tree).__name__} cannot be made from its parts again; give lists, tuples and dicts") from None
+        raise XManError(f"a {type(tree).__name__} cannot be made from its parts again; give lists, tuples "
+                        "and dicts") from None
 
 
 def flattened_tree(tree: Any) -> tuple[list, Any]:
@@ -106,7 +109,8 @@ def matching(tree: Any, structure: Any, name: str, like: str) -> list:
     leaves, mine = flattened_tree(tree)
     if look(mine) != look(structure):
         path, found, wanted = difference(mine, structure, name)
-        raise XManError(f"{path} is {found} where {like} has {wanted}; give {name} the same structure, {structure}")
+        raise XManError(f"{path} is {found} where {like} has {wanted}; give {name} the same structure, "
+                        f"{structure}")
     return leaves
 
 
@@ -116,7 +120,8 @@ def look(tree: Any) -> tuple:
     kind = next((base for base in (dict, list, tuple) if isinstance(tree, base)), type(tree))
     rest = [getattr(tree, each.name) for each in getattr(tree, "__dataclass_fields__", {}).values()
             if each.metadata.get("static")]
-    return kind, len(below) if kind in (list, tuple) else [key for key, _ in below], rest, [look(part) for _, part in below]
+    return (kind, len(below) if kind in (list, tuple) else [key for key, _ in below], rest,
+            [look(part) for _, part in below])
 
 
 def difference(mine: Any, theirs: Any, path: str) -> tuple[str, str, str]:

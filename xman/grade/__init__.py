@@ -1,6 +1,18 @@
-"""The grader: assignments whose parts run here, and submissions that run elsewhere. What a grading specification uses."""
+"""The grader: assignments whose parts run here, and submissions that run elsewhere.
+What a grading specification uses."""
 from .assignment import Assignment, Part, Task, folder_of, load, load_checks
-from .compare import Failed, Wrong, expect, expect_mapping, expect_probabilities, expect_that, given, scale, slip, told
+from .compare import (
+           Failed,
+           Wrong,
+           expect,
+           expect_mapping,
+           expect_probabilities,
+           expect_that,
+           given,
+           scale,
+           slip,
+           told,
+)
 from .judge import check, judge
 
 __all__ = ["Assignment", "Failed", "Part", "Task", "Wrong", "check", "expect", "expect_mapping", "expect_probabilities",

@@ -33,9 +33,11 @@ PACKAGES = "numpy", "scipy", "xman"
 
 @dataclass(frozen=True)
 class Part:
-    """One thing that is asked of a submission: function(student, rng, *case) for each case, which share the points.
+    """One thing that is asked of a submission: function(student, rng, *case) for each case,
+    which share the points.
 
-    It raises Wrong where the answer is wrong; its result is the credit of the case, from 0 to 1, and None is 1.
+    It raises Wrong where the answer is wrong; its result is the credit of the case, from 0 to 1,
+    and None is 1.
     """
     title: str
     function: Callable[..., float | None]
@@ -58,7 +60,8 @@ class Task:
     checks: list[Part] = field(default_factory=list)
 
     def part(self, title: str, points: float, cases: Sequence[Any] = ((),), hidden: bool = False) -> Callable:
-        """Decorate a function as a graded part. A student learns of a hidden one its title and points alone."""
+        """Decorate a function as a graded part. A student learns of a hidden
+        one its title and points alone."""
         return lambda function: self.parts.append(Part(title, function, points, hidden, cases)) or function
 
     def check(self, title: str, cases: Sequence[Any] = ((),)) -> Callable:
@@ -67,12 +70,15 @@ class Task:
 
 
 class Assignment:
-    """One assignment. A submission is one module; its process sees these packages alone ("numpy", "scipy", "xman")."""
+    """One assignment. A submission is one module; its process sees these packages alone ("numpy", "scipy",
+    "xman")."""
 
-    def __init__(self, module: str, title: str, packages: Sequence[str] = ("numpy",), data: Sequence[str] = (),
+    def __init__(self, module: str, title: str, packages: Sequence[str] = ("numpy",),
+                 data: Sequence[str] = (),
                  cpu_seconds: int = 10, wall_seconds: int = 60, memory_mib: int = 1024):
         if unknown := set(packages) - set(PACKAGES):
-            raise XManError(f"the package {min(unknown)!r} is not one that a submission can have: {', '.join(PACKAGES)}")
+            raise XManError(f"the package {min(unknown)!r} is not one that a submission can have: "
+                            f"{', '.join(PACKAGES)}")
         self.module, self.title, self.packages, self.data = module, title, tuple(packages), tuple(data)
         self.limits = Limits(cpu_seconds=cpu_seconds, wall_seconds=wall_seconds, memory_mib=memory_mib)
         self.tasks: list[Task] = []
@@ -94,13 +100,15 @@ class Assignment:
         path = self.folder and self.folder / "probes.py"
         return path if path and path.is_file() else None
 
-    @functools.cached_property  # of the files that were loaded, also if they are changed while a class is graded
+    # of the files that were loaded, also if they are changed while a class is graded
+    @functools.cached_property
     def version(self) -> str:
         """Twelve digits of the SHA-256 of all files of the folder, if it comes from one."""
         total = hashlib.sha256()
         for path in sorted(self.folder.rglob("*")) if self.folder else []:
             if path.is_file() and "__pycache__" not in path.parts:
-                total.update(f"{path.relative_to(self.folder).as_posix()}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+                total.update(f"{path.relative_to(self.folder).as_posix()}\0{path.stat().st_size}\0".encode()
+                             + path.read_bytes())
         return total.hexdigest()[:12]
 
 
@@ -108,26 +116,30 @@ def folder_of(name: str, assignments: Path | None = None) -> Path:
     """The folder of an assignment: a path to it, or its name in `assignments`, here or in a folder above."""
     if (Path(name) / "grading.py").is_file():
         return Path(name).resolve()
-    places = [assignments] if assignments else [place / "assignments" for place in (Path.cwd(), *Path.cwd().parents)]
+    places = ([assignments] if assignments
+              else [place / "assignments" for place in (Path.cwd(), *Path.cwd().parents)])
     known = [path.parent for place in places for path in sorted(place.glob("*/grading.py"))]
     for folder in known:
         if folder.name == name:
             return folder.resolve()
     if not known:
-        raise XManError(f"there is no folder of assignments at {places[0]}: go to a checkout of xman, or give --assignments DIR")
+        raise XManError(f"there is no folder of assignments at {places[0]}: go to a checkout of xman, or "
+                        "give --assignments DIR")
     names = list(dict.fromkeys(folder.name for folder in known))
-    raise XManError(f"no assignment {name!r} in {known[0].parent}{nearest(name, names)}; there are {', '.join(names)}")
+    raise XManError(f"no assignment {name!r} in {known[0].parent}{nearest(name, names)}; there are "
+                    f"{', '.join(names)}")
 
 
 def load(folder: Path) -> Assignment:
-    """The assignment of that folder, with its graded parts. XManError where the folder holds none, or a wrong one."""
+    """The assignment of that folder, with its graded parts. XManError where the folder holds none,
+    or a wrong one."""
     assignment = package(folder, "grading").assignment
     empty = [task.title for task in assignment.tasks if not task.parts]
     titles = [part.title for task in assignment.tasks for part in task.parts]
     if empty or len(set(titles)) < len(titles) or abs(assignment.points - 100) > 1e-9:
         twice = sorted({title for title in titles if titles.count(title) > 1})
-        raise XManError(f"{folder}: its parts have {assignment.points:g} points (100 are wanted), a task without a part: "
-                        f"{empty or 'none'}, a title twice: {twice or 'none'}")
+        raise XManError(f"{folder}: its parts have {assignment.points:g} points (100 are wanted), a task "
+                        f"without a part: {empty or 'none'}, a title twice: {twice or 'none'}")
     assignment.folder = folder
     of_xman()  # here once, not in each process that judges
     return assignment
@@ -151,7 +163,8 @@ def load_checks(folder: Path) -> Assignment:
 
 
 def package(folder: Path, module: str) -> types.ModuleType:
-    """The module of a folder, which is taken for a package: its files import each other by `from .public.checks import …`."""
+    """The module of a folder, which is taken for a package: its files import each
+    other by `from .public.checks import …`."""
     name = f"_assignment_{hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:12]}"
     for known in [known for known in sys.modules if known.partition(".")[0] == name]:
         del sys.modules[known]
@@ -163,11 +176,13 @@ def package(folder: Path, module: str) -> types.ModuleType:
     except XManError:
         raise
     except Exception as error:
-        raise XManError(f"{folder / module}.py could not be imported: {type(error).__name__}: {error}") from error
+        raise XManError(f"{folder / module}.py could not be imported: {type(error).__name__}: "
+                        f"{error}") from error
 
 
 def data_set(name: str) -> bytes:
-    """A file of xman.datasets, which is the folder data of a checkout. XManError where there is none of that name."""
+    """A file of xman.datasets, which is the folder data of a checkout.
+    XManError where there is none of that name."""
     from ..train.loaders import installed  # it is slow, and wanted for hand-outs alone
     if not (path := installed(name)).is_file():
         raise XManError(f"there is no data set {name!r} in xman.datasets")

@@ -1,7 +1,8 @@
-"""Compare what came back with what should have, and say in words how they differ; never what should have come.
+"""Compare what came back with what should have, and say in words how they differ;
+never what should have come.
 
-A difference is a Wrong. Its sentences are the feedback of the part: what came back, what was expected of it, and where to
-look next.
+A difference is a Wrong. Its sentences are the feedback of the part: what came back, what was expected of it,
+and where to look next.
 """
 from __future__ import annotations
 
@@ -17,16 +18,20 @@ SHOWN = 160  # characters of a value that is shown
 
 
 class Wrong(Exception):
-    """A part is not right. All in words: what was expected, what came back, where to look next, and the input (given).
+    """A part is not right. All in words: what was expected, what came back, where to look next,
+    and the input (given).
 
-    What is None is filled in with the last call of the submission, or left out. credit: what the case is worth all the same.
+    What is None is filled in with the last call of the submission, or left out.
+    credit: what the case is worth all the same.
     """
 
-    def __init__(self, expected: str, came_back: Any = None, look: str | None = None, given: str | None = None,
+    def __init__(self, expected: str, came_back: Any = None, look: str | None = None,
+                 given: str | None = None,
                  credit: float = 0.0):
         super().__init__(expected)
         self.expected, self.look, self.given, self.credit = expected, look, given, credit
-        self.came_back = came_back if came_back is None or isinstance(came_back, str) else shown_value(came_back)
+        self.came_back = (came_back if came_back is None or isinstance(came_back, str)
+                          else shown_value(came_back))
 
 
 class Failed(Wrong):
@@ -38,8 +43,8 @@ def given(call: str | Sequence[tuple] | None = None, look: str | None = None, fa
           **more: Any) -> Iterator[None]:
     """What is Wrong inside was given this, and has this hint if it has none of its own.
 
-    call: the input in words, or a Wengert list; more: values that go with it. failed: the hint for a submission that raised
-    (look, if it is None). What is not written yet needs no hint.
+    call: the input in words, or a Wengert list; more: values that go with it. failed: the hint for a
+    submission that raised (look, if it is None). What is not written yet needs no hint.
     """
     try:
         yield
@@ -53,7 +58,8 @@ def given(call: str | Sequence[tuple] | None = None, look: str | None = None, fa
 
 
 def told(words: str) -> Callable:
-    """Decorate a part: what it was given, in words, a format of the arguments of its case ("train with {0} epochs")."""
+    """Decorate a part: what it was given, in words, a format of the arguments
+    of its case ("train with {0} epochs")."""
     def decorate(function: Callable) -> Callable:
         @functools.wraps(function)
         def part(student: Any, rng: Any, *case: Any) -> float | None:
@@ -77,7 +83,8 @@ def slip(found: Any, slips: Iterable[tuple[Any, str]], otherwise: str | None = N
 
 def listing(steps: Sequence[tuple], most: int = 1500) -> str:
     """A Wengert list on one line: z1 = mul(h, w); z2 = half(z1)."""
-    said = "; ".join(f"{dst} = {op}({', '.join(a if isinstance(a, str) else repr(a) for a in args)})" for dst, op, args in steps)
+    said = "; ".join(f"{dst} = {op}({', '.join(a if isinstance(a, str) else repr(a) for a in args)})"
+                     for dst, op, args in steps)
     said = said or "the empty list"
     return said if len(said) <= most else f"{said[:most // 2]} … {said[-most // 2:]}"
 
@@ -92,11 +99,13 @@ def shown_value(value: Any, most: int = SHOWN) -> str:
     elif isinstance(value, float):
         said = f"{value:.10g}"
     elif isinstance(value, (list, tuple)):
-        inner = ", ".join(shown_value(item, most) for item in value[:8]) + (f", … {len(value)} in all" if len(value) > 8 else "")
+        inner = ", ".join(shown_value(item, most) for item in value[:8]) + (f", … {len(value)} in all"
+                                                                            if len(value) > 8 else "")
         said = f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
     elif isinstance(value, dict):
         some = list(value.items())[:6]
-        inner = ", ".join(f"{shown_value(key)}: {shown_value(item, most)}" for key, item in some) + ", …" * (len(value) > 6)
+        inner = (", ".join(f"{shown_value(key)}: {shown_value(item, most)}" for key, item in some) + ", …"
+                 * (len(value) > 6))
         said = f"{{{inner}}}"
     else:
         said = repr(value)
@@ -106,7 +115,8 @@ def shown_value(value: Any, most: int = SHOWN) -> str:
 def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: float = 1e-9) -> None:
     """Wrong unless got is want: type, shape, finiteness, each element to the relative and absolute tolerance.
 
-    want: a number, an array, a string, None, or lists, tuples and dicts of them; what: its name in the sentence ("delta of b1").
+    want: a number, an array, a string, None, or lists, tuples and dicts of them;
+    what: its name in the sentence ("delta of b1").
     """
     if isinstance(want, Mapping):
         expect_mapping(got, want, what)
@@ -114,13 +124,15 @@ def expect(got: Any, want: Any, what: str, look: str | None = None, tolerance: f
             expect(got[name], item, f"{what}[{name!r}]", look, tolerance)
     elif isinstance(want, (list, tuple)):
         if not isinstance(got, (list, tuple)) or len(got) != len(want):
-            raise Wrong(f"{what}: {len(want)} items", f"{len(got)} items: {shown_value(got)}" if isinstance(got, (list, tuple))
+            raise Wrong(f"{what}: {len(want)} items", f"{len(got)} items: {shown_value(got)}"
+                        if isinstance(got, (list, tuple))
                         else sort_of(got), look)
         for k, (own, item) in enumerate(zip(got, want, strict=True)):
             expect(own, item, f"{what}[{k}]", look, tolerance)
     elif want is None or isinstance(want, (str, bool)):
         if type(got) is not type(want) or got != want:
-            wanted = "None" if want is None else f"another {type(want).__name__}" if type(got) is type(want) else sort_of(want)
+            wanted = ("None" if want is None else f"another {type(want).__name__}" if type(got) is type(want)
+                      else sort_of(want))
             raise Wrong(f"{what}: {wanted}", got, look)
     else:
         expect_numbers(got, want, what, look, tolerance)
@@ -130,12 +142,14 @@ def expect_numbers(got: Any, want: Any, what: str, look: str | None, tolerance: 
     """Wrong unless both are numbers of one shape and agree; what is infinite or NaN has to be just that."""
     bools, want = np.asarray(want).dtype == bool, np.asarray(want, dtype=float)
     if isinstance(got, bool) or not isinstance(got, (int, float, np.ndarray)):
-        raise Wrong(f"{what}: {'a number' if want.ndim == 0 else f'an array of shape {want.shape}'}", sort_of(got), look)
+        raise Wrong(f"{what}: {'a number' if want.ndim == 0 else f'an array of shape {want.shape}'}",
+                    sort_of(got), look)
     if isinstance(got, np.ndarray) and got.dtype == bool and not bools:
         raise Wrong(f"{what}: numbers", "True and False", look)
     got = np.asarray(got, dtype=float)
     if got.shape != want.shape:
-        raise Wrong(f"{what}: shape {want.shape}", f"shape {got.shape}", look or about_shapes(got.shape, want.shape))
+        raise Wrong(f"{what}: shape {want.shape}", f"shape {got.shape}", look
+                    or about_shapes(got.shape, want.shape))
     with np.errstate(all="ignore"):
         close = np.isfinite(want) & (np.abs(got - want) <= tolerance * (1 + np.abs(want)))
     wrong = ~(close | (got == want) | (np.isnan(got) & np.isnan(want)))
@@ -146,15 +160,18 @@ def expect_numbers(got: Any, want: Any, what: str, look: str | None, tolerance: 
     strange = ~np.isfinite(got) & np.isfinite(want)
     if strange.any():
         place = tuple(int(k) for k in np.argwhere(strange)[0]) if want.ndim else ()
-        raise Wrong(f"{what}: finite numbers", f"{got[place]}" + (f" at {list(place)}" if place else ""), look or NOT_FINITE)
-    count = f", and {int(wrong.sum())} of {want.size} elements that are off" if want.size > 1 else ", which is off"
+        raise Wrong(f"{what}: finite numbers", f"{got[place]}" + (f" at {list(place)}" if place else ""), look
+                    or NOT_FINITE)
+    count = (f", and {int(wrong.sum())} of {want.size} elements that are off" if want.size > 1
+             else ", which is off")
     with np.errstate(all="ignore"):
         hint = about_numbers(got, want, tolerance)
     raise Wrong(f"{what} to agree to {tolerance:.0e}", f"{got[place]:.10g}{here}{count}",
                 " ".join(filter(None, (look, hint))) or None)
 
 
-NOT_FINITE = "Where does it overflow, or divide by zero? Look at the largest exponent and the smallest denominator."
+NOT_FINITE = ("Where does it overflow, or divide by zero? Look at the largest exponent and the smallest "
+              "denominator.")
 DIAGNOSES: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
     ("It is twice what it should be: is something added twice?", lambda want: 2 * want),
     ("It is half of what it should be: is a contribution missing?", lambda want: want / 2),
@@ -165,7 +182,8 @@ DIAGNOSES: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
 
 
 def about_numbers(got: np.ndarray, want: np.ndarray, tolerance: float) -> str | None:
-    """A sentence for a slip that shows in the numbers: the sign; of several different ones zeros, a transposition, a factor."""
+    """A sentence for a slip that shows in the numbers: the sign;
+    of several different ones zeros, a transposition, a factor."""
     if np.allclose(got, -want, tolerance, tolerance):
         return "Its sign is the other way round."
     sizes = np.unique(np.abs(want[want.astype(bool) & np.isfinite(want)]))
@@ -180,7 +198,8 @@ def about_numbers(got: np.ndarray, want: np.ndarray, tolerance: float) -> str | 
             return sentence
     largest = np.unravel_index(np.nanargmax(np.where(np.isfinite(want), np.abs(want), 0)), want.shape)
     factor = got[largest] / want[largest]
-    return "All elements are off by one and the same factor." if np.allclose(got, factor * want, 1e-6) and factor != 1 else None
+    return ("All elements are off by one and the same factor." if np.allclose(got, factor * want, 1e-6)
+            and factor != 1 else None)
 
 
 def about_shapes(got: tuple[int, ...], want: tuple[int, ...]) -> str | None:
@@ -196,9 +215,11 @@ def about_shapes(got: tuple[int, ...], want: tuple[int, ...]) -> str | None:
 
 def sort_of(value: Any) -> str:
     """What sort of thing it is, in words."""
-    names = {type(None): "nothing (None): is a return missing?", bool: "a bool", int: "a number", float: "a number",
+    names = {type(None): "nothing (None): is a return missing?", bool: "a bool", int: "a number",
+             float: "a number",
              str: "a string", list: "a list", tuple: "a tuple", dict: "a dict"}
-    return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else names.get(type(value), "something else")
+    return (f"an array of shape {value.shape}" if isinstance(value, np.ndarray)
+            else names.get(type(value), "something else"))
 
 
 def expect_that(condition: Any, expected: str, came_back: Any = None, look: str | None = None) -> None:
@@ -212,11 +233,13 @@ def expect_mapping(got: Any, names: Iterable[Any], what: str) -> None:
     if not isinstance(got, dict):
         raise Wrong(f"{what}: a dict", sort_of(got))
     if missing := [name for name in names if name not in got]:
-        raise Wrong(f"{what}: an entry for {', '.join(map(shown_value, missing[:4]))}", f"entries for {shown_value(list(got))}")
+        raise Wrong(f"{what}: an entry for {', '.join(map(shown_value, missing[:4]))}",
+                    f"entries for {shown_value(list(got))}")
 
 
 def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance: float = 1e-6) -> None:
-    """Wrong unless got is an array of that shape whose rows are probabilities: finite, at least 0, of sum 1."""
+    """Wrong unless got is an array of that shape whose rows are probabilities: finite, at least 0,
+    of sum 1."""
     if not isinstance(got, np.ndarray) or got.shape != shape or got.dtype == bool:
         raise Wrong(f"{what}: an array of shape {shape}", sort_of(got))
     if not np.isfinite(got).all():
@@ -231,6 +254,7 @@ def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance:
 
 
 def scale(x: float, none: float, full: float) -> float:
-    """Credit between 0 (at none) and 1 (at full), linear in between; none may be the larger one. NaN gives 0."""
+    """Credit between 0 (at none) and 1 (at full), linear in between; none may be the larger one.
+    NaN gives 0."""
     share = (float(x) - none) / (full - none)
     return min(max(share, 0.0), 1.0) if math.isfinite(share) else 0.0

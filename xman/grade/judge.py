@@ -1,4 +1,5 @@
-"""Judge one submission: a worker for each task, its parts one after the other, and a record of what came of it."""
+"""Judge one submission: a worker for each task, its parts one after the other,
+and a record of what came of it."""
 from __future__ import annotations
 
 import functools
@@ -18,7 +19,17 @@ from ..errors import XManError
 from .assignment import Assignment, Part, load_checks, of_xman
 from .compare import Failed, Wrong, scale
 from .process import JudgingProcess
-from .record import IN_HIDDEN, Event, Record, case_record, hidden_last, seed_of, submission_record, task_record_of, unjudged
+from .record import (
+    IN_HIDDEN,
+    Event,
+    Record,
+    case_record,
+    hidden_last,
+    seed_of,
+    submission_record,
+    task_record_of,
+    unjudged,
+)
 from .reports.terminal import report_table
 from .sandbox import Sandbox, sandbox_here
 from .session import Session, Student
@@ -29,13 +40,15 @@ BORROWED = 150  # nodes of syntax in functions that are alike by chance
 
 
 def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False,
-          stop: threading.Event | None = None, digest: str = "", process: JudgingProcess | None = None) -> Record:
-    """The record of the submission that lies unpacked in a folder, whose module alone is run; plain data, as JSON holds it.
+          stop: threading.Event | None = None, digest: str = "",
+          process: JudgingProcess | None = None) -> Record:
+    """The record of the submission that lies unpacked in a folder, whose module alone is run;
+    plain data, as JSON holds it.
 
-    term: the secret of a term; digest: of the submission. From both inputs are drawn: nobody knows them before, they are the same
-    each time, and of a submission that has changed they are others.
-    checks: run the checks that a student has in place of the graded parts. stop: once it is set, all workers end at once, and
-    the record is worth nothing. process: where the parts run, this one if it is None.
+    term: the secret of a term; digest: of the submission. From both inputs are drawn: nobody knows them
+    before, they are the same each time, and of a submission that has changed they are others.
+    checks: run the checks that a student has in place of the graded parts. stop: once it is set, all workers
+    end at once, and the record is worth nothing. process: where the parts run, this one if it is None.
     """
     start, tasks, trouble, stop = time.monotonic(), [], None, stop or threading.Event()
     judged = process.judged if process else functools.partial(judged_task, assignment, sandbox, checks=checks)
@@ -50,11 +63,13 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
             else:
                 record, trouble = task_record_of(task, parts, judged(k, alone, seed_of(term, digest), stop))
                 tasks.append(record)
-    return {**submission_record(assignment, tasks, trouble, sandbox, term), "seconds": round(time.monotonic() - start, 3)}
+    return {**submission_record(assignment, tasks, trouble, sandbox, term),
+            "seconds": round(time.monotonic() - start, 3)}
 
 
 def check(folder: Path | str = ".") -> bool:
-    """Whether a student's work in the folder of a hand-out passes the checks that came with it; prints what they found.
+    """Whether a student's work in the folder of a hand-out passes the checks that came with it;
+    prints what they found.
 
     The work runs in a process of its own, where bubblewrap is installed in its sandbox.
     """
@@ -68,22 +83,28 @@ def check(folder: Path | str = ".") -> bool:
         print(f"xman: {error}", file=sys.stderr)
         return False
     print(report_table(record))
-    return all(case["credit"] == 1 for task in record["tasks"] for part in task["parts"] for case in part["cases"])
+    return all(case["credit"] == 1 for task in record["tasks"] for part in task["parts"]
+               for case in part["cases"])
 
 
-def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: Path, secret: str, stop: threading.Event,
+def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: Path, secret: str,
+                stop: threading.Event,
                 checks: bool = False) -> Iterator[Event]:
     """Each case's record as soon as there is one, and then what became of the worker.
 
-    Hidden parts come last: what the submission says or prints from then on may tell of their inputs, and is told nobody.
+    Hidden parts come last: what the submission says or prints from then on may tell of their inputs,
+    and is told nobody.
     """
     task, output, trouble, no_import = assignment.tasks[number], None, None, None
-    with Session(sandbox, folder, assignment.module, assignment.packages, assignment.limits, assignment.probes, stop) as session:
+    with Session(sandbox, folder, assignment.module, assignment.packages, assignment.limits,
+                 assignment.probes, stop) as session:
         try:
-            found = session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)  # says nothing of the secret
+            # says nothing of the secret
+            found = session.load(int(seed_of(assignment.module, task.title), 16) % 2 ** 32)
             own = of_xman() if "xman" not in assignment.packages else {}
             if sum(own.get(shape, 0) for shape in found or ()) > BORROWED:
-                raise session.broken("it holds functions of xman's sources, and what is asked for is to be the student's own")
+                raise session.broken("it holds functions of xman's sources, and what is asked for is to be "
+                                     "the student's own")
         except Failed:
             no_import = session.trouble
         for part in hidden_last(task.checks if checks else task.parts):
@@ -110,11 +131,13 @@ def judged_case(part: Part, name: str, extra: tuple[Any, ...], session: Session,
             more = {"expected": f"more: this has {credit:.0%} of the points"}
     except Wrong as wrong:
         credit, more = scale(wrong.credit, 0, 1), {"expected": wrong.expected, "look": wrong.look}
-        more |= {key: own for key, own in (("given", wrong.given), ("came_back", wrong.came_back)) if own is not None}
+        more |= {key: own for key, own in (("given", wrong.given), ("came_back", wrong.came_back))
+                 if own is not None}
     except MemoryError as error:
         more = {"expected": "an answer that the grader has the memory for", "look": str(error) or None}
     except Exception as error:  # the grader's own fault: it is said loudly, and costs no other part
         more = {"expected": f"something that the grader can judge ({type(error).__name__}: {error})",
                 "look": "Tell your instructor.", "traceback": traceback.format_exc(), "grader": True}
     more = {"given": session.given, "came_back": session.came_back, **more}
-    return case_record(name, credit, **{key: harmless(text) if isinstance(text, str) else text for key, text in more.items()})
+    return case_record(name, credit, **{key: harmless(text) if isinstance(text, str) else text
+                                        for key, text in more.items()})

@@ -1,4 +1,5 @@
-"""A submission's Wengert list, which came back as plain data: read with care, evaluated and differentiated within bounds."""
+"""A submission's Wengert list, which came back as plain data: read with care,
+evaluated and differentiated within bounds."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
@@ -17,14 +18,17 @@ from ..validity import as_line
 from ..wengert import WengertList, needed, registers
 from .compare import Wrong, expect, expect_that
 
-# None of these gives an array with more axes than its arguments have, or with a longer one: what a line of them takes in
-# memory is bounded by the inputs of the list. (reshape, outer, stack, concat, getitem, broadcast … are not among them.)
+# None of these gives an array with more axes than its arguments have, or with a longer one: what a line of
+# them takes in memory is bounded by the inputs of the list. (reshape, outer, stack, concat, getitem,
+# broadcast … are not among them.)
 MODEL = frozenset(ELEMENTWISE & ops.OURS - ORDERED) | {
-    "dot", "mT", "transpose", "sum", "mean", "max", "min", "var", "logsumexp", "norm", "frobeniusNorm", "softmax", "logSoftmax",
+    "dot", "mT", "transpose", "sum", "mean", "max", "min", "var", "logsumexp", "norm", "frobeniusNorm",
+    "softmax", "logSoftmax",
     "crossEntropy", "softmaxCrossEntropy", "hinge", "oneHot"}
 ENTRIES = 10 ** 7      # numbers that the registers of a list may hold together
 OPERATIONS = 10 ** 9   # that its evaluation may take
-ARGUMENTS = "which argument of crossEntropy is the prediction? It comes first; the logarithm of y's zeros is −∞"
+ARGUMENTS = ("which argument of crossEntropy is the prediction? It comes first; the logarithm of y's zeros "
+             "is −∞")
 NAMES = "inputs and parameters go by the name of the attribute that holds them (self.W is 'W')"
 
 
@@ -38,17 +42,21 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
               what: str = "the model's list", names: str = NAMES) -> WengertList:
     """The list that came back: valid, of these operators, and of no other leaves than `inputs`.
 
-    lines: [(dst, op, args), …] as lists or tuples; args: names of registers, numbers, None, tuples of a few whole numbers.
-    Whole numbers become floats where the operator has a rule for them, so that none can grow. inputs: the names that it may read
-    without assigning them. operators: names of rows of `ops`; a caller who allows more than MODEL answers for the memory. most:
-    lines. names: how inputs are named, told where one has another name. Raises Wrong: the line, and what to write instead.
+    lines: [(dst, op, args), …] as lists or tuples; args: names of registers, numbers, None, tuples of a few
+    whole numbers. Whole numbers become floats where the operator has a rule for them, so that none can grow.
+    inputs: the names that it may read without assigning them. operators: names of rows of `ops`; a caller who
+    allows more than MODEL answers for the memory. most: lines. names: how inputs are named,
+    told where one has another name. Raises Wrong: the line, and what to write instead.
     """
     if not isinstance(lines, (list, tuple)):
-        raise Wrong(expected=f"{what}: a list of lines (dst, op, args)", came_back=f"a {type(lines).__name__}",
+        raise Wrong(expected=f"{what}: a list of lines (dst, op, args)",
+                    came_back=f"a {type(lines).__name__}",
                     look="operationSequence(register) makes it")
     if not 1 <= len(lines) <= most:
-        raise Wrong(expected=f"{what}: at least one line and at most {most:,}", came_back=f"{len(lines):,} lines",
-                    look="is something computed row by row that could be computed for all rows at once?" if lines else
+        raise Wrong(expected=f"{what}: at least one line and at most {most:,}",
+                    came_back=f"{len(lines):,} lines",
+                    look="is something computed row by row that could be computed for all rows at once?"
+                    if lines else
                     "an input or a parameter has no lines: is that the register that was asked for?")
     for k, line in enumerate(lines, 1):
         expect_line(k, as_line(line), operators, what)
@@ -61,7 +69,8 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
         raise Wrong(expected=f"{what}: it reads {', '.join(inputs)} and what earlier lines assign",
                     came_back=f"line {k}, {shown(line)}, reads {strange[0]!r}{near(strange[0], inputs)}",
                     look=names)
-    return WengertList((dst, op, tuple(float(a) if type(a) is int and ops.DG[op][i] else a for i, a in enumerate(args)))
+    return WengertList((dst, op, tuple(float(a) if type(a) is int and ops.DG[op][i] else a
+                                       for i, a in enumerate(args)))
                        for dst, op, args in steps)
 
 
@@ -72,13 +81,15 @@ def near(name: str, known: Collection[str]) -> str:
 
 
 def expect_line(k: int, line: Any, operators: Collection[str], what: str) -> None:
-    """Raise Wrong unless the line is a triple of a short name, an operator that is allowed, and a few small arguments."""
+    """Raise Wrong unless the line is a triple of a short name, an operator that is allowed,
+    and a few small arguments."""
     def wrong(why: str, look: str | None = None):
         return Wrong(expected=f"{what}: lines (dst, op, args) such as ('z1', 'dot', ('X', 'W'))",
                      came_back=f"line {k}{why}", look=look)
 
     if not (isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple)):
-        raise wrong(" is no such triple", "it is (register, operator, tuple of arguments); a tuple of one is ('z2',)")
+        raise wrong(" is no such triple", "it is (register, operator, tuple of arguments); a tuple of one is "
+                                          "('z2',)")
     dst, op, args = line
     for name in (dst, op, *registers(args)):
         if not isinstance(name, str) or len(name) > 80 or not name.isprintable():
@@ -86,13 +97,16 @@ def expect_line(k: int, line: Any, operators: Collection[str], what: str) -> Non
     if len(args) > 8:
         raise wrong(f" has {len(args):,} arguments", "no operator here needs more than eight")
     if op not in operators:
-        raise wrong(f", {dst} = {op}(…), calls {op!r}, which is not among the operators of this task{nearest(op, operators)}",
+        raise wrong(f", {dst} = {op}(…), calls {op!r}, which is not among the operators of this "
+                    f"task{nearest(op, operators)}",
                     f"the operators are {', '.join(sorted(operators))}" if len(operators) <= 40 else None)
     for a in args:
         if not (isinstance(a, str) or small(a)):
-            raise wrong(f", {dst} = {op}(…), has an argument of type {type(a).__name__} that is none of this kind",
-                        "an argument is a register's name, a number, None, or an axis; an array comes in through an input or a "
-                        "parameter of its own, so that it can be given and differentiated")
+            raise wrong(f", {dst} = {op}(…), has an argument of type {type(a).__name__} that is none of this "
+                        "kind",
+                        "an argument is a register's name, a number, None, or an axis; an array comes in "
+                        "through an input or a parameter of its own, so that it can be given and "
+                        "differentiated")
 
 
 def small(a: Any) -> bool:
@@ -103,14 +117,18 @@ def small(a: Any) -> bool:
 
 
 def from_given(steps: WengertList, of: str, given: Collection[str]) -> WengertList:
-    """The lines that `of` needs once the registers in `given` have values: what is judged apart from what it builds on."""
+    """The lines that `of` needs once the registers in `given` have values: what
+    is judged apart from what it builds on."""
     return WengertList(needed([line for line in steps if line[0] not in given], [of]))
 
 
-def values_of(steps: WengertList, inputs: Mapping[str, Any], what: str = "the model's list") -> dict[str, Any]:
-    """The values of all registers of a list of `read_list`'s, of NumPy's types. Wrong: the line that fails or takes too much."""
+def values_of(steps: WengertList, inputs: Mapping[str, Any],
+              what: str = "the model's list") -> dict[str, Any]:
+    """The values of all registers of a list of `read_list`'s, of NumPy's types.
+    Wrong: the line that fails or takes too much."""
     if lacking := [name for name in steps.inputs if name not in inputs]:
-        raise Wrong(expected=f"{what}: a value for each register that it reads", came_back=f"none for {lacking[0]!r}",
+        raise Wrong(expected=f"{what}: a value for each register that it reads",
+                    came_back=f"none for {lacking[0]!r}",
                     look="a parameter needs a default: f.param(default=…)")
     spent = {"entries": 0, "operations": 0}
 
@@ -121,24 +139,27 @@ def values_of(steps: WengertList, inputs: Mapping[str, Any], what: str = "the mo
             spent["entries"] += np.size(out)
             spent["operations"] += ops.operations(op)(out, *args)
             if spent["entries"] > ENTRIES or spent["operations"] > OPERATIONS:
-                raise ValueError(f"the list has taken {spent['operations']:,} operations and holds {spent['entries']:,} numbers "
-                                 "here, more than the task can need; which shape is larger than you think?")
+                raise ValueError(f"the list has taken {spent['operations']:,} operations and holds "
+                                 f"{spent['entries']:,} numbers here, more than the task can need; which "
+                                 "shape is larger than you think?")
             return out
         return value
 
     try:
         return eval(steps, inputs, {op: metered(op) for _, op, _ in steps})
     except XManError as error:
-        raise Wrong(expected=f"{what}: operators that fit the shapes of their arguments", came_back=str(error),
+        raise Wrong(expected=f"{what}: operators that fit the shapes of their arguments",
+                    came_back=str(error),
                     look="xman.shapes(steps, …) tells the shape of every register") from None
 
 
-def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Collection[str], what: str = "the model's list",
+def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Collection[str],
+              what: str = "the model's list",
               delta: Any = 1.0) -> dict[str, Any]:
     """The deltas of the registers in wrt, on each of which `of` has to depend. Wrong where it does not.
 
-    values: as `values_of` gave them. delta: that of `of`, in its shape; the number 1 asks for the gradient, and for one number
-    in `of`.
+    values: as `values_of` gave them. delta: that of `of`, in its shape; the number 1 asks for the gradient,
+    and for one number in `of`.
     """
     if np.shape(values[of]) != np.shape(delta):
         shape = np.shape(delta)
@@ -148,26 +169,32 @@ def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Colle
     try:
         deltas = backprop(steps, values, ops.DG, [name for name in wrt if name in values], **{of: delta})
     except XManError as error:
-        raise Wrong(expected=f"{what}: a derivative for every line", came_back=str(error), look=None) from None
+        raise Wrong(expected=f"{what}: a derivative for every line", came_back=str(error),
+                    look=None) from None
     if lacking := [name for name in wrt if name not in deltas]:
-        raise Wrong(expected=f"{what}: {of} has a derivative by {lacking[0]}", came_back=f"nothing arrives at {lacking[0]}",
-                    look=f"go back through the list from {of}: which line reads {lacking[0]}, and does every line on the way "
-                         "pass a derivative on?")
+        raise Wrong(expected=f"{what}: {of} has a derivative by {lacking[0]}",
+                    came_back=f"nothing arrives at {lacking[0]}",
+                    look=f"go back through the list from {of}: which line reads {lacking[0]}, and does every "
+                         "line on the way pass a derivative on?")
     return {name: deltas[name] for name in wrt}
 
 
 def work(steps: WengertList, values: Mapping[str, Any]) -> CountedWork:
-    """The lines of the list and the operations of one evaluation, counted as `xman.cost` counts them, nothing simplified.
+    """The lines of the list and the operations of one evaluation, counted as `xman.cost` counts them,
+    nothing simplified.
 
     values: as `values_of` gave them.
     """
-    return CountedWork(len(steps), sum(ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a for a in args))
-                                for dst, op, args in steps))
+    return CountedWork(len(steps),
+                       sum(ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a
+                                                             for a in args))
+                    for dst, op, args in steps))
 
 
 def loss_of(values: Mapping[str, Any], loss: str = "loss") -> Any:
     """The loss, among the values of all registers. Wrong where it is not one finite number."""
-    expect_that(np.shape(values[loss]) == (), "a loss that is one number", f"an array of shape {np.shape(values[loss])}",
+    expect_that(np.shape(values[loss]) == (), "a loss that is one number",
+                f"an array of shape {np.shape(values[loss])}",
                 "crossEntropy gives one number for each row, (rows, 1); the loss is their mean")
     expect_that(np.isfinite(values[loss]), "a loss that is a finite number", values[loss], ARGUMENTS)
     return values[loss]
@@ -178,14 +205,18 @@ def alike(own: Any, right: Any) -> bool:
     return np.shape(own) == np.shape(right) and np.allclose(own, right, 1e-9)
 
 
-def expect_deltas(steps: WengertList, right: WengertList, inputs: Mapping[str, Any], of: str, names: Collection[str],
+def expect_deltas(steps: WengertList, right: WengertList, inputs: Mapping[str, Any], of: str,
+                  names: Collection[str],
                   what: str = "the model's list", same: Collection[str] = (), share: float = 1 / 3) -> None:
-    """Wrong unless the deltas of the names are those of the list `right`, and both agree about the registers `same`, or `of`.
+    """Wrong unless the deltas of the names are those of the list `right`,
+    and both agree about the registers `same`, or `of`.
 
-    Where they do not agree, the slope of the list's own `of` is worth a share. stopGradient is told what it does to the deltas.
+    Where they do not agree, the slope of the list's own `of` is worth a share.
+    stopGradient is told what it does to the deltas.
     """
     same, own, standard = same or [of], values_of(steps, inputs, what), values_of(right, inputs)
-    stops = [f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in steps if op == "stopGradient"]
+    stops = [f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in steps
+             if op == "stopGradient"]
     agree = all(alike(own[name], standard[name]) for name in same)
     through = WengertList((dst, "alias" if op == "stopGradient" else op, args) for dst, op, args in steps)
     want = deltas_of(right, standard, of, names) if agree else deltas_of(through, own, of, names, what)
@@ -198,4 +229,5 @@ def expect_deltas(steps: WengertList, right: WengertList, inputs: Mapping[str, A
         expect(found[name], want[name], f"delta of {name}", look=stops[0] if stops else None)
     if not agree:
         raise Wrong(f"the deltas of the right {' and '.join(same)}", "the slope of other values",
-                    "The way back is all points where the way forward is right: see the parts above.", credit=share)
+                    "The way back is all points where the way forward is right: see the parts above.",
+                    credit=share)

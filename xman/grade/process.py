@@ -1,7 +1,9 @@
-"""Where a submission is judged: a process that can be ended, so that nothing that a student wrote can hold up the class.
+"""Where a submission is judged: a process that can be ended,
+so that nothing that a student wrote can hold up the class.
 
-The submission itself runs in its sandbox, one process further on, and never sees a verdict. What came back from it is
-evaluated, differentiated and compared here, with bounds on processor time and memory that the kernel keeps.
+The submission itself runs in its sandbox, one process further on, and never sees a verdict. What came back
+from it is evaluated, differentiated and compared here, with bounds on
+processor time and memory that the kernel keeps.
 """
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ from .record import Event
 
 Judging = Callable[[int, Path, str, threading.Event], Iterator[Event]]
 
-TIMES = 2            # the processor time that the submission has; the dearest task of the course takes the grader 0.3 s
+# the processor time that the submission has; the dearest task of the course takes the grader 0.3 s
+TIMES = 2
 WALL_SECONDS = 900   # for one task, however busy the machine
 MEMORY = 2 << 30     # bytes of one task beyond what the grader has
 GRACE = 1.0          # seconds in which a task that is stopped can end its worker and remove its folders
@@ -32,20 +35,23 @@ LIMITS = {"SIGXCPU": "too much processor time", "SIGKILL": "too much time or mem
 
 
 class JudgingProcess:
-    """A process that forks one for each task. It is made before the grader's threads have work, so that none holds a lock.
+    """A process that forks one for each task. It is made before the grader's threads have work,
+    so that none holds a lock.
 
-    judging(number of the task, folder, term, stop) yields plain data. cpu_seconds: that the submission has for a task.
-    others: those that are there already.
+    judging(number of the task, folder, term, stop) yields plain data. cpu_seconds: that the submission has
+    for a task. others: those that are there already.
     """
 
     def __init__(self, judging: Judging, cpu_seconds: int, others: Sequence[JudgingProcess] = ()):
         self.pipe, inner = Pipe()
         outer = [self.pipe, *(other.pipe for other in others)]
-        self.number = forked(lambda: ([pipe.close() for pipe in outer], serve(inner, judging, TIMES * cpu_seconds)))
+        self.number = forked(lambda: ([pipe.close() for pipe in outer],
+                                      serve(inner, judging, TIMES * cpu_seconds)))
         inner.close()
 
     def judged(self, task: int, folder: Path, term: str, stop: threading.Event) -> Iterator[Event]:
-        """What judging yields, and {"ended": why} where it met a limit. XManError where it failed, or stop is set."""
+        """What judging yields, and {"ended": why} where it met a limit.
+        XManError where it failed, or stop is set."""
         try:
             send(self.pipe, [task, str(folder), term])
             while not stop.is_set():
@@ -62,8 +68,10 @@ class JudgingProcess:
 
 
 @contextmanager
-def judging_processes(number: int, judging: Judging, cpu_seconds: int) -> Iterator[SimpleQueue[JudgingProcess | None]]:
-    """A queue of so many processes. Where there can be none (not on Linux) each is None, and parts run in this process."""
+def judging_processes(number: int, judging: Judging,
+                      cpu_seconds: int) -> Iterator[SimpleQueue[JudgingProcess | None]]:
+    """A queue of so many processes. Where there can be none (not on Linux) each is None,
+    and parts run in this process."""
     made, free = [], SimpleQueue()
     try:
         for _ in range(number):
@@ -81,7 +89,8 @@ def judging_processes(number: int, judging: Judging, cpu_seconds: int) -> Iterat
 def forked(run: Callable[[], object]) -> int:
     """The number of a process that does this, and nothing else of what this one has begun."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Python and of JAX: the threads that there are wait, and hold nothing
+        # of Python and of JAX: the threads that there are wait, and hold nothing
+        warnings.simplefilter("ignore")
         process = os.fork()
     if process:
         return process
@@ -99,24 +108,28 @@ def send(pipe: Connection, said: Any) -> None:
 
 def serve(grader: Connection, judging: Judging, seconds: int) -> None:
     """Have one task done after the other, until the grader lets go or is gone."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # a terminal sends them to all its processes; the grader decides
+    # a terminal sends them to all its processes; the grader decides
+    for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     with suppress(EOFError, OSError):
         while True:
             order = json.loads(grader.recv_bytes())
             inner, own = Pipe(False)
-            process = forked(lambda: (grader.close(), inner.close(), do(own, judging, seconds, *order)))  # noqa: B023
+            process = forked(lambda inner=inner, own=own, order=order: (
+                grader.close(), inner.close(), do(own, judging, seconds, *order)))
             own.close()
             relay(inner, grader, process)
             code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
             name = signal.Signals(-code).name if code < 0 else str(code)
             if code:
-                send(grader, {"ended": LIMITS[name]} if name in LIMITS else {"failed": f"what judged a task has ended: {name}"})
+                send(grader, {"ended": LIMITS[name]} if name in LIMITS
+                     else {"failed": f"what judged a task has ended: {name}"})
             send(grader, None)
 
 
 def relay(inner: Connection, grader: Connection, process: int) -> None:
-    """Pass on what the process says to its end, which comes soon where the grader has let go, and at once where it is late."""
+    """Pass on what the process says to its end, which comes soon where the grader has let go,
+    and at once where it is late."""
     listening, until = [inner, grader], time.monotonic() + WALL_SECONDS
     while True:
         ready = wait(listening, max(until - time.monotonic(), 0))
@@ -149,4 +162,5 @@ def do(grader: Connection, judging: Judging, seconds: int, task: int, folder: st
     except MemoryError:
         send(grader, {"ended": "too much memory"})
     except Exception as error:
-        send(grader, {"failed": str(error) if isinstance(error, XManError) else f"{type(error).__name__}: {error}"})
+        send(grader, {"failed": str(error) if isinstance(error, XManError)
+                      else f"{type(error).__name__}: {error}"})

@@ -1,4 +1,5 @@
-"""The record of a submission: what came of it, as plain data that JSON holds and from which every report is made."""
+"""The record of a submission: what came of it, as plain data that JSON
+holds and from which every report is made."""
 from __future__ import annotations
 
 import datetime
@@ -17,32 +18,41 @@ from .sandbox import Sandbox
 
 Record = dict[str, Any]
 Event = dict[str, Any]  # what is told of a task while it is judged
-IN_HIDDEN = "the process ended in a hidden part"  # how is the submission's choice, and could tell what it was asked
+# how is the submission's choice, and could tell what it was asked
+IN_HIDDEN = "the process ended in a hidden part"
 
 
-def submission_record(assignment: Assignment, tasks: list[Record], trouble: str | None, sandbox: Sandbox, term: str) -> Record:
-    """Its tasks, their sum, the sentence of what concerns it as a whole, and with what it was graded, when."""
+def submission_record(assignment: Assignment, tasks: list[Record], trouble: str | None, sandbox: Sandbox,
+                      term: str) -> Record:
+    """Its tasks, their sum, the sentence of what concerns it as a whole, and with what it was graded,
+    when."""
     when = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")  # noqa: UP017 (3.10)
-    return {"assignment": assignment.module, "title": assignment.title, "points": points_total(tasks, "points"),
+    return {"assignment": assignment.module, "title": assignment.title,
+            "points": points_total(tasks, "points"),
             "of": points_total(tasks, "of"), "trouble": trouble, "tasks": tasks,
-            "graded": {**graded_with(assignment, term), "python": platform.python_version(), "numpy": np.__version__,
+            "graded": {**graded_with(assignment, term), "python": platform.python_version(),
+                       "numpy": np.__version__,
                        "sandbox": sandbox.name, "when": when}}
 
 
-def task_record(task: Task, parts: list[Record], seconds: float = 0.0, trouble: str | None = None, output: str = "") -> Record:
+def task_record(task: Task, parts: list[Record], seconds: float = 0.0, trouble: str | None = None,
+                output: str = "") -> Record:
     """Its parts, their sum, and what became of its process."""
-    return {"number": task.number, "title": task.title, "points": points_total(parts, "points"), "of": points_total(parts, "of"),
+    return {"number": task.number, "title": task.title, "points": points_total(parts, "points"),
+            "of": points_total(parts, "of"),
             "seconds": round(seconds, 3), "trouble": trouble, "output": output, "parts": parts}
 
 
 def part_record(part: Part, cases: list[Record]) -> Record:
     """The cases share the points of their part."""
     share = math.fsum(case["credit"] for case in cases) / len(cases)
-    return {"title": part.title, "points": round(part.points * share, 6), "of": part.points, "hidden": part.hidden,
+    return {"title": part.title, "points": round(part.points * share, 6), "of": part.points,
+            "hidden": part.hidden,
             "cases": cases}
 
 
-def case_record(name: str, credit: float, expected: str | None = None, given: str | None = None, came_back: str | None = None,
+def case_record(name: str, credit: float, expected: str | None = None, given: str | None = None,
+                came_back: str | None = None,
                 look: str | None = None, **more: Any) -> Record:
     """The credit of a case; without `expected` there is nothing to say of it."""
     feedback = {"given": given, "came_back": came_back, "expected": expected, "look": look, **more}
@@ -56,7 +66,8 @@ def unjudged(task: Task, parts: Iterable[Part], trouble: str) -> Record:
 
 
 def task_record_of(task: Task, parts: Sequence[Part], events: Iterable[Event]) -> tuple[Record, str | None]:
-    """(the record of the task, the sentence why the submission could not even be imported), from what is told of it."""
+    """(the record of the task, the sentence why the submission could not even be imported),
+    from what is told of it."""
     start, end = time.monotonic(), {"output": "", "trouble": None, "no import": None}
     cases: dict[str, list[Record]] = {part.title: [] for part in parts}
     for event in events:
@@ -69,9 +80,11 @@ def task_record_of(task: Task, parts: Sequence[Part], events: Iterable[Event]) -
             said = f"the grader stopped here: what came back took it {end['ended']}"
             end["trouble"] = end["trouble"] or (IN_HIDDEN if part.hidden else said)
             cases[part.title].append(case_record(name, 0.0, "an answer that can be judged", came_back=said,
-                                                 look="Which number, list or array of yours is far larger than you think?"))
+                                                 look="Which number, list or array of yours is far larger "
+                                                      "than you think?"))
     records = [part_record(part, cases[part.title]) for part in parts]
-    return task_record(task, records, time.monotonic() - start, end["trouble"], end["output"]), end["no import"]
+    return (task_record(task, records, time.monotonic() - start, end["trouble"], end["output"]),
+            end["no import"])
 
 
 def hidden_last(parts: Sequence[Part]) -> list[Part]:

@@ -1,7 +1,8 @@
-"""Grade one submission or hundreds: some at a time, each kept on disk as soon as it is judged, and never judged twice.
+"""Grade one submission or hundreds: some at a time, each kept on disk as soon as it is judged,
+and never judged twice.
 
-An output folder holds records/NAME.json, the reports, and the term. A second run over it judges only what is new or has
-changed, with the same inputs as before.
+An output folder holds records/NAME.json, the reports, and the term. A second run over it judges only what is
+new or has changed, with the same inputs as before.
 """
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ SECRET = 12           # characters
 
 def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
           stop: threading.Event | None = None, process: JudgingProcess | None = None) -> Record:
-    """The record of one submission. One that cannot be read is a record too, with its trouble and no points."""
+    """The record of one submission. One that cannot be read is a record too,
+    with its trouble and no points."""
     start, submission = time.monotonic(), submission.read()
     with contextlib.ExitStack() as unpacked:
         try:
@@ -44,22 +46,27 @@ def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, 
             tasks = [unjudged(task, task.parts, str(error)) for task in assignment.tasks]
             record = submission_record(assignment, tasks, str(error), sandbox, term)
         else:  # what goes wrong from here on with the machine is not the student's fault, and ends the run
-            record = judge(assignment, folder, sandbox, term, stop=stop, digest=submission.digest(), process=process)
+            record = judge(assignment, folder, sandbox, term, stop=stop, digest=submission.digest(),
+                           process=process)
     record["graded"]["digest"] = submission.digest()
-    return {"submission": submission.name, "slug": submission.slug, "file": harmless(submission.path.name, 200), **record,
+    return {"submission": submission.name, "slug": submission.slug,
+            "file": harmless(submission.path.name, 200), **record,
             "seconds": round(time.monotonic() - start, 3)}
 
 
-def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox: Sandbox, out: Path, term: str | None = None,
+def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox: Sandbox, out: Path,
+              term: str | None = None,
               jobs: int = 1, done: Callable[[Record], object] = lambda record: None,
               shard: tuple[int, int] | None = None) -> list[Record]:
-    """The records of all submissions, in their order, and their reports in the folder out; done is called after each.
+    """The records of all submissions, in their order, and their reports in the folder out;
+    done is called after each.
 
-    The reports are of all that was ever graded into the folder: who hands in late is added, and a name that comes again is
-    the same student. shard: (3, 8) for the third of eight runs, of which each grades its own of the submissions, all at once and
-    on any machines that see the folder; a run without one then writes the reports.
-    Ctrl-C ends it at once: what is judged is kept, reports are written, KeyboardInterrupt goes on. XManError where another
-    process grades into the folder, or it cannot be written.
+    The reports are of all that was ever graded into the folder: who hands in late is added, and a name that
+    comes again is the same student. shard: (3, 8) for the third of eight runs, of which each grades its own
+    of the submissions, all at once and on any machines that see the folder;
+    a run without one then writes the reports.
+    Ctrl-C ends it at once: what is judged is kept, reports are written, KeyboardInterrupt goes on. XManError
+    where another process grades into the folder, or it cannot be written.
     """
     sweep()
     submissions = submissions if shard is None else [each for each in submissions if in_shard(each, *shard)]
@@ -86,7 +93,8 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
                 free.put(process)
 
         with ThreadPoolExecutor(jobs) as pool:
-            waiting = [pool.submit(graded, submission) for submission in submissions if submission.slug not in records]
+            waiting = [pool.submit(graded, submission) for submission in submissions
+                       if submission.slug not in records]
             try:
                 for future in as_completed(waiting):
                     record = future.result()
@@ -119,7 +127,8 @@ def kept_record(out: Path, submission: Submission, wanted: dict[str, str]) -> Re
         record = json.loads(record_file(out, submission.slug).read_text("utf-8"))
         same = {**wanted, "digest": submission.digest()}
         return record if {key: record["graded"][key] for key in same} == same else None
-    except (OSError, ValueError, KeyError, TypeError):  # it is not there, or not what this version writes: it is made again
+    # it is not there, or not what this version writes: it is made again
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
@@ -127,7 +136,8 @@ def earlier_records(out: Path, slugs: Collection[str], wanted: dict[str, str]) -
     """The records of earlier runs of the same assignment and version of xman, but for these."""
     found = []
     for path in sorted((out / "records").glob("*.json")):
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # what cannot be read is not among the reports
+        # what cannot be read is not among the reports
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             record = json.loads(path.read_text("utf-8"))
             if path.stem == record["slug"] not in slugs and record["graded"]["xman"] == wanted["xman"]:
                 found.append(record)
@@ -135,7 +145,8 @@ def earlier_records(out: Path, slugs: Collection[str], wanted: dict[str, str]) -
 
 
 def kept_term(out: Path, term: str | None) -> str:
-    """The term that was given, or that of the folder's first run: a secret, so that nobody can know the inputs before."""
+    """The term that was given, or that of the folder's first run: a secret,
+    so that nobody can know the inputs before."""
     path, given = out / "term", term is not None
     if not given and path.is_file():
         return path.read_text("utf-8").strip()
@@ -152,16 +163,18 @@ def kept_term(out: Path, term: str | None) -> str:
 
 
 def secret(term: str | None) -> str:
-    """The term, if it is long enough; a new one for None. XManError where students could guess it, and so the inputs."""
+    """The term, if it is long enough; a new one for None. XManError where students could guess it,
+    and so the inputs."""
     if term is not None and len(term) < SECRET:
-        raise XManError(f"the inputs are drawn from the term, and students could guess {term!r}: give at least {SECRET} "
-                        "characters, or leave it out")
+        raise XManError(f"the inputs are drawn from the term, and students could guess {term!r}: give at "
+                        f"least {SECRET} characters, or leave it out")
     return secrets.token_hex(16) if term is None else term
 
 
 @contextlib.contextmanager
 def locked(out: Path, shard: tuple[int, int] | None = None) -> Iterator[None]:
-    """The folder, made where it is missing, for this process alone, or for it and other shards. XManError where that is taken."""
+    """The folder, made where it is missing, for this process alone, or for it and other shards.
+    XManError where that is taken."""
     try:
         (out / "records").mkdir(parents=True, exist_ok=True)
         own = ".lock-{}-of-{}".format(*shard) if shard else ".lock-all"
@@ -173,7 +186,8 @@ def locked(out: Path, shard: tuple[int, int] | None = None) -> Iterator[None]:
             except ImportError:
                 pass  # not on Windows
             except OSError:
-                raise XManError(f"another process grades into {out} at the moment; wait for it, or give another --out") from None
+                raise XManError(f"another process grades into {out} at the moment; wait for it, or give "
+                                "another --out") from None
             yield
     except OSError as error:
         raise XManError(f"grading into {out} came to a stop: {error}") from error

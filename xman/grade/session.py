@@ -1,8 +1,9 @@
 """The grader's end of the pipe: a submission in its own process, called as if it were an object here.
 
-`student.eval(steps, inputs)` sends {"nonce", "call": "eval", "args": …} to the worker and gives back the result, plain
-data. A function among the arguments is called here when the submission calls it there. All that comes from the worker
-is taken for an enemy's: it is read to a bounded length, decoded as plain data, and counts only for the question it answers.
+`student.eval(steps, inputs)` sends {"nonce", "call": "eval", "args": …} to the worker and gives back the
+result, plain data. A function among the arguments is called here when the submission calls it there. All that
+comes from the worker is taken for an enemy's: it is read to a bounded length, decoded as plain data,
+and counts only for the question it answers.
 """
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ from .submissions.scratch import scratch
 
 ANSWER = 8 << 20        # bytes of one answer
 NODES = 200_000         # lists and objects in it: a pair of brackets takes fifty times as much memory as text
-ENTRIES = 400_000       # elements of the array that an argument of an ask can become with the others, if they broadcast
+# elements of the array that an argument of an ask can become with the others, if they broadcast
+ENTRIES = 400_000
 ITEMS = 2000            # of a list, a tuple or a string in an ask
 OUTPUT = 1 << 20        # bytes that a submission may print
 KEPT = 8 << 10          # bytes of them that are kept
@@ -42,12 +44,15 @@ MESSAGES = {"result", "error", "ask"}
 
 
 class Session:
-    """One worker with one submission in it. A context manager; `trouble` is the sentence that ended it, if any."""
+    """One worker with one submission in it. A context manager;
+    `trouble` is the sentence that ended it, if any."""
 
-    def __init__(self, sandbox: Sandbox, submission: Path, module: str, packages: Sequence[str], limits: Limits,
+    def __init__(self, sandbox: Sandbox, submission: Path, module: str, packages: Sequence[str],
+                 limits: Limits,
                  probes: Path | None = None, stop: threading.Event | None = None):
         self.worker = sandbox.start(submission, packages, limits, {"probes.py": probes} if probes else {})
-        self.answers, self.errors = io.BufferedReader(again(self.worker.process.stdout)), again(self.worker.process.stderr)
+        self.answers, self.errors = (io.BufferedReader(again(self.worker.process.stdout)),
+                                     again(self.worker.process.stderr))
         self.limits, self.module = limits, module
         self.given = self.came_back = self.trouble = None
         self.waited, self.since, self.asked, self.served = 0.0, None, 0, 0.0
@@ -57,7 +62,8 @@ class Session:
         for thread in self.threads:
             thread.start()
         grader = self.worker.settings["grader"]
-        self.settings = {**self.worker.settings, "module": module, "probes": f"{grader}/probes.py" if probes else None}
+        self.settings = {**self.worker.settings, "module": module, "probes": f"{grader}/probes.py" if probes
+                         else None}
         self.of = lambda folder: Session(sandbox, Path(folder), module, packages, limits, probes, stop)
 
     def __enter__(self) -> Session: return self
@@ -73,7 +79,8 @@ class Session:
 
     @functools.cached_property
     def apart(self) -> Session:
-        """Another worker with the probes, and an empty module for the submission: a text that it wrote runs there without it."""
+        """Another worker with the probes, and an empty module for the submission: a
+        text that it wrote runs there without it."""
         with scratch() as folder:  # of this user alone, so that the worker has a copy
             (folder / f"{self.module}.py").touch()
             session = self.of(folder)
@@ -97,13 +104,15 @@ class Session:
     def call(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """What the submission's function gives back. Failed where it gives back nothing."""
         inside = [f"{key}{shown_value(value, 120)}" for key, value in
-                  [*(("", value) for value in args), *((f"{key}=", value) for key, value in keywords.items())]]
+                  [*(("", value) for value in args),
+                   *((f"{key}=", value) for key, value in keywords.items())]]
         self.given, self.came_back = f"{name}({', '.join(inside)})", None
         result = self.exchange(name, args, keywords, name)
         self.came_back = shown_value(result)
         return result
 
-    def exchange(self, name: str | None, args: Sequence[Any], keywords: Mapping[str, Any], what: str, **more: Any) -> Any:
+    def exchange(self, name: str | None, args: Sequence[Any], keywords: Mapping[str, Any], what: str,
+                 **more: Any) -> Any:
         """Ask, answer what the submission asks meanwhile, and give back its answer."""
         if self.trouble:
             raise Failed("an answer", self.trouble)
@@ -128,7 +137,8 @@ class Session:
             raise Failed("an answer", harmless(error if isinstance(error, str) else shown_value(error), 1000))
         return answer["result"]
 
-    def reply(self, functions: Mapping[str, Callable], answer: Mapping[str, Any], name_of: Callable[[Callable], str]) -> bytes:
+    def reply(self, functions: Mapping[str, Callable], answer: Mapping[str, Any],
+              name_of: Callable[[Callable], str]) -> bytes:
         """What the grader's function says to the submission's arguments."""
         start = time.thread_time()
         try:
@@ -162,7 +172,8 @@ class Session:
         since, self.since = self.since, None  # first, or watch would count it twice
         self.waited += time.monotonic() - (since or time.monotonic())
         if not line.endswith(b"\n"):
-            raise self.broken(f"its answer has more than {ANSWER >> 20} MiB") if len(line) >= ANSWER else self.ended(what)
+            raise self.broken(f"its answer has more than {ANSWER >> 20} MiB") if len(
+                line) >= ANSWER else self.ended(what)
         start = time.thread_time()
         try:
             if line.count(b"[") + line.count(b"{") > NODES:
@@ -171,8 +182,10 @@ class Session:
         except ValueError:  # what is wrong with it is in the submission's own words
             raise self.broken("its answer is not plain data") from None
         self.served += time.thread_time() - start
-        if self.served > self.limits.cpu_seconds:  # the grader's own time, which a submission could use up at no cost to itself
-            raise self.broken(f"to answer it has taken the grader {self.limits.cpu_seconds} s of processor time")
+        # the grader's own time, which a submission could use up at no cost to itself
+        if self.served > self.limits.cpu_seconds:
+            raise self.broken(f"to answer it has taken the grader {self.limits.cpu_seconds} s of processor "
+                              "time")
         known = isinstance(answer, dict) and isinstance(answer.get("nonce"), str) and MESSAGES & answer.keys()
         if not known or answer["nonce"] != nonce or "ask" in answer and not (
                 isinstance(answer["ask"], str) and isinstance(answer.get("args"), (list, tuple))):
@@ -209,10 +222,12 @@ class Session:
                     self.worker.stop()
 
     def watch(self) -> None:
-        """Stop the worker when the grader has waited for it for longer than the limit, or is to stop itself."""
+        """Stop the worker when the grader has waited for it for longer than the limit,
+        or is to stop itself."""
         while not self.over.wait(0.05):
             since = self.since
-            if self.stop.is_set() or since is not None and self.waited + time.monotonic() - since > self.limits.wall_seconds:
+            if (self.stop.is_set() or since is not None and self.waited + time.monotonic()
+                - since > self.limits.wall_seconds):
                 self.late = True
                 self.worker.stop()
                 return
@@ -225,14 +240,17 @@ class Session:
 
 
 def again(pipe: IO[bytes]) -> io.FileIO:
-    """The end of a pipe, by a number of its own: stop closes the other, which may be another pipe's at once."""
+    """The end of a pipe, by a number of its own: stop closes the other,
+    which may be another pipe's at once."""
     return io.FileIO(os.dup(pipe.fileno()))
 
 
 def modest(args: Any) -> Any:
-    """The arguments of an ask. ValueError where whoever adds, multiplies or repeats them would get something very large.
+    """The arguments of an ask. ValueError where whoever adds,
+    multiplies or repeats them would get something very large.
 
-    A whole number beyond 10,000 becomes a float: a power of two of them would be computed for ever, and cannot be interrupted.
+    A whole number beyond 10,000 becomes a float: a power of two of them would be computed for ever,
+    and cannot be interrupted.
     """
     shapes: list[tuple[int, ...]] = []
 
@@ -245,12 +263,14 @@ def modest(args: Any) -> Any:
             return {key: tried(item) for key, item in value.items()}
         elif isinstance(value, (str, list, tuple)):
             if len(value) > ITEMS:
-                raise ValueError(f"a {type(value).__name__} of {len(value):,}, which is more than {ITEMS:,}: is an array meant?")
+                raise ValueError(f"a {type(value).__name__} of {len(value):,}, which is more than {ITEMS:,}: "
+                                 "is an array meant?")
             return value if isinstance(value, str) else type(value)(map(tried, value))
         return value
     args = tried(list(args))
     if math.prod(map(max, itertools.zip_longest(*shapes, fillvalue=1))) > ENTRIES:
-        raise ValueError(f"arrays that are too large together, of the shapes {[shape[::-1] for shape in shapes[:9]]}")
+        raise ValueError(f"arrays that are too large together, of the shapes "
+                         f"{[shape[::-1] for shape in shapes[:9]]}")
     return args
 
 
@@ -261,7 +281,8 @@ def reason(status: int | None, limits: Limits) -> str:
     if (number := signal_of(status)) in (signal.SIGXCPU, signal.SIGKILL):
         return f"{limits.cpu_seconds} s of processor time were used, or it was killed (an endless loop?)"
     if number:
-        names = {signal.SIGSEGV: "a segmentation fault (a recursion without end?)", signal.SIGABRT: "it was aborted",
+        names = {signal.SIGSEGV: "a segmentation fault (a recursion without end?)",
+                 signal.SIGABRT: "it was aborted",
                  getattr(signal, "SIGSYS", None): "it made a system call that the sandbox does not allow",
                  signal.SIGXFSZ: f"a file grew beyond {limits.file_mib} MiB"}
         return names.get(number, f"signal {number}")
@@ -269,7 +290,8 @@ def reason(status: int | None, limits: Limits) -> str:
 
 
 class Student:
-    """The submission, as the parts see it: student.name(…) calls the probe, or else the submission's function, of that name."""
+    """The submission, as the parts see it: student.name(…) calls the probe,
+    or else the submission's function, of that name."""
 
     def __init__(self, session: Session):
         self._session = session

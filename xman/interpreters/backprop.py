@@ -17,17 +17,22 @@ from .context import depends, failure, own, seeds, varies
 @np.errstate(all="ignore")
 def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequence] = ops.DG,
              wrt: Collection[str] | None = None, **deltas: Any) -> dict[str, Any]:
-    """The deltas, ∂/∂register of Σ delta·output: those given for the outputs, and of all registers that they depend on.
+    """The deltas, ∂/∂register of Σ delta·output: those given for the outputs,
+    and of all registers that they depend on.
 
     steps: the list. values: what `eval` returned for it. DG: the adjoint rules, DG[op][i](delta, out, *args).
     wrt: the name or names of the registers that are wanted, which spares the products for others (None: all).
-    deltas: where to start, by name, as in backprop(steps, values, loss=1.0); each is spread to its register's shape.
-    A delta has the shape and the precision of its register and a buffer of its own. Arrays of integers and booleans have
-    none. Raises XManError for a list that is not valid, a rule that is missing, and a rule that fails, with its line.
+    deltas: where to start, by name, as in backprop(steps, values, loss=1.0); each is spread to its register's
+    shape. A delta has the shape and the precision of its register and a buffer of its own. Arrays of integers
+    and booleans have none. Raises XManError for a list that is not valid, a rule that is missing,
+    and a rule that fails, with its line.
     """
-    if not isinstance(DG, Mapping) or isinstance(wrt, np.ndarray) or not isinstance(wrt, (Collection, type(None))):
-        word, said = ("wrt", "names registers") if isinstance(DG, Mapping) else ("DG", "is the table of adjoint rules")
-        raise XManError(f"{word}=… {said}, and is no delta: a register called {word} needs another name, as by r.name = 'x'")
+    if (not isinstance(DG, Mapping) or isinstance(wrt, np.ndarray)
+        or not isinstance(wrt, (Collection, type(None)))):
+        word, said = (("wrt", "names registers") if isinstance(DG, Mapping)
+                      else ("DG", "is the table of adjoint rules"))
+        raise XManError(f"{word}=… {said}, and is no delta: a register called {word} needs another name, as "
+                        "by r.name = 'x'")
     steps = checked_list(steps, DG)
     active = values if wrt is None else depends(steps, wrt, values)
     square = {} if wrt is None else squares(steps, DG, wrt)
@@ -51,4 +56,5 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
             raise failure(error, steps, (dst, op, args), values, DG, "adjoint rule") from error
         return deltas
     # looked: if a NaN comes out, walk once more with masks, since what a `where` keeps out is 0 and not 0·∞
-    return looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(), steps.inputs if wrt is None else wrt)
+    return looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(), steps.inputs
+                  if wrt is None else wrt)

@@ -24,7 +24,8 @@ class Entry(NamedTuple):
     right: bool
 
     def __str__(self) -> str:
-        at = self.where if isinstance(self.where, str) else f"[{', '.join(map(str, self.where))}]" if self.where else ""
+        at = (self.where if isinstance(self.where, str) else f"[{', '.join(map(str, self.where))}]"
+              if self.where else "")
         return (f"{self.register}{' in ' if isinstance(self.where, str) else ''}{at}: "
                 f"backprop says {self.backprop:.8g}, the difference quotient {self.difference:.8g}")
 
@@ -50,20 +51,25 @@ class Report(NamedTuple):
             mine = [e for e in self.entries if e.register == name]
             worst = max(abs(e.backprop - e.difference) for e in mine)
             kind = "directions" if isinstance(mine[0].where, str) else "elements"
-            lines.append(f"{name:<12} {sum(e.right for e in mine)} of {len(mine)} {kind} agree, worst difference {worst:.1e}")
+            lines.append(f"{name:<12} {sum(e.right for e in mine)} of {len(mine)} {kind} agree, worst "
+                         f"difference {worst:.1e}")
         return "\n".join([*lines, *self.misshapen, *(f"WRONG {e}" for e in self.wrong[:10]),
                           *([f"… and {len(self.wrong) - 10} more"] if len(self.wrong) > 10 else [])])
 
 
-def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = ops.G, DG: Mapping[str, Sequence] = ops.DG,
+def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = ops.G,
+          DG: Mapping[str, Sequence] = ops.DG,
           /, *, of: str | None = None, wrt: Collection[str] | None = None, sides: int = 2, most: int = 1000,
-          directions: int = 10, step: float | None = None, tolerance: float | None = None, seed: int = 0) -> Report:
-    """Compare backprop with difference quotients, element by element. The report prints itself; `report.ok` sums it up.
+          directions: int = 10, step: float | None = None, tolerance: float | None = None,
+          seed: int = 0) -> Report:
+    """Compare backprop with difference quotients, element by element.
+    The report prints itself; `report.ok` sums it up.
 
-    steps, values, G, DG: the list, its inputs, which are taken in float64 whatever they are, and the tables. of: the register to
-    differentiate (None: the last line's); one that is not a number is weighted at random. wrt: the inputs to differentiate
-    by (None: all of floats). sides: 2 for (E(w+ε) − E(w−ε))/2ε, 1 for (E(w+ε) − E(w))/ε. most: a register with more
-    elements is tried in random `directions` instead. step: ε relative to an element above 1 (None: the best for float64).
+    steps, values, G, DG: the list, its inputs, which are taken in float64 whatever they are, and the tables.
+    of: the register to differentiate (None: the last line's); one that is not a number is weighted at random.
+    wrt: the inputs to differentiate by (None: all of floats). sides: 2 for (E(w+ε) − E(w−ε))/2ε, 1 for
+    (E(w+ε) − E(w))/ε. most: a register with more elements is tried in random `directions` instead. step: ε
+    relative to an element above 1 (None: the best for float64).
     tolerance: relative (None: 1e-6 for two sides, 1e-4 for one), above the rounding error of the quotient.
     Raises XManError where there is nothing to differentiate.
     """
@@ -73,12 +79,17 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     if not steps:
         raise XManError("the list is empty: there is nothing to differentiate")
     of = known_registers(steps, [of or steps[-1][0]], "of")[0]
-    inputs = {name: np.asarray(x, float) if name in steps.inputs and varies(x) else x for name, x in values.items()}
-    wrt = [name for name in steps.inputs if varies(inputs.get(name))] if wrt is None else known_registers(steps, wrt, "wrt")
+    inputs = {name: np.asarray(x, float) if name in steps.inputs and varies(x) else x
+              for name, x in values.items()}
+    wrt = ([name for name in steps.inputs if varies(inputs.get(name))] if wrt is None
+           else known_registers(steps, wrt, "wrt"))
     if computed := [name for name in wrt if name not in steps.inputs]:
-        raise XManError(f"{computed[0]!r} is computed and cannot be varied; wrt takes inputs: {', '.join(steps.inputs)}")
-    if still := [name for name in wrt if not varies(inputs[name])] or ([] if wrt else list(steps.inputs) or ["the list"]):
-        raise XManError(f"{still[0]!r} has no gradient to check: whole numbers are constants; give it as floats")
+        raise XManError(f"{computed[0]!r} is computed and cannot be varied; wrt takes inputs: "
+                        f"{', '.join(steps.inputs)}")
+    if (still := [name for name in wrt if not varies(inputs[name])]
+        or ([] if wrt else list(steps.inputs) or ["the list"])):
+        raise XManError(f"{still[0]!r} has no gradient to check: whole numbers are constants; give it as "
+                        "floats")
     random = np.random.default_rng(seed)
     step = step or np.finfo(float).eps ** (1 / 3 if sides == 2 else 1 / 2)
     tolerance = tolerance or (1e-6 if sides == 2 else 1e-4)
@@ -94,10 +105,12 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
         x = inputs[name]
         delta = np.asarray(deltas.get(name, np.zeros_like(x)))
         if delta.shape != x.shape:
-            misshapen.append(f"WRONG delta of {name} has shape {delta.shape}, the register has shape {x.shape}")
+            misshapen.append(f"WRONG delta of {name} has shape {delta.shape}, the register has shape "
+                             f"{x.shape}")
             continue
         for where, direction in probes(x, most, directions, random):
-            h = step * max(1.0, float(np.max(np.abs(x[where] if isinstance(where, tuple) else x), initial=0.0)))
+            h = step * max(1.0,
+                           float(np.max(np.abs(x[where] if isinstance(where, tuple) else x), initial=0.0)))
             below = total(name, x - h * direction) if sides == 2 else here
             quotient = (total(name, x + h * direction) - below) / (sides * h)
             mine = float(np.sum(delta * direction))
@@ -108,7 +121,8 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
 
 
 def probes(x: np.ndarray, most: int, directions: int, random: np.random.Generator):
-    """(index, unit array) of each element of x; where they are more than `most`, random directions of length 1."""
+    """(index, unit array) of each element of x; where they are more than `most`,
+    random directions of length 1."""
     if x.size > most:
         for k in range(1, directions + 1):
             direction = random.standard_normal(x.shape)

@@ -18,9 +18,11 @@ from ..wengert import WengertList, registers
 def missing(steps: WengertList, values: Mapping[str, Any]) -> None:
     """Raise XManError unless each input of the list has a value."""
     if lacking := [name for name in steps.inputs if values.get(name) is None]:
-        first = next((k, line) for k, line in enumerate(steps, 1) if any(isinstance(a, str) and a == lacking[0] for a in line[2]))
+        first = next((k, line) for k, line in enumerate(steps, 1)
+                     if any(isinstance(a, str) and a == lacking[0] for a in line[2]))
         raise XManError(f"line {first[0]}, {shown(first[1])}: no value for the input {lacking[0]!r}"
-                        f"{'' if lacking[0] in values else nearest(lacking[0], values)}; without a value: {', '.join(lacking)}")
+                        f"{'' if lacking[0] in values else nearest(lacking[0], values)}; without a value: "
+                        f"{', '.join(lacking)}")
 
 
 def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dict[str, Any]:
@@ -35,14 +37,16 @@ def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dic
         try:
             result[name] = start = f.broadcast(d, x)
         except (TypeError, ValueError):
-            raise XManError(f"the {word} given for {name!r} has shape {np.shape(d)}, the register {np.shape(x)}") from None
+            raise XManError(f"the {word} given for {name!r} has shape {np.shape(d)}, the register "
+                            f"{np.shape(x)}") from None
         if type(start) is np.ndarray:
             result[name] = start[()] if start.dtype.kind == "f" else start.astype(float)[()]
     return result
 
 
 def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any]) -> set[str]:
-    """The name or names, and the registers that are computed from them. XManError for a name without a value."""
+    """The name or names, and the registers that are computed from them.
+    XManError for a name without a value."""
     names = [names] if isinstance(names, str) else names
     if unknown := [name for name in names if name not in values]:
         raise XManError(f"wrt names {unknown[0]!r}, which has no value{nearest(unknown[0], values)}")
@@ -59,7 +63,8 @@ REAL = (float, np.floating, Expression, Bundle)
 
 
 def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
-    """Whether a derivative with respect to x makes sense: a number or an array of floats. A sparse input is data.
+    """Whether a derivative with respect to x makes sense: a number or an array of floats.
+    A sparse input is data.
 
     XManError for a sparse matrix that is computed: through it derivatives would be lost.
     """
@@ -73,7 +78,8 @@ def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
 
 
 def own(part: Any, x: Any, held: set[int], around: Collection[Any], a: str = "an argument") -> Any:
-    """part in the precision of x and in a buffer of its own: no view, none that is held (by id), none of those around."""
+    """part in the precision of x and in a buffer of its own: no view, none that is held (by id),
+    none of those around."""
     if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
         if isinstance(part, Masked):
             return part.at(own(part.value, x, held, around, a))
@@ -86,10 +92,13 @@ def own(part: Any, x: Any, held: set[int], around: Collection[Any], a: str = "an
 
 
 def with_numpy_reals(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """A copy of values, where of those named Python's numbers are NumPy's reals, so that 1/0 is infinite, and lists arrays."""
+    """A copy of values, where of those named Python's numbers are NumPy's reals, so that 1/0 is infinite,
+    and lists arrays."""
     if type(values) is not dict and not isinstance(values, Mapping):
-        raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, not {shortened(values)}")
-    return {**values, **{x: numpy_real(x, v) for x in names if isinstance(v := values.get(x), (int, float, list, tuple, str))}}
+        raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, not "
+                        f"{shortened(values)}")
+    return {**values, **{x: numpy_real(x, v) for x in names
+                         if isinstance(v := values.get(x), (int, float, list, tuple, str))}}
 
 
 def numpy_real(name: str, v: Any) -> Any:
@@ -104,23 +113,30 @@ def numpy_real(name: str, v: Any) -> Any:
     return array[()]
 
 
-def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[str, Any], table: Mapping, word: str) -> XManError:
-    """The error that an operator or a rule raised, as a sentence with the line and the shapes of its arguments."""
+def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[str, Any], table: Mapping,
+            word: str) -> XManError:
+    """The error that an operator or a rule raised, as a sentence with the
+    line and the shapes of its arguments."""
     if isinstance(error, (TimeoutError, MemoryError, RecursionError)):
         raise error  # of a clock, the memory, the stack: no operator's
     dst, op, args = line
     where = f"line {[known for known, _, _ in steps].index(dst) + 1}, {shown(line)}"
     if op not in table:
-        return XManError(f"{where}: there is no {word} for the operator {op!r}{nearest(op, table)}; put it in the table")
+        return XManError(f"{where}: there is no {word} for the operator {op!r}{nearest(op, table)}; put it "
+                         "in the table")
     if callable(table[op]) != (word == "value"):
-        wanted = "a function" if word == "value" else f"a list with a function for each argument: write {op!r}: [rule]"
+        wanted = ("a function" if word == "value" else f"a list with a function for each argument: write "
+                  f"{op!r}: [rule]")
         return XManError(f"{where}: the table has {shortened(table[op])} for {op!r}; wanted {wanted}")
     names = dict.fromkeys(registers(args))
     if lacking := [name for name in (*names, *(() if word == "value" else (dst,))) if name not in values]:
-        return XManError(f"{where}: no value for {lacking[0]!r}; the values have to be those that eval returned for this list")
-    sizes = ", ".join(f"{a} has shape {np.shape(values[a])}" for a in names if not isinstance(values[a], Expression))
+        return XManError(f"{where}: no value for {lacking[0]!r}; the values have to be those that eval "
+                         "returned for this list")
+    sizes = ", ".join(f"{a} has shape {np.shape(values[a])}" for a in names
+                      if not isinstance(values[a], Expression))
     if word != "value" and isinstance(error, TypeError) and any(
             rule and arity(rule)[1] == len(args) for _, rule in zip(args, table[op], strict=False)):
-        return XManError(f"{where}: a rule is given the delta or tangent, the result and the arguments, lambda d, out, x: …; "
-                         "a table of partial derivatives, of the arguments alone (the notes, §1.3), goes in as partials(DG)")
+        return XManError(f"{where}: a rule is given the delta or tangent, the result and the arguments, "
+                         "lambda d, out, x: …; a table of partial derivatives, of the arguments alone (the "
+                         "notes, §1.3), goes in as partials(DG)")
     return XManError(f"{where}: {f'{sizes}: ' if sizes else ''}{error}")

@@ -1,4 +1,5 @@
-"""Forward mode: step through the list in order with a tangent beside each value (Bishop, Deep Learning, §8.2.1)."""
+"""Forward mode: step through the list in order with a tangent beside each value (Bishop, Deep Learning,
+§8.2.1)."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -16,11 +17,12 @@ from .context import failure, own, seeds
 @np.errstate(all="ignore")
 def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any],
             TG: Mapping[str, Sequence] = ops.TG, /) -> dict[str, Any]:
-    """The tangents, Σ ∂register/∂input · tangent: those given for the inputs, and of all registers computed from them.
+    """The tangents, Σ ∂register/∂input · tangent: those given for the inputs,
+    and of all registers computed from them.
 
-    steps: the list. values: what `eval` returned for it. tangents: the direction, by name; each is spread to its
-    register's shape. TG: the tangent rules, TG[op][i](tangent, out, *args). A register that is not in the result does
-    not depend on those given. Raises XManError as `backprop` does.
+    steps: the list. values: what `eval` returned for it. tangents: the direction, by name; each is spread to
+    its register's shape. TG: the tangent rules, TG[op][i](tangent, out, *args). A register that is not in the
+    result does not depend on those given. Raises XManError as `backprop` does.
     """
     steps = checked_list(steps, TG)
     square = squares(steps, TG)
@@ -42,4 +44,5 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
         except Exception as error:
             raise failure(error, steps, (dst, op, args), values, TG, "tangent rule") from error
         return tangents
-    return looked(walk, seeds(tangents, values, "tangent"), tangents, steps, values.values(), steps.outputs, True)
+    return looked(walk, seeds(tangents, values, "tangent"), tangents, steps, values.values(), steps.outputs,
+                  True)

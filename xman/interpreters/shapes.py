@@ -1,7 +1,8 @@
 """Shapes and precisions of all registers, found by running the list on stand-ins.
 
-A stand-in of an array may be hollow: all its entries are one number in memory. What a row gives for hollow arguments follows
-from its kind: an elementwise row is computed for one entry, a product of matrices without what it sums over.
+A stand-in of an array may be hollow: all its entries are one number in memory. What a row gives for hollow
+arguments follows from its kind: an elementwise row is computed for one entry,
+a product of matrices without what it sums over.
 """
 from __future__ import annotations
 
@@ -16,18 +17,20 @@ from ..wengert import Line, Steps, registers
 from .eval import eval
 
 
-def shapes(steps: Steps, likes: Mapping[str, Any], G: Mapping[str, Callable] = ops.G, /) -> dict[str, tuple[tuple, np.dtype]]:
+def shapes(steps: Steps, likes: Mapping[str, Any], G: Mapping[str, Callable] = ops.G,
+           /) -> dict[str, tuple[tuple, np.dtype]]:
     """(shape, dtype) of every register.
 
-    likes: for each input an array, a number, a shape (float64 is meant), or a pair (shape, dtype). Raises XManError with
-    the first line that does not fit, and the shapes of its arguments.
+    likes: for each input an array, a number, a shape (float64 is meant), or a pair (shape, dtype). Raises
+    XManError with the first line that does not fit, and the shapes of its arguments.
     """
     values = eval(steps, {name: stand_in(like) for name, like in likes.items()}, G)
     return {name: (np.shape(x), getattr(x, "dtype", np.dtype(float))) for name, x in values.items()}
 
 
 def stand_in(like: Any) -> Any:
-    """An array of the shape: ones; the unit matrix where it is square, so that it can be inverted; integers 0."""
+    """An array of the shape: ones; the unit matrix where it is square, so that it can be inverted;
+    integers 0."""
     if not isinstance(like, tuple):
         return like
     shape, dtype = like if like and isinstance(like[0], tuple) else (like, float)
@@ -42,7 +45,8 @@ class DependsOnValues(Exception):
 
 
 def of_product(a: Any, b: Any) -> tuple | None:
-    return (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]) if a.shape[-1] == b.shape[-2] else None
+    return ((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
+            if a.shape[-1] == b.shape[-2] else None)
 
 
 def of_spread(x: Any, like: Any, axis: Any = ()) -> tuple | None:
@@ -60,8 +64,8 @@ SHAPES = {"dot": of_product, "broadcast": of_spread,
 def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection[str] = ()) -> dict[str, Any]:
     """A value of every register in its shape and precision, hollow where it follows from arrays of floats.
 
-    What is computed from whole numbers, truths and registers in `fixed` alone is their value. Raises DependsOnValues where
-    that is not enough, and whatever an operator raises.
+    What is computed from whole numbers, truths and registers in `fixed` alone is their value. Raises
+    DependsOnValues where that is not enough, and whatever an operator raises.
     """
     if any(isinstance(v, ops.Expression) for v in values.values()):
         raise DependsOnValues("what stands for numbers")
@@ -72,7 +76,8 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
         if floats.isdisjoint(registers(args)):
             found[dst] = ops.G[op](*given)
         else:
-            if op not in ops.table.ELEMENTWISE and any(a in floats and not_float(found[a]) for a in args if isinstance(a, str)):
+            if op not in ops.table.ELEMENTWISE and any(a in floats and not_float(found[a]) for a in args
+                                                       if isinstance(a, str)):
                 raise DependsOnValues(op)
             floats.add(dst)
             found[dst] = example(op, given)
@@ -80,7 +85,8 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
 
 
 def example(op: str, args: Iterable[Any]) -> Any:
-    """What op gives, where some of its arguments are hollow: in its shape and precision, and hollow itself."""
+    """What op gives, where some of its arguments are hollow: in its shape and precision,
+    and hollow itself."""
     value, args = ops.facts_of(op).example or ops.G[op], [*args]
     if op not in ops.table.OURS and op not in ops.table.ELEMENTWISE:
         raise DependsOnValues(op)
@@ -89,7 +95,8 @@ def example(op: str, args: Iterable[Any]) -> Any:
         shape = np.broadcast_shapes(*map(np.shape, args))
         return np.broadcast_to(out.reshape(()), shape) if type(out) is np.ndarray else out
     arrays = [a for a in args if not isinstance(a, tuple)]
-    if op in SHAPES and all(type(a) is np.ndarray and a.ndim > 1 and a.dtype == args[0].dtype for a in arrays) and (
+    if op in SHAPES and all(type(a) is np.ndarray and a.ndim > 1 and a.dtype == args[0].dtype
+                            for a in arrays) and (
             shape := SHAPES[op](*args)):
         return np.broadcast_to(np.ones((), args[0].dtype), shape)
     try:

@@ -27,7 +27,8 @@ DEEP = 50   # brackets in brackets: Python reads not many more
 
 
 def jit(fn: Callable, engine: str = "auto") -> Callable:
-    """fn, compiled by what it does: the first call is traced, later ones run the program, and give what fn would.
+    """fn, compiled by what it does: the first call is traced, later ones run the program,
+    and give what fn would.
 
     fn: a function as `trace` takes it, or `grad` or `value_and_grad` of one; its inputs are those that
     `trace` has, and everything else in its arguments belongs to the program. New shapes, precisions and trees
@@ -51,15 +52,19 @@ class Jitted(Derivative):
     def __init__(self, fn: Callable, engine: str):
         super().__init__(jit, fn, fn, engine)
         self.engine, self.lock = engine, threading.Lock()
-        self.latest: tuple = (lambda args: None), ()  # what reads arguments like those of a call before, and their key
+        # what reads arguments like those of a call before, and their key
+        self.latest: tuple = (lambda args: None), ()
         self.readers: dict[tuple, tuple] = {}  # such, by key
-        self.paths: dict[tuple, list[TracedPath] | str] = {}  # by the kinds of the arguments; or why there are none
+        # by the kinds of the arguments; or why there are none
+        self.paths: dict[tuple, list[TracedPath] | str] = {}
 
     lists = property(lambda self: [path.steps for path in self._known() if isinstance(path, TracedPath)])
-    guards = property(lambda self: [path.words if isinstance(path, TracedPath) else [path] for path in self._known()])
+    guards = property(lambda self: [path.words if isinstance(path, TracedPath) else [path]
+                                    for path in self._known()])
 
     def _known(self) -> list:
-        return [path for paths in self.paths.values() for path in ([paths] if isinstance(paths, str) else paths)]
+        return [path for paths in self.paths.values()
+                for path in ([paths] if isinstance(paths, str) else paths)]
 
     def __call__(self, /, *args: Any, **options: Any) -> Any:
         """fn(*args, **options), by a path that holds for these values; else by a new one."""
@@ -121,7 +126,8 @@ class TracedPath:
     """One way that a call can take: the list, its program, and what has to be so."""
 
     def __init__(self, engine: str, steps: WengertList, inputs: list[str], fixed: list, places: list[Place],
-                 checks: dict[str, tuple[np.ndarray, str]], outputs: list[tuple[str | None, Any]], structure: Any):
+                 checks: dict[str, tuple[np.ndarray, str]], outputs: list[tuple[str | None, Any]],
+                 structure: Any):
         self.steps, self.inputs, self.places, self.checks = steps, inputs, places, checks
         self.fixed = [x.copy() if type(x) is np.ndarray else x for x in fixed]
         self.result = builder(structure, iter(outputs))
@@ -132,8 +138,10 @@ class TracedPath:
     @property
     def words(self) -> list[str]:
         """What is checked, from first to last."""
-        return [*(f"an argument is {shortened(x)}" for x in self.fixed), *dict.fromkeys(place.words for place in self.places),
-                *(f"{line}: {shortened(was.item() if was.size == 1 else was)}" for was, line in self.checks.values())]
+        return [*(f"an argument is {shortened(x)}" for x in self.fixed),
+                *dict.fromkeys(place.words for place in self.places),
+                *(f"{line}: {shortened(was.item() if was.size == 1 else was)}"
+                  for was, line in self.checks.values())]
 
     def stands(self, fixed: list) -> bool:
         """Whether the arguments that are no inputs, and what fn reads, are what they were."""
@@ -145,7 +153,8 @@ class TracedPath:
 
 
 def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
-    """Put the leaves of a tree among the inputs or what is fixed, and its structure and their kinds into tokens.
+    """Put the leaves of a tree among the inputs or what is fixed,
+    and its structure and their kinds into tokens.
 
     The result says whether one of them is traced already.
     """
@@ -169,14 +178,16 @@ def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
         else:
             fixed.append(tree)
         return issubclass(kind, Expression)
-    tokens += kind, tuple(tree) if isinstance(tree, dict) else len(below)  # keys in the order in which fn meets them
+    # keys in the order in which fn meets them
+    tokens += kind, tuple(tree) if isinstance(tree, dict) else len(below)
     fields = getattr(tree, "__dataclass_fields__", {}).values()
     fixed += [getattr(tree, each.name) for each in fields if each.metadata.get("static")]
     return any([apart(part, inputs, fixed, tokens) for _, part in below])
 
 
 def reader(args: tuple) -> Callable[[tuple], list | None]:
-    """The function from arguments like these to their inputs, in the order of `apart`; None where they are not alike.
+    """The function from arguments like these to their inputs, in the order of `apart`;
+    None where they are not alike.
 
     It is for tuples, lists, dicts, arrays and numbers of Python alone, and takes nothing else.
     """
@@ -232,7 +243,8 @@ def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callab
 
 
 def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str) -> tuple[TracedPath, Any]:
-    """The path of a call, and its result. Impure where a list cannot hold what it does; it has then done nothing."""
+    """The path of a call, and its result. Impure where a list cannot hold what it does;
+    it has then done nothing."""
     watch, guards = Watch([fn, *fixed]), {}
     with CallTape(guards=guards) as tape:
         given, inputs, names = traced_arguments(fn, args, tape)
@@ -250,7 +262,8 @@ def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str) -
             raise Impure("it writes into a list or a dict that it was given")
         ends, structure = flattened_tree(result)
         kinds = (*VALUES, np.ndarray)
-        if strange := [x for x in ends if not is_on(tape, x) and not isinstance(x, kinds) and not any(x is y for y in fixed)]:
+        if strange := [x for x in ends if not is_on(tape, x) and not isinstance(x, kinds)
+                       and not any(x is y for y in fixed)]:
             raise Impure(f"it returns a {type(strange[0]).__name__} of its own")
         stems = leaf_names(structure, name_of(fn) if name_of(fn).isidentifier() else "result")
         wanted = [(stem, x) for stem, x in zip(stems, ends, strict=True) if is_on(tape, x)]
@@ -259,7 +272,8 @@ def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str) -
         rest = iter(found)
         outputs = [(next(rest), None) if is_on(tape, x) else (None, as_own(x)) for x in ends]
         checks = {next(rest): (np.array(x.value), line) for x, line in guards.values()}
-        path = TracedPath(engine, steps, input_names, fixed, reached(watch.roots)[0], checks, outputs, structure)
+        path = TracedPath(engine, steps, input_names, fixed, reached(watch.roots)[0], checks, outputs,
+                          structure)
         return path, tree_map(lambda x: as_own(x.value if is_on(tape, x) else x), result)
 
 

@@ -1,4 +1,5 @@
-"""What a function can read besides its arguments, and what it does besides returning: as `jit` has to know both."""
+"""What a function can read besides its arguments, and what it does besides
+returning: as `jit` has to know both."""
 from __future__ import annotations
 
 import copyreg
@@ -75,7 +76,8 @@ def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
     found = read(owner)
     if type(found) not in (list, tuple):
         found = tuple(found)
-    return len(found) == len(kept) and (all(map(operator.is_, kept, found)) or all(map(still_same, kept, found)))
+    return len(found) == len(kept) and (all(map(operator.is_, kept, found))
+                                        or all(map(still_same, kept, found)))
 
 
 def still_same(a: Any, b: Any) -> bool:
@@ -107,14 +109,16 @@ def put_back(owner: Any, read: Callable, kept: tuple, _: str) -> None:
             object.__delattr__(owner, name) if x is MISSING else object.__setattr__(owner, name, x)
     elif read is not settings:
         owner.clear()
-        owner.update(by_name(kept)) if read is pairs else getattr(owner, "update", getattr(owner, "extend", None))(kept)
+        owner.update(by_name(kept)) if read is pairs else getattr(owner, "update",
+                                                                  getattr(owner, "extend", None))(kept)
 
 
 def by_name(kept: tuple) -> dict: return dict(zip(kept[:len(kept) // 2], kept[len(kept) // 2:], strict=True))
 
 
 def reached(roots: Iterable[Any]) -> tuple[list[Place], list[Any], set[CodeType]]:
-    """(places, generators, codes) that lead from the roots: globals, closures, defaults, attributes, and what they hold."""
+    """(places, generators, codes) that lead from the roots: globals, closures, defaults, attributes,
+    and what they hold."""
     attributes: set[str] = set()
     while True:  # until all attributes that the code names are known
         before, found = len(attributes), walk(roots, attributes)
@@ -175,17 +179,20 @@ def reading(x: Any, attributes: set[str]) -> tuple[list[tuple[Any, Callable]], I
     if isinstance(x, CellType):
         return [(x, cell_contents)], ()
     if isinstance(x, ModuleType):
-        return [] if known_module(x.__name__) else [(vars(x), Globals(tuple(sorted(attributes & {*vars(x)}))))], ()
+        return ([] if known_module(x.__name__)
+                else [(vars(x), Globals(tuple(sorted(attributes & {*vars(x)}))))], ())
     if isinstance(x, type):
         return ([], ()) if known_module(x.__module__) else ([(x, own_names)], x.__bases__)
     if isinstance(x, Derivative):
         return [], x.made
     if kind in PARTS:
         return [], [getattr(x, name) for name in PARTS[kind]]
-    if isinstance(x, (FunctionType, BuiltinFunctionType, np.ufunc)) or kind.__module__.partition(".")[0] in WORLD:
+    if (isinstance(x, (FunctionType, BuiltinFunctionType, np.ufunc))
+        or kind.__module__.partition(".")[0] in WORLD):
         return [], ()
     if hasattr(x, "__next__"):
-        raise Impure(f"it can read a {kind.__name__}, which is used up by reading; give it as an argument, or as a list")
+        raise Impure(f"it can read a {kind.__name__}, which is used up by reading; give it as an argument, "
+                     "or as a list")
     found = [(vars(x), pairs)] if hasattr(x, "__dict__") else []
     found += [(x, slots)] if copyreg._slotnames(kind) else []
     if isinstance(x, dict):
@@ -222,16 +229,19 @@ def known_module(name: str) -> bool:
 
 def state_of(x: Any) -> dict:
     """Where a generator of random numbers is."""
-    return x.get_state(legacy=False) if isinstance(x, np.random.RandomState) else getattr(x, "bit_generator", x).state
+    return (x.get_state(legacy=False) if isinstance(x, np.random.RandomState)
+            else getattr(x, "bit_generator", x).state)
 
 
 class Watch:
-    """What a call does besides returning: `look` hears of each call that it makes, `undone` finds what it left behind."""
+    """What a call does besides returning: `look` hears of each call that it makes,
+    `undone` finds what it left behind."""
 
     def __init__(self, roots: Iterable[Any]):
         self.roots, self.sentence = list(roots), ""
         self.places, generators, self.codes = reached(self.roots)
-        self.collecting = {getattr(callback, "__code__", None) for callback in gc.callbacks}  # runs whenever it may
+        # runs whenever it may
+        self.collecting = {getattr(callback, "__code__", None) for callback in gc.callbacks}
         self.states = [(x, state_of(x)) for x in (np.random.mtrand._rand, *generators)]
 
     def look(self, frame: Any, event: str, called: Any) -> None:
@@ -248,9 +258,11 @@ class Watch:
             code, module = frame.f_code, frame.f_globals.get("__name__", "")
             if module.partition(".")[0] in WORLD:
                 self.stop(f"it calls {module}.{code.co_name}")
-            if not foreign(code.co_filename) and code not in self.codes:  # found while it runs: by getattr, in a module's list
+            # found while it runs: by getattr, in a module's list
+            if not foreign(code.co_filename) and code not in self.codes:
                 self.codes.update(nested(code))
-                self.roots.append(FunctionType(code, frame.f_globals, closure=tuple(CellType() for _ in code.co_freevars)))
+                self.roots.append(FunctionType(code, frame.f_globals,
+                                               closure=tuple(CellType() for _ in code.co_freevars)))
 
     def stop(self, sentence: str) -> None:
         self.sentence = sentence  # the function may swallow the error

@@ -24,7 +24,8 @@ MULTIPLES = [("subtract", [0]), ("mul", [0]), ("mul", [1]), ("divide", [0])]  # 
 
 
 class GaussNewton:
-    """The Hessian of a loss as if what goes into its squares or cross-entropies were linear: Schraudolph 2002.
+    """The Hessian of a loss as if what goes into its squares or
+    cross-entropies were linear: Schraudolph 2002.
 
         G = GaussNewton(steps, of="loss", wrt=["W", "b"])
         G.through                   # ("scores",), where the loss begins: it is convex in them
@@ -89,8 +90,8 @@ class GaussNewton:
                     found[args[0]] = None
                 else:
                     known = ", ".join(sorted(op for op in ops.OURS if facts_of(op).convex))
-                    raise XManError(f"{shown(line)}: this is no loss that Gauss–Newton knows to be convex: those "
-                                    f"are {known}, and their sums; take the Hessian, or newton-cg")
+                    raise XManError(f"{shown(line)}: this is no loss that Gauss–Newton knows to be convex: "
+                                    f"those are {known}, and their sums; take the Hessian, or newton-cg")
         if self.of in self.wrt or not found:
             raise XManError(f"{self.of!r} has no part with a curvature that depends on {', '.join(self.wrt)}")
         return tuple(found)

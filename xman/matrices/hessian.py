@@ -1,4 +1,5 @@
-"""The Hessian of a list, forward mode over reverse mode: Bishop, Deep Learning, §8.1.6 and the end of §8.2.2."""
+"""The Hessian of a list, forward mode over reverse mode: Bishop, Deep Learning,
+§8.1.6 and the end of §8.2.2."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,12 +21,14 @@ class Hessian:
 
         H = Hessian(steps, of="loss", wrt=["W", "b"])
         H.times(values, {"W": v})   # H v, by name, in the time of about two gradients (Pearlmutter 1994)
-        H(values)                   # the matrix (n, n), n the elements of W and b together, in that order (8.37)
+        H(values)                   # the matrix (n, n), n the elements of W and b together,
+        in that order (8.37)
         H.blocks(values)            # {("W", "b"): an array of the shape of W followed by that of b, …}
         H.diagonal(values)          # {"W": in the shape of W, …}, without the matrix, but in as many products
         H.steps                     # the list that computes a product
 
-    steps: the list. wrt: names of inputs. Raises XManError for names that the list does not have, and an `of` of many elements.
+    steps: the list. wrt: names of inputs. Raises XManError for names that the list does not have,
+    and an `of` of many elements.
     """
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
@@ -40,14 +43,16 @@ class Hessian:
         self.map = LinearMap(self.steps, self.dots.values(), self.images.values(), self._look)
 
     def at(self, values: Point) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-        """The product with the Hessian at values, a function of vectors: what depends on values alone is done once."""
+        """The product with the Hessian at values, a function of vectors: what
+        depends on values alone is done once."""
         values = point(values, self.wrt)
         product = self.map.at(values, {self.dots[x]: values[x] for x in self.wrt})
 
         def times(vectors: Mapping[str, Any]) -> dict[str, Any]:
             v = vectors_like(vectors, values, self.wrt)
             images = product({self.dots[x]: v[x] for x in self.wrt})
-            return {x: images[self.images[x]] if x in self.images else np.zeros_like(values[x]) for x in self.wrt}
+            return {x: images[self.images[x]] if x in self.images else np.zeros_like(values[x])
+                    for x in self.wrt}
         return times
 
     def times(self, values: Point, vectors: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,7 +68,8 @@ class Hessian:
         """For each pair (x, y) of wrt ∂²of/∂x∂y, of the shape of x followed by that of y."""
         columns = {y: [column for own, _, column in self._columns(values) if own == y] for y in self.wrt}
         return {(x, y): stacked_parts([column[x] for column in columns[y]], -1,
-                                      np.shape(values[x]) + np.shape(values[y]), values[x]) for x in self.wrt for y in self.wrt}
+                                      np.shape(values[x]) + np.shape(values[y]), values[x]) for x in self.wrt
+                for y in self.wrt}
 
     def diagonal(self, values: Point) -> dict[str, Any]:
         """∂²of/∂x² for each element x of each register, in its shape: n products, but no matrix."""
@@ -74,7 +80,8 @@ class Hessian:
 
     def _look(self, values: Point) -> None:
         if (shape := np.shape(eval(self.primal, values)[self.of])) != ():
-            raise XManError(f"{self.of!r} has shape {shape}; a Hessian is that of one number: take a sum or a mean of it first")
+            raise XManError(f"{self.of!r} has shape {shape}; a Hessian is that of one number: take a sum or "
+                            "a mean of it first")
 
     def _columns(self, values: Point) -> Iterator[tuple[str, Any, dict[str, Any]]]:
         """For each element of all wrt its register, its unit vector and the product with that."""
@@ -92,4 +99,5 @@ def packed(arrays: Mapping[str, Any], wrt: Sequence[str]) -> Any:
 def unpacked(vector: Any, values: Point, wrt: Sequence[str]) -> dict[str, Any]:
     """The vector as arrays of the shapes of values[x], for x in wrt: the inverse of `packed`."""
     ends = np.cumsum([np.size(values[x]) for x in wrt])[:-1]
-    return {x: part.reshape(np.shape(values[x])) for x, part in zip(wrt, np.split(np.asarray(vector), ends), strict=True)}
+    return {x: part.reshape(np.shape(values[x]))
+            for x, part in zip(wrt, np.split(np.asarray(vector), ends), strict=True)}

@@ -1,4 +1,5 @@
-"""The Jacobian of a list, ∂of/∂wrt: its products, and itself, by columns, by rows, or through what is narrower."""
+"""The Jacobian of a list, ∂of/∂wrt: its products, and itself, by columns, by rows,
+or through what is narrower."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -21,14 +22,16 @@ class Jacobian:
     """∂of/∂wrt of a list, for any values: Bishop, Deep Learning, §8.1.5; Adams, Computing Gradients, eq. 6.
 
         J = Jacobian(steps, of="y", wrt=["x"])
-        J.count(values)         # 784 inputs, 10 outputs: reverse mode, 10 passes (forward mode would take 784)
+        J.count(values)         # 784 inputs, 10 outputs: reverse mode,
+        10 passes (forward mode would take 784)
         J(values)               # {"x": an array of the shape of y followed by that of x}
         J.jv(values, {"x": v})  # J v in one forward pass (8.67)
         J.vj(values, u)         # {"x": u J} in one reverse pass
 
-    steps: the list. of: the register to differentiate. wrt: the names of those to differentiate by, which have to be inputs.
-    mode: "forward", "reverse", "mixed" (`xman.matrices.modes`), which is one of the two where nothing is narrower, or
-    None for the fewest passes. Raises XManError for names that the list does not have.
+    steps: the list. of: the register to differentiate. wrt: the names of those to differentiate by, which
+    have to be inputs. mode: "forward", "reverse", "mixed" (`xman.matrices.modes`), which is one of the two
+    where nothing is narrower, or None for the fewest passes.
+    Raises XManError for names that the list does not have.
     """
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str], mode: str | None = None):
@@ -52,7 +55,8 @@ class Jacobian:
         return self._count(*self._evaluated(values))[0]
 
     def jv(self, values: Point, vectors: Point) -> Any:
-        """J v, in the shape of `of`: vectors has one for each x in wrt, of its shape; zeros where one is left out."""
+        """J v, in the shape of `of`: vectors has one for each x in wrt, of its shape;
+        zeros where one is left out."""
         return self.pushforward(values)(vectors)
 
     def vj(self, values: Point, u: Any) -> dict[str, Any]:
@@ -80,9 +84,11 @@ class Jacobian:
         return pulled
 
     def __call__(self, values: Point) -> dict[str, Any]:
-        """For each x in wrt an array of the shape of `of` followed by that of x, in the passes that the count says."""
+        """For each x in wrt an array of the shape of `of` followed by that of x,
+        in the passes that the count says."""
         values, y = self._evaluated(values)
-        shapes, (count, way) = {x: np.shape(y) + np.shape(values[x]) for x in self.wrt}, self._count(values, y)
+        shapes, (count, way) = ({x: np.shape(y) + np.shape(values[x]) for x in self.wrt},
+                                self._count(values, y))
         if count.mode == "mixed":
             blocks = {v: self._part(v, tuple(found), values) for v, found in way.sources.items()}
             found = without_registers(blocks, way.through)[self.of]
@@ -91,7 +97,8 @@ class Jacobian:
             rows = list(map(self.pullback(values), units(y)))
             return {x: stacked_parts([row[x] for row in rows], 0, shapes[x], y) for x in self.wrt}
         push = self.pushforward(values)
-        return {x: stacked_parts([push({x: v}) for v in units(values[x])], -1, shapes[x], y) for x in self.wrt}
+        return {x: stacked_parts([push({x: v}) for v in units(values[x])], -1, shapes[x], y)
+                for x in self.wrt}
 
     def _part(self, of: str, wrt: tuple[str, ...], values: Point) -> dict[str, Any]:
         """∂of/∂wrt of registers on the way, as matrices, by the mode of the fewer passes."""
@@ -103,9 +110,12 @@ class Jacobian:
 
     def _count(self, values: Point, y: Any) -> tuple[Count, Route | None]:
         mixed, way = self.mode == "mixed", None
-        count = passes_counted(sum(entries_of(values[x]) for x in self.wrt), entries_of(y), None if mixed else self.mode)
-        if not isinstance(y, Expression) and (mixed or self.mode is None and count.passes > 2):  # a register is two
-            sizes = {name: np.size(x) for name, x in values.items() if getattr(x, "dtype", y.dtype).kind == "f"}
+        count = passes_counted(sum(entries_of(values[x]) for x in self.wrt), entries_of(y), None if mixed
+                               else self.mode)
+        # a register is two
+        if not isinstance(y, Expression) and (mixed or self.mode is None and count.passes > 2):
+            sizes = {name: np.size(x) for name, x in values.items()
+                     if getattr(x, "dtype", y.dtype).kind == "f"}
             key = tuple(sizes.items())
             way = self._routes[key] = self._routes.get(key) or route(self.steps, self.of, self.wrt, sizes)
             if way.through and (mixed or way.passes < count.passes):
@@ -124,5 +134,6 @@ class Jacobian:
 
 def stacked_parts(parts: list, axis: int, shape: tuple, like: Any) -> Any:
     """The parts along a new axis, in the shape; there may be none."""
-    whole = np.reshape(np.stack(parts, axis), shape) if parts else np.zeros(shape, getattr(like, "dtype", float))
+    whole = (np.reshape(np.stack(parts, axis), shape) if parts
+             else np.zeros(shape, getattr(like, "dtype", float)))
     return whole[()] if isinstance(whole, np.ndarray) else whole

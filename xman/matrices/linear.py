@@ -1,4 +1,5 @@
-"""A list as a linear map: in some of its inputs it is linear, and what does not depend on them is evaluated once."""
+"""A list as a linear map: in some of its inputs it is linear,
+and what does not depend on them is evaluated once."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,10 +19,12 @@ Point = Mapping[str, Any]
 
 
 class LinearMap:
-    """The map that a derivative is at a point: `at(values)` is a function from vectors to their images, by name.
+    """The map that a derivative is at a point: `at(values)` is a function from vectors to their images,
+    by name.
 
-    steps: a list that is linear in the inputs `moving`. images: the registers wanted. The first time that shapes are seen,
-    look(values) may refuse them, and the list is simplified for them and split where it begins to depend on what moves.
+    steps: a list that is linear in the inputs `moving`. images: the registers wanted. The first time that
+    shapes are seen, look(values) may refuse them, and the list is simplified for them
+    and split where it begins to depend on what moves.
     """
 
     def __init__(self, steps: WengertList, moving: Collection[str], images: Collection[str],
@@ -33,7 +36,8 @@ class LinearMap:
         """The map at values, for vectors that look like those given."""
         fixed, moving = self.split({**values, **vectors})
         here = eval(fixed, values)
-        return lambda vectors: {name: v for name, v in eval(moving, {**here, **vectors}).items() if name in self.images}
+        return lambda vectors: {name: v for name, v in eval(moving, {**here, **vectors}).items()
+                                if name in self.images}
 
     def split(self, values: Point) -> tuple[WengertList, WengertList]:
         """The lines that do not depend on the vectors, and those that do, for values of such shapes."""
@@ -61,7 +65,8 @@ def point(values: Point, wrt: Sequence[str]) -> dict[str, Any]:
         if not isinstance(x, Expression):
             result[name] = x = np.asarray(x, float if isinstance(x, int) else None)[()]
             if x.dtype.kind != "f":
-                raise XManError(f"{name!r} holds {x.dtype}, and whole numbers have no derivative; give it as floats")
+                raise XManError(f"{name!r} holds {x.dtype}, and whole numbers have no derivative; give it as "
+                                "floats")
     return result
 
 
@@ -80,9 +85,13 @@ def vector_like(name: str, v: Any, x: Any) -> Any:
 
 
 def vectors_like(vectors: Point, values: Point, wrt: Sequence[str]) -> dict[str, Any]:
-    """One for each x in wrt: that given, in its shape, else zeros. XManError for a name that wrt does not have."""
+    """One for each x in wrt: that given, in its shape, else zeros.
+    XManError for a name that wrt does not have."""
     if not isinstance(vectors, Mapping):
-        raise XManError(f"the vectors are a dictionary with one for each of {', '.join(wrt)}, not a {type(vectors).__name__}")
+        raise XManError(f"the vectors are a dictionary with one for each of {', '.join(wrt)}, not a "
+                        f"{type(vectors).__name__}")
     if unknown := [name for name in vectors if name not in wrt]:
-        raise XManError(f"a vector was given for {unknown[0]!r}, which wrt does not name{nearest(unknown[0], wrt)}")
-    return {x: vector_like(x, vectors[x], values[x]) if x in vectors else np.zeros_like(values[x]) for x in wrt}
+        raise XManError(f"a vector was given for {unknown[0]!r}, which wrt does not "
+                        f"name{nearest(unknown[0], wrt)}")
+    return {x: vector_like(x, vectors[x], values[x]) if x in vectors else np.zeros_like(values[x])
+            for x in wrt}

@@ -3,9 +3,9 @@
 Mixed mode is cross-country elimination (Griewank and Walther, Evaluating Derivatives, §9.1 and 10.1) with the
 registers of a list as vertices, each as heavy as it has entries. To eliminate one is to let its successors
 depend on its predecessors directly. What is left between wrt and `of` at any moment is a way to the Jacobian:
-that of each register left by those left before it, in as many passes as the narrower side has entries, and then
-products of matrices. Nothing left is forward or reverse mode. The order is greedy, the least Markowitz degree
-(predecessors × successors) first, and the cheapest moment counts.
+that of each register left by those left before it, in as many passes as the narrower side has entries, and
+then products of matrices. Nothing left is forward or reverse mode. The order is greedy, the least Markowitz
+degree (predecessors × successors) first, and the cheapest moment counts.
 """
 from __future__ import annotations
 

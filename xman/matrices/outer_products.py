@@ -1,4 +1,5 @@
-"""The outer-product approximation of the Hessian, and its inverse: Bishop, Deep Learning, eqs. 8.38 to 8.41."""
+"""The outer-product approximation of the Hessian, and its inverse: Bishop, Deep Learning, eqs.
+8.38 to 8.41."""
 from __future__ import annotations
 
 import math
@@ -26,7 +27,8 @@ def logistic(a: np.ndarray) -> np.ndarray:
 
 
 def softmax(a: np.ndarray) -> np.ndarray:
-    """Cross-entropy of p = softmax(a): L of L Lᵀ = diag(p) − p pᵀ, namely diag(√p) − p √pᵀ (the analogue of 8.41)."""
+    """Cross-entropy of p = softmax(a): L of L Lᵀ = diag(p) − p pᵀ,
+    namely diag(√p) − p √pᵀ (the analogue of 8.41)."""
     p = np.exp(a - a.max())
     p /= p.sum()
     return np.diag(np.sqrt(p)) - np.outer(p, np.sqrt(p))
@@ -37,12 +39,14 @@ ERRORS = {"squares": half_squares, "logistic": logistic, "softmax": softmax}
 
 def outer_products(steps: Steps, of: str, wrt: Collection[str], values: Point, error: str = "softmax",
                    weight: float = 1.0) -> np.ndarray:
-    """H ≈ Σ_n weight · J_nᵀ L Lᵀ J_n, a matrix (W, W) with the elements of all wrt in their order; never negative.
+    """H ≈ Σ_n weight · J_nᵀ L Lᵀ J_n, a matrix (W, W) with the elements of all wrt in their order;
+    never negative.
 
-    J_n is the Jacobian of the n-th row of `of`, the scores a_n before the last activation, of shape (n, k), (n,) or ().
-    error: "squares" for ½ Σ (a − t)² (8.40), "logistic" for the cross-entropy of σ(a) (8.41), "softmax" for that of
-    softmax(a). weight: 1/n where the loss is the mean over n rows. It is the Hessian itself where a is linear in wrt, and
-    near it where the network fits its data. Raises XManError for an error that is none of these.
+    J_n is the Jacobian of the n-th row of `of`, the scores a_n before the last activation, of shape (n, k),
+    (n,) or (). error: "squares" for ½ Σ (a − t)² (8.40), "logistic" for the cross-entropy of σ(a) (8.41),
+    "softmax" for that of softmax(a). weight: 1/n where the loss is the mean over n rows. It is the Hessian
+    itself where a is linear in wrt, and near it where the network fits its data.
+    Raises XManError for an error that is none of these.
     """
     return sum(rows.T @ rows for rows in weighted_jacobians(steps, of, wrt, values, error, weight))
 
@@ -51,8 +55,9 @@ def inverse_outer_products(steps: Steps, of: str, wrt: Collection[str], values: 
                            weight: float = 1.0, alpha: float = 1e-4) -> np.ndarray:
     """(alpha · 1 + outer_products)⁻¹, built one example at a time from 1/alpha on (Hassibi and Stork 1993).
 
-    With b the factor of an example, of one column, H⁻¹ becomes H⁻¹ − H⁻¹ b bᵀ H⁻¹ / (1 + bᵀ H⁻¹ b); with k of them the
-    quotient is a solution of k equations. No matrix is inverted. alpha: a positive number, small next to the Hessian.
+    With b the factor of an example, of one column, H⁻¹ becomes H⁻¹ − H⁻¹ b bᵀ H⁻¹ / (1 + bᵀ H⁻¹ b); with k of
+    them the quotient is a solution of k equations. No matrix is inverted.
+    alpha: a positive number, small next to the Hessian.
     """
     if not (isinstance(alpha, (int, float, np.number)) and alpha > 0):
         raise XManError(f"alpha is a positive number, the matrix that the inverse starts from, not {alpha!r}")
@@ -81,7 +86,8 @@ def weighted_jacobians(steps: Steps, of: str, wrt: Collection[str], values: Poin
 
 
 def rows_of(jacobian: Jacobian, values: Point, shape: tuple, rows: tuple) -> Iterator[np.ndarray]:
-    """J_n for each example, (k, W): one after another where reverse mode is the cheapest, else all at once."""
+    """J_n for each example, (k, W): one after another where reverse mode is the cheapest,
+    else all at once."""
     if jacobian.count(values).mode != "reverse":
         blocks = jacobian(values)
         yield from np.concatenate([blocks[x].reshape(*rows, -1) for x in jacobian.wrt], axis=-1)

@@ -19,40 +19,51 @@ class AdaptiveBasis(XMan):
 
         kind        Φ_θ(x), column k               θ in registers (columns, functions)    where they begin
         polynomial  Π_d x_d^θ_dk, for x > 0        exponents                              monomials by degree: 1, 2, …
-        rbf         exp(−Σ_d (x_d − θ_dk)²/θ′_dk)  centers θ, scales θ′                   cell k's middle, width squared
-        tanh        tanh(Σ_d x_d θ_dk + θ′_k)      scales θ, locations θ′ (1, functions)  1/width, 0 at cell k's middle
+        rbf         exp(−Σ_d (x_d − θ_dk)²/θ′_dk)  centers θ, scales θ′                   cell k's middle,
+        width squared
+        tanh        tanh(Σ_d x_d θ_dk + θ′_k)      scales θ, locations θ′ (1, functions)  1/width,
+        0 at cell k's middle
 
-    The notes have one column, d = 1. functions: how many, the columns of Φ. low, high: the range of the data, or
-    one for each column, cut into as many cells of one width; of several columns each has its cells in an order of
-    its own (a Latin hypercube), a width is (high − low)/functions^(1/columns), a scale of rbf that squared times
+    The notes have one column, d = 1. functions: how many, the columns of Φ.
+    low, high: the range of the data, or
+    one for each column, cut into as many cells of one width;
+    of several columns each has its cells in an order of
+    its own (a Latin hypercube), a width is (high − low)/functions^(1/columns),
+    a scale of rbf that squared times
     the columns, and tanh rises in a random direction. Exponents have no use for it. seed: of all this, of w
-    (functions, 1) and b (1, 1). The loss is a sum over the batch, not a mean: a rate that serves n rows is too
-    large for 10 n. An rbf's scale below 0 is a function that grows without bound. Raises XManError for others.
+    (functions, 1) and b (1, 1). The loss is a sum over the batch,
+    not a mean: a rate that serves n rows is too
+    large for 10 n. An rbf's scale below 0 is a function that grows without bound.
+    Raises XManError for others.
     """
 
     def __init__(self, kind: str, functions: int, *, columns: int = 1, low: Any = 0.0, high: Any = 1.0,
                  seed: int = 0, dtype: type = np.float32):
         if kind not in KINDS:
-            raise XManError(f"there is no basis {kind!r}{nearest(str(kind), KINDS)}; the bases are {', '.join(KINDS)}")
+            raise XManError(f"there is no basis {kind!r}{nearest(str(kind), KINDS)}; the bases are "
+                            f"{', '.join(KINDS)}")
         for word, n in ("functions", functions), ("columns", columns):
             if not isinstance(n, (int, np.integer)) or n < 1:
                 raise XManError(f"the {word} of a basis are a whole number, at least one, not {n!r}")
         low, high = ends = [np.ravel(end)[:, None] for end in (low, high)]  # (1, 1) or (columns, 1)
         fit = all(len(end) in (1, columns) and np.isfinite(end).all() for end in ends)
         if not (fit and np.all(low < high)):
-            raise XManError("a basis is spread from low to high, two finite numbers in that order, or two for each column, "
-                            f"not {low.ravel().tolist()} and {high.ravel().tolist()}")
+            raise XManError("a basis is spread from low to high, two finite numbers in that order, or two "
+                            f"for each column, not {low.ravel().tolist()} and {high.ravel().tolist()}")
         random, one = np.random.default_rng(seed), columns == 1
         cells = [np.arange(functions), *(random.permutation(functions) for _ in range(columns - 1))]
         middles = low + (high - low) / functions * (np.array(cells) + 0.5)
         width = (high - low) / functions ** (1 / columns)
-        theta = lambda values, rows=columns: f.param(default=np.array(np.broadcast_to(values, (rows, functions)), dtype))
+        theta = lambda values, rows=columns: f.param(
+            default=np.array(np.broadcast_to(values, (rows, functions)), dtype))
         self.X, self.y = f.input(), f.input()
         self.w, self.b = glorot(random, functions, 1, dtype), bias(random, 1, dtype)
         x, over = self.X if one else self.X[:, :, None], lambda reduced, e: e if one else reduced(e, 1)
         if kind == "polynomial":
-            monomials = chain.from_iterable(combinations_with_replacement(range(columns), degree) for degree in count(1))
-            self.exponents = theta(np.transpose([np.bincount(m, minlength=columns) for m in islice(monomials, functions)]))
+            monomials = chain.from_iterable(combinations_with_replacement(range(columns), degree)
+                                            for degree in count(1))
+            self.exponents = theta(np.transpose([np.bincount(m, minlength=columns)
+                                                 for m in islice(monomials, functions)]))
             self.basis = over(f.prod, x ** self.exponents)
         elif kind == "rbf":
             self.centers, self.scales = theta(middles), theta(columns * width ** 2)
@@ -68,10 +79,12 @@ class AdaptiveBasis(XMan):
         self.setup()
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
-        """The inputs for rows X (n, columns), of one (n,) too, and targets y, (n,) or (n, 1). XManError for others."""
+        """The inputs for rows X (n, columns), of one (n,) too, and targets y, (n,) or (n, 1).
+        XManError for others."""
         X, y = as_columns(X, self.columns, "X"), None if y is None else as_columns(y, 1, "y")
         if self.kind == "polynomial" and (low := X.min(initial=np.inf)) <= 0:
-            raise XManError(f"x^θ needs x > 0, found x = {low:g}; shift the data, or take the basis rbf or tanh")
+            raise XManError(f"x^θ needs x > 0, found x = {low:g}; shift the data, or take the basis rbf or "
+                            "tanh")
         return {"X": X, "y": y}
 
 

@@ -1,4 +1,5 @@
-"""A small convolutional network (LeCun et al. 1998): its windows are places of the image, so that it is a product."""
+"""A small convolutional network (LeCun et al. 1998): its windows are places of the image,
+so that it is a product."""
 from __future__ import annotations
 
 from typing import Any
@@ -13,22 +14,27 @@ from .parts import activation_called, as_rows, bias, glorot, outputs_and_loss
 
 
 class ConvolutionalNetwork(XMan):
-    """Images X (n, height·width) to outputs (n, classes): windows, filters, the greatest of each pool, a linear layer.
+    """Images X (n, height·width) to outputs (n, classes): windows, filters, the greatest of each pool,
+    a linear layer.
 
-        windows = X[:, places]                  (n, positions, window²), where filters see the image with a rim of zeros
+        windows = X[:, places]                  (n, positions, window²),
+        where filters see the image with a rim of zeros
         h1 = relu(windows·W1 + b1)              (n, positions, filters)
         h2 = max of h1 over pool x pool         (n, positions/pool²·filters)
         outputs = softmax(h2·W2 + b2)
 
-    shape: (height, width), which `pool` divides. window: an odd number of pixels each way. activation: as in `MLP`.
-    loss: as `outputs_and_loss`. Raises XManError for other sizes.
+    shape: (height, width), which `pool` divides. window: an odd number of pixels each way. activation: as in
+    `MLP`. loss: as `outputs_and_loss`. Raises XManError for other sizes.
     """
 
-    def __init__(self, shape: tuple[int, int], classes: int, *, filters: int = 16, window: int = 3, pool: int = 2,
-                 activation: str = "relu", loss: str = "softmaxCrossEntropy", seed: int = 0, dtype: type = np.float32):
+    def __init__(self, shape: tuple[int, int], classes: int, *, filters: int = 16, window: int = 3,
+                 pool: int = 2,
+                 activation: str = "relu", loss: str = "softmaxCrossEntropy", seed: int = 0,
+                 dtype: type = np.float32):
         height, width = shape
         if window % 2 != 1 or window < 1:
-            raise XManError(f"a window has a middle, so its side is an odd number of pixels, 1, 3, 5, …, not {window!r}")
+            raise XManError(f"a window has a middle, so its side is an odd number of pixels, 1, 3, 5, …, not "
+                            f"{window!r}")
         if height % pool or width % pool:
             raise XManError(f"pools of {pool} x {pool} do not divide an image of {height} x {width}")
         random, rim = np.random.default_rng(seed), window // 2

@@ -1,4 +1,5 @@
-"""Generalised linear models: X·W + b, a link and the loss that belongs to it (Cohen's notes, §1.2; McCullagh and Nelder 1989)."""
+"""Generalised linear models: X·W + b, a link and the loss that belongs to it (Cohen's notes, §1.2;
+McCullagh and Nelder 1989)."""
 from __future__ import annotations
 
 from typing import Any
@@ -11,7 +12,8 @@ from .parts import as_rows, bias, glorot, outputs_and_loss, targets_of
 
 
 class Linear(XMan):
-    """scores = X·W + b of rows X (n, features), dense or SciPy-sparse; scores, outputs and targets y are (n, outputs)."""
+    """scores = X·W + b of rows X (n, features), dense or SciPy-sparse;
+    scores, outputs and targets y are (n, outputs)."""
 
     def __init__(self, features: int, outputs: int, *, seed: int = 0, dtype: type = np.float32):
         random = np.random.default_rng(seed)
@@ -20,12 +22,14 @@ class Linear(XMan):
         self.scores = self.X @ self.W + self.b
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
-        """The inputs of the list for rows X, (n, …) flattened to (n, features), and targets y, of one output (n,) too."""
+        """The inputs of the list for rows X, (n, …) flattened to (n, features), and targets y,
+        of one output (n,) too."""
         return {"X": as_rows(X), "y": targets_of(y, self.W.default.shape[1])}
 
 
 class LinearRegression(Linear):
-    """outputs = X·W + b, loss = mean ½(outputs − y)² + ½ ridge Σ W²; a ridge above 0 makes it ridge regression.
+    """outputs = X·W + b, loss = mean ½(outputs − y)² + ½ ridge Σ W²;
+    a ridge above 0 makes it ridge regression.
 
     The loss is a mean over the rows and targets, so ridge is what others call α or λ divided by their number.
     """
@@ -39,7 +43,8 @@ class LinearRegression(Linear):
 
 
 class PoissonRegression(Linear):
-    """outputs = exp(X·W + b), the rates of the counts y; loss = mean(outputs − y·scores), −log p(y) up to log y!."""
+    """outputs = exp(X·W + b), the rates of the counts y; loss = mean(outputs − y·scores),
+    −log p(y) up to log y!."""
 
     def __init__(self, features: int, outputs: int = 1, **options: Any):
         super().__init__(features, outputs, **options)
@@ -51,12 +56,13 @@ class PoissonRegression(Linear):
 class LogisticRegression(Linear):
     """f(X, y, W) = mean crossEntropy(softmax(X·W + b), y) + penalty · frobeniusNorm(W): softmax regression.
 
-    classes: the columns of the outputs (n, classes). Of one it is the regression of a class 1 against a class 0, with the loss
-    sigmoidCrossEntropy. loss: as `outputs_and_loss`; penalty: the weight of the norm, which the notes set to 1 and is left out
-    at 0.
+    classes: the columns of the outputs (n, classes). Of one it is the regression of a class 1 against a class
+    0, with the loss sigmoidCrossEntropy. loss: as `outputs_and_loss`; penalty: the weight of the norm, which
+    the notes set to 1 and is left out at 0.
     """
 
-    def __init__(self, features: int, classes: int, *, loss: str | None = None, penalty: float = 0.0, **options: Any):
+    def __init__(self, features: int, classes: int, *, loss: str | None = None, penalty: float = 0.0,
+                 **options: Any):
         super().__init__(features, classes, **options)
         loss = loss or ("softmaxCrossEntropy" if classes > 1 else "sigmoidCrossEntropy")
         self.outputs, self.loss = outputs_and_loss(self.scores, self.y, loss)

@@ -15,16 +15,18 @@ from .parts import activation_called, as_rows, bias, glorot, outputs_and_loss, t
 class MLP(XMan):
     """h1 = tanh(X·W1 + b1), h2 = tanh(h1·W2 + b2), …, outputs = softmax(h·Wn + bn).
 
-    sizes: the columns of X (n, sizes[0]), of each hidden layer and of the outputs. activation: the name of an entrywise
-    operator, as tanh, relu, sigmoid, gelu, or a function of your own. last: one on the last layer too. loss: as
-    `outputs_and_loss`. The course's is MLP([p, h, k], activation="relu", last="relu", loss="crossEntropy").
+    sizes: the columns of X (n, sizes[0]), of each hidden layer and of the outputs. activation: the name of an
+    entrywise operator, as tanh, relu, sigmoid, gelu, or a function of your own. last: one on the last layer
+    too. loss: as `outputs_and_loss`. The course's is MLP([p, h, k], activation="relu", last="relu",
+    loss="crossEntropy").
     """
 
     def __init__(self, sizes: Sequence[int], *, activation: str | Callable = "tanh",
-                 last: str | Callable | None = None, loss: str = "softmaxCrossEntropy", seed: int = 0, dtype: type = np.float32):
+                 last: str | Callable | None = None, loss: str = "softmaxCrossEntropy", seed: int = 0,
+                 dtype: type = np.float32):
         if len(sizes) < 2:
-            raise XManError(f"the sizes of an MLP are those of its inputs, hidden layers and outputs, as in [64, 32, 10]; "
-                            f"found {list(sizes)}")
+            raise XManError(f"the sizes of an MLP are those of its inputs, hidden layers and outputs, as in "
+                            f"[64, 32, 10]; found {list(sizes)}")
         random, act = np.random.default_rng(seed), activation_called(activation)
         self.X, self.y = f.input(), f.input()
         h, self.width = self.X, sizes[-1]

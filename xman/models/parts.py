@@ -32,7 +32,8 @@ def bias(random: np.random.Generator, size: int, dtype: type = np.float32) -> Re
 
 
 def outputs_and_loss(scores: Register, y: Register, loss: str) -> tuple[Register, Register]:
-    """The outputs of a model, (n, k), and its loss, a number: the mean over the rows of scores (n, k) and targets y.
+    """The outputs of a model, (n, k), and its loss, a number: the mean over the rows of scores (n,
+    k) and targets y.
 
     loss: crossEntropy as the notes write it, of the softmax; softmaxCrossEntropy, the same without overflow;
     sigmoidCrossEntropy; squaredError; hinge. XManError for any other.
@@ -44,13 +45,15 @@ def outputs_and_loss(scores: Register, y: Register, loss: str) -> tuple[Register
 
 
 def activation_called(activation: str | Callable[[Register], Register]) -> Callable[[Register], Register]:
-    """The activation: an entrywise operator of one argument by its name, or a function of one's own. XManError for any other."""
+    """The activation: an entrywise operator of one argument by its name, or a function of one's own.
+    XManError for any other."""
     if callable(activation):
         return activation
     known = [op for op in sorted(ELEMENTWISE & ops.G.keys()) if arity(ops.G[op])[0] == 1]
     if activation not in known:
-        raise XManError(f"there is no activation {activation!r}{nearest(str(activation), known)}; the activations are tanh, "
-                        "relu, sigmoid and each entrywise operator of one argument, as gelu, or a function of your own")
+        raise XManError(f"there is no activation {activation!r}{nearest(str(activation), known)}; the "
+                        "activations are tanh, relu, sigmoid and each entrywise operator of one argument, as "
+                        "gelu, or a function of your own")
     return getattr(f, activation)
 
 
@@ -66,5 +69,6 @@ def as_rows(X: Any) -> Any:
 
 
 def targets_of(y: Any, outputs: int) -> Any:
-    """The targets y (n,) of one output as a column (n, 1), beside which they would spread to (n, n); others as they are."""
+    """The targets y (n,) of one output as a column (n, 1), beside which they would spread to (n, n);
+    others as they are."""
     return y[:, None] if outputs == 1 and np.ndim(y) == 1 else y

@@ -1,4 +1,5 @@
-"""A transformer that reads a sequence and tells its class (Vaswani et al. 2017; with the norms first, Xiong et al. 2020)."""
+"""A transformer that reads a sequence and tells its class (Vaswani et al.
+2017; with the norms first, Xiong et al. 2020)."""
 from __future__ import annotations
 
 from typing import Any
@@ -13,7 +14,8 @@ from .parts import bias, glorot, normalized, outputs_and_loss
 
 
 class Transformer(XMan):
-    """Sequences X (n, steps, features) to outputs (n, classes), through `blocks` of attention and a perceptron.
+    """Sequences X (n, steps, features) to outputs (n, classes),
+    through `blocks` of attention and a perceptron.
 
         h = X·W0 + P                                        (n, steps, hidden), P the places
         h = h + attention(norm(h))·O                        heads side by side, each softmax(Q·Kᵀ/√d)·V
@@ -23,10 +25,12 @@ class Transformer(XMan):
     hidden is a multiple of `heads`. loss: as `outputs_and_loss`. Raises XManError for other sizes.
     """
 
-    def __init__(self, features: int, hidden: int, classes: int, *, steps: int = 10, heads: int = 2, blocks: int = 1,
+    def __init__(self, features: int, hidden: int, classes: int, *, steps: int = 10, heads: int = 2,
+                 blocks: int = 1,
                  loss: str = "softmaxCrossEntropy", seed: int = 0, dtype: type = np.float32):
         if heads < 1 or hidden % heads:
-            raise XManError(f"{heads} heads do not divide {hidden} hidden units; hidden is a multiple of heads")
+            raise XManError(f"{heads} heads do not divide {hidden} hidden units; hidden is a multiple of "
+                            "heads")
         random = np.random.default_rng(seed)
         weights = lambda fan_in, fan_out: glorot(random, fan_in, fan_out, dtype)
         self.steps, self.heads, self.hidden = steps, heads, hidden
@@ -37,7 +41,8 @@ class Transformer(XMan):
             for name in "QKVO":
                 setattr(self, f"{name}{k}", weights(hidden, hidden))
             h = h + self.attention(normalized(h, 2), k)
-            A, a, B = weights(hidden, 2 * hidden), bias(random, 2 * hidden, dtype), weights(2 * hidden, hidden)
+            A, a, B = (weights(hidden, 2 * hidden), bias(random, 2 * hidden, dtype),
+                       weights(2 * hidden, hidden))
             h = h + f.relu(normalized(h, 2) @ A + a) @ B
             for name, register in {"A": A, "a": a, "B": B, "h": h}.items():
                 setattr(self, f"{name}{k}", register)
@@ -51,14 +56,18 @@ class Transformer(XMan):
         width = self.hidden // self.heads
 
         def heads(name: str) -> Register:  # (n, heads, steps, width)
-            return f.transpose(f.reshape(h @ getattr(self, f"{name}{k}"), (-1, self.steps, self.heads, width)), (0, 2, 1, 3))
+            return f.transpose(f.reshape(h @ getattr(self, f"{name}{k}"),
+                                         (-1, self.steps, self.heads, width)), (0, 2, 1, 3))
 
         weights = f.softmax(heads("Q") @ f.mT(heads("K")) / width ** 0.5)
         setattr(self, f"attention{k}", weights)
-        return f.reshape(f.transpose(weights @ heads("V"), (0, 2, 1, 3)), (-1, self.steps, self.hidden)) @ getattr(self, f"O{k}")
+        return (f.reshape(f.transpose(weights @ heads("V"), (0, 2, 1, 3)), (-1, self.steps, self.hidden))
+                @ getattr(self, f"O{k}"))
 
     def feed(self, X: Any, y: Any) -> dict[str, Any]:
-        """The inputs of the list for sequences X (n, steps, features) and targets y. XManError for other shapes."""
+        """The inputs of the list for sequences X (n, steps, features) and targets y.
+        XManError for other shapes."""
         if np.ndim(X) != 3 or X.shape[1] != self.steps:
-            raise XManError(f"this transformer reads sequences (n, {self.steps}, features), not an array of shape {np.shape(X)}")
+            raise XManError(f"this transformer reads sequences (n, {self.steps}, features), not an array of "
+                            f"shape {np.shape(X)}")
         return {"X": X, "y": y}

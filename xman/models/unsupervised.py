@@ -1,4 +1,5 @@
-"""Models whose outputs nobody tells them: of the data themselves, of what is missing, of what lies near, of how it was made."""
+"""Models whose outputs nobody tells them: of the data themselves, of what is missing, of what lies near,
+of how it was made."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,9 +15,11 @@ from .parts import as_rows, glorot, targets_of
 
 
 class Autoencoder(MLP):
-    """A perceptron that gives back its rows X (n, sizes[0]) through layers of `sizes`: loss = mean ½(outputs − X)².
+    """A perceptron that gives back its rows X (n, sizes[0]) through layers
+    of `sizes`: loss = mean ½(outputs − X)².
 
-    sizes: [64, 16] is 64 → 16 → 64; `codes` (n, sizes[-1]) is what passes in the middle. Data are (X, X), or any y.
+    sizes: [64, 16] is 64 → 16 → 64; `codes` (n, sizes[-1]) is what passes in the middle.
+    Data are (X, X), or any y.
     """
 
     def __init__(self, sizes: Sequence[int], **options: Any):
@@ -30,13 +33,16 @@ class Autoencoder(MLP):
 
 
 class MatrixFactorization(XMan):
-    """A table of which only some entries are known, as U·Vᵀ + u + vᵀ + m (Koren, Bell and Volinsky 2009, eqs. 1 to 5).
+    """A table of which only some entries are known, as U·Vᵀ + u + vᵀ + m (Koren, Bell and Volinsky 2009,
+    eqs. 1 to 5).
 
-    rows, columns: of the table. rank: the columns of U (rows, rank) and V (columns, rank). X: the places (n, 2) of n entries,
-    whole numbers; y: the entries (n,). loss = mean ½(outputs − y)² + ½ ridge · mean over the entries of their rows' Σ U² + V².
+    rows, columns: of the table. rank: the columns of U (rows, rank) and V (columns, rank). X: the places (n,
+    2) of n entries, whole numbers; y: the entries (n,). loss = mean ½(outputs − y)² + ½
+    ridge · mean over the entries of their rows' Σ U² + V².
     """
 
-    def __init__(self, rows: int, columns: int, rank: int, *, ridge: float = 0.0, seed: int = 0, dtype: type = np.float32):
+    def __init__(self, rows: int, columns: int, rank: int, *, ridge: float = 0.0, seed: int = 0,
+                 dtype: type = np.float32):
         random = np.random.default_rng(seed)
         self.X, self.y = f.input(), f.input()
         self.U, self.V = glorot(random, rows, rank, dtype), glorot(random, columns, rank, dtype)
@@ -54,15 +60,17 @@ class MatrixFactorization(XMan):
         """The inputs of the list. XManError for places that are not in the table."""
         X, size = np.asarray(X), (len(self.U.default), len(self.V.default))
         if X.ndim != 2 or X.shape[1] != 2 or X.dtype.kind not in "iu" or (X < 0).any() or (X >= size).any():
-            raise XManError(f"the places of a table of {size[0]} x {size[1]} are whole numbers (n, 2) within it, from 0")
+            raise XManError(f"the places of a table of {size[0]} x {size[1]} are whole numbers (n, 2) within "
+                            "it, from 0")
         return {"X": X, "y": targets_of(y, 1)}
 
 
 class WordEmbeddings(XMan):
-    """A vector for each word, from which its neighbours can be told: the skip-gram model (Mikolov et al. 2013, eqs. 1 and 2).
+    """A vector for each word, from which its neighbours can be told: the skip-gram model (Mikolov et al.
+    2013, eqs. 1 and 2).
 
-    words: how many. X: words (n,), from 0; y: a word (n,) near each. outputs = softmax(E[X]·C), (n, words), over all words; E
-    (words, size) are the embeddings, C (size, words) is what they are read by.
+    words: how many. X: words (n,), from 0; y: a word (n,) near each. outputs = softmax(E[X]·C), (n, words),
+    over all words; E (words, size) are the embeddings, C (size, words) is what they are read by.
     """
 
     def __init__(self, words: int, size: int, *, seed: int = 0, dtype: type = np.float32):
@@ -75,14 +83,16 @@ class WordEmbeddings(XMan):
 
 
 class GaussianMixture(XMan):
-    """p(x) = Σ_k π_k N(x; μ_k, Σ_k), fitted by its likelihood (Deisenroth and Ong, slide 2): loss = −mean log p(x).
+    """p(x) = Σ_k π_k N(x; μ_k, Σ_k), fitted by its likelihood (Deisenroth and Ong,
+    slide 2): loss = −mean log p(x).
 
-    X: rows (n, features). components: K. mu (K, features); prec (K, features, features), P of Σ⁻¹ = P Pᵀ; logits (K,), π =
-    softmax(logits). outputs: the responsibilities p(k | x), (n, K). `begin` at rows of the data: with several components where
-    they begin decides what they find.
+    X: rows (n, features). components: K. mu (K, features); prec (K, features, features), P of Σ⁻¹ = P Pᵀ;
+    logits (K,), π = softmax(logits). outputs: the responsibilities p(k | x), (n, K). `begin` at rows of the
+    data: with several components where they begin decides what they find.
     """
 
-    def __init__(self, components: int, features: int, *, begin: Any = None, seed: int = 0, dtype: type = np.float64):
+    def __init__(self, components: int, features: int, *, begin: Any = None, seed: int = 0,
+                 dtype: type = np.float64):
         random = np.random.default_rng(seed)
         middles = random.standard_normal((components, features)) if begin is None else np.asarray(begin)
         if middles.shape != (components, features):
@@ -90,7 +100,8 @@ class GaussianMixture(XMan):
                             f"{(components, features)}, not {middles.shape}")
         self.X = f.input()
         self.mu = f.param(default=middles.astype(dtype))
-        self.prec = f.param(default=np.broadcast_to(np.eye(features, dtype=dtype), (components, features, features)).copy())
+        self.prec = f.param(default=np.broadcast_to(np.eye(features, dtype=dtype),
+                                                    (components, features, features)).copy())
         self.logits = f.param(default=np.zeros(components, dtype))
         apart = f.transpose(self.X[:, None] - self.mu, (1, 0, 2)) @ self.prec  # (K, n, features)
         volume = f.logabsdet(self.prec) + f.logSoftmax(self.logits) - features / 2 * np.log(2 * np.pi)

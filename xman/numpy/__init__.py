@@ -1,7 +1,7 @@
 """`import xman.numpy as np`: NumPy itself, but for what NumPy lets nobody intercept.
 
-Of traced values `array`, `asarray` and their kin, `full`, `full_like`, `r_` and `c_` make a traced array here; of
-others, and all else, is NumPy's own.
+Of traced values `array`, `asarray` and their kin, `full`, `full_like`, `r_` and `c_` make a traced array
+here; of others, and all else, is NumPy's own.
 """
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
 
 
 def full_like(a: Any, fill_value: Any, **options: Any) -> Any:
-    return call_numpy(numpy.full_like, (a, array(fill_value)), options) if is_traced(fill_value) else numpy.full_like(
-        a, fill_value, **options)
+    return (call_numpy(numpy.full_like, (a, array(fill_value)), options) if is_traced(fill_value)
+            else numpy.full_like(
+        a, fill_value, **options))
 
 
 class Joined:

@@ -15,7 +15,7 @@ from ..traced.refusals import refuse
 from .rearrangements import axis_index, whole_axis
 from .statistics import axes_first, reduction_by
 
-# ---- products -------------------------------------------------------------------------------------------------------
+# ---- products ----------------------------------------------------------------------------------------------
 
 def dot(a, b):
     a, b = with_shape(a), with_shape(b)
@@ -53,7 +53,8 @@ def vecdot(a, b):
 
 def cholesky(a):
     if not np.allclose(found := noted(a), np.swapaxes(found, -1, -2)):
-        refuse("np.linalg.cholesky reads the lower triangle alone, and the derivative here is of a symmetric matrix",
+        refuse("np.linalg.cholesky reads the lower triangle alone, and the derivative here is of a symmetric "
+               "matrix",
                "give it (a + a.T) / 2")
     return f.cholesky(a if a.dtype.kind == "f" else cast_to(a, float))
 
@@ -134,7 +135,7 @@ def vector_norm(x, axis=None, keepdims=False, ord=2):
     return np.expand_dims(norm(rows, ord, 0), axes) if keepdims else norm(rows, ord, 0)
 
 
-# ---- entry by entry -------------------------------------------------------------------------------------------------
+# ---- entry by entry ----------------------------------------------------------------------------------------
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     y = with_shape(y)
@@ -153,7 +154,8 @@ def interp(x, xp, fp, left=None, right=None):
     low, high, start, end = f.getitem(fp, i), f.getitem(fp, j), f.getitem(xp, i), f.getitem(xp, j)
     slope = (high - low) / (end - start)
     forward, backward = slope * (x - start) + low, slope * (x - end) + high
-    forward = f.where(f.isnan(forward), f.where(f.isnan(backward) & f.equal(low, high), low, backward), forward)
+    forward = f.where(f.isnan(forward), f.where(f.isnan(backward) & f.equal(low, high), low, backward),
+                      forward)
     inside = f.where(f.equal(x, end), high, f.where(f.equal(x, start), low, forward))
     inside = f.where(x < xp[0], fp[0] if left is None else left, inside)
     inside = f.where(x > xp[-1], fp[-1] if right is None else right, inside)
@@ -163,7 +165,8 @@ def interp(x, xp, fp, left=None, right=None):
 def sinc(x):
     y = np.pi * x
     s, near = y * y, f.less(f.abs(y), 0.1)
-    series = 1.0 - s / 6.0 * (1.0 - s / 20.0 * (1.0 - s / 42.0 * (1.0 - s / 72.0)))  # so that all derivatives are right at 0
+    # so that all derivatives are right at 0
+    series = 1.0 - s / 6.0 * (1.0 - s / 20.0 * (1.0 - s / 42.0 * (1.0 - s / 72.0)))
     return f.where(near, series, f.sin(y) / f.where(near, 1.0, y))
 
 
@@ -176,12 +179,14 @@ def piecewise(x, condlist, funclist, *args, **kw):
     if len(conditions) == len(funclist) - 1:
         conditions.append(f.logical_not(functools.reduce(f.logical_or, conditions)))
     elif len(conditions) != len(funclist):
-        raise ValueError(f"np.piecewise takes as many functions as conditions, {len(conditions)}, or one more")
+        raise ValueError(f"np.piecewise takes as many functions as conditions, {len(conditions)}, or one "
+                         "more")
     result = np.zeros_like(x)
     for condition, function in zip(conditions, funclist, strict=True):
         there = x[condition]
         if not callable(function) or there.size:
-            new = cast_to(with_shape(function(there, *args, **kw) if callable(function) else function), x.dtype)
+            new = cast_to(with_shape(function(there, *args, **kw) if callable(function) else function),
+                          x.dtype)
             result = f.where(condition, f.scatterAdd(f.broadcast(new, there.shape), x, condition), result)
     return result
 

@@ -11,7 +11,8 @@ from ..traced.arraylike import plain
 from ..traced.dispatch import NAMES, cast_to, with_shape
 from ..traced.refusals import refuse
 
-EIGH, SVD, QR, SLOGDET = (type(find(np.eye(1))) for find in (np.linalg.eigh, np.linalg.svd, np.linalg.qr, np.linalg.slogdet))
+EIGH, SVD, QR, SLOGDET = (type(find(np.eye(1))) for find in (np.linalg.eigh, np.linalg.svd, np.linalg.qr,
+                                                             np.linalg.slogdet))
 
 
 def real(x):
@@ -44,7 +45,8 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     if not compute_uv:
         return f.svdvals(a)
     if full_matrices and a.shape[-1] != a.shape[-2]:
-        refuse("svd with full_matrices=True gives any basis of a null space, and no derivative", "write full_matrices=False")
+        refuse("svd with full_matrices=True gives any basis of a null space, and no derivative",
+               "write full_matrices=False")
     return SVD(f.leftVectors(a), f.svdvals(a), f.mT(f.rightVectors(a)))
 
 
@@ -67,7 +69,8 @@ def lstsq(a, b, rcond=None):
         refuse("np.linalg.lstsq of a matrix without full rank has no derivative",
                "add a multiple of np.eye to a.T @ a, and use np.linalg.solve")
     x = f.dot(f.pinv(a), b)
-    return x, np.sum((b - a @ x) ** 2, 0, keepdims=b.ndim == 1) if residuals.size else residuals, rank, f.svdvals(a)
+    return (x, np.sum((b - a @ x) ** 2, 0, keepdims=b.ndim == 1) if residuals.size else residuals, rank,
+            f.svdvals(a))
 
 
 def cond(x, p=None):
@@ -99,7 +102,8 @@ def polyfit(x, y, deg, rcond=None, w=None):
     x, y = cast_to(x, float), cast_to(y, float)
     columns = np.vander(x, deg + 1)
     if w is not None:
-        columns, y = columns * with_shape(w)[:, None], y * np.reshape(with_shape(w), (-1, *(1,) * (y.ndim - 1)))
+        columns, y = (columns * with_shape(w)[:, None],
+                      y * np.reshape(with_shape(w), (-1, *(1,) * (y.ndim - 1))))
     size = np.sqrt(np.sum(columns * columns, 0))
     found = lstsq(columns / size, y, len(x) * np.finfo(x.dtype).eps if rcond is None else rcond)[0]
     return f.mT(f.mT(found) / size) if y.ndim > 1 else found / size

@@ -58,10 +58,13 @@ def spread_of(function, a, axis=None, dtype=None, ddof=0, keepdims=False, mean=N
 def nanquantile(a, q, axis=None, overwrite_input=False, keepdims=False):
     """Linear between the two nearest entries in order."""
     x, axis, keep = real(a), whole_axis(axis), bool(keepdims)
-    axes = range(x.ndim) if axis is None else [i % x.ndim for i in (axis if isinstance(axis, tuple) else (axis,))]
+    axes = (range(x.ndim) if axis is None
+            else [i % x.ndim for i in (axis if isinstance(axis, tuple) else (axis,))])
     rest = [i for i in range(x.ndim) if i not in axes]
-    shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keep else tuple(x.shape[i] for i in rest)
-    rows = np.reshape(np.transpose(x, (*rest, *axes)), (math.prod(x.shape[i] for i in rest), math.prod(x.shape[i] for i in axes)))
+    shape = (tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keep
+             else tuple(x.shape[i] for i in rest))
+    rows = np.reshape(np.transpose(x, (*rest, *axes)),
+                      (math.prod(x.shape[i] for i in rest), math.prod(x.shape[i] for i in axes)))
     if np.ndim(q):
         rows = cast_to(rows, np.result_type(rows.dtype, np.asarray(q).dtype))
         return np.stack([np.reshape(quantile_of_row(rows, part), shape) for part in q])
@@ -76,7 +79,8 @@ def quantile_of_row(rows, q):
     place = f.maximum(q * (count - 1.0), 0.0)
     low = f.floor(place)
     part = cast_to(place - low, rows.dtype)
-    below, above = (take_along_axis(np.sort(rows, 1), f.astype(i, ("int64",)), 1) for i in (low, f.ceil(place)))
+    below, above = (take_along_axis(np.sort(rows, 1), f.astype(i, ("int64",)), 1)
+                    for i in (low, f.ceil(place)))
     return f.where(f.equal(part, 0), below, below * (1.0 - part) + above * part)
 
 
@@ -91,13 +95,15 @@ def nanposition(position):
 
 
 def nan_reduction(number, function):
-    return lambda a, axis=None, dtype=None: function(f.where(f.isnan(a), number, a) if a.dtype.kind == "f" else a, axis, dtype)
+    return lambda a, axis=None, dtype=None: function(f.where(f.isnan(a), number, a) if a.dtype.kind == "f"
+                                                     else a, axis, dtype)
 
 
 def searchsorted(a, v, side="left", sorter=None):
     a, v = with_shape(a) if sorter is None else np.take(a, sorter), with_shape(v)[..., None]
     if a.ndim != 1:
-        raise ValueError("object too deep for desired array" if a.ndim else "object of too small depth for desired array")
+        raise ValueError("object too deep for desired array" if a.ndim
+                         else "object of too small depth for desired array")
     before = a < v if side == "left" else a <= v
     return f.sum(f.logical_or(before, f.logical_and(f.isnan(v), f.logical_not(f.isnan(a)))), axis=-1)
 

@@ -15,7 +15,8 @@ from ..traced.refusals import refuse
 
 def whole_axis(axis: Any) -> Any:
     """An axis or several as plain ints, for a list to hold."""
-    return None if axis is None else tuple(map(operator.index, axis)) if isinstance(axis, (tuple, list)) else operator.index(axis)
+    return (None if axis is None else tuple(map(operator.index, axis)) if isinstance(axis, (tuple, list))
+            else operator.index(axis))
 
 
 axis_index = np.lib.array_utils.normalize_axis_index
@@ -48,11 +49,13 @@ def reshaping(function: Any) -> Any:
 
 def rearranged(rearrange: Any) -> Any:
     """A rearrangement of axes by NumPy's own, which shows on an array (0, 1, 2, …) where each axis goes."""
-    return lambda a, *where, **options: f.transpose(a, rearrange(np.empty(range(a.ndim)), *where, **options).shape)
+    return lambda a, *where, **options: f.transpose(a, rearrange(np.empty(range(a.ndim)), *where,
+                                                                 **options).shape)
 
 
 def moving(function: Any) -> Any:
-    """A function that moves, repeats or leaves out entries: NumPy's own shows on their positions which go where."""
+    """A function that moves, repeats or leaves out entries: NumPy's own
+    shows on their positions which go where."""
     known = lambda x: np.asarray(x) if isinstance(x, ArrayLike) else x
     return lambda a, *args, **options: f.take(with_shape(a), function(
         entry_positions(a), *map(known, args), **{name: known(x) for name, x in options.items()}))
@@ -64,7 +67,8 @@ def split_like(split: Any) -> Any:
         start = np.unravel_index(part.flat[0], shape) if part.size else (0,) * part.ndim
         return tuple(slice(None) if n == whole else slice(int(i), int(i) + n)
                      for i, n, whole in zip(start, part.shape, shape, strict=True))
-    return lambda a, *args, **options: [a[key(part, a.shape)] for part in split(entry_positions(a), *args, **options)]
+    return lambda a, *args, **options: [a[key(part, a.shape)]
+                                        for part in split(entry_positions(a), *args, **options)]
 
 
 def entry_positions(a: Any) -> np.ndarray:
@@ -85,7 +89,8 @@ def pad(array, pad_width, mode="constant", **options):
     if mode in ("edge", "reflect", "symmetric", "wrap") and not options:
         return moving(np.pad)(array, pad_width, mode)
     if mode != "constant":
-        refuse(f"np.pad with mode={mode!r} has no operator here", "use constant, edge, reflect, symmetric or wrap")
+        refuse(f"np.pad with mode={mode!r} has no operator here",
+               "use constant, edge, reflect, symmetric or wrap")
     if isinstance(pad_width, dict):
         widths = {axis % array.ndim: pair for axis, pair in pad_width.items()}
         pad_width = [np.broadcast_to(widths.get(axis, 0), 2) for axis in range(array.ndim)]
@@ -124,7 +129,8 @@ def diff(a, n=1, axis=-1):
 def meshgrid(*vectors, indexing="xy", sparse=False, copy=True):
     vectors = [np.ravel(v) for v in vectors]
     place = [1, 0, *range(2, len(vectors))] if indexing == "xy" and len(vectors) > 1 else range(len(vectors))
-    grids = [np.reshape(v, tuple(-1 if p == i else 1 for i in range(len(vectors)))) for v, p in zip(vectors, place, strict=True)]
+    grids = [np.reshape(v, tuple(-1 if p == i else 1 for i in range(len(vectors))))
+             for v, p in zip(vectors, place, strict=True)]
     grids = grids if sparse else list(np.broadcast_arrays(*grids))
     return tuple(grids) if copy or not sparse else grids
 

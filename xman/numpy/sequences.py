@@ -13,21 +13,25 @@ from ..traced.dispatch import NAMES, cast_to, checked, with_shape
 from .decompositions import real
 from .rearrangements import axis_index, moving
 
-# ---- differences ----------------------------------------------------------------------------------------------------
+# ---- differences -------------------------------------------------------------------------------------------
 
 def gradient(f, *spacing, axis=None, edge_order=1):
     y = with_shape(f)
-    axes = range(y.ndim) if axis is None else [a % y.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
-    np.gradient(np.zeros(y.shape, y.dtype), *map(plain, spacing), axis=axis, edge_order=edge_order)  # raises what NumPy does
+    axes = (range(y.ndim) if axis is None
+            else [a % y.ndim for a in (axis if isinstance(axis, tuple) else (axis,))])
+    # raises what NumPy does
+    np.gradient(np.zeros(y.shape, y.dtype), *map(plain, spacing), axis=axis, edge_order=edge_order)
     if len(spacing) < 2 and all(np.ndim(h) == 0 for h in spacing):
         spacing = (spacing or (1.0,)) * len(axes)
     pairs = zip(axes, map(real, spacing), strict=True)
-    slopes = tuple(np.moveaxis(parabola_slopes(np.moveaxis(real(y), a, 0), h, edge_order), 0, a) for a, h in pairs)
+    slopes = tuple(np.moveaxis(parabola_slopes(np.moveaxis(real(y), a, 0), h, edge_order), 0, a)
+                   for a, h in pairs)
     return slopes[0] if len(slopes) == 1 else slopes
 
 
 def parabola_slopes(y, h, edge_order):
-    """The differences of y along its first axis, by parabolas; h is the distance of two points, or where the points are."""
+    """The differences of y along its first axis, by parabolas;
+    h is the distance of two points, or where the points are."""
     h = np.diff(h) if h.ndim else np.broadcast_to(h, (len(y) - 1,))
     h = np.reshape(h, (-1, *(1,) * (y.ndim - 1)))
     rise = (y[1:] - y[:-1]) / h
@@ -45,11 +49,12 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
     low = -period / 2
     back = np.mod(step - low, period) + low
     back = f.where(f.logical_and(f.equal(back, low), step > 0), -low, back)
-    jump = f.where(f.abs(step) < (period / 2 if discont is None else max(discont, period / 2)), 0.0, back - step)
+    jump = f.where(f.abs(step) < (period / 2 if discont is None else max(discont, period / 2)), 0.0,
+                   back - step)
     return np.moveaxis(np.concatenate([p[..., :1], p[..., 1:] + np.cumsum(jump, -1)], -1), -1, axis)
 
 
-# ---- products -------------------------------------------------------------------------------------------------------
+# ---- products ----------------------------------------------------------------------------------------------
 
 def convolve(a, v, mode="full"):
     return overlap(np.convolve, np.atleast_1d(a), np.atleast_1d(v), mode)
@@ -67,16 +72,19 @@ def overlap(function, a, v, mode):
     whole = f.convolve(a, v)
     n, m = max(len(a), len(v)), min(len(a), len(v))
     size = len(function(np.ones(n), np.ones(m), mode))
-    cut = {n + m - 1: 0, n - m + 1: m - 1}.get(size, (m - 1) // 2 if function is np.convolve or len(a) >= len(v) else m // 2)
+    cut = {n + m - 1: 0, n - m + 1: m - 1}.get(size, (m - 1) // 2 if function is np.convolve
+                                               or len(a) >= len(v) else m // 2)
     return whole[cut:cut + size]
 
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis,) * 3
-    a, b = (np.moveaxis(with_shape(x), axis_index(place, np.ndim(x)), -1) for x, place in ((a, axisa), (b, axisb)))
+    a, b = (np.moveaxis(with_shape(x), axis_index(place, np.ndim(x)), -1)
+            for x, place in ((a, axisa), (b, axisb)))
     sizes = a.shape[-1], b.shape[-1]
     if not {*sizes} <= {2, 3}:
-        raise ValueError(f"incompatible dimensions for cross product (dimension must be 2 or 3), found {sizes}")
+        raise ValueError(f"incompatible dimensions for cross product (dimension must be 2 or 3), found "
+                         f"{sizes}")
     if sizes == (2, 2):
         return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
     a, b = (x if x.shape[-1] == 3 else np.concatenate([x, np.zeros_like(x[..., :1])], -1) for x in (a, b))
@@ -86,8 +94,8 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 def cross_of_three(x1, x2, *, axis=-1):
     if with_shape(x1).shape[axis] != 3 or with_shape(x2).shape[axis] != 3:
-        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {np.shape(x1)[axis]} and "
-                         f"{np.shape(x2)[axis]} dimensional instead.")
+        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+                         f"{np.shape(x1)[axis]} and {np.shape(x2)[axis]} dimensional instead.")
     return cross(x1, x2, axis=axis)
 
 
@@ -98,7 +106,8 @@ def einsum(*operands, optimize=False):
     if isinstance(operands[0], str):
         subscripts, arrays = operands[0].replace(" ", ""), operands[1:]
     else:  # einsum(a, [0, 1], b, [1, 2], [0, 2])
-        arrays, axes = operands[:len(operands) // 2 * 2:2], [*operands[1::2], *operands[len(operands) // 2 * 2:]]
+        arrays, axes = (operands[:len(operands) // 2 * 2:2],
+                        [*operands[1::2], *operands[len(operands) // 2 * 2:]])
         parts = ["".join("..." if i is Ellipsis else LETTERS[i] for i in part) for part in axes]
         subscripts = ",".join(parts[:len(arrays)]) + "".join("->" + part for part in parts[len(arrays):])
     arrays = [with_shape(a) for a in arrays]
@@ -121,7 +130,7 @@ def letters_for_dots(subscripts, ndims):
     return ",".join(parts) + "->" + result.replace("...", "".join(free))
 
 
-# ---- arrays of arrays -----------------------------------------------------------------------------------------------
+# ---- arrays of arrays --------------------------------------------------------------------------------------
 
 def block(arrays):
     depth, most = depth_of(arrays)
@@ -131,7 +140,8 @@ def block(arrays):
 
 
 def depth_of(part: Any) -> tuple[int, int]:
-    """How deep the lists lie in one another, and the most axes of an array in them; ValueError where that differs."""
+    """How deep the lists lie in one another, and the most axes of an array in them;
+    ValueError where that differs."""
     if isinstance(part, tuple):
         raise TypeError("np.block takes lists, and found a tuple; write […]")
     if not isinstance(part, list):
@@ -167,7 +177,8 @@ def insert(arr, obj, values, axis=None):
 
 def bincount(x, weights=None, minlength=0):
     blank = np.zeros(len(np.bincount(plain(x), minlength=minlength)), int if weights is None else float)
-    return f.scatterAdd(np.ones(x.shape, int) if weights is None else with_shape(weights), blank, cast_to(x, np.dtype(int)))
+    return f.scatterAdd(np.ones(x.shape, int) if weights is None else with_shape(weights), blank,
+                        cast_to(x, np.dtype(int)))
 
 
 def scaled_by_powers(x, i):
@@ -177,7 +188,8 @@ def scaled_by_powers(x, i):
 
 def vander(x, N=None, increasing=False):
     x, powers = real(x), np.arange(len(x) if N is None else N)
-    columns = np.concatenate([np.ones_like(x)[:, None], np.cumprod(np.repeat(x[:, None], max(len(powers) - 1, 0), 1), 1)], 1)
+    columns = np.concatenate([np.ones_like(x)[:, None],
+                              np.cumprod(np.repeat(x[:, None], max(len(powers) - 1, 0), 1), 1)], 1)
     return columns[:, powers if increasing else powers[::-1]]
 
 

@@ -21,7 +21,8 @@ def reduction_by(op: str) -> Any:
 
     def reduced(a, axis=None, keepdims=False, **options):
         a = in_summing_precision(op, a, **options) if options else a
-        return over(a, whole_axis(axis), True) if keepdims else over(a) if axis is None else over(a, whole_axis(axis))
+        return (over(a, whole_axis(axis), True) if keepdims else over(a) if axis is None
+                else over(a, whole_axis(axis)))
     return reduced
 
 
@@ -32,7 +33,8 @@ def var_or_std(op: str) -> Any:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         less = ddof if correction is None else correction
         a = in_summing_precision(op, a, **options)
-        return getattr(f, op)(a, whole_axis(axis), bool(keepdims), less) if less else reduction_by(op)(a, axis, keepdims)
+        return (getattr(f, op)(a, whole_axis(axis), bool(keepdims), less) if less
+                else reduction_by(op)(a, axis, keepdims))
     return reduced
 
 
@@ -117,7 +119,8 @@ def quantile(a, q, **options):
 
 
 def percentile(a, q, **options):
-    return quantile(a, q / 100 if isinstance(q, (int, float, ArrayLike)) else np.true_divide(q, 100), **options)
+    return quantile(a, q / 100 if isinstance(q, (int, float, ArrayLike)) else np.true_divide(q, 100),
+                    **options)
 
 
 def sort(a, axis=-1, **how):

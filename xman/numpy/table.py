@@ -26,7 +26,8 @@ def bitwise(op: str) -> Callable:
     """A bitwise function, of booleans alone."""
     def on_booleans(*args):
         if any(with_shape(a).dtype.kind != "b" for a in args):
-            refuse("bitwise functions of whole numbers have no operator here", "use them on booleans, or on plain integers")
+            refuse("bitwise functions of whole numbers have no operator here",
+                   "use them on booleans, or on plain integers")
         return getattr(f, op)(*args)
     return on_booleans
 

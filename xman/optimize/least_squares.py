@@ -18,30 +18,36 @@ from .minimize import objective_list, unsound
 METHODS = "trf", "dogbox", "lm"
 
 
-def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "trf", epochs: int = 1000,
+def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "trf",
+                  epochs: int = 1000,
                   tolerance: float = 1e-8, engine: str = "numpy", progress: bool = True) -> Result:
-    """Make ½ Σ r² small, r the residuals of a model or a function, by scipy.optimize.least_squares with their Jacobian.
+    """Make ½ Σ r² small, r the residuals of a model or a function,
+    by scipy.optimize.least_squares with their Jacobian.
 
-    what: an XMan whose register `residuals` they are, or else its `outputs` less y, with data a pair (X, y); or a function
-    fn(parameters, *data) of arrays to an array, traced at `start` as `minimize` does. method: trf, dogbox, or lm, which wants
-    as many residuals as parameters at least. tolerance: of SciPy's three rules. The result is as that of `fit`; an epoch is a
-    step, and its loss is ½ Σ r². Raises XManError for what does not fit, and Diverged where a residual is NaN at the beginning.
+    what: an XMan whose register `residuals` they are, or else its `outputs` less y, with data a pair (X, y);
+    or a function fn(parameters, *data) of arrays to an array, traced at `start` as `minimize` does. method:
+    trf, dogbox, or lm, which wants as many residuals as parameters at least. tolerance: of SciPy's three
+    rules. The result is as that of `fit`; an epoch is a step, and its loss is ½ Σ r².
+    Raises XManError for what does not fit, and Diverged where a residual is NaN at the beginning.
     """
     from scipy import optimize
 
     if method not in METHODS:
-        raise XManError(f"there is no method {method!r}{nearest(str(method), METHODS)}; there are {', '.join(METHODS)}")
+        raise XManError(f"there is no method {method!r}{nearest(str(method), METHODS)}; there are "
+                        f"{', '.join(METHODS)}")
     target: Any = 0.0
     if isinstance(what, XMan):
         X, y = rows_and_labels(data, "data")
         steps = list_of(what, of := "residuals" if hasattr(what, "residuals") else "outputs")
         target, of = y if of == "outputs" else target, what.names()[id(getattr(what, of))]
-        values, wrt, back = what.inputDict(**feed(what, X, y)), [name for name in steps.inputs if what.isParam(name)], dict
+        values, wrt, back = (what.inputDict(**feed(what, X, y)),
+                             [name for name in steps.inputs if what.isParam(name)], dict)
     else:
         steps, wrt, values, back = objective_list(what, start, data)
         of = steps[-1][0]
     values |= {w: np.asarray(values[w], float) for w in wrt}
-    jacobian, program, history, begun = Jacobian(steps, of, wrt), compile(steps, [of], engine), [], time.perf_counter()
+    jacobian, program, history, begun = (Jacobian(steps, of, wrt), compile(steps, [of], engine), [],
+                                         time.perf_counter())
 
     def at(w: np.ndarray) -> dict[str, Any]:
         return values | unpacked(w, values, wrt)
@@ -49,13 +55,15 @@ def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None,
     def residuals(w: np.ndarray) -> np.ndarray:
         found = np.asarray(program(at(w))[of], float)
         if np.size(target) not in (1, found.size):
-            raise XManError(f"the outputs have shape {found.shape} and y {np.shape(target)}; least squares needs as many targets")
+            raise XManError(f"the outputs have shape {found.shape} and y {np.shape(target)}; least squares "
+                            "needs as many targets")
         return found.ravel() - np.ravel(target)
 
     def slopes(w: np.ndarray) -> np.ndarray:
         nonlocal begun
         found, now = jacobian(at(w)), time.perf_counter()
-        history.append({"epoch": len(history), "loss": 0.5 * float(np.sum(residuals(w) ** 2)), "seconds": now - begun})
+        history.append({"epoch": len(history), "loss": 0.5 * float(np.sum(residuals(w) ** 2)),
+                        "seconds": now - begun})
         if len(history) > 1:  # the first is where it begins
             shown.step()
             shown.line(history[-1])
@@ -67,7 +75,8 @@ def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None,
         if not np.isfinite(residuals(w)).all():
             raise unsound(steps, values)
         try:
-            found = optimize.least_squares(residuals, w, slopes, method=method, ftol=tolerance, xtol=tolerance, gtol=tolerance,
+            found = optimize.least_squares(residuals, w, slopes, method=method, ftol=tolerance,
+                                           xtol=tolerance, gtol=tolerance,
                                            max_nfev=epochs)
             w, reason = found.x, found.message
         except KeyboardInterrupt:

@@ -26,32 +26,41 @@ from ..train.second_order import SMALLEST, refuse_changing
 from ..wengert import WengertList
 
 WITH_GRADIENT, WITH_PRODUCTS = ("L-BFGS-B", "BFGS", "CG"), ("Newton-CG", "trust-ncg", "trust-krylov")
-FINAL = "trust-ncg"  # rounding stops the other two before it: they end at a gradient of 1e-7 where this comes to 1e-14
+# rounding stops the other two before it: they end at a gradient of 1e-7 where this comes to 1e-14
+FINAL = "trust-ncg"
 STALLED = 10  # epochs in which the loss has not fallen
 
 
-def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "L-BFGS-B", epochs: int = 1000,
-             tolerance: float = 1e-5, validation: tuple | None = None, l1: float | dict[str, float] | None = None,
+def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "L-BFGS-B",
+             epochs: int = 1000,
+             tolerance: float = 1e-5, validation: tuple | None = None, l1: float | dict[str, float]
+             | None = None,
              l2: float | dict[str, float] | None = None, sample_weight: Any = None,
-             class_weight: dict[Any, float] | str | None = None, callbacks: Iterable[Callback] = (), engine: str = "auto",
+             class_weight: dict[Any, float] | str | None = None, callbacks: Iterable[Callback] = (),
+             engine: str = "auto",
              progress: bool = True) -> Result:
-    """Make a model's loss, or a function, as small as it gets, by scipy.optimize.minimize; the result is as that of `fit`.
+    """Make a model's loss, or a function, as small as it gets, by scipy.optimize.minimize;
+    the result is as that of `fit`.
 
-    what: an XMan as `fit` takes it, with data a pair (X, y); or a function fn(parameters, *data) of arrays to a number, of
-    which the path is taken that it goes at `start`: the parameters to begin with, an array, a number or a tree of them.
-    method: L-BFGS-B, BFGS or CG, which take the gradient; Newton-CG, trust-ncg or trust-krylov, which take products with the
-    Hessian too; where rounding stops one of these, trust-ncg goes on. It ends where no entry of the gradient is larger than
-    tolerance, or after so many epochs, its iterations. The history has the loss of each epoch and the largest entry of its
-    gradient. engine: auto is numpy. Other arguments are as for `fit`. Raises XManError for what does not fit, and
-    Diverged where the loss or its gradient is NaN at the beginning.
+    what: an XMan as `fit` takes it, with data a pair (X, y); or a function fn(parameters, *data) of arrays to
+    a number, of which the path is taken that it goes at `start`: the parameters to begin with, an array, a
+    number or a tree of them. method: L-BFGS-B, BFGS or CG, which take the gradient; Newton-CG, trust-ncg or
+    trust-krylov, which take products with the Hessian too; where rounding stops one of these, trust-ncg goes
+    on. It ends where no entry of the gradient is larger than tolerance, or after so many epochs, its
+    iterations. The history has the loss of each epoch and the largest entry of its gradient. engine: auto is
+    numpy. Other arguments are as for `fit`. Raises XManError for what does not fit,
+    and Diverged where the loss or its gradient is NaN at the beginning.
     """
     if method not in (methods := (*WITH_GRADIENT, *WITH_PRODUCTS)):
-        raise XManError(f"there is no method {method!r}{nearest(str(method), methods)}; there are {', '.join(methods)}")
+        raise XManError(f"there is no method {method!r}{nearest(str(method), methods)}; there are "
+                        f"{', '.join(methods)}")
     judged, known = None, {}
     if isinstance(what, XMan):
         objective = Objective(what, data, 0, sample_weight, class_weight, l1, l2)
-        judged = judge_of(what, rows_and_labels(validation, "validation", objective.labels)) if validation is not None else None
-        known = {"network": what, "shape": objective.X.shape[1:], "classes": objective.labels, "settings": {"optimizer": method}}
+        judged = (judge_of(what, rows_and_labels(validation, "validation", objective.labels))
+                  if validation is not None else None)
+        known = {"network": what, "shape": objective.X.shape[1:], "classes": objective.labels,
+                 "settings": {"optimizer": method}}
         refuse_changing(objective, method)
         steps, of, wrt, back = objective.steps, objective.loss, objective.names, dict
         values = objective.inputs | objective.given(objective.X, objective.y, np.arange(objective.rows), 0)
@@ -67,25 +76,30 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
 
 
 class Problem:
-    """A loss as a function of one vector w, all parameters one after the other, with its gradient and its Hessian's products.
+    """A loss as a function of one vector w, all parameters one after the other,
+    with its gradient and its Hessian's products.
 
-    The list is split where it begins to depend on the vector that the Hessian is multiplied by: what stands before it is the
-    value, the gradient, and what all products at a point have in common.
+    The list is split where it begins to depend on the vector that the Hessian is multiplied by: what stands
+    before it is the value, the gradient, and what all products at a point have in common.
     """
 
-    def __init__(self, steps: WengertList, of: str, wrt: list[str], values: dict[str, Any], products: bool, engine: str):
+    def __init__(self, steps: WengertList, of: str, wrt: list[str], values: dict[str, Any], products: bool,
+                 engine: str):
         self.of, self.wrt, self.steps = of, wrt, steps
-        self.values = values | {w: np.array(values[w], None if np.asarray(values[w]).dtype.kind == "f" else float) for w in wrt}
+        self.values = values | {w: np.array(values[w], None if np.asarray(values[w]).dtype.kind == "f"
+                                            else float) for w in wrt}
         self.start, self.slopes = packed(self.values, wrt).astype(float), [f"d{of}_d{w}" for w in wrt]
         if (shape := np.shape(eval(steps, self.values)[of])) != ():
-            raise XManError(f"{of!r} has shape {shape}; what is made small has to be one number: write f.mean(…), np.mean(…)")
+            raise XManError(f"{of!r} has shape {shape}; what is made small has to be one number: write "
+                            "f.mean(…), np.mean(…)")
         both, self.dots, kept = gradient(steps, of, wrt), {}, []
         engine = "numpy" if engine == "auto" else engine
         if products:
             hessian = Hessian(steps, of, wrt)
             self.dots, self.images = hessian.dots, hessian.images
             likes = self.values | {dot: self.values[w] for w, dot in self.dots.items()}
-            both, moving = LinearMap(hessian.steps, self.dots.values(), [of, *self.slopes, *self.images.values()]).split(likes)
+            both, moving = LinearMap(hessian.steps, self.dots.values(),
+                                     [of, *self.slopes, *self.images.values()]).split(likes)
             kept = [name for name in moving.inputs if name not in likes]
             self.products = compile(moving, self.images.values(), engine) if moving else None
         self.evaluated = compile(both, dict.fromkeys([of, *self.slopes, *kept]), engine)
@@ -95,7 +109,8 @@ class Problem:
         self.far = 100 * (1 + abs(self.at(self.start).loss))
 
     def at(self, w: np.ndarray) -> Problem:
-        """The problem with what is known at w: SciPy asks for the value, the gradient and the products one by one."""
+        """The problem with what is known at w: SciPy asks for the value,
+        the gradient and the products one by one."""
         if self.w is None or not np.array_equal(w, self.w):
             self.w, self.here = w.copy(), self.named(w)
             self.found = self.evaluated(self.values | self.here)
@@ -107,7 +122,8 @@ class Problem:
 
     def named(self, w: np.ndarray) -> dict[str, np.ndarray]:
         """The parameters by name, in their shapes and precisions."""
-        return {name: x.astype(self.values[name].dtype) for name, x in unpacked(w, self.values, self.wrt).items()}
+        return {name: x.astype(self.values[name].dtype)
+                for name, x in unpacked(w, self.values, self.wrt).items()}
 
     def value(self, w: np.ndarray) -> float:
         return self.at(w).loss
@@ -117,9 +133,11 @@ class Problem:
 
     def product(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         vectors = self.named(v)
-        values = self.values | self.at(w).here | self.found | {dot: vectors[name] for name, dot in self.dots.items()}
+        values = self.values | self.at(w).here | self.found | {dot: vectors[name]
+                                                               for name, dot in self.dots.items()}
         found = self.products(values) if self.products else {}
-        return packed({name: found[self.images[name]] if name in self.images else 0 * x for name, x in vectors.items()},
+        return packed({name: found[self.images[name]] if name in self.images else 0 * x
+                       for name, x in vectors.items()},
                       self.wrt).astype(float)
 
 
@@ -150,9 +168,11 @@ class Descent:
                     if self.over(slope):
                         break
                     self.crawl = 1e-9 * (second and way != FINAL)
-                    found = optimize.minimize(problem.value, w, jac=problem.gradient, method=way, callback=self.seen,
+                    found = optimize.minimize(problem.value, w, jac=problem.gradient, method=way,
+                                              callback=self.seen,
                                               hessp=problem.product if second else None,
-                                              options={"maxiter": epochs - len(self.history), **own.get(way, {"gtol": 0.0})})
+                                              options={"maxiter": epochs - len(self.history),
+                                                       **own.get(way, {"gtol": 0.0})})
                     w, slope = found.x, problem.gradient(found.x)
                     self.reason = self.reason or f"all {epochs} epochs done" * (len(self.history) >= epochs)
                 self.reason = self.reason or SMALLEST + f" ({way}: {found.message})" * (not self.stalled)
@@ -195,12 +215,15 @@ def unsound(steps: WengertList, values: dict[str, Any]) -> Diverged:
     return Diverged(f"the loss cannot be made smaller from where the parameters begin: {first}")
 
 
-def objective_list(fn: Callable, start: Any, data: tuple) -> tuple[WengertList, list[str], dict[str, Any], Callable[[dict], Any]]:
-    """The list of fn(start, *data), the names of start's leaves in it, all values, and what makes a tree of leaves by name."""
+def objective_list(fn: Callable, start: Any,
+                   data: tuple) -> tuple[WengertList, list[str], dict[str, Any], Callable[[dict], Any]]:
+    """The list of fn(start, *data), the names of start's leaves in it, all values,
+    and what makes a tree of leaves by name."""
     if start is None:
         raise XManError("a function is made small from somewhere: say start=…, its parameters to begin with")
     leaves, structure = flattened_tree(start)
-    start = unflatten(structure, [np.asarray(leaf, None if getattr(leaf, "dtype", np.dtype(int)).kind == "f" else float)
+    start = unflatten(structure, [np.asarray(leaf, None if getattr(leaf, "dtype", np.dtype(int)).kind == "f"
+                                             else float)
                                   for leaf in leaves])
     steps, values, own = trace(fn, start, *data), {}, []
     for k, (name, example) in enumerate(zip(parameter_names(fn, 1 + len(data)), (start, *data), strict=True)):
@@ -210,8 +233,10 @@ def objective_list(fn: Callable, start: Any, data: tuple) -> tuple[WengertList, 
                 values[path := unused(path, values)] = leaf
                 own += [path] * (k == 0)
     if len(steps.outputs) != 1:
-        raise XManError(f"the function returns {len(steps.outputs)} arrays, {', '.join(steps.outputs)}; it has to return one")
+        raise XManError(f"the function returns {len(steps.outputs)} arrays, {', '.join(steps.outputs)}; it "
+                        "has to return one")
     steps = simplify(steps, [steps[-1][0]], rewrites=EXACT + STABLE)
     if not (wrt := [name for name in own if name in steps.inputs]):
         raise XManError("the function does not depend on its parameters")
-    return steps, wrt, values, lambda found: unflatten(structure, [found.get(name, values[name]) for name in own])
+    return (steps, wrt, values,
+            lambda found: unflatten(structure, [found.get(name, values[name]) for name in own]))

@@ -1,7 +1,7 @@
 """The derivative of a list is a list: the interpreters, run on symbols, write it.
 
-Bishop, Deep Learning, eqs. 8.57 to 8.64 (tangents) and 8.68 to 8.76 (adjoints); Reps, Automatic Differentiation and
-Backpropagation, §2 (each statement doubled).
+Bishop, Deep Learning, eqs. 8.57 to 8.64 (tangents) and 8.68 to 8.76 (adjoints); Reps, Automatic
+Differentiation and Backpropagation, §2 (each statement doubled).
 """
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ TAKES_SHAPE = {"unbroadcast", "broadcast", "scatterAdd", "einsumBack"}  # op(…
 
 def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,
              DG: Mapping[str, Sequence] = ops.DG) -> WengertList:
-    """The list followed by the lines of its adjoints: `d{of}_d{x}` is the gradient of `of` with respect to each x in wrt.
+    """The list followed by the lines of its adjoints: `d{of}_d{x}` is the
+    gradient of `of` with respect to each x in wrt.
 
         >>> gradient([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], "area", ["h"])
         z1 = mul(h, w)
@@ -32,10 +33,11 @@ def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
         darea_dh = unbroadcast(z2, h)
 
     The result is a list like any other: to be evaluated, printed, simplified and differentiated again, as in
-    gradient(…, "darea_dh", ["w"]), whose answer is ddarea_dh_dw. Each adjoint has the shape and precision of its register;
-    where `of` does not depend on x it is zeros. seed: the name of a further input, the adjoint of `of` to start from
-    (a number, or of the shape of `of`); without one it is 1 for each of its elements, so that the sum is differentiated.
-    DG: the table of adjoint rules. Raises XManError for a name that the list does not have or has already, and as `backprop`.
+    gradient(…, "darea_dh", ["w"]), whose answer is ddarea_dh_dw. Each adjoint has the shape and precision of
+    its register; where `of` does not depend on x it is zeros. seed: the name of a further input, the adjoint
+    of `of` to start from (a number, or of the shape of `of`); without one it is 1 for each of its elements,
+    so that the sum is differentiated. DG: the table of adjoint rules.
+    Raises XManError for a name that the list does not have or has already, and as `backprop`.
     """
     return WengertList(line for line, _ in adjoints(steps, of, wrt, seed, DG))
 
@@ -51,8 +53,9 @@ def tangent(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = ops
         area = half(z1)
         area_dot = half(z1_dot)
 
-    The x_dot are new inputs, numbers or of the shape of their x. A register that does not depend on wrt has no tangent.
-    Where such names are in the list already, as in the tangent of a tangent, all end in `_dot_dot` instead.
+    The x_dot are new inputs, numbers or of the shape of their x. A register that does not depend on wrt has
+    no tangent. Where such names are in the list already, as in the tangent of a tangent,
+    all end in `_dot_dot` instead.
     TG: the table of tangent rules. Raises XManError for a name that the list does not have, and as `forward`.
     """
     return WengertList(line for line, _ in tangents(steps, wrt, TG))
@@ -65,7 +68,8 @@ def adjoints(steps: Steps, of: str, wrt: Collection[str], seed: str | None = Non
     symbols = writer.symbols(steps)
     (of,), wrt = known_registers(steps, [of], "of"), known_registers(steps, wrt, "wrt")
     if seed is not None and not isinstance(seed, str):
-        raise XManError(f"seed is the name of a new input, which holds the adjoint to start from, not {seed!r}")
+        raise XManError(f"seed is the name of a new input, which holds the adjoint to start from, not "
+                        f"{seed!r}")
     start = Symbol(writer, unused_name(seed, symbols)) if seed else 1.0
     deltas = backprop(Followed(steps, writer), symbols, DG, wrt, **{of: start})
     lines = {id(line.out): line for line in writer.lines}
@@ -109,12 +113,14 @@ def inputs_of(steps: WengertList, wrt: Collection[str]) -> tuple[str, ...]:
     if not (wrt := known_registers(steps, wrt, "wrt")):
         raise XManError(f"wrt is empty: name at least one of the inputs {', '.join(steps.inputs)}")
     if computed := [x for x in wrt if x not in steps.inputs]:
-        raise XManError(f"wrt names {computed[0]!r}, which is computed; it takes inputs: {', '.join(steps.inputs)}")
+        raise XManError(f"wrt names {computed[0]!r}, which is computed; it takes inputs: "
+                        f"{', '.join(steps.inputs)}")
     return tuple(wrt)
 
 
 def ending(steps: WengertList, word: str = "_dot") -> str:
-    """The word, or as many of them as it takes that no register with this ending has a name that the list has."""
+    """The word, or as many of them as it takes that no register with this
+    ending has a name that the list has."""
     registers, end = {*steps.inputs, *(dst for dst, _, _ in steps)}, word
     while any(x + end in registers for x in registers):
         end += word
@@ -122,7 +128,8 @@ def ending(steps: WengertList, word: str = "_dot") -> str:
 
 
 def fits_input(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
-    """Whether the adjoint is sure to have the shape and the precision of x: it is a sum of lines that take them from x."""
+    """Whether the adjoint is sure to have the shape and the precision of x: it
+    is a sum of lines that take them from x."""
     parts = {id(delta)}
     todo = [delta]
     while todo:
@@ -140,5 +147,6 @@ def fits_input(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
 def unused_name(name: str, symbols: Mapping[str, Symbol]) -> str:
     """name, when the list does not have it yet."""
     if name in symbols:
-        raise XManError(f"the list has a register {name} already; rename it, or take the derivative that it holds")
+        raise XManError(f"the list has a register {name} already; rename it, or take the derivative that it "
+                        "holds")
     return name

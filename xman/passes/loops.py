@@ -1,4 +1,5 @@
-"""What passes do to lines that apply functions: what nobody reads goes, of their results, their arguments and their bodies."""
+"""What passes do to lines that apply functions: what nobody reads goes, of their results,
+their arguments and their bodies."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -17,11 +18,13 @@ def register_key(a: Any) -> Key:
     return a if isinstance(a, str) else id(a)
 
 
-def items_read(lines: Iterable[tuple], before: Mapping[Key, tuple] = {}, named: Collection[Key] = ()) -> list[tuple]:
-    """The lines without those that take an array out of a bundle that was just made, or take it out a second time.
+def items_read(lines: Iterable[tuple], before: Mapping[Key, tuple] = {},
+               named: Collection[Key] = ()) -> list[tuple]:
+    """The lines without those that take an array out of a bundle that was just made,
+    or take it out a second time.
 
-    lines: (register, op, arguments, …), registers being names or Symbols. before: (op, arguments) of other registers. named: the
-    registers that stay whatever they are.
+    lines: (register, op, arguments, …), registers being names or Symbols. before: (op, arguments) of other
+    registers. named: the registers that stay whatever they are.
     """
     definition, same, seen, result = dict(before), {}, {}, []
     for out, op, args, *rest in lines:
@@ -37,9 +40,11 @@ def items_read(lines: Iterable[tuple], before: Mapping[Key, tuple] = {}, named: 
     return result
 
 
-def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], Any], before: Mapping[Key, tuple] = {}
+def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], Any],
+            before: Mapping[Key, tuple] = {}
             ) -> list[tuple]:
-    """The lines that lead to keep, where what applies a function gives what is read of it, and takes what that needs.
+    """The lines that lead to keep, where what applies a function gives what is read of it,
+    and takes what that needs.
 
     lines, before: as of `items_read`. fresh(): a register for a bundle that is shorter than it was.
     """
@@ -53,7 +58,8 @@ def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], A
             read |= {register_key(a): None for a in registers}  # as a whole
         elif (some := read.setdefault(register_key(args[0]), set())) is not None:
             some.add(args[1])
-        if op in APPLYING and (some := read.get(register_key(out))) is not None and register_key(out) not in keep:
+        if (op in APPLYING and (some := read.get(register_key(out))) is not None
+            and register_key(out) not in keep):
             which = 3 if op == "scan" else len(args) - 1
             functions, counts, b = args[APPLYING[op]:which], args[1:3] if op == "scan" else (), args[which]
             made, entries = definition.get(register_key(b), ("", ()))
@@ -61,11 +67,13 @@ def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], A
                 functions = functions[:1] if op == "scan" else functions
                 cut = shorter(functions, *(counts or (0, len(entries))), some, loop=op == "scan")
                 if cut:
-                    functions, counts, places, moved[register_key(out)] = *cut[:1], cut[1] if op == "scan" else (), cut[2], cut[3]
+                    functions, counts, places, moved[register_key(out)] = (*cut[:1], cut[1] if op == "scan"
+                                                                           else (), cut[2], cut[3])
                     short = fresh()
                     args = (*args[:APPLYING[op]], *functions, *counts, short, *args[which + 1:])
                     taken = tuple(entries[i] for i in places)
-                    wanted.update([register_key(a) for a in (*args, *taken) if not isinstance(a, (int, float))])
+                    wanted.update([register_key(a) for a in (*args, *taken)
+                                   if not isinstance(a, (int, float))])
                     result += [(out, op, args, *rest), (short, "bundle", taken, *rest)]
                     continue
         wanted.update(map(register_key, registers))
@@ -85,20 +93,25 @@ def cut_loops(writer: ListWriter, steps: WengertList, symbols: Mapping[str, Symb
         writer.lines = [WrittenLine(*line) for line in lines]
 
 
-def shorter(functions: Sequence[Function], k: int, slices: int, read: Collection[int], loop: bool) -> tuple | None:
-    """The functions with the results in `read` alone, (carries, slices), the places of the parameters that are left, those of the
-    results; None where nothing can go. A carry that is needed for what is read is read."""
+def shorter(functions: Sequence[Function], k: int, slices: int, read: Collection[int],
+            loop: bool) -> tuple | None:
+    """The functions with the results in `read` alone, (carries, slices), the places of the parameters that
+    are left, those of the results; None where nothing can go.
+    A carry that is needed for what is read is read."""
     n, m, need = len(functions[0][2]), k + slices, {*read}
     while True:
         bodies = [needed(lines, {results[i] for i in need}) for _, _, _, lines, results in functions]
         used = [{a for _, _, args in body for a in args if isinstance(a, str)} | {results[i] for i in need}
                 for body, (*_, results) in zip(bodies, functions, strict=True)]
-        places = [i for i in range(n) if any(f[2][i] in names for f, names in zip(functions, used, strict=True))]
+        places = [i for i in range(n)
+                  if any(f[2][i] in names for f, names in zip(functions, used, strict=True))]
         if loop and (more := {i for i in places if i < k} - need):
             need |= more
             continue
         break
-    if loop:  # a carry that nobody needs goes with its result, and one that is handed on stays; a slice counts the steps
+    # a carry that nobody needs goes with its result, and one that is handed on stays;
+    # a slice counts the steps
+    if loop:
         places = sorted({i for i in places if i >= k} | {i for i in need if i < k})
         places = places if any(k <= i < m for i in places) else sorted([*places, k])
     if len(places) == n and len(need) == len(functions[0][4]):
@@ -106,4 +119,5 @@ def shorter(functions: Sequence[Function], k: int, slices: int, read: Collection
     left = sorted(need)
     made = [("def", name, tuple(parameters[i] for i in places), tuple(body), tuple(results[i] for i in left))
             for (_, name, parameters, _, results), body in zip(functions, bodies, strict=True)]
-    return made, (sum(i < k for i in places), sum(k <= i < m for i in places)), places, {i: j for j, i in enumerate(left)}
+    return (made, (sum(i < k for i in places), sum(k <= i < m for i in places)), places,
+            {i: j for j, i in enumerate(left)})

@@ -1,4 +1,5 @@
-"""What a rewrite is: a tree of operators that is found, and what is written instead, both in the language itself."""
+"""What a rewrite is: a tree of operators that is found, and what is written instead,
+both in the language itself."""
 from __future__ import annotations
 
 import math
@@ -28,24 +29,26 @@ class Pattern(Expression):
     def record(self, op: str, args: tuple) -> Pattern: return Pattern(op, args)
 
     def __repr__(self) -> str:
-        return f"{self.op}({', '.join(map(repr, self.args))})" if self.op else ("abxyz"[self.args[0]:][:1] or f"x{self.args[0]}")
+        return (f"{self.op}({', '.join(map(repr, self.args))})" if self.op
+                else ("abxyz"[self.args[0]:][:1] or f"x{self.args[0]}"))
 
 
 def rewrite(found: Callable, becomes: Callable, changes: str = "", given: Callable | None = None) -> Rewrite:
     """The row that writes becomes(x, …) where found(x, …) stands and given(writer, x, …) holds.
 
-    found, becomes: functions of the same registers and literals, written in the language: lambda x: f.log(f.exp(x)).
-    changes: what it does to the values, "" where they stay to the last bit. given: without it a row that changes something
-    applies where none of the registers is known to hold whole numbers or conditions, whose arithmetic is another.
-    Raises XManError for what is no such pair.
+    found, becomes: functions of the same registers and literals, written in the language: lambda x:
+    f.log(f.exp(x)). changes: what it does to the values, "" where they stay to the last bit. given: without
+    it a row that changes something applies where none of the registers is known to hold whole numbers or
+    conditions, whose arithmetic is another. Raises XManError for what is no such pair.
     """
     n = arity(found)[1] if callable(found) else MANY
     if n == MANY or not callable(becomes) or arity(becomes)[1] != n:
-        raise XManError("a rewrite is two functions of the same arguments, rewrite(lambda x: f.log(f.exp(x)), lambda x: x)")
+        raise XManError("a rewrite is two functions of the same arguments, rewrite(lambda x: "
+                        "f.log(f.exp(x)), lambda x: x)")
     pattern = found(*(Pattern(None, (i,)) for i in range(n)))
     if getattr(pattern, "op", None) is None:
-        raise XManError("a rewrite finds an operator, rewrite(lambda x: f.log(f.exp(x)), lambda x: x); this one finds "
-                        "whatever there is")
+        raise XManError("a rewrite finds an operator, rewrite(lambda x: f.log(f.exp(x)), lambda x: x); this "
+                        "one finds whatever there is")
     given = given or (floats if changes else lambda writer, *holes: True)
 
     def attempt(writer, args):
@@ -88,12 +91,14 @@ def holes_filled(wanted: Any, a: Any, holes: dict, writer):
 
 
 def shaped(op: str, becomes: Callable) -> Rewrite:
-    """The row for what depends on shapes: becomes(writer, *args) is what op(*args) is there, None where it stays."""
+    """The row for what depends on shapes: becomes(writer, *args) is what op(*args) is there,
+    None where it stays."""
     return Rewrite(op, lambda writer, args: becomes(writer, *args), f"{op} with shapes known", "")
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Whether two arguments are the same; numbers by value, but no number is True or False, and −0.0 is not 0."""
+    """Whether two arguments are the same; numbers by value, but no number is True or False,
+    and −0.0 is not 0."""
     if isinstance(a, Expression) or isinstance(b, Expression):
         return a is b
     if {type(a), type(b)} <= {int, float}:

@@ -1,7 +1,8 @@
 """The rewrites, in tables that `simplify` takes.
 
 EXACT    keeps every value to the last bit
-STABLE   the same function, computed so that it neither overflows nor cancels: better values, not the same bits
+STABLE   the same function, computed so that it neither overflows nor cancels: better values,
+not the same bits
 ALGEBRA  the same function for real numbers: shorter, rounded otherwise; each row says what changes
 """
 from __future__ import annotations
@@ -25,12 +26,14 @@ def always(*_): return True  # for a row that may meet conditions: a mask
 
 def condition(w, c, x):
     """Truth values of the shape of x, a float."""
-    return w.whole(c) and w.value(c) is not None and np.asarray(w.value(c)).dtype == bool and w.shape(c) == w.shape(x)
+    return (w.whole(c) and w.value(c) is not None and np.asarray(w.value(c)).dtype == bool
+            and w.shape(c) == w.shape(x))
 
 
 def nonzero_literal(w, c, *rest):
     """A literal other than 0, whose product with anything is what it is."""
-    return isinstance(c, (int, float)) and not isinstance(c, bool) and c != 0 and np.isfinite(c) and floats(w, *rest)
+    return (isinstance(c, (int, float)) and not isinstance(c, bool) and c != 0 and np.isfinite(c)
+            and floats(w, *rest))
 
 
 def unbroadcast(w, x, like, axis=()):
@@ -62,9 +65,11 @@ def outright(op):
     def becomes(w, *args):
         for i, a in enumerate(args):
             inner_op, inner = w.definition.get(id(a), (None, ()))
-            if inner_op == "broadcast" and len(inner) == 2 and w.shape(inner[0]) is not None and w.one_precision:
+            if (inner_op == "broadcast" and len(inner) == 2 and w.shape(inner[0]) is not None
+                and w.one_precision):
                 rest = [w.shape(b) for j, b in enumerate(args) if j != i]
-                if None not in rest and np.broadcast_shapes(w.shape(inner[0]), *rest) == np.broadcast_shapes(w.shape(a), *rest):
+                if None not in rest and np.broadcast_shapes(w.shape(inner[0]), *rest) == np.broadcast_shapes(
+                    w.shape(a), *rest):
                     return getattr(f, op)(*args[:i], inner[0], *args[i + 1:])
         return None
     return becomes
@@ -73,7 +78,8 @@ def outright(op):
 def axes_of_product(w, d, a, b):
     """The numbers of axes of a and b, where d is of the shape of their product."""
     one, two = w.shape(a), w.shape(b)
-    return (len(one), len(two)) if one and two and one[-1] == two[0] and w.shape(d) == one[:-1] + two[1:] else None
+    return ((len(one), len(two)) if one and two and one[-1] == two[0] and w.shape(d) == one[:-1] + two[1:]
+            else None)
 
 
 def dot_left_for(w, d, a, b):
@@ -101,8 +107,9 @@ def dot_right_for(w, d, a, b):
 def spreads(w, x, like):
     """Whether x is known to broadcast to the shape of like."""
     have, want = w.shape(x), w.shape(like)
-    return isinstance(x, Expression) and have is not None and want is not None and len(have) <= len(want) and all(
-        n in (1, m) for n, m in zip(have[::-1], want[::-1], strict=False))
+    return (isinstance(x, Expression) and have is not None and want is not None and len(have) <= len(want)
+            and all(
+        n in (1, m) for n, m in zip(have[::-1], want[::-1], strict=False)))
 
 
 EXACT = (
@@ -154,13 +161,16 @@ LOGARITHMS = {**LEAVES, **PAIRS, "sum": f.logsumexp, "power": lambda a, c: c * a
 
 
 def logarithm(w, a, depth=100):
-    """log a, where a is made of exponentials: of their sums, products, quotients, powers and parts. None for all else."""
+    """log a, where a is made of exponentials: of their sums, products, quotients, powers and parts.
+    None for all else."""
     if not isinstance(a, Expression):
         return math.log(a) if type(a) in (int, float) and 0 < a < math.inf else None
     if id(a) not in w.logarithms:
         op, args = w.definition.get(id(a), (None, ()))
-        known = op in LOGARITHMS and depth > 0 and floats(w, args[0]) and (op != "power" or nonzero_literal(w, args[1]))
-        logs = list(args[:1]) if op in LEAVES else [logarithm(w, x, depth - 1) for x in args[:1 + (op in PAIRS)] if known]
+        known = (op in LOGARITHMS and depth > 0 and floats(w, args[0])
+                 and (op != "power" or nonzero_literal(w, args[1])))
+        logs = list(args[:1]) if op in LEAVES else [logarithm(w, x, depth - 1)
+                                                    for x in args[:1 + (op in PAIRS)] if known]
         if not known or any(x is None for x in logs):
             w.logarithms[id(a)] = None
         elif op == "add" and any(type(x) is float and x == 0 for x in logs):
@@ -171,7 +181,8 @@ def logarithm(w, a, depth=100):
 
 
 def quotient_of_exponentials(w, a, b):
-    if not isinstance(b, Expression) or (below := logarithm(w, b)) is None or (above := logarithm(w, a)) is None:
+    if (not isinstance(b, Expression) or (below := logarithm(w, b)) is None
+        or (above := logarithm(w, a)) is None):
         return None
     return f.exp(-below if type(above) is float and above == 0 else above - below)
 

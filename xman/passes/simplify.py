@@ -24,16 +24,18 @@ from .writer import ListWriter, Origins, Symbol
 
 def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
              rewrites: Iterable[Rewrite] = EXACT, G: Mapping[str, Callable] = ops.G) -> WengertList:
-    """A shorter list that computes the same: each expression once, nothing that is not wanted, and the rewrites applied.
+    """A shorter list that computes the same: each expression once, nothing that is not wanted,
+    and the rewrites applied.
 
-    keep: the registers that are wanted, by name (None: the list's outputs); all others may go. likes: an example of each
-    input, as `shapes` takes it; with shapes known the helpers of the rules (`unbroadcast`, `dotLeft`, …) become what
-    they are there, mostly nothing, and the list is for these shapes alone. rewrites: EXACT keeps every value to the last
-    bit, but that with likes a number made from literals alone takes the precision of the list. STABLE and ALGEBRA, to be
-    added as in EXACT + STABLE, say of each row what it changes, and take what no likes show to be otherwise for floats.
-    Apply STABLE before a list is differentiated, so that the adjoints are stable too. G: the table of values; with one
-    that lacks operators of `ops`, or has its own in their place, no rewrite applies. A line that fails for the likes is
-    kept as it is.
+    keep: the registers that are wanted, by name (None: the list's outputs); all others may go. likes: an
+    example of each input, as `shapes` takes it; with shapes known the helpers of the rules (`unbroadcast`,
+    `dotLeft`, …) become what they are there, mostly nothing, and the list is for these shapes alone.
+    rewrites: EXACT keeps every value to the last bit, but that with likes a number made from literals alone
+    takes the precision of the list. STABLE and ALGEBRA, to be added as in EXACT + STABLE, say of each row
+    what it changes, and take what no likes show to be otherwise for floats. Apply STABLE before a list is
+    differentiated, so that the adjoints are stable too. G: the table of values; with one that lacks operators
+    of `ops`, or has its own in their place, no rewrite applies.
+    A line that fails for the likes is kept as it is.
     Raises XManError for a name that the list does not have.
     """
     return WengertList(line for line, _ in simplified(steps, keep, likes, rewrites, G))
@@ -45,41 +47,47 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
     steps = checked_list(steps, G)
     keep = known_registers(steps, steps.outputs if keep is None else keep, "keep")
     if likes is not None and not isinstance(likes, Mapping):
-        raise XManError(f"likes is a dictionary with an example of each input, {{'x': 1.0}}, not {shortened(likes)}")
+        raise XManError(f"likes is a dictionary with an example of each input, {{'x': 1.0}}, not "
+                        f"{shortened(likes)}")
     writer = Simplifier(rewrites, G)
     found: dict[str, Any] = {name: writer.input(name, likes) for name in steps.inputs}
     lines = needed(steps, keep)
     if any(op == "item" for _, op, _ in lines):
-        lines = trimmed(items_read(lines, named=keep), keep, temporaries({*steps.inputs, *(dst for dst, _, _ in steps)}).__next__)
+        lines = trimmed(items_read(lines, named=keep), keep,
+                        temporaries({*steps.inputs, *(dst for dst, _, _ in steps)}).__next__)
     for writer.origin in lines:
         dst, op, args = writer.origin
         try:
             args = writer.with_simple_bodies(op, args, found)
             found[dst] = writer.write(op, [found[a] if isinstance(a, str) else a for a in args])
         except RecursionError:
-            raise XManError(f"{shown(writer.origin)}: the rewrites go round in a circle; each has to write less "
-                            "than it finds") from None
+            raise XManError(f"{shown(writer.origin)}: the rewrites go round in a circle; each has to write "
+                            "less than it finds") from None
     return writer.finished(found, keep)
 
 
 class Simplifier(ListWriter):
-    """Writes a line only where none of the rewrites finds something shorter, and none that it has written before."""
+    """Writes a line only where none of the rewrites finds something shorter,
+    and none that it has written before."""
 
     def __init__(self, rewrites: Iterable[Rewrite], G: Mapping[str, Callable]):
         super().__init__()
         self.G, self.rewrites = G, {}
         rewrites = tuple(rewrites)
         if strange := [row for row in rewrites if not isinstance(row, Rewrite)]:
-            raise XManError(f"rewrites are rows of a table, as in EXACT + STABLE, and found {shortened(strange[0])}; one of your "
-                            "own is [rewrite(found, becomes)]")
+            raise XManError(f"rewrites are rows of a table, as in EXACT + STABLE, and found "
+                            f"{shortened(strange[0])}; one of your own is [rewrite(found, becomes)]")
         if all(G.get(op) is value for op, value in ops.G.items()):  # else its names may mean something else
             for rewrite in rewrites:
                 self.rewrites.setdefault(rewrite.op, []).append(rewrite)
         self.signature: dict[str, tuple[tuple, int]] = {}
-        self.definition: dict[int, tuple[str, tuple]] = {}   # by the symbol's id; `lines` keeps the symbols alive
-        self.example: dict[int, Any] = {}                    # a value for each symbol, where one could be computed
+        # by the symbol's id; `lines` keeps the symbols alive
+        self.definition: dict[int, tuple[str, tuple]] = {}
+        # a value for each symbol, where one could be computed
+        self.example: dict[int, Any] = {}
         self.hollow: set[int] = set()                        # the symbols whose example is in its shape alone
-        self.logarithms: dict[int, Any] = {}                 # of the symbols of which a rewrite has asked for them
+        # of the symbols of which a rewrite has asked for them
+        self.logarithms: dict[int, Any] = {}
         self.written: dict[tuple, Symbol] = {}               # by what it computes
         self.precisions: set[np.dtype] = set()               # those of the examples that are floats
         self.reals: set[int] = set()                         # the symbols that are floats whatever the inputs
@@ -121,7 +129,8 @@ class Simplifier(ListWriter):
     def brief(self, op: str, args: tuple) -> tuple:
         """args without those at the end that have their default value."""
         defaults, most = self.defaults(op)
-        while len(args) > most - len(defaults) and len(args) <= most and args and equal(args[-1], defaults[len(args) - 1 - most]):
+        while (len(args) > most - len(defaults) and len(args) <= most and args
+               and equal(args[-1], defaults[len(args) - 1 - most])):
             args = args[:-1]
         return args
 
@@ -131,10 +140,12 @@ class Simplifier(ListWriter):
         return args + defaults[len(defaults) - (most - len(args)):] if len(args) < most else args
 
     def defaults(self, op: str) -> tuple[tuple, int]:
-        """The values of the last arguments of op where they are left out, and the number of all; ((), 0) if there are none."""
+        """The values of the last arguments of op where they are left out, and the number of all;
+        ((), 0) if there are none."""
         if op not in self.signature:
             names, defaults = parameters(self.G[op])
-            self.signature[op] = ((*defaults.values(),), len(names)) if arity(self.G[op])[1] != MANY else ((), 0)
+            self.signature[op] = (((*defaults.values(),), len(names)) if arity(self.G[op])[1] != MANY
+                                  else ((), 0))
         return self.signature[op]
 
     def evaluated(self, op: str, args: tuple) -> Any:
@@ -152,19 +163,23 @@ class Simplifier(ListWriter):
             return None
 
     def constant(self, op: str, args: tuple) -> int | float | None:
-        """The number that op makes of literals, which then takes the precision of the list; None where that is not one alone."""
+        """The number that op makes of literals, which then takes the precision of the list;
+        None where that is not one alone."""
         value = self.evaluated(op, args)
         value = value.item() if isinstance(value, np.floating) and self.one_precision else value
         return value if type(value) in (int, float) else None
 
     def with_simple_bodies(self, op: str, args: tuple, found: Mapping[str, Any]) -> tuple:
-        """The arguments of a line, the functions among them simplified, for the shapes that they meet where these are known."""
+        """The arguments of a line, the functions among them simplified,
+        for the shapes that they meet where these are known."""
         if not any(map(ops.is_function, args)):
             return args
-        k, m = (args[1], args[1] + args[2]) if op == "scan" else (args[2], args[2]) if op == "while_loop" else (0, 0)
+        k, m = ((args[1], args[1] + args[2]) if op == "scan" else (args[2], args[2]) if op == "while_loop"
+                else (0, 0))
         inputs = self.example.get(id(found.get(args[3 if op in ("scan", "while_loop") else -1])))
-        if inputs is not None and op == "scan" and (after := self.evaluated(op, (*args[:3], inputs))) is not None and any(
-                np.shape(x) != np.shape(y) for x, y in zip(inputs[:k], after, strict=False)):
+        if (inputs is not None and op == "scan" and (after := self.evaluated(op, (*args[:3], inputs)))
+            is not None and any(
+                np.shape(x) != np.shape(y) for x, y in zip(inputs[:k], after, strict=False))):
             inputs = None  # the first step broadens a carry: a body is for all steps
         return tuple([self.simple_body(a, k, m, inputs) if ops.is_function(a) else a for a in args])
 
@@ -172,14 +187,16 @@ class Simplifier(ListWriter):
         _, name, parameters, lines, results = function
         steps, likes = WengertList(lines), None
         if inputs is not None:
-            likes = {p: one_of(x) if k <= i < m else x for i, (p, x) in enumerate(zip(parameters, inputs, strict=True))}
-            likes = {p: np.float64(x) if type(x) is float else x for p, x in likes.items() if p in steps.inputs}
+            likes = {p: one_of(x) if k <= i < m else x
+                     for i, (p, x) in enumerate(zip(parameters, inputs, strict=True))}
+            likes = {p: np.float64(x) if type(x) is float else x for p, x in likes.items()
+                     if p in steps.inputs}
         computed = [r for r in dict.fromkeys(results) if r not in parameters]
         rewrites = [row for rows in self.rewrites.values() for row in rows]
         short = simplify(steps, computed, likes, rewrites, self.G) if computed else ()
         return ("def", name, parameters, tuple(short), results)
 
-    # ---- what a rewrite may ask -------------------------------------------------------------------------------------
+    # ---- what a rewrite may ask ----------------------------------------------------------------------------
 
     def value(self, a: Any) -> Any:
         """A literal itself, a value for a symbol, None where none is known."""
@@ -190,18 +207,21 @@ class Simplifier(ListWriter):
         return None if (value := self.value(a)) is None else np.shape(value)
 
     def alike(self, a: Any, like: Any) -> bool:
-        """Whether a is known to have the shape and the precision of like. A literal number has that of any number."""
+        """Whether a is known to have the shape and the precision of like.
+        A literal number has that of any number."""
         if not (isinstance(like, Symbol) and id(like) in self.example):
             return False
         if not isinstance(a, Symbol):
             return isinstance(a, float) and self.shape(like) == () and self.one_precision
-        return id(a) in self.example and kind_of_value(self.example[id(a)]) == kind_of_value(self.example[id(like)])
+        return id(a) in self.example and kind_of_value(self.example[id(a)]) == kind_of_value(
+            self.example[id(like)])
 
     def real(self, a: Any) -> bool:
         """Whether a is known to be a float or an array of floats."""
         if not isinstance(a, Symbol):
             return isinstance(a, float)
-        return kind_of_value(self.example[id(a)])[1].kind == "f" if id(a) in self.example else id(a) in self.reals
+        return (kind_of_value(self.example[id(a)])[1].kind == "f" if id(a) in self.example
+                else id(a) in self.reals)
 
     def whole(self, a: Any) -> bool:
         """Whether a is known to be whole numbers or conditions."""
@@ -211,10 +231,11 @@ class Simplifier(ListWriter):
 
     @property
     def one_precision(self) -> np.dtype | None:
-        """The precision of all floats, where it is one: then a literal number may stand in the place of any of them."""
+        """The precision of all floats, where it is one: then a literal number
+        may stand in the place of any of them."""
         return next(iter(self.precisions)) if len(self.precisions) == 1 else None
 
-    # ---- reading the list off ---------------------------------------------------------------------------------------
+    # ---- reading the list off ------------------------------------------------------------------------------
 
     def finished(self, found: dict[str, Any], keep: Collection[str]) -> Origins:
         """The lines that lead to the registers in keep, under the names of the list that was simplified."""
@@ -225,7 +246,8 @@ class Simplifier(ListWriter):
                     symbol = np.asarray(symbol, self.one_precision or float)
                 found[name] = symbol = ListWriter.write(self, "alias", (symbol,))
             symbol.name = name
-        for name, symbol in sorted(found.items(), key=lambda item: re.fullmatch(r"z\d+", item[0]) is not None):
+        for name, symbol in sorted(found.items(), key=lambda item: re.fullmatch(r"z\d+", item[0])
+                                   is not None):
             if isinstance(symbol, Symbol):
                 symbol.name = symbol.name or name  # that of a temporary where it has no other
         wanted, lines = {id(found[name]) for name in keep}, []

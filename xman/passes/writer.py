@@ -14,7 +14,8 @@ Origins = list[tuple[Line, Line | None]]  # lines, each with the line of another
 
 
 class Symbol(Expression):
-    """A register of a list that is being written; one without a name gets a temporary's when the list is read off."""
+    """A register of a list that is being written; one without a name gets a
+    temporary's when the list is read off."""
 
     def __init__(self, writer: ListWriter, name: str | None = None, op: str | None = None):
         self.writer, self.name, self.slopeless = writer, name, op in FLAT
@@ -40,15 +41,18 @@ class ListWriter:
     def write(self, op: str, args: Iterable[Any]) -> Symbol:
         """The symbol of a new line."""
         out = Symbol(self, None, op)
-        self.lines.append(WrittenLine(out, op, tuple(a if isinstance(a, Symbol) else as_arg(a, op) for a in args), self.origin))
+        self.lines.append(WrittenLine(out, op, tuple(a if isinstance(a, Symbol) else as_arg(a, op)
+                                                     for a in args), self.origin))
         return out
 
     def symbols(self, steps: WengertList) -> dict[str, Symbol]:
         """One for each register of steps."""
-        return {name: Symbol(self, name, op) for name, op in (*((x, None) for x in steps.inputs), *(line[:2] for line in steps))}
+        return {name: Symbol(self, name, op)
+                for name, op in (*((x, None) for x in steps.inputs), *(line[:2] for line in steps))}
 
     def named(self, taken: Collection[str]) -> Iterator[tuple[Line, Line | None]]:
-        """The pairs (line, origin), those without a name called as the first temporaries that are not taken."""
+        """The pairs (line, origin), those without a name called as the first
+        temporaries that are not taken."""
         fresh = temporaries(taken)
         for out, op, args, origin in self.lines:
             out.name = out.name or next(fresh)

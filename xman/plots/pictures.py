@@ -1,4 +1,5 @@
-"""Each function draws one picture into a file, which ends in .png, .svg or .pdf, and returns the numbers that it shows.
+"""Each function draws one picture into a file, which ends in .png, .svg or .pdf,
+and returns the numbers that it shows.
 
 All raise XManError where Matplotlib is missing or the file cannot be written.
 """
@@ -18,10 +19,13 @@ from ..passes import ALGEBRA, EXACT, gradient, simplify
 from ..wengert import Steps, checked_list
 
 
-def confusion_picture(truth: Any, predicted: Any, path: str | Path, classes: Sequence[str] | None = None) -> np.ndarray:
-    """How often each class (a row) was taken for each (a column). truth, predicted: (n,) numbers of classes, from 0 on."""
+def confusion_picture(truth: Any, predicted: Any, path: str | Path,
+                      classes: Sequence[str] | None = None) -> np.ndarray:
+    """How often each class (a row) was taken for each (a column).
+    truth, predicted: (n,) numbers of classes, from 0 on."""
     truth, predicted = np.asarray(truth), np.asarray(predicted)
-    whole = truth.dtype.kind in "iu" and predicted.dtype.kind in "iu" and truth.min(initial=0) >= 0 <= predicted.min(initial=0)
+    whole = (truth.dtype.kind in "iu" and predicted.dtype.kind in "iu"
+             and truth.min(initial=0) >= 0 <= predicted.min(initial=0))
     if truth.shape != predicted.shape or truth.ndim != 1 or truth.size == 0 or not whole:
         raise XManError("truth and predicted are numbers of classes from 0 on, one a row; found the shapes "
                         f"{truth.shape} and {predicted.shape}, of {truth.dtype} and {predicted.dtype}")
@@ -33,18 +37,22 @@ def confusion_picture(truth: Any, predicted: Any, path: str | Path, classes: Seq
     share = counts / np.maximum(counts.sum(1, keepdims=True), 1)
     axes.imshow(share, cmap="Blues", vmin=0, vmax=1)
     for i, j in np.argwhere(counts):
-        axes.text(j, i, f"{counts[i, j]:,}", ha="center", va="center", color="white" if share[i, j] > 0.5 else "black")
+        axes.text(j, i, f"{counts[i, j]:,}", ha="center", va="center", color="white" if share[i, j] > 0.5
+                  else "black")
     named = list(classes or map(str, range(n)))
-    axes.set(xlabel="taken for", ylabel="is", xticks=range(n), yticks=range(n), xticklabels=named, yticklabels=named)
+    axes.set(xlabel="taken for", ylabel="is", xticks=range(n), yticks=range(n), xticklabels=named,
+             yticklabels=named)
     save_figure(drawn, path)
     return counts
 
 
 def weight_images(W: Any, shape: tuple[int, int], path: str | Path) -> np.ndarray:
-    """The columns of W (height·width, classes) as images of that shape, on one scale: blue below 0, red above."""
+    """The columns of W (height·width, classes) as images of that shape, on one scale: blue below 0,
+    red above."""
     W = np.asarray(W)
     if W.ndim != 2 or W.shape[0] != math.prod(shape):
-        raise XManError(f"W has shape {W.shape}, and images of {shape[0]}×{shape[1]} want ({math.prod(shape)}, classes)")
+        raise XManError(f"W has shape {W.shape}, and images of {shape[0]}×{shape[1]} want "
+                        f"({math.prod(shape)}, classes)")
     images, most = W.T.reshape(-1, *shape), np.abs(W).max(initial=0) or 1.0
     across = min(5, len(images))
     down = -(-len(images) // across)
@@ -57,11 +65,14 @@ def weight_images(W: Any, shape: tuple[int, int], path: str | Path) -> np.ndarra
     return images
 
 
-def decision_regions(predict: Callable[[np.ndarray], np.ndarray], X: Any, labels: Any, path: str | Path) -> np.ndarray:
-    """Where `predict`, of rows (m, 2) to numbers of classes or to probabilities (m, k), says what, and the rows X (n, 2)."""
+def decision_regions(predict: Callable[[np.ndarray], np.ndarray], X: Any, labels: Any,
+                     path: str | Path) -> np.ndarray:
+    """Where `predict`, of rows (m, 2) to numbers of classes or to probabilities (m, k), says what,
+    and the rows X (n, 2)."""
     X, labels = np.asarray(X), np.asarray(labels)
     if X.ndim != 2 or X.shape[1] != 2 or labels.shape != X.shape[:1]:
-        raise XManError(f"regions are of rows of two numbers with a label each; found the shapes {X.shape} and {labels.shape}")
+        raise XManError(f"regions are of rows of two numbers with a label each; found the shapes {X.shape} "
+                        f"and {labels.shape}")
     low, high = X.min(0), X.max(0)
     rim = 0.1 * np.where(high > low, high - low, 1)
     a, b = (np.linspace(low[k] - rim[k], high[k] + rim[k], 200) for k in (0, 1))
@@ -76,21 +87,26 @@ def decision_regions(predict: Callable[[np.ndarray], np.ndarray], X: Any, labels
     return regions
 
 
-def hessian_spectrum(steps: Steps, of: str, wrt: Sequence[str], values: Mapping[str, Any], path: str | Path) -> np.ndarray:
-    """The eigenvalues of the Hessian of the number `of` by the registers wrt, the least first: ∂²of/∂wrt² as one matrix."""
+def hessian_spectrum(steps: Steps, of: str, wrt: Sequence[str], values: Mapping[str, Any],
+                     path: str | Path) -> np.ndarray:
+    """The eigenvalues of the Hessian of the number `of` by the registers wrt,
+    the least first: ∂²of/∂wrt² as one matrix."""
     matrix = Hessian(steps, of, wrt)(values)
     eigenvalues = np.linalg.eigvalsh((matrix + matrix.T) / 2)
     drawn = figure(6, 3.5)
     axes = drawn.add_subplot()
     axes.plot(range(1, len(eigenvalues) + 1), eigenvalues, ".")
     axes.axhline(0, color="0.6", linewidth=0.8)
-    axes.set(xlabel="number", ylabel="eigenvalue", title=f"{(eigenvalues < 0).sum()} of {len(eigenvalues)} below 0")
+    axes.set(xlabel="number", ylabel="eigenvalue", title=f"{(eigenvalues < 0).sum()} of {len(eigenvalues)} "
+                                                         "below 0")
     save_figure(drawn, path)
     return eigenvalues
 
 
-def growth_of_derivatives(steps: Steps, of: str, wrt: str, likes: Mapping[str, Any], orders: int, path: str | Path) -> np.ndarray:
-    """(orders + 1, 2) lines of the list of `of` and its derivatives: as the rules write them, and as `simplify` leaves them."""
+def growth_of_derivatives(steps: Steps, of: str, wrt: str, likes: Mapping[str, Any], orders: int,
+                          path: str | Path) -> np.ndarray:
+    """(orders + 1, 2) lines of the list of `of` and its derivatives: as the rules write them,
+    and as `simplify` leaves them."""
     written, short, counts = checked_list(steps), checked_list(steps), []
     names = [of, of]
     for order in range(orders + 1):

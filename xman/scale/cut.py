@@ -1,5 +1,5 @@
-"""A pass that cuts a list at its lines `x = allreduce(y)`, and the program of the pieces: between two of them all that has
-come is added up over the workers, as one flat buffer."""
+"""A pass that cuts a list at its lines `x = allreduce(y)`, and the program of the pieces: between two of them
+all that has come is added up over the workers, as one flat buffer."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
@@ -19,8 +19,8 @@ class Stage(NamedTuple):
 
 
 def stages_of(steps: WengertList, outputs: Collection[str]) -> list[Stage]:
-    """The lines that outputs need, in as few stages as there can be: those that sums need as early as they can run, the others,
-    the optimizer's, in the last stage."""
+    """The lines that outputs need, in as few stages as there can be: those that sums need as early as they
+    can run, the others, the optimizer's, in the last stage."""
     needed, summed = {*outputs}, set()
     for dst, op, args in reversed(steps):
         needed.update(registers(args) if dst in needed else ())
@@ -40,9 +40,11 @@ def stages_of(steps: WengertList, outputs: Collection[str]) -> list[Stage]:
 
 
 class CutProgram:
-    """The list as a function of its inputs, for the pieces of a minibatch that are this worker's, as `compile` makes one."""
+    """The list as a function of its inputs, for the pieces of a minibatch that are this worker's,
+    as `compile` makes one."""
 
-    def __init__(self, steps: WengertList, outputs: Collection[str], engine: str, inplace: Mapping[str, str], workers: Workers):
+    def __init__(self, steps: WengertList, outputs: Collection[str], engine: str, inplace: Mapping[str, str],
+                 workers: Workers):
         wanted = {*outputs, *inplace.values()}
         self.stages, self.workers, self.programs = stages_of(steps, wanted), workers, []
         last = len(self.stages) - 1
@@ -50,12 +52,14 @@ class CutProgram:
         # what an earlier stage updates is read by later ones, and is overwritten when all are done
         self.inplace = {x: y for x, y in inplace.items() if y not in computed[last]}
         for k, (stage, mine) in enumerate(zip(self.stages, computed, strict=True)):
-            later = {a for other in self.stages[k + 1:] for _, _, args in other.steps for a in registers(args)}
+            later = {a for other in self.stages[k + 1:] for _, _, args in other.steps
+                     for a in registers(args)}
             later |= {y for other in self.stages[k:] for y in other.totals.values()}
             gives = [dst for dst, _, _ in stage.steps if dst in later | wanted]
             over = {x: y for x, y in inplace.items() if k == last and y in mine}
             gives = [y for y in gives if y not in over.values() or y in outputs]
-            self.programs.append(Compiled(stage.steps, gives, engine, over, adapts=False) if stage.steps else lambda values: {})
+            self.programs.append(Compiled(stage.steps, gives, engine, over, adapts=False) if stage.steps
+                                 else lambda values: {})
 
     @property
     def engine(self) -> str:
@@ -80,7 +84,8 @@ class CutProgram:
         return values
 
     def added(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
-        """Σ of each over the pieces, in their order, and over the workers: one flat buffer for each precision."""
+        """Σ of each over the pieces, in their order, and over the workers:
+        one flat buffer for each precision."""
         found, kinds = {}, {}
         for x, a in parts[0].items():
             kinds.setdefault(np.result_type(a), []).append(x)

@@ -14,9 +14,10 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio
 class Draws:
     """Random numbers for rows: those of a row depend on the seed, the epoch and its number alone.
 
-    So they are the same in minibatches of any size, and for workers that share one. The methods are called as those of NumPy's
-    Generator, with a shape (rows, …); a second call gives other numbers. Each row has a stream of its own, SplitMix64 (Steele,
-    Lea and Flood 2014, figure 14), whose beginning is that generator's value for the row's number.
+    So they are the same in minibatches of any size, and for workers that share one. The methods are called as
+    those of NumPy's Generator, with a shape (rows, …); a second call gives other numbers. Each row has a
+    stream of its own, SplitMix64 (Steele, Lea and Flood 2014, figure 14),
+    whose beginning is that generator's value for the row's number.
     """
 
     def __init__(self, seed: int, epoch: int, rows: np.ndarray):
@@ -27,13 +28,16 @@ class Draws:
         """Uniform in [0, 1)."""
         shape = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
         if shape[:1] != self.begin.shape:
-            raise XManError(f"what is drawn has a row for each of the minibatch, {len(self.begin)}, and shape {shape} has not")
+            raise XManError(f"what is drawn has a row for each of the minibatch, {len(self.begin)}, and "
+                            f"shape {shape} has not")
         each = math.prod(shape[1:])
         places = np.arange(self.taken + 1, self.taken + each + 1, dtype=np.uint64)
         self.taken += each
         bits = mixed(self.begin[:, None] + GOLDEN * places)
-        whole = 53 if np.dtype(dtype).itemsize == 8 else 24  # bits of a number of the precision, so that none becomes 1
-        return ((bits >> np.uint64(64 - whole)).astype(dtype) * np.dtype(dtype).type(2.0 ** -whole)).reshape(shape)
+        # bits of a number of the precision, so that none becomes 1
+        whole = 53 if np.dtype(dtype).itemsize == 8 else 24
+        return ((bits >> np.uint64(64 - whole)).astype(dtype) * np.dtype(dtype).type(2.0 ** -whole)).reshape(
+            shape)
 
     def standard_normal(self, size: int | tuple[int, ...], dtype: Any = float) -> np.ndarray:
         """Of mean 0 and variance 1, by the inverse of the normal distribution."""

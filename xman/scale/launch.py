@@ -1,4 +1,5 @@
-"""Start a command again as several processes, and again when it was killed: `xman train … --workers 2 --restarts 3`."""
+"""Start a command again as several processes, and again when it was killed:
+`xman train … --workers 2 --restarts 3`."""
 from __future__ import annotations
 
 import os
@@ -23,12 +24,14 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
         command = [mpiexec(), "-n", str(workers), *command]
     for left in reversed(range(restarts + 1)):
         started = time.monotonic()
-        status = subprocess.run(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}).returncode
+        status = subprocess.run(command, env=os.environ
+                                | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}).returncode
         if status in SAID or not left:
             break
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-        print(f"xman: the run {how} after {time.monotonic() - started:.0f} s; it goes on from its checkpoint, and may be started "
-              f"{left} more time{'s' * (left > 1)}", file=sys.stderr, flush=True)
+        print(f"xman: the run {how} after {time.monotonic() - started:.0f} s; it goes on from its "
+              f"checkpoint, and may be started {left} more time{'s' * (left > 1)}", file=sys.stderr,
+              flush=True)
     return status if status >= 0 else 128 - status
 
 
@@ -46,5 +49,6 @@ def mpiexec() -> str:
     """The launcher of MPI: beside this Python, where a wheel puts it, or on the path."""
     found = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
     if not found:
-        raise XManError("--workers needs MPI: pip install 'xman[mpi]', or start the workers by your cluster's own launcher")
+        raise XManError("--workers needs MPI: pip install 'xman[mpi]', or start the workers by your "
+                        "cluster's own launcher")
     return found

@@ -1,4 +1,5 @@
-"""A mesh of JAX's devices: the same list, its rows and parameters laid out over them, and XLA adds the communication."""
+"""A mesh of JAX's devices: the same list, its rows and parameters laid out over them,
+and XLA adds the communication."""
 from __future__ import annotations
 
 import math
@@ -21,24 +22,28 @@ def mesh_of(text: str) -> Any:
     for part in text.split(","):
         name, _, n = part.partition("=")
         if name not in sizes or not n.isdecimal() or not int(n):
-            raise XManError(f"{text!r} is no mesh; write data=2, or data=2,model=2: rows over the one, parameters over the other")
+            raise XManError(f"{text!r} is no mesh; write data=2, or data=2,model=2: rows over the one, "
+                            "parameters over the other")
         sizes[name] = int(n)
     if (here := len(jax.devices())) < math.prod(sizes.values()):
         raise XManError(f"the mesh {text} needs {math.prod(sizes.values())} devices, and JAX has {here} here")
-    return jax.make_mesh(tuple(sizes.values()), tuple(sizes), devices=jax.devices()[:math.prod(sizes.values())])
+    return jax.make_mesh(tuple(sizes.values()), tuple(sizes),
+                         devices=jax.devices()[:math.prod(sizes.values())])
 
 
 class MeshProgram:
     """The list as a function of its inputs for minibatches of so many rows, which runs on the mesh.
 
-    Each input whose rows are many as the minibatch's is cut over `data`, each matrix that is overwritten over `model` by its
-    rows, where the number can be divided; all else every device has. What is overwritten stays on the devices from call to
-    call, and is copied back after each.
+    Each input whose rows are many as the minibatch's is cut over `data`, each matrix that is overwritten over
+    `model` by its rows, where the number can be divided; all else every device has. What is overwritten stays
+    on the devices from call to call, and is copied back after each.
     """
 
-    def __init__(self, steps: WengertList, outputs: Collection[str], inplace: Mapping[str, str], mesh: Any, rows: int):
+    def __init__(self, steps: WengertList, outputs: Collection[str], inplace: Mapping[str, str], mesh: Any,
+                 rows: int):
         self.rows, self.engine = rows, "jax"
-        self.program, self.inplace, self.mesh = compile(steps, {*outputs, *inplace.values()}, "jax"), inplace, mesh
+        self.program, self.inplace, self.mesh = (compile(steps, {*outputs, *inplace.values()}, "jax"),
+                                                 inplace, mesh)
         self.held: dict[str, tuple[np.ndarray, Any]] = {}
 
     def __call__(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,7 +74,8 @@ class MeshProgram:
 
 
 def mixed(steps: WengertList) -> WengertList:
-    """The list whose products are of numbers rounded to bfloat16, and summed in float32: a product of two such is exact there."""
+    """The list whose products are of numbers rounded to bfloat16,
+    and summed in float32: a product of two such is exact there."""
     extra("ml_dtypes", "jax", "mixed precision")  # from here on NumPy knows the type
     lines: list[Line] = []
     rounded: dict[str, str] = {}
@@ -80,6 +86,8 @@ def mixed(steps: WengertList) -> WengertList:
                 short, rounded[a] = f"{a}_bfloat16", f"{a}_rounded"
                 if {short, rounded[a]} & taken:
                     raise XManError(f"a register is called {short} or {rounded[a]} already; rename it")
-                lines += [(short, "astype", (a, ("bfloat16",))), (rounded[a], "astype", (short, ("float32",)))]
-        lines.append((dst, op, tuple(rounded[a] if isinstance(a, str) else a for a in args) if op in PRODUCTS else args))
+                lines += [(short, "astype", (a, ("bfloat16",))),
+                          (rounded[a], "astype", (short, ("float32",)))]
+        lines.append((dst, op, tuple(rounded[a] if isinstance(a, str) else a for a in args) if op in PRODUCTS
+                      else args))
     return WengertList(lines)

@@ -1,4 +1,5 @@
-"""Workers: the processes that one launcher started to train together, by MPI; without one, this process alone."""
+"""Workers: the processes that one launcher started to train together, by MPI;
+without one, this process alone."""
 from __future__ import annotations
 
 import functools
@@ -22,7 +23,8 @@ TIMEOUT = 60.0  # seconds
 
 
 class Workers:
-    """rank: the number of this process, from 0, of `size`. waiting: since when this one waits for the others, if it does."""
+    """rank: the number of this process, from 0, of `size`. waiting: since when
+    this one waits for the others, if it does."""
 
     def __init__(self, comm: Any = None):
         self.comm, self.rank, self.size = comm, comm.rank if comm else 0, comm.size if comm else 1
@@ -52,8 +54,9 @@ class Workers:
             time.sleep(min(1.0, self.timeout / 4))
             since = self.waiting
             if since and time.monotonic() - since > self.timeout:
-                self.abort(f"worker {self.rank + 1} of {self.size} has waited {self.timeout:g} s for the others: one of them "
-                           "hangs, or is that much slower; --timeout says how long to wait")
+                self.abort(f"worker {self.rank + 1} of {self.size} has waited {self.timeout:g} s for the "
+                           "others: one of them hangs, or is that much slower; --timeout says how long to "
+                           "wait")
 
     def abort(self, sentence: str, status: int = 1) -> None:
         """End the processes of all workers at once."""

@@ -11,11 +11,13 @@ from .sharing import ROWS, shared
 
 
 class Shares:
-    """The rows of each minibatch in as many pieces as there are workers, times `each`, which a worker takes one after another.
+    """The rows of each minibatch in as many pieces as there are workers, times `each`,
+    which a worker takes one after another.
 
-    A piece is like a worker of its own: what comes of them is added up, so that one process takes the steps of several.
-    objective: the `train.objective.Objective` of the run.
-    Pieces of a minibatch follow one another and differ by a row at most; one without rows computes with another's for nothing.
+    A piece is like a worker of its own: what comes of them is added up, so that one process takes the steps
+    of several. objective: the `train.objective.Objective` of the run.
+    Pieces of a minibatch follow one another and differ by a row at most;
+    one without rows computes with another's for nothing.
     """
 
     def __init__(self, objective: Any, each: int):
@@ -38,8 +40,10 @@ class Shares:
         first = self.workers.rank * self.each
         return slice(self.bounds(first, rows)[0], self.bounds(first + self.each - 1, rows)[1])
 
-    def given(self, X: Any, y: Any, some: np.ndarray, epoch: int, rows: int, number: type) -> list[dict[str, Any]]:
-        """The inputs of this worker's pieces. X, y: its rows, of these numbers. rows: of the whole minibatch."""
+    def given(self, X: Any, y: Any, some: np.ndarray, epoch: int, rows: int,
+              number: type) -> list[dict[str, Any]]:
+        """The inputs of this worker's pieces. X, y: its rows, of these numbers.
+        rows: of the whole minibatch."""
         found, begin = [], self.mine(rows).start
         for piece in range(self.workers.rank * self.each, (self.workers.rank + 1) * self.each):
             start, stop = self.bounds(piece, rows)

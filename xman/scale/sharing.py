@@ -1,9 +1,11 @@
-"""A pass that shares a list's rows among workers: each computes with its own, and what takes rows together is added up.
+"""A pass that shares a list's rows among workers: each computes with its own,
+and what takes rows together is added up.
 
-What a line does with rows is found by trying it on three rows, two and one: it may compute each by itself, add them up, or
-average them. A register is then in one of three states: rows, of which each worker has its own; a part, whose sum over the
-workers is meant; or whole, the same for all. Lines that are linear take parts to parts; before any other the parts are added
-up by a line `x = allreduce(x_here)`. That is what batch normalisation needs, and nothing else in xman's models does.
+What a line does with rows is found by trying it on three rows, two and one: it may compute each by itself,
+add them up, or average them. A register is then in one of three states: rows, of which each worker has its
+own; a part, whose sum over the workers is meant; or whole, the same for all. Lines that are linear take parts
+to parts; before any other the parts are added up by a line `x = allreduce(x_here)`.
+That is what batch normalisation needs, and nothing else in xman's models does.
 """
 from __future__ import annotations
 
@@ -24,20 +26,22 @@ ROWS = 3  # that lines are tried on, by two workers: of two and of one
 
 
 class SharedList(NamedTuple):
-    """steps: the list of one worker. loss: its part of the loss. share: the input for its rows over all of the minibatch, and
-    has: for 1, or 0 where it has none (and computes with another's row for nothing)."""
+    """steps: the list of one worker. loss: its part of the loss. share: the input for its rows over all of
+    the minibatch, and has: for 1, or 0 where it has none (and computes with another's row for nothing)."""
     steps: WengertList
     loss: str
     share: str
     has: str
 
 
-def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapping[str, Any], kept: Iterable[str],
+def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapping[str, Any],
+           kept: Iterable[str],
            size: int) -> SharedList:
-    """The list of one of `size` workers, in which loss and the other registers kept have the values that all rows give.
+    """The list of one of `size` workers, in which loss and the other registers
+    kept have the values that all rows give.
 
-    values: of all inputs, three rows of those that have rows; fewer: two rows of these. XManError with the line that
-    workers cannot share.
+    values: of all inputs, three rows of those that have rows; fewer: two rows of these. XManError with the
+    line that workers cannot share.
     """
     taken = {*steps.inputs, *(dst for dst, _, _ in steps)}
     steps = in_means(steps, *tried(steps, values, fewer), taken)
@@ -96,8 +100,10 @@ def passes_parts(op: str, args: tuple, parts: Collection[str]) -> bool:
     return op in LINEAR and (op in ("add", "subtract") or which == [0] or op == "mul" and len(which) == 1)
 
 
-def in_means(steps: WengertList, whole: Mapping[str, Any], axes: Mapping[str, tuple], taken: set[str]) -> WengertList:
-    """The list with each variance over rows, and what is centered over them, as means: E(x − E x)² and x − E x."""
+def in_means(steps: WengertList, whole: Mapping[str, Any], axes: Mapping[str, tuple],
+             taken: set[str]) -> WengertList:
+    """The list with each variance over rows, and what is centered over them,
+    as means: E(x − E x)² and x − E x."""
     lines: list[Line] = []
     for dst, op, args in steps:
         if op not in ("var", "centered") or args[0] not in axes:
@@ -117,8 +123,10 @@ def in_means(steps: WengertList, whole: Mapping[str, Any], axes: Mapping[str, tu
     return WengertList(lines)
 
 
-def tried(steps: WengertList, values: Mapping[str, Any], two: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, tuple]]:
-    """The values for three rows, and of each register with rows their axis, and how many entries a row has along it."""
+def tried(steps: WengertList, values: Mapping[str, Any],
+          two: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, tuple]]:
+    """The values for three rows, and of each register with rows their axis,
+    and how many entries a row has along it."""
     random = np.random.default_rng(0)
     moved = {name: x + random.normal(0, 0.1, x.shape).astype(x.dtype) for name, x in values.items()
              if name not in two and isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.ndim}
@@ -132,13 +140,15 @@ def tried(steps: WengertList, values: Mapping[str, Any], two: Mapping[str, Any])
         if a != b:
             k = next((k for k in range(len(a)) if len(a) == len(b) and a[k] != b[k]), 0)
             if len(a) != len(b) or a[k] * 2 != b[k] * ROWS or a[:k] + a[k + 1:] != b[:k] + b[k + 1:]:
-                raise XManError(f"{name!r} has shape {a} for three rows and {b} for two, so workers cannot share its rows")
+                raise XManError(f"{name!r} has shape {a} for three rows and {b} for two, so workers cannot "
+                                "share its rows")
             axes[name] = k, a[k] // ROWS
     return whole, axes
 
 
 def taken_together(line: Line, whole: Mapping[str, Any], axes: Mapping[str, tuple]) -> str:
-    """Whether a line gives "rows", each of its own, their "sum" or their "mean". XManError where it does something else."""
+    """Whether a line gives "rows", each of its own, their "sum" or their "mean".
+    XManError where it does something else."""
     dst, op, args = line
 
     def of(start: int, stop: int) -> Any:
@@ -152,14 +162,16 @@ def taken_together(line: Line, whole: Mapping[str, Any], axes: Mapping[str, tupl
 
     first, last, out = of(0, 2), of(2, ROWS), whole[dst]
     if dst in axes:
-        if (hasattr(out, "tocsr") and axes[dst][0] == 0) or alike(np.concatenate([first, last], axes[dst][0]), out):
+        if (hasattr(out, "tocsr") and axes[dst][0] == 0) or alike(np.concatenate([first, last], axes[dst][0]),
+                                                                  out):
             return "rows"
     else:
-        found = [how for how, made in (("sum", first + last), ("mean", (2 * first + last) / ROWS)) if alike(made, out)]
+        found = [how for how, made in (("sum", first + last), ("mean", (2 * first + last) / ROWS))
+                 if alike(made, out)]
         if found:
             return found[-1] if op == "mean" else found[0]
-    raise XManError(f"{shown(line)}: it takes rows together by more than a sum or a mean, so workers cannot share them; train by "
-                    "one worker, without --accumulate")
+    raise XManError(f"{shown(line)}: it takes rows together by more than a sum or a mean, so workers cannot "
+                    "share them; train by one worker, without --accumulate")
 
 
 def alike(made: Any, out: Any) -> bool:

@@ -1,4 +1,5 @@
-"""Rows that do not fit into memory: read block by block, shuffled in windows of blocks, one window ahead of the steps."""
+"""Rows that do not fit into memory: read block by block, shuffled in windows of blocks,
+one window ahead of the steps."""
 from __future__ import annotations
 
 import mmap
@@ -14,26 +15,32 @@ from .draws import Draws
 
 MEMORY = 256  # megabytes of rows that a stream may hold
 ALL = 0, 10, 0  # tenths of the rows, and the seed of who is in them
-COPIES = 6    # windows' worth that is held at once: one is taken from while another is read and shuffled, with what that takes
+# windows' worth that is held at once: one is taken from while another is read and shuffled,
+# with what that takes
+COPIES = 6
 
 Read = Callable[[int], tuple[np.ndarray, np.ndarray]]
 
 
 class Stream:
-    """Rows with targets, in blocks that can be read again. Made by `stream`; given to fit, evaluate and predict as data.
+    """Rows with targets, in blocks that can be read again. Made by `stream`;
+    given to fit, evaluate and predict as data.
 
-    rows: how many. X, y: the first of them. sizes: rows of each block. read: a block by its number, (X, y). ordered: whether
-    blocks have to be read one after another, as those of a CSV file. window: rows that are shuffled together.
-    prepared: what made rows of numbers of a table. name: what tells these rows from others, for checkpoints.
+    rows: how many. X, y: the first of them. sizes: rows of each block. read: a block by its number, (X, y).
+    ordered: whether blocks have to be read one after another, as those of a CSV file. window: rows that are
+    shuffled together. prepared: what made rows of numbers of a table.
+    name: what tells these rows from others, for checkpoints.
     """
 
-    def __init__(self, read: Read, sizes: Iterable[int], memory: float = MEMORY, ordered: bool = False, name: str = "",
+    def __init__(self, read: Read, sizes: Iterable[int], memory: float = MEMORY, ordered: bool = False,
+                 name: str = "",
                  prepared: Prepared | None = None, some: tuple = ALL):
         self.source, self.name, self.prepared, self.ordered, self.some = read, name, prepared, ordered, some
         whole = np.fromiter(sizes, int)
         self.starts, self.whole, self.memory = np.cumsum([0, *whole[:-1]]), whole, memory
         if some != ALL:
-            self.sizes = np.array([drawn_by_number(start, n, *some).sum() for start, n in zip(self.starts, whole, strict=True)])
+            self.sizes = np.array([drawn_by_number(start, n, *some).sum()
+                                   for start, n in zip(self.starts, whole, strict=True)])
             self.name += f" {some}"
         else:
             self.sizes = whole
@@ -45,12 +52,13 @@ class Stream:
         self.window = max(1, int(memory * 1e6 / COPIES / each))
         if self.sizes.max() > self.window:
             most = int(self.sizes.max())
-            raise XManError(f"a block of {most:,} rows takes {most * each / 1e6:,.3g} MB, and {COPIES} have to fit into "
-                            f"{memory:g} MB: allow more, or write files with smaller row groups")
+            raise XManError(f"a block of {most:,} rows takes {most * each / 1e6:,.3g} MB, and {COPIES} have "
+                            f"to fit into {memory:g} MB: allow more, or write files with smaller row groups")
 
     def part(self, seed: int, begin: int, end: int) -> Stream:
         """The rows that a draw by their numbers puts into these tenths of all."""
-        return Stream(self.source, self.whole, self.memory, self.ordered, self.name, self.prepared, (begin, end, seed))
+        return Stream(self.source, self.whole, self.memory, self.ordered, self.name, self.prepared,
+                      (begin, end, seed))
 
     def block(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """X and y of a block. XManError where they hold something else than finite numbers."""
@@ -60,11 +68,12 @@ class Stream:
             here = drawn_by_number(self.starts[k], len(y), begin, end, seed)
             X, y = X[here], y[here]
         if len(X) != len(y) or len(y) != self.sizes[k]:
-            raise XManError(f"block {k + 1} of the stream has {len(X)} rows and {len(y)} targets, and had {self.sizes[k]} before")
+            raise XManError(f"block {k + 1} of the stream has {len(X)} rows and {len(y)} targets, and had "
+                            f"{self.sizes[k]} before")
         for word, a in ("X", X), ("y", y):
             if a.dtype.kind not in "biuf":
-                raise XManError(f"block {k + 1} of the stream: {word} holds {a.dtype}, not numbers; labels are their places "
-                                "among the classes")
+                raise XManError(f"block {k + 1} of the stream: {word} holds {a.dtype}, not numbers; labels "
+                                "are their places among the classes")
             if a.dtype.kind == "f" and not np.isfinite(a).all():
                 raise XManError(f"block {k + 1} of the stream: {word} holds NaN or infinity, in its row "
                                 f"{int(np.argwhere(~np.isfinite(a))[0][0]) + 1}")
@@ -82,20 +91,23 @@ ROWS = 3  # that a stream shows of itself
 
 
 def drawn_by_number(start: int, rows: int, begin: int, end: int, seed: int) -> np.ndarray:
-    """Which rows of these numbers a draw puts into the tenths from begin to end; a row's does not depend on the others'."""
+    """Which rows of these numbers a draw puts into the tenths from begin to end;
+    a row's does not depend on the others'."""
     lot = Draws(seed, 0, np.arange(start, start + rows)).random((rows,))
     return (10 * lot >= begin) & (10 * lot < end)
 
 
 class Window(NamedTuple):
-    """Blocks that are shuffled together: their numbers, those of their rows, and the order in which these are taken."""
+    """Blocks that are shuffled together: their numbers, those of their rows,
+    and the order in which these are taken."""
     blocks: np.ndarray
     rows: np.ndarray
     order: np.ndarray
 
 
 class Streamed:
-    """The minibatches of a stream, as `Minibatches` has them: where all rows are one window, the very same."""
+    """The minibatches of a stream, as `Minibatches` has them: where all rows are one window,
+    the very same."""
 
     def __init__(self, data: Stream, size: int, seed: int, mine: Callable[[int], slice] = slice):
         self.data, self.rows, self.size, self.seed, self.mine = data, data.rows, size, seed, mine
@@ -103,7 +115,8 @@ class Streamed:
         self.begin = np.cumsum([0, *data.sizes[:-1]])
 
     def windows(self, number: int) -> Iterator[Window]:
-        """Those of an epoch: blocks in an order that is drawn, as many as a window holds, and their rows in another."""
+        """Those of an epoch: blocks in an order that is drawn, as many as a window holds,
+        and their rows in another."""
         random, sizes = np.random.default_rng([self.seed, number]), self.data.sizes
         if self.rows <= self.data.window:
             order = np.arange(self.rows) if self.count == 1 else random.permutation(self.rows)
@@ -139,15 +152,18 @@ class Streamed:
                     start = end
 
     def wanted(self, number: int, first: int) -> Iterator[tuple[int, Window]]:
-        """The windows of an epoch with rows of its minibatches from `first` on, each with how many rows come before it."""
+        """The windows of an epoch with rows of its minibatches from `first` on,
+        each with how many rows come before it."""
         at = 0
         for window in self.windows(number):
             if at + len(window.rows) > first * self.size:
                 yield at, window
             at += len(window.rows)
 
-    def taken(self, at: int, window: Window, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[int, bool]]]:
-        """The rows of a window that this worker takes, in their order, with the end of each minibatch, and whether it ends here.
+    def taken(self, at: int, window: Window,
+              first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[int, bool]]]:
+        """The rows of a window that this worker takes, in their order, with the end of each minibatch,
+        and whether it ends here.
 
         at: rows of the epoch before the window. first: the minibatch from which on they are wanted.
         """
@@ -161,7 +177,8 @@ class Streamed:
         order = window.order[np.concatenate(places)]
         X, y = (np.empty((len(order), *a.shape[1:]), a.dtype) for a in (self.data.X, self.data.y))
         by_row, stops = np.argsort(order), np.cumsum(self.data.sizes[window.blocks])
-        for k, stop, here in zip(window.blocks, stops, np.split(by_row, np.searchsorted(order, stops[:-1], sorter=by_row)),
+        for k, stop, here in zip(window.blocks, stops,
+                                 np.split(by_row, np.searchsorted(order, stops[:-1], sorter=by_row)),
                                  strict=True):
             if len(here):
                 A, b = self.data.block(int(k))
@@ -181,7 +198,8 @@ def of_arrays(X: Any, y: Any, memory: float, rows: int | None = None) -> Stream:
         found = tuple(np.array(a[k * rows:(k + 1) * rows]) for a in (X, y))
         for a in (X, y):
             if isinstance(a, np.memmap) and a.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
-                a._mmap.madvise(mmap.MADV_DONTNEED)  # else the pages that were read stay until others need the memory
+                # else the pages that were read stay until others need the memory
+                a._mmap.madvise(mmap.MADV_DONTNEED)
         return found
 
     sizes = [min(rows, len(y) - start) for start in range(0, len(y), rows)]
@@ -191,17 +209,20 @@ def of_arrays(X: Any, y: Any, memory: float, rows: int | None = None) -> Stream:
 def of_batches(source: Callable[[], Iterable] | Iterable, memory: float) -> Stream:
     """A stream of batches (X, y), which can be gone through again and again; they are counted first."""
     if isinstance(source, Iterator):
-        raise XManError("an iterator can be gone through once; give a function that makes a new one, or a list")
+        raise XManError("an iterator can be gone through once; give a function that makes a new one, or a "
+                        "list")
     again = source if callable(source) else lambda: source
     try:
         sizes = [len(y) for _, y in again()]
     except (TypeError, ValueError):
-        raise XManError("a stream is of arrays, stream(X, y), of batches (X, y), or of tables by their path") from None
+        raise XManError("a stream is of arrays, stream(X, y), of batches (X, y), or of tables by their "
+                        "path") from None
     return Stream(InTurn(again), sizes, memory, ordered=True, name="batches")
 
 
 class InTurn:
-    """Blocks of what can only be read from its beginning: the next one is at hand, an earlier one begins anew."""
+    """Blocks of what can only be read from its beginning: the next one is at hand,
+    an earlier one begins anew."""
 
     def __init__(self, again: Callable[[], Iterable]):
         self.again, self.next, self.blocks = again, 0, iter(())

@@ -28,14 +28,16 @@ CSV_BLOCK = 2 ** 20  # bytes
 AT_ONCE = 2 ** 13    # rows of which numbers are made, through arrays of float64
 
 
-def stream(source: Any, y: Any = None, *, memory: float = MEMORY, how: Prepared | None = None, **settings: Any) -> Stream:
+def stream(source: Any, y: Any = None, *, memory: float = MEMORY, how: Prepared | None = None,
+           **settings: Any) -> Stream:
     """Rows to train on, to judge by or to predict that need not fit into memory.
 
-    source: an array, such as a memory map, with y its targets; a list of batches (X, y), or a function that gives an iterable
-    of them; or tables: a file, a folder or a pattern, also s3://bucket/*.parquet. memory: megabytes that rows may take at a
-    time. Of tables: how: what makes rows of numbers of their columns, as a stream of training rows has it (None: it is found,
-    in one pass, merged across workers); settings: target, ignore, task and day_first, as for `tables.prepared`.
-    XManError for what cannot be read, and blocks that are too large.
+    source: an array, such as a memory map, with y its targets; a list of batches (X, y), or a function that
+    gives an iterable of them; or tables: a file, a folder or a pattern, also s3://bucket/*.parquet. memory:
+    megabytes that rows may take at a time. Of tables: how: what makes rows of numbers of their columns, as a
+    stream of training rows has it (None: it is found, in one pass, merged across workers); settings: target,
+    ignore, task and day_first, as for `tables.prepared`. XManError for what cannot be read,
+    and blocks that are too large.
     """
     if not memory > 0:
         raise XManError(f"memory is a number of megabytes, more than 0, not {memory!r}")
@@ -45,13 +47,14 @@ def stream(source: Any, y: Any = None, *, memory: float = MEMORY, how: Prepared 
 
 
 def tenths(source: str, memory: float, seed: int, **settings: Any) -> list[Stream]:
-    """Streams of 7, 1 and 2 tenths of the rows of tables, to train on, to choose by and to judge by; what makes numbers of
-    columns is learnt of the first."""
+    """Streams of 7, 1 and 2 tenths of the rows of tables, to train on, to choose by and to judge by; what
+    makes numbers of columns is learnt of the first."""
     whole = stream_of_tables(source, memory, None, settings, (0, 7, seed))
     return [whole.part(seed, *ends) for ends in ((0, 7), (7, 8), (8, 10))]
 
 
-def stream_of_tables(source: str, memory: float, how: Prepared | None, settings: dict[str, Any], some: tuple = ALL) -> Stream:
+def stream_of_tables(source: str, memory: float, how: Prepared | None, settings: dict[str, Any],
+                     some: tuple = ALL) -> Stream:
     pa = extra("pyarrow", "tables", "a table")
     try:
         kind, fragments = fragments_of(source)
@@ -60,19 +63,22 @@ def stream_of_tables(source: str, memory: float, how: Prepared | None, settings:
             sizes = [table.num_rows for table in tables_of_csv(fragments)]
         else:
             read = lambda k: fragments[k].to_table(batch_readahead=1, fragment_readahead=1)
-            sizes = [sum(group.num_rows for group in piece.row_groups) if kind == "parquet" else piece.count_rows()
+            sizes = [sum(group.num_rows for group in piece.row_groups) if kind == "parquet"
+                     else piece.count_rows()
                      for piece in fragments]
         if not sum(sizes):
             raise TableError(f"{source} has no rows")
         how = how or learnt(read, sizes, settings, some)
     except (OSError, pa.ArrowException) as error:
-        raise TableError(f"{source}: cannot be read: {getattr(error, 'strerror', None) or first_line(error)}") from None
+        raise TableError(f"{source}: cannot be read: "
+                         f"{getattr(error, 'strerror', None) or first_line(error)}") from None
 
     def numbers(k: int) -> tuple[np.ndarray, np.ndarray]:
         try:
             table = read(k)
         except (OSError, pa.ArrowException) as error:
-            raise TableError(f"{source}: cannot be read: {getattr(error, 'strerror', None) or first_line(error)}") from None
+            raise TableError(f"{source}: cannot be read: "
+                             f"{getattr(error, 'strerror', None) or first_line(error)}") from None
         some = [table.slice(start, AT_ONCE) for start in range(0, table.num_rows, AT_ONCE)]
         return np.concatenate([how.features(part, source) for part in some]), how.targets(table, source)
 
@@ -95,24 +101,28 @@ def fragments_of(source: str) -> tuple[str, list[Any]]:
         raise TableError(f"{source}: there is no such file or folder")
     paths = [path]
     if found.type == fs.FileType.Directory:
-        paths = sorted(file.path for file in filesystem.get_file_info(fs.FileSelector(path)) if file.type == fs.FileType.File
+        paths = sorted(file.path for file in filesystem.get_file_info(fs.FileSelector(path))
+                       if file.type == fs.FileType.File
                        and fnmatch.fnmatch(file.base_name, pattern) and file_kind(Path(file.path))
                        and file.base_name[0] not in "._")
     kinds = {file_kind(Path(file)) for file in paths}
     if len(kinds) != 1 or "" in kinds:
-        raise TableError(f"{source} holds {' and '.join(sorted(kinds)) or 'no table'}; a stream is of files of one kind: "
-                         ".parquet, .feather or .csv")
+        raise TableError(f"{source} holds {' and '.join(sorted(kinds)) or 'no table'}; a stream is of files "
+                         "of one kind: .parquet, .feather or .csv")
     kind, = kinds
     form: Any = kind
     if kind == "csv":
         csv = extra("pyarrow.csv", "tables", "a table")
         with filesystem.open_input_stream(paths[0]) as file:
             look = formed(paths[0], file.read(HEAD))
-        form = dataset.CsvFileFormat(csv.ParseOptions(delimiter=look.delimiter, newlines_in_values=look.quoted), None,
+        form = dataset.CsvFileFormat(csv.ParseOptions(delimiter=look.delimiter,
+                                                      newlines_in_values=look.quoted), None,
                                      csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True),
-                                     csv.ReadOptions(column_names=look.names, skip_rows=look.header, block_size=CSV_BLOCK))
+                                     csv.ReadOptions(column_names=look.names, skip_rows=look.header,
+                                                     block_size=CSV_BLOCK))
     files = [*dataset.dataset(paths, format=form, filesystem=filesystem).get_fragments()]
-    return kind, [piece for file in files for piece in file.split_by_row_group()] if kind == "parquet" else files
+    return (kind, [piece for file in files for piece in file.split_by_row_group()] if kind == "parquet"
+            else files)
 
 
 def tables_of_csv(fragments: list[Any]) -> Iterator[Any]:
@@ -125,7 +135,8 @@ def tables_of_csv(fragments: list[Any]) -> Iterator[Any]:
 
 
 def learnt(read: Callable[[int], Any], sizes: list[int], settings: dict[str, Any], some: tuple) -> Prepared:
-    """What makes rows of numbers of these tables: the kinds of columns by one of them, what is to be known of each by all.
+    """What makes rows of numbers of these tables: the kinds of columns by one of them,
+    what is to be known of each by all.
 
     Each worker reads its share of the tables, and what they found is merged.
     """
@@ -137,11 +148,13 @@ def learnt(read: Callable[[int], Any], sizes: list[int], settings: dict[str, Any
 
     sample = training(int(np.argmax(sizes)))
     how, here = prepared(sample, **settings), workers()
-    mine, like = range(here.rank, len(sizes), here.size), [known(c, cells(sample[c.name], c, "the table")) for c in how.columns]
+    mine, like = range(here.rank, len(sizes), here.size), [known(c, cells(sample[c.name], c, "the table"))
+                                                           for c in how.columns]
     facts, goal = None, None
     for k in mine:
         table = training(k)
-        found = [known(c, cells(table[c.name], c, f"table {k + 1}"), fact) for c, fact in zip(how.columns, like, strict=True)]
+        found = [known(c, cells(table[c.name], c, f"table {k + 1}"), fact)
+                 for c, fact in zip(how.columns, like, strict=True)]
         y = target_cells(table, how.target, f"table {k + 1}")
         told = {*y.tolist()} if how.classes else moments(y[:, None])
         facts = found if facts is None else [*map(operator.add, facts, found)]
@@ -154,5 +167,6 @@ def learnt(read: Callable[[int], Any], sizes: list[int], settings: dict[str, Any
     if how.classes:
         key: Any = float if all(label.lstrip("-").replace(".", "", 1).isdecimal() for label in goal) else str
         return how._replace(steps=steps, output=output, shape=shape, classes=tuple(sorted(goal, key=key)))
-    scale = how.scale if settings.get("task") == "count" else (float(goal.mean[0]), float(goal.deviation()[0]))
+    scale = (how.scale if settings.get("task") == "count"
+             else (float(goal.mean[0]), float(goal.deviation()[0])))
     return how._replace(steps=steps, output=output, shape=shape, scale=scale)

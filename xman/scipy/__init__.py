@@ -1,7 +1,8 @@
-"""SciPy itself, but that special, linalg and stats take traced values: `from xman.scipy.special import logsumexp`.
+"""SciPy itself, but that special, linalg and stats take traced values:
+`from xman.scipy.special import logsumexp`.
 
-SciPy hands traced values over only from its ufuncs (scipy.special.erf). Its other functions turn them into plain arrays,
-which is refused; the same functions from here do not. On plain arrays they are SciPy's own.
+SciPy hands traced values over only from its ufuncs (scipy.special.erf). Its other functions turn them into
+plain arrays, which is refused; the same functions from here do not. On plain arrays they are SciPy's own.
 """
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def both(theirs: Callable, ours: Callable) -> Callable:
 
 
 def room(module: str, ours: Mapping[str, Callable]) -> tuple[Callable, Callable]:
-    """The functions __getattr__ and __dir__ of a module that is SciPy's of that name, with ours on traced values."""
+    """The functions __getattr__ and __dir__ of a module that is SciPy's of that name,
+    with ours on traced values."""
     def found(name: str) -> Any:
         theirs = getattr(importlib.import_module(module), name)
         return both(theirs, ours[name]) if name in ours else theirs

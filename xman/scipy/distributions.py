@@ -88,7 +88,7 @@ def normal_point(sign):
     return lambda q, loc=0, scale=1: loc + scale * (sign * f.ndtri(with_shape(q) + 0.0))
 
 
-# ---- what is no density of one variable -------------------------------------------------------------------------------
+# ---- what is no density of one variable --------------------------------------------------------------------
 
 def poisson_logpmf(k, mu, loc=0):
     k = with_shape(k) - loc
@@ -124,7 +124,8 @@ def mvn_logpdf(x, mean=None, cov=1, allow_singular=False):
 
 
 def multivariate(x, mean, cov):
-    """x (…, n), mean (n,), cov (n, n) and n, as SciPy takes numbers, vectors of variances and None for them."""
+    """x (…, n), mean (n,), cov (n, n) and n, as SciPy takes numbers,
+    vectors of variances and None for them."""
     mean, cov = with_shape(0.0 if mean is None else mean), with_shape(cov)
     n = max(mean.shape[-1] if mean.ndim else 1, cov.shape[-1] if cov.ndim else 1)
     cov = cov * np.eye(n) if cov.ndim < 2 else mirrored(cov, lower=True)
@@ -141,7 +142,8 @@ def mvn_entropy(mean=None, cov=1):
 
 def wishart_logpdf(x, df, scale):
     x, scale, n = with_shape(x), mirrored(scale, lower=True), np.shape(x)[-1]
-    sizes = (df - n - 1.0) * f.logabsdet(mirrored(x, lower=True)) - df * (f.logabsdet(scale) + n * math.log(2.0))
+    sizes = ((df - n - 1.0) * f.logabsdet(mirrored(x, lower=True)) - df
+             * (f.logabsdet(scale) + n * math.log(2.0)))
     return f.half(sizes - np.sum(f.inv(scale) * x, (-2, -1))) - multigammaln(f.half(df), n)
 
 

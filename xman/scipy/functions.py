@@ -1,4 +1,5 @@
-"""The functions of scipy.special on traced values: its ufuncs hand them over by themselves, the others by xman.scipy."""
+"""The functions of scipy.special on traced values: its ufuncs hand them over by themselves,
+the others by xman.scipy."""
 from __future__ import annotations
 
 import math
@@ -21,7 +22,8 @@ def of_order(op, order):
 
 def rel_entr(x, y, rest=lambda x, y: 0.0):
     """x log(x/y) + rest(x, y): the rest alone where x is 0, ∞ beyond, NaN where one of them is."""
-    inside, edge = f.logical_and(f.greater(x, 0), f.greater(y, 0)), f.logical_and(f.equal(x, 0), f.greater_equal(y, 0))
+    inside, edge = (f.logical_and(f.greater(x, 0), f.greater(y, 0)),
+                    f.logical_and(f.equal(x, 0), f.greater_equal(y, 0)))
     p, q = f.where(inside, x, 1.0), f.where(inside, y, 1.0)
     outside = f.where(f.logical_or(f.isnan(x), f.isnan(y)), f.add(x, y), np.inf)
     return f.where(inside, p * f.log(p / q) + rest(p, q), f.where(edge, rest(x, y), outside))
@@ -41,7 +43,8 @@ def whole_order(op):
 
 
 def vanishing(op, order, at_infinity):
-    """The function of that order, which SciPy knows to vanish at ∞, and at −∞ too where it is not None there."""
+    """The function of that order, which SciPy knows to vanish at ∞,
+    and at −∞ too where it is not None there."""
     def function(x):
         value = f.where(f.equal(x, np.inf), 0.0, getattr(f, op)(order, x))
         return value if at_infinity is None else f.where(f.equal(x, -np.inf), at_infinity, value)
@@ -51,7 +54,8 @@ def vanishing(op, order, at_infinity):
 def gammasgn(x):
     whole = f.floor(x)
     sign = 1.0 - 2.0 * f.remainder(whole, 2.0)
-    return f.where(x > 0, 1.0, f.where(f.equal(x, 0), np.copysign(1.0, x), f.where(f.equal(x, whole), np.nan, sign)))
+    return f.where(x > 0, 1.0, f.where(f.equal(x, 0), np.copysign(1.0, x),
+                                       f.where(f.equal(x, whole), np.nan, sign)))
 
 
 def rgamma(x):
@@ -59,7 +63,8 @@ def rgamma(x):
     left = f.logical_and(f.less(x, 0.5), f.greater(x, -np.inf))
     y = f.where(left, x, 0.0)
     r = f.round(y)
-    reflected = (1.0 - 2.0 * f.remainder(r, 2.0)) * f.sin(math.pi * (y - r)) / math.pi * f.Gamma(1.0 - y) + 0.0
+    reflected = ((1.0 - 2.0 * f.remainder(r, 2.0)) * f.sin(math.pi * (y - r)) / math.pi * f.Gamma(1.0 - y)
+                 + 0.0)
     right = f.where(left, 1.0, x)
     reflected = f.where(f.equal(x, 0), x * (1.0 + np.euler_gamma * x), reflected)  # the sign of 0
     return f.where(left, reflected, f.where(f.equal(right, -np.inf), 0.0, f.reciprocal(f.Gamma(right))))
@@ -130,7 +135,7 @@ SPECIAL.update({
 })
 
 
-# ---- what is no ufunc -----------------------------------------------------------------------------------------------
+# ---- what is no ufunc --------------------------------------------------------------------------------------
 
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     a, axis = with_shape(a), whole_axis(axis)

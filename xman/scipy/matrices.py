@@ -12,7 +12,8 @@ from ..traced.dispatch import with_shape
 from ..traced.refusals import SCIPY, refuse
 
 
-def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=None, transposed=False):
+def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=None,
+          transposed=False):
     a, b = with_shape(a), with_shape(b)
     if assume_a in ("sym", "her", "pos", "symmetric", "hermitian", "positive definite"):
         a = mirrored(a, lower)
@@ -47,7 +48,8 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
 
 def eigh(a, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, check_finite=True):
     a = mirrored(a, lower)
-    return f.eigvalsh(a) if eigvals_only else (f.eigvalsh(a), f.eigenvectors(a, ("L" if lower else "U", "scipy")))
+    return (f.eigvalsh(a) if eigvals_only
+            else (f.eigvalsh(a), f.eigenvectors(a, ("L" if lower else "U", "scipy"))))
 
 
 def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
@@ -69,7 +71,8 @@ def lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=Tr
 def block_diag(*arrays):
     arrays = [np.atleast_2d(with_shape(a)) for a in arrays]
     ends = np.cumsum([a.shape[1] for a in arrays]).tolist()
-    return np.concatenate([f.pad(a, ((0, 0), (end - a.shape[1], ends[-1] - end))) for a, end in zip(arrays, ends, strict=True)])
+    return np.concatenate([f.pad(a, ((0, 0), (end - a.shape[1], ends[-1] - end)))
+                           for a, end in zip(arrays, ends, strict=True)])
 
 
 def toeplitz(c, r=None):

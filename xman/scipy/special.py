@@ -1,4 +1,5 @@
-"""scipy.special, whose functions take traced values too: logsumexp, softmax, polygamma … as well as the ufuncs."""
+"""scipy.special, whose functions take traced values too: logsumexp, softmax,
+polygamma … as well as the ufuncs."""
 from . import room
 from .functions import FUNCTIONS
 

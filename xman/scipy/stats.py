@@ -1,4 +1,5 @@
-"""scipy.stats, whose distributions take traced values too: norm.logpdf, gamma.pdf, multivariate_normal.logpdf …"""
+"""scipy.stats, whose distributions take traced values too: norm.logpdf, gamma.pdf,
+multivariate_normal.logpdf …"""
 from __future__ import annotations
 
 import importlib
@@ -29,7 +30,8 @@ class Distribution:
 
 
 def __getattr__(name: str) -> Any:
-    return Distribution(name) if name in DISTRIBUTIONS else getattr(importlib.import_module("scipy.stats"), name)
+    return Distribution(name) if name in DISTRIBUTIONS else getattr(importlib.import_module("scipy.stats"),
+                                                                    name)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,5 @@
-"""Seeing how a derivative comes about: as a function, a trace, a derivation, a graph, a cost, an error of differences."""
+"""Seeing how a derivative comes about: as a function, a trace, a derivation, a graph, a cost,
+an error of differences."""
 from .cost import Cost, cost
 from .derivation import Derivation, derivation
 from .differences import Errors, difference_errors

@@ -1,4 +1,5 @@
-"""What a list, its tangent and its adjoint cost: operations counted line by line from the shapes, and seconds measured."""
+"""What a list, its tangent and its adjoint cost: operations counted line by line from the shapes,
+and seconds measured."""
 from __future__ import annotations
 
 import statistics
@@ -34,7 +35,8 @@ class LineCost(NamedTuple):
 
 
 class ListCost(NamedTuple):
-    """The cost of a list: its lines, and the median of the measured seconds, None where none were. It prints line by line."""
+    """The cost of a list: its lines, and the median of the measured seconds, None where none were.
+    It prints line by line."""
     lines: list[LineCost]
     seconds: float | None
 
@@ -46,12 +48,15 @@ class ListCost(NamedTuple):
         names = [f"{line.register} = {line.op}(…)" for line in self.lines]
         width = max(map(len, names), default=0)
         head = f"{'':<{width}}{'operations':>15}{'bytes read':>15}{'written':>15}{'per byte':>10}"
-        return "\n".join([head, *(f"{name:<{width}}{line.flops:>15,}{line.read:>15,}{line.written:>15,}{line.intensity:>10.2f}"
-                                  for name, line in zip(names, self.lines, strict=True))])
+        return "\n".join(
+            [head,
+             *(f"{name:<{width}}{line.flops:>15,}{line.read:>15,}{line.written:>15,}{line.intensity:>10.2f}"
+               for name, line in zip(names, self.lines, strict=True))])
 
 
 class Cost(NamedTuple):
-    """The cost of a list, and of the list with its tangents and with its adjoints, the evaluation included in both."""
+    """The cost of a list, and of the list with its tangents and with its adjoints,
+    the evaluation included in both."""
     evaluation: ListCost
     tangent: ListCost
     adjoint: ListCost
@@ -61,7 +66,8 @@ class Cost(NamedTuple):
     @property
     def ratios(self) -> tuple[float, float]:
         """Operations with tangents, and with adjoints, over those of the list alone: Bishop's factors."""
-        return ratio(self.tangent.flops, self.evaluation.flops), ratio(self.adjoint.flops, self.evaluation.flops)
+        return (ratio(self.tangent.flops, self.evaluation.flops),
+                ratio(self.adjoint.flops, self.evaluation.flops))
 
     def __str__(self) -> str:
         base, timed = self.evaluation, self.evaluation.seconds is not None
@@ -70,13 +76,16 @@ class Cost(NamedTuple):
         for name, work in zip(("list", "with tangents", "with adjoints"), self, strict=True):
             rows.append(f"{name:<14}{len(work.lines):>8,}{work.flops:>15,}{work.read:>15,}{work.written:>15,}"
                         f"{ratio(work.flops, base.flops):>8.2f}"
-                        + (f"{1e6 * work.seconds:>14,.1f}{work.seconds / base.seconds:>8.2f}" if timed else ""))
+                        + (f"{1e6 * work.seconds:>14,.1f}{work.seconds / base.seconds:>8.2f}" if timed
+                           else ""))
         return "\n".join(rows)
 
 
-def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None, values: Mapping[str, Any] | None = None, *,
+def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None,
+         values: Mapping[str, Any] | None = None, *,
          measured: bool = True) -> Cost:
-    """The operations, bytes and seconds of a list, of the list with its tangents and of the list with its adjoints.
+    """The operations, bytes and seconds of a list, of the list with its
+    tangents and of the list with its adjoints.
 
         >>> steps = [("z1", "mul", ("h", "w")), ("area", "half", ("z1",))]
         >>> print(cost(steps, values={"h": 3.0, "w": 6.0}, measured=False))
@@ -85,21 +94,25 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
         with tangents        6              6             80             48    3.00
         with adjoints        4              4             40             32    2.00
 
-    of: the register that is differentiated (None: the last line's). wrt: the inputs it is differentiated by (None: all of
-    floats). values: the inputs, in the shapes and the precision that count. measured: time the interpreters too, each for
-    0.2 s: `eval`, `eval` and `forward`, `eval` and `backprop`, on the list as it stands.
-    Counted are the lists that `gradient` and `tangent` write, and the list itself, as `simplify` leaves them for these
-    shapes: no expression twice, nothing `of` does not need, none of the rules' helpers.
+    of: the register that is differentiated (None: the last line's). wrt: the inputs it is differentiated by
+    (None: all of floats). values: the inputs, in the shapes and the precision that count. measured: time the
+    interpreters too, each for 0.2 s: `eval`, `eval` and `forward`, `eval` and `backprop`,
+    on the list as it stands.
+    Counted are the lists that `gradient` and `tangent` write, and the list itself, as `simplify` leaves them
+    for these shapes: no expression twice, nothing `of` does not need, none of the rules' helpers.
 
-    `ops.facts` says what counts as one operation; an operator of your own says it in its row, as flops, or it counts as one an
-    entry where it is elementwise. Bytes are those of each line's registers, read and written, as if nothing was cached.
-    Bishop, Deep Learning, §8.2: at most 6 times an evaluation, in practice 2 or 3. A list of nothing but operators whose
-    derivative is a much longer calculation than they are, such as a determinant, has more.
-    Raises XManError for an operator whose row does not say its flops, for a name that the list does not have, and as `eval` does.
+    `ops.facts` says what counts as one operation; an operator of your own says it in its row, as flops, or it
+    counts as one an entry where it is elementwise. Bytes are those of each line's registers, read and
+    written, as if nothing was cached. Bishop, Deep Learning, §8.2: at most 6 times an evaluation, in practice
+    2 or 3. A list of nothing but operators whose derivative is a much longer calculation than they are,
+    such as a determinant, has more.
+    Raises XManError for an operator whose row does not say its flops,
+    for a name that the list does not have, and as `eval` does.
     """
     steps = checked_list(steps, ops.G)
     of, values = output(steps, of), eval(steps, values)
-    wrt = [name for name in steps.inputs if varies(values[name])] if wrt is None else known_registers(steps, wrt, "wrt")
+    wrt = ([name for name in steps.inputs if varies(values[name])] if wrt is None
+           else known_registers(steps, wrt, "wrt"))
     if not wrt:
         raise XManError("there is nothing to differentiate by: give an input as floats, or name one in wrt")
     dot = ending(steps)
@@ -117,11 +130,13 @@ def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -
     """The cost of each line that the registers in keep need."""
     keep = [name for name in keep if name in steps.inputs or any(name == dst for dst, _, _ in steps)]
     steps = simplify(steps, keep, {name: values[name] for name in steps.inputs})
-    values = {x: np.asarray(v) if type(v) in (int, float) else v for x, v in eval(steps, values).items()}  # no literal
+    # no literal
+    values = {x: np.asarray(v) if type(v) in (int, float) else v for x, v in eval(steps, values).items()}
     if missing := [op for _, op, _ in steps if not ops.operations(op)]:
         raise XManError(f"nothing says how many operations {missing[0]!r} takes; say it in its row: "
                         f"operator({missing[0]!r}, …, flops=lambda out, *args: …)")
-    return [LineCost(dst, op, ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a for a in args)),
+    return [LineCost(dst, op,
+                     ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a for a in args)),
                      sum(bytes_of(values[a]) for a in registers(args)), bytes_of(values[dst]))
             for dst, op, args in steps]
 

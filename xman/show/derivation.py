@@ -1,4 +1,5 @@
-"""A derivative by the chain rule, step by step with reasons (Cohen, Automatic Reverse-Mode Differentiation, Tables 1 to 3)."""
+"""A derivative by the chain rule, step by step with reasons (Cohen, Automatic Reverse-Mode Differentiation,
+Tables 1 to 3)."""
 from __future__ import annotations
 
 import ast
@@ -39,10 +40,12 @@ class Derivation(list):
 def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivation:
     """The steps that lead to the derivative of `of` with respect to wrt, and to its formula in the inputs.
 
-    Each puts in a definition from the list, or the derivative of an operator, which is what its rule in ops.DG says.
-    steps: a list on numbers. of, wrt: names of registers; a wrt that is computed is taken as an input. brief: both at once,
-    as in Table 3. (Table 2 prints df/dx1 on two of the lines that derive df/dx2; this does not.)
-    Raises XManError for a name that the list does not have, for a line on arrays, and past 300 parts in an expression.
+    Each puts in a definition from the list, or the derivative of an operator, which is what its rule in
+    ops.DG says. steps: a list on numbers. of, wrt: names of registers; a wrt that is computed is taken as an
+    input. brief: both at once, as in Table 3. (Table 2 prints df/dx1 on two of the lines that derive df/dx2;
+    this does not.)
+    Raises XManError for a name that the list does not have, for a line on arrays,
+    and past 300 parts in an expression.
     """
     steps = checked_list(steps, ops.G)
     known_registers(steps, [of], "of")
@@ -61,16 +64,16 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
         dst, op, args = line
         partials = slopes_of(op, args, formula(op, args), rules)
         if partials is None:
-            raise XManError(f"{shown(line)} is a line on arrays, and a derivation is written for numbers; `explain` and `paths` "
-                            "take arrays")
+            raise XManError(f"{shown(line)} is a line on arrays, and a derivation is written for numbers; "
+                            "`explain` and `paths` take arrays")
         definition = f"{dst} = {mathematical(formula(op, args))}"
         if not brief:
             say(put_in(e, dst, wrt, question(op, args, partials, wrt)), definition)
         e = put_in(e, dst, wrt, chain(op, args, partials, wrt))
         say(e, f"{definition} and {rule(op, args, rules, wrt)}" if brief else rule(op, args, rules))
         if sum(isinstance(part, ast.expr) for part in ast.walk(e)) > PARTS:
-            raise XManError(f"{goal} has more than {PARTS} parts after {shown(line)}, too many to be written out; derive a "
-                            "register nearer to the inputs, or let `paths` sum over the graph")
+            raise XManError(f"{goal} has more than {PARTS} parts after {shown(line)}, too many to be written "
+                            "out; derive a register nearer to the inputs, or let `paths` sum over the graph")
     leaves = {name for name in names_in(e) if "/" in name}
     e = tidy(with_replaced(e, {name: node(int(name == f"d{wrt}/d{wrt}")) for name in leaves}))
     if not brief:
@@ -81,7 +84,8 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
 
 
 def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
-    """The expression without its 0s and 1s, the reason, and its formula in the inputs, if that is not too long.
+    """The expression without its 0s and 1s, the reason, and its formula in the inputs,
+    if that is not too long.
 
     brief: with the definitions of the registers in it put in.
     """
@@ -92,13 +96,14 @@ def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
         formulas = [mathematical(str(polynomial(e, values)))]
     except (OverflowError, XManError):
         values, formulas = {}, []
-    used = [line for line in lines if brief and line[0] in inside and len(values.get(line[0], ())) in range(1, TERMS)]
+    used = [line for line in lines if brief and line[0] in inside
+            and len(values.get(line[0], ())) in range(1, TERMS)]
     e = with_replaced(e, {dst: ast.parse(str(values[dst]), mode="eval").body for dst, _, _ in used})
     definitions = ", ".join(f"{dst} = {mathematical(formula(op, args))}" for dst, op, args in used)
     return e, definitions + " and " * bool(used) + "simplify", *formulas
 
 
-# ---- one line -------------------------------------------------------------------------------------------------------
+# ---- one line ----------------------------------------------------------------------------------------------
 
 def slope_of(a: Any, wrt: str) -> ast.expr:
     """da/dwrt, a name that is not a register's."""
@@ -112,7 +117,8 @@ def put_in(e: ast.expr, dst: str, wrt: str, value: ast.expr) -> ast.expr:
 
 
 def question(op: str, args: Sequence[Any], places: Iterable[int], wrt: str) -> ast.expr:
-    """The derivative of op(*args) before it is known; that of a function of one register by the chain rule."""
+    """The derivative of op(*args) before it is known; that of a function
+    of one register by the chain rule."""
     text = mathematical(formula(op, args))
     inner = [args[i] for i in places]
     if len(inner) == 1:
@@ -122,7 +128,8 @@ def question(op: str, args: Sequence[Any], places: Iterable[int], wrt: str) -> a
 
 def chain(op: str, args: Sequence[Any], partials: Mapping[int, ast.expr], wrt: str) -> ast.expr:
     """Σ ∂op/∂a · da/dwrt; of a product da/dwrt·b + a·db/dwrt, as one says it."""
-    return sum_tree(*(times_tree(slope_of(args[i], wrt), p) if op == "mul" and i == 0 else times_tree(p, slope_of(args[i], wrt))
+    return sum_tree(*(times_tree(slope_of(args[i], wrt), p) if op == "mul" and i == 0
+                      else times_tree(p, slope_of(args[i], wrt))
                    for i, p in partials.items()))
 
 

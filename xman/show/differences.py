@@ -18,7 +18,8 @@ from .explain import output
 
 SIZES = np.logspace(-16, 0, 97)  # six to a power of ten
 NAMES = "finite differences (8.24)", "central differences (8.25)"
-LARGEST = 1e-2  # above it higher powers of ε count as well, and the slope is no longer that of the leading one
+# above it higher powers of ε count as well, and the slope is no longer that of the leading one
+LARGEST = 1e-2
 
 
 class Errors(NamedTuple):
@@ -35,47 +36,60 @@ class Errors(NamedTuple):
     def slopes(self) -> tuple[float, float]:
         """The powers of ε that the two errors grow with, where not rounding makes them: about 1 and 2.
 
-        NaN where the quotient is exact but for rounding, as that of a straight line and the central one of a parabola.
+        NaN where the quotient is exact but for rounding, as that of a straight
+        line and the central one of a parabola.
         """
         return error_slope(self, self.one_sided), error_slope(self, self.central)
 
     @property
     def best(self) -> tuple[float, float]:
-        """The step sizes of the least errors: in theory ε_machine^½ and ε_machine^⅓ where all is of size 1."""
-        return tuple(float(self.sizes[np.argmin(np.where(np.isnan(e), np.inf, e))]) for e in (self.one_sided, self.central))
+        """The step sizes of the least errors: in theory ε_machine^½ and
+        ε_machine^⅓ where all is of size 1."""
+        return tuple(float(self.sizes[np.argmin(np.where(np.isnan(e), np.inf, e))])
+                     for e in (self.one_sided, self.central))
 
     def __str__(self) -> str:
-        lines = [f"∂{self.of}/∂{self.along} = {self.derivative:.8g}", f"{'':<26}{'slope':>7}{'best ε':>10}{'its error':>11}"]
-        for name, e, power, best in zip(NAMES, (self.one_sided, self.central), self.slopes, self.best, strict=True):
+        lines = [f"∂{self.of}/∂{self.along} = {self.derivative:.8g}",
+                 f"{'':<26}{'slope':>7}{'best ε':>10}{'its error':>11}"]
+        for name, e, power, best in zip(NAMES, (self.one_sided, self.central), self.slopes, self.best,
+                                        strict=True):
             lines.append(f"{name:<26}{power:>7.2f}{best:>10.1e}{e[self.sizes == best][0]:>11.1e}")
         return "\n".join(lines)
 
     def plot(self, path: str | Path) -> None:
-        """Draw both errors against ε on logarithmic axes, with lines of slope 1 and 2; path ends in .png (or .svg, .pdf).
+        """Draw both errors against ε on logarithmic axes, with lines of slope 1 and 2;
+        path ends in .png (or .svg, .pdf).
 
         XManError where matplotlib is missing or the file cannot be written.
         """
         drawn = figure(7, 5)
-        axes = drawn.add_subplot(xscale="log", yscale="log", xlim=(self.sizes.min() / 2, 2 * self.sizes.max()),
+        axes = drawn.add_subplot(xscale="log", yscale="log",
+                                 xlim=(self.sizes.min() / 2, 2 * self.sizes.max()),
                                   xlabel=r"step size $\epsilon$", ylabel=f"error of ∂{self.of}/∂{self.along}")
-        for name, color, e, power in zip(NAMES, ("C3", "C0"), (self.one_sided, self.central), (1, 2), strict=True):
-            shown, on = np.isfinite(e) & (e > 0), branch(self, e)  # an error of 0 has no place on a logarithmic axis
+        for name, color, e, power in zip(NAMES, ("C3", "C0"), (self.one_sided, self.central), (1, 2),
+                                         strict=True):
+            # an error of 0 has no place on a logarithmic axis
+            shown, on = np.isfinite(e) & (e > 0), branch(self, e)
             axes.plot(self.sizes[shown], e[shown], ".-", color=color, markersize=4, linewidth=1,
                       label=name if shown.any() else f"{name}: no error")
             if on.any():
-                level = 3 * np.exp(np.mean(np.log(e[on] / self.sizes[on] ** power)))  # beside the points, not on them
+                # beside the points, not on them
+                level = 3 * np.exp(np.mean(np.log(e[on] / self.sizes[on] ** power)))
                 ends = np.array([self.sizes[on].min(), self.sizes.max()])
                 axes.plot(ends, level * ends ** power, "--", color=color, linewidth=1, label=f"slope {power}")
         small = (self.sizes <= max(self.best)) & (self.rounding > 0)
-        axes.plot(self.sizes[small], self.rounding[small], ":", color="0.5", label=r"round-off $\propto 1/\epsilon$")
+        axes.plot(self.sizes[small], self.rounding[small], ":", color="0.5",
+                  label=r"round-off $\propto 1/\epsilon$")
         axes.legend(loc="lower left")
         axes.grid(alpha=0.3)
         save_figure(drawn, path)
 
 
 def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | None = None,
-                      values: Mapping[str, Any] | None = None, sizes: Sequence[float] = SIZES, *, seed: int = 0) -> Errors:
-    """How far (E(w+ε) − E(w))/ε and (E(w+ε) − E(w−ε))/2ε are from the derivative that backprop finds, for each ε.
+                      values: Mapping[str, Any] | None = None, sizes: Sequence[float] = SIZES, *,
+                      seed: int = 0) -> Errors:
+    """How far (E(w+ε) − E(w))/ε and (E(w+ε) − E(w−ε))/2ε are from the derivative that backprop finds,
+    for each ε.
 
         >>> print(difference_errors([("z", "exp", ("x",)), ("y", "sin", ("z",))], "y", "x", {"x": 1.0}))
         ∂y/∂x = -2.4783497
@@ -83,10 +97,11 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
         finite differences (8.24)    1.00   6.8e-09    7.3e-10
         central differences (8.25)   2.00   3.2e-06    1.2e-11
 
-    of: the register E, the sum of its entries (None: the last line's). values: the inputs, which are taken in float64
-    whatever they are. wrt: the name of a number; or of an array, which is moved in a direction of length 1 drawn by `seed`; or a
-    direction {name: tangent}; None is such a direction in all inputs of floats. sizes: the step sizes ε, above 0.
-    Raises XManError for a name that the list does not have, and where there is nothing to differentiate by.
+    of: the register E, the sum of its entries (None: the last line's). values: the inputs, which are taken in
+    float64 whatever they are. wrt: the name of a number; or of an array, which is moved in a direction of
+    length 1 drawn by `seed`; or a direction {name: tangent}; None is such a direction in all inputs of
+    floats. sizes: the step sizes ε, above 0. Raises XManError for a name that the list does not have,
+    and where there is nothing to differentiate by.
     """
     steps = checked_list(steps, ops.G)
     of = output(steps, of)
@@ -98,7 +113,9 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
     direction = directed(wrt, result, steps.inputs, np.random.default_rng(seed))
 
     def E(step: float) -> float:
-        return float(np.sum(eval(steps, inputs | {name: inputs[name] + step * t for name, t in direction.items()})[of]))
+        return float(
+            np.sum(eval(steps, inputs | {name: inputs[name] + step * t for name, t in direction.items()})[
+                of]))
 
     here = E(0)
     deltas = backprop(steps, result, ops.DG, list(direction), **{of: 1.0})
@@ -110,12 +127,14 @@ def difference_errors(steps: Steps, of: str | None = None, wrt: str | Mapping[st
     return Errors(of, ", ".join(direction), derivative, sizes, one_sided, central, rounding)
 
 
-def directed(wrt: Any, values: Mapping[str, Any], inputs: Sequence[str], random: np.random.Generator) -> dict[str, Any]:
+def directed(wrt: Any, values: Mapping[str, Any], inputs: Sequence[str],
+             random: np.random.Generator) -> dict[str, Any]:
     """The direction {name: tangent} that is meant by wrt, each tangent of the shape of its input."""
     floats = [name for name in inputs if varies(values[name])]
     names = floats if wrt is None else [wrt] if isinstance(wrt, str) else wrt
     if strange := [name for name in names if name not in floats]:
-        raise XManError(f"{strange[0]!r} is no input of floats that could be moved; the inputs are {', '.join(inputs)}")
+        raise XManError(f"{strange[0]!r} is no input of floats that could be moved; the inputs are "
+                        f"{', '.join(inputs)}")
     if isinstance(wrt, Mapping):
         return seeds(wrt, values, "tangent")
     if len(names) == 1 and np.ndim(values[names[0]]) == 0:

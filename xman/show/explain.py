@@ -1,4 +1,5 @@
-"""Values, tangents and adjoints side by side: the evaluation traces of Bishop, Deep Learning, §8.2, and Adams."""
+"""Values, tangents and adjoints side by side: the evaluation traces of Bishop, Deep Learning, §8.2,
+and Adams."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -18,7 +19,8 @@ WHOLE = 6  # an array with more entries is summed up
 
 
 class Row(NamedTuple):
-    """A register with all that belongs to it: op is None for an input, tangent and adjoint are None where there is none."""
+    """A register with all that belongs to it: op is None for an input,
+    tangent and adjoint are None where there is none."""
     register: str
     op: str | None
     args: tuple
@@ -28,21 +30,24 @@ class Row(NamedTuple):
 
 
 class Explanation(list):
-    """The rows of a trace, inputs first, and a table of them when it is printed, numbers to `digits` decimals."""
+    """The rows of a trace, inputs first, and a table of them when it is printed,
+    numbers to `digits` decimals."""
 
     def __init__(self, rows: list[Row], of: str, along: str, digits: int):
         super().__init__(rows)
         self.of, self.along, self.digits = of, along, digits
 
     def __str__(self) -> str:
-        of = self.of if np.ndim(next(row.value for row in self if row.register == self.of)) == 0 else f"Σ{self.of}"
+        of = (self.of if np.ndim(next(row.value for row in self if row.register == self.of)) == 0
+              else f"Σ{self.of}")
         table = [["register", "definition", "value", f"tangent {self.along}", f"adjoint ∂{of}/∂"]]
         for register, op, args, *numbers in self:
             defined = mathematical(expression(op, args)) if op else ""
             table.append([register, defined, *(shown_number_or_array(x, self.digits) for x in numbers)])
         columns = [k for k in range(5) if k != 3 or self.along]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        return "\n".join("  ".join(row[k].rjust(widths[k]) if k > 1 else row[k].ljust(widths[k]) for k in columns).rstrip()
+        return "\n".join("  ".join(row[k].rjust(widths[k]) if k > 1 else row[k].ljust(widths[k])
+                                   for k in columns).rstrip()
                          for row in table)
 
     __repr__ = __str__
@@ -50,7 +55,8 @@ class Explanation(list):
 
 def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | None = None,
             values: Mapping[str, Any] | None = None, digits: int = 4) -> Explanation:
-    """The trace of a list: a row (register, op, args, value, tangent, adjoint) for each input and each line, in order.
+    """The trace of a list: a row (register, op, args, value, tangent, adjoint) for each input and each line,
+    in order.
 
         >>> explain([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], "area", "h", {"h": 3, "w": 6})
         register  definition    value  tangent ∂/∂h  adjoint ∂area/∂
@@ -59,12 +65,13 @@ def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | 
         z1        h·w         18.0000        6.0000           0.5000
         area      0.5·z1       9.0000        3.0000           1.0000
 
-    of: the register that is differentiated, its adjoint 1 for each entry (None: the last line's). values: the inputs.
-    wrt: what it all is differentiated by, forwards: the name of an input, whose tangent is 1 for each entry, or a direction
-    {name: tangent}, numbers or of the shape of the input; None leaves the tangents out.
+    of: the register that is differentiated, its adjoint 1 for each entry (None: the last line's). values: the
+    inputs. wrt: what it all is differentiated by, forwards: the name of an input, whose tangent is 1 for each
+    entry, or a direction {name: tangent}, numbers or of the shape of the input; None leaves the tangents out.
     digits: the decimals that are printed; what would round to 0 is printed as a power of ten.
-    A register that does not depend on wrt has the tangent 0, one that `of` does not depend on the adjoint 0; whole numbers
-    have neither. An array of more than 6 entries is printed as its shape, its range and its norm √Σx².
+    A register that does not depend on wrt has the tangent 0, one that `of` does not depend on the adjoint 0;
+    whole numbers have neither. An array of more than 6 entries is printed as its shape,
+    its range and its norm √Σx².
     Raises XManError for a name that the list does not have, and as the interpreters do.
     Bishop (8.50) to (8.64), (8.70) to (8.76); Adams, Computing Gradients with Backpropagation, (18) to (36).
     """
@@ -75,17 +82,20 @@ def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | 
     values = eval(steps, values)
     direction = {wrt: 1.0} if isinstance(wrt, str) else {} if wrt is None else wrt
     if not isinstance(direction, Mapping):
-        raise XManError(f"wrt is the name of an input or a direction {{name: tangent}}, not a {type(wrt).__name__}")
+        raise XManError(f"wrt is the name of an input or a direction {{name: tangent}}, not a "
+                        f"{type(wrt).__name__}")
     for name in known_registers(steps, direction, "wrt"):
         if not varies(values[name]):
-            raise XManError(f"wrt names {name!r}, which holds whole numbers and has no tangent; give it as floats")
+            raise XManError(f"wrt names {name!r}, which holds whole numbers and has no tangent; give it as "
+                            "floats")
     tangents = forward(steps, values, direction) if direction else {}
     adjoints = backprop(steps, values, **{of: 1.0})
 
     def row(register: str, op: str | None, args: tuple) -> Row:
         x = values[register]
         zero = np.zeros_like(x)[()] if varies(x) and not isinstance(x, tuple) else None
-        return Row(register, op, args, x, tangents.get(register, zero) if direction else None, adjoints.get(register, zero))
+        return Row(register, op, args, x, tangents.get(register, zero) if direction else None,
+                   adjoints.get(register, zero))
 
     rows = [row(name, None, ()) for name in steps.inputs] + [row(*line) for line in steps]
     number = isinstance(wrt, str) and np.ndim(values[wrt]) == 0
@@ -94,7 +104,8 @@ def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | 
 
 
 def output(steps: Steps, of: str | None) -> str:
-    """The register meant by `of`: the last line's for None. XManError for an empty list and for a name that it does not have."""
+    """The register meant by `of`: the last line's for None. XManError for an empty
+    list and for a name that it does not have."""
     if not steps:
         raise XManError("the list is empty: there is nothing to differentiate")
     return steps[-1][0] if of is None else known_registers(checked_list(steps), [of], "of")[0]
@@ -111,15 +122,19 @@ def shown_number_or_array(x: Any, digits: int) -> str:
     if not isinstance(x, np.ndarray):
         return decimals_of(x, digits) if np.ndim(x) == 0 and not hasattr(x, "tocsr") else f"sparse {x.shape}"
     if x.size <= WHOLE:
-        return " ".join(np.array2string(x, separator=" ", formatter={"all": lambda entry: decimals_of(entry, digits)},
+        return " ".join(np.array2string(x, separator=" ",
+                                        formatter={"all": lambda entry: decimals_of(entry, digits)},
                                         max_line_width=10_000).split()).replace("[ ", "[")
-    low, high, norm = (decimals_of(total, digits) for total in (x.min(), x.max(), np.sqrt(np.sum(np.square(x, dtype=float)))))
+    low, high, norm = (decimals_of(total, digits)
+                       for total in (x.min(), x.max(), np.sqrt(np.sum(np.square(x, dtype=float)))))
     return f"{x.shape} all {low}" if low == high else f"{x.shape} {low} to {high}, norm {norm}"
 
 
 def decimals_of(x: Any, digits: int) -> str:
-    """x to so many decimals; in powers of ten where that would leave nothing of it, or a row of digits that mean nothing."""
+    """x to so many decimals; in powers of ten where that would leave nothing of it,
+    or a row of digits that mean nothing."""
     if not isinstance(x, (float, np.floating)):
         return str(x)
     small, large = 0.5 * 10.0 ** -digits, 1e8
-    return f"{x + 0.0:.{digits}f}" if x == 0 or small <= abs(x) < large or not np.isfinite(x) else f"{x:.{digits}e}"
+    return (f"{x + 0.0:.{digits}f}" if x == 0 or small <= abs(x) < large or not np.isfinite(x)
+            else f"{x:.{digits}e}")

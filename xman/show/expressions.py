@@ -1,6 +1,8 @@
-"""A line of a list as the Python expression that a person would have written: `z1 * w`, `np.exp(x)`, `f.softmax(z)`.
+"""A line of a list as the Python expression that a person would have written: `z1 * w`, `np.exp(x)`,
+`f.softmax(z)`.
 
-Expressions are nodes of Python's own syntax tree: they nest, and `ast.unparse` puts in the brackets that are needed.
+Expressions are nodes of Python's own syntax tree: they nest,
+and `ast.unparse` puts in the brackets that are needed.
 """
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ from ..passes.patterns import equal
 from ..wengert import Steps
 
 OPERATORS = {INFIX[name]: sign for name, sign in {  # by Python's own names of them
-    "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "pow": ast.Pow, "matmul": ast.MatMult, "eq": ast.Eq,
+    "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "pow": ast.Pow,
+                                                    "matmul": ast.MatMult, "eq": ast.Eq,
     "ne": ast.NotEq, "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE}.items()}
 UNARY = {"negative":   lambda x: ast.UnaryOp(ast.USub(), x),
          "half":       lambda x: ast.BinOp(node(0.5), ast.Mult(), x),
@@ -38,9 +41,10 @@ LOAD = ast.Load()
 def expression(op: str, args: Sequence[Any]) -> ast.expr:
     """The expression for op(*args).
 
-    args: registers' names, expressions that stand in a register's place, and literals. It is infix or a function of NumPy
-    where Python and NumPy have the operator, f.<op> elsewhere. Its value, with np and f in scope, is G[op](*args): to the
-    last bit for arrays; ** of two numbers is C's, an ulp from NumPy's at times. Raises XManError for an unknown operator.
+    args: registers' names, expressions that stand in a register's place, and literals. It is infix or a
+    function of NumPy where Python and NumPy have the operator, f.<op> elsewhere. Its value, with np and f in
+    scope, is G[op](*args): to the last bit for arrays; ** of two numbers is C's,
+    an ulp from NumPy's at times. Raises XManError for an unknown operator.
     """
     if not any(isinstance(a, (str, ast.expr)) for a in args):
         return operator_call(op, args)  # numbers among themselves would stay Python's
@@ -52,7 +56,8 @@ def expression(op: str, args: Sequence[Any]) -> ast.expr:
             return UNARY[op](x)
         case "getitem", [x, *_]:
             keys = [key(a) for a in args[1:]]
-            return ast.Subscript(x, keys[0] if len(keys) == 1 and not isinstance(args[1], tuple) else tupled(keys), LOAD)
+            return ast.Subscript(x, keys[0] if len(keys) == 1 and not isinstance(args[1], tuple)
+                                 else tupled(keys), LOAD)
         case "bundle", arrays:
             return ast.Tuple(arrays, LOAD)
         case "item", [b, i]:
@@ -60,7 +65,8 @@ def expression(op: str, args: Sequence[Any]) -> ast.expr:
         case "call", [function, b]:
             return ast.Call(function, [ast.Starred(b, LOAD)], [])
         case "cond", [c, yes, no, b]:
-            return ast.IfExp(c, ast.Call(yes, [ast.Starred(b, LOAD)], []), ast.Call(no, [ast.Starred(b, LOAD)], []))
+            return ast.IfExp(c, ast.Call(yes, [ast.Starred(b, LOAD)], []),
+                             ast.Call(no, [ast.Starred(b, LOAD)], []))
         case "scan" | "while_loop", parts:
             return ast.Call(ast.Name(op, LOAD), parts, [])
     return operator_call(op, args)
@@ -82,8 +88,8 @@ def mathematical(e: ast.expr | str) -> str:
 def inlined(steps: Steps, of: str, limit: int = 200) -> ast.expr:
     """One expression for a register in terms of the inputs of steps.
 
-    What is read twice is written out twice: XManError where that makes more than `limit` parts, by default no more than
-    Python's parser takes brackets in one another. of: a register of the list.
+    What is read twice is written out twice: XManError where that makes more than `limit` parts, by default no
+    more than Python's parser takes brackets in one another. of: a register of the list.
     """
     found: dict[str, tuple[ast.expr, int]] = {}
     for dst, op, args in steps:
@@ -92,18 +98,19 @@ def inlined(steps: Steps, of: str, limit: int = 200) -> ast.expr:
         found[dst] = (expression(op, [e for e, _ in parts]) if size <= limit else node(dst)), size
     e, size = found.get(of, (node(of), 1))
     if size > limit:
-        raise XManError(f"{of}, written out in its inputs, has more than {limit:,} parts; print the list, which names each "
-                        "result once, or raise the limit")
+        raise XManError(f"{of}, written out in its inputs, has more than {limit:,} parts; print the list, "
+                        "which names each result once, or raise the limit")
     return e
 
 
-# ---- parts ----------------------------------------------------------------------------------------------------------
+# ---- parts -------------------------------------------------------------------------------------------------
 
 def operator_call(op: str, args: Sequence[Any]) -> ast.expr:
     """op(*args) as a call: of NumPy's function where that is the operator, else of f.<op>."""
     match op, args:
         case ("concat" | "stack"), [int() as axis, *arrays]:
-            return function_call("np.concatenate" if op == "concat" else "np.stack", [tupled(map(node, arrays))], {"axis": axis})
+            return function_call("np.concatenate" if op == "concat" else "np.stack",
+                                 [tupled(map(node, arrays))], {"axis": axis})
         case "einsum", [(str() as subscripts,), *arrays]:
             return function_call("np.einsum", [ast.Constant(subscripts), *arrays])
         case "reshape", [x, tuple() as shape]:
@@ -124,16 +131,19 @@ def numpys(op: str) -> str:
 
 
 def keywords(op: str, args: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
-    """args by position and by keyword: those that have a default go by keyword, or not at all where they are the default."""
+    """args by position and by keyword: those that have a default go by keyword,
+    or not at all where they are the default."""
     names, defaults = parameters(ops.G[op])
     first = len(args) if not names or arity(ops.G[op])[1] == MANY else len(names) - len(defaults)
     named = zip(defaults.items(), args[first:], strict=False)
-    return args[:first], {name: a for (name, default), a in named if isinstance(a, (str, ast.expr)) or not equal(a, default)}
+    return args[:first], {name: a for (name, default), a in named if isinstance(a, (str, ast.expr))
+                          or not equal(a, default)}
 
 
 def function_call(function: str, args: Sequence[Any], named: Mapping[str, Any] | None = None) -> ast.expr:
     first, *rest = function.split(".")
-    return ast.Call(reduce(lambda e, part: ast.Attribute(e, part, LOAD), rest, ast.Name(first, LOAD)), [node(a) for a in args],
+    return ast.Call(reduce(lambda e, part: ast.Attribute(e, part, LOAD), rest, ast.Name(first, LOAD)),
+                    [node(a) for a in args],
                     [ast.keyword(name, node(a)) for name, a in (named or {}).items()])
 
 
@@ -166,10 +176,12 @@ def node(a: Any) -> ast.expr:
         return function_call(f"np.{a.dtype.name}", [a.item()])
     if isinstance(a, np.ndarray):
         usual = a.size and np.array(a.tolist()).dtype == a.dtype
-        e = function_call("np.array", [node(a.tolist())], {} if usual else {"dtype": ast.Constant(a.dtype.name)})
+        e = function_call("np.array", [node(a.tolist())], {} if usual
+                          else {"dtype": ast.Constant(a.dtype.name)})
         return e if a.size or a.ndim < 2 else function_call("np.reshape", [e, a.shape])
     if isinstance(a, float) and (a != a or a == np.inf):
         return ast.Attribute(ast.Name("np", LOAD), "nan" if a != a else "inf", LOAD)
-    if isinstance(a, (int, float)) and str(a)[0] == "-":  # -2 ** x is -(2 ** x), as Python knows of an operator alone
+    # -2 ** x is -(2 ** x), as Python knows of an operator alone
+    if isinstance(a, (int, float)) and str(a)[0] == "-":
         return ast.UnaryOp(ast.USub(), node(-a))
     return ast.Constant(a)

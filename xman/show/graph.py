@@ -1,4 +1,5 @@
-"""The computation graph of a list, labelled with partial derivatives, and the path problem on it (Reps, §3 and 4)."""
+"""The computation graph of a list, labelled with partial derivatives, and the path problem on it (Reps,
+§3 and 4)."""
 from __future__ import annotations
 
 import ast
@@ -24,14 +25,17 @@ ROWS = 40            # of what is printed
 
 
 class Edge(NamedTuple):
-    """An edge; value is its label in numbers: a Jacobian matrix where an end is an array, None without values."""
+    """An edge; value is its label in numbers: a Jacobian matrix where an end is an array,
+    None without values."""
     source: str
     target: str
     slope: ast.expr
     value: Any
 
-    label = property(lambda self: mathematical(self.slope), doc="The partial derivative, in the registers of the list.")
-    number = property(lambda self: "" if self.value is None else compact(self.value), doc="The value in brief, if there is one.")
+    label = property(lambda self: mathematical(self.slope),
+                     doc="The partial derivative, in the registers of the list.")
+    number = property(lambda self: "" if self.value is None else compact(self.value),
+                      doc="The value in brief, if there is one.")
 
     def __repr__(self) -> str:
         return f"<{self.source} → {self.target}: {self.label}{self.number and ' = '}{self.number}>"
@@ -43,11 +47,13 @@ class Solution(dict):
 
     def __str__(self) -> str:
         sums = [f"{name} = {compact(x)}" for name, x in self.items()]
-        return f"{', '.join(sums[:ROWS])}{', …' * (len(sums) > ROWS)}   ({operations_said(self.extends, self.combines)})"
+        return (f"{', '.join(sums[:ROWS])}{', …' * (len(sums) > ROWS)}   "
+                f"({operations_said(self.extends, self.combines)})")
 
 
 class PathWork(NamedTuple):
-    """What all the derivatives take by a forward pass for each wrt, and by a backward pass for each of (Reps, Fig. 5)."""
+    """What all the derivatives take by a forward pass for each wrt,
+    and by a backward pass for each of (Reps, Fig. 5)."""
     forward_passes: int
     forward_extends: int
     forward_combines: int
@@ -64,8 +70,8 @@ def solve(edges: Sequence[Edge], start: str, back: bool, one: Any, extend: Calla
           combine: Callable[[Any, Any], Any] = operator.add) -> Solution:
     """The path problem from start along the edges, or back against them: the edges are in topological order.
 
-    one: the worth of the empty path. extend(edge, x): that of a path of worth x with the edge. combine(x, y): that of two
-    paths, or of all of two kinds.
+    one: the worth of the empty path. extend(edge, x): that of a path of worth x with the edge. combine(x, y):
+    that of two paths, or of all of two kinds.
     """
     found = Solution({start: one})
     for edge in reversed(edges) if back else edges:
@@ -103,9 +109,10 @@ def paths_listed(edges: Sequence[Edge], source: str, target: str) -> Iterator[tu
             todo += [(edge.target, (*path, edge)) for edge in reversed(leaving.get(node, []))]
 
 
-# ---- edges ----------------------------------------------------------------------------------------------------------
+# ---- edges -------------------------------------------------------------------------------------------------
 
-def edges_of(steps: Steps, of: Collection[str], wrt: Collection[str], values: Mapping[str, Any] | None) -> list[Edge]:
+def edges_of(steps: Steps, of: Collection[str], wrt: Collection[str],
+             values: Mapping[str, Any] | None) -> list[Edge]:
     """The edges of the lines that some `of` is computed from, or that depend on some wrt."""
     above, below = {dst for dst, _, _ in needed(steps, of)}, set(wrt)
     edges: list[Edge] = []
@@ -117,15 +124,18 @@ def edges_of(steps: Steps, of: Collection[str], wrt: Collection[str], values: Ma
         if dst in above or dst in below:
             symbolic = edge_labels(line, values, rules)
             numeric = {} if values is None else jacobians(line, values)
-            edges += [Edge(a, dst, symbolic[i], numeric.get(i)) for i, a in enumerate(args) if isinstance(a, str)]
+            edges += [Edge(a, dst, symbolic[i], numeric.get(i)) for i, a in enumerate(args)
+                      if isinstance(a, str)]
     return edges
 
 
 def edge_labels(line: Line, values: Mapping[str, Any] | None, rules: Rules) -> dict[int, ast.expr]:
-    """The partial derivative for each place: that for numbers where they are numbers or it is entrywise, else d(x @ W)/dW."""
+    """The partial derivative for each place: that for numbers where they are numbers or it is entrywise,
+    else d(x @ W)/dW."""
     dst, op, args = line
     places = {i: a for i, a in enumerate(args) if isinstance(a, str)}
-    entrywise = op in ELEMENTWISE or values is None or not any(np.shape(values[a]) for a in (dst, *places.values()))
+    entrywise = (op in ELEMENTWISE or values is None
+                 or not any(np.shape(values[a]) for a in (dst, *places.values())))
     found = slopes_of(op, args, dst, rules) if entrywise else None
     return found or {i: ast.Name(f"d({mathematical(formula(op, args))})/d{a}") for i, a in places.items()}
 
@@ -142,7 +152,8 @@ def jacobians(line: Line, values: Mapping[str, Any]) -> dict[int, Any]:
     found = [backprop(alone, here, ops.DG, out=unit) for unit in units] if holes else []
     result = {}
     for i, x in holes.items():
-        matrix = np.array([np.ravel(deltas.get(x, np.zeros(columns[i]))) for deltas in found]).reshape(rows, columns[i])
+        matrix = np.array([np.ravel(deltas.get(x, np.zeros(columns[i]))) for deltas in found]).reshape(
+            rows, columns[i])
         result[i] = matrix.item() if np.shape(here[x]) == np.shape(here["out"]) == () else matrix
     return result
 
@@ -165,8 +176,8 @@ def identity(x: Any) -> Any:
 
 def check_readable(rows: int, columns: int, what: str) -> None:
     if rows * columns > ENTRIES:
-        raise XManError(f"{what}: a matrix of {rows:,} × {columns:,} partial derivatives, and {ENTRIES:,} is the limit; take "
-                        "smaller arrays, or `backprop`, which needs no matrix")
+        raise XManError(f"{what}: a matrix of {rows:,} × {columns:,} partial derivatives, and {ENTRIES:,} is "
+                        "the limit; take smaller arrays, or `backprop`, which needs no matrix")
 
 
 def compact(x: Any) -> str:

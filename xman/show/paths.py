@@ -1,7 +1,9 @@
-"""The derivative as a path problem on the computation graph (Reps, Automatic Differentiation and Backpropagation, §3 to 5).
+"""The derivative as a path problem on the computation graph (Reps,
+Automatic Differentiation and Backpropagation, §3 to 5).
 
-The graph has an edge from each argument of a line to its result, labelled with the partial derivative. A path is worth the
-product of its labels (extend is ×), a derivative is the sum over all paths (combine is +), and one traversal finds it.
+The graph has an edge from each argument of a line to its result, labelled with the partial derivative. A path
+is worth the product of its labels (extend is ×), a derivative is the sum over all paths (combine is +),
+and one traversal finds it.
 """
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ from .slopes import names_in
 FEW = 10  # paths, that are printed one by one
 
 
-def paths(steps: Steps, of: str | Collection[str], wrt: str | Collection[str], values: Mapping[str, Any] | None = None) -> Paths:
+def paths(steps: Steps, of: str | Collection[str], wrt: str | Collection[str],
+          values: Mapping[str, Any] | None = None) -> Paths:
     """The computation graph of steps, and on it the derivatives of each `of` with respect to each wrt.
 
         >>> print(paths([("z1", "mul", ("x", "x")), ("f", "mul", ("z1", "x"))], "f", "x", {"x": 5.0}))
@@ -52,34 +55,38 @@ def paths(steps: Steps, of: str | Collection[str], wrt: str | Collection[str], v
         path x → z1 → f   x·x = 25
         path x → f        z1 = 25
 
-    of, wrt: a register's name, or several. values: those of the inputs, for labels in numbers; an array has for label the
-    matrix of partial derivatives of its elements in C order. Without values all registers are taken for numbers, and the
-    graph has formulas alone. Raises XManError for a name that the list does not have, for an input without a value, and
-    for matrices of more than a million entries.
+    of, wrt: a register's name, or several. values: those of the inputs, for labels in numbers; an array has
+    for label the matrix of partial derivatives of its elements in C order. Without values all registers are
+    taken for numbers, and the graph has formulas alone. Raises XManError for a name that the list does not
+    have, for an input without a value, and for matrices of more than a million entries.
     """
     steps = checked_list(steps, ops.G)
     of, wrt = tuple(known_registers(steps, of, "of")), tuple(known_registers(steps, wrt, "wrt"))
     if not (of and wrt):
         raise XManError(f"{'wrt' if of else 'of'} is empty; name a register of the list")
     if not isinstance(values, Mapping | None):
-        raise XManError(f"values is a {type(values).__name__}; wanted the value of each input by its name, as in {{'x': 3.0}}")
+        raise XManError(f"values is a {type(values).__name__}; wanted the value of each input by its name, "
+                        f"as in {{'x': 3.0}}")
     values = None if values is None else eval(steps, values)
     return Paths(steps, edges_of(steps, of, wrt, values), of, wrt, values)
 
 
 class Path(NamedTuple):
-    """A path from wrt to of; text is the product of its labels, value the same in numbers, None without values."""
+    """A path from wrt to of; text is the product of its labels, value the same in numbers,
+    None without values."""
     edges: tuple[Edge, ...]
     text: str
     value: Any
 
-    nodes = property(lambda self: " → ".join([*(edge.source for edge in self.edges[:1]), *(edge.target for edge in self.edges)]))
+    nodes = property(lambda self: " → ".join([*(edge.source for edge in self.edges[:1]),
+                                              *(edge.target for edge in self.edges)]))
 
 
 class Paths:
     """A computation graph and its path problems, as `paths` makes it; it prints itself."""
 
-    def __init__(self, steps: WengertList, edges: list[Edge], of: tuple[str, ...], wrt: tuple[str, ...], values: Mapping | None):
+    def __init__(self, steps: WengertList, edges: list[Edge], of: tuple[str, ...], wrt: tuple[str, ...],
+                 values: Mapping | None):
         self.steps, self.edges, self.of, self.wrt, self.values = steps, edges, of, wrt, values
 
     def forward(self, source: str | None = None) -> Solution:
@@ -97,45 +104,54 @@ class Paths:
         return self._solved(self._one(target, self.of, "of"), True)
 
     def solve(self, extend: Callable[[Any, Any], Any], combine: Callable[[Any, Any], Any], one: Any,
-              label: Callable[[Edge], Any] = lambda edge: edge.value, start: str | None = None, back: bool = False) -> Solution:
-        """The path problem of your own algebra: combine, over all paths, what extend makes of a path's labels (Reps §3).
-            graph.solve(operator.add, min, 0, lambda edge: 1)     # the edges of the shortest path to each register
+              label: Callable[[Edge], Any] = lambda edge: edge.value, start: str | None = None,
+              back: bool = False) -> Solution:
+        """The path problem of your own algebra: combine, over all paths,
+        what extend makes of a path's labels (Reps §3).
+            graph.solve(operator.add, min, 0, lambda edge: 1)     # the edges of
+            the shortest path to each register
 
-        extend(x, y), combine(x, y): of paths, x nearer to the start; extend distributes over combine. one: the path without
-        edges. label: that of an edge. start: one of wrt, or of `of` where back.
+        extend(x, y), combine(x, y): of paths, x nearer to the start; extend distributes over combine. one:
+        the path without edges. label: that of an edge. start: one of wrt, or of `of` where back.
         """
         start = self._one(start, self.of if back else self.wrt, "of" if back else "wrt")
         return solve(self.edges, start, back, one, lambda edge, x: extend(x, label(edge)), combine)
 
     @property
     def derivative(self) -> Any:
-        """∂of/∂wrt: a number, or a matrix with a row for each element of `of`. Of several the dict {(of, wrt): …}."""
+        """∂of/∂wrt: a number, or a matrix with a row for each element of `of`.
+        Of several the dict {(of, wrt): …}."""
         found = {y: self.backward(y) for y in self.of}
         return self._each(lambda y, x: found[y][x] if x in found[y] else self._nothing(y, x))
 
     @property
     def work(self) -> PathWork:
         """The extends and the combines of all forward and of all backward passes."""
-        ways = [between(self.edges, x, False) for x in self.wrt], [between(self.edges, y, True) for y in self.of]
-        return PathWork(*(n for way in ways for n in (len(way), sum(s.extends for s in way), sum(s.combines for s in way))))
+        ways = ([between(self.edges, x, False) for x in self.wrt],
+                [between(self.edges, y, True) for y in self.of])
+        return PathWork(*(n for way in ways
+                          for n in (len(way), sum(s.extends for s in way), sum(s.combines for s in way))))
 
     @property
     def count(self) -> int:
         """The number of paths from wrt to of, found without listing them."""
-        return sum(solve(self.edges, x, False, 1, lambda edge, n: n).get(y, 0) for y in self.of for x in self.wrt)
+        return sum(solve(self.edges, x, False, 1, lambda edge, n: n).get(y, 0) for y in self.of
+                   for x in self.wrt)
 
     def all(self, limit: int = 100) -> list[Path]:
         """Each path from wrt to of. Raises XManError where they are more than limit."""
         if (n := self.count) > limit:
             digits = f"{n:,}" if n < 10 ** 15 else f"more than 10^{(n.bit_length() - 1) * 3 // 10}"
-            raise XManError(f"there are {digits} paths, and {limit:,} is the limit; forward() and backward() sum over them "
-                            "without listing them")
+            raise XManError(f"there are {digits} paths, and {limit:,} is the limit; forward() and backward() "
+                            "sum over them without listing them")
         return [Path(path, "·".join(map(factor, path)),
                      None if self.values is None else reduce(lambda x, edge: times(edge.value, x), path, 1.0))
-                for y in self.of for x in self.wrt for path in paths_listed(edges_between(self.edges, x, y), x, y)]
+                for y in self.of for x in self.wrt
+                for path in paths_listed(edges_between(self.edges, x, y), x, y)]
 
     def symbolic(self, direction: str = "forward") -> Any:
-        """∂of/∂wrt multiplied out in the inputs, by the one path problem or the other (Reps, Example 4.1). Of several a dict.
+        """∂of/∂wrt multiplied out in the inputs, by the one path problem or the other (Reps, Example 4.1).
+        Of several a dict.
 
         direction: "forward" or "backward". Raises XManError for another, and where the formula is too long.
         """
@@ -155,13 +171,15 @@ class Paths:
         if 1 < self.count <= FEW and not any(np.ndim(edge.value) for edge in self.edges):
             found = self.all()
             width = max(len(path.nodes) for path in found)
-            lines += [f"path {path.nodes:<{width}}   {path.text}" + ("" if path.value is None else f" = {compact(path.value)}")
+            lines += [f"path {path.nodes:<{width}}   {path.text}" + ("" if path.value is None
+                                                                     else f" = {compact(path.value)}")
                       for path in found]
-        return "\n".join([*lines, str(self.work)] if self.values is None or len(self.of + self.wrt) > 2 else lines)
+        return "\n".join([*lines, str(self.work)] if self.values is None or len(self.of + self.wrt) > 2
+                         else lines)
 
     __repr__ = __str__
 
-    # ---- parts ------------------------------------------------------------------------------------------------------
+    # ---- parts ---------------------------------------------------------------------------------------------
 
     def _each(self, found: Callable[[str, str], Any]) -> Any:
         each = {(y, x): found(y, x) for y in self.of for x in self.wrt}
@@ -195,10 +213,12 @@ class Paths:
     def _formula(self, y: str, x: str, back: bool) -> str:
         edges = edges_between(self.edges, x, y)
         if arrays := [edge.label for edge in edges if any("/" in name for name in names_in(edge.slope))]:
-            raise XManError(f"the label {arrays[0]} is a matrix, and formulas are of numbers; `derivative` has the matrix")
+            raise XManError(f"the label {arrays[0]} is a matrix, and formulas are of numbers; `derivative` "
+                            "has the matrix")
         inner = polynomials(self.steps, *(name for edge in edges for name in names_in(edge.slope)))
         try:
-            found = solve(edges, y if back else x, back, constant_term(1), lambda edge, p: polynomial(edge.slope, inner) * p)
+            found = solve(edges, y if back else x, back, constant_term(1),
+                          lambda edge, p: polynomial(edge.slope, inner) * p)
         except OverflowError as error:
             raise XManError(f"d{y}/d{x}, {error}; print the graph, or give numbers") from None
         return str(found.get(x if back else y, constant_term(0)))
@@ -206,6 +226,7 @@ class Paths:
 
 def factor(edge: Edge) -> str:
     """The label in a product."""
-    alone = isinstance(edge.slope, (ast.Name, ast.Constant, ast.Call)) or isinstance(edge.slope, ast.BinOp) and isinstance(
-        edge.slope.op, (ast.Mult, ast.Pow))
+    alone = (isinstance(edge.slope, (ast.Name, ast.Constant, ast.Call)) or isinstance(edge.slope, ast.BinOp)
+             and isinstance(
+        edge.slope.op, (ast.Mult, ast.Pow)))
     return edge.label if alone else f"({edge.label})"

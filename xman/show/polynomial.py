@@ -1,4 +1,5 @@
-"""A register multiplied out in its inputs: a sum of products of powers in one order, so that equal answers look equal.
+"""A register multiplied out in its inputs: a sum of products of powers in one order,
+so that equal answers look equal.
 
 What is not + - * /, half, square, negative or a whole power is taken as it stands: an atom, such as exp(x*y).
 """
@@ -27,9 +28,9 @@ def expand(steps: Steps, of: str) -> str:
         >>> expand([("z1", "mul", ("x", "x")), ("z2", "mul", (3, "z1")), ("f", "add", ("z2", "z1"))], "f")
         '4*x**2'
 
-    steps: a list on numbers. of: the name of a register. Fractions are added exactly, 0.1 as a tenth; terms stand by
-    descending degree and then by the alphabet (graded lexicographic order). Raises XManError for a name that the list does
-    not have, and above 1,000 terms.
+    steps: a list on numbers. of: the name of a register. Fractions are added exactly, 0.1 as a tenth; terms
+    stand by descending degree and then by the alphabet (graded lexicographic order). Raises XManError for a
+    name that the list does not have, and above 1,000 terms.
     """
     steps = checked_list(steps)
     known_registers(steps, [of], "of")
@@ -43,12 +44,14 @@ def polynomials(steps: Steps, *of: str) -> dict[str, Polynomial]:
         try:
             found[line[0]] = polynomial(formula(*line[1:]), found)
         except OverflowError as error:
-            raise XManError(f"{shown(line)}: {error}; print the list, or ask for a register nearer to the inputs") from None
+            raise XManError(f"{shown(line)}: {error}; print the list, or ask for a register nearer to the "
+                            "inputs") from None
     return found
 
 
 def polynomial(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
-    """The polynomial of an expression whose names stand for those in found, or for themselves. OverflowError if too long."""
+    """The polynomial of an expression whose names stand for those in found, or for themselves.
+    OverflowError if too long."""
     match e:
         case ast.Name(name):
             return found.get(name, symbol(name))
@@ -76,7 +79,8 @@ def atom(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
         given = ", ".join((f"{word}=" if word else "") + str(polynomial(a, found)) for word, a in parts)
         text = f"{ast.unparse(e.func)}({given})"
     else:
-        text = ast.unparse(with_replaced(e, {name: ast.Name(bracketed(found[name])) for name in names_in(e) & found.keys()}))
+        text = ast.unparse(with_replaced(e, {name: ast.Name(bracketed(found[name]))
+                                             for name in names_in(e) & found.keys()}))
         text = f"({text})" if isinstance(e, (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare)) else text
     if len(text) > LETTERS:
         raise OverflowError(f"written out it has more than {LETTERS:,} letters")
@@ -95,7 +99,8 @@ class Polynomial(dict):
     def __mul__(self, other: Polynomial) -> Polynomial:
         if len(self) * len(other) > 100 * TERMS:  # before the work is done
             raise OverflowError(f"multiplied out it has more than {TERMS:,} terms")
-        return Polynomial.of((product_of_terms(s, t), b * c) for s, b in self.items() for t, c in other.items())
+        return Polynomial.of((product_of_terms(s, t), b * c) for s, b in self.items()
+                             for t, c in other.items())
 
     def __pow__(self, n: Fraction | int) -> Polynomial:
         whole = n == int(n) and abs(n) <= TERMS
@@ -155,7 +160,7 @@ def place(item: tuple) -> tuple:
     return -sum(n for _, n in item[0]), [(alphabetical(x), -n) for x, n in item[0]]
 
 
-# ---- text -----------------------------------------------------------------------------------------------------------
+# ---- text --------------------------------------------------------------------------------------------------
 
 def bracketed(p: Polynomial) -> str:
     """The polynomial as a factor or a base."""

@@ -1,6 +1,7 @@
 """The partial derivatives of operators on numbers as expressions, and the algebra of the chain rule on them.
 
-There is no table of them: the rule of ops.DG, given symbols and the delta 1, writes its list, and that is simplified.
+There is no table of them: the rule of ops.DG, given symbols and the delta 1, writes its list,
+and that is simplified.
 """
 from __future__ import annotations
 
@@ -39,8 +40,8 @@ Rules = dict[tuple, dict[int, ast.expr] | None]
 def slopes_of(op: str, args: Sequence[Any], out: str | ast.expr, rules: Rules) -> dict[int, ast.expr] | None:
     """∂op/∂arg for each argument, by its place, that is a register, or a number in a sum or a product.
 
-    out: what stands for the result, where the derivative is made of it, as with exp. rules: those found before, filled here.
-    None where op does not make one number of numbers.
+    out: what stands for the result, where the derivative is made of it, as with exp. rules: those found
+    before, filled here. None where op does not make one number of numbers.
     """
     key = (op, *("" if isinstance(a, str) else key_of(a) for a in args))
     holes = {i: f"x{i}" for i, a in enumerate(args)
@@ -65,12 +66,13 @@ def partials_of(op: str, args: Sequence[Any], holes: dict[int, str]) -> dict[int
     names = list(holes.values())
     steps = gradient([("out", op, tuple(args))], "out", names)
     steps = simplify(steps, ["out", *(f"dout_d{x}" for x in names)], dict.fromkeys(names, ()), LEGIBLE)
-    steps = [(dst, op, [a if isinstance(a, str) else node(a.item() if isinstance(a, np.ndarray) else a) for a in args])
+    steps = [(dst, op, [a if isinstance(a, str) else node(a.item() if isinstance(a, np.ndarray) else a)
+                        for a in args])
              for dst, op, args in steps if dst != "out"]
     return {i: tidy(inlined(steps, f"dout_d{x}")) for i, x in holes.items()}
 
 
-# ---- algebra ------------------------------------------------------------------------------------------------------------
+# ---- algebra -----------------------------------------------------------------------------------------------
 
 def with_replaced(e: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
     """e with expressions in the place of registers; e itself stays as it is."""
@@ -85,7 +87,8 @@ def with_replaced(e: ast.expr, by: Mapping[str, ast.expr]) -> ast.expr:
 
 
 def names_in(e: ast.AST) -> set[str]:
-    """The names in an expression, but not np and f, whose attributes are functions: a register may be called f."""
+    """The names in an expression, but not np and f, whose attributes are
+    functions: a register may be called f."""
     if isinstance(e, ast.Name):
         return {e.id}
     if isinstance(e, ast.Attribute) and e.attr not in ("T", "mT"):
@@ -117,7 +120,8 @@ def plus(x: ast.expr, y: ast.expr) -> ast.expr:
 
 
 def factors_in(e: ast.expr) -> list[ast.expr]:
-    return [*factors_in(e.left), *factors_in(e.right)] if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult) else [e]
+    return ([*factors_in(e.left), *factors_in(e.right)] if isinstance(e, ast.BinOp)
+            and isinstance(e.op, ast.Mult) else [e])
 
 
 def negative(e: ast.expr) -> ast.expr:
@@ -139,7 +143,8 @@ def positive(e: ast.expr) -> ast.expr | None:
 
 
 def tidy(e: ast.expr, fold: bool = False) -> ast.expr:
-    """The expression with its sums and products as `total` and `product` write them; fold: without 0·x, 1·x, 0 + x, 1 + 1."""
+    """The expression with its sums and products as `total` and `product` write them;
+    fold: without 0·x, 1·x, 0 + x, 1 + 1."""
     if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub):
         return negative(tidy(e.operand, fold))
     if not isinstance(e, ast.BinOp):
@@ -150,7 +155,8 @@ def tidy(e: ast.expr, fold: bool = False) -> ast.expr:
         case ast.Mult():
             if a is not None and b is not None:
                 return node(a * b)
-            return node(0) if 0 in (a, b) else y if a == 1 else x if b == 1 else negative(y) if a == -1 else times_tree(x, y)
+            return (node(0) if 0 in (a, b) else y if a == 1 else x if b == 1 else negative(y) if a == -1
+                    else times_tree(x, y))
         case ast.Add() | ast.Sub():
             signed = y if isinstance(e.op, ast.Add) else negative(y)
             if a is not None and b is not None:

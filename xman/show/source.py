@@ -23,27 +23,31 @@ from .expressions import expression
 WIDTH = 100
 
 
-def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
+def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None,
+           likes: Mapping[str, Any] | None = None,
            rewrites: Iterable[Rewrite] = EXACT, name: str | None = None) -> str:
     """The text of a Python file with one function of the list's inputs.
 
-    source(steps) gives the values of the outputs. source(steps, wrt=["x"]) their tangents too, from x_dot: each statement is
-    followed by its derivative (Reps, Automatic Differentiation and Backpropagation, §2). source(steps, of="y", wrt=["x"])
-    gives y and its gradient: each adjoint stands under a comment with the line that it belongs to. likes: an example of each
-    input; with them the function is shorter, and for those shapes alone. rewrites: as `simplify` takes them. name: the
-    function's. Registers keep their names; a temporary that is used once stands where it is used. The function returns one
-    value, or a tuple. Raises XManError as `gradient` and `tangent` do, and for an empty list.
+    source(steps) gives the values of the outputs. source(steps, wrt=["x"]) their tangents too, from x_dot:
+    each statement is followed by its derivative (Reps, Automatic Differentiation and Backpropagation, §2).
+    source(steps, of="y", wrt=["x"]) gives y and its gradient: each adjoint stands under a comment with the
+    line that it belongs to. likes: an example of each input; with them the function is shorter, and for those
+    shapes alone. rewrites: as `simplify` takes them. name: the function's. Registers keep their names; a
+    temporary that is used once stands where it is used. The function returns one value, or a tuple.
+    Raises XManError as `gradient` and `tangent` do, and for an empty list.
     """
     steps, renamed = apart_from_operators(checked_list(steps))
     wrt = [wrt] if isinstance(wrt, str) else wrt
     if renamed:
         of, wrt, likes = (renamed.get(of, of), wrt and [renamed.get(x, x) for x in wrt],
                           likes and {renamed.get(x, x): like for x, like in likes.items()})
-        return "".join(f"# {said}\n" for said in renamings(renamed)) + source(steps, of, wrt, likes, rewrites, name)
+        return "".join(f"# {said}\n" for said in renamings(renamed)) + source(steps, of, wrt, likes, rewrites,
+                                                                              name)
     if not steps:
         raise XManError("the list is empty: there is nothing to write a function of")
     if of and not wrt:
-        raise XManError(f"the gradient of {of!r} is with respect to what? name it, as in wrt={list(steps.inputs)[:1]}")
+        raise XManError(f"the gradient of {of!r} is with respect to what? name it, as in "
+                        f"wrt={list(steps.inputs)[:1]}")
     outputs = [of] if of else list(steps.outputs)
     what = ", ".join(outputs)
     if not wrt:
@@ -57,7 +61,8 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
         pairs, kind = tangents(steps, wrt), "tangent"
         pushed = {line[0] for line, _ in pairs}
         outputs += [y + dot for y in outputs if y + dot in pushed]
-        said = f"{what}, with tangents from {', '.join(x + dot for x in wrt)}: x{dot} belongs to x (forward mode)."
+        said = (f"{what}, with tangents from {', '.join(x + dot for x in wrt)}: x{dot} belongs to x (forward "
+                "mode).")
     origins = {line[0]: origin for line, origin in pairs}
     if likes and kind == "tangent":
         likes = {**{x + dot: likes[x] for x in wrt if x in likes}, **likes}
@@ -67,10 +72,12 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
     name = name or f"{kind}_of_{outputs[0]}"
     refuse_name(name)
     inputs = [x for x in dict.fromkeys((*steps.inputs, *read)) if x in read or x in outputs]
-    return module(name, inputs, said, body(lines, outputs, kind, name), outputs, functions_in(line for line, _ in lines))
+    return module(name, inputs, said, body(lines, outputs, kind, name), outputs,
+                  functions_in(line for line, _ in lines))
 
 
-def module(name: str, inputs: list[str], said: str, statements: list[str], outputs: list[str], functions: Iterable[tuple]
+def module(name: str, inputs: list[str], said: str, statements: list[str], outputs: list[str],
+           functions: Iterable[tuple]
            ) -> str:
     """The file: the imports, the functions that are applied, and the function."""
     defined = [procedure_text(function) for function in functions]
@@ -78,10 +85,12 @@ def module(name: str, inputs: list[str], said: str, statements: list[str], outpu
     defined = [loop for pattern, loop in LOOPS if re.search(pattern, text)] + defined
     text = "\n".join([text, *defined])
     imports = [line for pattern, line in IMPORTS if re.search(pattern, text)]
-    docstring = textwrap.fill(f'"""{said}"""', WIDTH, initial_indent="    ", subsequent_indent="    ", break_long_words=False)
+    docstring = textwrap.fill(f'"""{said}"""', WIDTH, initial_indent="    ", subsequent_indent="    ",
+                              break_long_words=False)
     before = [*imports, *["", ""] * bool(imports), *[f"{each}\n\n" for each in defined]]
     return "\n".join([*before, *in_brackets(f"def {name}(", inputs, "):"), docstring,
-                      *("    " + line if line else "" for line in statements), *in_brackets("    return ", outputs)]) + "\n"
+                      *("    " + line if line else "" for line in statements),
+                      *in_brackets("    return ", outputs)]) + "\n"
 
 
 # the names that the text calls its operators by, with an underscore where a register has the name
@@ -111,8 +120,10 @@ def procedure_text(function: tuple) -> str:
     """A function that a list applies: it takes its arguments one by one, and returns a tuple."""
     _, name, parameters, lines, results = function
     statements = body([(line, None) for line in lines], results, "value", name)
-    return "\n".join([*in_brackets(f"def {name}(", [*parameters], "):"), *("    " + line for line in statements),
-                      *in_brackets("    return (", [f"{r}," if len(results) == 1 else r for r in results], ")")])
+    return "\n".join([*in_brackets(f"def {name}(", [*parameters], "):"),
+                      *("    " + line for line in statements),
+                      *in_brackets("    return (", [f"{r}," if len(results) == 1 else r for r in results],
+                                   ")")])
 
 
 def in_brackets(before: str, names: list[str], after: str = "") -> list[str]:
@@ -127,7 +138,8 @@ def in_brackets(before: str, names: list[str], after: str = "") -> list[str]:
 
 
 def body(lines: Origins, outputs: Collection[str], kind: str, name: str) -> list[str]:
-    """The statements. A temporary that is used once stands in its use, but that what is differentiated stands line by line."""
+    """The statements. A temporary that is used once stands in its use,
+    but that what is differentiated stands line by line."""
     taken = {name, *(a for (dst, _, args), _ in lines for a in (dst, *args) if isinstance(a, str))}
     uses = Counter(a for (_, _, args), _ in lines for a in registers(args))
     user = {a: origin for (_, _, args), origin in lines for a in registers(args)}
@@ -145,7 +157,8 @@ def body(lines: Origins, outputs: Collection[str], kind: str, name: str) -> list
         if once and (origin or kind == "value"):
             inner[dst] = now.pop()[1]
         if now and kind == "gradient" and origin != under:
-            statements += ["", f"# {origin[0]} = {ast.unparse(call_in_source(*origin[1:], taken))}"] if origin else [""]
+            statements += (["", f"# {origin[0]} = {ast.unparse(call_in_source(*origin[1:], taken))}"]
+                           if origin else [""])
             under = origin
         statements += [f"{a} = {ast.unparse(own)}" for a, own in now]
     return statements
@@ -159,6 +172,7 @@ def call_in_source(op: str, args: Iterable[Any], taken: Collection[str]) -> ast.
             node.register = True
     tree = expression(op, nodes)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in ("np", "f") and node.id in taken and not hasattr(node, "register"):
+        if (isinstance(node, ast.Name) and node.id in ("np", "f") and node.id in taken
+            and not hasattr(node, "register")):
             node.id += "_"
     return tree

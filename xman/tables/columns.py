@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 class Column(NamedTuple):
     """A column of a table, and the input of the list that it enters as.
 
-    kind: "number" (floats, NaN where missing), "category" or "text" (strings, "" where missing), "date" (datetime64), or
-    "array", which is a whole array of numbers (rows, …). spelling: how numbers or dates are written where they are strings,
-    "1.234,5", "1,234.5", "%d.%m.%Y"; of an array its shape without the rows, "8x8".
+    kind: "number" (floats, NaN where missing), "category" or "text" (strings, "" where missing), "date"
+    (datetime64), or "array", which is a whole array of numbers (rows, …). spelling: how numbers or dates are
+    written where they are strings, "1.234,5", "1,234.5", "%d.%m.%Y";
+    of an array its shape without the rows, "8x8".
     """
     name: str
     register: str
@@ -39,10 +40,11 @@ DATES = {form: re.sub("%.", lambda part: DIGITS[part[0]], form.replace(".", r"\.
 
 
 def inputs(columns: Sequence[Column], table: Any, where: str = "the table") -> dict[str, np.ndarray]:
-    """The arrays, by register, with which a list reads these columns of a table, in whatever order they stand there.
+    """The arrays, by register, with which a list reads these columns of a table,
+    in whatever order they stand there.
 
-    table: of pyarrow, as `read` gives it, a frame, or an array of as many columns. TableError for a column that the table
-    lacks, and a cell that is not of its column's kind.
+    table: of pyarrow, as `read` gives it, a frame, or an array of as many columns. TableError for a column
+    that the table lacks, and a cell that is not of its column's kind.
     """
     if len(columns) == 1 and columns[0].kind == "array":
         return {columns[0].register: numbers_of(table, sizes(columns[0]), where)}
@@ -52,8 +54,8 @@ def inputs(columns: Sequence[Column], table: Any, where: str = "the table") -> d
         table = of_frame(table)
     there = dict(zip(table.column_names, table.columns, strict=True))
     if lacking := [column.name for column in columns if column.name not in there]:
-        raise TableError(f"{where} lacks the column {lacking[0]!r}{nearest(lacking[0], there)}; the model was trained with "
-                         f"{', '.join(repr(c.name) for c in columns[:12])}")
+        raise TableError(f"{where} lacks the column {lacking[0]!r}{nearest(lacking[0], there)}; the model "
+                         f"was trained with {', '.join(repr(c.name) for c in columns[:12])}")
     return {column.register: cells(there[column.name], column, where) for column in columns}
 
 
@@ -63,22 +65,25 @@ def sizes(column: Column) -> tuple[int, ...]:
 
 
 def numbers_of(table: Any, shape: tuple[int, ...], where: str) -> Any:
-    """An array of numbers, or a sparse matrix, (rows, *shape); of a table its columns, of which a last one more is a target."""
+    """An array of numbers, or a sparse matrix, (rows, *shape);
+    of a table its columns, of which a last one more is a target."""
     if hasattr(table, "column_names"):
         width = math.prod(shape)
-        names = table.column_names[:width] if len(table.column_names) in (width, width + 1) else table.column_names
+        names = (table.column_names[:width] if len(table.column_names) in (width, width + 1)
+                 else table.column_names)
         table = np.stack([cells(table[name], Column(name, "", "number"), where) for name in names], 1)
         table = table.reshape(-1, *shape) if len(names) == width else table
     found = table if hasattr(table, "tocsr") else np.asarray(table)
     if found.dtype.kind not in "biuf" or found.shape[1:] != shape:
-        raise TableError(f"{where} is an array of {found.dtype} of shape {found.shape}; wanted numbers of shape (rows, "
-                         f"{', '.join(map(str, shape))})")
+        raise TableError(f"{where} is an array of {found.dtype} of shape {found.shape}; wanted numbers of "
+                         f"shape (rows, {', '.join(map(str, shape))})")
     return found.tocsr() if hasattr(found, "tocsr") else found
 
 
 def by_position(columns: Sequence[Column], table: Any, where: str) -> Any:
     """A table of an array (rows, columns), whose columns stand as in training."""
-    found = np.asarray(table.toarray() if hasattr(table, "toarray") else table, object if isinstance(table, list) else None)
+    found = np.asarray(table.toarray() if hasattr(table, "toarray") else table, object
+                       if isinstance(table, list) else None)
     if found.ndim != 2 or found.shape[1] != len(columns):
         raise TableError(f"{where} has shape {found.shape}; wanted {len(columns)} columns: "
                          f"{', '.join(repr(c.name) for c in columns[:12])}")
@@ -100,8 +105,10 @@ def cells(chunks: pyarrow.ChunkedArray, column: Column, where: str) -> np.ndarra
             column_values(pa.chunked_array([[cell]], chunks.type), column)
         except pa.ArrowException:
             break
-    raise TableError(f"{where}, row {row}, column {column.name!r}: found {str(cell)[:60]!r}, wanted a {column.kind}"
-                     + (f" such as {column.spelling}" if column.spelling else "") + "; mend the cell, or leave it empty")
+    raise TableError(f"{where}, row {row}, column {column.name!r}: found {str(cell)[:60]!r}, wanted a "
+                     f"{column.kind}"
+                     + (f" such as {column.spelling}" if column.spelling else "")
+                     + "; mend the cell, or leave it empty")
 
 
 def column_values(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
@@ -111,7 +118,8 @@ def column_values(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
         chunks = chunks.cast("string")
     elif types.is_dictionary(chunks.type):
         chunks = chunks.cast(chunks.type.value_type)
-    textual = types.is_string(chunks.type) or types.is_large_string(chunks.type) or types.is_string_view(chunks.type)
+    textual = (types.is_string(chunks.type) or types.is_large_string(chunks.type)
+               or types.is_string_view(chunks.type))
     if kind == "number":
         if textual:
             chunks = plain_numbers(chunks, column.spelling)
@@ -119,17 +127,20 @@ def column_values(chunks: pyarrow.ChunkedArray, column: Column) -> np.ndarray:
     if kind == "date":
         if textual:
             chunks = as_dates(chunks, column.spelling)
-        return chunks.cast(pa.timestamp("ms"), safe=False).to_numpy(zero_copy_only=False).astype("datetime64[ms]")
+        return chunks.cast(pa.timestamp("ms"), safe=False).to_numpy(zero_copy_only=False).astype(
+            "datetime64[ms]")
     if types.is_boolean(chunks.type):
         chunks = pc.if_else(chunks, "True", "False")
     chunks = pc.fill_null(chunks.cast("string"), "")
     if pc.any(pc.match_substring(chunks, "\0")).as_py():
-        raise TableError(f"the column {column.name!r} holds a NUL character, so this is no text; mend the file")
+        raise TableError(f"the column {column.name!r} holds a NUL character, so this is no text; mend the "
+                         "file")
     if kind == "text":
         return chunks.to_numpy(zero_copy_only=False)
     coded = pc.dictionary_encode(pc.utf8_trim_whitespace(chunks)).combine_chunks()
     words = np.array([truth(word) for word in coded.dictionary.to_pylist()], object)
-    return words[coded.indices.to_numpy(zero_copy_only=False)] if len(words) else np.empty(len(chunks), object)
+    return (words[coded.indices.to_numpy(zero_copy_only=False)] if len(words)
+            else np.empty(len(chunks), object))
 
 
 def truth(word: str) -> str:
@@ -158,7 +169,8 @@ def spelling_of(words: Iterable[str], day_first: bool = False) -> tuple[str, str
     for spelling, (pattern, _) in NUMBERS.items():
         if words and all(re.fullmatch(pattern, word) for word in words):
             return "number", spelling
-    fit = [form for form, pattern in DATES.items() if words and all(re.fullmatch(pattern, word) for word in words)]
+    fit = [form for form, pattern in DATES.items() if words
+           and all(re.fullmatch(pattern, word) for word in words)]
     for form in sorted(fit, key=lambda form: form.startswith("%d") != day_first):
         if all(map(dated(form), words)):
             return "date", form

@@ -21,7 +21,8 @@ def arrow() -> Any:
 
 
 def of_frame(frame: Any) -> pyarrow.Table:
-    """The table of a frame: a dict of columns, or whatever speaks Arrow's protocol or the one for data frames."""
+    """The table of a frame: a dict of columns, or whatever speaks Arrow's
+    protocol or the one for data frames."""
     pa = arrow()
     try:
         if isinstance(frame, dict):
@@ -32,12 +33,14 @@ def of_frame(frame: Any) -> pyarrow.Table:
             return extra("pyarrow.interchange", "tables", "a table").from_dataframe(frame)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise TableError(f"the {type(frame).__name__} is no table: {first_line(error)}") from None
-    raise TableError(f"a table is a file, a frame of pandas or polars, or a dict of columns, not a {type(frame).__name__}")
+    raise TableError(f"a table is a file, a frame of pandas or polars, or a dict of columns, not a "
+                     f"{type(frame).__name__}")
 
 
 def unnamed_apart(table: pyarrow.Table) -> pyarrow.Table:
     """The table without the index that pandas hands over as a column."""
-    return table.drop_columns([name for name in table.column_names if re.fullmatch("__index_level_[0-9]+__", name)])
+    return table.drop_columns([name for name in table.column_names
+                               if re.fullmatch("__index_level_[0-9]+__", name)])
 
 
 def first_line(error: Exception) -> str:

@@ -18,7 +18,8 @@ SAMPLE = 10_000   # rows by which a kind is told
 
 
 def column_kind(chunks: Any, name: str, day_first: bool, said: list[str]) -> tuple[str, str]:
-    """(kind, spelling) of a column, by its type and, of strings, by what they look like; `said` gets what is doubtful."""
+    """(kind, spelling) of a column, by its type and, of strings, by what they look like;
+    `said` gets what is doubtful."""
     pa, pc = extra("pyarrow", "tables", "a table"), extra("pyarrow.compute", "tables", "a table")
     types, of = pa.types, chunks.type.value_type if pa.types.is_dictionary(chunks.type) else chunks.type
     if types.is_boolean(of) or types.is_dictionary(chunks.type):
@@ -27,8 +28,10 @@ def column_kind(chunks: Any, name: str, day_first: bool, said: list[str]) -> tup
         return "number", ""
     if types.is_date(of) or types.is_timestamp(of):
         return "date", ""
-    if not (types.is_string(of) or types.is_large_string(of) or types.is_string_view(of) or types.is_time(of)):
-        raise TableError(f"the column {name!r} holds {of}, which xman does not read; leave it out with --ignore {name}")
+    if not (types.is_string(of) or types.is_large_string(of) or types.is_string_view(of)
+            or types.is_time(of)):
+        raise TableError(f"the column {name!r} holds {of}, which xman does not read; leave it out with "
+                         f"--ignore {name}")
     words = pc.utf8_trim_whitespace(chunks.cast("string").drop_null())
     some = [word for word in words.slice(0, SAMPLE).to_pylist() if word]
     kind, spelling = spelling_of(some, day_first)
@@ -38,15 +41,16 @@ def column_kind(chunks: Any, name: str, day_first: bool, said: list[str]) -> tup
         return kind, spelling
     strange = [word for word in some if not re.fullmatch(r"[-+]?[\d.,]+([eE][-+]?\d+)?", word)]
     if len(strange) < len(some) / 2:
-        said.append(f"{name!r} holds words among numbers, such as {strange[0][:40]!r}, and so counts as words: mend or empty "
-                    "those cells where it is a number")
+        said.append(f"{name!r} holds words among numbers, such as {strange[0][:40]!r}, and so counts as "
+                    "words: mend or empty those cells where it is a number")
     different = pc.count_distinct(words).as_py()
     return ("category" if different <= max(FEW, len(words) / 2) and different <= 50 * COMMON else "text"), ""
 
 
 def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
                 said: list[str]) -> tuple[Column, tuple[str, ...], np.ndarray]:
-    """The target as a column, its classes, and its cells; `said` gets the sentence that says which task it is."""
+    """The target as a column, its classes, and its cells; `said` gets the
+    sentence that says which task it is."""
     kind, spelling = column_kind(chunks, name, day_first, said)
     column = Column(name, "y", "category" if kind == "text" else kind, spelling)
     found = cells(chunks, column, "the table")
@@ -62,20 +66,23 @@ def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
             column = column._replace(kind="category")
         task = task or ("classify" if few else "regress")
     elif task in ("regress", "count"):
-        raise TableError(f"--task {task}: the target {name!r} holds {str(found[0])!r}, no numbers; --target names another")
+        raise TableError(f"--task {task}: the target {name!r} holds {str(found[0])!r}, no numbers; --target "
+                         "names another")
     found = target_cells({name: chunks}, column, "the table")
     if task != "classify" and column.kind == "number":
         if np.ptp(found) == 0:
-            raise TableError(f"the target {name!r} is {found[0]:g} in every row: nothing can be learnt; --target names another")
-        said.append(f"the task is to regress, since the target {name!r} is a number; --task classify makes classes of them")
+            raise TableError(f"the target {name!r} is {found[0]:g} in every row: nothing can be learnt; "
+                             "--target names another")
+        said.append(f"the task is to regress, since the target {name!r} is a number; --task classify makes "
+                    "classes of them")
         return column, (), found
     counts = Counter(found.tolist())
     if len(counts) < 2:
-        raise TableError(f"the target {name!r} is {str(found[0])!r} in every row, one class alone: there is nothing to learn; "
-                         "--target names another column")
+        raise TableError(f"the target {name!r} is {str(found[0])!r} in every row, one class alone: there is "
+                         "nothing to learn; --target names another column")
     if len(counts) > max(FEW, len(found) / 2):
-        raise TableError(f"the target {name!r} has {len(counts):,} classes in {len(found):,} rows, too many to learn; "
-                         "--target names another column, --task regress fits numbers")
+        raise TableError(f"the target {name!r} has {len(counts):,} classes in {len(found):,} rows, too many "
+                         "to learn; --target names another column, --task regress fits numbers")
     said.append(f"the task is to classify, since the target {name!r}: {why}; " + (
         "--task regress fits them as numbers" if kind == "number" else f"{len(counts)} classes"))
     return column, tuple(sorted(counts, key=float if kind == "number" else str)), found
@@ -93,8 +100,8 @@ def target_cells(table: Any, target: Column, where: str) -> np.ndarray:
         found = cells(chunks, target, where)
         missing = ~np.isfinite(found) if target.kind == "number" else found == ""
     if missing.any():
-        raise TableError(f"{where}: the target {target.name!r} is missing in {int(missing.sum()):,} rows, the first of them row "
-                         f"{int(missing.argmax()) + 1}; leave those rows out")
+        raise TableError(f"{where}: the target {target.name!r} is missing in {int(missing.sum()):,} rows, "
+                         f"the first of them row {int(missing.argmax()) + 1}; leave those rows out")
     return found
 
 
@@ -136,6 +143,6 @@ def leaks(columns: Sequence[Column], arrays: Sequence[np.ndarray], y: np.ndarray
         pairs = len(np.unique(places * len(y_values) + y_places))
         same = len(values) == len(y_values) == pairs and len(values) < len(places)
         if same or column.kind == "number" and y.dtype.kind == "f" and np.array_equal(array, y):
-            said.append(f"{column.name!r} tells the target {target!r} row by row: if it is not known when predictions are made, "
-                        f"leave it out with --ignore {column.name!r}")
+            said.append(f"{column.name!r} tells the target {target!r} row by row: if it is not known when "
+                        f"predictions are made, leave it out with --ignore {column.name!r}")
     return said

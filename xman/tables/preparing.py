@@ -1,4 +1,5 @@
-"""From columns to numbers by lines of the list: what is missing, categories, dates, text, and the scale of numbers."""
+"""From columns to numbers by lines of the list: what is missing, categories, dates, text,
+and the scale of numbers."""
 from __future__ import annotations
 
 import keyword
@@ -26,10 +27,11 @@ CHARACTERS = 20  # of a text that are read
 class Prepared(NamedTuple):
     """The lines that make rows of numbers of a table, by what its training rows hold.
 
-    columns: those that the lines read. steps: the lines. output: the register of the rows, float32 (rows, features), or
-    (rows, characters, alphabet) of a single text. target: the column that is to be predicted, and classes: its labels, none
-    of numbers. scale: (mean, standard deviation) of the numbers. found: what each column holds, (name, kind, missing, what),
-    and said: what is worth a sentence. shape: that of a row of numbers.
+    columns: those that the lines read. steps: the lines. output: the register of the rows, float32 (rows,
+    features), or (rows, characters, alphabet) of a single text. target: the column that is to be predicted,
+    and classes: its labels, none of numbers. scale: (mean, standard deviation) of the numbers. found: what
+    each column holds, (name, kind, missing, what), and said: what is worth a sentence.
+    shape: that of a row of numbers.
     """
     columns: tuple[Column, ...]
     steps: WengertList
@@ -46,7 +48,8 @@ class Prepared(NamedTuple):
         return eval(self.steps, inputs(self.columns, table, where))[self.output]
 
     def pair(self, table: Any, y: Any = None) -> tuple[Any, np.ndarray]:
-        """(features, targets) of a table, a frame or an array, to train on. y: the targets, where they are no column of it."""
+        """(features, targets) of a table, a frame or an array, to train on.
+        y: the targets, where they are no column of it."""
         X = self.features(table)
         return X, self.targets(table if y is None else {self.target.name: as_column(y, X.shape[0])})
 
@@ -58,20 +61,23 @@ class Prepared(NamedTuple):
         places = ops.G["codes"](found, self.classes)
         if (unknown := np.flatnonzero(places == len(self.classes))).size:
             at = int(unknown[0])
-            raise TableError(f"{where}, row {at + 1}, column {self.target.name!r}: found {str(found[at])[:60]!r}, "
-                             f"which no training row has; the classes are {', '.join(self.classes[:12])[:400]}")
+            raise TableError(f"{where}, row {at + 1}, column {self.target.name!r}: found "
+                             f"{str(found[at])[:60]!r}, which no training row has; the classes are "
+                             f"{', '.join(self.classes[:12])[:400]}")
         return places
 
 
 def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task: str | None = None,
-             rows: np.ndarray | Callable[[np.ndarray], np.ndarray] | None = None, day_first: bool = False) -> Prepared:
+             rows: np.ndarray | Callable[[np.ndarray], np.ndarray] | None = None,
+             day_first: bool = False) -> Prepared:
     """What makes rows of numbers and targets of a table's columns.
 
-    table: of pyarrow, as `read` gives it, a frame, an array (rows, …) or a sparse matrix. target: the column to predict (None:
-    the last), or the targets themselves, one of each row. ignore: columns to leave out. task: "classify", "regress" or
-    "count", which keeps the numbers' own scale (None: by the target: words, truth values and few whole numbers are classes).
-    rows: the training rows by number, or a function from the targets to them; means, deviations, categories and alphabets are
-    theirs (None: all). day_first: 03/04/2024 is in April.
+    table: of pyarrow, as `read` gives it, a frame, an array (rows, …) or a sparse matrix. target: the column
+    to predict (None: the last), or the targets themselves, one of each row. ignore: columns to leave out.
+    task: "classify", "regress" or "count", which keeps the numbers' own scale (None: by the target: words,
+    truth values and few whole numbers are classes). rows: the training rows by number, or a function from the
+    targets to them; means, deviations, categories and alphabets are theirs (None: all).
+    day_first: 03/04/2024 is in April.
     TableError for what cannot be learnt from.
     """
     if isinstance(table, np.ndarray) or hasattr(table, "tocsr"):
@@ -82,7 +88,8 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     names = list(table.column_names)
     for word, name in [("target", target)] * (target is not None) + [("ignore", name) for name in ignore]:
         if name not in names:
-            raise TableError(f"--{word} {name}: there is no such column{nearest(name, names)}; there are {', '.join(names[:20])}")
+            raise TableError(f"--{word} {name}: there is no such column{nearest(name, names)}; there are "
+                             f"{', '.join(names[:20])}")
     if not table.num_rows:
         raise TableError("the table has a header and no rows; wanted rows below it")
     ignored = {*ignore, *([""] if "" in names[:1] and "" != target else [])}
@@ -90,7 +97,8 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     features = [name for name in names if name not in ignored and name != target]
     if not features:
         raise TableError(f"the table has no column beside {target!r}; wanted at least one to predict it from")
-    said = ["the first column has no name and is taken for row numbers: left out"] * ("" in ignored - {*ignore})
+    said = (["the first column has no name and is taken for row numbers: left out"]
+            * ("" in ignored - {*ignore}))
     goal, classes, y = told_target(table[target], target, task, day_first, said)
     rows = rows(y) if callable(rows) else rows
     part, y = (table, y) if rows is None else (table.take(rows), y[rows])
@@ -128,7 +136,8 @@ def as_column(y: Any, rows: int) -> Any:
     """Targets, one of each row, as a column. TableError for another number of them."""
     pa = extra("pyarrow", "tables", "a table")
     try:
-        found = pa.chunked_array(y if hasattr(y, "__arrow_c_stream__") else [pa.array(np.ravel(np.asarray(y)))])
+        found = pa.chunked_array(y if hasattr(y, "__arrow_c_stream__")
+                                 else [pa.array(np.ravel(np.asarray(y)))])
     except pa.ArrowException as error:
         raise TableError(f"the targets are no column: {first_line(error)}") from None
     if len(found) != rows:
@@ -137,17 +146,19 @@ def as_column(y: Any, rows: int) -> Any:
 
 
 def of_array(X: Any, y: Any, task: str | None) -> Prepared:
-    """As `prepared`, of an array, whose columns are put on one scale, or of a sparse matrix, which is left as it is."""
+    """As `prepared`, of an array, whose columns are put on one scale, or of a sparse matrix,
+    which is left as it is."""
     said: list[str] = []
     goal, classes, y = told_target(as_column(y, X.shape[0]), "target", task, False, said)
     column = Column("X", "X", "array", "x".join(map(str, X.shape[1:])))
-    steps, output = (WengertList(), "X") if hasattr(X, "tocsr") else lines([column], [known(column, np.asarray(X, float))], {"X"})
+    steps, output = ((WengertList(), "X") if hasattr(X, "tocsr")
+                     else lines([column], [known(column, np.asarray(X, float))], {"X"}))
     shape = eval(steps, {"X": X[:1]})[output].shape[1:]
     scale = (0.0, 1.0) if classes or task == "count" else (float(y.mean()), float(y.std()))
     return Prepared((column,), steps, output, goal, classes, scale, [], said, shape)
 
 
-# ---- lines --------------------------------------------------------------------------------------------------------------
+# ---- lines -------------------------------------------------------------------------------------------------
 
 def register_of(name: str, taken: set[str]) -> str:
     """A register's name for a column, like the column's own and not taken; it then is."""
@@ -171,16 +182,20 @@ def known(column: Column, array: np.ndarray, like: Any = None) -> Any:
 
 
 def lines(columns: Sequence[Column], facts: Sequence[Any], taken: set[str]) -> tuple[WengertList, str]:
-    """The lines from columns to rows of numbers, with the constants that these facts give, and the register of the rows."""
+    """The lines from columns to rows of numbers, with the constants that these facts give,
+    and the register of the rows."""
     (steps, line), parts = writer(taken), []
     numeric = [(c, fact) for c, fact in zip(columns, facts, strict=True) if c.kind in ("number", "date")]
     if numeric:
-        stacked = line("stack", 1, *(line("days", c.register) if c.kind == "date" else c.register for c, _ in numeric))
-        parts += numbers(line, stacked, Moments(*map(np.concatenate, zip(*(fact for _, fact in numeric), strict=True))))
+        stacked = line("stack", 1, *(line("days", c.register) if c.kind == "date" else c.register
+                                     for c, _ in numeric))
+        parts += numbers(line, stacked,
+                         Moments(*map(np.concatenate, zip(*(fact for _, fact in numeric), strict=True))))
     for column, fact in zip(columns, facts, strict=True):
         if column.kind == "array":
             flat = column.spelling.isdecimal()
-            parts += numbers(line, column.register if flat else line("reshape", column.register, (-1, len(fact.mean))), fact)
+            parts += numbers(line, column.register if flat
+                             else line("reshape", column.register, (-1, len(fact.mean))), fact)
         elif column.kind == "category":
             most = sorted(word for word, _ in fact.most_common(COMMON))
             place = line("codes", column.register, tuple(most))
@@ -203,7 +218,8 @@ def writer(taken: Collection[str]) -> tuple[list, Callable[..., str]]:
 
 
 def numbers(line: Any, stacked: str, fact: Moments) -> list[str]:
-    """Numbers (rows, columns) on their scale, 0 where one is missing or infinite; where there are such, a column that tells."""
+    """Numbers (rows, columns) on their scale, 0 where one is missing or infinite;
+    where there are such, a column that tells."""
     there = line("isfinite", stacked)
     scaled = line("divide", line("subtract", stacked, fact.mean), fact.deviation())
     parts = [line("where", there, scaled, 0.0)]
@@ -218,7 +234,8 @@ def one_hot_column(line: Any, places: str, values: np.ndarray) -> str:
 
 
 def text(line: Any, register: str, fact: Words, alone: bool) -> str:
-    """The characters of short words, one-hot, each with its place; of longer texts how often the commonest words occur."""
+    """The characters of short words, one-hot, each with its place;
+    of longer texts how often the commonest words occur."""
     most = sorted(word for word, _ in fact.counts.most_common(COMMON))
     if fact.several:
         return line("log1p", line("words", register, tuple(most)))

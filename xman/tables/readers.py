@@ -1,4 +1,5 @@
-"""Read the files that data sets come in beside tables: MNIST IDX, LIBSVM and titles; refuse what is not right, saying where."""
+"""Read the files that data sets come in beside tables: MNIST IDX, LIBSVM and titles;
+refuse what is not right, saying where."""
 from __future__ import annotations
 
 import gzip
@@ -22,14 +23,16 @@ DEFLATE = 1032  # no gzip file grows by more than this factor
 
 
 class DataError(XManError):
-    """A data file that cannot be read; the message is one sentence with the file and the line (or the byte)."""
+    """A data file that cannot be read; the message is one sentence with
+    the file and the line (or the byte)."""
 
 
 def read_idx(path: str | Path) -> np.ndarray:
     """The array of an IDX file (MNIST's format) of unsigned bytes: its own shape, uint8.
 
     path: plain or gzip. The header: 0, 0, 8, the number of axes, then each length in 4 bytes, big end first.
-    DataError where the magic is another, or (before memory is taken) the file is not as long as its header says.
+    DataError where the magic is another, or (before memory is taken) the
+    file is not as long as its header says.
     """
     try:
         size = Path(path).stat().st_size
@@ -43,7 +46,8 @@ def read_idx(path: str | Path) -> np.ndarray:
                 raise DataError(f"{path}, byte 0: found {found}, wanted the magic 00 00 08 and 1 to 4 axes.")
             lengths = file.read(4 * axes)
             if len(lengths) < 4 * axes:
-                raise DataError(f"{path}, byte {4 + len(lengths)}: the header ends, wanted {axes} lengths of 4 bytes.")
+                raise DataError(f"{path}, byte {4 + len(lengths)}: the header ends, wanted {axes} lengths of "
+                                "4 bytes.")
             shape = [int.from_bytes(lengths[i : i + 4], "big") for i in range(0, 4 * axes, 4)]
             wanted = math.prod(shape)
             most = size * DEFLATE if zipped else size - file.tell()
@@ -54,17 +58,20 @@ def read_idx(path: str | Path) -> np.ndarray:
         at_most = f"{'at most ' * zipped}{most}"
         found = at_most if body is None else "more" if len(body) > wanted else len(body)
         sizes = " x ".join(map(str, shape))
-        raise DataError(f"{path}, byte {4 + 4 * axes}: found {found} bytes, wanted {sizes} = {wanted}, at least 1.")
+        raise DataError(f"{path}, byte {4 + 4 * axes}: found {found} bytes, wanted {sizes} = {wanted}, at "
+                        "least 1.")
     return np.frombuffer(body, np.uint8).reshape(shape)
 
 
-def read_libsvm(path: str | Path, features: int | None = None, first: int | None = None) -> tuple[csr_matrix, list[str], int]:
-    """The matrix of a LIBSVM file, CSR (rows, features) float32, the labels, a string a row ("+1" reads "1"), and first.
+def read_libsvm(path: str | Path, features: int | None = None,
+                first: int | None = None) -> tuple[csr_matrix, list[str], int]:
+    """The matrix of a LIBSVM file, CSR (rows, features) float32, the labels,
+    a string a row ("+1" reads "1"), and first.
 
-    path: a line is `label index:value index:value ...`, indices rising from `first`, which is 0 or 1 (None: 0 where there
-    is an index 0, else 1); lines with # at the top are comments, and so is what follows a # in a line. features: the number
-    of columns; None takes the largest index. DataError where a label or a pair is misplaced, an index is wrong, a value is
-    no number.
+    path: a line is `label index:value index:value ...`, indices rising from `first`, which is 0 or 1 (None: 0
+    where there is an index 0, else 1); lines with # at the top are comments, and so is what follows a # in a
+    line. features: the number of columns; None takes the largest index. DataError where a label or a pair is
+    misplaced, an index is wrong, a value is no number.
     """
     from scipy.sparse import csr_matrix  # a quarter of a second to import
     lines = read_lines(path)
@@ -77,18 +84,21 @@ def read_libsvm(path: str | Path, features: int | None = None, first: int | None
         place = f"{path}, line {number}"
         words = line.partition("#")[0].split()
         if not words or float_of(words[0]) is None:
-            raise DataError(f"{place}: found {words[0] if words else ''!r}, wanted a number, the label, first.")
+            raise DataError(f"{place}: found {words[0] if words else ''!r}, wanted a number, the label, "
+                            "first.")
         labels.append(_label(words[0], place))
         last = least - 1
         for word in words[1:]:
             if not (pair := re.fullmatch("([0-9]+):(.+)", word)):
-                raise DataError(f"{place}: found {word!r} after the label, wanted index:value with an index from {least} on.")
+                raise DataError(f"{place}: found {word!r} after the label, wanted index:value with an index "
+                                f"from {least} on.")
             index = int(pair[1]) if len(pair[1]) < 20 else 2**63  # int() refuses thousands of digits
             value = float_of(pair[2])
             if index > largest:
                 raise DataError(f"{place}: found index {pair[1][:20]}, wanted at most {largest}.")
             if index <= last:
-                raise DataError(f"{place}: found index {index}, wanted one above {last}, rising from {least} on.")
+                raise DataError(f"{place}: found index {index}, wanted one above {last}, rising from {least} "
+                                "on.")
             if value is None or not abs(value) <= LARGEST:
                 raise DataError(f"{place}: found {word!r}, wanted a finite number as the value.")
             indices.append(index)
@@ -97,33 +107,37 @@ def read_libsvm(path: str | Path, features: int | None = None, first: int | None
         starts.append(len(indices))
     first = int(min(indices, default=1) > 0) if first is None else first
     shape = len(labels), max(indices, default=first - 1) + 1 - first if features is None else features
-    return csr_matrix((np.array(values, np.float32), np.array(indices, np.int32) - np.int32(first), starts), shape), labels, first
+    return csr_matrix((np.array(values, np.float32), np.array(indices, np.int32) - np.int32(first), starts),
+                      shape), labels, first
 
 
 def read_titles(path: str | Path) -> tuple[list[str], list[str]]:
     """The titles of a text file, percent-decoded, and their labels.
 
-    path: UTF-8, a line is `title<TAB>label`; the title may be percent-encoded (`Caf%C3%A9`), its underscores stay.
-    DataError where a line has no TAB or more than one, a part is empty, or an escape is bad.
+    path: UTF-8, a line is `title<TAB>label`; the title may be percent-encoded (`Caf%C3%A9`), its underscores
+    stay. DataError where a line has no TAB or more than one, a part is empty, or an escape is bad.
     """
     titles, labels = [], []
     for number, line in enumerate(read_lines(path), 1):
         title, tab, label = line.partition("\t")
         if not (title and tab and label) or "\t" in label:
-            raise DataError(f"{path}, line {number}: found {_short(line)}, wanted a title, one TAB and a label.")
+            raise DataError(f"{path}, line {number}: found {_short(line)}, wanted a title, one TAB and a "
+                            "label.")
         if bad := re.search("%(?![0-9A-Fa-f]{2})", title):
             found = _short(title[bad.start():bad.start() + 3])
             raise DataError(f"{path}, line {number}: found {found}, wanted two hexadecimal digits after %.")
         try:
             titles.append(unquote(title, errors="strict"))
         except UnicodeDecodeError:
-            raise DataError(f"{path}, line {number}: found {_short(title)}, wanted escapes that are UTF-8.") from None
+            raise DataError(f"{path}, line {number}: found {_short(title)}, wanted escapes that are "
+                            "UTF-8.") from None
         labels.append(label)
     return titles, labels
 
 
 def encode(titles: list[str], max_len: int, alphabet: str) -> np.ndarray:
-    """One-hot titles, (rows, max_len, characters) float32: X[i, t, k] is 1 where titles[i][t] == alphabet[k], else 0.
+    """One-hot titles, (rows, max_len, characters) float32: X[i, t,
+    k] is 1 where titles[i][t] == alphabet[k], else 0.
 
     titles: strings; what is beyond max_len is cut off. max_len: positions, at least 1, else ValueError; those
     past a title's end are all zeros, and so are characters not in alphabet: the characters in the order of
@@ -140,7 +154,8 @@ def encode(titles: list[str], max_len: int, alphabet: str) -> np.ndarray:
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a UTF-8 file without their ends and without the blank ones at its end; DataError if none is left."""
+    """The lines of a UTF-8 file without their ends and without the blank ones at its end;
+    DataError if none is left."""
     try:
         text = Path(path).read_bytes().decode("utf-8-sig").rstrip("\r\n")
     except OSError as error:

@@ -1,4 +1,5 @@
-"""Files and frames to tables of pyarrow: CSV as people write it, Parquet, Feather, folders of them, pandas and polars."""
+"""Files and frames to tables of pyarrow: CSV as people write it, Parquet, Feather, folders of them,
+pandas and polars."""
 from __future__ import annotations
 
 import csv
@@ -36,11 +37,13 @@ class Form(NamedTuple):
 def read(source: Any, header: bool | None = None, known: Known = ()) -> pyarrow.Table:
     """The table that source holds.
 
-    source: the path of a CSV or TSV file (also .gz; the delimiter, the encoding and the header are recognised), of a Parquet
-    or Feather file, or of a folder of such files; or a frame of pandas or polars, a table of pyarrow, a dict of columns.
-    header: whether the first line of a CSV file names the columns (None: by its looks). known: the names of
-    the columns that are wanted, and of all columns of the file they once stood in: a line with all of the first is a header, and
-    without one the columns go by the names of which there are as many. TableError: file, line, and what to do.
+    source: the path of a CSV or TSV file (also .gz; the delimiter, the encoding and the header are
+    recognised), of a Parquet or Feather file, or of a folder of such files; or a frame of pandas or polars, a
+    table of pyarrow, a dict of columns. header: whether the first line of a CSV file names
+    the columns (None: by its looks). known: the names of
+    the columns that are wanted, and of all columns of the file they once stood in: a line with all of the
+    first is a header, and without one the columns go by the names of which there are as many.
+    TableError: file, line, and what to do.
     """
     pa = arrow()
     if not isinstance(source, (str, Path)):
@@ -53,9 +56,11 @@ def files_of(path: Path) -> list[Path]:
     """The file, or those of the folder that hold a table, by name."""
     if not path.is_dir():
         return [path]
-    files = [file for file in sorted(path.iterdir()) if file_kind(file) and not file.name.startswith((".", "_"))]
+    files = [file for file in sorted(path.iterdir()) if file_kind(file)
+             and not file.name.startswith((".", "_"))]
     if not files:
-        raise TableError(f"{path}: the folder holds no table; wanted files such as part-1.csv or part-1.parquet")
+        raise TableError(f"{path}: the folder holds no table; wanted files such as part-1.csv or "
+                         "part-1.parquet")
     return files
 
 
@@ -70,7 +75,8 @@ def batches(path: str | Path, header: bool | None = None, known: Known = (), row
             types: dict[str, Any] | None = None) -> Iterator[pyarrow.Table]:
     """The table of one file in pieces of about `rows` rows, one after another (None: all at once).
 
-    types: those of columns of CSV that are known; without them they are found. Raises TableError as `read` does.
+    types: those of columns of CSV that are known; without them they are found.
+    Raises TableError as `read` does.
     """
     pa, path = arrow(), Path(path)
     try:
@@ -83,9 +89,11 @@ def batches(path: str | Path, header: bool | None = None, known: Known = (), row
         else:
             pieces = of_csv(path, header, known, rows, types)
         for piece in pieces:
-            yield unnamed_apart(pa.Table.from_batches([piece]) if isinstance(piece, pa.RecordBatch) else piece)
+            yield unnamed_apart(pa.Table.from_batches([piece]) if isinstance(piece, pa.RecordBatch)
+                                else piece)
     except (OSError, EOFError, pa.ArrowException) as error:
-        raise TableError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or first_line(error)}") from None
+        raise TableError(f"{path}: cannot be read: "
+                         f"{getattr(error, 'strerror', None) or first_line(error)}") from None
 
 
 def feather(path: Path, rows: int | None) -> Iterator[Any]:
@@ -99,16 +107,19 @@ def feather(path: Path, rows: int | None) -> Iterator[Any]:
             yield reader.get_batch(k)
 
 
-# ---- CSV ------------------------------------------------------------------------------------------------------------
+# ---- CSV ---------------------------------------------------------------------------------------------------
 
-def of_csv(path: Path, header: bool | None, known: Known, rows: int | None, types: dict[str, Any] | None) -> Iterator[Any]:
-    """The pieces of a CSV file. What its head did not show, a quoted newline or another encoding, is seen by reading again."""
+def of_csv(path: Path, header: bool | None, known: Known, rows: int | None,
+           types: dict[str, Any] | None) -> Iterator[Any]:
+    """The pieces of a CSV file. What its head did not show, a quoted newline or another encoding,
+    is seen by reading again."""
     csv, size = extra("pyarrow.csv", "tables", "a table"), path.stat().st_size
     with unzipped(path) as file:
         form = formed(path, file.read(HEAD), header, known)
     block = 2 ** 22
     while True:
-        options = csv.ReadOptions(column_names=form.names, skip_rows=form.header, encoding=form.encoding, block_size=block)
+        options = csv.ReadOptions(column_names=form.names, skip_rows=form.header, encoding=form.encoding,
+                                  block_size=block)
         how = (options, csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=form.quoted),
                csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=types or {}))
         begun = False
@@ -136,14 +147,17 @@ def of_text(text: str, form: Form, types: dict[str, Any]) -> pyarrow.Table:
     """The table of a few lines without a header, in the form of what came before them."""
     csv = extra("pyarrow.csv", "tables", "a table")
     try:
-        return csv.read_csv(io.BytesIO(text.encode()), csv.ReadOptions(column_names=form.names), csv.ParseOptions(
-            delimiter=form.delimiter), csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=types))
+        return csv.read_csv(io.BytesIO(text.encode()), csv.ReadOptions(column_names=form.names),
+                            csv.ParseOptions(
+            delimiter=form.delimiter), csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True,
+                                                          column_types=types))
     except arrow().ArrowInvalid as error:
         raise TableError(f"standard input: {first_line(error)}") from None
 
 
 def misread(path: Path, form: Form, how: tuple, words: str) -> TableError:
-    """The sentence for a file that cannot be read, with the number of the row, which one thread alone knows."""
+    """The sentence for a file that cannot be read, with the number of the row,
+    which one thread alone knows."""
     csv = extra("pyarrow.csv", "tables", "a table")
     how[0].use_threads = False
     try:
@@ -154,12 +168,15 @@ def misread(path: Path, form: Form, how: tuple, words: str) -> TableError:
     if match := re.search(r"(?:Row #([0-9]+): )?Expected ([0-9]+) columns, got ([0-9]+): (.*)", words):
         row, wanted, found, text = match.groups()
         where = f", row {int(row)}" if row else ""
-        return TableError(f"{path}{where}: found {found} cells, wanted {wanted} as in the first line: {text[:60]!r}; put a cell "
-                          f"that holds {form.delimiter!r} in quotes, or mend the row")
-    if match := re.search(r"column #([0-9]+): (?:Row #([0-9]+): )?CSV conversion error to (\w+): invalid value '(.*)'", words):
+        return TableError(f"{path}{where}: found {found} cells, wanted {wanted} as in the first line: "
+                          f"{text[:60]!r}; put a cell that holds {form.delimiter!r} in quotes, or mend the "
+                          "row")
+    if match := re.search(r"column #([0-9]+): (?:Row #([0-9]+): )?CSV conversion error to (\w+): invalid "
+                          r"value '(.*)'", words):
         column, row, _, text = match.groups()
         where = f", row {int(row)}" if row else ""
-        return TableError(f"{path}{where}, column {form.names[int(column)]!r}: found {text[:60]!r}, wanted a number")
+        return TableError(f"{path}{where}, column {form.names[int(column)]!r}: found {text[:60]!r}, wanted a "
+                          "number")
     return TableError(f"{path}: {words}")
 
 
@@ -176,13 +193,14 @@ def formed(path: str | Path, head: bytes, header: bool | None = None, known: Kno
     if encoding == "utf8":
         if (nul := head.find(b"\0")) >= 0:
             line = head[:nul].count(b"\n") + 1
-            raise TableError(f"{path}, line {line}: found a NUL byte, so this is no text; wanted CSV, or a file whose name ends "
-                             "with .parquet or .feather")
+            raise TableError(f"{path}, line {line}: found a NUL byte, so this is no text; wanted CSV, or a "
+                             "file whose name ends with .parquet or .feather")
         try:
             head.decode("utf8")
         except UnicodeDecodeError as error:
             encoding = "utf8" if error.start > len(head) - 4 else "cp1252"
-    text = head.decode("utf-8-sig" if encoding == "utf8" else encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
+    text = head.decode("utf-8-sig" if encoding == "utf8" else encoding,
+                       "replace").replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise TableError(f"{path}: the file is empty; wanted a header and rows")
     whole = len(head) < HEAD
@@ -196,10 +214,12 @@ def formed(path: str | Path, head: bytes, header: bool | None = None, known: Kno
         first = next((list(names) for names in known if len(names) == len(first)), numbered)
     if twice := [name for name, n in Counter(first).items() if name and n > 1]:
         raise TableError(f"{path}: two columns are called {twice[0]!r}; rename one of them")
-    first[1:] = [name or f"column{k}" for k, name in enumerate(first[1:], 2)]  # the index that pandas writes has no name
+    # the index that pandas writes has no name
+    first[1:] = [name or f"column{k}" for k, name in enumerate(first[1:], 2)]
     # pyarrow reads on below the header's own lines, of which a quoted name can take several
     above = text[:len(text) - len(text.lstrip("\n"))].count("\n")
-    return Form(delimiter, encoding, first, above + 1 + sum(name.count("\n") for name in rows[0]) if header else 0, '"' in text)
+    return Form(delimiter, encoding, first, above + 1 + sum(name.count("\n") for name in rows[0]) if header
+                else 0, '"' in text)
 
 
 def records(text: str, delimiter: str, whole: bool, most: int = 100) -> list[list[str]]:
@@ -223,13 +243,16 @@ def agreeing(rows: list[list[str]]) -> tuple[float, bool]:
 
 
 def is_header(first: list[str], rows: list[list[str]]) -> bool:
-    """Whether the first record names the columns: 0, 1, 2, … as pandas does, or words above numbers or other words."""
+    """Whether the first record names the columns: 0, 1, 2, … as pandas does,
+    or words above numbers or other words."""
     digits = [int(cell) for cell in first if cell.isdecimal() and len(cell) < 9]
     if digits == [*range(len(digits))] and len(digits) > 2 - (first[0] == ""):
         return True
-    columns = [[row[k].strip() for row in rows if k < len(row) and row[k].strip() not in NULLS] for k in range(len(first))]
+    columns = [[row[k].strip() for row in rows if k < len(row) and row[k].strip() not in NULLS]
+               for k in range(len(first))]
     words = [cell not in NULLS and not writes_number(cell) for cell in first]
-    if any(word and column and all(map(writes_number, column)) for word, column in zip(words, columns, strict=True)):
+    if any(word and column and all(map(writes_number, column))
+           for word, column in zip(words, columns, strict=True)):
         return True
     return all(word or not cell for word, cell in zip(words, first, strict=True)) and any(words) and not any(
         cell in column for cell, column in zip(first, columns, strict=True))
@@ -237,4 +260,5 @@ def is_header(first: list[str], rows: list[list[str]]) -> bool:
 
 def writes_number(text: str) -> bool:
     """Whether the text writes a number, as people do."""
-    return re.fullmatch(r"\s*[-+]?(\d[\d.,]*|[.,]\d+|inf|nan)([eE][-+]?\d+)?%?\s*", text, re.IGNORECASE) is not None
+    return (re.fullmatch(r"\s*[-+]?(\d[\d.,]*|[.,]\d+|inf|nan)([eE][-+]?\d+)?%?\s*", text, re.IGNORECASE)
+            is not None)

@@ -1,4 +1,5 @@
-"""What is to be known of a column before lines are written for it: found in one pass over pieces of it, which are merged."""
+"""What is to be known of a column before lines are written for it: found in one pass over pieces of it,
+which are merged."""
 from __future__ import annotations
 
 from collections import Counter
@@ -12,7 +13,8 @@ from .kinds import SAMPLE
 
 
 class Moments(NamedTuple):
-    """Of each column of numbers: how many are finite, their mean, Σ (x − mean)², and how many are not finite."""
+    """Of each column of numbers: how many are finite, their mean, Σ (x − mean)²,
+    and how many are not finite."""
     count: np.ndarray
     mean: np.ndarray
     squares: np.ndarray
@@ -22,7 +24,8 @@ class Moments(NamedTuple):
         """Those of both pieces together (Chan, Golub and LeVeque 1979, eqs. 2.1)."""
         n = self.count + other.count
         apart, part = other.mean - self.mean, other.count / np.maximum(n, 1)
-        return Moments(n, self.mean + apart * part, self.squares + other.squares + apart ** 2 * part * self.count,
+        return Moments(n, self.mean + apart * part, self.squares + other.squares + apart ** 2 * part
+                       * self.count,
                        self.missing + other.missing)
 
     def deviation(self) -> np.ndarray:
@@ -40,7 +43,8 @@ def moments(X: np.ndarray) -> Moments:
 
 
 class Words(NamedTuple):
-    """Of a column of text: how many of its cells have each word, or how often each character occurs; and the longest cell."""
+    """Of a column of text: how many of its cells have each word, or how often each character occurs;
+    and the longest cell."""
     counts: Counter
     longest: int
     several: bool  # words in most cells
@@ -50,9 +54,12 @@ class Words(NamedTuple):
 
 
 def words_of(array: np.ndarray, characters: int, several: bool | None = None) -> Words:
-    """Those of strings, of which so many characters are read. several: whether cells hold several words, if it is known."""
+    """Those of strings, of which so many characters are read.
+    several: whether cells hold several words, if it is known."""
     cells = array.tolist()
-    several = sum(" " in cell for cell in cells[:SAMPLE]) > len(cells[:SAMPLE]) / 2 if several is None else several
+    several = (sum(" " in cell for cell in cells[:SAMPLE]) > len(cells[:SAMPLE]) / 2 if several is None
+               else several)
     n = min(characters, max(map(len, cells), default=0))
-    counted = (word for cell in cells for word in {*split_words(cell)}) if several else "".join(cell[:n] for cell in cells)
+    counted = ((word for cell in cells for word in {*split_words(cell)}) if several
+               else "".join(cell[:n] for cell in cells))
     return Words(Counter(counted), n, several)

@@ -1,1 +1,2 @@
-"""Values that stand for arrays in plain NumPy code: their manners, the functions that know them, and what is refused."""
+"""Values that stand for arrays in plain NumPy code: their manners, the functions that know them,
+and what is refused."""

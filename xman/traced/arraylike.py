@@ -1,4 +1,5 @@
-"""What behaves like the array `self.value` in plain NumPy code: the manners that Tracer and Dual have in common."""
+"""What behaves like the array `self.value` in plain NumPy code: the
+manners that Tracer and Dual have in common."""
 from __future__ import annotations
 
 import operator
@@ -17,8 +18,10 @@ from .refusals import INDEX, refuse, refuse_conversion
 class ArrayLike(Expression):
     """An Expression that knows its value: an array, a NumPy number, or an ArrayLike again, of a lower level.
 
-    isinstance and np.isscalar see an array or a number of NumPy; `type(x) is` sees Tracer or Dual, and hasattr
-    sees __len__ and __iter__ in numbers too. A number's `x += y` binds the name x anew; an array's would write into it.
+    isinstance and np.isscalar see an array or a number of NumPy;
+    `type(x) is` sees Tracer or Dual, and hasattr
+    sees __len__ and __iter__ in numbers too. A number's `x += y` binds the name x anew;
+    an array's would write into it.
     """
 
     __slots__ = ()
@@ -33,7 +36,7 @@ class ArrayLike(Expression):
     nbytes = property(lambda self: self.size * self.itemsize)
     real = property(lambda self: self)
 
-    # ---- a path is taken by the value -----------------------------------------------------------------------------
+    # ---- a path is taken by the value ----------------------------------------------------------------------
 
     def seen(self) -> Any:
         """Its value, for Python to go by."""
@@ -65,7 +68,7 @@ class ArrayLike(Expression):
 
     def __contains__(self, item): return bool((self == item).any())
 
-    # ---- as text, and copied --------------------------------------------------------------------------------------
+    # ---- as text, and copied -------------------------------------------------------------------------------
 
     def __repr__(self): return f"{type(self).__name__}({self.seen()!r})"
     def __format__(self, spec): return format(self.seen(), spec)
@@ -74,7 +77,7 @@ class ArrayLike(Expression):
 
     __str__ = __repr__  # no number that float() would read
 
-    # ---- never a silent constant ----------------------------------------------------------------------------------
+    # ---- never a silent constant ---------------------------------------------------------------------------
 
     def __hash__(self):
         if self.shape:
@@ -88,7 +91,8 @@ class ArrayLike(Expression):
     def __complex__(self): refuse_conversion("complex()")
 
     def __array__(self, dtype=None, copy=None):
-        return np.array(plain(self), dtype) if self.is_flat() else refuse_conversion("a conversion to an array")
+        return (np.array(plain(self), dtype) if self.is_flat()
+                else refuse_conversion("a conversion to an array"))
 
     def is_flat(self) -> bool:
         """Whether it may become a constant: whole numbers and booleans have no derivative to be lost."""
@@ -99,7 +103,8 @@ class ArrayLike(Expression):
 
     def __setitem__(self, key, new):
         refuse("an in-place write into a traced array would be lost to the derivative",
-               "build a new array: np.where(condition, new, old), np.concatenate, or a list of rows and np.stack")
+               "build a new array: np.where(condition, new, old), np.concatenate, or a list of rows and "
+               "np.stack")
 
     def item(self, *place):
         return plain(self).item(*place) if self.is_flat() else refuse(
@@ -114,10 +119,11 @@ class ArrayLike(Expression):
     def __getattr__(self, name):
         if hasattr(np.ndarray, name) and not name.startswith("__"):
             refuse(f"the array's .{name} has no operator and so no derivative here",
-                   f"write np.{name}(x)" if getattr(np, name, None) in NAMES else "use a function of NumPy in its place")
+                   f"write np.{name}(x)" if getattr(np, name, None) in NAMES
+                   else "use a function of NumPy in its place")
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
-    # ---- operators beyond those of Expression ---------------------------------------------------------------------
+    # ---- operators beyond those of Expression --------------------------------------------------------------
 
     def __divmod__(self, other): return self // other, self % other
     def __rdivmod__(self, other): return other // self, other % self
@@ -127,7 +133,7 @@ class ArrayLike(Expression):
     def __getitem__(self, key):
         return f.getitem(self, *map(plain_key, key if isinstance(key, tuple) else (key,)))
 
-    # ---- methods --------------------------------------------------------------------------------------------------
+    # ---- methods -------------------------------------------------------------------------------------------
 
     def reshape(self, *to, **options): return np.reshape(self, to[0] if len(to) == 1 else to, **options)
     def transpose(self, *axes): return np.transpose(self, axes[0] if len(axes) == 1 else axes or None)
@@ -141,7 +147,8 @@ class ArrayLike(Expression):
     conj = conjugate
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        return universal(ufunc, method, [np.asarray(x) if issubclass(type(x), (list, tuple)) else x for x in inputs], options)
+        return universal(ufunc, method, [np.asarray(x) if issubclass(type(x), (list, tuple)) else x
+                                         for x in inputs], options)
 
     def __array_function__(self, function, types, args, options):
         return call_numpy(function, args, options)
@@ -162,22 +169,24 @@ def method(function: Callable) -> Callable:
     return lambda self, *args, **options: function(self, *args, **options)
 
 
-for _name, _sign in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+for _name, _sign in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%",
+                     "pow": "**",
                      "matmul": "@"}.items():
     setattr(ArrayLike, f"__i{_name}__", rebound(_name, _sign))
 for _name, _function in {"floordiv": np.floor_divide, "mod": np.remainder, "and": np.bitwise_and,
                          "or": np.bitwise_or, "xor": np.bitwise_xor}.items():
     setattr(ArrayLike, f"__{_name}__", method(_function))
     setattr(ArrayLike, f"__r{_name}__", lambda self, other, function=_function: function(other, self))
-for _name in ("all any argmax argmin argsort cumprod cumsum diagonal dot max mean min nonzero prod ravel repeat "
-              "round squeeze std sum swapaxes take trace var").split():
+for _name in ("all any argmax argmin argsort cumprod cumsum diagonal dot max mean min nonzero prod ravel "
+              "repeat round squeeze std sum swapaxes take trace var").split():
     setattr(ArrayLike, _name, method(getattr(np, _name)))
 
 
 def plain_key(key: Any) -> Any:
     """An index as an operator takes it: the ends of a slice are numbers, a list is an array."""
     if isinstance(key, slice):
-        return slice(*(None if end is None else operator.index(end) for end in (key.start, key.stop, key.step)))
+        return slice(*(None if end is None else operator.index(end)
+                       for end in (key.start, key.stop, key.step)))
     return np.asarray(key, None if key else int) if isinstance(key, list) else key
 
 
@@ -188,7 +197,8 @@ def is_traced(x: Any) -> bool:
 
 
 def real(op: str, value: Any) -> Any:
-    """What an operator gave as a value: an array or a NumPy number, or an Expression. Complex numbers are refused."""
+    """What an operator gave as a value: an array or a NumPy number, or an Expression.
+    Complex numbers are refused."""
     if isinstance(value, (Expression, Bundle)):
         return value
     if not isinstance(value, (np.ndarray, np.generic)):
@@ -215,7 +225,8 @@ def noted(x: Any) -> Any:
 def differentiable(x: Any, where: Callable[[], str]) -> Any:
     """x as a differentiable value: an array or a NumPy number of floats, or an ArrayLike of floats.
 
-    Python's int counts as float64. XManError for integers, booleans and everything else; `where` names it there.
+    Python's int counts as float64. XManError for integers, booleans and everything else;
+    `where` names it there.
     """
     if type(x) in (np.ndarray, np.memmap) and x.dtype.kind == "f":
         return np.asarray(x)[()]

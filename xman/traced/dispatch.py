@@ -1,4 +1,5 @@
-"""Where NumPy hands over a call of a function or a ufunc: which of ours does the same, with which arguments."""
+"""Where NumPy hands over a call of a function or a ufunc: which of ours does the same,
+with which arguments."""
 from __future__ import annotations
 
 import functools
@@ -14,8 +15,9 @@ from ops.expression import SAME
 
 from .refusals import IN_PLACE, refuse, refuse_function
 
-# NumPy's functions, as `xman.numpy` fills it: what each does to an ArrayLike. It takes by position what NumPy's requires,
-# and by name those of NumPy's options that it knows; the others are refused unless they are NumPy's defaults.
+# NumPy's functions, as `xman.numpy` fills it: what each does to an ArrayLike. It takes by position what
+# NumPy's requires, and by name those of NumPy's options that it knows;
+# the others are refused unless they are NumPy's defaults.
 NAMES: dict[Any, Callable] = {}
 
 # scipy.special's functions by their names, which does not import them
@@ -41,7 +43,8 @@ def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
         refuse(*IN_PLACE)
     if method in ("reduce", "accumulate") and ufunc in METHODS[method]:
         function, options = METHODS[method][ufunc], {"axis": 0} | options
-        return call_numpy(function, tuple(inputs), options) if function in NAMES else function(*inputs, **options)
+        return (call_numpy(function, tuple(inputs), options) if function in NAMES
+                else function(*inputs, **options))
     if method == "outer":
         a, b = inputs
         return universal(ufunc, "__call__", [np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b], options)
@@ -51,7 +54,8 @@ def universal(ufunc: np.ufunc, method: str, inputs: list, options: dict) -> Any:
     if options:
         refuse_function(ufunc, f"takes no {', '.join(options)} here")
     op, same = operator_of(ufunc)
-    if dtype is None and (same or all([type(x) is float or getattr(x, "dtype", int) == FLOAT for x in inputs])):
+    if (dtype is None
+        and (same or all([type(x) is float or getattr(x, "dtype", int) == FLOAT for x in inputs]))):
         return op(*inputs)
     n, outputs = len(inputs), (None,) * ufunc.nout
     forced = {} if dtype is None else {"signature": (*(None,) * n, *(np.dtype(dtype) for _ in outputs))}
@@ -131,10 +135,12 @@ def blank(x: Any) -> Any:
 
 
 def checked(function: Any, ours: Callable) -> Callable:
-    """Our function, after NumPy's own of ones, which raises what NumPy does and has the shape and the precision."""
+    """Our function, after NumPy's own of ones, which raises what NumPy does
+    and has the shape and the precision."""
     def both(*args, **options):
         with np.errstate(all="ignore"):
             like = function(*map(blank, args), **{name: blank(x) for name, x in options.items()})
         result = ours(*args, **options)
-        return cast_to(result if np.shape(result) == like.shape else f.broadcast(result, like.shape), like.dtype)
+        return cast_to(result if np.shape(result) == like.shape else f.broadcast(result, like.shape),
+                       like.dtype)
     return both

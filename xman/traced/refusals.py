@@ -1,4 +1,5 @@
-"""The sentence for what cannot be traced: the line of the user's code, what was found there, what to write instead."""
+"""The sentence for what cannot be traced: the line of the user's code, what was found there,
+what to write instead."""
 from __future__ import annotations
 
 import difflib
@@ -42,7 +43,8 @@ def user_frame() -> FrameType:
 
 
 class Refusals(threading.local):
-    """The last refusal in this thread: a function that swallows it would go on with a constant in the place of a value."""
+    """The last refusal in this thread: a function that swallows it would go on
+    with a constant in the place of a value."""
     last: XManError | None = None
 
 
@@ -58,7 +60,8 @@ def line_of(frame: FrameType) -> str:
 
 
 def refuse(found: str, instead: str, numpys: bool = False) -> NoReturn:
-    """Raise XManError: the user's line, what was found, what to write instead. numpys: of what NumPy refuses by itself."""
+    """Raise XManError: the user's line, what was found, what to write instead.
+    numpys: of what NumPy refuses by itself."""
     error = XManError(f"{line_of(user_frame())}: {found}; {instead}")
     if not numpys:
         REFUSALS.last = error
@@ -110,24 +113,28 @@ SCIPY: dict[str, Collection[str]] = {}
 
 
 def room_of_scipy(user: FrameType) -> str:
-    """The module of SciPy whose function, one that xman.scipy has too, the user has called; nothing where it is none."""
+    """The module of SciPy whose function, one that xman.scipy has too, the user has called;
+    nothing where it is none."""
     frame = sys._getframe(2)
     while frame is not user:
         room = frame.f_globals.get("__name__", "").removeprefix("scipy.").partition(".")[0]
-        if {frame.f_code.co_name, type(frame.f_locals.get("self")).__name__.removesuffix("_gen")} & {*SCIPY.get(room, ())}:
+        if ({frame.f_code.co_name, type(frame.f_locals.get("self")).__name__.removesuffix("_gen")}
+            & {*SCIPY.get(room, ())}):
             return room
         frame = frame.f_back
     return ""
 
 
 def refuse_conversion(method: str) -> NoReturn:
-    """Raise XManError where Python or NumPy asks a traced value for plain numbers, told by the text of the user's line."""
+    """Raise XManError where Python or NumPy asks a traced value for plain numbers,
+    told by the text of the user's line."""
     frame = user_frame()
     instruction = dis.opname[frame.f_code.co_code[frame.f_lasti]]
     if instruction in ("STORE_SUBSCR", "STORE_SLICE"):
         refuse(*IN_PLACE)
     if room := room_of_scipy(frame):
-        refuse(f"scipy.{room} turns a traced value into plain numbers", f"write from xman.scipy import {room}, which does not")
+        refuse(f"scipy.{room} turns a traced value into plain numbers",
+               f"write from xman.scipy import {room}, which does not")
     text = running(frame)
     for pattern, found, instead in CONVERSIONS:
         if match := re.search(pattern, text):
@@ -140,7 +147,8 @@ def refuse_conversion(method: str) -> NoReturn:
     if SPARSE.search(sys._getframe(2).f_code.co_filename):
         refuse("a sparse matrix takes plain arrays alone", "write f.dot(a, x) (from xman import f)")
     if ours := [name for name in re.findall(r"(\w+)\(", text) if hasattr(f, name)]:
-        refuse(f"this {ours[0]} takes plain numbers, and the derivative would be lost", f"write f.{ours[0]} (from xman import f)")
+        refuse(f"this {ours[0]} takes plain numbers, and the derivative would be lost",
+               f"write f.{ours[0]} (from xman import f)")
     refuse(f"{method} would turn a traced value into plain numbers, and its derivative would be lost",
            "write it with NumPy's functions, or define the function with ops.operator")
 
@@ -157,7 +165,8 @@ def refuse_function(function: object, why: str = "has no operator and so no deri
     if function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
         refuse(*IN_PLACE)
     module = (getattr(function, "__module__", "") or "").partition("._")[0]
-    place = "np." if getattr(np, name, None) is function else f"{module}.".replace("numpy", "np") if module else ""
+    place = ("np." if getattr(np, name, None) is function else f"{module}.".replace("numpy", "np") if module
+             else "")
     close = difflib.get_close_matches(name, [op for op in vars(f) if op[0] != "_"], 1, 0.75)
     refuse(f"{place}{name} {why}", instead or "write it with functions that have one, "
            f"{f'as f.{close[0]}, ' if close else ''}or define it with ops.operator")

@@ -22,8 +22,8 @@ FORMAT = 3  # of checkpoints
 class State:
     """Everything that a run has to remember between two steps: there it is whole.
 
-    arrays: the parameters and their moments by register; each step overwrites them. begun: a copy of them from the
-    beginning of the epoch, which holds when a minibatch of it is done.
+    arrays: the parameters and their moments by register; each step overwrites them. begun: a copy of them
+    from the beginning of the epoch, which holds when a minibatch of it is done.
     """
     arrays: dict[str, np.ndarray]
     begun: dict[str, np.ndarray]
@@ -40,20 +40,24 @@ class Checkpointed:
     """A run, as far as it is written and read: its attributes are those of `Run`."""
 
     def save(self, state: State) -> None:
-        """Write the state, and the model that the best parameters so far make, to the checkpoint, if there is one.
+        """Write the state, and the model that the best parameters so far make, to the checkpoint,
+        if there is one.
 
         Of several workers the first does, beside its next steps, for which the others would wait.
         """
         if self.checkpoint and not self.workers.rank:
             self.written()
             self.saved = time.monotonic()
-            arrays = {f"{'parameters' if n in self.kept else 'moments'}/{n}": a for n, a in state.arrays.items()}
+            arrays = {f"{'parameters' if n in self.kept else 'moments'}/{n}": a
+                      for n, a in state.arrays.items()}
             arrays |= {f"begun/{n}": a for n, a in state.begun.items() if state.batch}
-            facts = {key: value for key, value in vars(state).items() if key not in ("arrays", "begun", "best")}
+            facts = {key: value for key, value in vars(state).items()
+                     if key not in ("arrays", "begun", "best")}
             model, why = self.model
             values = model.values | (state.best or self.parameters(state.arrays))
             write = model._replace(values=values, settings=self.settings | self.content).save
-            facts = {"format": FORMAT, "state": facts, "factors": self.factors(state.t), "engine": self.begun_with, **why}
+            facts = {"format": FORMAT, "state": facts, "factors": self.factors(state.t),
+                     "engine": self.begun_with, **why}
             if self.workers.size == 1:
                 write(self.checkpoint, arrays, **facts)
             else:
@@ -72,7 +76,8 @@ class Checkpointed:
         try:
             return self.result({}, self.start(), "").model(), {}
         except Exception as error:  # of a feed that anybody wrote; the run goes on, and `load` tells it
-            return Model(WengertList(), {}, (), "", (), "", {}), {"no_model": str(error) or type(error).__name__}
+            return (Model(WengertList(), {}, (), "", (), "", {}),
+                    {"no_model": str(error) or type(error).__name__})
 
     @functools.cached_property
     def content(self) -> dict[str, int]:
@@ -85,16 +90,19 @@ class Checkpointed:
         return [self.factor(s) for s in sorted({1, t // 2, t}) if 0 < s <= t] if self.schedule else []
 
     def resumed(self, path: str | Path) -> State:
-        """The state that the checkpoint holds. XManError where it belongs to another model, other data or settings."""
+        """The state that the checkpoint holds. XManError where it belongs to another model,
+        other data or settings."""
         arrays, facts = checkpoints.restore(path)
         other = f"the checkpoint {path} is of another version of xman{{}}; move it away to begin anew"
         if facts.get("format") != FORMAT:
             raise XManError(other.format(""))
         for key, wanted in (self.settings | self.content).items():
             if (found := facts.get("settings", {}).get(key)) != wanted:
-                what = ({"content": "another model or another rule", "digest": "other data"}[key] if key in ("content", "digest")
+                what = ({"content": "another model or another rule", "digest": "other data"}[key]
+                        if key in ("content", "digest")
                         else f"a run with {key} {found}, not {wanted}")
-                raise XManError(f"the checkpoint {path} is of {what}; give this run another file, or move that one away")
+                raise XManError(f"the checkpoint {path} is of {what}; give this run another file, or move "
+                                "that one away")
         state = self.start()
         try:
             for name, a in state.arrays.items():
@@ -108,6 +116,6 @@ class Checkpointed:
         except (KeyError, TypeError, ValueError) as error:
             raise XManError(other.format(f": {error}")) from None
         if factors != self.factors(state.t):
-            raise XManError(f"the checkpoint {path} is of a run with another schedule; give this run another file, or move that "
-                            "one away")
+            raise XManError(f"the checkpoint {path} is of a run with another schedule; give this run another "
+                            "file, or move that one away")
         return replace(state, history=tuple(state.history))

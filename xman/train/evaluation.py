@@ -1,4 +1,5 @@
-"""Judging: the loss and the accuracy of a model on rows, its outputs, and what is wrong with data or values."""
+"""Judging: the loss and the accuracy of a model on rows, its outputs,
+and what is wrong with data or values."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,11 +21,13 @@ from ..wengert import WengertList
 class Result(NamedTuple):
     """What a training run came to.
 
-    parameters: by name, those of the epoch with the least validation loss (training loss where there is no validation).
-    history: a dict an epoch: epoch; loss, the mean over its rows as they were met; adjustment, the farthest that an entry of
-    a parameter moved in it; seconds; and validation_loss and validation_accuracy where given.
-    best: the number of that epoch. reason: why the run ended, in words. network: what was trained, on a table as it was
-    prepared or on rows of that shape, with classes where the targets were strings, and the settings of the run.
+    parameters: by name, those of the epoch with the least validation loss (training loss where there is no
+    validation). history: a dict an epoch: epoch; loss, the mean over its rows as they were met; adjustment,
+    the farthest that an entry of a parameter moved in it; seconds;
+    and validation_loss and validation_accuracy where given.
+    best: the number of that epoch. reason: why the run ended, in words. network: what was trained, on a table
+    as it was prepared or on rows of that shape, with classes where the targets were strings,
+    and the settings of the run.
     """
     parameters: dict[str, np.ndarray]
     history: list[dict[str, float]]
@@ -41,7 +44,8 @@ class Result(NamedTuple):
 
         XManError where the network has no `outputs`.
         """
-        told = {**self.settings, "best_epoch": self.best, "reason": self.reason, "history": self.history, **settings}
+        told = {**self.settings, "best_epoch": self.best, "reason": self.reason, "history": self.history,
+                **settings}
         return trained(self.network, self.parameters, self.prepared, told, self.shape, self.classes)
 
     def save(self, path: str | Path) -> None:
@@ -59,33 +63,41 @@ class Diverged(TrainingError):
     """The loss or a parameter became NaN."""
 
 
-def evaluate(model: XMan, parameters: dict[str, np.ndarray], data: tuple, batch_size: int = 1024) -> tuple[float, float | None]:
+def evaluate(model: XMan, parameters: dict[str, np.ndarray], data: tuple,
+             batch_size: int = 1024) -> tuple[float, float | None]:
     """(loss, accuracy) of the model with these parameters: the mean over the rows of data, in batches.
 
-    The accuracy is None where the model has no `outputs` or the targets are no classes; of a single output, classes are
-    0 and 1, told apart at ½. The list is computed in its stable form. Raises Diverged, with the first register that was,
-    where the loss is NaN.
+    The accuracy is None where the model has no `outputs` or the targets are no classes; of a single output,
+    classes are 0 and 1, told apart at ½. The list is computed in its stable form. Raises Diverged, with the
+    first register that was, where the loss is NaN.
     """
     return judge_of(model, data, batch_size)(parameters)
 
 
 def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndarray]) -> None:
-    """Raise XManError unless the parameters are all those of the list, and what else they name is of the model."""
+    """Raise XManError unless the parameters are all those of the list,
+    and what else they name is of the model."""
     if not isinstance(parameters, Mapping):
-        raise XManError(f"the parameters are a dict by name, such as fit(…).parameters, not a {type(parameters).__name__}")
-    if computed := [name for name in parameters if model.isOpOutput(name)]:  # which refuses a name that the model does not have
+        raise XManError(f"the parameters are a dict by name, such as fit(…).parameters, not a "
+                        f"{type(parameters).__name__}")
+    # which refuses a name that the model does not have
+    if computed := [name for name in parameters if model.isOpOutput(name)]:
         raise XManError(f"{computed[0]!r} is computed by the model and no parameter")
     if lacking := [name for name in steps.inputs if model.isParam(name) and name not in parameters]:
-        raise XManError(f"the parameters lack {', '.join(map(repr, lacking))}; give every one that the list depends on")
+        raise XManError(f"the parameters lack {', '.join(map(repr, lacking))}; give every one that the list "
+                        "depends on")
 
 
-def judge_of(model: XMan, data: tuple, batch_size: int = 1024) -> Callable[[dict[str, np.ndarray]], tuple[float, float | None]]:
-    """`evaluate` for one model and its data, as a function of the parameters: all that does not change is found once."""
+def judge_of(model: XMan, data: tuple,
+             batch_size: int = 1024) -> Callable[[dict[str, np.ndarray]], tuple[float, float | None]]:
+    """`evaluate` for one model and its data, as a function of the parameters:
+    all that does not change is found once."""
     a_number_of_rows(batch_size)
     X, y = (data.X, data.y) if isinstance(data, Stream) else rows_and_labels(data, "data")
     rows = data.rows if isinstance(data, Stream) else X.shape[0]
     steps, names = list_of(model, "loss", "outputs"), model.names()
-    loss_name, outputs_name = names[id(model.loss)], names[id(model.outputs)] if hasattr(model, "outputs") else None
+    loss_name, outputs_name = (names[id(model.loss)], names[id(model.outputs)] if hasattr(model, "outputs")
+                               else None)
     steps = simplify(steps, filter(None, (loss_name, outputs_name)), rewrites=EXACT + STABLE)
     inputs, classes = model.inputDict(), classes_of(y)
 
@@ -131,7 +143,8 @@ def predict(model: XMan, parameters: dict[str, np.ndarray], X: Any) -> np.ndarra
 
 
 def classes_of(y: np.ndarray) -> np.ndarray | None:
-    """The class of each row: labels as they are, one-hot rows by their greatest entry; None for other targets."""
+    """The class of each row: labels as they are, one-hot rows by their greatest entry;
+    None for other targets."""
     if y.dtype.kind in "biu" and y.ndim == 1:
         return y
     one_hot = y.ndim == 2 and y.shape[1] > 1 and bool(np.all((y == 0) | (y == 1)) and np.all(y.sum(1) == 1))
@@ -148,19 +161,24 @@ def list_of(model: XMan, *names: str) -> WengertList:
     if not isinstance(model, XMan):
         raise XManError(f"the model is an XMan, not a {type(model).__name__}")
     if not hasattr(model, names[0]):
-        raise XManError(f"the model has no register {names[0]!r}; training needs `loss`, a number, and prediction `outputs`")
-    return model.operationSequence(*(getattr(model, name) for name in reversed(names) if hasattr(model, name)))
+        raise XManError(f"the model has no register {names[0]!r}; training needs `loss`, a number, and "
+                        "prediction `outputs`")
+    return model.operationSequence(*(getattr(model, name) for name in reversed(names)
+                                     if hasattr(model, name)))
 
 
 def labels_of(data: tuple) -> tuple[str, ...]:
-    """The different labels, sorted, where the targets of data, a pair (X, y), are strings; nothing where they are numbers."""
+    """The different labels, sorted, where the targets of data, a pair (X, y), are strings;
+    nothing where they are numbers."""
     y = np.asarray(data[1]) if isinstance(data, tuple) and len(data) == 2 else np.empty(0)
-    strings = y.ndim == 1 and y.size and y.dtype.kind in "OUT" and all(isinstance(label, str) for label in y.tolist())
+    strings = (y.ndim == 1 and y.size and y.dtype.kind in "OUT"
+               and all(isinstance(label, str) for label in y.tolist()))
     return tuple(sorted({*y.tolist()})) if strings else ()
 
 
 def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tuple[Any, np.ndarray]:
-    """(X, y), of the same number of rows, at least one, and finite; labels become their places. XManError otherwise."""
+    """(X, y), of the same number of rows, at least one, and finite; labels become their places.
+    XManError otherwise."""
     if not isinstance(data, tuple) or len(data) != 2:
         raise XManError(f"{word} is a pair (X, y), not a {type(data).__name__}")
     X, y = data[0].tocsr() if hasattr(data[0], "tocsr") else np.asarray(data[0]), np.asarray(data[1])

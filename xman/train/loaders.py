@@ -12,7 +12,17 @@ import numpy as np
 from ..tables import Column, Prepared, TableError, inputs, prepared, read
 from ..tables.kinds import FEW
 from ..tables.preparing import lines_of_titles
-from ..tables.readers import LARGEST, DataError, encode, float_of, read_idx, read_libsvm, read_lines, read_titles, sort_labels
+from ..tables.readers import (
+    LARGEST,
+    DataError,
+    encode,
+    float_of,
+    read_idx,
+    read_libsvm,
+    read_lines,
+    read_titles,
+    sort_labels,
+)
 from ..wengert import WengertList
 
 if TYPE_CHECKING:
@@ -29,10 +39,11 @@ class Dataset(NamedTuple):
     """Rows to train on, to choose by and to judge by: three pairs (X, y) with one numbering of the classes.
 
     X: float32, (rows, features), of titles (rows, max_len, characters); of a LIBSVM file a CSR matrix.
-    y: int64, (rows,), y[i] the place of row i's label in classes; of numbers float32 (rows, 1), on one scale but for counts.
-    classes: the labels of train, in order, none of numbers.  alphabet: of titles the characters in the order of their columns.
-    prepared: what made these rows of what the source holds, for `fit`.  names: of all columns of a table.  cells: of its test
-    part, by register.  first: the index of the first column of a LIBSVM file.
+    y: int64, (rows,), y[i] the place of row i's label in classes; of numbers float32 (rows, 1), on one scale
+    but for counts. classes: the labels of train, in order, none of numbers. alphabet: of titles the characters
+    in the order of their columns. prepared: what made these rows of what the source holds, for `fit`. names: of
+    all columns of a table. cells: of its test part, by register. first: the index of the first column of a
+    LIBSVM file.
     """
 
     train: Part
@@ -46,25 +57,30 @@ class Dataset(NamedTuple):
     first: int = 1
 
 
-def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task: str | None = None, target: str | None = None,
+def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task: str | None = None,
+         target: str | None = None,
          ignore: Collection[str] = (), header: bool | None = None, day_first: bool = False,
          zero_based: bool | None = None) -> Dataset:
     """The data set that source names, as a Dataset.
 
     source: "digits" (8 x 8 images, pixels / 16), "names" (which language?), or a file:
         x.train, x.valid, x.test or the bare x    the three files are the parts;
-        train-images-idx3-ubyte, or .gz           MNIST, pixels / 255, its labels beside it; a t10k pair beside it is
+        train-images-idx3-ubyte, or .gz           MNIST, pixels / 255, its labels beside it;
+        a t10k pair beside it is
                                                   the test part, and a tenth of the train file the valid part;
-        any other                                 the one file is shuffled and cut 70/10/20, each class in train.
-        Tables are read as `xman.tables.read` does, CSV, Parquet and folders of them; .svm .svmlight .libsvm are LIBSVM, from 0
-        where an index is 0, else from 1 (each also before .train: x.csv.train); what any other file holds is told from its
-        first line, as a rule `title<TAB>label`: one-hot characters, their alphabet that of the train part.
-    max_len: characters kept of a title, at least 1; None is 20 for "names" and 10 for files, as in the course.
-    seed: of the shuffle.  task: "classify", "regress" or "count" (None: by the labels, of which few whole numbers are classes).
-    target, ignore, header, day_first: of a table, as for `tables.prepared` and `tables.read`.
+        any other                                 the one file is shuffled and cut 70/10/20, each class in
+        train. Tables are read as `xman.tables.read` does, CSV, Parquet and folders of them; .svm .svmlight
+        .libsvm are LIBSVM, from 0 where an index is 0, else from 1 (each also before .train: x.csv.train);
+        what any other file holds is told from its first line,
+        as a rule `title<TAB>label`: one-hot characters, their alphabet that of the train part.
+    max_len: characters kept of a title, at least 1; None is 20 for "names" and 10 for files,
+    as in the course.
+    seed: of the shuffle.  task: "classify", "regress" or "count" (None: by the labels, of which few whole
+    numbers are classes). target, ignore, header, day_first: of a table,
+    as for `tables.prepared` and `tables.read`.
     zero_based: whether the indices of LIBSVM begin at 0 or 1 (None: at 0 where one of them is 0).
-    Raises DataError or TableError, with file and line, where a file is missing or not right, a label not among train's or no
-    number.
+    Raises DataError or TableError, with file and line, where a file is missing or not right, a label not
+    among train's or no number.
     """
     path = installed(f"{source}.train") if source in INSTALLED else Path(source)
     stem = path.with_suffix("") if path.suffix in PARTS else path
@@ -77,7 +93,8 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     said = {"target": target, "ignore": ignore, "header": header is not None, "day-first": day_first}
     if words := [word for word, value in said.items() if value]:
         raise DataError(f"--{words[0]} is for tables, such as CSV and Parquet files; {source} is none.")
-    if kind == "idx" and (other := path.with_name(path.name.replace("train", "t10k"))) != path and other.exists():
+    if (kind == "idx" and (other := path.with_name(path.name.replace("train", "t10k"))) != path
+        and other.exists()):
         paths = [path, other]
     parts, first = file_rows(kind, paths, None if zero_based is None else 1 - zero_based)
     if numbers := to_fit(parts[0][1], task):
@@ -92,15 +109,18 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
         max_len = (20 if source == "names" else 10) if max_len is None else max_len
         X = [encode(x, max_len, alphabet) for x in X]
     classes = () if numbers else tuple(sort_labels(set(parts[0][1])))
-    y = [labels if numbers else targets(path, labels, classes) for path, (_, labels) in zip(paths, parts, strict=True)]
+    y = [labels if numbers else targets(path, labels, classes)
+         for path, (_, labels) in zip(paths, parts, strict=True)]
     scale = (float(y[0].mean()), float(y[0].std()) or 1.0) if numbers and task != "count" else (0.0, 1.0)
     y = [((some[:, None] - scale[0]) / scale[1]).astype(np.float32) for some in y] if numbers else y
     shape, sparse = X[0].shape[1:], kind == "libsvm"
     columns, steps, output = Column("X", "X", "array", "x".join(map(str, shape))), WengertList(), "X"
     if title:
-        columns, (steps, output) = Column("title", "title", "text"), lines_of_titles("title", shape[0], alphabet)
+        columns, (steps, output) = (Column("title", "title", "text"),
+                                    lines_of_titles("title", shape[0], alphabet))
     elif kind in PIXEL:
-        steps, output = WengertList([("z1", "divide", ("X", PIXEL[kind])), ("z2", "astype", ("z1", ("float32",)))]), "z2"
+        steps, output = WengertList([("z1", "divide", ("X", PIXEL[kind])),
+                                     ("z2", "astype", ("z1", ("float32",)))]), "z2"
     goal = Column("label", "y", "category" if classes else "number")
     how = Prepared((columns,), steps, output, goal, classes, scale, [], [], shape)
     return Dataset(*zip(X, y, strict=True), classes, alphabet, how, ("title", "label") if title else (),
@@ -108,7 +128,8 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
 
 
 def kind_of_file(stem: Path, path: Path) -> str:
-    """What a file holds, "table", "libsvm", "idx" or "titles": by its name, and where that says nothing by its first line."""
+    """What a file holds, "table", "libsvm", "idx" or "titles": by its name,
+    and where that says nothing by its first line."""
     name = stem.name.lower()
     if re.search("idx[0-9]-ubyte", name):
         return "idx"
@@ -139,9 +160,11 @@ def of_tables(paths: list[Path], seed: int, header: bool | None, **how: Any) -> 
     pairs = []
     for path, table in zip(paths, tables, strict=True):
         if data.target.name not in table.column_names:
-            raise TableError(f"{path} lacks the column {data.target.name!r}, which holds what is to be predicted")
+            raise TableError(f"{path} lacks the column {data.target.name!r}, which holds what is to be "
+                             "predicted")
         pairs.append((data.features(table, str(path)), data.targets(table, str(path))))
-    return Dataset(*pairs, data.classes, None, data, tuple(tables[0].column_names), inputs(data.columns, tables[2]))
+    return Dataset(*pairs, data.classes, None, data, tuple(tables[0].column_names),
+                   inputs(data.columns, tables[2]))
 
 
 def file_rows(kind: str, paths: list[Path], first: int | None) -> tuple[list[tuple[Any, np.ndarray]], int]:
@@ -149,7 +172,8 @@ def file_rows(kind: str, paths: list[Path], first: int | None) -> tuple[list[tup
     if kind == "libsvm":
         found = [read_libsvm(path, None, first) for path in paths]
         first = min(part[2] for part in found)  # one file alone may lack the index 0
-        found = [part if part[2] == first else read_libsvm(path, None, first) for path, part in zip(paths, found, strict=True)]
+        found = [part if part[2] == first else read_libsvm(path, None, first)
+                 for path, part in zip(paths, found, strict=True)]
         width = max(X.shape[1] for X, _, _ in found)
         for X, _, _ in found:
             X.resize(X.shape[0], width)
@@ -169,13 +193,15 @@ def titles(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def images(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The images of an IDX file, flat, (rows, pixels) float32 in [0, 1], and the labels of the file beside it."""
+    """The images of an IDX file, flat, (rows, pixels) float32 in [0, 1],
+    and the labels of the file beside it."""
     beside = path.with_name(path.name.replace("images", "labels").replace("idx3", "idx1"))
     if beside == path or "idx3" not in path.name:
         raise DataError(f"{path}: wanted the file of the images, ...-images-idx3-ubyte, found another name.")
     images, labels = read_idx(path), read_idx(beside)
     if labels.ndim != 1 or len(images) != len(labels):
-        raise DataError(f"{beside}, byte 4: found shape {labels.shape}, wanted {len(images)} labels as in {path.name}.")
+        raise DataError(f"{beside}, byte 4: found shape {labels.shape}, wanted {len(images)} labels as in "
+                        f"{path.name}.")
     return images.reshape(len(images), -1) / np.float32(PIXEL["idx"]), labels.astype(str).astype(object)
 
 
@@ -191,11 +217,14 @@ def installed(name: str) -> Path:
     return path if path.is_file() else Path(__file__).parents[2] / "data" / name
 
 
-def split_rows(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int], seed: int) -> list:
-    """Shuffled inputs and labels cut at the given tenths of the rows; the first piece has a row of every class."""
+def split_rows(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int],
+               seed: int) -> list:
+    """Shuffled inputs and labels cut at the given tenths of the rows;
+    the first piece has a row of every class."""
     rows = len(labels)
     order = np.random.default_rng(seed).permutation(rows)
-    first = np.unique(labels[order].astype(str) if labels.dtype == object else labels[:0], return_index=True)[1]
+    first = np.unique(labels[order].astype(str) if labels.dtype == object else labels[:0],
+                      return_index=True)[1]
     order = np.concatenate([order[first], np.delete(order, first)])
     at = [rows * tenth // 10 for tenth in tenths]
     if rows < 10 or len(first) > at[0]:

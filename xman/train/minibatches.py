@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
-BLOCK = 2 ** 20  # bytes of X gathered at once: few calls for small rows, and what was gathered is in the cache when it is read
+# bytes of X gathered at once: few calls for small rows, and what was gathered is in the cache when it is read
+BLOCK = 2 ** 20
 
 
 class Minibatches:
     """The data in minibatches of `size` rows, the last of an epoch with what is left.
 
-    X: an array, or a sparse matrix in CSR form; y: an array, a row of each for every example. Dense minibatches are views
-    of a buffer, which the next ones overwrite; a minibatch of all rows is the data as they are. An epoch's order is drawn
-    from the seed and its number alone. mine: from the rows of a minibatch to those of them that this worker takes.
+    X: an array, or a sparse matrix in CSR form; y: an array, a row of each for every example. Dense
+    minibatches are views of a buffer, which the next ones overwrite; a minibatch of all rows is the data as
+    they are. An epoch's order is drawn from the seed and its number alone.
+    mine: from the rows of a minibatch to those of them that this worker takes.
     """
 
     def __init__(self, X: Any, y: np.ndarray, size: int, seed: int, mine: Callable[[int], slice] = slice):
@@ -31,10 +33,12 @@ class Minibatches:
         size = self.size
         if self.count == 1:
             whole = self.X, self.y, np.arange(self.rows)
-            yield from [whole if self.mine is slice else tuple(a[self.mine(self.rows)] for a in whole)][first:]
+            yield from [whole if self.mine is slice else tuple(a[self.mine(self.rows)] for a in whole)][
+                first:]
             return
         order = np.random.default_rng([self.seed, number]).permutation(self.rows)
-        skip = first * size % self.block  # blocks begin where they always do, so that each row lies where it always does
+        # blocks begin where they always do, so that each row lies where it always does
+        skip = first * size % self.block
         for start in range(first * size - skip, self.rows, self.block):
             block = order[start:start + self.block]
             some = [part[self.mine(len(part))] for part in np.split(block, range(size, len(block), size))]
@@ -43,7 +47,8 @@ class Minibatches:
             for k, part in enumerate(some):
                 end += len(part)
                 if k * size >= skip:
-                    yield (X[end - len(part):end], y[end - len(part):end], part) if self.dense else (X, y, part)
+                    yield ((X[end - len(part):end], y[end - len(part):end], part) if self.dense
+                           else (X, y, part))
             skip = 0
 
     def gathered(self, some: np.ndarray) -> tuple[Any, np.ndarray]:
@@ -54,9 +59,11 @@ class Minibatches:
             n = min(self.block, self.rows)
             self.buffers = tuple(np.empty((n, *a.shape[1:]), a.dtype) for a in (self.X, self.y))
         # "raise" would gather into another buffer first; the numbers are a permutation's
-        return tuple(np.take(a, some, 0, out[:len(some)], "clip") for a, out in zip((self.X, self.y), self.buffers, strict=True))
+        return tuple(np.take(a, some, 0, out[:len(some)], "clip")
+                     for a, out in zip((self.X, self.y), self.buffers, strict=True))
 
 
 def in_rows(a: np.ndarray) -> np.ndarray:
-    """a with each row in one piece and in this machine's order of bytes: `take` would copy any other array at each call."""
+    """a with each row in one piece and in this machine's order of bytes: `take`
+    would copy any other array at each call."""
     return np.ascontiguousarray(a, None if a.dtype.isnative else a.dtype.newbyteorder("="))

@@ -1,13 +1,15 @@
-"""Optimizers: from a parameter, its gradient and its moments to their next values; and the list of a training step.
+"""Optimizers: from a parameter, its gradient and its moments to their next values;
+and the list of a training step.
 
 A rule is written in the language itself: given arrays it computes, given registers it writes more list.
 
     rule(w, d, *moments, t, lr, settings) -> (next w, *next moments)
 
-w: the parameter. d: the gradient of the loss with respect to it. The moments, which are called as the arguments after d
-are, are of the same shape and begin as zeros. t: the number of the step, 1, 2, …, and lr: the learning rate, numbers in
-the precision of w; a rule takes those of the two that it needs. All rules descend: Reps, Automatic Differentiation and
-Backpropagation, §6, prints w := w + η ∂Cost/∂w, which climbs; meant is minus.
+w: the parameter. d: the gradient of the loss with respect to it. The moments, which are called as the
+arguments after d are, are of the same shape and begin as zeros. t: the number of the step, 1, 2, …, and lr:
+the learning rate, numbers in the precision of w; a rule takes those of the two that it needs. All rules
+descend: Reps, Automatic Differentiation and Backpropagation, §6, prints w := w + η ∂Cost/∂w, which climbs;
+meant is minus.
 """
 from __future__ import annotations
 
@@ -37,55 +39,65 @@ def sgd(w: Any, d: Any, *, lr: Any) -> Any:
 
 
 def momentum(w: Any, d: Any, velocity: Any, *, lr: Any, beta: float = 0.9) -> tuple:
-    """The heavy ball, which keeps beta of its last step (Polyak 1964; Sutskever et al. 2013, eqs. 1 and 2)."""
+    """The heavy ball, which keeps beta of its last step (Polyak 1964; Sutskever et al. 2013, eqs.
+    1 and 2)."""
     velocity = beta * velocity - lr * d
     return w + velocity, velocity
 
 
 def nesterov(w: Any, d: Any, velocity: Any, *, lr: Any, beta: float = 0.9) -> tuple:
-    """Nesterov's accelerated gradient (1983) as Sutskever, Martens, Dahl and Hinton write it (2013, eqs. 3 and 4).
+    """Nesterov's accelerated gradient (1983) as Sutskever, Martens, Dahl and Hinton write it (2013, eqs.
+    3 and 4).
 
-    Their gradient is taken ahead, at θ + beta·velocity; w is that point and not θ, so that d is the gradient at w.
+    Their gradient is taken ahead, at θ + beta·velocity; w is that point and not θ,
+    so that d is the gradient at w.
     """
     velocity = beta * velocity - lr * d
     return w + beta * velocity - lr * d, velocity
 
 
 def adagrad(w: Any, d: Any, squares: Any, *, lr: Any, eps: float = 1e-10) -> tuple:
-    """The rate of each entry over the root of the sum of its squared gradients (Duchi, Hazan and Singer 2011, diagonal form)."""
+    """The rate of each entry over the root of the sum of its squared gradients (Duchi,
+    Hazan and Singer 2011, diagonal form)."""
     squares = squares + d * d
     return w - lr * d / (f.sqrt(squares) + eps), squares
 
 
 def rmsprop(w: Any, d: Any, square: Any, *, lr: Any, beta: float = 0.9, eps: float = 1e-8) -> tuple:
-    """The rate of each entry over the root of a running mean of its squared gradients (Tieleman and Hinton 2012, lecture 6.5)."""
+    """The rate of each entry over the root of a running mean of its squared
+    gradients (Tieleman and Hinton 2012, lecture 6.5)."""
     square = beta * square + (1 - beta) * (d * d)
     return w - lr * d / (f.sqrt(square) + eps), square
 
 
 def adam(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: float = 0.9, beta2: float = 0.999,
          eps: float = 1e-8) -> tuple:
-    """Running means of the gradient and of its square, each over what its start at zero takes from it (Kingma and Ba 2015,
-    Algorithm 1; multiplied out as at the end of their §2, so that what depends on t alone are numbers and not arrays)."""
+    """Running means of the gradient and of its square, each over what its start at zero takes from it (Kingma
+    and Ba 2015, Algorithm 1; multiplied out as at the end of their §2,
+    so that what depends on t alone are numbers and not arrays)."""
     mean = beta1 * mean + (1 - beta1) * d
     square = beta2 * square + (1 - beta2) * (d * d)
     root = f.sqrt(unbiased(beta2, t))
     return w - lr * root / unbiased(beta1, t) * mean / (f.sqrt(square) + eps * root), mean, square
 
 
-def adamw(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: float = 0.9, beta2: float = 0.999,
+def adamw(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: float = 0.9,
+          beta2: float = 0.999,
           eps: float = 1e-8, decay: float = 0.01) -> tuple:
-    """Adam, and beside it w decays by lr·decay·w (Loshchilov and Hutter 2019, Algorithm 2, whose λ is decay times their α)."""
+    """Adam, and beside it w decays by lr·decay·w (Loshchilov and Hutter 2019, Algorithm 2,
+    whose λ is decay times their α)."""
     stepped, mean, square = adam(w, d, mean, square, t=t, lr=lr, beta1=beta1, beta2=beta2, eps=eps)
     return stepped - lr * decay * w, mean, square
 
 
 def unbiased(beta: float, t: Any) -> Any:
     """1 − betaᵗ. As it stands, 1 − 0.999 has four right digits in float32; 0 − expm1(t log beta) has all."""
-    return 0.0 - f.expm1(t * math.log(beta)) if beta else 1.0  # a minus sign would be pulled out of the quotients, to arrays
+    # a minus sign would be pulled out of the quotients, to arrays
+    return 0.0 - f.expm1(t * math.log(beta)) if beta else 1.0
 
 
-OPTIMIZERS: dict[str, Rule] = {rule.__name__: rule for rule in (sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw)}
+OPTIMIZERS: dict[str, Rule] = {rule.__name__: rule for rule in (sgd, momentum, nesterov, adagrad, rmsprop,
+                                                                adam, adamw)}
 
 
 class Optimizer(NamedTuple):
@@ -97,68 +109,80 @@ class Optimizer(NamedTuple):
 
     def __call__(self, w: Any, d: Any, *moments: Any, t: Any, lr: Any, **settings: float) -> tuple:
         """The next values of w and of the moments."""
-        given = {key: value for key, value in (("t", t), ("lr", lr)) if key in inspect.signature(self.rule).parameters}
+        given = {key: value for key, value in (("t", t), ("lr", lr))
+                 if key in inspect.signature(self.rule).parameters}
         result = self.rule(w, d, *moments, **given, **settings)
         result = result if isinstance(result, tuple) else (result,)
         if len(result) != 1 + len(moments):
-            raise XManError(f"the optimizer {self.name} returns {len(result)} values; it has {len(moments)} moments, and returns "
-                            "the next w and then each next moment")
+            raise XManError(f"the optimizer {self.name} returns {len(result)} values; it has {len(moments)} "
+                            "moments, and returns the next w and then each next moment")
         return result
 
     def __str__(self) -> str:
-        return self.name + (f"({', '.join(f'{key}={value!r}' for key, value in self.settings.items())})" if self.settings else "")
+        return self.name + (f"({', '.join(f'{key}={value!r}' for key, value in self.settings.items())})"
+                            if self.settings else "")
 
 
 def optimizer_of(rule: str | Rule) -> Optimizer:
-    """The optimizer of that name, or of that rule. XManError where there is none, or its arguments are not those of a rule."""
+    """The optimizer of that name, or of that rule. XManError where there is none,
+    or its arguments are not those of a rule."""
     if isinstance(rule, str):
         if rule not in OPTIMIZERS:
-            raise XManError(f"there is no optimizer {rule!r}{nearest(rule, OPTIMIZERS)}; there are {', '.join(OPTIMIZERS)}"
-                            "; of second order, for fit alone, gauss-newton, levenberg-marquardt, newton-cg")
+            raise XManError(f"there is no optimizer {rule!r}{nearest(rule, OPTIMIZERS)}; there are "
+                            f"{', '.join(OPTIMIZERS)}; of second order, for fit alone, gauss-newton, "
+                            "levenberg-marquardt, newton-cg")
         rule = OPTIMIZERS[rule]
     name = getattr(getattr(rule, "func", rule), "__name__", "rule")
     try:
         signature = inspect.signature(rule)
     except (TypeError, ValueError):
         settings = getattr(rule, "keywords", {})
-        raise XManError(f"an optimizer is a name or a rule, rule(w, d, *moments, t, lr), not {shortened(rule)}" if not settings
-                        else f"the optimizer {name} has not all of the settings {', '.join(settings)}") from None
+        raise XManError(f"an optimizer is a name or a rule, rule(w, d, *moments, t, lr), not "
+                        f"{shortened(rule)}" if not settings
+                        else f"the optimizer {name} has not all of the settings "
+                             f"{', '.join(settings)}") from None
     arguments = signature.parameters.values()
     places = [a.name for a in arguments if a.kind in (a.POSITIONAL_ONLY, a.POSITIONAL_OR_KEYWORD)]
-    settings = {a.name: a.default for a in arguments if a.kind is a.KEYWORD_ONLY and a.name not in ("t", "lr")}
+    settings = {a.name: a.default for a in arguments if a.kind is a.KEYWORD_ONLY
+                and a.name not in ("t", "lr")}
     if len(places) < 2 or any(a.kind is a.VAR_POSITIONAL for a in arguments):
         raise XManError(f"the optimizer {name} takes {signature}; a rule takes (w, d, *, lr), its moments "
                         "by name between d and the star, and after lr its settings, each with a value")
     for key, value in settings.items():
-        if not isinstance(value, (int, float, np.number)) or not 0 <= value < (1 if key.startswith("beta") else math.inf):
+        if (not isinstance(value, (int, float, np.number))
+            or not 0 <= value < (1 if key.startswith("beta") else math.inf)):
             least = "from 0 to below 1" if key.startswith("beta") else "of at least 0"
-            raise XManError(f"the setting {key} of the optimizer {name} is a number {least}, not {shortened(value)}")
+            raise XManError(f"the setting {key} of the optimizer {name} is a number {least}, not "
+                            f"{shortened(value)}")
     return Optimizer(rule, name, tuple(places[2:]), {key: float(value) for key, value in settings.items()})
 
 
 def rates_of(lr: float | dict[str, float], names: list[str]) -> dict[str, float]:
-    """The learning rate of each parameter. XManError where lr is not one positive number, or a dict of them with every name."""
+    """The learning rate of each parameter. XManError where lr is not one positive number,
+    or a dict of them with every name."""
     rates = lr if isinstance(lr, dict) else dict.fromkeys(names, lr)
     if strange := [name for name in rates if name not in names]:
-        raise XManError(f"lr has a rate for {strange[0]!r}, which is no parameter of the loss{nearest(str(strange[0]), names)}; "
-                        f"there are {', '.join(names)}")
+        raise XManError(f"lr has a rate for {strange[0]!r}, which is no parameter of the "
+                        f"loss{nearest(str(strange[0]), names)}; there are {', '.join(names)}")
     if missing := [name for name in names if name not in rates]:
-        raise XManError(f"lr has no rate for {', '.join(map(repr, missing))}; a dict names every parameter, with 0 to hold it")
+        raise XManError(f"lr has no rate for {', '.join(map(repr, missing))}; a dict names every parameter, "
+                        "with 0 to hold it")
     numbers = all(isinstance(rate, (int, float, np.number)) and 0 <= rate < np.inf for rate in rates.values())
     if not numbers or not any(rates.values()):
-        raise XManError(f"the learning rate has to be a positive number, not {lr!r}; the optimizers descend by themselves")
+        raise XManError(f"the learning rate has to be a positive number, not {lr!r}; the optimizers descend "
+                        "by themselves")
     return {name: float(rates[name]) for name in names}
 
 
-# ---- the list of a step ---------------------------------------------------------------------------------------------
+# ---- the list of a step ------------------------------------------------------------------------------------
 
 class TrainingList(NamedTuple):
     """A training step as a list, and the names of what has to be given to it and taken from it.
 
-    steps: the values, the gradient and the next parameters and moments. inplace: for each parameter that moves and each
-    moment the register of its next value, as `compile` takes it. moments: for each moment the parameter whose shape it has;
-    it begins as zeros. lr, t: the inputs for the learning rate and the number of the step, 1, 2, … (which not every
-    optimizer reads), to be given in the precision of the parameters.
+    steps: the values, the gradient and the next parameters and moments. inplace: for each parameter that
+    moves and each moment the register of its next value, as `compile` takes it. moments: for each moment the
+    parameter whose shape it has; it begins as zeros. lr, t: the inputs for the learning rate and the number
+    of the step, 1, 2, … (which not every optimizer reads), to be given in the precision of the parameters.
     """
     steps: WengertList
     inplace: dict[str, str]
@@ -167,36 +191,42 @@ class TrainingList(NamedTuple):
     t: str
 
 
-def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[str, float], optimizer: str | Rule = "sgd", *,
-                  weight_decay: float | None = None, clip: float | None = None, clip_value: float | None = None,
+def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[str, float],
+                  optimizer: str | Rule = "sgd", *,
+                  weight_decay: float | None = None, clip: float | None = None,
+                  clip_value: float | None = None,
                   running: Mapping[str, str] | None = None, part: str | None = None) -> TrainingList:
-    """One list for a step of training: the lines of steps, those of the gradient of loss, and those of the optimizer.
+    """One list for a step of training: the lines of steps, those of the gradient of loss,
+    and those of the optimizer.
 
-        >>> training = training_list([("z1", "mul", ("w", "x")), ("loss", "square", ("z1",))], "loss", ["w"], "momentum")
+        >>> training = training_list([("z1", "mul", ("w", "x")), ("loss", "square", ("z1",))], "loss", ["w"],
+        "momentum")
         >>> training.steps
         z1 = mul(w, x)
         loss = square(z1)
         …
         >>> step = xman.compile(training.steps, ["loss"], inplace=training.inplace)
 
-    steps: computes loss, a number; what is to be stable is made so before, by simplify(…, rewrites=EXACT + STABLE).
-    parameters: inputs of steps by name; of a dict the values are factors of the learning rate, where 0 holds a parameter.
-    optimizer: a name (sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw) or a rule, as this file has them; one with
-    other settings is functools.partial(adam, beta1=0.8). clip_value: entries of the gradient are held between ± clip_value.
-    clip: then the gradients of all parameters together are shortened to this norm where it is larger (Pascanu, Mikolov and
-    Bengio 2013, Algorithm 1). weight_decay: then weight_decay·w is added to the gradient of w; of adamw, which does it
-    beside the gradient, it is the setting decay, and None leaves that as it is. The loss is without it. running: inputs of
-    steps that a step updates without a gradient, each with the register of its next value. part: of a list that workers
-    share, the register of this one's part of the loss; their gradients are then added up, by lines `d = allreduce(d_here)`.
-    A name that steps has already gets a _ at its end. Raises XManError for names that steps does not have, a rule that is
-    none, and settings that cannot be.
+    steps: computes loss, a number; what is to be stable is made so before, by simplify(…, rewrites=EXACT +
+    STABLE). parameters: inputs of steps by name; of a dict the values are factors of the learning rate, where
+    0 holds a parameter. optimizer: a name (sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw) or a rule,
+    as this file has them; one with other settings is functools.partial(adam, beta1=0.8). clip_value: entries
+    of the gradient are held between ± clip_value. clip: then the gradients of all parameters together are
+    shortened to this norm where it is larger (Pascanu, Mikolov and Bengio 2013, Algorithm 1). weight_decay:
+    then weight_decay·w is added to the gradient of w; of adamw, which does it beside the gradient, it is the
+    setting decay, and None leaves that as it is. The loss is without it. running: inputs of steps that a step
+    updates without a gradient, each with the register of its next value. part: of a list that workers share,
+    the register of this one's part of the loss; their gradients are then added up, by lines `d =
+    allreduce(d_here)`. A name that steps has already gets a _ at its end. Raises XManError for names that
+    steps does not have, a rule that is none, and settings that cannot be.
     """
     steps, optimizer = checked_list(steps), optimizer_of(optimizer)
     factors = rate_factors(steps, parameters)
     for word, value in (("weight_decay", weight_decay), ("clip", clip), ("clip_value", clip_value)):
         if value is not None and (not isinstance(value, (int, float, np.number)) or not 0 <= value < math.inf
                                   or word != "weight_decay" and not value):
-            raise XManError(f"{word} is a {'' if word == 'weight_decay' else 'positive '}number, not {shortened(value)}")
+            raise XManError(f"{word} is a {'' if word == 'weight_decay' else 'positive '}number, not "
+                            f"{shortened(value)}")
     wanted = steps.outputs
     step = Step(gradient(steps, part or loss, factors))
     lr, t = step.input("lr"), step.input("t")
@@ -216,7 +246,8 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
         old = [step.registers[w], *(step.input(f"{w}_{moment}") for moment in optimizer.moments)]
         new = optimizer(old[0], d[w], *old[1:], t=t, lr=lr if factor == 1 else factor * lr, **settings)
         moments.update((moment.name, w) for moment in old[1:])
-        inplace.update((before.name, step.output(after, f"{before.name}_next")) for before, after in zip(old, new, strict=True))
+        inplace.update((before.name, step.output(after, f"{before.name}_next"))
+                       for before, after in zip(old, new, strict=True))
     inplace |= running or {}
     keep = dict.fromkeys([*wanted, loss, *(f"d{loss}_d{w}" for w in factors), *inplace.values()])
     return TrainingList(simplify(step.steps(), keep), inplace, moments, lr.name, t.name)
@@ -226,7 +257,8 @@ def rate_factors(steps: WengertList, parameters: Iterable[str] | Mapping[str, fl
     """The parameters that move, each with the factor of its learning rate."""
     names = known_registers(steps, parameters, "parameters")
     if computed := [w for w in names if w not in steps.inputs]:
-        raise XManError(f"parameters names {computed[0]!r}, which is computed; it takes inputs: {', '.join(steps.inputs)}")
+        raise XManError(f"parameters names {computed[0]!r}, which is computed; it takes inputs: "
+                        f"{', '.join(steps.inputs)}")
     factors = {w: float(parameters[w]) if isinstance(parameters, Mapping) else 1.0 for w in names}
     if not any(factors.values()):
         raise XManError("no parameter is to move: name one, with a rate that is not 0")

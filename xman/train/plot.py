@@ -14,10 +14,12 @@ from .evaluation import feed, list_of, rows_and_labels
 
 
 def check_plot(path: str | Path) -> None:
-    """Raise XManError now where `learning_curve` would after hours: matplotlib is missing, or the folder is."""
+    """Raise XManError now where `learning_curve` would after hours: matplotlib is missing,
+    or the folder is."""
     extra("matplotlib.figure", "cli", "a plot")
     if not Path(path).parent.is_dir() or Path(path).is_dir():
-        raise XManError(f"the plot {path} cannot be written: there is no such folder, or a folder has that name")
+        raise XManError(f"the plot {path} cannot be written: there is no such folder, or a folder has that "
+                        "name")
 
 
 def learning_curve(history: Sequence[dict], path: str | Path) -> None:
@@ -31,7 +33,8 @@ def learning_curve(history: Sequence[dict], path: str | Path) -> None:
     if history and "validation_loss" in history[0]:
         axes.plot(epochs, [row["validation_loss"] for row in history], marker=".", label="validation loss")
         best = min(history, key=lambda row: row["validation_loss"])
-        axes.plot(best["epoch"], best["validation_loss"], "o", fillstyle="none", markersize=12, color="C1", label="best")
+        axes.plot(best["epoch"], best["validation_loss"], "o", fillstyle="none", markersize=12, color="C1",
+                  label="best")
     axes.set(xlabel="epoch", ylabel="loss")
     if axes.get_ylim()[0] > 0 or all(row["loss"] >= 0 for row in history):
         axes.set_ylim(0, None)
@@ -48,10 +51,12 @@ def learning_curve(history: Sequence[dict], path: str | Path) -> None:
 
 
 def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, path: str | Path) -> None:
-    """Draw the rows of data, the fitted curve and, faint, the functions wₖ φₖ(x) that it is the sum of, but for the bias.
+    """Draw the rows of data, the fitted curve and, faint, the functions wₖ φₖ(x) that it is the sum of,
+    but for the bias.
 
-    model: an AdaptiveBasis, or what has its registers basis (n, k), w (k, 1) and outputs (n, 1). data: a pair (X, y), each
-    (n,) or (n, 1). path: as for `learning_curve`. XManError where matplotlib is missing or the file cannot be written.
+    model: an AdaptiveBasis, or what has its registers basis (n, k), w (k, 1) and outputs (n, 1). data: a pair
+    (X, y), each (n,) or (n, 1). path: as for `learning_curve`.
+    XManError where matplotlib is missing or the file cannot be written.
     """
     X, y = rows_and_labels(data, "data")
     steps, x = list_of(model, "outputs", "basis"), np.linspace(X.min(), X.max(), 400)[:, None]

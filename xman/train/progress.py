@@ -11,7 +11,8 @@ LINE = {"epoch": "epoch {:3d}", "loss": "loss {:.4f}", "validation_loss": "valid
 
 
 class Progress:
-    """A context: step() after each minibatch, line(row) after each epoch: a bar on a terminal, plain lines elsewhere.
+    """A context: step() after each minibatch, line(row) after each epoch: a bar on a terminal,
+    plain lines elsewhere.
 
     Both are on the error stream. Without tqdm a terminal gets the lines too.
     """
@@ -44,10 +45,12 @@ class Progress:
 
 
 class CtrlC:
-    """A context in which Ctrl-C waits while `held` is true, as a step is that overwrites the parameters where they are.
+    """A context in which Ctrl-C waits while `held` is true, as a step is that
+    overwrites the parameters where they are.
 
-    After it `held` is set to False, and if Ctrl-C is `waiting`, deliver() does what Ctrl-C would have done. Python hears
-    signals in the main thread alone: in any other, and where Ctrl-C is not handled by Python, this context does nothing.
+    After it `held` is set to False, and if Ctrl-C is `waiting`, deliver() does what Ctrl-C would have done.
+    Python hears signals in the main thread alone: in any other, and where Ctrl-C is not handled by Python,
+    this context does nothing.
     """
 
     def __init__(self) -> None:
@@ -55,7 +58,8 @@ class CtrlC:
         self.before = None
 
     def __enter__(self) -> CtrlC:
-        if threading.current_thread() is threading.main_thread() and callable(before := signal.getsignal(signal.SIGINT)):
+        if (threading.current_thread() is threading.main_thread()
+            and callable(before := signal.getsignal(signal.SIGINT))):
             self.before = before
             signal.signal(signal.SIGINT, self.hear)
         return self

@@ -1,9 +1,10 @@
 """A run of training: its state, and what does not change while it goes.
 
-A step overwrites the parameters, so what came before it is gone. Two things need it, and neither costs a step anything:
-Ctrl-C waits until the step under way is done (`CtrlC`), and a run that diverges goes once more through its epoch, from a
-copy of the arrays at its beginning, to the step that it failed in, where the interpreter finds the register. That a loss is
-NaN is seen at its step; that a parameter is not finite is seen at the end of the epoch, where it costs the least.
+A step overwrites the parameters, so what came before it is gone. Two things need it, and neither costs a step
+anything: Ctrl-C waits until the step under way is done (`CtrlC`), and a run that diverges goes once more
+through its epoch, from a copy of the arrays at its beginning, to the step that it failed in, where the
+interpreter finds the register. That a loss is NaN is seen at its step;
+that a parameter is not finite is seen at the end of the epoch, where it costs the least.
 """
 from __future__ import annotations
 
@@ -33,16 +34,19 @@ from .optimizers import Rule, optimizer_of, rates_of, training_list
 from .progress import CtrlC, Progress
 from .schedules import Schedule
 
-WORTH_COMPILING = 400  # minibatches an epoch; with fewer most runs are over before a compiler's seconds are earned back
+# minibatches an epoch; with fewer most runs are over before a compiler's seconds are earned back
+WORTH_COMPILING = 400
 
 
 class Run(Checkpointed):
     """What does not change during a run: the list and its programs, the data, the settings."""
 
-    def __init__(self, objective: Objective, validation: tuple | None, batch_size: int | None, seed: int, engine: str,
+    def __init__(self, objective: Objective, validation: tuple | None, batch_size: int | None, seed: int,
+                 engine: str,
                  optimizer: str | Rule, lr: float | dict[str, float] | None, schedule: Schedule | None,
                  prepared: Prepared | None = None, accumulate: int = 1,
-                 checkpoint: str | Path | None = None, checkpoint_every: float = math.inf, mesh: str | None = None,
+                 checkpoint: str | Path | None = None, checkpoint_every: float = math.inf,
+                 mesh: str | None = None,
                  precision: str | None = None, **options: float | None):
         self.objective, self.judge, self.over, self.prepared = objective, None, "", prepared
         self.shares, self.workers = shares_of(objective, accumulate), workers()
@@ -50,7 +54,8 @@ class Run(Checkpointed):
         self.writer, self.writing = ThreadPoolExecutor(1), None
         self.mesh = mesh_of(mesh) if mesh else None
         if mesh and self.shares:
-            raise XManError("a mesh is of one process, which takes its rows at once: leave the workers, or the mesh, away")
+            raise XManError("a mesh is of one process, which takes its rows at once: leave the workers, or "
+                            "the mesh, away")
         batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
         self.data = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
         streams = [rows.name for rows in (objective.stream, validation) if isinstance(rows, Stream)]
@@ -62,26 +67,34 @@ class Run(Checkpointed):
             self.judge = judge_of(objective.model, validation)
         a_number_of_rows(batch_size)
         if schedule is not None and not callable(schedule):
-            raise XManError(f"a schedule is a function from the number of the step, 1, 2, …, to a factor, not {schedule!r}")
+            raise XManError(f"a schedule is a function from the number of the step, 1, 2, …, to a factor, "
+                            f"not {schedule!r}")
         mine = self.shares.mine if self.shares else slice
-        self.minibatches = (Streamed(objective.stream, int(batch_size), int(seed), mine) if objective.stream else
+        self.minibatches = (Streamed(objective.stream, int(batch_size), int(seed), mine) if objective.stream
+                            else
                             Minibatches(objective.X, objective.y, int(batch_size), int(seed), mine))
         self.rows, self.batches = self.minibatches.rows, self.minibatches.count
         self.inputs, self.names, self.loss = objective.inputs, objective.names, objective.loss
         self.kept = (*self.names, *objective.running)  # what evaluation needs
         self.optimizer, self.rates = optimizer_of(optimizer), rates_of(lr, self.names)
         self.schedule, self.engine = schedule, engine
-        self.begun_with = ""  # the engine of all minibatches but short ones, also where a run is resumed elsewhere
-        self.lr, factors = (1.0, self.rates) if isinstance(lr, dict) else (float(lr), dict.fromkeys(self.names, 1.0))
+        # the engine of all minibatches but short ones, also where a run is resumed elsewhere
+        self.begun_with = ""
+        self.lr, factors = ((1.0, self.rates) if isinstance(lr, dict)
+                            else (float(lr), dict.fromkeys(self.names, 1.0)))
         moving = {w: factor for w, factor in factors.items() if w in objective.steps.inputs}
-        self.alone = training_list(objective.steps, self.loss, moving, optimizer, running=objective.running, **options)
+        self.alone = training_list(objective.steps, self.loss, moving, optimizer, running=objective.running,
+                                   **options)
         self.training = self.alone if self.shares is None else training_list(
-            self.shares.list.steps, self.loss, moving, optimizer, running=objective.running, part=self.shares.list.loss,
+            self.shares.list.steps, self.loss, moving, optimizer, running=objective.running,
+            part=self.shares.list.loss,
             **options)
         if precision not in (None, "mixed"):
             raise XManError(f"the precision is 'mixed', or that of the parameters, not {precision!r}")
-        self.training = self.training._replace(steps=mixed(self.training.steps)) if precision else self.training
-        self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict) else self.lr,
+        self.training = (self.training._replace(steps=mixed(self.training.steps)) if precision
+                         else self.training)
+        self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict)
+                         else self.lr,
                          "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows}
         self.settings |= {key: value if value is None else float(value) for key, value in options.items()}
         parts = [(a,) if isinstance(a, np.ndarray) else (a.data, a.indices, a.indptr) for a in self.data]
@@ -97,7 +110,8 @@ class Run(Checkpointed):
         self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss was seen
 
     def start(self) -> State:
-        arrays = {w: np.array(self.inputs[w], None if np.asarray(self.inputs[w]).dtype.kind == "f" else float, order="C")
+        arrays = {w: np.array(self.inputs[w], None if np.asarray(self.inputs[w]).dtype.kind == "f" else float,
+                              order="C")
                   for w in self.kept}
         arrays |= {m: np.zeros_like(arrays[w]) for m, w in self.training.moments.items()}
         return State(arrays, {name: a.copy() for name, a in arrays.items()})
@@ -121,7 +135,8 @@ class Run(Checkpointed):
             values[training.t] = self.number(state.t + 1)
             program = self.programs.get(rows) or self.program(rows, values)
             ctrl_c.held = True
-            seen = self.parameters(state.arrays) if state.batch == self.batches - 1 and not self.judge else self.sound
+            seen = (self.parameters(state.arrays) if state.batch == self.batches - 1 and not self.judge
+                    else self.sound)
             loss = self.step(program, values)
             if loss != loss:
                 raise self.diverged(state, state.batch, ctrl_c)
@@ -144,7 +159,8 @@ class Run(Checkpointed):
         return found[self.loss].item()
 
     def give(self, values: dict[str, Any], X: Any, y: Any, some: np.ndarray, epoch: int, rows: int) -> None:
-        """Put the inputs for these rows among the values. rows: of the minibatch, with those of other workers."""
+        """Put the inputs for these rows among the values. rows: of the minibatch,
+        with those of other workers."""
         if self.shares is None:
             values.update(self.objective.given(X, y, some, epoch))
         else:
@@ -152,7 +168,8 @@ class Run(Checkpointed):
             values.update(self.pieces[0])
 
     def program(self, rows: int, values: dict[str, Any]) -> Compiled:
-        """The program for minibatches of so many rows, compiled: it runs on copies first, for which Ctrl-C does not wait."""
+        """The program for minibatches of so many rows, compiled: it runs on copies first,
+        for which Ctrl-C does not wait."""
         short = self.minibatches.count < WORTH_COMPILING or rows < min(self.minibatches.size, self.rows)
         outputs = [self.loss, *self.numbers.values()]
         engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
@@ -167,21 +184,24 @@ class Run(Checkpointed):
             program = Compiled(self.training.steps, outputs, engine, self.inplace, adapts=False)
             found = program(values | copies)
         if np.size(found[self.loss]) != 1:
-            raise XManError(f"the loss has shape {np.shape(found[self.loss])}; it has to be one number: write f.mean(…)")
+            raise XManError(f"the loss has shape {np.shape(found[self.loss])}; it has to be one number: "
+                            "write f.mean(…)")
         self.programs[rows] = program
         if not short:
             self.begun_with = program.engine
         return program
 
     def rate(self, t: int) -> np.floating:
-        """The learning rate of step t; infinite where the precision does not reach it, and the step says what comes of it."""
+        """The learning rate of step t; infinite where the precision does not reach it,
+        and the step says what comes of it."""
         rate = self.lr * (self.factor(t) if self.schedule else 1.0)
         return self.number(rate if rate <= self.largest else np.inf)
 
     def factor(self, t: int) -> float:
         factor = self.schedule(t)
         if not 0 <= factor < np.inf:
-            raise XManError(f"the schedule gives {factor!r} at step {t}; a factor of the learning rate is at least 0 and finite")
+            raise XManError(f"the schedule gives {factor!r} at step {t}; a factor of the learning rate is at "
+                            "least 0 and finite")
         return float(factor)
 
     def check(self, state: State, ctrl_c: CtrlC) -> None:
@@ -195,10 +215,12 @@ class Run(Checkpointed):
     def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
         """The error that names the first register that was NaN, in the epoch's first step that was not sound.
 
-        latest: the minibatch whose inputs are among the values; for it they are taken, and not what `feed` gives a second time.
+        latest: the minibatch whose inputs are among the values;
+        for it they are taken, and not what `feed` gives a second time.
         """
         ctrl_c.held = True  # for good: this state is not to be saved
-        given = {x: a.copy() if isinstance(a, np.ndarray) else a for x, a in self.values.items() if x not in state.arrays}
+        given = {x: a.copy() if isinstance(a, np.ndarray) else a for x, a in self.values.items()
+                 if x not in state.arrays}
         values = self.values | {name: a.copy() for name, a in state.begun.items()}
         first, t, state.batch = "Ctrl-C ended the search for the register", state.t - state.batch, latest
         with contextlib.suppress(KeyboardInterrupt):
@@ -214,35 +236,40 @@ class Run(Checkpointed):
                 loss = self.step(self.programs.get(rows) or self.program(rows, values), values)
                 if batch == latest or loss != loss or not self.finite(values):
                     found = eval(self.training.steps, values | before)
-                    first, state.batch = self.first_unsound(found) or "the loss or a parameter is not finite", batch
+                    first, state.batch = (self.first_unsound(found) or "the loss or a parameter is not "
+                                          "finite", batch)
                     if batch == 0 and loss == loss:
                         self.sound = self.parameters(before)
                     break
         rates = " or ".join(f"{rate:g}" for rate in dict.fromkeys(self.rates.values()) if rate)
-        return Diverged(f"epoch {state.epoch}, minibatch {state.batch + 1}: {first}; try a learning rate below {rates}, "
-                        "or look at the data")
+        return Diverged(f"epoch {state.epoch}, minibatch {state.batch + 1}: {first}; try a learning rate "
+                        f"below {rates}, or look at the data")
 
     def first_unsound(self, found: dict[str, Any]) -> str:
-        """The first value that is NaN, else the first delta or parameter that is not finite; nothing where all are sound."""
+        """The first value that is NaN, else the first delta or parameter that is not finite;
+        nothing where all are sound."""
         steps = self.training.steps
         values = next(k for k, (dst, _, _) in enumerate(steps, 1) if dst == self.loss)
         if first := first_nan(steps[:values], found):
             return first
         for dst, _, _ in steps[values:]:
             if not np.isfinite(found[dst]).all():
-                if dst.startswith(before := f"d{self.loss}_d") and (name := dst.removeprefix(before)) in found:
+                if (dst.startswith(before := f"d{self.loss}_d")
+                    and (name := dst.removeprefix(before)) in found):
                     return f"the first delta that is not finite is that of {name!r}"
                 if name := next((w for w in self.kept if self.training.inplace.get(w) == dst), None):
                     return f"the first register to leave the range of its precision is {name!r}"
         return ""
 
     def epoch_done(self, state: State, seconds: float, ctrl_c: CtrlC) -> State:
-        """The state at the beginning of the next epoch, this one in the history and, if it was the best, kept."""
+        """The state at the beginning of the next epoch, this one in the history and, if it was the best,
+        kept."""
         with np.errstate(all="ignore"):
             moved = [np.max(np.abs(state.arrays[w] - state.begun[w]), initial=0.0).item() for w in self.names]
         if not all(map(math.isfinite, moved)):
             self.check(state, ctrl_c)
-        row = {"epoch": state.epoch, "loss": state.loss / self.rows, "adjustment": max(moved), "seconds": seconds}
+        row = {"epoch": state.epoch, "loss": state.loss / self.rows, "adjustment": max(moved),
+               "seconds": seconds}
         if self.judge:
             try:
                 row["validation_loss"], accuracy = self.judge({w: state.arrays[w] for w in self.kept})
@@ -256,12 +283,14 @@ class Run(Checkpointed):
         return replace(state, epoch=state.epoch + 1, batch=0, loss=0.0, history=(*state.history, row), **best)
 
     def best_of(self, state: State) -> dict[str, np.ndarray]:
-        """The parameters to hand out of a run that went wrong: the best, but for those whose own loss nobody has seen."""
+        """The parameters to hand out of a run that went wrong: the best,
+        but for those whose own loss nobody has seen."""
         unseen = not self.judge and state.batch == 0 and state.best_epoch == state.epoch - 1
         return (self.sound if unseen else state.best) or self.parameters(self.start().arrays)
 
     def result(self, parameters: dict[str, np.ndarray], state: State, reason: str) -> Result:
-        return Result(parameters, list(state.history), state.best_epoch, reason, self.objective.model, self.prepared,
+        return Result(parameters, list(state.history), state.best_epoch, reason, self.objective.model,
+                      self.prepared,
                       self.data[0].shape[1:], self.objective.labels, self.settings)
 
 

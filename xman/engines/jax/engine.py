@@ -1,13 +1,14 @@
 """The JAX engine: the list in stretches that `jax.jit` compiles, on the device that JAX has.
 
-A line that JAX does not compute as NumPy does (a mask picks how many entries there are, an operator is your own) runs through
-the interpreter's function between two stretches. It is no callback out of a stretch, which would hold up the device just as
-long, does not work on every one, and could not hand on a sparse matrix. Where NumPy may raise for a value, a label out of
-range or a singular matrix, the interpreter has the last word; labels and indices among the inputs are looked at beforehand.
+A line that JAX does not compute as NumPy does (a mask picks how many entries there are, an operator is your
+own) runs through the interpreter's function between two stretches. It is no callback out of a stretch, which
+would hold up the device just as long, does not work on every one, and could not hand on a sparse matrix.
+Where NumPy may raise for a value, a label out of range or a singular matrix,
+the interpreter has the last word; labels and indices among the inputs are looked at beforehand.
 
-float64 stays float64 whatever JAX is configured for, and products of matrices are as precise as NumPy's unless
-jax_default_matmul_precision says otherwise. Arrays of JAX among the values stay where they are, and the results are such.
-XLA may round a·b + c once, and takes numbers too small to be normal for 0.
+float64 stays float64 whatever JAX is configured for, and products of matrices are as precise as NumPy's
+unless jax_default_matmul_precision says otherwise. Arrays of JAX among the values stay where they are, and
+the results are such. XLA may round a·b + c once, and takes numbers too small to be normal for 0.
 """
 from __future__ import annotations
 
@@ -49,8 +50,9 @@ AS_WRITTEN = {"xla_disable_hlo_passes": "algsimp"}  # else XLA makes a/(bc) of (
 
 
 class JaxPart(NamedTuple):
-    """Lines that run together, the registers that they read, those that others read of them, and their compiled function,
-    None where the operators' own compute them. The function gives the registers, and then what has to hold of their values."""
+    """Lines that run together, the registers that they read, those that others read of them, and their
+    compiled function, None where the operators' own compute them.
+    The function gives the registers, and then what has to hold of their values."""
     lines: list[Line]
     reads: list[str]
     gives: list[str]
@@ -67,18 +69,23 @@ def build(program: Program) -> Built:
         written, why = expressions(program, kinds, text)
         while True:
             text.lines, parts = [], parted(program, why)
-            parts = [part if part.lines[0][0] in why else stretch(text, part, written, kinds, program.original.inputs)
+            parts = [part if part.lines[0][0] in why
+                     else stretch(text, part, written, kinds, program.original.inputs)
                      for part in parts]
-            broken = {dst: reason for part in parts if part.call and (reason := why_not(part, kinds)) for dst, _, _ in part.lines}
+            broken = {dst: reason for part in parts if part.call and (reason := why_not(part, kinds))
+                      for dst, _, _ in part.lines}
             if not broken:
                 break
             why |= broken
         device, = jax.numpy.zeros(()).devices()
     stretches = [[dst for dst, _, _ in part.lines] for part in parts if part.call]
     calls = [f"{dst} = {op}(…) {why[dst]}" for dst, op, _ in program.steps if dst in why]
-    plan = Plan("jax", [], 0, sum(kinds[x].bytes for x in program.outputs if x in kinds), [], stretches, calls,
-                flops_of(program.steps, kinds), f"compiled in {len(stretches)} for {device.platform} ({device.device_kind})")
-    return Built(runner(program, kinds, parts), "\n".join([*(f"# {call}" for call in calls), str(text)]), plan)
+    plan = Plan("jax", [], 0, sum(kinds[x].bytes for x in program.outputs if x in kinds), [], stretches,
+                calls,
+                flops_of(program.steps, kinds), f"compiled in {len(stretches)} for {device.platform} "
+                                                f"({device.device_kind})")
+    return Built(runner(program, kinds, parts), "\n".join([*(f"# {call}" for call in calls), str(text)]),
+                 plan)
 
 
 def wide() -> AbstractContextManager:
@@ -90,10 +97,11 @@ def wide() -> AbstractContextManager:
     return enable_x64()
 
 
-# ---- the text -------------------------------------------------------------------------------------------------------
+# ---- the text ----------------------------------------------------------------------------------------------
 
 def expressions(program: Program, kinds: Kinds, text: Text) -> tuple[dict[str, str], dict[str, str]]:
-    """By register, its line as an expression in JAX; and why not, where JAX makes nothing of it, or not what NumPy makes."""
+    """By register, its line as an expression in JAX; and why not, where JAX makes nothing of it,
+    or not what NumPy makes."""
     import jax
     written, why = {}, {}
     here = operators_on_bundles(refused, call_text, casts)
@@ -106,7 +114,8 @@ def expressions(program: Program, kinds: Kinds, text: Text) -> tuple[dict[str, s
                     written[dst] = (text.call(op, here[op], *map(text.literal, args)) if op in APPLIED else
                                     call_text(text, op, args, casts(dst, op, args, kinds)))
                     out = builtins.eval(written[dst], dict(text.objects), known)
-                    if type(out) not in (int, tuple) and (out.shape, out.dtype, out.weak_type) != (*kinds[dst][:2], False):
+                    if (type(out) not in (int, tuple)
+                        and (out.shape, out.dtype, out.weak_type) != (*kinds[dst][:2], False)):
                         why[dst] = f"is {out.dtype}{list(out.shape)} to JAX"
             except TimeoutError:
                 raise  # of a clock
@@ -130,9 +139,11 @@ def refused(line: Line, kinds: Kinds) -> str:
     if mask := [a for a, _, _ in indices(op, args, kinds) if kinds[a].dtype.kind == "b" and op not in LABELS]:
         return f"has as many entries as {mask[0]} picks"
     made, of = kinds[dst].dtype.kind, {dtype.kind for dtype in dtypes(args, kinds) if dtype}
-    cast = {dtype.kind for dtype, to in zip(dtypes(args, kinds), casts(dst, op, args, kinds), strict=True) if to}
-    if op in INEXACT and made != "f" or compares(op) and of >= {"i", "u"} or op in STEPWISE and cast - {"f"} or (
-            op == "astype" and "f" in of and made in "iu") or op in OF_TRUTHS and of == {"b"}:
+    cast = {dtype.kind for dtype, to in zip(dtypes(args, kinds), casts(dst, op, args, kinds), strict=True)
+            if to}
+    if (op in INEXACT and made != "f" or compares(op) and of >= {"i", "u"} or op in STEPWISE and cast - {"f"}
+        or (
+            op == "astype" and "f" in of and made in "iu") or op in OF_TRUTHS and of == {"b"}):
         return "is of whole numbers, which JAX takes otherwise"
     return ""
 
@@ -142,7 +153,8 @@ def call_text(text: Text, op: str, args: tuple, to: list[np.dtype | None]) -> st
     module, dot, rest = CALLED.get(op, "").partition(".")
     function = text.object(module, MODULES[module]) + dot + rest if module else text.object(op, FUNCTIONS[op])
     named = [*NAMED.get(op, ()), *[""] * len(args)]
-    return f"{function}({', '.join(name + argument(text, a, dtype) for name, a, dtype in zip(named, args, to, strict=False))})"
+    given = [name + argument(text, a, dtype) for name, a, dtype in zip(named, args, to, strict=False)]
+    return f"{function}({', '.join(given)})"
 
 
 def argument(text: Text, a: Any, dtype: np.dtype | None) -> str:
@@ -155,19 +167,23 @@ def argument(text: Text, a: Any, dtype: np.dtype | None) -> str:
 
 
 def parted(program: Program, why: Collection[str]) -> list[JaxPart]:
-    """The lines in parts that run one after another, as few as can be, those in `why` apart from the others."""
+    """The lines in parts that run one after another, as few as can be,
+    those in `why` apart from the others."""
     stage = dict.fromkeys((*program.original.inputs, *program.constants), -1)
     lines: dict[int, list[Line]] = {}
     for dst, op, args in program.steps:
         after = max((stage[a] for a in registers(args)), default=-1)
         stage[dst] = after + (after % 2 != (dst in why))  # those in why are in the odd ones
         lines.setdefault(stage[dst], []).append((dst, op, args))
-    reads = {k: dict.fromkeys(a for _, _, args in lines[k] for a in registers(args) if stage[a] != k) for k in lines}
+    reads = {k: dict.fromkeys(a for _, _, args in lines[k] for a in registers(args) if stage[a] != k)
+             for k in lines}
     wanted = {*program.outputs, *program.inplace}.union(*reads.values())
-    return [JaxPart(lines[k], list(reads[k]), [dst for dst, _, _ in lines[k] if dst in wanted], None) for k in sorted(lines)]
+    return [JaxPart(lines[k], list(reads[k]), [dst for dst, _, _ in lines[k] if dst in wanted], None)
+            for k in sorted(lines)]
 
 
-def stretch(text: Text, part: JaxPart, written: Mapping[str, str], kinds: Kinds, inputs: Collection[str]) -> JaxPart:
+def stretch(text: Text, part: JaxPart, written: Mapping[str, str], kinds: Kinds,
+            inputs: Collection[str]) -> JaxPart:
     """The part with its function, which is also written to text."""
     import jax
     name = text.free(f"stretch{sum(line.startswith('def ') for line in text.lines) + 1}")
@@ -175,7 +191,8 @@ def stretch(text: Text, part: JaxPart, written: Mapping[str, str], kinds: Kinds,
     sure = []
     for dst, op, args in part.lines:
         text.add(f"{dst} = {written[dst]}")
-        sure += [f"{text.object('within', is_within)}({y}, {least}, {beyond})" for y, least, beyond in indices(op, args, kinds)
+        sure += [f"{text.object('within', is_within)}({y}, {least}, {beyond})"
+                 for y, least, beyond in indices(op, args, kinds)
                  if y not in inputs]
         sure += [f"{text.object('finite', finite)}({dst})"] * (op in FINITE)
     text.add(f"return {', '.join([*part.gives, *dict.fromkeys(sure)])},\n")
@@ -213,13 +230,14 @@ def lack_of(who: str, error: Exception) -> str:
     return f"is more than {who} has: {type(error).__name__}, {' '.join(str(error).split())[:80]}"
 
 
-# ---- running --------------------------------------------------------------------------------------------------------
+# ---- running -----------------------------------------------------------------------------------------------
 
 def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
     """The function from the values to the outputs."""
     import jax
     inputs = program.original.inputs
-    constants = {x: v if isinstance(v, np.ndarray) else np.asarray(v)[()] for x, v in program.constants.items()}
+    constants = {x: v if isinstance(v, np.ndarray) else np.asarray(v)[()]
+                 for x, v in program.constants.items()}
     ranges = dict.fromkeys(found for part in parts if part.call for _, op, args in part.lines
                            for found in indices(op, args, kinds) if found[0] in inputs)
 
@@ -231,7 +249,8 @@ def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
                 if v is None:
                     return None
             device = any(isinstance(v, jax.Array) for v in found.values())
-            if device:  # the call returns before the device is done; the caller may have written to his arrays by then
+            # the call returns before the device is done; the caller may have written to his arrays by then
+            if device:
                 found.update({x: v.copy() for x, v in found.items() if isinstance(v, np.ndarray)})
             if not (inside(found) and computed(found)):
                 found = interpret.build(program).run({x: value_on_host(v) for x, v in values.items()})
@@ -251,13 +270,15 @@ def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
         sure = []
         for part in parts:
             if part.call:
-                made = part.call(*[np.asarray(found[x]) if type(found[x]) in (int, float) else found[x] for x in part.reads])
+                made = part.call(*[np.asarray(found[x]) if type(found[x]) in (int, float) else found[x]
+                                   for x in part.reads])
                 found.update(zip(part.gives, made, strict=False))
                 sure += made[len(part.gives):]
                 continue
             for dst, op, args in part.lines:
                 with np.errstate(all="ignore"):
-                    found[dst] = v = ops.G[op](*[value_on_host(found[a], program.kinds.get(a)) if isinstance(a, str) else a
+                    found[dst] = v = ops.G[op](*[value_on_host(found[a], program.kinds.get(a))
+                                                 if isinstance(a, str) else a
                                                  for a in args])
                 if (kind_of(v) or ())[:2] != (program.kinds.get(dst) or ())[:2]:
                     return False

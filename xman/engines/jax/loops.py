@@ -1,4 +1,5 @@
-"""Functions that a list applies, in JAX: a scan is `jax.lax.scan`, a branch is `jax.lax.cond`, and a bundle is a tuple."""
+"""Functions that a list applies, in JAX: a scan is `jax.lax.scan`, a branch is `jax.lax.cond`,
+and a bundle is a tuple."""
 from __future__ import annotations
 
 import builtins
@@ -17,7 +18,8 @@ from .table import FINITE, indices
 
 
 def operators_on_bundles(refused: Callable, call_text: Callable, casts: Callable) -> dict[str, Callable]:
-    """The operators on bundles, made of the engine's own: why a line is not for JAX, its text and its casts."""
+    """The operators on bundles, made of the engine's own: why a line is not for JAX,
+    its text and its casts."""
     import jax
     from jax import lax
     from jax import numpy as jnp
@@ -27,7 +29,8 @@ def operators_on_bundles(refused: Callable, call_text: Callable, casts: Callable
 
         def run(*arrays: Any) -> tuple:
             text, env = Text(()), dict(zip(parameters, arrays, strict=True))
-            values: dict[str, Any] = {p: np.ones(a.shape, a.dtype)[()] if hasattr(a, "dtype") else a for p, a in env.items()}
+            values: dict[str, Any] = {p: np.ones(a.shape, a.dtype)[()] if hasattr(a, "dtype") else a
+                                      for p, a in env.items()}
             for dst, op, args in lines:
                 with np.errstate(all="ignore"):
                     values[dst] = G[op](*[values[a] if isinstance(a, str) else a for a in args])
@@ -46,7 +49,8 @@ def operators_on_bundles(refused: Callable, call_text: Callable, casts: Callable
         step, rest = body(function), args[k + slices:]
         xs = [jnp.arange(x, dtype=int) if type(x) is int else x for x in args[k:k + slices]]
         first = jax.eval_shape(lambda: step(*args[:k], *[x[0] for x in xs], *rest)[:k])
-        carry = tuple(jnp.broadcast_to(jnp.asarray(c, like.dtype), like.shape) for c, like in zip(args[:k], first, strict=True))
+        carry = tuple(jnp.broadcast_to(jnp.asarray(c, like.dtype), like.shape)
+                      for c, like in zip(args[:k], first, strict=True))
 
         def one(carry: tuple, x: tuple) -> tuple:
             results = step(*carry, *x, *rest)
@@ -62,7 +66,8 @@ def operators_on_bundles(refused: Callable, call_text: Callable, casts: Callable
 
 
 def looked_at(op: str, args: tuple, kinds: Mapping[str, Kind]) -> str:
-    """Why a line of a loop is not for JAX: NumPy has the last word on its values, and cannot be asked in the midst of a loop."""
+    """Why a line of a loop is not for JAX: NumPy has the last word on its values,
+    and cannot be asked in the midst of a loop."""
     return "may raise for a value" if op in FINITE or any(True for _ in indices(op, args, kinds)) else ""
 
 

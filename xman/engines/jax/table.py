@@ -1,7 +1,7 @@
 """The table of the JAX engine: each operator as a function of jax.numpy, most under its name there.
 
-What is not here the engine leaves to the operator's own function. What JAX cannot refuse while it computes, a label out of
-range or a singular matrix, stands in `indices` and FINITE, to be looked at.
+What is not here the engine leaves to the operator's own function. What JAX cannot refuse while it computes, a
+label out of range or a singular matrix, stands in `indices` and FINITE, to be looked at.
 """
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def recurrence(x, a, axis):
         return y, y
 
     x, a = jnp.moveaxis(x, axis, 0), jnp.moveaxis(a, axis, 0)
-    return jnp.moveaxis(jnp.concatenate([x[:1], lax.scan(step, x[0], (x[1:], a[1:]))[1]]) if len(x) > 1 else x, 0, axis)
+    return jnp.moveaxis(jnp.concatenate([x[:1], lax.scan(step, x[0], (x[1:], a[1:]))[1]]) if len(x) > 1
+                        else x, 0, axis)
 
 
 def cofactor(a):
@@ -85,7 +86,8 @@ def cofactorSlope(t, a):
     others = ~np.eye(s.shape[-1], dtype=bool)
     pairs = jnp.where(others[:, None] & others, s[..., None, None, :], 1.0).prod(-1) * others.astype(s.dtype)
     m = u.mT @ t @ vt.mT
-    inner = jnp.eye(s.shape[-1], dtype=s.dtype) * jnp.einsum("...ij,...jj->...i", pairs, m)[..., None] - pairs * m.mT
+    inner = (jnp.eye(s.shape[-1], dtype=s.dtype) * jnp.einsum("...ij,...jj->...i", pairs, m)[..., None]
+             - pairs * m.mT)
     return turned(u, vt) * (u @ inner @ vt)
 
 
@@ -141,11 +143,12 @@ def runs(op: str, text: str) -> Callable:
 
 
 RUN = FUNCTIONS | {op: runs(op, text) for op, text in CALLED.items()}
-for _op in ("crossEntropy diagBack dotLeft dotRight expDifference hinge inverseGaps lowerHalf oneHot part ratio scale share "
-            "shift sigmoidCrossEntropy softmaxCrossEntropy squaredError ties unbroadcast").split():
+for _op in ("crossEntropy diagBack dotLeft dotRight expDifference hinge inverseGaps lowerHalf oneHot part "
+            "ratio scale share shift sigmoidCrossEntropy softmaxCrossEntropy squaredError ties "
+            "unbroadcast").split():
     FUNCTIONS[_op] = RUN[_op] = through(formula_of(_op), RUN)
 
-# ---- where JAX and NumPy differ -------------------------------------------------------------------------------------
+# ---- where JAX and NumPy differ ----------------------------------------------------------------------------
 
 FINITE = {"cholesky", "cofactor", "cofactorSlope", "eigenvectors", "eigvalsh", "inv", "leftVectors", "pinv", "rightVectors",
           "solve", "svdvals"}  # NumPy raises where these are infinite or NaN
@@ -153,7 +156,8 @@ INEXACT = {"power", "floor_divide", "remainder"}  # of whole numbers: NumPy refu
 LABELS = {"oneHot": (0, 1)} | dict.fromkeys(  # the places of labels and predictions
     ("crossEntropy", "hinge", "sigmoidCrossEntropy", "softmaxCrossEntropy", "squaredError"), (1, 0))
 OF_TRUTHS = {"dotLeft", "dotRight", "eigenvectors", "eigvalsh"}  # of truth values: they add up what is a truth value again
-STEPWISE = {"cholesky", "einsumBack", "scatterAdd", *LABELS} - {"oneHot"}  # they add whole numbers up before these are floats
+# they add whole numbers up before these are floats
+STEPWISE = {"cholesky", "einsumBack", "scatterAdd", *LABELS} - {"oneHot"}
 OWN_PRECISION = {"unbroadcast", "scatterAdd"}  # they add up in the precision of their first argument
 
 
@@ -163,18 +167,21 @@ def compares(op: str) -> bool:
 
 
 def indices(op: str, args: tuple, kinds: Mapping[str, Kind]) -> Iterator[tuple[str, int, int]]:
-    """(register, least, beyond): each register that is an index or a label, and the range that it has to lie in."""
+    """(register, least, beyond): each register that is an index or a label,
+    and the range that it has to lie in."""
     shape = lambda a: kinds[a].shape if isinstance(a, str) else np.shape(a)
     if op in LABELS:
         y, like = (args[i] for i in LABELS[op])
-        if isinstance(y, str) and kinds[y].dtype.kind != "f" and shape(y) != shape(like) and shape(like)[-1] > 1:
+        if (isinstance(y, str) and kinds[y].dtype.kind != "f" and shape(y) != shape(like)
+            and shape(like)[-1] > 1):
             yield y, 0, shape(like)[-1]
     elif op == "take" and isinstance(args[1], str):
         n = math.prod(shape(args[0])) if args[2:] in ((), (None,)) else shape(args[0])[args[2]]
         yield args[1], -n, n
     elif op in KEYS:
         sizes, keys = shape(args[KEYS[op] - 1]), args[KEYS[op]:]
-        width = [0 if key is None or key is ... else np.ndim(key) if np.asarray(key).dtype.kind == "b" else 1 for key in keys]
+        width = [0 if key is None or key is ... else np.ndim(key) if np.asarray(key).dtype.kind == "b" else 1
+                 for key in keys]
         axis = 0
         for key, n in zip(keys, width, strict=True):
             if isinstance(key, str):

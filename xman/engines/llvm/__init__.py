@@ -1,6 +1,7 @@
 """The engine llvm: the nests of a list (`engines/nests`, to be read first), compiled by LLVM.
 
-    arithmetic  what an operator does to numbers, in LLVM's words; formulas and powers are elementary functions
+    arithmetic  what an operator does to numbers, in LLVM's words;
+    formulas and powers are elementary functions
     emit        from the tree to LLVM's text, a function for each nest; products: BLAS, called by its symbols
     step        the function that calls them all, and where in memory their roots lie
     compiled    from LLVM's text to machine code, by way of `disk`
@@ -13,7 +14,8 @@ from ..program import Engine
 
 def wish(steps, values, inplace):
     if importlib.util.find_spec("llvmlite") is None:
-        return 0, "llvmlite is not installed; with it, pip install 'xman[fast]', small arrays take a third of the time or less"
+        return (0, "llvmlite is not installed; with it, pip install 'xman[fast]', small arrays take a third "
+                "of the time or less")
     return 20, "llvmlite is installed, and the list becomes nests of loops"
 
 

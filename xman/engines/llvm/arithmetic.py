@@ -1,7 +1,8 @@
 """What operators do to numbers, in LLVM's words.
 
-`value` appends the instructions of an operator to the function that is being written and returns the name of what they
-compute. A product of matrices aside, no flag lets LLVM change a result: sums alone may be taken in another order.
+`value` appends the instructions of an operator to the function that is being written and returns the name of
+what they compute. A product of matrices aside, no flag lets LLVM change a
+result: sums alone may be taken in another order.
 """
 from __future__ import annotations
 
@@ -36,12 +37,14 @@ def has(op: str, computed: np.dtype, result: np.dtype) -> bool:
     """Whether the operator is known for numbers of that type."""
     if op in TRUTHS:
         return result == BOOL and (computed.kind == "f" or op not in ("isnan", "isfinite", "signbit"))
-    return op in {"f": OF_FLOATS, "b": {"copy", "where"}}.get(computed.kind, OF_WHOLE) and (op == "copy" or result == computed)
+    return (op in {"f": OF_FLOATS, "b": {"copy", "where"}}.get(computed.kind, OF_WHOLE)
+            and (op == "copy" or result == computed))
 
 
 def llvm_type(dtype: np.dtype) -> str:
     """The type of a number in a register."""
-    return {"f": {4: "float", 8: "double"}.get(dtype.itemsize), "b": "i1"}.get(dtype.kind) or f"i{8 * dtype.itemsize}"
+    return ({"f": {4: "float", 8: "double"}.get(dtype.itemsize), "b": "i1"}.get(dtype.kind)
+            or f"i{8 * dtype.itemsize}")
 
 
 def in_memory(dtype: np.dtype) -> str:
@@ -103,7 +106,8 @@ def value(f: Any, op: str, dtype: np.dtype, v: list[str]) -> tuple[str, np.dtype
         return compare(op, *v), BOOL
     if op in ("logical_and", "logical_or", "logical_not"):
         truth = [converted(f, x, dtype, BOOL) for x in v]
-        return f.do(f"xor i1 {truth[0]}, true" if op == "logical_not" else f"{op[8:]} i1 {', '.join(truth)}"), BOOL
+        return f.do(f"xor i1 {truth[0]}, true" if op == "logical_not"
+                    else f"{op[8:]} i1 {', '.join(truth)}"), BOOL
     if op == "isnan":
         return f.do(f"fcmp uno {T} {v[0]}, {v[0]}"), BOOL
     if op == "isfinite":
@@ -122,12 +126,14 @@ def value(f: Any, op: str, dtype: np.dtype, v: list[str]) -> tuple[str, np.dtype
     if op in ("maximum", "minimum"):
         return extreme(f, op, dtype, *v), dtype
     if op in ("scale", "ratio"):
-        return choose(compare("equal", v[0], zero), zero, f.do(f"f{'mul' if op == 'scale' else 'div'} {T} {v[0]}, {v[1]}")), dtype
+        return choose(compare("equal", v[0], zero), zero,
+                      f.do(f"f{'mul' if op == 'scale' else 'div'} {T} {v[0]}, {v[1]}")), dtype
     if op == "share":
         low = choose(compare("greater_equal", *v), literal(0.5, dtype), zero)
         return choose(compare("greater", *v), one, low), dtype
     if op == "sign":
-        up = choose(compare("greater", v[0], zero), one, choose(compare("less", v[0], zero), literal(-1, dtype), zero))
+        up = choose(compare("greater", v[0], zero), one,
+                    choose(compare("less", v[0], zero), literal(-1, dtype), zero))
         return choose(f.do(f"fcmp uno {T} {v[0]}, {v[0]}"), v[0], up), dtype
     if op in INTRINSICS:
         return call(f, INTRINSICS[op], dtype, *v), dtype
@@ -159,14 +165,17 @@ def start(how: str, dtype: np.dtype) -> str:
     return literal(how == "prod", dtype)
 
 
-# calls of formulas in a program, up to which loops take them in, and what counts for several: more would take LLVM long
+# calls of formulas in a program, up to which loops take them in,
+# and what counts for several: more would take LLVM long
 INLINED, HEAVY = 24, {"sin": 4, "cos": 4, "power": 4}
 
 
 def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[str]) -> list[str]:
-    """The formulas as text: for the loops to take in, or as functions that they share, of one number and of several at once.
+    """The formulas as text: for the loops to take in, or as functions that they share,
+    of one number and of several at once.
 
-    callers: the text that calls them. Of those that are shared, an attribute tells LLVM which one is of how many numbers.
+    callers: the text that calls them. Of those that are shared,
+    an attribute tells LLVM which one is of how many numbers.
     """
     called = [x for text in callers for x in re.findall(r"@xman_(\w+)_float", text)]
     if sum(HEAVY.get(op, 1) for op in called) <= INLINED:
@@ -178,10 +187,12 @@ def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[st
         attribute = ",".join(f"_ZGV_LLVM_N{n}{args}_{name}({name}_{n})" for n in wide)
         text += [written(op, kind, n, "noinline") for n in (1, *wide)]
         text[-len(wide) - 1] = text[-len(wide) - 1].replace(
-            ") noinline", f') noinline nounwind willreturn memory(none) "vector-function-abi-variant"="{attribute}"')
+            ") noinline", f') noinline nounwind willreturn memory(none) '
+                          f'"vector-function-abi-variant"="{attribute}"')
         names += [f"ptr @{name}_{n}" for n in wide]
     used = ", ".join(names)
-    return [*text, f'@llvm.compiler.used = appending global [{len(names)} x ptr] [{used}], section "llvm.metadata"']
+    return [*text, f'@llvm.compiler.used = appending global [{len(names)} x ptr] [{used}], section '
+                   '"llvm.metadata"']
 
 
 @functools.cache
@@ -193,7 +204,8 @@ def written(op: str, kind: str, lanes: int, attribute: str) -> str:
         """So many numbers; called with one, all of them."""
         def __call__(self, x: Any) -> Any: return ir.Constant(self, [x] * lanes)
 
-    types = {"boolean": ir.IntType(1), "int32": ir.IntType(32), "int64": ir.IntType(64), "float32": ir.FloatType(),
+    types = {"boolean": ir.IntType(1), "int32": ir.IntType(32), "int64": ir.IntType(64),
+             "float32": ir.FloatType(),
              "float64": ir.DoubleType()}
     types = {name: Several(of, lanes) if lanes > 1 else of for name, of in types.items()}
     formula, module = FORMULAS[op], ir.Module()

@@ -22,15 +22,18 @@ from .step import DATA, ITEMS
 
 @functools.cache
 def llvm() -> ModuleType:
-    """LLVM, ready to write code for this processor. XManError where Python is not the one that our code knows."""
+    """LLVM, ready to write code for this processor. XManError where Python
+    is not the one that our code knows."""
     extra("llvmlite.binding", "fast", "the engine llvm")
     array, number = np.zeros(3), np.float64(2.5)
     pair = (array, number)
     read = lambda kind, at: kind.from_address(at).value
     pointer = ctypes.c_void_p
-    if (read(pointer, id(pair) + ITEMS + 8), read(pointer, id(array) + DATA), read(ctypes.c_double, id(number) + DATA)) != (
+    if (read(pointer, id(pair) + ITEMS + 8), read(pointer, id(array) + DATA),
+        read(ctypes.c_double, id(number) + DATA)) != (
             id(number), array.ctypes.data, 2.5):
-        raise XManError("the engine llvm reads arrays where CPython keeps them, and this Python keeps them elsewhere")
+        raise XManError("the engine llvm reads arrays where CPython keeps them, and this Python keeps them "
+                        "elsewhere")
     optimise.start()
     return optimise
 
@@ -42,7 +45,8 @@ def code_of(text: str, apart: bool) -> bytes:
     key = hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:40]
     code = disk.load(key)
     if code is None:
-        code = compiled_apart(text) if apart and sys.executable and not hasattr(sys, "frozen") else own.optimised(text)
+        code = (compiled_apart(text) if apart and sys.executable and not hasattr(sys, "frozen")
+                else own.optimised(text))
         disk.store(key, code)
     return code
 
@@ -60,7 +64,8 @@ def ended() -> None:
 
 def compiled_apart(text: str) -> bytes:
     """The machine code, by another process, which Ctrl-C does not reach."""
-    process = subprocess.Popen([sys.executable, "-S", llvm().__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    process = subprocess.Popen([sys.executable, "-S", llvm().__file__], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, start_new_session=True,
                                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
     processes.add(process)
@@ -69,7 +74,8 @@ def compiled_apart(text: str) -> bytes:
     finally:
         processes.discard(process)
     if process.returncode:
-        raise RuntimeError(f"LLVM's process ended with {process.returncode}: {said.decode(errors='replace')[-300:]}")
+        raise RuntimeError(f"LLVM's process ended with {process.returncode}: "
+                           f"{said.decode(errors='replace')[-300:]}")
     return code
 
 

@@ -1,7 +1,9 @@
-"""From nests to LLVM's text: one function for each nest, which is given the memory of the roots that it touches.
+"""From nests to LLVM's text: one function for each nest, which is given
+the memory of the roots that it touches.
 
-Nests that differ in nothing but in their roots share a function. Memory is promised not to overlap (`noalias`): whatever shares
-memory is one root, and so one pointer. What is read in the loops in which it was computed is not stored first.
+Nests that differ in nothing but in their roots share a function. Memory is promised not to overlap
+(`noalias`): whatever shares memory is one root, and so one pointer.
+What is read in the loops in which it was computed is not stored first.
 """
 from __future__ import annotations
 
@@ -15,12 +17,14 @@ from ..nests.views import View
 from . import arithmetic
 from .arithmetic import BOOL, converted, in_memory, literal, llvm_type
 
-# turns of a loop: that are written out, where it has few lines, and up to which more turns at once would keep it from vectors
+# turns of a loop: that are written out, where it has few lines,
+# and up to which more turns at once would keep it from vectors
 UNROLLED, FEW, SHORT = 4, 8, 64
 
 
 class Function:
-    """A function that is being written. entry: what stands before all else. block: the name of the block that is open."""
+    """A function that is being written. entry: what stands before all else.
+    block: the name of the block that is open."""
 
     def __init__(self, declared: dict[Any, None]):
         self.out: list[str] = []
@@ -77,7 +81,8 @@ class Function:
 
     def sum(self, terms: dict[str, int], start: int) -> str:
         """The number start + Σ index · step."""
-        parts = [index if step == 1 else self.do(f"mul nsw i64 {index}, {step}") for index, step in terms.items()]
+        parts = [index if step == 1 else self.do(f"mul nsw i64 {index}, {step}")
+                 for index, step in terms.items()]
         parts += [str(start)] * bool(start or not parts)
         total = parts[0]
         for x in parts[1:]:
@@ -90,7 +95,8 @@ HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = !{!"llvm.loop.unroll.disable"
 
 
 class Nest(Function):
-    """The function of some nodes of the tree. memory: the roots that it is given, and the parameter of each."""
+    """The function of some nodes of the tree. memory: the roots that it is given,
+    and the parameter of each."""
 
     def __init__(self, tree: Tree, nodes: list, declared: dict[Any, None]):
         super().__init__(declared)
@@ -125,7 +131,8 @@ class Nest(Function):
                 self.before.setdefault(node.path[first], []).append((self.fill, node))
 
     def body(self, nodes: list, tile: tuple[str, str] | tuple) -> None:
-        """Loops and lines, in order. tile: the index at which the tile around them begins, and where it ends."""
+        """Loops and lines, in order. tile: the index at which the tile around them begins,
+        and where it ends."""
         for node in nodes:
             if isinstance(node, Line):
                 self.line(node)
@@ -149,7 +156,7 @@ class Nest(Function):
         self.body(node.body, tile)
         self.close(*loop, lines=node.lines)
 
-    # ---- lines ------------------------------------------------------------------------------------------------------
+    # ---- lines ---------------------------------------------------------------------------------------------
 
     def line(self, line: Line) -> None:
         """Compute a line's number and bring it where it belongs."""
@@ -167,12 +174,14 @@ class Nest(Function):
     def formula(self, line: Line) -> str:
         """The number of a line, in the type of its target."""
         self.current = line
-        v = [self.read(a, line) if isinstance(a, View) else (literal(a, line.dtype), line.dtype) for a in line.args]
+        v = [self.read(a, line) if isinstance(a, View) else (literal(a, line.dtype), line.dtype)
+             for a in line.args]
         if line.op == "where" and not isinstance(line.args[0], View):
             v[0] = literal(line.args[0], BOOL), BOOL
         types = [BOOL if line.op == "where" and not k else line.dtype for k in range(len(v))]
         value, dtype = arithmetic.value(self, line.op, line.dtype,
-                                        [converted(self, x, own, to) for (x, own), to in zip(v, types, strict=True)])
+                                        [converted(self, x, own, to)
+                                         for (x, own), to in zip(v, types, strict=True)])
         return converted(self, value, dtype, self.roots[line.target.root].dtype)
 
     def read(self, view: View, line: Line) -> tuple[str, Any]:
@@ -214,7 +223,8 @@ class Nest(Function):
         """Begin sums in memory, one for each index within."""
         first, _ = line.summed()
         at, loops = self.at(line, first), []
-        within = [axis for d, (axis, kind) in enumerate(line.levels) if d >= first and kind != "tile" and not line.reduced(d)]
+        within = [axis for d, (axis, kind) in enumerate(line.levels) if d >= first and kind != "tile"
+                  and not line.reduced(d)]
         if any(line.shape[axis] == 0 for axis in within):
             return
         for axis in within:
@@ -224,7 +234,7 @@ class Nest(Function):
         for loop in reversed(loops):
             self.close(*loop)
 
-    # ---- memory -----------------------------------------------------------------------------------------------------
+    # ---- memory --------------------------------------------------------------------------------------------
 
     def at(self, line: Line, depth: int | None = None) -> dict[int, tuple[str, str | None]]:
         """For each axis of a line its index, and where its tile begins."""
@@ -250,7 +260,8 @@ class Nest(Function):
         """Where the entry of a view lies."""
         root, terms, start = self.roots[view.root], {}, 0
         if root.depth == 0 and not any(root.tiled):
-            start, terms = view.offset, {at[k][0]: s for k, s in enumerate(view.strides) if s and view.shape[k] != 1}
+            start, terms = view.offset, {at[k][0]: s for k, s in enumerate(view.strides) if s
+                                         and view.shape[k] != 1}
         else:
             for stride, tiled, (offset, steps) in zip(root.strides, root.tiled, view.index, strict=True):
                 start += stride * offset
@@ -265,7 +276,8 @@ class Nest(Function):
             negative = self.do(f"icmp slt i64 {wide}, 0")
             terms[self.do(f"select i1 {negative}, i64 {back}, i64 {wide}")] = stride
         entry = self.sum(terms, start)
-        return self.do(f"getelementptr inbounds {in_memory(root.dtype)}, ptr {self.pointer(root.name)}, i64 {entry}")
+        return self.do(f"getelementptr inbounds {in_memory(root.dtype)}, ptr {self.pointer(root.name)}, i64 "
+                       f"{entry}")
 
     def pointer(self, name: str) -> str:
         """Where a root begins."""

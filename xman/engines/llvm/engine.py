@@ -1,7 +1,9 @@
-"""The engine llvm: the function in Python that looks at the values, takes memory, runs the code and hands out the results.
+"""The engine llvm: the function in Python that looks at the values, takes memory,
+runs the code and hands out the results.
 
-Results are the interpreter's to rounding: each operator is computed in the type in which NumPy does, sums and products of
-matrices in another order, and exp, log, tanh and their like to the last bits (`formulas` says how many).
+Results are the interpreter's to rounding: each operator is computed in the type in which NumPy does, sums and
+products of matrices in another order, and exp, log, tanh and their like to
+the last bits (`formulas` says how many).
 """
 from __future__ import annotations
 
@@ -46,18 +48,22 @@ class Writer:
 
     def __init__(self, lines: Lines, step: NestStep):
         self.lines, self.step, self.program, self.kinds = lines, step, lines.program, lines.kinds
-        names = {a for dst, _, args in lines.lines for a in (dst, *args) if isinstance(a, str)} | {*lines.given}
+        names = ({a for dst, _, args in lines.lines for a in (dst, *args) if isinstance(a, str)}
+                 | {*lines.given})
         self.text, self.names = Text({x for x in names if x.isidentifier()}), {}
         self.text.objects |= {x: v for x, v in self.program.constants.items()}
         self.called = {call.dst for call in step.calls if call.target and not self.kinds[call.dst].array}
-        self.inside = {x for call in step.calls for v in (*call.views, *([call.target] if call.target else ()))
-                       for x in [v.root] if x in step.places} | {x for x in step.places if lines.tree.roots[x].place == "number"}
+        self.inside = {x for call in step.calls
+                       for v in (*call.views, *([call.target] if call.target else ()))
+                       for x in [v.root] if x in step.places} | {x for x in step.places
+                                                                 if lines.tree.roots[x].place == "number"}
 
     def name(self, root: str) -> str:
         """The name of a root's array in Python."""
         if root in self.lines.given:
             return root
-        return self.names.setdefault(root, self.text.fresh("".join(c if c.isalnum() or c == "_" else "_" for c in f"{root}_")))
+        return self.names.setdefault(root, self.text.fresh("".join(c if c.isalnum() or c == "_" else "_"
+                                                                   for c in f"{root}_")))
 
     def function(self, steps: list[Callable]) -> Callable:
         """The function from the values to the results."""
@@ -67,19 +73,22 @@ class Writer:
         guard(text, program, self.lines.lines)
         for x in program.original.inputs:
             if x in roots and self.kinds[x].array and x not in program.inplace.values():
-                text.add(f"if not {x}.flags.c_contiguous: {x} = {text.call('contiguous', np.ascontiguousarray, x)}")
+                text.add(f"if not {x}.flags.c_contiguous: {x} = "
+                         f"{text.call('contiguous', np.ascontiguousarray, x)}")
             elif x in roots and not self.kinds[x].array and self.kinds[x].dtype.kind == "b":
                 text.add(f"{x} = {text.call('bool_', np.bool_, x)}")
         for x in program.constants:
             if x in roots:
                 kind, value = self.kinds[x], program.constants[x]
-                text.objects[x] = np.array(value, kind.dtype, order="C") if kind.array else kind.dtype.type(value)
+                text.objects[x] = (np.array(value, kind.dtype, order="C") if kind.array
+                                   else kind.dtype.type(value))
         views = [(x, self.name(x)) for x in sorted(self.inside)]
         parts = [(self.step.places[x], roots[x]) for x, _ in views]
 
         def space() -> tuple:
             memory = arena(self.step.size)
-            return memory, *(memory[start:start + root.bytes].view(root.dtype).reshape(root.shape) for start, root in parts)
+            return memory, *(memory[start:start + root.bytes].view(root.dtype).reshape(root.shape)
+                             for start, root in parts)
 
         taken, self.give_back = text.pool(space)
         text.add(f"{text.free('memory')} = {taken}()")
@@ -138,16 +147,20 @@ class Writer:
     def plan(self) -> Plan:
         """What the program is made of."""
         lines, roots = self.lines, self.lines.tree.roots
-        groups = [list(dict.fromkeys(written_roots(node))) for node in lines.tree.body if isinstance(node, Loop)]
+        groups = [list(dict.fromkeys(written_roots(node))) for node in lines.tree.body
+                  if isinstance(node, Loop)]
         calls = [f"{call.dst} = {call.op}(…)" for call in self.step.calls]
         buffers = [Buffer(x, roots[x].shape, roots[x].dtype, start) for x, start in self.step.places.items()]
-        return Plan("llvm", buffers, self.step.size, sum(root.bytes for root in roots.values() if root.place == "output"),
-                    sorted(self.program.inplace[y] for y in lines.direct), groups, calls, flops_of(lines.lines, self.kinds))
+        return Plan("llvm", buffers, self.step.size,
+                    sum(root.bytes for root in roots.values() if root.place == "output"),
+                    sorted(self.program.inplace[y] for y in lines.direct), groups, calls,
+                    flops_of(lines.lines, self.kinds))
 
 
 def written_roots(node: Loop | Line) -> list[str]:
     """The roots that a nest writes."""
-    return [x for inner in node.body for x in written_roots(inner)] if isinstance(node, Loop) else [node.target.root]
+    return ([x for inner in node.body for x in written_roots(inner)] if isinstance(node, Loop)
+            else [node.target.root])
 
 
 def put_into(value: Any, out: np.ndarray) -> bool:

@@ -1,16 +1,21 @@
-"""Transcendental functions that LLVM vectorises: straight lines of arithmetic, with selects and no branch, call or table.
+"""Transcendental functions that LLVM vectorises: straight lines of arithmetic, with selects and no branch,
+call or table.
 
-    y = exp(Lane(builder, types, "float32", x))  # appends instructions that compute y to a function that is being written
+    y = exp(Lane(builder, types, "float32", x))  # appends instructions that
+    compute y to a function that is being written
 
-A formula is a plain function of `Lane`s. What it does with them becomes LLVM instructions (`written`), which a loop that
-calls them takes in. They have a flag of their own, by which a product and a sum may become one FMA (`FUSED`).
+A formula is a plain function of `Lane`s. What it does with them becomes LLVM instructions (`written`), which
+a loop that calls them takes in. They have a flag of their own,
+by which a product and a sum may become one FMA (`FUSED`).
 
-NaN, infinities, signed zeros, subnormals and overflow are NumPy's. The errors in the docstrings are the largest that were
-found, in units in the last place, in float32 and float64, fused or not. Polynomials have rising powers; they are minimax fits
-(Remez) made for this file, in which the coefficient that matters most was rounded first and the others were fitted again.
+NaN, infinities, signed zeros, subnormals and overflow are NumPy's. The errors in the docstrings are the
+largest that were found, in units in the last place, in float32 and float64, fused or not. Polynomials have
+rising powers; they are minimax fits (Remez) made for this file,
+in which the coefficient that matters most was rounded first and the others were fitted again.
 
-Sources: Cody and Waite, Software Manual for the Elementary Functions (1980), and Moshier, Cephes (1992), for exponentials;
-Sun Microsystems, fdlibm (1993), for logarithms; Knuth, TAOCP 2 (1997) §4.2.2, for what a sum lost when it was rounded.
+Sources: Cody and Waite, Software Manual for the Elementary Functions (1980), and Moshier, Cephes (1992), for
+exponentials; Sun Microsystems, fdlibm (1993), for logarithms;
+Knuth, TAOCP 2 (1997) §4.2.2, for what a sum lost when it was rounded.
 """
 from __future__ import annotations
 
@@ -23,7 +28,8 @@ FUSED = ("contract",)
 
 
 class Lane:
-    """A number in a loop that is being compiled: arithmetic on it appends an LLVM instruction. A Python number is a literal.
+    """A number in a loop that is being compiled: arithmetic on it appends an LLVM instruction.
+    A Python number is a literal.
 
     builder, types: where the code goes, and LLVM's types by name. kind: the name of this one's type.
     """
@@ -42,11 +48,13 @@ class Lane:
 
     def emit(self, instruction: str, x: Any) -> Lane:
         flags = {"flags": FUSED} if self.float else {}
-        return self.of(getattr(self.builder, "f" * self.float + instruction)(self.value, self.like(x).value, **flags))
+        return self.of(getattr(self.builder, "f" * self.float + instruction)(self.value, self.like(x).value,
+                                                                             **flags))
 
     def compare(self, sign: str, x: Any) -> Lane:
         """False where one is NaN. Integers have no sign."""
-        test, flags = (self.builder.fcmp_ordered, {"flags": FUSED}) if self.float else (self.builder.icmp_unsigned, {})
+        test, flags = ((self.builder.fcmp_ordered, {"flags": FUSED}) if self.float
+                       else (self.builder.icmp_unsigned, {}))
         return self.of(test(sign, self.value, self.like(x).value, **flags), "boolean")
 
     def __add__(x, y): return x.emit("add", y)
@@ -96,7 +104,8 @@ class Format(NamedTuple):
     digits: int                 # of the significand, after the first
     bias: int                   # of the exponent
     sign: int                   # its bit, as a signed integer
-    ln2: tuple[float, float]    # in two parts; the first is so short that its product with an exponent is exact
+    # in two parts; the first is so short that its product with an exponent is exact
+    ln2: tuple[float, float]
     expm1: tuple[float, ...]    # (eʳ − 1 − r)/r² in r, |r| ≤ ln 2/2
     log: tuple[float, ...]      # (log((1 + s)/(1 − s))/s − 2)/s² in s², √½ ≤ (1 + s)/(1 − s) ≤ √2
     erf: tuple[float, ...]      # erf(x)/x − 1 in x², |x| ≤ 1
@@ -195,7 +204,8 @@ def sigmoid(x):
 
 
 def erf(x):
-    """1.2 and 1.4 ulp: a + a P(a²) to a = |x| = 1, then 1 − erfc(a), of which the logarithm is a polynomial."""
+    """1.2 and 1.4 ulp: a + a P(a²) to a = |x| = 1, then 1 − erfc(a),
+    of which the logarithm is a polynomial."""
     p, a = x.format, magnitude(x)
     tail = exp(polynomial(below(a, p.erf_is_one) - 1.0, p.erfc))
     return signed(where(a < 1.0, a + a * polynomial(a * a, p.erf), 1.0 - tail), x)
@@ -225,7 +235,8 @@ def normal_exponent(x):
 
 
 def log_terms(f, coefficients):
-    """h and t, where log(1 + f) = f − (h − t): with s = f/(2 + f), h = f²/2 and t = s (h + s² P(s²)) (fdlibm)."""
+    """h and t, where log(1 + f) = f − (h − t): with s = f/(2 + f),
+    h = f²/2 and t = s (h + s² P(s²)) (fdlibm)."""
     s, h = f / (2.0 + f), 0.5 * f * f
     return h, s * (h + s * s * polynomial(s * s, coefficients))
 

@@ -1,6 +1,8 @@
-"""From LLVM's text to machine code: here, or as a program of its own, text on standard input and code on standard output.
+"""From LLVM's text to machine code: here, or as a program of its own,
+text on standard input and code on standard output.
 
-A process of its own can be ended at any time, and leaves nothing locked where this one forks. It imports llvmlite alone.
+A process of its own can be ended at any time, and leaves nothing locked where this one forks.
+It imports llvmlite alone.
 """
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ def machine() -> Any:
     """A description of this processor, or of the one that XMAN_CPU names. Each engine of LLVM owns one."""
     from llvmlite import binding
     cpu, features, *_ = processor()
-    return binding.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=3, jit=True)
+    return binding.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=3,
+                                                                      jit=True)
 
 
 def processor() -> tuple[str, str, str, str]:
@@ -21,7 +24,8 @@ def processor() -> tuple[str, str, str, str]:
     from llvmlite import binding
     cpu = os.environ.get("XMAN_CPU")
     features = "" if cpu else binding.get_host_cpu_features().flatten()
-    return cpu or binding.get_host_cpu_name(), features, str(binding.llvm_version_info), binding.get_default_triple()
+    return (cpu or binding.get_host_cpu_name(), features, str(binding.llvm_version_info),
+            binding.get_default_triple())
 
 
 def optimised(text: str) -> bytes:

@@ -1,6 +1,7 @@
 """More functions that LLVM vectorises: powers, sine and cosine. See `formulas`.
 
-Sources: those of `formulas`; Payne and Hanek, Radian Reduction for Trigonometric Functions (1983), for arguments of any size.
+Sources: those of `formulas`; Payne and Hanek, Radian Reduction for Trigonometric Functions (1983),
+for arguments of any size.
 """
 from __future__ import annotations
 
@@ -69,7 +70,8 @@ def power_in_double(a, y):
 
 
 def power_in_parts(a, y):
-    """aʸ for a > 0 of float64, with log2 a in two parts (fdlibm): log m = 2s/3 (3 + s² + s⁴ P(s²)), s = (m − 1)/(m + 1)."""
+    """aʸ for a > 0 of float64, with log2 a in two parts (fdlibm): log m = 2s/3 (3 + s² + s⁴ P(s²)),
+    s = (m − 1)/(m + 1)."""
     n, m = base.normal_exponent(a)
     f = m - 1.0
     d = 2.0 + f
@@ -96,7 +98,8 @@ def power(x, y):
     p, a, b = x.format, base.magnitude(x), base.magnitude(y)
     enough = above(below(y, 2.0 ** 66), -2.0 ** 66)  # to overflow or underflow for any base but 1
     if p is SINGLE:
-        z = power_in_double(a.cast("fpext", "float64"), enough.cast("fpext", "float64")).cast("fptrunc", "float32")
+        z = power_in_double(a.cast("fpext", "float64"), enough.cast("fpext", "float64")).cast("fptrunc",
+                                                                                              "float32")
     else:
         z = power_in_parts(a, enough)
     z = where((a > 0.0) & (a < math.inf), z, where((a < 1.0) ^ (y < 0.0), z.like(0.0), math.inf))
@@ -139,14 +142,17 @@ def turns_of_large(a):
     words = [i.like(window(64 * k - 64, 64)) for k in range(20)]
     for step in 16, 8, 4, 2, 1:  # words[place // 64:][:4]
         here = (place & 64 * step) == 0
-        words = [where(here, w, words[k + step]) if k + step < len(words) else w for k, w in enumerate(words)][:step + 3]
+        words = [where(here, w, words[k + step]) if k + step < len(words) else w
+                 for k, w in enumerate(words)][:step + 3]
     shift = place & 63
-    w0, w1, w2 = ((w << shift) | (after >> 1 >> 63 - shift) for w, after in zip(words, words[1:], strict=False))
+    w0, w1, w2 = ((w << shift) | (after >> 1 >> 63 - shift)
+                  for w, after in zip(words, words[1:], strict=False))
     m = i & (1 << 52) - 1 | 1 << 52
     low = m * w1 + high_product(m, w2)
     high = m * w0 + high_product(m, w1) + (low < m * w1).cast("zext", "int64")
     n = high + (1 << 61) >> 62
-    rest = high - (n << 62) + ((1 << 63) + (1 << 31))  # in units of 2^−62, in two halves of 32 bits with a sign
+    # in units of 2^−62, in two halves of 32 bits with a sign
+    rest = high - (n << 62) + ((1 << 63) + (1 << 31))
     one = 2.0 ** 52
     x = (number(rest >> 32 | DOUBLE.pattern(one)) - (one + 2.0 ** 31)) * 2.0 ** 32
     y = number(rest & (1 << 32) - 1 | DOUBLE.pattern(one)) - (one + 2.0 ** 31)
@@ -159,7 +165,8 @@ def turns_of_large(a):
 
 
 def turns(a):
-    """n, r and rest, where a = (n + 4k) π/2 + r + rest and |r| ≤ π/4, for a ≥ 0 of float64 (below 2²⁰ Cody and Waite)."""
+    """n, r and rest, where a = (n + 4k) π/2 + r + rest and |r| ≤ π/4,
+    for a ≥ 0 of float64 (below 2²⁰ Cody and Waite)."""
     c1, c2, c3 = pieces(PI // 2, 33, 33, 53)
     n, k = nearest(a * (2 / math.pi))
     x, y = a - n * c1, n * c2

@@ -1,4 +1,5 @@
-"""Products by BLAS, and routines of LAPACK: SciPy's, called by symbols, so that machine code on disk holds no addresses.
+"""Products by BLAS, and routines of LAPACK: SciPy's, called by symbols,
+so that machine code on disk holds no addresses.
 
 BLAS knows columns. A matrix that lies row by row is to it the transpose of one, and C = A B is Cᵀ = Bᵀ Aᵀ.
 """
@@ -33,7 +34,8 @@ def address(name: str) -> int:
 
 
 class Blas:
-    """Writes calls of BLAS. routines: those that were called. constants: what they are told by reference, as text."""
+    """Writes calls of BLAS. routines: those that were called.
+    constants: what they are told by reference, as text."""
 
     def __init__(self) -> None:
         self.routines: set[str] = set()
@@ -50,7 +52,8 @@ class Blas:
         f.declare(f"declare void @xman_{routine}({', '.join(['ptr'] * len(args))})")
         f.put(f"call void @xman_{routine}({', '.join(f'ptr {a}' for a in args)})")
 
-    def product(self, f: Function, node: Product, roots: dict[str, Root], pointer: Callable[[str], str]) -> None:
+    def product(self, f: Function, node: Product, roots: dict[str, Root],
+                pointer: Callable[[str], str]) -> None:
         """The call, or the loops of calls, of a product. pointer(root): where a root begins."""
         dtype, shape = roots[node.target.root].dtype, node.target.shape
         T, (m, n), k, lead = llvm_type(dtype), shape[-2:], node.a.shape[-1], len(shape) - 2
@@ -71,25 +74,31 @@ class Blas:
         letter = lambda t: self.constant("i8", str(ord(t)))
         if m == 1 or n == 1:
             if n == 1:  # c = A b
-                x, ld, vector, step, (flag, *sizes) = a, lda, b, node.b.strides[-2], ("t", k, m) if ta == "n" else ("n", m, k)
+                x, ld, vector, step, (flag, *sizes) = (a, lda, b, node.b.strides[-2], ("t", k, m) if ta == "n"
+                                                       else ("n", m, k))
             else:       # Cᵀ = Bᵀ aᵀ
-                x, ld, vector, step, (flag, *sizes) = b, ldb, a, node.a.strides[-1], ("n", n, k) if tb == "n" else ("t", k, n)
-            self.call(f, dtype, "gemv", letter(flag), *map(whole, sizes), alpha, x, whole(ld), vector, whole(step or 1), beta, c,
+                x, ld, vector, step, (flag, *sizes) = (b, ldb, a, node.a.strides[-1], ("n", n, k) if tb == "n"
+                                                       else ("t", k, n))
+            self.call(f, dtype, "gemv", letter(flag), *map(whole, sizes), alpha, x, whole(ld), vector,
+                      whole(step or 1), beta, c,
                       whole(1))
         else:
-            self.call(f, dtype, "gemm", letter(tb), letter(ta), whole(n), whole(m), whole(k), alpha, b, whole(ldb), a, whole(lda),
+            self.call(f, dtype, "gemm", letter(tb), letter(ta), whole(n), whole(m), whole(k), alpha, b,
+                      whole(ldb), a, whole(lda),
                       beta, c, whole(n))
         for loop in reversed(loops):
             f.close(*loop)
 
-    def routine(self, f: Function, node: Routine, roots: dict[str, Root], pointer: Callable[[str], str]) -> None:
+    def routine(self, f: Function, node: Routine, roots: dict[str, Root],
+                pointer: Callable[[str], str]) -> None:
         """The call of LAPACK, or the loops of calls."""
         dtype, n, lead = roots[node.target.root].dtype, node.target.shape[-1], node.target.shape[:-2]
         loops = [f.open(size) for size in lead]
 
         def place(view: View) -> str:
             entry = f.sum({loop[0]: s for loop, s in zip(loops, view.strides, strict=False) if s}, 0)
-            return f.do(f"getelementptr {llvm_type(roots[view.root].dtype)}, ptr {pointer(view.root)}, i64 {entry}")
+            return f.do(f"getelementptr {llvm_type(roots[view.root].dtype)}, ptr {pointer(view.root)}, i64 "
+                        f"{entry}")
 
         whole = lambda x: self.constant("i32", str(x))
         given, info, size = [place(view) for view in node.views], f.alloca("i32"), whole(n)
@@ -98,13 +107,15 @@ class Blas:
         elif node.name == "getrf":
             self.call(f, dtype, "getrf", size, size, given[1], size, given[0], info)
         else:
-            self.call(f, dtype, "gesv", size, whole(node.target.shape[-2]), given[0], size, given[1], given[2], size, info)
+            self.call(f, dtype, "gesv", size, whole(node.target.shape[-2]), given[0], size, given[1],
+                      given[2], size, info)
         if node.name != "getrf":  # which goes on
             f.leave(f.do(f"icmp ne i32 {f.do(f'load i32, ptr {info}')}, 0"))
         for loop in reversed(loops):
             f.close(*loop)
 
-    def scaled(self, f: Function, node: Product, roots: dict[str, Root], pointer: Callable[[str], str]) -> str:
+    def scaled(self, f: Function, node: Product, roots: dict[str, Root],
+               pointer: Callable[[str], str]) -> str:
         """A number in memory: alpha times one that is in memory."""
         dtype, own = roots[node.target.root].dtype, roots[node.s.root].dtype
         place = f.do(f"getelementptr {llvm_type(own)}, ptr {pointer(node.s.root)}, i64 {node.s.offset}")

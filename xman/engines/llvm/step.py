@@ -1,7 +1,9 @@
-"""The function that a program is: which nests and products run one after another, and where in memory their roots lie.
+"""The function that a program is: which nests and products run one after another,
+and where in memory their roots lie.
 
-It is one function, or where NumPy computes something in between several. Each takes a tuple of Python's: the arena, then what
-is given, then the outputs, all of them arrays of NumPy or its numbers. A function returns 1 where the values are not for it.
+It is one function, or where NumPy computes something in between several. Each takes a tuple of Python's: the
+arena, then what is given, then the outputs, all of them arrays of NumPy or its numbers.
+A function returns 1 where the values are not for it.
 """
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from .arithmetic import definitions, in_memory
 from .emit import HINTS, Function, Nest
 from .products import Blas
 
-# bytes of an object of CPython before a tuple's items, and before an array's pointer or a number (`compiled` makes sure)
+# bytes of an object of CPython before a tuple's items, and before an array's
+# pointer or a number (`compiled` makes sure)
 ITEMS, DATA = 24, 16
 
 
@@ -28,7 +31,8 @@ class Item(NamedTuple):
 
 
 class NestStep:
-    """The text of a program. functions: how many. places, size: of the arena. arguments: what a function's tuple holds."""
+    """The text of a program. functions: how many. places, size: of the arena.
+    arguments: what a function's tuple holds."""
 
     def __init__(self, lines: Lines):
         self.lines, self.roots, self.tree = lines, lines.tree.roots, lines.tree
@@ -49,7 +53,8 @@ class NestStep:
         called = [x for x in self.declared if isinstance(x, tuple)]
         declared = [x for x in self.declared if isinstance(x, str)]
         declared += definitions(called, self.names)
-        self.text = "\n".join([*self.blas.constants, *declared, *bounded, *self.names, *functions, *HINTS, ""])
+        self.text = "\n".join([*self.blas.constants, *declared, *bounded, *self.names, *functions, *HINTS,
+                               ""])
 
     def items(self) -> list[Item]:
         """The nodes at the top, numbers that follow one another together."""
@@ -85,7 +90,8 @@ class NestStep:
         for item in items:
             new = [x for x in item.roots if inside(x) and x not in seen]
             seen.update(new)
-            events.append(Event([x for x in item.roots if inside(x) and x not in new], {x: self.roots[x].bytes for x in new}))
+            events.append(Event([x for x in item.roots if inside(x) and x not in new],
+                                {x: self.roots[x].bytes for x in new}))
         events.append(Event([x for x in seen if self.roots[x].place == "number"], {}))
         places, size = placed(events)
         return places, size + ALIGNED
@@ -103,10 +109,13 @@ class NestStep:
                 root, at = self.roots[x], f.new("r")
                 if root.place in ("given", "output"):
                     item = ITEMS + 8 * (1 + self.arguments.index(x))
-                    f.entry += [f" {at}i = getelementptr i8, ptr %args, i64 {item}", f" {at}o = load ptr, ptr {at}i",
+                    f.entry += [f" {at}i = getelementptr i8, ptr %args, i64 {item}",
+                                f" {at}o = load ptr, ptr {at}i",
                                 f" {at}d = getelementptr i8, ptr {at}o, i64 {DATA}"]
                     number = root.place == "given" and x in self.lines.kinds and not self.lines.kinds[x].array
-                    f.entry.append(f" {at} = {f'getelementptr i8, ptr {at}d, i64 0' if number else f'load ptr, ptr {at}d'}")
+                    f.entry.append(
+                        f" {at} = "
+                        + (f"getelementptr i8, ptr {at}d, i64 0" if number else f"load ptr, ptr {at}d"))
                 else:
                     f.entry.append(f" {at} = getelementptr i8, ptr %arena, i64 {self.places[x]}")
                 where[x] = at
@@ -114,8 +123,10 @@ class NestStep:
 
         bad = []
         for x, low, high in self.lines.bounds if k == 0 else ():
-            (T, how), low = widened(self.roots[x].dtype), max(low, 0) if self.roots[x].dtype.kind == "u" else low
-            bad.append(f.do(f"call i1 @bounded_{T}_{how}(ptr {pointer(x)}, i64 {self.roots[x].size}, i64 {low}, i64 {high})"))
+            (T, how), low = (widened(self.roots[x].dtype), max(low, 0) if self.roots[x].dtype.kind == "u"
+                             else low)
+            bad.append(f.do(f"call i1 @bounded_{T}_{how}(ptr {pointer(x)}, i64 {self.roots[x].size}, i64 "
+                            f"{low}, i64 {high})"))
         for test in bad:
             f.leave(test)
         for how, what, roots in part:
@@ -128,15 +139,20 @@ class NestStep:
                 self.blas.routine(f, what, self.roots, pointer)
             else:
                 self.blas.product(f, what, self.roots, pointer)
-        head = [f"define i64 @step{k}(ptr %args) {{", "entry:", f" %a = getelementptr i8, ptr %args, i64 {ITEMS}",
-                " %b = load ptr, ptr %a", f" %c = getelementptr i8, ptr %b, i64 {DATA}", " %arena = load ptr, ptr %c"]
-        return "\n".join([*head, *f.entry, *f.out, " ret i64 0", *(["bad:", " ret i64 1"] if bad else []), "}"])
+        head = [f"define i64 @step{k}(ptr %args) {{", "entry:",
+                f" %a = getelementptr i8, ptr %args, i64 {ITEMS}",
+                " %b = load ptr, ptr %a", f" %c = getelementptr i8, ptr %b, i64 {DATA}",
+                " %arena = load ptr, ptr %c"]
+        return "\n".join([*head, *f.entry, *f.out, " ret i64 0", *(["bad:", " ret i64 1"] if bad else []),
+                          "}"])
 
     def fill(self, f: Function, x: str, pointer: Any) -> None:
         """Zeros for a root to which is added, before the first that touches it."""
-        if x not in self.filled and any(isinstance(w, Line) and w.how == "into" for w in self.tree.writers.get(x, ())):
+        if x not in self.filled and any(isinstance(w, Line) and w.how == "into"
+                                        for w in self.tree.writers.get(x, ())):
             f.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-            f.put(f"call void @llvm.memset.p0.i64(ptr {pointer(x)}, i8 0, i64 {self.roots[x].bytes}, i1 false)")
+            f.put(f"call void @llvm.memset.p0.i64(ptr {pointer(x)}, i8 0, i64 {self.roots[x].bytes}, i1 "
+                  "false)")
         self.filled.add(x)
 
 

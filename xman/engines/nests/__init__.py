@@ -4,5 +4,6 @@
     tree            what there is to do: lines, and the loops, products and calls of a tree
     lines           from each line of a list to views, to lines of the tree, or to products
     arrangements, contractions, entrywise   what each operator becomes
-    schedule        the one rule by which a line finds its place in the tree, and what memory that leaves to be kept
+    schedule        the one rule by which a line finds its place in the tree,
+    and what memory that leaves to be kept
 """

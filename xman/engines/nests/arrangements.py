@@ -1,7 +1,8 @@
 """Rearrangements: operators that move numbers and compute none. Most are views; some write parts of a root.
 
-A function of the table takes the `Lines`, a line of the list and what its arguments are, and returns the view of the result;
-or None, where NumPy has to do it: arrays of indices that are computed, masks, and what depends on values.
+A function of the table takes the `Lines`, a line of the list and what its arguments are, and returns the view
+of the result; or None, where NumPy has to do it: arrays of indices that are computed, masks,
+and what depends on values.
 """
 from __future__ import annotations
 
@@ -69,7 +70,8 @@ def in_shape(w: Any, x: View, shape: Sequence[int]) -> View:
 
 def transpose(w: Any, step: Step, v: list) -> Any:
     n, axes = len(w.kinds[step[0]].shape), step[2][1] if len(step[2]) > 1 else None
-    return transposed(v[0], [a % n for a in axes] if axes is not None else [*range(n)][::-1]) if isinstance(v[0], View) else v[0]
+    return (transposed(v[0], [a % n for a in axes] if axes is not None else [*range(n)][::-1])
+            if isinstance(v[0], View) else v[0])
 
 
 def mT(w: Any, step: Step, v: list) -> Any:
@@ -84,14 +86,16 @@ def flip(w: Any, step: Step, v: list) -> Any:
 
 
 def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list | None:
-    """The keys of an index into an array of that shape, arrays as views; None where loops cannot follow them."""
+    """The keys of an index into an array of that shape, arrays as views;
+    None where loops cannot follow them."""
     found, axis = [], 0
     taken = sum(key is not None and key is not Ellipsis for key in keys)
     for key in keys:
         if key is Ellipsis:
             axis += len(shape) - taken
         elif isinstance(key, (np.ndarray, str)):
-            view = w.views.get(key) if isinstance(key, str) else w.constant(key) if key.dtype.kind in "iu" else None
+            view = (w.views.get(key) if isinstance(key, str) else w.constant(key) if key.dtype.kind in "iu"
+                    else None)
             if not isinstance(view, View) or w.dtype(view).kind not in "iu":
                 return None
             fits = w.positions.get(view.root, shape[axis] + 1) <= shape[axis]
@@ -131,10 +135,12 @@ def scatter_add(w: Any, step: Step, v: list) -> Any:
     if keys is None or kind.dtype.kind == "b":
         return None
     place = indexed(whole(dst, kind.shape), keys)
-    forward = all(key is None or key is Ellipsis or isinstance(key, int) or isinstance(key, slice) and key.step in (None, 1)
+    forward = all(key is None or key is Ellipsis or isinstance(key, int) or isinstance(key, slice)
+                  and key.step in (None, 1)
                   for key in keys)
     if forward and place.shape and prod(place.shape) == prod(kind.shape) and isinstance(v[0], View) and (
-            v[0].shape == place.shape and w.dtype(v[0]) == kind.dtype and (found := reshaped(v[0], kind.shape))):
+            v[0].shape == place.shape and w.dtype(v[0]) == kind.dtype
+            and (found := reshaped(v[0], kind.shape))):
         return found
     if dst in w.late:
         return ACCUMULATED(v[0], keys)
@@ -175,14 +181,16 @@ def part(w: Any, step: Step, v: list) -> Any:
     x, i, axis, *arrays = step[2]
     axis %= len(spread_to(w, x))
     sizes = [spread_to(w, a)[axis] for a in arrays]
-    return indexed(v[0], along(axis, slice(sum(sizes[:i]), sum(sizes[:i + 1])))) if isinstance(v[0], View) else v[0]
+    return (indexed(v[0], along(axis, slice(sum(sizes[:i]), sum(sizes[:i + 1])))) if isinstance(v[0], View)
+            else v[0])
 
 
 def roll(w: Any, step: Step, v: list) -> Any:
     dst, _, args = step
     shape, axis = w.kinds[dst].shape, args[2] if len(args) > 2 else None
-    if not isinstance(v[0], View) or 0 in shape or not isinstance(args[1], int) or isinstance(axis, tuple) or (
-            axis is None and len(shape) != 1):
+    if (not isinstance(v[0], View) or 0 in shape or not isinstance(args[1], int) or isinstance(axis, tuple)
+        or (
+            axis is None and len(shape) != 1)):
         return None
     axis = (axis or 0) % len(shape)
     by = args[1] % shape[axis]
@@ -208,18 +216,21 @@ def rim(w: Any, widths: Any, shape: Sequence[int]) -> tuple:
 
 def pad(w: Any, step: Step, v: list) -> View | None:
     dst, _, args = step
-    return None if isinstance(args[1], str) else put(w, dst, [(rim(w, args[1], w.kinds[dst].shape), v[0])], "into")
+    return None if isinstance(args[1], str) else put(w, dst, [(rim(w, args[1], w.kinds[dst].shape), v[0])],
+                                                     "into")
 
 
 def unpad(w: Any, step: Step, v: list) -> Any:
-    return indexed(v[0], rim(w, step[2][1], v[0].shape)) if isinstance(v[0], View) and not isinstance(step[2][1], str) else None
+    return (indexed(v[0], rim(w, step[2][1], v[0].shape)) if isinstance(v[0], View)
+            and not isinstance(step[2][1], str) else None)
 
 
 def diag(w: Any, step: Step, v: list) -> Any:
     x, k = step[2][0], step[2][1] if len(step[2]) > 1 else 0
     if not isinstance(v[0], View):
         return None
-    return diagonal(v[0], k) if len(spread_to(w, x)) == 2 else put(w, step[0], [(lambda root: diagonal(root, k), v[0])], "into")
+    return (diagonal(v[0], k) if len(spread_to(w, x)) == 2
+            else put(w, step[0], [(lambda root: diagonal(root, k), v[0])], "into"))
 
 
 def diag_back(w: Any, step: Step, v: list) -> Any:
@@ -245,7 +256,8 @@ def one_hot(w: Any, step: Step, v: list) -> Any:
         return None
     w.bounds[root.name, 0, n] = None
     classes = w.constant(np.arange(n, dtype=root.dtype))
-    return w.line(dst, "equal", [reshaped(v[0], (*rows, 1)), classes], kind.shape, kind.dtype, computed=root.dtype)
+    return w.line(dst, "equal", [reshaped(v[0], (*rows, 1)), classes], kind.shape, kind.dtype,
+                  computed=root.dtype)
 
 
 def count(w: Any, step: Step, v: list) -> Any:

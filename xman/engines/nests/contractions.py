@@ -1,8 +1,10 @@
-"""Products: sums over axes that two arrays share, by BLAS where they are large, in loops where they are small.
+"""Products: sums over axes that two arrays share, by BLAS where they are large,
+in loops where they are small.
 
-Each axis gets a letter, as in Einstein's sums: a product of matrices is "mk,kn->mn", of batches "bmk,bkn->bmn", what its adjoint
-sends to a weight that a batch shares "bmk,bmn->kn". Letters fall in four kinds: those of all three are a batch, those of one
-factor and the result are rows (M) or columns (N), those that the result lacks are summed over (K). Axes of one entry have none.
+Each axis gets a letter, as in Einstein's sums: a product of matrices is "mk,kn->mn", of batches
+"bmk,bkn->bmn", what its adjoint sends to a weight that a batch shares "bmk,bmn->kn". Letters fall in four
+kinds: those of all three are a batch, those of one factor and the result are rows (M) or columns (N),
+those that the result lacks are summed over (K). Axes of one entry have none.
 """
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ LARGE = 4096    # entries of a matrix, from which on BLAS multiplies vectors by 
 
 def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Sequence, shape: Sequence[int],
              dtype: np.dtype) -> View:
-    """The sum of products of the factors, each a view and the letters of its axes, over the letters that `out` lacks."""
+    """The sum of products of the factors, each a view and the letters of its axes,
+    over the letters that `out` lacks."""
     factors = [one_each(x, letters) for x, letters in factors]
     sizes = {c: n for x, letters in factors for c, n in zip(letters, x.shape, strict=True)}
     out = [c for c in out if c in sizes]
@@ -43,7 +46,8 @@ def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Se
 
 
 def one_each(x: View, letters: Sequence) -> tuple[View, list]:
-    """The view without its axes of one entry, and with one axis a letter: the diagonal where there were two."""
+    """The view without its axes of one entry, and with one axis a letter:
+    the diagonal where there were two."""
     kept = [c for c, n in zip(letters, x.shape, strict=True) if n != 1]
     x = reshaped(x, [n for n in x.shape if n != 1])
     unique = list(dict.fromkeys(kept))
@@ -59,12 +63,14 @@ def in_loops(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
         order = [*out[:-1], *summed, out[-1]]  # so that the innermost loop goes through memory in order
     root = w.tree.root(w.fresh(dst), [sizes[c] for c in out], dtype)
     args = [strided(x, letters, order, sizes) for x, letters in factors]
-    w.line(dst, "mul" if len(args) == 2 else "copy", args, [sizes[c] for c in order], how="sum" if summed else "set",
+    w.line(dst, "mul" if len(args) == 2 else "copy", args, [sizes[c] for c in order], how="sum" if summed
+           else "set",
            target=strided(root, out, order, sizes), computed=dtype)
     return root
 
 
-def by_blas(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict, dtype: np.dtype) -> View | None:
+def by_blas(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
+            dtype: np.dtype) -> View | None:
     """The product as one of matrices; None where loops do better."""
     (x, xs), (y, ys) = factors
     kinds = (True, True), (True, False), (False, True)
@@ -74,7 +80,8 @@ def by_blas(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict, 
         return None  # a factor is summed by itself
     m, n, k = (prod(sizes[c] for c in letters) for letters in (rows, columns, summed))
     vector = 1 in (m, n)
-    if k == 1 or m * n * k <= TINY or vector and (m * k * n < LARGE or batch or not lies(w, x if n == 1 else y)):
+    if (k == 1 or m * n * k <= TINY or vector
+        and (m * k * n < LARGE or batch or not lies(w, x if n == 1 else y))):
         return None
     lead = [sizes[c] for c in batch]
     a = matrices(w, dst, x, xs, [*batch, *rows, *summed], [*lead, m, k], dtype)
@@ -86,11 +93,13 @@ def by_blas(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict, 
 
 
 def lies(w: Any, x: View) -> bool:
-    """Whether a matrix is in memory anyway, so that BLAS may take it; one that loops compute stays in loops."""
+    """Whether a matrix is in memory anyway, so that BLAS may take it;
+    one that loops compute stays in loops."""
     return w.tree.roots[x.root].place == "given" or not isinstance(w.tree.writers[x.root][0], Line)
 
 
-def matrices(w: Any, dst: str, x: View, letters: list, order: list, shape: list[int], dtype: np.dtype) -> View:
+def matrices(w: Any, dst: str, x: View, letters: list, order: list, shape: list[int],
+             dtype: np.dtype) -> View:
     """A factor as matrices that BLAS can read: in its type, and with a stride of 1 along rows or columns."""
     x = in_shape(w, transposed(x, [letters.index(c) for c in order]), shape)
     if w.dtype(x) != dtype:
@@ -99,7 +108,8 @@ def matrices(w: Any, dst: str, x: View, letters: list, order: list, shape: list[
 
 
 def leading(x: View) -> tuple[str, int] | None:
-    """How BLAS is told of a matrix that lies row by row: n or t, and the step from one row (or column) to the next."""
+    """How BLAS is told of a matrix that lies row by row: n or t,
+    and the step from one row (or column) to the next."""
     (rows, columns), (r, c) = x.shape[-2:], x.strides[-2:]
     if (c == 1 or columns == 1) and (r >= columns or rows == 1):
         return "n", max(r, columns, 1)
@@ -108,12 +118,13 @@ def leading(x: View) -> tuple[str, int] | None:
     return None
 
 
-# ---- operators ------------------------------------------------------------------------------------------------------
+# ---- operators ---------------------------------------------------------------------------------------------
 
 def gemm(w: Any, step: Step, v: list) -> View | None:
     """alpha·s·a@b + c, as `folded` writes it."""
     dst, _, (alpha, s, a, ta, b, tb, c) = step
-    kind, (m, n), over = w.kinds[dst], w.kinds[dst].shape, w.program.inplace.get(dst) if dst in w.direct else None
+    kind, (m, n), over = (w.kinds[dst], w.kinds[dst].shape, w.program.inplace.get(dst) if dst in w.direct
+                          else None)
     a, b = (exchanged(x) if t else x for x, t in ((view(w, dst, a, v[2]), ta), (view(w, dst, b, v[4]), tb)))
     if m * n * a.shape[1] <= TINY or 1 in (m, n) or a.shape[1] == 1 or over in (a.root, b.root):
         found = contract(w, f"{dst}.product", [(a, "mk"), (b, "kn")], "mn", kind.shape, kind.dtype)
@@ -122,13 +133,15 @@ def gemm(w: Any, step: Step, v: list) -> View | None:
                 found = w.line(f"{dst}.scaled", "mul", [found, factor], kind.shape, kind.dtype)
         target = whole(over, kind.shape) if over and (c is None or v[6] == whole(over, kind.shape)) else None
         if c or target:
-            found = w.line(dst, "add" if c else "copy", [found, v[6]] if c else [found], kind.shape, kind.dtype, target=target)
+            found = w.line(dst, "add" if c else "copy", [found, v[6]] if c else [found], kind.shape,
+                           kind.dtype, target=target)
         return found
     a, b = (x if leading(x) and not x.gathered else w.copied(x.root, x) for x in (a, b))
     if c is None:
         target = whole(over, kind.shape) if over else w.tree.root(w.fresh(dst), kind.shape, kind.dtype)
     elif w.is_whole(v[6], kind.shape) and w.dtype(v[6]) == kind.dtype and (
-            v[6].root == over or v[6].root == c and w.uses[c] == 1 and w.tree.roots[v[6].root].place == "arena"
+            v[6].root == over or v[6].root == c and w.uses[c] == 1
+            and w.tree.roots[v[6].root].place == "arena"
             and not w.tree.readers.get(v[6].root) and v[6].root not in (a.root, b.root)):
         target = v[6]  # nobody else needs what is added
     else:
@@ -139,7 +152,8 @@ def gemm(w: Any, step: Step, v: list) -> View | None:
 
 def view(w: Any, dst: str, a: Any, x: Any) -> View:
     """An argument as a view, where it is a number too."""
-    return x if isinstance(x, View) else w.line(w.fresh(f"{dst}.full"), "copy", [x], spread_to(w, a), w.kinds[dst].dtype)
+    return x if isinstance(x, View) else w.line(w.fresh(f"{dst}.full"), "copy", [x], spread_to(w, a),
+                                                w.kinds[dst].dtype)
 
 
 def factors_of(w: Any, step: Step, v: list, places: Sequence[int],
@@ -152,25 +166,29 @@ def factors_of(w: Any, step: Step, v: list, places: Sequence[int],
         return None
     if any(len(own) != len(shape) for own, shape in zip(letters, shapes, strict=True)):
         return None
-    sizes = {(c, n) for own, shape in zip(letters, shapes, strict=True) for c, n in zip(own, shape, strict=True) if n != 1}
+    sizes = {(c, n) for own, shape in zip(letters, shapes, strict=True)
+             for c, n in zip(own, shape, strict=True) if n != 1}
     if len({c for c, _ in sizes}) < len(sizes):
         return None
     return [(view(w, dst, args[k], v[k]), own) for k, own in zip(places, letters, strict=True)]
 
 
 def matrix_letters(n: int, last: str) -> list:
-    """The letters of an array in a product: of a batch numbers, counted from the last, then rows and columns."""
+    """The letters of an array in a product: of a batch numbers, counted from the last,
+    then rows and columns."""
     return [*range(n - 2)][::-1] + [*last] if n > 1 else [*last[-1:]]
 
 
 def product(w: Any, step: Step, v: list) -> View | None:
-    """dot, and what its adjoint sends to either side: d b ᵀ and aᵀ d, summed over what the batch of one side lacks."""
+    """dot, and what its adjoint sends to either side: d b ᵀ and aᵀ d,
+    summed over what the batch of one side lacks."""
     dst, op, args = step
     kind, n = w.kinds[dst], [len(spread_to(w, a)) for a in args]
     (na, nb) = n if op == "dot" else n[1:]
     a, b = matrix_letters(na, "mk"), matrix_letters(nb, "kn") if nb > 1 else ["k"]
     d = [*range(max(na, nb) - 2)][::-1] + ["m"] * (na > 1) + ["n"] * (nb > 1)
-    places, letters, out = {"dot": ((0, 1), (a, b), d), "dotLeft": ((0, 2), (d, b), a), "dotRight": ((1, 0), (a, d), b)}[op]
+    places, letters, out = {"dot": ((0, 1), (a, b), d), "dotLeft": ((0, 2), (d, b), a),
+                            "dotRight": ((1, 0), (a, d), b)}[op]
     if len(out) != len(kind.shape):
         return None
     short = [c for c, size in zip(out, kind.shape, strict=True) if size == 1]
@@ -199,7 +217,8 @@ def einsum_back(w: Any, step: Step, v: list) -> View | None:
     kind, have = w.kinds[dst], spread_to(w, x)
     axes, of = lettered(mine, len(kind.shape)), lettered(kept, len(have))
     sizes = dict(zip(axes, kind.shape, strict=True))
-    if not isinstance(v[0], View) or any(sizes.get(c) != n for c, n in zip(of, have, strict=True)) or kind.dtype.kind != "f":
+    if (not isinstance(v[0], View) or any(sizes.get(c) != n for c, n in zip(of, have, strict=True))
+        or kind.dtype.kind != "f"):
         return None
     order = list(dict.fromkeys(axes))
     spread_x = strided(v[0], of, order, sizes)

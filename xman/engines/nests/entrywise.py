@@ -1,4 +1,5 @@
-"""Operators entry by entry, and reductions: each becomes a line of the tree, in the type in which NumPy computes it."""
+"""Operators entry by entry, and reductions: each becomes a line of the tree,
+in the type in which NumPy computes it."""
 from __future__ import annotations
 
 from math import prod
@@ -16,7 +17,7 @@ NATIVE = {np.dtype(t) for t in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "
 LONG_SUM = 4096  # numbers, from which on single precision is added up in double
 
 
-# ---- entry by entry -------------------------------------------------------------------------------------------------
+# ---- entry by entry ----------------------------------------------------------------------------------------
 
 def entrywise(w: Any, step: Step, v: list) -> Any:
     """An operator entry by entry; None where the arithmetic does not have it for these types."""
@@ -30,7 +31,8 @@ def entrywise(w: Any, step: Step, v: list) -> Any:
             isinstance(a, (View, int, float)) or isinstance(a, np.generic) and a.dtype in NATIVE for a in v):
         return None
     v = [a.item() if isinstance(a, np.generic) else a for a in v]
-    if op == "power" and type(v[1]) in (int, float) and v[1] in (2, 3) and kind.dtype.kind == "f" and isinstance(v[0], View):
+    if (op == "power" and type(v[1]) in (int, float) and v[1] in (2, 3) and kind.dtype.kind == "f"
+        and isinstance(v[0], View)):
         square = w.line(f"{dst}.square" if v[1] == 3 else dst, "mul", [v[0], v[0]], kind.shape, kind.dtype)
         return square if v[1] == 2 else w.line(dst, "mul", [square, v[0]], kind.shape, kind.dtype)
     target = None
@@ -68,10 +70,12 @@ def computed_in(w: Any, step: Step) -> np.dtype | None:
 
 
 def accumulated(w: Any, step: Step, v: list) -> View:
-    """A sum with what an index alone brings back: it is added in its place, and not spread over zeros first."""
+    """A sum with what an index alone brings back: it is added in its place,
+    and not spread over zeros first."""
     dst, _, args = step
     shape, dtype = w.kinds[dst].shape, w.kinds[dst].dtype
-    late, others = [x for x in v if isinstance(x, ACCUMULATED)], [x for x in v if not isinstance(x, ACCUMULATED)]
+    late, others = ([x for x in v if isinstance(x, ACCUMULATED)],
+                    [x for x in v if not isinstance(x, ACCUMULATED)])
     base = next((x for a, x in zip(args, v, strict=True) if isinstance(x, View) and w.uses[a] == 1
                  and w.is_whole(x, shape) and collects(w, x.root)), None)
     if base is None:
@@ -90,7 +94,7 @@ def collects(w: Any, root: str) -> bool:
         isinstance(node, Line) and node.how == "into" for node in writers)
 
 
-# ---- reductions -----------------------------------------------------------------------------------------------------
+# ---- reductions --------------------------------------------------------------------------------------------
 
 def axes_of(axis: Any, n: int) -> set[int] | None:
     """The axes that a literal names; None where it is none."""
@@ -105,10 +109,12 @@ def reduction(w: Any, step: Step, v: list) -> View | None:
     dst, op, args = step
     shape, kind = spread_to(w, args[0]), w.kinds[dst]
     axes = axes_of(args[1] if len(args) > 1 else None, len(shape))
-    if axes is None or not isinstance(args[0], str) or kind.dtype.kind == "b" or op in ("max", "min") and 0 in shape:
+    if (axes is None or not isinstance(args[0], str) or kind.dtype.kind == "b" or op in ("max", "min")
+        and 0 in shape):
         return None
     long = op == "sum" and kind.dtype == np.float32 and prod(shape[a] for a in axes) > LONG_SUM
-    found = w.line(f"{dst}.double" if long else dst, "copy", [v[0]], shape, np.float64 if long else kind.dtype, how=op,
+    found = w.line(f"{dst}.double" if long else dst, "copy", [v[0]], shape, np.float64 if long
+                   else kind.dtype, how=op,
                    reduced=axes, keepdims=bool(len(args) > 2 and args[2]))
     return w.line(dst, "copy", [found], kind.shape, kind.dtype) if long else found
 
@@ -118,7 +124,8 @@ def unbroadcast(w: Any, step: Step, v: list) -> View | None:
     dst, _, args = step
     have, kind = spread_to(w, args[0]), w.kinds[dst]
     axes = axes_of(args[2] if len(args) > 2 else (), len(have))
-    if axes is None or not isinstance(args[0], str) or w.kinds[args[0]].dtype != kind.dtype or kind.dtype.kind != "f":
+    if (axes is None or not isinstance(args[0], str) or w.kinds[args[0]].dtype != kind.dtype
+        or kind.dtype.kind != "f"):
         return None
     rest = [k for k in range(len(have)) if k not in axes]
     extra = len(rest) - len(kind.shape)
@@ -132,17 +139,21 @@ def unbroadcast(w: Any, step: Step, v: list) -> View | None:
 
 
 def ties(w: Any, step: Step, v: list) -> Any:
-    """The share of each entry in the extreme value of its slice: 1 / how many are equal to it. NaNs share among themselves."""
+    """The share of each entry in the extreme value of its slice: 1 / how many are equal to it.
+    NaNs share among themselves."""
     dst, _, args = step
     kind = w.kinds[dst]
     axes = axes_of(args[2] if len(args) > 2 else None, len(kind.shape))
     dtypes = {w.kinds[a].dtype for a in args[:2] if isinstance(a, str)}
     if axes is None or dtypes != {kind.dtype} or kind.dtype.kind != "f":
         return None
-    truth = lambda name, op, *of, dtype=kind.dtype: w.line(f"{dst}.{name}", op, of, kind.shape, bool, computed=dtype)
-    strange = truth("strange", "logical_and", truth("x", "isnan", v[0]), truth("y", "isnan", v[1]), dtype=np.dtype(bool))
+    truth = lambda name, op, *of, dtype=kind.dtype: w.line(f"{dst}.{name}", op, of, kind.shape, bool,
+                                                           computed=dtype)
+    strange = truth("strange", "logical_and", truth("x", "isnan", v[0]), truth("y", "isnan", v[1]),
+                    dtype=np.dtype(bool))
     equal = truth("equal", "logical_or", truth("same", "equal", *v[:2]), strange, dtype=np.dtype(bool))
-    count = w.line(f"{dst}.count", "copy", [equal], kind.shape, kind.dtype, how="sum", reduced=axes, keepdims=True)
+    count = w.line(f"{dst}.count", "copy", [equal], kind.shape, kind.dtype, how="sum", reduced=axes,
+                   keepdims=True)
     some = w.line(f"{dst}.some", "maximum", [count, 1.0], count.shape, kind.dtype)
     return w.line(dst, "divide", [equal, some], kind.shape, kind.dtype)
 

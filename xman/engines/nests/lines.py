@@ -1,8 +1,9 @@
 """From the lines of a list to views, lines of the tree, products and calls.
 
-`Lines` goes through a lowered list once. Each register becomes a view of a root, or a number where all its entries are one
-literal. What an operator becomes is said by a function in a table: of rearrangements (`arrangements`), of products
-(`contractions`), or here: operators entry by entry and reductions. What no table has is left to NumPy.
+`Lines` goes through a lowered list once. Each register becomes a view of a root, or a number where all its
+entries are one literal. What an operator becomes is said by a function in a table: of rearrangements
+(`arrangements`), of products (`contractions`), or here: operators entry by entry and reductions.
+What no table has is left to NumPy.
 """
 from __future__ import annotations
 
@@ -36,10 +37,10 @@ LITERAL = {**dict.fromkeys(("concat", "stack", "einsum"), (0,)),
 
 
 class Lines:
-    """What a program becomes. tree: the nodes. views: by register. objects: those that are Python's. scalars: roots that
-    NumPy is given as numbers. constants: arrays that
-    the program brings along. bounds: roots of whole numbers that have to lie in low … high − 1, as (root, low, high).
-    positions: roots of whole numbers that do lie in 0 … n − 1, and n."""
+    """What a program becomes. tree: the nodes. views: by register. objects: those that are Python's. scalars:
+    roots that NumPy is given as numbers. constants: arrays that
+    the program brings along. bounds: roots of whole numbers that have to lie in low … high − 1, as (root,
+    low, high). positions: roots of whole numbers that do lie in 0 … n − 1, and n."""
 
     def __init__(self, program: Program):
         self.program, self.kinds, self.tree = program, dict(program.kinds), Tree()
@@ -57,21 +58,25 @@ class Lines:
                 self.objects.add(x)
         lines = [self.halved(line) for line in folded(program, rows=False)]
         lines = [part for line in lines for part in line]
-        holds = held([(dst, "alias" if op in ARRANGEMENTS else op, args) for dst, op, args in lines], self.kinds)
+        holds = held([(dst, "alias" if op in ARRANGEMENTS else op, args) for dst, op, args in lines],
+                     self.kinds)
         fails = [k for k, line in enumerate(lines) if self.may_fail(*line)]
-        self.lines, self.direct = ordered(lines, program.inplace, program.outputs, holds, self.kinds, max(fails, default=-1))
+        self.lines, self.direct = ordered(lines, program.inplace, program.outputs, holds, self.kinds,
+                                          max(fails, default=-1))
         self.uses = Counter(a for _, op, args in self.lines for k, a in enumerate(args)
                             if isinstance(a, str) and k != SHAPE_ALONE.get(op))
         self.uses.update((*program.outputs, *program.inplace))
         reader = {a: line for line in self.lines for a in line[2] if isinstance(a, str)}
-        self.late = {dst for dst, op, _ in self.lines if op == "scatterAdd" and self.uses[dst] == 1 and dst in reader
+        self.late = {dst for dst, op, _ in self.lines if op == "scatterAdd" and self.uses[dst] == 1
+                     and dst in reader
                      and self.adds(reader[dst])}
         for line in self.lines:
             self.take(line)
         self.results = {x: self.result(x) for x in program.outputs if x not in self.objects}
         for y, x in program.inplace.items():
             if y not in self.direct:
-                self.line(x, "copy", [self.views[y]], self.kinds[x].shape, target=whole(x, self.kinds[x].shape))
+                self.line(x, "copy", [self.views[y]], self.kinds[x].shape,
+                          target=whole(x, self.kinds[x].shape))
         self.tree.keep()
 
     def halved(self, line: Step) -> list[Step]:
@@ -82,11 +87,13 @@ class Lines:
         alpha, s, a, ta, b, tb, c = args
         self.kinds |= {f"{dst}.{part}": self.kinds[dst] for part in ("product", "scaled")}
         return [(f"{dst}.product", GEMM, (alpha, None, a, ta, b, tb, None)),
-                *([(f"{dst}.scaled", "mul", (f"{dst}.product", s)), (dst, "add", (f"{dst}.scaled", c))] if c else
+                *([(f"{dst}.scaled", "mul", (f"{dst}.product", s)), (dst, "add", (f"{dst}.scaled", c))] if c
+                  else
                   [(dst, "mul", (f"{dst}.product", s))])]
 
     def may_fail(self, dst: str, op: str, args: tuple) -> bool:
-        """Whether a line may say of values that they are not for it: what NumPy or LAPACK computes, and computed indices."""
+        """Whether a line may say of values that they are not for it: what NumPy or LAPACK computes,
+        and computed indices."""
         if op in KEYS and any(isinstance(a, str) and a not in self.given for a in args[KEYS[op]:]):
             return True
         return not (op in LOOPS or op in ARRANGEMENTS or op in CONTRACTIONS or op in TABLE)
@@ -98,17 +105,21 @@ class Lines:
     def adds(self, step: Step) -> bool:
         """Whether a line adds arrays of one type and shape, which a new root may collect."""
         dst, op, args = step
-        return op == "add" and dst not in self.direct and self.known(dst) and self.kinds[dst].dtype.kind == "f" and all(
-            isinstance(a, str) and a in self.kinds and self.kinds[a][:2] == self.kinds[dst][:2] for a in args)
+        return (op == "add" and dst not in self.direct and self.known(dst)
+                and self.kinds[dst].dtype.kind == "f" and all(
+            isinstance(a, str) and a in self.kinds and self.kinds[a][:2] == self.kinds[dst][:2]
+            for a in args))
 
-    # ---- lines of the list ------------------------------------------------------------------------------------------
+    # ---- lines of the list ---------------------------------------------------------------------------------
 
     def take(self, step: Step) -> None:
         """Bring one line of the list into the tree."""
         dst, op, args = step
         found = None
-        if self.known(dst) and all(self.known(a) for k, a in enumerate(args) if isinstance(a, str) and k != SHAPE_ALONE.get(op)):
-            make = ARRANGEMENTS.get(op) or CONTRACTIONS.get(op) or ROUTINES.get(op) or TABLE.get(op) or entrywise
+        if self.known(dst) and all(self.known(a) for k, a in enumerate(args) if isinstance(a, str)
+                                   and k != SHAPE_ALONE.get(op)):
+            make = (ARRANGEMENTS.get(op) or CONTRACTIONS.get(op) or ROUTINES.get(op) or TABLE.get(op)
+                    or entrywise)
             literal = all(type(args[k]) is not str for k in LITERAL.get(op, ()) if k < len(args))
             if literal and (op in ops.table.OURS or op == GEMM):
                 found = make(self, step, [self.views.get(a) if isinstance(a, str) else a for a in args])
@@ -116,7 +127,8 @@ class Lines:
             self.call(step)
         else:
             self.views[dst] = found
-            if dst in self.direct and (not isinstance(found, View) or found.root != self.program.inplace[dst]):
+            if dst in self.direct and (not isinstance(found, View)
+                                       or found.root != self.program.inplace[dst]):
                 self.direct.discard(dst)
             if dst in self.program.inplace and dst not in self.direct and isinstance(found, View) and (
                     self.tree.roots[found.root].place == "given"):
@@ -126,7 +138,8 @@ class Lines:
         """Leave a line to NumPy."""
         dst, op, args = step
         given = tuple(a if not isinstance(a, str) or a in self.objects else self.lying(a) for a in args)
-        target = self.tree.root(dst, self.kinds[dst].shape, self.kinds[dst].dtype) if self.known(dst) else None
+        target = (self.tree.root(dst, self.kinds[dst].shape, self.kinds[dst].dtype) if self.known(dst)
+                  else None)
         self.tree.place(Call(dst, op, given, target))
         if target is None:
             self.objects.add(dst)
@@ -150,7 +163,7 @@ class Lines:
         self.tree.roots[view.root].place = "output" if kind.shape else "number"
         return view
 
-    # ---- lines of the tree ------------------------------------------------------------------------------------------
+    # ---- lines of the tree ---------------------------------------------------------------------------------
 
     def fresh(self, name: str) -> str:
         """The name, or one like it that no root has yet."""
@@ -158,11 +171,15 @@ class Lines:
             name += "'"
         return name
 
-    def line(self, dst: str, op: str, args: Sequence[Any], shape: Sequence[int], dtype: Any = None, *, how: str = "set",
-             reduced: Iterable[int] = (), keepdims: bool = False, target: View | None = None, computed: Any = None) -> Any:
-        """A line, and the view of what it computes: of a new root of that dtype, or of the target. A number where all is one.
+    def line(self, dst: str, op: str, args: Sequence[Any], shape: Sequence[int], dtype: Any = None, *,
+             how: str = "set",
+             reduced: Iterable[int] = (), keepdims: bool = False, target: View | None = None,
+             computed: Any = None) -> Any:
+        """A line, and the view of what it computes: of a new root of that dtype, or of the target.
+        A number where all is one.
 
-        reduced: the axes of the space over which it adds up. computed: the type in which it does, if not that of the root.
+        reduced: the axes of the space over which it adds up.
+        computed: the type in which it does, if not that of the root.
         """
         shape, reduced = tuple(shape), set(reduced)
         if target is None:
@@ -170,9 +187,11 @@ class Lines:
             if how == "set" and op != "copy" and not any(isinstance(a, View) for a in args):
                 return self.number(op, args, dtype, np.dtype(computed or dtype))
             kept = [k for k in range(len(shape)) if k not in reduced]
-            sizes = [1 if k in reduced else n for k, n in enumerate(shape)] if keepdims else [shape[k] for k in kept]
+            sizes = ([1 if k in reduced else n for k, n in enumerate(shape)] if keepdims
+                     else [shape[k] for k in kept])
             root = self.tree.root(self.fresh(dst), tuple(sizes), dtype)
-            target = strided(root, range(len(shape)) if keepdims else kept, range(len(shape)), dict(enumerate(shape)))
+            target = strided(root, range(len(shape)) if keepdims else kept, range(len(shape)),
+                             dict(enumerate(shape)))
             result = root
         else:
             result = target
@@ -189,7 +208,8 @@ class Lines:
     def copied(self, name: str, view: Any, shape: Sequence[int] | None = None) -> View:
         """The numbers of a view in a root of their own."""
         dtype = self.dtype(view)
-        return self.line(self.fresh(f"{name}.copy"), "copy", [view], view.shape if shape is None else shape, dtype)
+        return self.line(self.fresh(f"{name}.copy"), "copy", [view], view.shape if shape is None else shape,
+                         dtype)
 
     def is_whole(self, x: Any, shape: tuple[int, ...]) -> bool:
         """Whether it is all of a root, as it lies."""

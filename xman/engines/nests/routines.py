@@ -1,7 +1,8 @@
-"""Cholesky's factor, solutions, inverses and determinants: by routines of LAPACK, which overwrite copies in the program's memory.
+"""Cholesky's factor, solutions, inverses and determinants: by routines of LAPACK,
+which overwrite copies in the program's memory.
 
-LAPACK knows columns: it is given the transpose, of what is not symmetric. Where it fails, a matrix is singular or not positive
-definite, and the program leaves the values to the reference, which says so.
+LAPACK knows columns: it is given the transpose, of what is not symmetric. Where it fails, a matrix is
+singular or not positive definite, and the program leaves the values to the reference, which says so.
 """
 from __future__ import annotations
 
@@ -18,8 +19,10 @@ def matrices(w: Any, step: Step, v: list) -> bool:
     """Whether the arguments are square matrices of one precision, with entries."""
     shapes = [w.kinds[a].shape for a in step[2] if isinstance(a, str)]
     dtypes = {w.kinds[a].dtype for a in (step[0], *step[2]) if isinstance(a, str)}
-    square = len(shapes[0]) > 1 and shapes[0][-1] == shapes[0][-2] and all(n > 0 for shape in shapes for n in shape)
-    return square and all(isinstance(x, View) for x in v) and len(dtypes) == 1 and dtypes <= {*map(np.dtype, ("f4", "f8"))}
+    square = (len(shapes[0]) > 1 and shapes[0][-1] == shapes[0][-2]
+              and all(n > 0 for shape in shapes for n in shape))
+    return (square and all(isinstance(x, View) for x in v) and len(dtypes) == 1
+            and dtypes <= {*map(np.dtype, ("f4", "f8"))})
 
 
 def routine(w: Any, name: str, target: View, *others: View) -> None:
@@ -48,7 +51,8 @@ def solve(w: Any, step: Step, v: list) -> View | None:
 
 def in_shape_of(w: Any, dst: str, x: View) -> View:
     """Without the last axis, where the result is a vector."""
-    return x if len(x.shape) == len(w.kinds[dst].shape) else x._replace(shape=x.shape[:-1], index=x.index, strides=x.strides[:-1])
+    return x if len(x.shape) == len(w.kinds[dst].shape) else x._replace(shape=x.shape[:-1], index=x.index,
+                                                                        strides=x.strides[:-1])
 
 
 def solved(w: Any, dst: str, a: View, b: View) -> View:
@@ -64,7 +68,8 @@ def inv(w: Any, step: Step, v: list) -> View | None:
     (dst, _, _), (a,) = step, v
     unit = w.constant(np.eye(a.shape[-1], dtype=w.dtype(a)))
     return solved(w, dst, a, w.copied(f"{dst}.b", strided(unit, "ij", [*range(len(a.shape) - 2), "i", "j"],
-                                                         {**dict(enumerate(a.shape[:-2])), "i": a.shape[-1], "j": a.shape[-1]})))
+                                                         {**dict(enumerate(a.shape[:-2])), "i": a.shape[-1],
+                                                          "j": a.shape[-1]})))
 
 
 def cholesky(w: Any, step: Step, v: list) -> View | None:
@@ -97,7 +102,8 @@ def determinant(w: Any, step: Step, v: list) -> View | None:
         return logarithm
     place = w.constant(np.arange(1, n + 1, dtype=np.int32))
     stays = w.line(f"{dst}.stays", "equal", [p, place], shape, bool, computed=np.dtype(np.int32))
-    signs = line(f"{dst}.signs", "mul", line(f"{dst}.sign", "sign", entries), line(f"{dst}.turns", "where", stays, 1.0, -1.0))
+    signs = line(f"{dst}.signs", "mul", line(f"{dst}.sign", "sign", entries),
+                 line(f"{dst}.turns", "where", stays, 1.0, -1.0))
     sign = line(f"{dst}.both", "copy", signs, how="prod", reduced=last)
     size = w.line(f"{dst}.size", "exp", [logarithm], shape[:-1], dtype)
     return w.line(dst, "mul", [sign, size], shape[:-1], dtype)

@@ -1,12 +1,14 @@
 """The schedule: where in the tree a line goes, and what memory that leaves to be kept.
 
-There is one rule. A line goes, from the outermost of its axes inwards, into the first loop over the same number of indices that
-is *late enough*: after everything that it waits for, or in the same loop with it where the two touch what they share at the
-loop's own index. Where there is no such loop a new one begins, as early as it may. So the softmax of rows becomes one loop over
-rows with three loops inside it, and an optimizer's update one loop for all its lines, without a case of their own.
+There is one rule. A line goes, from the outermost of its axes inwards, into the first loop over the same
+number of indices that is *late enough*: after everything that it waits for, or in the same loop with it where
+the two touch what they share at the loop's own index. Where there is no such loop a new one begins, as early
+as it may. So the softmax of rows becomes one loop over rows with three loops inside it,
+and an optimizer's update one loop for all its lines, without a case of their own.
 
-A root is then kept for the loops within the innermost one that all share who touch it: one number in a processor's register
-where they share all loops, a row where they share the loop over rows, and all of it where they share none.
+A root is then kept for the loops within the innermost one that all share who touch it: one number in a
+processor's register where they share all loops, a row where they share the loop over rows,
+and all of it where they share none.
 """
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ class Tree:
         self.roots[name] = Root(name, tuple(shape), np.dtype(dtype), place)
         return whole(name, shape)
 
-    # ---- placing ----------------------------------------------------------------------------------------------------
+    # ---- placing -------------------------------------------------------------------------------------------
 
     def waits(self, node: Node) -> list:
         """What has to be done before: who writes what it reads, and who touched what it overwrites."""
@@ -49,7 +51,8 @@ class Tree:
         if not isinstance(node, Line) or node.how == "set":
             found += [*self.writers.get(root, ()), *self.readers.get(root, ())]
         if self.roots[root].place == "given":
-            found += self.calls  # the caller's own array: a call may still say that the values are not for this program
+            # the caller's own array: a call may still say that the values are not for this program
+            found += self.calls
         return found
 
     def place(self, node: Node) -> None:
@@ -74,7 +77,8 @@ class Tree:
             node.path = [*node.path, loop]
             waits = [w for w in waits if depth < len(w.path) and w.path[depth] is loop]
             body, depth = loop.body, depth + 1
-        self.writers.setdefault(node.dst if isinstance(node, Call) and not node.target else node.target.root, []).append(node)
+        self.writers.setdefault(node.dst if isinstance(node, Call) and not node.target else node.target.root,
+                                []).append(node)
         for view in node.views:
             self.readers.setdefault(view.root, []).append(node)
         if isinstance(node, Routine):
@@ -83,15 +87,17 @@ class Tree:
         if isinstance(node, (Call, Routine)):
             self.calls.append(node)
 
-    # ---- keeping ----------------------------------------------------------------------------------------------------
+    # ---- keeping -------------------------------------------------------------------------------------------
 
     def keep(self) -> None:
         """Settle what memory each root needs."""
         for root in self.roots.values():
-            root.strides, root.tiled, root.size = row_by_row(root.shape), (False,) * len(root.shape), prod(root.shape)
+            root.strides, root.tiled, root.size = (row_by_row(root.shape), (False,) * len(root.shape),
+                                                   prod(root.shape))
             writers = self.writers.get(root.name, [])
-            if root.place == "arena" and len(writers) == 1 and isinstance(writers[0], Line) and writers[0].how not in (
-                    "into", "put"):
+            if (root.place == "arena" and len(writers) == 1 and isinstance(writers[0], Line)
+                and writers[0].how not in (
+                    "into", "put")):
                 self.narrow(root, writers[0])
 
     def narrow(self, root: Root, w: Line) -> None:
@@ -123,8 +129,8 @@ class Tree:
 
 
 def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
-    """Whether it is a loop over that axis of the line, with room for it. Two sums into parts of one root are kept apart, so
-    that LLVM sees that the entries of each are."""
+    """Whether it is a loop over that axis of the line, with room for it. Two sums into parts of one root are
+    kept apart, so that LLVM sees that the entries of each are."""
     if not isinstance(loop, Loop) or (loop.size, loop.kind) != line.size(depth) or loop.lines >= MOST:
         return False
     if depth < len(line.levels) - 1 or line.how not in ("into", "put"):
@@ -133,9 +139,11 @@ def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
 
 
 def together(line: Node, depth: int, w: Node, loop: Loop | Node) -> bool:
-    """Whether the line may be in the loop of what it waits for: they touch each root that one of them writes at one index."""
-    if not (isinstance(line, Line) and isinstance(w, Line) and depth < min(len(line.levels), len(w.levels))) or not takes(
-            loop, line, depth) or w.how in ("into", "put"):
+    """Whether the line may be in the loop of what it waits for: they touch each
+    root that one of them writes at one index."""
+    if (not (isinstance(line, Line) and isinstance(w, Line) and depth < min(len(line.levels), len(w.levels)))
+        or not takes(
+            loop, line, depth) or w.how in ("into", "put")):
         return False
     mine, others = line.levels[depth][0], w.levels[depth][0]
     if w.how in REDUCTIONS and w.target.strides[others] == 0 or line.target.root == w.target.root:
@@ -146,10 +154,12 @@ def together(line: Node, depth: int, w: Node, loop: Loop | Node) -> bool:
 
 
 def at_one_index(one: View, axis: int, other: View, its: int) -> bool:
-    """Whether two views of a root meet only where the index of an axis of one is that of an axis of the other."""
+    """Whether two views of a root meet only where the index of an axis of
+    one is that of an axis of the other."""
     if one.index is None or other.index is None:
         return False
-    return any(start == begin and len(steps) == len(ways) == 1 and steps[0] == (axis, ways[0][1]) and ways[0][0] == its
+    return any(start == begin and len(steps) == len(ways) == 1 and steps[0] == (axis, ways[0][1])
+               and ways[0][0] == its
                for (start, steps), (begin, ways) in zip(one.index, other.index, strict=True))
 
 

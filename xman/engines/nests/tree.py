@@ -1,8 +1,10 @@
-"""What a program becomes: a tree of loops and lines, with products of BLAS and calls of NumPy between the nests.
+"""What a program becomes: a tree of loops and lines, with products of
+BLAS and calls of NumPy between the nests.
 
     for i of 64:                         a Loop over rows,
       for j of 10:
-        top max= copy z[i, j]            a Line: `op` of numbers that lie in views, put into a view; here a maximum,
+        top max= copy z[i, j]            a Line: `op` of numbers that lie in views, put into a view;
+        here a maximum,
       for j of 10:                       as its target does not depend on j
         e = exp …
         total sum= copy e
@@ -26,9 +28,10 @@ LONG, TILE = 2048, 1024  # an axis as long as that is cut into tiles of so many,
 class Line:
     """`op` of `args`, computed in `dtype` for each index of the space `shape`, and brought to `target`.
 
-    args: views over the space, and numbers. how: `set` where each entry of the target is written once; `put` where the target
-    is a part of its root; `into` where it is added to what is there; `sum`, `prod`, `max`, `min` over the axes along which the
-    target stands still. levels: its loops from the outermost, (axis, "all" | "tile" | "lane"). path: those loops themselves.
+    args: views over the space, and numbers. how: `set` where each entry of the target is written once; `put`
+    where the target is a part of its root; `into` where it is added to what is there; `sum`, `prod`, `max`,
+    `min` over the axes along which the target stands still. levels: its loops from the outermost, (axis,
+    "all" | "tile" | "lane"). path: those loops themselves.
     """
     op: str
     args: list
@@ -63,8 +66,8 @@ class Line:
         return self.how in REDUCTIONS and self.target.strides[self.levels[depth][0]] == 0
 
     def summed(self) -> tuple[int, int]:
-        """The depth of the outermost loop along which it adds up, and that from which on it does in all: these need but one
-        number, which stays in a processor's register. Each tile has a sum of its own."""
+        """The depth of the outermost loop along which it adds up, and that from which on it does in all:
+        these need but one number, which stays in a processor's register. Each tile has a sum of its own."""
         n = len(self.levels)
         first = next((d for d in range(n) if self.reduced(d)), n)
         last = n
@@ -78,7 +81,8 @@ REDUCTIONS = {"sum", "prod", "max", "min"}
 
 @dataclass(eq=False)
 class Loop:
-    """An index that runs: over all of an axis, over its tiles, or over the lane of one tile. body: Loops and Lines in order."""
+    """An index that runs: over all of an axis, over its tiles, or over the lane of one tile.
+    body: Loops and Lines in order."""
     size: int
     kind: str
     body: list = field(default_factory=list)
@@ -89,7 +93,8 @@ class Loop:
 
 @dataclass(eq=False)
 class Product:
-    """target = alpha·s·a@b by BLAS, added to what is there where `added` holds; once for each matrix of a batch."""
+    """target = alpha·s·a@b by BLAS, added to what is there where `added` holds;
+    once for each matrix of a batch."""
     target: View
     a: View
     b: View
@@ -106,7 +111,8 @@ class Product:
 
 @dataclass(eq=False)
 class Routine:
-    """A routine of LAPACK, once for each matrix of a batch. views: what it is given, all of it overwritten, the target last."""
+    """A routine of LAPACK, once for each matrix of a batch. views: what it is given, all of it overwritten,
+    the target last."""
     name: str
     views: list[View]
     target: View
@@ -116,9 +122,11 @@ class Routine:
 
 @dataclass(eq=False)
 class Call:
-    """An operator that NumPy computes, on whole arrays. args: views of whole roots, literals, and names of Python's objects.
+    """An operator that NumPy computes, on whole arrays. args: views of whole roots, literals,
+    and names of Python's objects.
 
-    target: where the result goes; None where it is an object of Python, such as a sparse matrix, called `dst`.
+    target: where the result goes; None where it is an object of Python, such as a sparse matrix,
+    called `dst`.
     """
     dst: str
     op: str
@@ -139,9 +147,9 @@ Node = Line | Product | Routine | Call  # what is done at one place of the tree
 class Root:
     """A register with memory of its own.
 
-    place: `given` by the caller, a new `output`, a `number` that is handed out, in the program's `arena`, on the `stack`, or
-    `none` where its numbers never leave a processor's registers. depth: the loops that all who touch it share: it is kept for
-    those within alone.
+    place: `given` by the caller, a new `output`, a `number` that is handed out, in the program's `arena`, on
+    the `stack`, or `none` where its numbers never leave a processor's registers. depth: the loops that all
+    who touch it share: it is kept for those within alone.
     strides, size: of what is kept, in entries. tiled: the axes of which only a tile is kept.
     """
     name: str
@@ -167,15 +175,18 @@ def tree_text(body: list, roots: dict[str, Root], depth: int = 0) -> list[str]:
         elif isinstance(node, Line):
             root = roots[node.target.root]
             kept = "" if root.place == "none" else f"   # {root.place}, {root.size:,} of {root.dtype}"
-            sign = {"set": "=", "put": "[…] =", "into": "[…] +=", "sum": "+=", "prod": "*="}.get(node.how, f"{node.how}=")
-            text.append(f"{'  ' * depth}{root.name} {sign} {node.op}({', '.join(map(name, node.args))}){kept}")
+            sign = {"set": "=", "put": "[…] =", "into": "[…] +=", "sum": "+=",
+                    "prod": "*="}.get(node.how, f"{node.how}=")
+            text.append(f"{'  ' * depth}{root.name} {sign} "
+                        f"{node.op}({', '.join(map(name, node.args))}){kept}")
         elif isinstance(node, Routine):
             text.append(f"{node.name}({', '.join(v.root for v in node.views)})   # LAPACK")
         elif isinstance(node, Product):
             factor = "" if node.alpha == 1.0 else f"{node.alpha!r} * "
             factor += f"{node.s.root} * " if node.s else ""
             sign = "+=" if node.added else "="
-            text.append(f"{node.target.root} {sign} {factor}{node.a.root} @ {node.b.root}   # BLAS, {node.target.shape}")
+            text.append(f"{node.target.root} {sign} {factor}{node.a.root} @ {node.b.root}   # BLAS, "
+                        f"{node.target.shape}")
         else:
             text.append(f"{node.dst} = {node.op}({', '.join(map(name, node.args))})   # NumPy")
     return text

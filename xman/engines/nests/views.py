@@ -1,9 +1,10 @@
 """Views: where the numbers of an array lie, when it is an arrangement of another array's.
 
-A *root* is a register with memory of its own, an array that lies there row by row. A view gives each index (i, j, …) of a
-*space* an entry of a root, by an affine map: entry = offset + i·stride₀ + j·stride₁ + … . The rows of a transpose, every other
-column, a reversed axis, a diagonal, a row that is spread over many (a stride of 0): all are maps, so making them is
-arithmetic on a few small numbers while the program is made, and costs nothing when it runs.
+A *root* is a register with memory of its own, an array that lies there row by row. A view gives each index
+(i, j, …) of a *space* an entry of a root, by an affine map: entry = offset + i·stride₀ + j·stride₁ + … . The
+rows of a transpose, every other column, a reversed axis, a diagonal, a row that is spread over many (a stride
+of 0): all are maps, so making them is arithmetic on a few small numbers while the program is made,
+and costs nothing when it runs.
 
     x = whole("x", (2, 3))           entry 3i + j
     transposed(x, (1, 0))            entry i + 3j of a space (3, 2)
@@ -22,9 +23,10 @@ Steps = tuple[tuple[int, int], ...]  # pairs (axis of the space, by how much eac
 class View(NamedTuple):
     """An entry of `root` for each index of the space `shape`.
 
-    offset, strides: the affine map, in entries of the root. index: the same map axis by axis of the root, (start, steps)
-    each, by which the scheduler sees what two lines have in common; None where a reshape has mixed axes. gathered: what else
-    is added to the entry, read while the program runs: (stride, n, view of whole numbers in −n … n−1 over the same space).
+    offset, strides: the affine map, in entries of the root. index: the same map axis by axis of the root,
+    (start, steps) each, by which the scheduler sees what two lines have in common; None where a reshape has
+    mixed axes. gathered: what else is added to the entry, read while the program runs: (stride, n,
+    view of whole numbers in −n … n−1 over the same space).
     """
     root: str
     shape: tuple[int, ...]
@@ -50,17 +52,20 @@ def whole(root: str, shape: Sequence[int]) -> View:
 
 
 def substituted(view: View, shape: Sequence[int], becomes: Sequence[tuple[int, Sequence]]) -> View:
-    """The view over another space. becomes: each old index as an affine map of the new ones, (start, steps)."""
+    """The view over another space. becomes: each old index as an affine map of the new ones, (start,
+    steps)."""
     offset, strides = view.offset, [0] * len(shape)
     for stride, (start, steps) in zip(view.strides, becomes, strict=True):
         offset += stride * start
         for axis, step in steps:
             strides[axis] += stride * step * (shape[axis] != 1)
-    return View(view.root, tuple(shape), view.index and tuple(composed(one, shape, becomes) for one in view.index), offset,
+    return View(view.root, tuple(shape), view.index
+                and tuple(composed(one, shape, becomes) for one in view.index), offset,
                 tuple(strides), tuple((s, n, substituted(v, shape, becomes)) for s, n, v in view.gathered))
 
 
-def composed(one: tuple[int, Steps], shape: Sequence[int], becomes: Sequence[tuple[int, Sequence]]) -> tuple[int, Steps]:
+def composed(one: tuple[int, Steps], shape: Sequence[int],
+             becomes: Sequence[tuple[int, Sequence]]) -> tuple[int, Steps]:
     """The index of one axis of a root, in the indices of another space."""
     total, new = one[0], {}
     for old, factor in one[1]:
@@ -75,13 +80,15 @@ def composed(one: tuple[int, Steps], shape: Sequence[int], becomes: Sequence[tup
 def spread(view: View, shape: Sequence[int]) -> View:
     """As NumPy broadcasts: new axes in front, and axes of one entry made long."""
     extra = len(shape) - len(view.shape)
-    return substituted(view, shape, [(0, ((k + extra, 1),) if n != 1 else ()) for k, n in enumerate(view.shape)])
+    return substituted(view, shape, [(0, ((k + extra, 1),) if n != 1 else ())
+                                     for k, n in enumerate(view.shape)])
 
 
 def transposed(view: View, order: Sequence[int]) -> View:
     """The axes in another order: the k-th is the order[k]-th of before."""
     place = {old: new for new, old in enumerate(order)}
-    return substituted(view, [view.shape[k] for k in order], [(0, ((place[k], 1),)) for k in range(len(order))])
+    return substituted(view, [view.shape[k] for k in order],
+                       [(0, ((place[k], 1),)) for k in range(len(order))])
 
 
 def exchanged(view: View) -> View:
@@ -108,19 +115,22 @@ def reshaped(view: View, shape: Sequence[int]) -> View | None:
     else:
         return substituted(view, shape, becomes)
     dense = [(s, n) for s, n in zip(view.strides, view.shape, strict=True) if n != 1]
-    if view.gathered or any(s != dense[-1][0] * prod(n for _, n in dense[k + 1:]) for k, (s, _) in enumerate(dense)):
+    if view.gathered or any(s != dense[-1][0] * prod(n for _, n in dense[k + 1:])
+                            for k, (s, _) in enumerate(dense)):
         return None
     step = dense[-1][0] if dense else 0
     return View(view.root, tuple(shape), None, view.offset, tuple(step * s for s in row_by_row(shape)))
 
 
 def indexed(view: View, keys: Sequence[Any]) -> View:
-    """view[keys], as NumPy indexes, by whole numbers, slices, None, an ellipsis, and arrays of whole numbers as Views."""
+    """view[keys], as NumPy indexes, by whole numbers, slices, None, an ellipsis,
+    and arrays of whole numbers as Views."""
     keys, taken = list(keys), sum(key is not None and key is not Ellipsis for key in keys)
     k = next((k for k, key in enumerate(keys) if key is Ellipsis), len(keys))
     keys[k:k + 1] = [slice(None)] * (len(view.shape) - taken)
     arrays = [k for k, key in enumerate(keys) if isinstance(key, View)]
-    several = [k for k, key in enumerate(keys) if arrays and isinstance(key, (View, int))]  # go together, as one block of axes
+    # go together, as one block of axes
+    several = [k for k, key in enumerate(keys) if arrays and isinstance(key, (View, int))]
     together = several and several == [*range(several[0], several[-1] + 1)]
     block = broadcast_shape([keys[k].shape for k in arrays])
     shape: list[int] = [] if together or not arrays else list(block)
@@ -147,7 +157,8 @@ def indexed(view: View, keys: Sequence[Any]) -> View:
     if not of:
         return found
     axes = [(0, ((at + k, 1),)) for k in range(len(block))]
-    terms = tuple((view.strides[old], view.shape[old], substituted(spread(key, block), shape, axes)) for old, key in of.items())
+    terms = tuple((view.strides[old], view.shape[old], substituted(spread(key, block), shape, axes))
+                  for old, key in of.items())
     return found._replace(index=None, gathered=found.gathered + terms)
 
 
@@ -166,7 +177,9 @@ def diagonal(view: View, k: int = 0) -> View:
 
 
 def strided(view: View, axes: Sequence[Any], order: Sequence[Any], sizes: dict[Any, int]) -> View:
-    """The view whose axes have the letters `axes`, over a space with the letters `order`; one that it has twice is a diagonal."""
+    """The view whose axes have the letters `axes`, over a space with the letters `order`;
+    one that it has twice is a diagonal."""
     place = {letter: k for k, letter in enumerate(order)}
     return substituted(view, [sizes[c] for c in order],
-                       [(0, ((place[c], 1),) if n != 1 else ()) for c, n in zip(axes, view.shape, strict=True)])
+                       [(0, ((place[c], 1),) if n != 1 else ())
+                        for c, n in zip(axes, view.shape, strict=True)])

@@ -1,4 +1,5 @@
-"""Lists of numbers on a coded tape: engine.py has Tape, lines.py codes a list, loops.py runs the code, lanes.py vectorises."""
+"""Lists of numbers on a coded tape: engine.py has Tape, lines.py codes a list, loops.py runs the code,
+lanes.py vectorises."""
 import importlib.util
 import sys
 
@@ -10,9 +11,11 @@ MANY = 100  # lines, from which on a list of numbers is coded
 
 
 def wish(steps, values, inplace):
-    if len(steps) < MANY or inplace or importlib.util.find_spec("numba") is None or any(np.ndim(values[x]) for x in steps.inputs):
+    if (len(steps) < MANY or inplace or importlib.util.find_spec("numba") is None
+        or any(np.ndim(values[x]) for x in steps.inputs)):
         return 0, ""
-    return 15, f"all inputs are numbers, and {len(steps):,} lines are many: a coded tape runs them in one loop"
+    return (15, f"all inputs are numbers, and {len(steps):,} lines are many: a coded tape runs them in one "
+            "loop")
 
 
 def seconds(steps):

@@ -1,7 +1,8 @@
 """The tape: a list of numbers as arrays of operators and slots, which loops in machine code run.
 
-The list is taken as it was written, however long it is: what no output needs is left out, and the rest is put in an order of
-long runs of one operator. Its registers are slots of one array: the inputs, the constants, then the lines in their order.
+The list is taken as it was written, however long it is: what no output needs is left out, and the rest is put
+in an order of long runs of one operator. Its registers are slots of one array: the inputs, the constants,
+then the lines in their order.
 """
 from __future__ import annotations
 
@@ -39,12 +40,13 @@ class Tape:
         >>> loss, gradient = tape.value_and_gradient({"x": 3.0, "y": 0.5})
         >>> loss, gradient = tape.value_and_gradient(np.array([3.0, 0.5]))      # in the order of tape.inputs
 
-    steps: a list whose every register is a number. of: the register that is wanted (None: the last line's). wrt: the inputs to
-    differentiate by (None: all). An operator of your own, and one that has no row here, make the list run on the interpreter;
-    `plan` says so. Several threads may use one tape. It is reverse mode as in Griewank and Walther, Evaluating Derivatives
-    (2008), §3.2, with the partial derivatives of each line kept beside it: a partial that overflows is infinite even where
-    delta times it would not be.
-    Raises XManError for a list that is not valid, names that it does not have, and a line that is not of numbers.
+    steps: a list whose every register is a number. of: the register that is wanted (None: the last line's).
+    wrt: the inputs to differentiate by (None: all). An operator of your own, and one that has no row here,
+    make the list run on the interpreter; `plan` says so. Several threads may use one tape. It is reverse mode
+    as in Griewank and Walther, Evaluating Derivatives (2008), §3.2, with the partial derivatives of each line
+    kept beside it: a partial that overflows is infinite even where delta times it would not be.
+    Raises XManError for a list that is not valid, names that it does not have,
+    and a line that is not of numbers.
     """
 
     def __init__(self, steps: Steps, of: str | None = None, wrt: Iterable[str] | None = None):
@@ -78,8 +80,9 @@ class Tape:
     def value_and_gradient(self, values: Mapping[str, Any] | np.ndarray) -> tuple[Any, Any]:
         """The register `of` and its derivatives, by one loop forward and one back.
 
-        values: as `value` takes them. The derivatives are {x: ∂of/∂x} for x in wrt, numbers or arrays (batch,); where values is
-        an array, one array (wrt,) or (batch, wrt) in the order of `wrt`. An input that `of` does not depend on has 0.
+        values: as `value` takes them. The derivatives are {x: ∂of/∂x} for x in wrt, numbers or arrays
+        (batch,); where values is an array, one array (wrt,) or (batch, wrt) in the order of `wrt`.
+        An input that `of` does not depend on has 0.
         """
         value, found = self._machine.gradient(stacked(self.steps, values))
         if isinstance(values, np.ndarray):
@@ -88,16 +91,18 @@ class Tape:
 
 
 def stacked(steps: WengertList, values: Any) -> np.ndarray:
-    """The inputs of the list as one array of floats, (inputs,) or (inputs, batch). XManError where they do not fit."""
+    """The inputs of the list as one array of floats, (inputs,) or (inputs, batch).
+    XManError where they do not fit."""
     names = steps.inputs
     if isinstance(values, np.ndarray):
         if values.dtype.kind not in "biuf" or values.ndim not in (1, 2) or values.shape[-1] != len(names):
-            raise XManError(f"the values are an array of {values.dtype} of shape {values.shape}; wanted numbers of shape "
-                            f"({len(names)},) or (batch, {len(names)}), in the order of `inputs`")
+            raise XManError(f"the values are an array of {values.dtype} of shape {values.shape}; wanted "
+                            f"numbers of shape ({len(names)},) or (batch, {len(names)}), in the order of "
+                            "`inputs`")
         return values.T.astype(float, copy=False)
     if not isinstance(values, Mapping):
-        raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, or an array, not "
-                        f"{shortened(values)}")
+        raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, or an array, "
+                        f"not {shortened(values)}")
     missing(steps, values)
     found = [values[name] for name in names]
     if {*map(type, found)} <= {float, np.float64}:
@@ -106,15 +111,17 @@ def stacked(steps: WengertList, values: Any) -> np.ndarray:
     wide = {name: x.shape for name, x in zip(names, arrays, strict=True) if x.shape}
     for name, shape in wide.items():
         if len(shape) > 1:
-            raise XManError(f"{name} has shape {shape}; the tape is for lists of numbers, so an input is a number, or an array "
-                            "(batch,) of them: use engine numpy")
+            raise XManError(f"{name} has shape {shape}; the tape is for lists of numbers, so an input is a "
+                            "number, or an array (batch,) of them: use engine numpy")
         if shape != (first := next(iter(wide.values()))):
-            raise XManError(f"{next(iter(wide))} has {first[0]} rows and {name} has {shape[0]}; a batch has as many of each")
+            raise XManError(f"{next(iter(wide))} has {first[0]} rows and {name} has {shape[0]}; a batch has "
+                            "as many of each")
     return np.array(np.broadcast_arrays(*arrays))
 
 
 def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorded | Interpreted:
-    """What runs the list: the tape, or the interpreter where a line has no row on it. XManError for what is not of numbers."""
+    """What runs the list: the tape, or the interpreter where a line has no row on it.
+    XManError for what is not of numbers."""
     try:
         return Recorded(steps, outputs)
     except Unwritten as error:
@@ -127,14 +134,16 @@ def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorde
             found = "nothing for numbers"
         if found:
             raise XManError(f"line {k}, {shown(line)}: the tape is for lists of numbers; use engine numpy")
-    return Interpreted(steps, outputs, f"{len(steps):,} lines by the interpreter: there is no row for line {k}, {shown(line)}")
+    return Interpreted(steps, outputs, f"{len(steps):,} lines by the interpreter: there is no row for line "
+                                       f"{k}, {shown(line)}")
 
 
 class Recorded:
     """A list as arrays, with the loops that run it.
 
-    The slots of `v` are the inputs, the constants, and the lines in their order. `to` and `also` say where a line sends its
-    delta: to the slots of x and y, or to itself, where it is lost, if that is a constant, or there is no derivative.
+    The slots of `v` are the inputs, the constants, and the lines in their order. `to` and `also` say where a
+    line sends its delta: to the slots of x and y, or to itself, where it is lost, if that is a constant,
+    or there is no derivative.
     """
 
     def __init__(self, steps: WengertList, outputs: tuple[str, ...]):
@@ -144,7 +153,8 @@ class Recorded:
         found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
         self.jit = compiles()
         codes, reads = np.array(writer.codes, np.int32), np.array(writer.reads, np.int32)
-        order, starts = arranged(codes, np.where(reads < writer.first, -1, reads - writer.first).T.ravel(), self.jit)
+        order, starts = arranged(codes, np.where(reads < writer.first, -1, reads - writer.first).T.ravel(),
+                                 self.jit)
         self.inputs, self.constants = writer.first, np.array([float(x) for x in writer.constants])
         first = self.inputs + len(self.constants)
         place = np.empty(first + len(order), np.uint32)  # of what Writer numbers from 0 on, and from the end
@@ -153,7 +163,8 @@ class Recorded:
         place[len(place) - len(self.constants):] = np.arange(self.inputs, first)[::-1]
         codes, (a, b, c) = codes[order], np.ascontiguousarray(place[reads[:, order]])
         self.outputs = place[list(found)]
-        to, also = (np.where(sends[codes] & ((slots < self.inputs) | (slots >= first)), slots, lines).astype(np.uint32)
+        to, also = (np.where(sends[codes] & ((slots < self.inputs) | (slots >= first)), slots,
+                             lines).astype(np.uint32)
                     for sends, slots in zip(SENDS, (a, b), strict=True))
         reached = np.zeros(len(place), bool)
         reached[self.outputs[:1]] = True
@@ -163,8 +174,8 @@ class Recorded:
         sizes = np.diff(starts.astype(int))
         self.long = bool(2 * sizes[sizes >= LONG].sum() > len(codes))  # most lines stand in long runs
         self._pool: dict[tuple[int, bool], list] = {}
-        self.plan = (f"{len(steps):,} lines, {len(codes):,} of them needed, in {len(sizes):,} runs of one operator"
-                     f"{'' if self.jit else '; ' + HINT}")
+        self.plan = (f"{len(steps):,} lines, {len(codes):,} of them needed, in {len(sizes):,} runs of one "
+                     f"operator{'' if self.jit else '; ' + HINT}")
 
     def values(self, X: np.ndarray) -> list:
         """The outputs, for inputs of shape (inputs,) or (inputs, batch)."""
@@ -204,16 +215,19 @@ class Recorded:
                 loop_back(*buffers, *self.arrays)
                 slopes[:, start:start + m] = deltas[:self.inputs, :m]
         pool.append(buffers)
-        numbers = [x.astype({"b": bool, "i": int}.get(kind, float)) for x, kind in zip(found, self.kinds, strict=True)]
+        numbers = [x.astype({"b": bool, "i": int}.get(kind, float))
+                   for x, kind in zip(found, self.kinds, strict=True)]
         return ([x[0] for x in numbers], slopes[:, 0]) if single else (numbers, slopes)
 
     def _width(self, back: bool) -> int:
         """How many rows of a batch go through a loop at once."""
         lines = len(self.arrays[2])
-        return max(1, min(WIDER, 64 * LARGE // (lines + 1))) if not self.jit else 1 if back and lines > LARGE else WIDTH
+        return (max(1, min(WIDER, 64 * LARGE // (lines + 1))) if not self.jit else 1 if back and lines > LARGE
+                else WIDTH)
 
     def _buffers(self, chunked: bool, width: int, back: bool) -> list[np.ndarray]:
-        """Values, with the constants in their place; deltas, partials of x and y, and what a chunk gathers."""
+        """Values, with the constants in their place; deltas, partials of x and y,
+        and what a chunk gathers."""
         lines, first = len(self.arrays[2]), int(self.arrays[-1])
         partials, gathered = (CHUNK, CHUNK) if chunked else (lines if back else 0, 0)
         sizes = first + lines, first + lines if back else 0, partials, partials, *[gathered] * 5
@@ -254,17 +268,17 @@ class Interpreted:
         found = eval(self.steps, dict(zip(self.steps.inputs, row, strict=True)))
         for k, line in enumerate(self.steps, 1):
             if np.ndim(found[line[0]]):
-                raise XManError(f"line {k}, {shown(line)}, has shape {np.shape(found[line[0]])}: the tape is for lists of "
-                                "numbers; use engine numpy")
+                raise XManError(f"line {k}, {shown(line)}, has shape {np.shape(found[line[0]])}: the tape is "
+                                "for lists of numbers; use engine numpy")
         return found
 
 
 def build(program: Program) -> Built:
     """The list as a tape, for numbers or, where inputs are arrays (batch,), for a batch of them.
 
-    Other precisions than float64, arrays that are to be overwritten, and an operator without a row are left to the interpreter.
-    Raises XManError for a line that is not of numbers; its `run` does for matrices, and in a batch for a line that does not
-    work entry by entry.
+    Other precisions than float64, arrays that are to be overwritten, and an operator without a row are left
+    to the interpreter. Raises XManError for a line that is not of numbers; its `run` does for matrices, and
+    in a batch for a line that does not work entry by entry.
     """
     steps, tape = program.original, tape_or_interpreter(program.original, program.outputs)
     if isinstance(tape, Interpreted):
@@ -274,8 +288,10 @@ def build(program: Program) -> Built:
     def spread(wide: tuple[str, ...]) -> set[str]:
         """The registers that are arrays where the inputs in `wide` are."""
         for k, line in enumerate(steps, 1):
-            if line[1] not in ops.table.ELEMENTWISE and (line[1] not in ROWS or line[1] not in ops.table.OURS):
-                raise XManError(f"line {k}, {shown(line)}: the tape takes each row of a batch by itself; use engine numpy")
+            if (line[1] not in ops.table.ELEMENTWISE
+                and (line[1] not in ROWS or line[1] not in ops.table.OURS)):
+                raise XManError(f"line {k}, {shown(line)}: the tape takes each row of a batch by itself; use "
+                                "engine numpy")
         return depends(steps, wide, dict.fromkeys(steps.inputs))
 
     def run(values: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -284,7 +300,8 @@ def build(program: Program) -> Built:
                 type(x) is np.ndarray and (x.dtype != float or not x.size) for x in given):
             return None
         found = dict(zip(program.outputs, tape.values(stacked(steps, values)), strict=True))
-        if not (wide := tuple(x for x, v in zip(steps.inputs, given, strict=True) if type(v) is np.ndarray and v.ndim)):
+        if not (wide := tuple(x for x, v in zip(steps.inputs, given, strict=True) if type(v) is np.ndarray
+                              and v.ndim)):
             return found
         arrays = spread(wide)
         return {y: x if y in arrays else x[0] for y, x in found.items()}

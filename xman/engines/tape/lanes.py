@@ -1,4 +1,5 @@
-"""What the loops of the tape need and Numba's language has not: rows that move at once, and sin and cos that are vectorised."""
+"""What the loops of the tape need and Numba's language has not: rows that move at once,
+and sin and cos that are vectorised."""
 from __future__ import annotations
 
 import math
@@ -35,7 +36,8 @@ def near_cos(x: Any) -> Any:
 def one_tanh(x: Any) -> Any:
     """`formulas.tanh` without a mask for the sign.
 
-    For one number LLVM makes of the mask an instruction that waits for the register of the tanh before (mov to its low byte).
+    For one number LLVM makes of the mask an instruction that waits for the
+    register of the tanh before (mov to its low byte).
     """
     from ..llvm.formulas import below, reduced, two, where
     a = where(x < 0.0, -x, x)
@@ -46,18 +48,22 @@ def one_tanh(x: Any) -> Any:
 
 
 def loop_functions(kind: str) -> dict[str, Callable]:
-    """The functions that a loop calls beside NumPy's: in chunks those that LLVM vectorises, else those quick one by one."""
+    """The functions that a loop calls beside NumPy's: in chunks those that LLVM vectorises,
+    else those quick one by one."""
     from numba import types
     from numba.extending import intrinsic
 
     from .vectorised import VECTORISED, vectorised
     real = types.float64
-    select = intrinsic(lambda typing, c, x, y: (real(types.boolean, real, real), lambda context, builder, signature, args:
+    select = intrinsic(lambda typing, c, x, y: (real(types.boolean, real, real),
+                                                lambda context, builder, signature, args:
                                                 builder.select(*args)))
-    own = {op: kinds["float64"] for op, kinds in {**VECTORISED, **vectorised(near_sin, near_cos, one_tanh)}.items()}
+    own = {op: kinds["float64"]
+           for op, kinds in {**VECTORISED, **vectorised(near_sin, near_cos, one_tanh)}.items()}
     far_sin, far_cos = own.pop("sin"), own.pop("cos")
     if not kind.startswith("chunks"):
-        own = {"tanh": own["one_tanh"], "erf": math.erf, **{op: own[op] for op in ("exp", "near_sin", "near_cos")}}
+        own = {"tanh": own["one_tanh"], "erf": math.erf,
+               **{op: own[op] for op in ("exp", "near_sin", "near_cos")}}
         far_sin, far_cos = math.sin, math.cos
     return {**own, "where": select, "far_sin": far_sin, "far_cos": far_cos}
 
@@ -74,7 +80,8 @@ def lane_moves(width: int) -> tuple[Callable, Callable]:
 
     def row(compute: Callable) -> Callable:
         def code(context, builder, signature, args):
-            x, y = (builder.bitcast(builder.gep(context.make_array(kind)(context, builder, array).data, [i]), vector.as_pointer())
+            x, y = (builder.bitcast(builder.gep(context.make_array(kind)(context, builder, array).data, [i]),
+                                    vector.as_pointer())
                     for kind, array, i in zip(signature.args[::2], args[::2], args[1::2], strict=True))
             builder.store(compute(builder, x, builder.load(y, align=8)), x, align=8)
             return context.get_dummy_value()

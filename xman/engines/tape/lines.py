@@ -1,4 +1,5 @@
-"""What a line becomes on the tape: a row of the table of operators on numbers, and slots, in which numbers are kept."""
+"""What a line becomes on the tape: a row of the table of operators on numbers, and slots,
+in which numbers are kept."""
 from __future__ import annotations
 
 import re
@@ -64,7 +65,8 @@ PLAIN = {
     "half":     ("arithmetic", 1, 0.0, 0.5),
     "negative": ("arithmetic", 1, 0.0, -1.0)}
 # what formulas and rules are written with besides
-TEXTS = VALUES | dict.fromkeys(("alias", "broadcast", "unbroadcast", "getitem", "oneHot"), "x") | {  # all is a number
+# all is a number
+TEXTS = VALUES | dict.fromkeys(("alias", "broadcast", "unbroadcast", "getitem", "oneHot"), "x") | {
     "add": "x + y", "subtract": "x - y", "mul": "x * y", "negative": "-x", "where": "where(x, y, z)"}
 
 
@@ -82,7 +84,8 @@ class Said(Expression):
         if op not in TEXTS:
             return ops.facts_of(op).formula(*args)
         parts = dict(zip("xyz", [f"({said(a)})" for a in args], strict=False))
-        return Said(re.sub(r"\b[xyz]\b", lambda name: parts[name[0]], TEXTS[op]), ops.facts_of(op).gives is bool)
+        return Said(re.sub(r"\b[xyz]\b", lambda name: parts[name[0]], TEXTS[op]),
+                    ops.facts_of(op).gives is bool)
 
 
 def said(a: Any) -> str:
@@ -90,14 +93,16 @@ def said(a: Any) -> str:
 
 
 def row_of(op: str) -> tuple[str, str, str]:
-    """The value of an operator as its row or VALUES has it, and its partials: what the rules of DG make of the delta 1."""
+    """The value of an operator as its row or VALUES has it, and its partials:
+    what the rules of DG make of the delta 1."""
     args = [Said("x"), Said("y")][:len(DG[op])]
     value = VALUES.get(op) or ops.facts_of(op).formula(*args).text
     partials = [said(rule(1.0, Said("out"), *args)) if rule else "" for rule in DG[op]]
     return (f"1.0 * ({value})" if ops.facts_of(op).gives is bool else value, *partials, "")[:3]
 
 
-SPELT = [op for op, facts in FACTS.items() if facts.formula and op in ELEMENTWISE & ops.OURS and len(DG[op]) <= 2]
+SPELT = [op for op, facts in FACTS.items() if facts.formula and op in ELEMENTWISE & ops.OURS
+         and len(DG[op]) <= 2]
 ROWS = OWN | {op: row_of(op) for op in (*VALUES, *SPELT) if op not in PLAIN} | LAST
 CODE = {row: code for code, row in enumerate(ROWS)}
 
@@ -108,14 +113,16 @@ class Unwritten(Exception):
 
 SAME = {"alias", "broadcast", "unbroadcast", "reshape", "transpose", "max", "min", "prod", "sum", "mean"}  # of a number, it
 KINDS_OF = {"float64": "f", "bool": "b", "int64": "i"}
-PLAIN |= {op: (op, 2 if re.search(r"\by\b", "".join(row)) else 1, 0.0, None) for op, row in ROWS.items() if op != "where"}
+PLAIN |= {op: (op, 2 if re.search(r"\by\b", "".join(row)) else 1, 0.0, None) for op, row in ROWS.items()
+          if op != "where"}
 
 
 class TapeWriter:
     """Lines as operators and slots: inputs from 0 on, then lines; constants are −1, −2, … for now.
 
-    A register that is known beforehand is a constant: what whole numbers and truth values make is left to NumPy. The others
-    of them are in `others` with their type, b or i: 0.0 and 1.0 do for them wherever a float stands beside them.
+    A register that is known beforehand is a constant: what whole numbers and truth values make is left to
+    NumPy. The others of them are in `others` with their type,
+    b or i: 0.0 and 1.0 do for them wherever a float stands beside them.
     """
 
     def __init__(self, inputs: Iterable[str]):
@@ -129,9 +136,11 @@ class TapeWriter:
 
     def write(self, lines: Iterable[Line]) -> None:
         """Write the lines, the common ones at once. Unwritten names the register of one that cannot be."""
-        slots, put, (put_x, put_y, put_z) = self.slots, self.codes.append, (reads.append for reads in self.reads)
+        slots, put, (put_x, put_y, put_z) = (self.slots, self.codes.append,
+                                             (reads.append for reads in self.reads))
         common = {op: (CODE[row], n, self.constant(z), y if y is None else self.constant(y))
-                  for op, (row, n, z, y) in PLAIN.items() if op in ops.table.OURS and ops.facts_of(op).gives is not bool}
+                  for op, (row, n, z, y) in PLAIN.items() if op in ops.table.OURS
+                  and ops.facts_of(op).gives is not bool}
         slot = self.first
         for dst, op, args in lines:
             try:
@@ -160,7 +169,8 @@ class TapeWriter:
             with np.errstate(all="ignore"):
                 self.known[dst] = G[op](*args)
             self.operand(dst)
-        elif op in SAME and all(a is None or isinstance(a, (bool, str)) or isinstance(a, tuple) and not a for a in rest):
+        elif op in SAME and all(a is None or isinstance(a, (bool, str)) or isinstance(a, tuple) and not a
+                                for a in rest):
             if not isinstance(x, str):
                 if not (op == "broadcast" and self.operand(rest[0])[1] == "f"):
                     raise Unwritten
@@ -212,10 +222,12 @@ class TapeWriter:
         if isinstance(a, str) and a not in self.known:
             return (self.slots[a], "f") if a in self.slots else self.others[a]
         value = np.asarray(self.known[a] if isinstance(a, str) else a)
-        if value.ndim or value.dtype.name not in KINDS_OF:  # no number, or one of another precision, which NumPy rounds to
+        # no number, or one of another precision, which NumPy rounds to
+        if value.ndim or value.dtype.name not in KINDS_OF:
             raise Unwritten
         return self.constant(value.item()), KINDS_OF[value.dtype.name]
 
     def constant(self, value: float) -> int:
         value = float(value)
-        return self.constants.setdefault(value or str(value), -1 - len(self.constants))  # 0.0 and −0.0 are two
+        # 0.0 and −0.0 are two
+        return self.constants.setdefault(value or str(value), -1 - len(self.constants))

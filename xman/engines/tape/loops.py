@@ -1,8 +1,10 @@
-"""The loops of the tape, made of its rows: as machine code by Numba, or in NumPy, and the order of the lines that suits them.
+"""The loops of the tape, made of its rows: as machine code by Numba, or in NumPy,
+and the order of the lines that suits them.
 
-For one set of inputs a loop forward chooses an operator once a run; with derivatives it leaves the partials ∂out/∂x and
-∂out/∂y beside each value, and the loop back needs no operators: it adds delta·partial to the deltas of x and y. For a batch,
-and where runs are long, both loops gather CHUNK lines of a run, so that what is left are loops over arrays.
+For one set of inputs a loop forward chooses an operator once a run; with derivatives it leaves the partials
+∂out/∂x and ∂out/∂y beside each value, and the loop back needs no operators: it adds delta·partial to the
+deltas of x and y. For a batch, and where runs are long, both loops gather CHUNK lines of a run,
+so that what is left are loops over arrays.
 """
 from __future__ import annotations
 
@@ -113,35 +115,42 @@ SCATTER = """            if SENDS[0, code]:
 
 
 def loop_text(kind: str) -> str:
-    """The text of a loop: values, partials or back for one set of inputs, chunks or chunks back for W of them."""
+    """The text of a loop: values, partials or back for one set of inputs,
+    chunks or chunks back for W of them."""
     if kind == "back":
         return HELPERS + BACK
     if kind in ("values", "partials"):
-        reads, targets = "x, y, z = v[a[k]], v[b[k]], v[c[k]]", ["found[k] = out"] + ["p[k]", "q[k]"] * (kind == "partials")
+        reads, targets = ("x, y, z = v[a[k]], v[b[k]], v[c[k]]", ["found[k] = out"] + ["p[k]", "q[k]"]
+                          * (kind == "partials"))
         return HELPERS + FORWARD + switch("for k in range(start, stop):", reads, targets, " " * 8)
     if kind == "chunks":
         text = CHUNKS.format(loop=LOOP, runs="len(codes)", start="begin", step="begin += m")
-        return HELPERS + text + switch("for i in range(n):", "x, y, z = X[i], Y[i], Z[i]", ["v[place + i]"], " " * 12)
+        return HELPERS + text + switch("for i in range(n):", "x, y, z = X[i], Y[i], Z[i]", ["v[place + i]"],
+                                       " " * 12)
     text = CHUNKS.format(loop=LOOP, runs="len(codes) - 1, -1, -1", start="end - m", step="end = start")
     reads, targets = "x, y, z, out = X[i], Y[i], Z[i], O[i]", ("", "p[i]", "q[i]")
     return HELPERS + text + OWN + switch("for i in range(n):", reads, targets, " " * 12, apart=True) + SCATTER
 
 
 def switch(loop: str, reads: str, targets: Sequence[str], indent: str, apart: bool = False) -> str:
-    """The choice of a row by `code`, and its loop: it reads, and puts the row's value and partials into the targets.
+    """The choice of a row by `code`, and its loop: it reads,
+    and puts the row's value and partials into the targets.
 
     apart: with a loop for each target, without which LLVM would not vectorise it.
     """
     text, shared = [], []
     for code, row in enumerate(ROWS.values()):
-        puts = [f"{target} = {part}" for target, part in zip(targets, row[:3], strict=False) if target and part]
+        puts = [f"{target} = {part}" for target, part in zip(targets, row[:3], strict=False) if target
+                and part]
         if code >= SHARED and puts:
-            shared += [f"        {'elif' if shared else 'if'} code == {code}:", *(f"            {put}" for put in puts)]
+            shared += [f"        {'elif' if shared else 'if'} code == {code}:",
+                       *(f"            {put}" for put in puts)]
         elif puts:
             text.append(f"{'elif' if text else 'if'} code == {code}:")
             for some in [[put] for put in puts] if apart else [puts]:
                 text += [f"    {loop}", f"        {reads}", *(f"        {put}" for put in some)]
-    return "".join(f"{indent}{line}\n" for line in [*text, "else:", f"    {loop}", f"        {reads}", *shared])
+    return "".join(f"{indent}{line}\n" for line in [*text, "else:", f"    {loop}", f"        {reads}",
+                                                    *shared])
 
 
 @functools.cache
@@ -152,10 +161,13 @@ def compiled(kind: str, width: int) -> Callable:
     from .vectorised import edition
     move, add = lanes.lane_moves(width)
     names = {op: value for op, value in G.items() if isinstance(value, np.ufunc)}
-    space: dict[str, Any] = {**names, "inline": numba.njit, "rint": np.rint, "inf": math.inf, "move": move, "add": add,
+    space: dict[str, Any] = {**names, "inline": numba.njit, "rint": np.rint, "inf": math.inf, "move": move,
+                             "add": add,
                              "W": np.uint64(width), "CHUNK": np.uint64(CHUNK), "READS": READS, "SENDS": SENDS,
-                             "NEAR": kind.startswith("chunks"), "FAR": lanes.FAR, "SIN": CODE["sin"], "COS": CODE["cos"],
-                             "FARTHER": CODE["farSin"] - CODE["sin"], "__name__": __name__}  # where the cache looks for names
+                             "NEAR": kind.startswith("chunks"), "FAR": lanes.FAR, "SIN": CODE["sin"],
+                             "COS": CODE["cos"],
+                             # where the cache looks for names
+                             "FARTHER": CODE["farSin"] - CODE["sin"], "__name__": __name__}
     exec(compile(text := loop_text(kind), __file__, "exec"), space)
     space |= lanes.loop_functions(kind)
     made_of = [text, width, CHUNK, Path(lanes.__file__).read_text("utf-8"), edition()]
@@ -172,13 +184,14 @@ def loops(jit: bool, chunked: bool, width: int, back: bool) -> tuple[Callable, C
     return compiled("partials" if back else "values", 1), compiled("back", 1)
 
 
-# ---- without Numba: the same rows, a run at a time ---------------------------------------------------------------------
+# ---- without Numba: the same rows, a run at a time ---------------------------------------------------------
 
 @functools.cache
 def row_functions() -> list[tuple]:
     """For each row its functions of arrays (x, y, z, out): the value, and the partials that it has."""
     space = {**G, "abs": np.abs, "rint": np.rint, "far_sin": np.sin, "far_cos": np.cos}
-    return [tuple(text and eval(f"lambda x, y, z, out: {text}", space) for text in row[:3]) for row in ROWS.values()]
+    return [tuple(text and eval(f"lambda x, y, z, out: {text}", space) for text in row[:3])
+            for row in ROWS.values()]
 
 
 @np.errstate(all="ignore")
@@ -202,10 +215,11 @@ def back_in_numpy(v, d, p, q, X, Y, Z, O, E, codes, starts, a, b, c, to, also, f
             np.add.at(d, place, delta * partial)
 
 
-# ---- the order of the lines --------------------------------------------------------------------------------------------
+# ---- the order of the lines --------------------------------------------------------------------------------
 
 def arranged(codes: np.ndarray, reads: np.ndarray, jit: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The order of the lines for `codes` and `reads` as `arrange` takes them, and where its runs begin, with the end."""
+    """The order of the lines for `codes` and `reads` as `arrange` takes them, and where its runs begin,
+    with the end."""
     n = len(codes)
     sizes = n + 1, n, np.count_nonzero(reads >= 0), n, len(ROWS) + 1, len(ROWS), n, n + 1
     if jit:
@@ -224,18 +238,21 @@ def machine_code(function: Callable) -> Callable:
 
 
 def reach(reached, to, also, first):
-    """Mark the slots that a delta comes to from those that are marked: to what only a condition reads there comes none."""
+    """Mark the slots that a delta comes to from those that are marked: to what
+    only a condition reads there comes none."""
     for k in range(len(to) - 1, -1, -1):
         if reached[first + k]:
             reached[to[k]] = reached[also[k]] = True
 
 
 def arrange(codes, reads, ends, waits, after, queue, head, tail, order, starts):
-    """An order of the lines in long runs of one operator: of those that can run, all of the most frequent operator next.
+    """An order of the lines in long runs of one operator: of those that can run,
+    all of the most frequent operator next.
 
-    codes: the operator of each line. reads: three for each line, the lines that it reads, −1 for none. The others are zeros to
-    work with, but `order`, which receives the lines in their order, and `starts`, where runs begin. Returns the number of
-    runs. Linear in the lines; it only indexes, so that arrays serve when it is compiled and lists when it is not.
+    codes: the operator of each line. reads: three for each line, the lines that it reads, −1 for none. The
+    others are zeros to work with, but `order`, which receives the lines in their order, and `starts`, where
+    runs begin. Returns the number of runs. Linear in the lines;
+    it only indexes, so that arrays serve when it is compiled and lists when it is not.
     """
     n = len(codes)
     for i in range(3 * n):

@@ -19,7 +19,8 @@ def vectorised(*formulas: Callable[..., Lane]) -> dict[str, dict[str, Callable]]
 
     def compiled(formula: Callable[..., Lane], kind: str) -> Callable:
         def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            kinds = {k: context.get_value_type(getattr(types, k)) for k in ("boolean", "int32", "int64", "float32", "float64")}
+            kinds = {k: context.get_value_type(getattr(types, k))
+                     for k in ("boolean", "int32", "int64", "float32", "float64")}
             return formula(*(Lane(builder, kinds, kind, x) for x in args)).value
 
         real = getattr(types, kind)
@@ -28,7 +29,8 @@ def vectorised(*formulas: Callable[..., Lane]) -> dict[str, dict[str, Callable]]
         typed.__name__ = formula.__name__
         return extending.intrinsic(typed)
 
-    return {formula.__name__: {kind: compiled(formula, kind) for kind in ("float32", "float64")} for formula in formulas}
+    return {formula.__name__: {kind: compiled(formula, kind) for kind in ("float32", "float64")}
+            for formula in formulas}
 
 
 VECTORISED = vectorised(*(getattr(formulas, name) for name in (

@@ -1,4 +1,5 @@
-"""Hand-outs: the solution with its marked regions cut out, the checks that a student has, the data, and no trace of the solution.
+"""Hand-outs: the solution with its marked regions cut out, the checks that a student has, the data,
+and no trace of the solution.
 
 A region stands inside a function, between two comments of the same indentation,
 
@@ -56,22 +57,26 @@ class Region:
 def starter(source: str, titles: Mapping[int, str] | None = None) -> str:
     """The source without its regions. Where one was, an error says which task is to be written.
 
-    titles: those of the tasks by number, where the regions have to agree with them. XManError, with the number of the line, for
-    marks that are not in order or not inside a function; and where a line of a region also stands outside.
+    titles: those of the tasks by number, where the regions have to agree with them. XManError, with the
+    number of the line, for marks that are not in order or not inside a function;
+    and where a line of a region also stands outside.
     """
     lines, found = io.StringIO(source).readlines(), regions(source)
     for region in found:
         if titles is not None and titles.get(region.task) != region.title:
-            raise XManError(f"{region} has the title {region.title!r}; that of the task is {titles.get(region.task)!r}")
+            raise XManError(f"{region} has the title {region.title!r}; that of the task is "
+                            f"{titles.get(region.task)!r}")
     for region in reversed(found):
         pad = " " * region.indent
         lines[region.start - 1:region.end] = [
-            f"{pad}# your code here\n", f'{pad}raise NotImplementedError("task {region.task}: {region.title}")\n']
+            f"{pad}# your code here\n", f'{pad}raise NotImplementedError("task {region.task}: '
+                                        f'{region.title}")\n']
     cut = "".join(lines)
     try:
         ast.parse(cut)
     except SyntaxError as error:
-        raise XManError(f"without its regions it cannot be parsed: {error.msg}, line {error.lineno} of the rest") from None
+        raise XManError(f"without its regions it cannot be parsed: {error.msg}, line {error.lineno} of the "
+                        "rest") from None
     if told := traces(source, cut):
         raise XManError(f"the line {told[0]!r} of a region also stands outside, where it would be handed out")
     return cut
@@ -81,7 +86,8 @@ def regions(source: str) -> list[Region]:
     """The marked regions of a solution. XManError for marks that are not in order."""
     try:
         tree = ast.parse(source)
-        comments = [token for token in tokenize.generate_tokens(io.StringIO(source).readline) if token.type == tokenize.COMMENT]
+        comments = [token for token in tokenize.generate_tokens(io.StringIO(source).readline)
+                    if token.type == tokenize.COMMENT]
     except (SyntaxError, tokenize.TokenError, ValueError) as error:
         raise XManError(f"the solution cannot be parsed: {error}") from None
     found: list[Region] = []
@@ -91,18 +97,21 @@ def regions(source: str) -> list[Region]:
         start, end = START.fullmatch(token.string), END.fullmatch(token.string)
         if not start and not end:
             if LIKE_A_MARK.match(token.string):
-                raise XManError(f"line {line}: {token.string!r} is no mark; write '# task 2: title' or '# end of task 2'")
+                raise XManError(f"line {line}: {token.string!r} is no mark; write '# task 2: title' or '# "
+                                "end of task 2'")
         elif token.line[:indent].strip():
             raise XManError(f"line {line}: a mark has a line of its own")
         elif start:
             if region:
-                raise XManError(f"line {line}: task {start[1]} starts where that of line {region.start} has not ended")
+                raise XManError(f"line {line}: task {start[1]} starts where that of line {region.start} has "
+                                "not ended")
             region = Region(int(start[1]), start[2].rstrip(), line, line, indent)
         elif end:
             if not region:
                 raise XManError(f"line {line}: no region is open that could end here")
             if (int(end[1]), indent) != (region.task, region.indent):
-                raise XManError(f"{region} ends in line {line} with {token.string!r}: number and indentation differ")
+                raise XManError(f"{region} ends in line {line} with {token.string!r}: number and indentation "
+                                "differ")
             found.append(Region(region.task, region.title, region.start, line, indent))
             region = None
     if region:
@@ -116,7 +125,8 @@ def check_place(tree: ast.Module, region: Region) -> None:
     """XManError unless whole statements of one block inside a function stand in the region."""
     functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     inside = {child for function in functions for statement in function.body for child in ast.walk(statement)}
-    within = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and region.start < node.lineno < region.end]
+    within = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)
+              and region.start < node.lineno < region.end]
     if not within:
         raise XManError(f"{region} holds no statement")
     if not inside.issuperset(within):
@@ -129,9 +139,11 @@ def check_place(tree: ast.Module, region: Region) -> None:
 
 
 def traces(source: str, *handed_out: str) -> list[str]:
-    """The telling lines of the source's regions that stand in one of the texts, as lines or as parts of lines."""
+    """The telling lines of the source's regions that stand in one of the texts,
+    as lines or as parts of lines."""
     lines = io.StringIO(source).readlines()
-    secret = {" ".join(line.split()) for region in regions(source) for line in lines[region.start:region.end - 1]}
+    secret = {" ".join(line.split()) for region in regions(source)
+              for line in lines[region.start:region.end - 1]}
     secret = {line for line in secret if len(line) >= TELLING and not PLAIN.fullmatch(line)}
     texts = [" ".join(text.split()) for text in handed_out]
     return sorted(line for line in secret if any(line in text for text in texts))
@@ -140,13 +152,14 @@ def traces(source: str, *handed_out: str) -> list[str]:
 def write_handout(assignment: Assignment, out: Path) -> None:
     """Write the hand-out of an assignment into the new or empty folder out.
 
-    It gets MODULE.py (the starter), handout.md, checks.py, check.py, probes.py if there is one, and in data/ the data sets.
-    XManError where the folder is not empty, where something is missing, and where the solution could be read from what is
-    handed out.
+    It gets MODULE.py (the starter), handout.md, checks.py, check.py, probes.py if there is one, and in data/
+    the data sets. XManError where the folder is not empty, where something is missing, and where the solution
+    could be read from what is handed out.
     """
     outside(assignment, out)
     folder, module = assignment.folder, f"{assignment.module}.py"
-    solution, handout, checks = (text_of(folder, name) for name in (f"solution/{module}", "handout.md", "public/checks.py"))
+    solution, handout, checks = (text_of(folder, name)
+                                 for name in (f"solution/{module}", "handout.md", "public/checks.py"))
     texts = {"handout.md": handout, "checks.py": checks, "check.py": CHECK}
     if assignment.probes:
         texts["probes.py"] = text_of(folder, "probes.py")
@@ -156,7 +169,8 @@ def write_handout(assignment: Assignment, out: Path) -> None:
         raise XManError(f"the solution {module}: {error}") from None
     for name, text in texts.items():
         if found := traces(solution, text):
-            raise XManError(f"{name} tells {len(found)} of the solution's lines: {', '.join(map(repr, found[:3]))}")
+            raise XManError(f"{name} tells {len(found)} of the solution's lines: "
+                            f"{', '.join(map(repr, found[:3]))}")
     with fresh_folder(out) as fresh:
         for name, text in texts.items():
             (fresh / name).write_text(text, "utf-8")
@@ -170,7 +184,8 @@ def text_of(folder: Path, name: str) -> str:
     try:
         return (folder / name).read_text("utf-8")
     except (OSError, UnicodeError) as error:
-        raise XManError(f"the assignment {folder.name} has no {name}: {getattr(error, 'strerror', None) or error}") from None
+        raise XManError(f"the assignment {folder.name} has no {name}: "
+                        f"{getattr(error, 'strerror', None) or error}") from None
 
 
 def outside(assignment: Assignment, out: Path) -> None:
@@ -181,7 +196,8 @@ def outside(assignment: Assignment, out: Path) -> None:
 
 @contextlib.contextmanager
 def fresh_folder(out: Path) -> Iterator[Path]:
-    """A temporary folder beside out, which takes its place in one step once it is filled, and is gone if it is not."""
+    """A temporary folder beside out, which takes its place in one step once it is filled,
+    and is gone if it is not."""
     out = out.resolve()
     try:
         if out == Path.cwd():

@@ -1,8 +1,8 @@
 """The grader for elsewhere: Gradescope's autograder.zip, and Autolab's Makefile and autograde.tar.
 
-Both hold one assignment, xman's own sources and the secret of the term. The formats are those of Gradescope's "Autograder
-Specifications" (https://gradescope-autograders.readthedocs.io/en/latest/specs/) and of Autolab's "Guide for Lab Authors"
-(https://docs.autolabproject.com/lab/).
+Both hold one assignment, xman's own sources and the secret of the term. The formats are those of Gradescope's
+"Autograder Specifications" (https://gradescope-autograders.readthedocs.io/en/latest/specs/) and of Autolab's
+"Guide for Lab Authors" (https://docs.autolabproject.com/lab/).
 """
 from __future__ import annotations
 
@@ -143,7 +143,8 @@ cat "$here/output"
 
 
 def gradescope(assignment: Assignment, out: Path, term: str) -> None:
-    """Write the autograder that is uploaded to Gradescope as the file out (a .zip). The same contents give the same bytes."""
+    """Write the autograder that is uploaded to Gradescope as the file out (a .zip).
+    The same contents give the same bytes."""
     if out.suffix != ".zip":
         raise XManError(f"Gradescope takes a .zip, not {out.name!r}: --out autograder.zip")
     outside(assignment, out)
@@ -159,7 +160,8 @@ def gradescope(assignment: Assignment, out: Path, term: str) -> None:
 
 
 def autolab(assignment: Assignment, out: Path, term: str) -> None:
-    """Write Autolab's autograde-Makefile and autograde.tar into the new folder out; and a Makefile, the same, to try it there."""
+    """Write Autolab's autograde-Makefile and autograde.tar into the new folder out;
+    and a Makefile, the same, to try it there."""
     outside(assignment, out)
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive:
@@ -167,7 +169,8 @@ def autolab(assignment: Assignment, out: Path, term: str) -> None:
             info = tarfile.TarInfo(f"autograder/{name}")  # of 1970, and nobody's
             info.mode, info.size = mode(name), len(data)
             archive.addfile(info, io.BytesIO(data))
-    problems = "\n".join(f"#     {problem(task.number, task.title)}   ({sum(part.points for part in task.parts):g} points)"
+    problems = "\n".join(f"#     {problem(task.number, task.title)}   "
+                         f"({sum(part.points for part in task.parts):g} points)"
                          for task in assignment.tasks)
     with fresh_folder(out) as fresh:
         (fresh / "autograde.tar").write_bytes(packed.getvalue())
@@ -198,8 +201,9 @@ def checkout(assignment: Assignment) -> Path:
     for root in (Path(xman.__file__).resolve().parents[1], *assignment.folder.resolve().parents):
         if all((root / name).exists() for name in SOURCES):
             return root
-    raise XManError(f"an autograder brings xman's sources, and they are not here: {assignment.folder} lies in no checkout, and "
-                    "the xman that runs was installed without; clone xman, and run this in the clone")
+    raise XManError(f"an autograder brings xman's sources, and they are not here: {assignment.folder} lies "
+                    "in no checkout, and the xman that runs was installed without; clone xman, and run this "
+                    "in the clone")
 
 
 def tree(folder: Path) -> dict[str, bytes]:

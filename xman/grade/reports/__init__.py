@@ -9,7 +9,8 @@ from .files import atomically
 
 
 def write_all(records: list[dict], out: str | Path) -> None:
-    """Write students/<slug>.html for each record, gradebook.csv and class.html to the folder out, each file whole or not at all.
+    """Write students/<slug>.html for each record, gradebook.csv and class.html to the folder out,
+    each file whole or not at all.
 
     XManError where a file cannot be written, or where a slug is not the name of a file or stands twice.
     """
@@ -18,7 +19,8 @@ def write_all(records: list[dict], out: str | Path) -> None:
     for record in records:
         slug = record["slug"]
         if slug in slugs or not slug or slug.startswith(".") or Path(slug).name != slug or "\\" in slug:
-            raise XManError(f"the report of {record['submission']!r} cannot be {slug!r}: no name of a file, or it stands twice")
+            raise XManError(f"the report of {record['submission']!r} cannot be {slug!r}: no name of a file, "
+                            "or it stands twice")
         slugs.add(slug)
     for record in records:
         atomically(out / "students" / f"{record['slug']}.html", pages.student(record))

@@ -1,7 +1,8 @@
 """Autolab's autoresult: the last line that an autograder prints.
 
-The format is that of Autolab's "Guide for Lab Authors", https://docs.autolabproject.com/lab/#writing-autograders, and of
-"Scoreboards", https://docs.autolabproject.com/features/scoreboards/.
+The format is that of Autolab's "Guide for Lab Authors",
+https://docs.autolabproject.com/lab/#writing-autograders, and of "Scoreboards",
+https://docs.autolabproject.com/features/scoreboards/.
 """
 from __future__ import annotations
 
@@ -11,15 +12,18 @@ from .view import harmless_record
 
 
 def problem(number: int, title: str) -> str:
-    """The name of a task as a problem of Autolab; the instructor gives the assessment problems of exactly these names.
+    """The name of a task as a problem of Autolab; the instructor gives the
+    assessment problems of exactly these names.
 
-    Without a colon, which Autolab takes for the end of a key wherever it stands (`parseAutoresult` puts quotes around what it
-    finds before one).
+    Without a colon, which Autolab takes for the end of a key wherever it stands (`parseAutoresult` puts
+    quotes around what it finds before one).
     """
     return " ".join(f"{number}. {harmless_record(title)}".replace(":", " -").split())
 
 
 def last_line(record: dict) -> str:
-    """`{"scores": {problem: points, …}, "scoreboard": [points, points of each task …]}`, in one line of ASCII."""
+    """`{"scores": {problem: points, …}, "scoreboard": [points, points of each task …]}`,
+    in one line of ASCII."""
     scores = {problem(task["number"], task["title"]): round(task["points"], 4) for task in record["tasks"]}
-    return json.dumps({"scores": scores, "scoreboard": [round(record["points"], 4), *scores.values()]}, allow_nan=False)
+    return json.dumps({"scores": scores, "scoreboard": [round(record["points"], 4), *scores.values()]},
+                      allow_nan=False)

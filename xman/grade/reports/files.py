@@ -11,11 +11,13 @@ from ...errors import XManError
 def atomically(path: str | Path, text: str | bytes) -> None:
     """Write the text (as UTF-8) or the bytes to path; folders that are missing are made.
 
-    They are written to a temporary file of the same folder, which then takes the place of path: a reader sees the old file or
-    the new one, also when this process is killed. XManError where that cannot be; the old file is then as it was.
+    They are written to a temporary file of the same folder, which then takes the place of path: a reader sees
+    the old file or the new one, also when this process is killed.
+    XManError where that cannot be; the old file is then as it was.
     """
     path = Path(path)
-    data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")  # a name may hold a lone surrogate
+    # a name may hold a lone surrogate
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     temporary = path.with_name(f".{secrets.token_hex(8)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -26,4 +28,5 @@ def atomically(path: str | Path, text: str | bytes) -> None:
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise XManError(f"{path} could not be written: {error.strerror or error}; what stood there is as it was") from error
+        raise XManError(f"{path} could not be written: {error.strerror or error}; what stood there is as it "
+                        "was") from error

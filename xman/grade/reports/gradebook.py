@@ -15,19 +15,24 @@ FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # also as full-width characters
 
 
 def write_gradebook(records: list[dict], path: str | Path) -> None:
-    """Write the gradebook: name, file, points, of, points of each task and part, trouble, seconds, what graded it and when.
+    """Write the gradebook: name, file, points, of, points of each task and part, trouble, seconds,
+    what graded it and when.
 
-    RFC 4180, in UTF-8 with the mark by which spreadsheets know it. Rows are in the order of names; the columns of tasks and parts
-    are those of all records together, in the order of the assignment, empty where a record lacks one. XManError where the file
-    cannot be written.
+    RFC 4180, in UTF-8 with the mark by which spreadsheets know it. Rows are in the order of names; the
+    columns of tasks and parts are those of all records together, in the order of the assignment, empty where
+    a record lacks one. XManError where the file cannot be written.
     """
-    columns = sorted({key for record in records for key in _points(record)})  # whatever the order of the records
-    headings = [f"{number}.{place} {title}" if place else f"{number}. {title}" for number, place, title in columns]
+    # whatever the order of the records
+    columns = sorted({key for record in records for key in _points(record)})
+    headings = [f"{number}.{place} {title}" if place else f"{number}. {title}"
+                for number, place, title in columns]
     rows = [["name", "file", "points", "of", *headings, "trouble", "seconds", *VERSIONS.values()]]
-    for record in sorted(records, key=lambda record: (record["submission"].casefold(), record["submission"], record["file"])):
+    for record in sorted(records, key=lambda record: (record["submission"].casefold(), record["submission"],
+                                                      record["file"])):
         points = _points(record)
         trouble = "; ".join(sentence(*found) for found in troubles(record))
-        rows.append([record["submission"], record["file"], record["points"], record["of"], *map(points.get, columns),
+        rows.append([record["submission"], record["file"], record["points"], record["of"],
+                     *map(points.get, columns),
                      trouble, record["seconds"], *map(record["graded"].get, VERSIONS)])
     text = io.StringIO(newline="")
     csv.writer(text).writerows([map(cell, row) for row in rows])
@@ -35,7 +40,8 @@ def write_gradebook(records: list[dict], path: str | Path) -> None:
 
 
 def cell(value: Any) -> Any:
-    """A number as it is, to four places; text that a spreadsheet might take for a formula with an apostrophe before it."""
+    """A number as it is, to four places; text that a spreadsheet might take for
+    a formula with an apostrophe before it."""
     if value is None or isinstance(value, (int, float)):
         return round(value, 4) if value is not None else ""
     text = harmless_record(str(value))
@@ -43,9 +49,11 @@ def cell(value: Any) -> Any:
 
 
 def _points(record: dict) -> dict[tuple, float]:
-    """The points of each task, by (number, 0, title), and of each part, by (number of the task, place, title)."""
+    """The points of each task, by (number, 0, title), and of each part, by (number of the task, place,
+    title)."""
     points = {}
     for task in record["tasks"]:
         points[task["number"], 0, task["title"]] = task["points"]
-        points.update({(task["number"], k, part["title"]): part["points"] for k, part in enumerate(task["parts"], 1)})
+        points.update({(task["number"], k, part["title"]): part["points"]
+                       for k, part in enumerate(task["parts"], 1)})
     return points

@@ -1,4 +1,5 @@
-"""Gradescope's results.json, as "Autograder Specifications" has it: https://gradescope-autograders.readthedocs.io/en/latest/specs/."""
+"""Gradescope's results.json, as "Autograder Specifications" has it:
+https://gradescope-autograders.readthedocs.io/en/latest/specs/."""
 from __future__ import annotations
 
 from .view import failures, for_student, in_points, is_full, sentence, troubles
@@ -7,8 +8,9 @@ from .view import failures, for_student, in_points, is_full, sentence, troubles
 def results(record: dict) -> dict:
     """What results.json holds of one submission: each part is a test, with its feedback as plain text.
 
-    All tests are visible, or the student would not be shown a total; of a hidden part the title and the points are told and its
-    output is empty. The specification has no maximum for the whole: it is the sum of the tests', and stands in extra_data.
+    All tests are visible, or the student would not be shown a total; of a hidden part the title and the
+    points are told and its output is empty. The specification has no maximum for the whole:
+    it is the sum of the tests', and stands in extra_data.
     """
     record = for_student(record)
     return {"score": round(record["points"], 4),
@@ -18,14 +20,16 @@ def results(record: dict) -> dict:
             "test_name_format": "text",
             "visibility": "visible",
             "stdout_visibility": "hidden",
-            "extra_data": {"max_score": record["of"], "assignment": record["assignment"], "graded": record["graded"]},
+            "extra_data": {"max_score": record["of"], "assignment": record["assignment"],
+                           "graded": record["graded"]},
             "tests": [_test(task, k, part, task["trouble"] or record["trouble"])
                       for task in record["tasks"] for k, part in enumerate(task["parts"], 1)]}
 
 
 def _test(task: dict, k: int, part: dict, trouble: str | None) -> dict:
     title = part["title"] if part["title"].startswith(task["title"]) else f"{task['title']}: {part['title']}"
-    output = "" if part["hidden"] or is_full(part) else "\n\n".join(map(_case_text, failures(part))) or trouble or ""
+    output = ("" if part["hidden"] or is_full(part) else "\n\n".join(map(_case_text, failures(part)))
+              or trouble or "")
     return {"name": title + " (hidden)" * part["hidden"], "name_format": "text",
             "number": f"{task['number']}.{k}",
             "score": round(part["points"], 4), "max_score": part["of"],

@@ -21,18 +21,21 @@ def student(record: dict) -> str:
 
 
 def class_page(records: list[dict]) -> str:
-    """The page of the class, for the instructor, with links to students/<slug>.html. XManError where Jinja2 is missing."""
+    """The page of the class, for the instructor, with links to students/<slug>.html.
+    XManError where Jinja2 is missing."""
     records = harmless_record(records)
     names = sorted(records, key=lambda record: (record["submission"].casefold(), record["submission"]))
     points = sorted(names, key=lambda record: -record["points"])
     return _templates().get_template("class.html").render(
-        records=names, by_points=points, title=records[0]["title"] if records else "No submissions", **class_summary(names))
+        records=names, by_points=points, title=records[0]["title"] if records else "No submissions",
+        **class_summary(names))
 
 
 @cache
 def _templates() -> Any:
     jinja2 = extra("jinja2", "grade", "an HTML report")
-    templates = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined,
+    templates = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True,
+                                   undefined=jinja2.StrictUndefined,
                                    trim_blocks=True, lstrip_blocks=True)
     templates.filters.update(number=in_points, sha256=_sha256)
     templates.globals.update(share=share_of_points, failures=failures)

@@ -16,7 +16,8 @@ def class_summary(records: list[dict]) -> dict:
     """The class's figures; all of them also stand for no record and for one."""
     shares = [share_of_points(record["points"], record["of"]) for record in records]
     return {"count": len(records), "complete": sum(map(is_full, records)),
-            "zero": sum(not record["points"] for record in records), "of": max((record["of"] for record in records), default=0.0),
+            "zero": sum(not record["points"] for record in records),
+            "of": max((record["of"] for record in records), default=0.0),
             "points": _spread([record["points"] for record in records]),
             "seconds": _spread([record["seconds"] for record in records]),
             "histogram": _histogram(shares),
@@ -32,7 +33,8 @@ def class_summary(records: list[dict]) -> dict:
 def _spread(values: list[float]) -> dict[str, float]:
     if not values:
         return {}
-    low, middle, high = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else 3 * values
+    low, middle, high = (statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1
+                         else 3 * values)
     return {"mean": statistics.mean(values), "median": middle, "low": low, "high": high}
 
 
@@ -43,7 +45,8 @@ def _histogram(shares: list[float]) -> list[int]:
 
 
 def _parts(records: list[dict]) -> list[dict]:
-    """For each task number, title and parts; for each part how many had full credit, some and none, and the mean share."""
+    """For each task number, title and parts; for each part how many had full credit, some and none,
+    and the mean share."""
     found: dict[tuple, list[dict]] = {}
     for record in records:
         for task in record["tasks"]:
@@ -53,14 +56,17 @@ def _parts(records: list[dict]) -> list[dict]:
     for (number, title, _, name), parts in sorted(found.items(), key=lambda item: item[0]):
         task = tasks.setdefault((number, title), {"number": number, "title": title, "parts": []})
         most, zero = sum(map(is_full, parts)), sum(not part["points"] for part in parts)
-        task["parts"].append({"title": name, "hidden": parts[0]["hidden"], "of": parts[0]["of"], "full": most, "zero": zero,
+        task["parts"].append({"title": name, "hidden": parts[0]["hidden"], "of": parts[0]["of"], "full": most,
+                              "zero": zero,
                               "some": len(parts) - most - zero, "count": len(parts),
-                              "mean": statistics.mean(share_of_points(part["points"], part["of"]) for part in parts)})
+                              "mean": statistics.mean(share_of_points(part["points"], part["of"])
+                                                      for part in parts)})
     return list(tasks.values())
 
 
 def _errors(records: list[dict]) -> list[dict]:
-    """What went wrong, the most frequent first: where, the sentence, and the records; each record counts once for a sentence."""
+    """What went wrong, the most frequent first: where, the sentence, and the records;
+    each record counts once for a sentence."""
     found: dict[tuple[str, str], dict[int, dict]] = {}
     for k, record in enumerate(records):
         for where, what in chain(troubles(record), _sentences(record)):
@@ -70,7 +76,8 @@ def _errors(records: list[dict]) -> list[dict]:
 
 
 def _sentences(record: dict) -> Iterator[tuple[str, str]]:
-    """(part, what was expected of it) for each failed case; where it gave no answer, what came back instead."""
+    """(part, what was expected of it) for each failed case; where it gave no answer,
+    what came back instead."""
     told = {what for _, what in troubles(record)}
     for task in record["tasks"]:
         for part in task["parts"]:

@@ -8,7 +8,16 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from itertools import accumulate, takewhile
 
-from .view import failures, for_student, grader_errors, harmless_record, in_points, is_full, sentence, troubles
+from .view import (
+    failures,
+    for_student,
+    grader_errors,
+    harmless_record,
+    in_points,
+    is_full,
+    sentence,
+    troubles,
+)
 
 Paint = Callable[[str, int], str]
 BOLD, DIM, RED, GREEN, YELLOW = 1, 2, 31, 32, 33
@@ -17,10 +26,11 @@ LINES, PRINTED = 8, 20  # that are shown of a field of the feedback, of what a t
 
 
 def report_table(record: dict, colour: bool = False, width: int | None = None) -> str:
-    """The report of one submission as its student may see it: tasks and parts with points, what failed, in words, and
-    what was printed.
+    """The report of one submission as its student may see it: tasks and parts with points, what failed, in
+    words, and what was printed.
 
-    Of checks, which have no points, whether they passed. width: columns of a line, those of the terminal where it is not given.
+    Of checks, which have no points, whether they passed. width: columns of a line,
+    those of the terminal where it is not given.
     """
     width = width or _terminal()
     record = for_student(record)
@@ -33,7 +43,8 @@ def report_table(record: dict, colour: bool = False, width: int | None = None) -
         lines += ["", _row(title, task, width, paint, BOLD)]
         lines += [paint(line, RED) for line in _wrap(task["trouble"] or "", width, 3)]
         for part in task["parts"]:
-            lines.append(_row(f"   {_one(part['title'])}{' (hidden)' if part['hidden'] else ''}", part, width, paint))
+            lines.append(_row(f"   {_one(part['title'])}{' (hidden)' if part['hidden'] else ''}", part, width,
+                              paint))
             for case in failures(part):
                 lines += _case_lines(case, width, paint)
         if printed := task["output"].rstrip():
@@ -42,16 +53,19 @@ def report_table(record: dict, colour: bool = False, width: int | None = None) -
 
 
 def class_table(records: list[dict], colour: bool = False, width: int | None = None) -> str:
-    """One line per submission: name, points, points of each task, seconds, trouble; then the mean and the median."""
+    """One line per submission: name, points, points of each task, seconds, trouble;
+    then the mean and the median."""
     width = width or _terminal()
     paint = _paint if colour else _plain
     records = harmless_record(records)
     tasks = sorted({task["number"] for record in records for task in record["tasks"]})
     names = min(32, max([10, *(text_width(_one(record["submission"])) for record in records)]))
-    lines = [paint(_pad("submission", names) + "".join(f"{head!s:>8}" for head in ("points", *tasks, "seconds")), BOLD)]
+    lines = [paint(_pad("submission", names) + "".join(f"{head!s:>8}"
+                                                       for head in ("points", *tasks, "seconds")), BOLD)]
     for record in records:
         points = {task["number"]: in_points(task["points"]) for task in record["tasks"]}
-        line = _pad(_one(record["submission"]), names) + paint(f"{in_points(record['points']):>8}", _shade(record))
+        line = _pad(_one(record["submission"]), names) + paint(f"{in_points(record['points']):>8}",
+                                                               _shade(record))
         line += "".join(f"{points.get(task, ''):>8}" for task in tasks) + f"{record['seconds']:8.1f}"
         remark = "; ".join(sentence(*found) for found in troubles(record))
         if any(grader_errors(record)):
@@ -61,15 +75,18 @@ def class_table(records: list[dict], colour: bool = False, width: int | None = N
     count = f"{len(records)} submission{'s' * (len(records) != 1)}"
     if points := [record["points"] for record in records]:
         of = in_points(max(record["of"] for record in records))
-        count += f", mean {in_points(statistics.mean(points))}, median {in_points(statistics.median(points))} of {of}"
+        count += (f", mean {in_points(statistics.mean(points))}, median "
+                  f"{in_points(statistics.median(points))} of {of}")
     return "\n".join([*lines, "", count]) + "\n"
 
 
 def text_width(text: str) -> int:
-    """The columns that text takes on a terminal: two for a wide character, none for one that joins the one before."""
+    """The columns that text takes on a terminal: two for a wide character,
+    none for one that joins the one before."""
     if text.isascii():
         return len(text)
-    return sum(0 if unicodedata.category(char) in ("Mn", "Me", "Cf") else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    return sum(0 if unicodedata.category(char) in ("Mn", "Me", "Cf") else 2
+               if unicodedata.east_asian_width(char) in "WF" else 1
                for char in text)
 
 
@@ -78,7 +95,8 @@ def _paint(text: str, code: int) -> str: return f"\x1b[{code}m{text}\x1b[0m"
 def _plain(text: str, code: int) -> str: return text
 def _one(text: str) -> str: return " ".join(text.split())
 def _shade(item: dict) -> int: return GREEN if is_full(item) else YELLOW if item["points"] else RED
-def _cut(text: str, room: int) -> str: return text if text_width(text) <= room else _prefix(text, room - 1) + "…"
+def _cut(text: str, room: int) -> str: return text if text_width(text) <= room else _prefix(text,
+                                                                                            room - 1) + "…"
 
 
 def _row(title: str, item: dict, width: int, paint: Paint, code: int | None = None) -> str:
@@ -86,7 +104,8 @@ def _row(title: str, item: dict, width: int, paint: Paint, code: int | None = No
     points = (f"{in_points(item['points']):>6} of {in_points(item['of']):>3}" if item["of"] else
               "passed" if is_full(item) else "failed")
     title = _cut(title, width - len(points) - 1)
-    return (paint(title, code) if code else title) + " " * (width - len(points) - text_width(title)) + paint(points, _shade(item))
+    return ((paint(title, code) if code else title) + " " * (width - len(points) - text_width(title))
+            + paint(points, _shade(item)))
 
 
 def _case_lines(case: dict, width: int, paint: Paint) -> Iterator[str]:
@@ -100,13 +119,16 @@ def _case_lines(case: dict, width: int, paint: Paint) -> Iterator[str]:
 
 
 def _most(lines: list[str], most: int, indent: int) -> list[str]:
-    return lines if len(lines) <= most else [*lines[:most - 1], f"{' ' * indent}… {len(lines) - most + 1} more lines"]
+    return (lines if len(lines) <= most
+            else [*lines[:most - 1], f"{' ' * indent}… {len(lines) - most + 1} more lines"])
 
 
 def _wrap(text: str, width: int, indent: int = 0) -> list[str]:
-    """The lines of text, indented, none wider than fits; those of a matrix keep the spaces that they start with."""
+    """The lines of text, indented, none wider than fits; those of a matrix
+    keep the spaces that they start with."""
     room = max(16, width - indent)
-    return [" " * indent + line for paragraph in text.expandtabs(4).split("\n") if text for line in _fold(paragraph, room)]
+    return [" " * indent + line for paragraph in text.expandtabs(4).split("\n") if text
+            for line in _fold(paragraph, room)]
 
 
 def _fold(paragraph: str, room: int) -> Iterator[str]:

@@ -1,4 +1,5 @@
-"""What the reports share: what a student may see of a record, what failed in it, and numbers as people write them."""
+"""What the reports share: what a student may see of a record, what failed in it,
+and numbers as people write them."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -11,7 +12,8 @@ GRADER_FAILED = "The grader itself failed here, not your program. Please tell yo
 
 
 def harmless_record(value: Any) -> Any:
-    """The value with each control character in its strings as its escape, `\\x1b`; of dicts and lists, a copy."""
+    """The value with each control character in its strings as its escape, `\\x1b`;
+    of dicts and lists, a copy."""
     if isinstance(value, str):
         return harmless_text(value.replace("\r\n", "\n"), None)
     if isinstance(value, dict):
@@ -20,10 +22,11 @@ def harmless_record(value: Any) -> Any:
 
 
 def for_student(record: dict) -> dict:
-    """A copy with what the student may see: no times, of a hidden part title and points, of a failure of the grader the fact.
+    """A copy with what the student may see: no times, of a hidden part title and points,
+    of a failure of the grader the fact.
 
-    The record, each task and each part also get `passed`, whether all their cases have full credit: checks have no points. The
-    trouble of a task is not said again for each case, but for the one that it came in.
+    The record, each task and each part also get `passed`, whether all their cases have full credit: checks
+    have no points. The trouble of a task is not said again for each case, but for the one that it came in.
     """
     record = harmless_record(record)
     record["graded"].pop("term", None)  # what the seeds are drawn from is for nobody to try out
@@ -36,7 +39,8 @@ def for_student(record: dict) -> dict:
             seen = []
             for case in part["cases"]:
                 told = (case["feedback"] or {}).get("came_back") or ""
-                if not told or told not in (record["trouble"], *unwritten) and (told != task["trouble"] or not ended):
+                if (not told or told not in (record["trouble"], *unwritten)
+                    and (told != task["trouble"] or not ended)):
                     grader = {"feedback": {"grader": True, "look": GRADER_FAILED}}
                     seen.append(case | grader if (case["feedback"] or {}).get("grader") else case)
                 ended = ended or told == task["trouble"]
@@ -52,7 +56,8 @@ def for_student(record: dict) -> dict:
 def failures(part: dict) -> list[dict]:
     """The cases of a part without full credit, those of equal feedback as one.
 
-    Each has name, credit, rows (label and text of the feedback), grader (whether the grader itself failed) and its traceback.
+    Each has name, credit, rows (label and text of the feedback),
+    grader (whether the grader itself failed) and its traceback.
     """
     found: dict[tuple, list[str]] = {}
     for case in part["cases"]:
@@ -61,12 +66,14 @@ def failures(part: dict) -> list[dict]:
         if case["credit"] < 1:
             key = case["credit"], rows, bool(feedback.get("grader")), feedback.get("traceback")
             found.setdefault(key, []).append(case["name"])
-    return [{"name": ", ".join(filter(None, names)), "credit": credit, "rows": rows, "grader": grader, "traceback": traceback}
+    return [{"name": ", ".join(filter(None, names)), "credit": credit, "rows": rows, "grader": grader,
+             "traceback": traceback}
             for (credit, rows, grader, traceback), names in found.items()]
 
 
 def grader_errors(record: dict) -> Iterator[tuple[dict, dict, dict]]:
-    """(task, part, failure) for each case in which the grader itself failed, hidden ones too: for the instructor."""
+    """(task, part, failure) for each case in which the grader itself failed,
+    hidden ones too: for the instructor."""
     for task in record["tasks"]:
         for part in task["parts"]:
             yield from ((task, part, case) for case in failures(part) if case["grader"])
@@ -74,7 +81,8 @@ def grader_errors(record: dict) -> Iterator[tuple[dict, dict, dict]]:
 
 def troubles(record: dict) -> list[tuple[str, str]]:
     """(where, sentence) of the trouble of the whole submission ("") and of its tasks ("task 2")."""
-    tasks = [(f"task {task['number']}", task["trouble"]) for task in record["tasks"] if task["trouble"] != record["trouble"]]
+    tasks = [(f"task {task['number']}", task["trouble"]) for task in record["tasks"]
+             if task["trouble"] != record["trouble"]]
     return [(where, sentence) for where, sentence in [("", record["trouble"]), *tasks] if sentence]
 
 
@@ -84,7 +92,8 @@ def sentence(where: str, what: str) -> str:
 
 
 def is_full(item: dict) -> bool:
-    """Whether a part, a task or a record has all of its points; of checks, which have none, whether they passed."""
+    """Whether a part, a task or a record has all of its points;
+    of checks, which have none, whether they passed."""
     return item["points"] >= item["of"] - 1e-9 if item["of"] else item.get("passed", False)
 
 

@@ -31,16 +31,18 @@ class Sandbox(ABC):
     filter: bytes | None
 
     @abstractmethod
-    def start(self, submission: Path, packages: Sequence[str], limits: Limits = Limits(),  # noqa: B008 (it is frozen)
+    def start(self, submission: Path, packages: Sequence[str],
+              limits: Limits = Limits(),  # noqa: B008 (it is frozen)
               extra_files: Mapping[str, Path] = NOTHING) -> Worker:
         """Start a worker, which then waits for its settings. XManError where it or a package is missing.
 
-        submission: the folder that it sees, read-only. packages: of "numpy", "scipy", "xman", those that it can
-        import. extra_files: what lies beside worker.py, or in its place, by name.
+        submission: the folder that it sees, read-only. packages: of "numpy", "scipy", "xman", those that it
+        can import. extra_files: what lies beside worker.py, or in its place, by name.
         """
 
     def complaint(self, packages: Sequence[str] = ()) -> str:
-        """What goes wrong when Python is confined inside and imports these packages; empty where nothing does."""
+        """What goes wrong when Python is confined inside and imports these packages;
+        empty where nothing does."""
         with scratch() as folder:
             script = folder / "worker.py"
             script.write_text(TRIAL)

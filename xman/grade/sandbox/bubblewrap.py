@@ -1,4 +1,5 @@
-"""The sandbox that bubblewrap makes: namespaces of its own, a root with nothing but Python, a filter of system calls."""
+"""The sandbox that bubblewrap makes: namespaces of its own, a root with nothing but Python,
+a filter of system calls."""
 from __future__ import annotations
 
 import base64
@@ -43,7 +44,8 @@ class Bubblewrap(Sandbox):
     def __init__(self, program: str, version: str, way: Sequence[str]) -> None:
         self.program, self.version, self.way = program, version, list(way)
         self.root = self.way == AS_ROOT
-        # outside a user namespace of its own, and where it stays root, the kernel does not count: no new processes at all
+        # outside a user namespace of its own, and where it stays root,
+        # the kernel does not count: no new processes at all
         self.counts = self.root and uids.exists(uids.NOBODY) or os.geteuid() != 0
         self.filter = seccomp.program(self.counts)
         self.name = f"bubblewrap {version}, {'seccomp' if self.filter else 'no seccomp'}"
@@ -51,15 +53,19 @@ class Bubblewrap(Sandbox):
 
     @classmethod
     def found(cls) -> Bubblewrap:
-        """Bubblewrap as it works on this machine, tried by running Python in it. XManError says why it does not."""
+        """Bubblewrap as it works on this machine, tried by running Python in it.
+        XManError says why it does not."""
         program = shutil.which("bwrap")
         if sys.platform != "linux":
-            raise XManError(f"The sandbox is made by bubblewrap, which runs on Linux only; this is {sys.platform}.")
+            raise XManError(f"The sandbox is made by bubblewrap, which runs on Linux only; this is "
+                            f"{sys.platform}.")
         if not program:
             raise XManError(f"The sandbox is made by bubblewrap, which is not installed here. {TO_INSTALL}")
-        version = subprocess.run([program, "--version"], capture_output=True, text=True).stdout.split()[-1:] or ["of no version"]
+        version = (subprocess.run([program, "--version"], capture_output=True, text=True).stdout.split()[-1:]
+                   or ["of no version"])
         said = ""
-        ways = [[*AS_USER, *BOUND]] if seccomp.program() else [[*AS_USER, "--disable-userns"], AS_USER]  # by one or the other
+        # by one or the other
+        ways = [[*AS_USER, *BOUND]] if seccomp.program() else [[*AS_USER, "--disable-userns"], AS_USER]
         for way in ([AS_ROOT] if os.geteuid() == 0 else []) + ways:
             box = cls(program, version[0], way)
             if not (said := box.complaint()):
@@ -80,21 +86,27 @@ class Bubblewrap(Sandbox):
                 view.folder("/grader")
                 for name, path in worker_files(extra_files).items():
                     files.append(opened.enter_context(open(path, "rb")))
-                    view.arguments += ["--perms", "0444", "--file", str(files[-1].fileno()), f"/grader/{name}"]
+                    view.arguments += ["--perms", "0444", "--file", str(files[-1].fileno()),
+                                       f"/grader/{name}"]
                 view.show(submission, "/submission")
                 view.memory("/tmp", limits.tmp_mib)
                 view.memory("/dev/shm", limits.shm_mib)
                 news, told = os.pipe()
-                news_file, told_file = opened.enter_context(open(news, "rb")), opened.enter_context(open(told, "wb"))
-                command = [self.program, *NAMESPACES, *self.way, *arguments, *view.arguments, "--remount-ro", "/",
-                           "--chdir", "/tmp", "--info-fd", str(told), "--", python, "-s", "-S", "-B", "/grader/worker.py"]
+                news_file, told_file = (opened.enter_context(open(news, "rb")),
+                                        opened.enter_context(open(told, "wb")))
+                command = [self.program, *NAMESPACES, *self.way, *arguments, *view.arguments, "--remount-ro",
+                           "/",
+                           "--chdir", "/tmp", "--info-fd", str(told), "--", python, "-s", "-S", "-B",
+                           "/grader/worker.py"]
                 process = spawn(command, env={}, pass_fds=[told, *(file.fileno() for file in files)])
                 told_file.close()
                 first = Process(told_by(news_file))
             in_memory = {folder: f"size={mib}m,nr_inodes={FILES}"
                          for folder, mib in (("/tmp", limits.tmp_mib), ("/dev/shm", limits.shm_mib))}
-            settings = {"path": ["/site"], "submission": "/submission", "grader": "/grader", "limits": asdict(limits),
-                        "uid": uid and uid.number, "in_memory": in_memory, "hidden": True, "keeps_capabilities": False,
+            settings = {"path": ["/site"], "submission": "/submission", "grader": "/grader",
+                        "limits": asdict(limits),
+                        "uid": uid and uid.number, "in_memory": in_memory, "hidden": True,
+                        "keeps_capabilities": False,
                         "seccomp": self.filter and base64.b64encode(self.filter).decode()}
             if not self.root and os.geteuid() != 0:
                 settings["limits"]["processes"] += 1  # bubblewrap's own, the first inside, is the same user
@@ -109,7 +121,8 @@ class Bubblewrap(Sandbox):
         view.folder("/site")
         for name, path in package_paths(packages).items():
             view.show(path, f"/site/{name}")
-        view.folder("/proc")  # empty: it would tell of the host's folders (mountinfo) and be one thing more to attack
+        # empty: it would tell of the host's folders (mountinfo) and be one thing more to attack
+        view.folder("/proc")
         view.folder("/dev")
         for device in DEVICES:
             view.arguments += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
@@ -119,7 +132,8 @@ class Bubblewrap(Sandbox):
 
 
 class Process:
-    """The first process of the sandbox: with it all others end. It is held by a file descriptor, so that it cannot be another."""
+    """The first process of the sandbox: with it all others end.
+    It is held by a file descriptor, so that it cannot be another."""
 
     def __init__(self, news: bytes) -> None:
         self.file: int | None = None
@@ -160,13 +174,16 @@ def remedy() -> str:
             return ""
 
     if os.geteuid() == 0:
-        return ("This is root in a container that may not make namespaces: start the container with --cap-add SYS_ADMIN "
-                "--security-opt seccomp=unconfined --security-opt apparmor=unconfined, or grade outside containers.")
+        return ("This is root in a container that may not make namespaces: start the container with "
+                "--cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt apparmor=unconfined, "
+                "or grade outside containers.")
     if kernel("kernel/apparmor_restrict_unprivileged_userns") == "1":
         return ("AppArmor keeps user namespaces from programs that it does not know: sudo sysctl -w "
-                "kernel.apparmor_restrict_unprivileged_userns=0, or give bwrap a profile (apt install apparmor-profiles).")
+                "kernel.apparmor_restrict_unprivileged_userns=0, or give bwrap a profile (apt install "
+                "apparmor-profiles).")
     if kernel("kernel/unprivileged_userns_clone") == "0":
-        return "User namespaces are switched off for ordinary users: sudo sysctl -w kernel.unprivileged_userns_clone=1."
+        return ("User namespaces are switched off for ordinary users: sudo sysctl -w "
+                "kernel.unprivileged_userns_clone=1.")
     if kernel("user/max_user_namespaces") == "0":
         return "User namespaces are switched off: sudo sysctl -w user.max_user_namespaces=10000."
     return "It needs user namespaces, and Python and its packages in folders that this user can read."

@@ -21,5 +21,5 @@ def sandbox_here(unsafe: bool = False) -> Sandbox:
     except XManError as error:
         if unsafe:
             return Unsafe.found()
-        raise XManError(f"{error} Without a sandbox a submission can read and write the files of this machine and reach "
-                        "the network; --unsafe grades it all the same.") from None
+        raise XManError(f"{error} Without a sandbox a submission can read and write the files of this "
+                        "machine and reach the network; --unsafe grades it all the same.") from None

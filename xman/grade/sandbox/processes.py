@@ -25,8 +25,10 @@ def running_processes() -> dict[int, Running]:
         with suppress(OSError, IndexError):  # it has ended meanwhile
             if name.isdigit():
                 said = Path("/proc", name, "stat").read_text(errors="replace").rpartition(")")[2].split()
-                uid = Path("/proc", name, "status").read_text(errors="replace").partition("\nUid:\t")[2].split()[0]
-                found[int(name)] = Running(int(name), said[0], int(said[1]), int(said[3]), int(said[17]), int(uid))
+                uid = Path("/proc", name, "status").read_text(errors="replace").partition("\nUid:\t")[
+                    2].split()[0]
+                found[int(name)] = Running(int(name), said[0], int(said[1]), int(said[3]), int(said[17]),
+                                           int(uid))
     return found
 
 

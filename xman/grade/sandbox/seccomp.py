@@ -1,4 +1,5 @@
-"""The system calls that a worker does not need, refused: a program for the kernel's filter, written by libseccomp."""
+"""The system calls that a worker does not need, refused: a program for the kernel's filter,
+written by libseccomp."""
 from __future__ import annotations
 
 import functools
@@ -34,7 +35,8 @@ TERMINAL = (0x5412, 0x541C, 0x5423)  # TIOCSTI, TIOCLINUX and TIOCSETD write int
 
 @functools.cache
 def program(forks: bool = True) -> bytes | None:
-    """The filter as the kernel reads it (an array of sock_filter), None where pyseccomp or libseccomp is missing.
+    """The filter as the kernel reads it (an array of sock_filter),
+    None where pyseccomp or libseccomp is missing.
 
     Without forks new processes are refused too; threads are not.
     """
@@ -54,7 +56,8 @@ def program(forks: bool = True) -> bytes | None:
         refuse(name)
     for number in SINCE_2022:
         rules.add_rule(kernel.ERRNO(ENOSYS), number)
-    refuse("clone3", error=ENOSYS)  # its flags lie in memory, where a filter cannot look; the C library then uses clone
+    # its flags lie in memory, where a filter cannot look; the C library then uses clone
+    refuse("clone3", error=ENOSYS)
     if forks:
         for flag in NEW_NAMESPACES:
             refuse("clone", kernel.Arg(0, kernel.MASKED_EQ, flag, flag))

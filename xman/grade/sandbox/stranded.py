@@ -14,15 +14,16 @@ HOSTNAME = "xman-worker"  # by which they are known
 def end_stranded() -> int:
     """End those of this user. How many there were.
 
-    bubblewrap ends with its parent, and then cannot tell the sandbox's first process to go on: it waits for ever
-    (https://github.com/containers/bubblewrap/blob/main/bubblewrap.c: child_wait_fd).
+    bubblewrap ends with its parent, and then cannot tell the sandbox's first process to go on: it waits for
+    ever (https://github.com/containers/bubblewrap/blob/main/bubblewrap.c: child_wait_fd).
     """
     count = 0
     for process in running_processes().values():
         with suppress(OSError):  # it has ended meanwhile
             held = os.pidfd_open(process.pid)  # what is looked at is what is ended
             try:
-                if process.uid == os.geteuid() and is_first(process.pid) and not is_bubblewrap(process.parent):
+                if (process.uid == os.geteuid() and is_first(process.pid)
+                    and not is_bubblewrap(process.parent)):
                     signal.pidfd_send_signal(held, signal.SIGKILL)
                     count += 1
             finally:

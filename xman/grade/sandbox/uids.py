@@ -1,4 +1,5 @@
-"""A user of its own for each worker that root starts. The kernel counts processes by user, and root's not at all."""
+"""A user of its own for each worker that root starts. The kernel counts processes by user,
+and root's not at all."""
 from __future__ import annotations
 
 import functools
@@ -25,14 +26,16 @@ class Uid:
 
 
 def lend() -> Uid | None:
-    """A user for one worker: one of its own, else nobody. None where this process cannot become another user."""
+    """A user for one worker: one of its own, else nobody. None where this
+    process cannot become another user."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return None
     start = secrets.randbelow(MANY)
     for number in filter(exists, [FIRST + (start + slot) % MANY for slot in range(MANY)]):
         lock = socket.socket(socket.AF_UNIX)
         try:
-            lock.bind(f"\0xman worker {number}")  # an abstract name: it ends with the process, and leaves no file
+            # an abstract name: it ends with the process, and leaves no file
+            lock.bind(f"\0xman worker {number}")
         except OSError:
             lock.close()
         else:
@@ -42,7 +45,8 @@ def lend() -> Uid | None:
 
 @functools.cache
 def exists(number: int) -> bool:
-    """Whether a process may become this user (a container may map few of them), and, but for nobody, it is no person's."""
+    """Whether a process may become this user (a container may map few of them), and, but for nobody,
+    it is no person's."""
     import pwd
     if number != NOBODY:
         try:
@@ -50,10 +54,12 @@ def exists(number: int) -> bool:
             return False
         except KeyError:
             pass
-    return all(any(first <= number < first + count for first, _, count in mapped(kind)) for kind in ("uid", "gid"))
+    return all(any(first <= number < first + count for first, _, count in mapped(kind))
+               for kind in ("uid", "gid"))
 
 
 @functools.cache
 def mapped(kind: str) -> list[list[int]]:
     """The ranges of users that this process's user namespace has: first here, first outside, how many."""
-    return [[int(word) for word in line.split()] for line in Path(f"/proc/self/{kind}_map").read_text().splitlines()]
+    return [[int(word) for word in line.split()]
+            for line in Path(f"/proc/self/{kind}_map").read_text().splitlines()]

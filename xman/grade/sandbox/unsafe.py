@@ -1,4 +1,5 @@
-"""Workers without a sandbox: limits, another user and a filter where they can be had, but the same files and the same network."""
+"""Workers without a sandbox: limits, another user and a filter where they can be had,
+but the same files and the same network."""
 from __future__ import annotations
 
 import base64
@@ -62,23 +63,28 @@ class Unsafe(Sandbox):
                 (grader / name).chmod(0o644)
             if uid:
                 os.chown(tmp, uid.number, uid.number)
-            settings = {"path": linked(package_paths(packages), site), "submission": str(submission), "grader": str(grader),
-                        "limits": asdict(limits), "uid": uid and uid.number, "in_memory": {}, "hidden": uid is not None,
+            settings = {"path": linked(package_paths(packages), site), "submission": str(submission),
+                        "grader": str(grader),
+                        "limits": asdict(limits), "uid": uid and uid.number, "in_memory": {},
+                        "hidden": uid is not None,
                         "keeps_capabilities": self.stays_root,
                         "seccomp": self.filter and base64.b64encode(self.filter).decode()}
             if not uid and not WINDOWS:
-                settings["limits"]["processes"] = None if self.stays_root else limits.processes + threads_of(os.getuid())
+                settings["limits"]["processes"] = (None if self.stays_root
+                                                   else limits.processes + threads_of(os.getuid()))
             environment = {**ENVIRONMENT, "HOME": str(tmp), "TMPDIR": str(tmp), MARK: home.name}
             if WINDOWS:
                 environment |= {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
-            process = spawn([str(python()), "-s", "-S", "-B", str(grader / "worker.py")], env=environment, cwd=tmp,
+            process = spawn([str(python()), "-s", "-S", "-B", str(grader / "worker.py")], env=environment,
+                            cwd=tmp,
                             **({} if WINDOWS else {"start_new_session": True}))
             trace = Trace(process.pid, home.name, uid and uid.number)
             return Worker(process, settings, trace.end, undo.pop_all())
 
 
 class Trace(NamedTuple):
-    """How the processes of a worker are known: its session, its descendants, the mark in their environment, its user."""
+    """How the processes of a worker are known: its session, its descendants, the mark in their environment,
+    its user."""
     pid: int
     mark: str
     uid: int | None
@@ -87,7 +93,8 @@ class Trace(NamedTuple):
         """Kill them all, as far as they can be found."""
         if WINDOWS:
             return  # the worker itself is killed by whoever calls this
-        with suppress(ProcessLookupError, PermissionError):  # those that have not left its group, before any of them forks again
+        # those that have not left its group, before any of them forks again
+        with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         until = time.monotonic() + 5
         while sys.platform == "linux" and time.monotonic() < until and (found := self.found()):
@@ -99,7 +106,8 @@ class Trace(NamedTuple):
     def found(self) -> set[int]:
         """Those that live."""
         all_of_them = running_processes()
-        return with_descendants([process.pid for process in all_of_them.values() if self.pid in (process.pid, process.session)
+        return with_descendants([process.pid for process in all_of_them.values()
+                                 if self.pid in (process.pid, process.session)
                                  or process.uid == self.uid or self.marked(process.pid)], all_of_them)
 
     def marked(self, pid: int) -> bool:
@@ -123,11 +131,13 @@ def open_to_all(folder: Path) -> None:
 
 
 def linked(paths: Mapping[str, Path], site: Path) -> list[str]:
-    """What the worker's sys.path has: a folder of links to the packages, else (Windows) the folders that they lie in."""
+    """What the worker's sys.path has: a folder of links to the packages,
+    else (Windows) the folders that they lie in."""
     try:
         for name, path in paths.items():
             open_to_all((site / name).parent)
             (site / name).symlink_to(path)
     except OSError:
-        return sorted({str(path.parent if "/" not in name else path.parent.parent) for name, path in paths.items()})
+        return sorted({str(path.parent if "/" not in name else path.parent.parent)
+                       for name, path in paths.items()})
     return [str(site)]

@@ -1,4 +1,5 @@
-"""What is seen inside the sandbox: Python, the shared libraries it needs, and the packages that are asked for. Nothing else."""
+"""What is seen inside the sandbox: Python, the shared libraries it needs,
+and the packages that are asked for. Nothing else."""
 from __future__ import annotations
 
 import functools
@@ -43,7 +44,8 @@ class SandboxView:
         self.arguments += ["--perms", "1777", "--size", str(mib * 2 ** 20), "--tmpfs", there]
 
     def library(self, source: Path, there: str) -> None:
-        """A folder of libraries, read-only, with an empty folder in place of other people's packages in it."""
+        """A folder of libraries, read-only, with an empty folder in place
+        of other people's packages in it."""
         self.show(source, there)
         for folder in [*source.glob("*-packages"), *source.glob("python3*/*-packages")]:
             mask = f"{there}/{folder.relative_to(source)}"
@@ -82,11 +84,13 @@ def show_python(view: SandboxView) -> tuple[str, dict[str, str]]:
 def library_folders() -> tuple[Path, ...]:
     """The folders of the system's shared libraries, as they are called without symbolic links."""
     multiarch = sysconfig.get_config_var("MULTIARCH")
-    for names in ([f"/lib/{multiarch}", f"/usr/lib/{multiarch}"], ["/lib64", "/usr/lib64"], ["/lib", "/usr/lib"]):
+    for names in ([f"/lib/{multiarch}", f"/usr/lib/{multiarch}"], ["/lib64", "/usr/lib64"],
+                  ["/lib", "/usr/lib"]):
         folders = dict.fromkeys(Path(name).resolve() for name in names if Path(name).is_dir())
         if any(any(folder.glob("libc.*so*")) for folder in folders):
             return tuple(folders)
-    raise XManError("the C library was found in none of /lib, /lib64, /usr/lib and /usr/lib64, so the sandbox cannot show it")
+    raise XManError("the C library was found in none of /lib, /lib64, /usr/lib and /usr/lib64, so the "
+                    "sandbox cannot show it")
 
 
 def show_libraries(view: SandboxView) -> None:
@@ -106,19 +110,23 @@ def show_libraries(view: SandboxView) -> None:
 
 
 def package_paths(packages: Sequence[str]) -> dict[str, Path]:
-    """Each name below the folder of packages ("numpy", "numpy.libs", "xman/wengert.py"), and where it lies on this machine."""
+    """Each name below the folder of packages ("numpy", "numpy.libs", "xman/wengert.py"),
+    and where it lies on this machine."""
     paths = {}
     if strange := [package for package in packages if package not in BRINGS]:
         raise XManError(f"the sandbox has no package {strange[0]!r}; it has numpy, scipy and xman")
     for package in dict.fromkeys(name for wanted in packages for name in (wanted, *BRINGS[wanted])):
         spec = importlib.util.find_spec(package)
         if spec is None or not spec.submodule_search_locations:
-            raise XManError(f"the sandbox needs the package {package}, which is not installed here: pip install {package}")
+            raise XManError(f"the sandbox needs the package {package}, which is not installed here: pip "
+                            f"install {package}")
         folder = Path(next(iter(spec.submodule_search_locations))).resolve()
         if package == "xman":
-            paths |= {f"xman/{path.name}": path for path in sorted(folder.iterdir()) if path.name not in NOT_SHOWN}
+            paths |= {f"xman/{path.name}": path for path in sorted(folder.iterdir())
+                      if path.name not in NOT_SHOWN}
         else:
-            paths |= {path.name: path for path in (folder, folder.with_name(f"{package}.libs")) if path.is_dir()}
+            paths |= {path.name: path for path in (folder, folder.with_name(f"{package}.libs"))
+                      if path.is_dir()}
     return paths
 
 

@@ -1,7 +1,8 @@
-"""What a submission holds: its regular files, read from a folder, an archive or a single file, and nothing else.
+"""What a submission holds: its regular files, read from a folder, an archive or a single file,
+and nothing else.
 
-All of it is bytes of an enemy until it has passed here: nothing is opened before it is known to be a regular file, no link is
-followed, no name leaves its folder, and what is read is counted while it is read.
+All of it is bytes of an enemy until it has passed here: nothing is opened before it is known to be a regular
+file, no link is followed, no name leaves its folder, and what is read is counted while it is read.
 """
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ MOST_BYTES, MOST_OF_A_FILE = 20 << 20, 5 << 20
 MOST_RATIO, FREE = 100, 1 << 20       # unpacked to packed, for more than FREE bytes unpacked
 MOST_OF_A_NAME = 255                  # bytes, with its folders
 MOST_STREAMS = 1000                   # of compressed bytes, one after the other
-MOST_WORK = 2 * 10 ** 8               # the squares of the sizes of a tar's long headers: some readers take that in time
+# the squares of the sizes of a tar's long headers: some readers take that in time
+MOST_WORK = 2 * 10 ** 8
 TAR_HEADERS = tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK
 COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma"}  # modules, the last two of which a Python may lack
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket"}
@@ -39,12 +41,14 @@ def opening(name: str) -> Iterator[None]:
     try:
         yield
     except (XManError, OSError) as error:
-        why = str(error) if isinstance(error, XManError) else f"{str(error.filename or name)[:80]!r}: {error.strerror}"
+        why = (str(error) if isinstance(error, XManError) else f"{str(error.filename or name)[:80]!r}: "
+               f"{error.strerror}")
         raise XManError(f"{name[:80]!r} was not opened: {why}") from None
 
 
 def bytes_or_files(path: Path) -> bytes | dict[str, bytes]:
-    """The bytes of the file at that path, or the regular files of the folder, by names with slashes. XManError, a sentence."""
+    """The bytes of the file at that path, or the regular files of the folder, by names with slashes.
+    XManError, a sentence."""
     with opening(path.name):
         if not is_folder(path):
             return read_regular(path, MOST_OF_A_FILE if path.suffix.lower() == ".py" else MOST_BYTES)
@@ -53,7 +57,8 @@ def bytes_or_files(path: Path) -> bytes | dict[str, bytes]:
 
 
 def contents(name: str, data: bytes | dict[str, bytes]) -> dict[str, bytes]:
-    """The regular files of a submission of that name, of what was taken. XManError, a sentence, for what is refused."""
+    """The regular files of a submission of that name, of what was taken.
+    XManError, a sentence, for what is refused."""
     with opening(name):
         if isinstance(data, dict):
             inner = next(iter(data.values())) if len(data) == 1 else b""
@@ -61,7 +66,8 @@ def contents(name: str, data: bytes | dict[str, bytes]) -> dict[str, bytes]:
         if name.lower().endswith(".py"):
             return {name: data}
         if data and not is_archive(data):
-            raise XManError("it is neither a folder, nor a .py file, nor an archive (.zip, .tar, .tar.gz, .tar.bz2 or .tar.xz)")
+            raise XManError("it is neither a folder, nor a .py file, nor an archive (.zip, .tar, .tar.gz, "
+                            ".tar.bz2 or .tar.xz)")
         return from_archive(data) if data else {}
 
 
@@ -88,10 +94,12 @@ class Contents(dict[str, bytes]):
         super().__init__()
         self.most = MOST_BYTES if packed is None else min(MOST_BYTES, max(FREE, MOST_RATIO * packed))
         self.entries = self.bytes = 0
-        self.places: dict[str, tuple[str, bool]] = {}  # by the name as a careless disk sees it: the name, whether it is a file
+        # by the name as a careless disk sees it: the name, whether it is a file
+        self.places: dict[str, tuple[str, bool]] = {}
 
     def place(self, name: str, kind: str) -> str | None:
-        """The plain name of a file; None for a folder and for what is passed over. XManError for what is refused."""
+        """The plain name of a file; None for a folder and for what is passed over.
+        XManError for what is refused."""
         self.entries += 1
         if self.entries > MOST_ENTRIES:
             raise XManError(f"it has more than {MOST_ENTRIES} entries; hand in your own files alone")
@@ -144,7 +152,8 @@ def trouble_of(name: str, parts: list[str]) -> str | None:
 
 
 def open_regular(name: str | Path, folder: int | None = None) -> IO[bytes]:
-    """A regular file, open for reading. Neither a link nor a fifo that has come in its place is followed or waited for."""
+    """A regular file, open for reading. Neither a link nor a fifo that has come
+    in its place is followed or waited for."""
     number = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     if entry_kind(os.fstat(number).st_mode) != "file":
         os.close(number)
@@ -153,7 +162,8 @@ def open_regular(name: str | Path, folder: int | None = None) -> IO[bytes]:
 
 
 def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
-    """The bytes of a regular file. XManError where it is none, or too large; OSError where it cannot be read."""
+    """The bytes of a regular file. XManError where it is none, or too large;
+    OSError where it cannot be read."""
     if (kind := entry_kind(os.lstat(path).st_mode)) != "file":
         raise XManError(f"it is a {kind}, and not a regular file")
     with open_regular(path) as file:
@@ -174,7 +184,8 @@ def from_folder(folder: int, prefix: str, into: Contents) -> None:
                 with open_regular(name, folder) as file:
                     into.keep(place, file)
             elif kind == "folder" and not passed_over(name):
-                from_folder(os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder), f"{prefix}{name}/", into)
+                from_folder(os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder),
+                            f"{prefix}{name}/", into)
     finally:
         os.close(folder)
 
@@ -191,8 +202,10 @@ def from_archive(data: bytes) -> Contents:
         (from_zip if data.startswith(b"PK") else from_tar)(data, into)
     except XManError:
         raise
-    except Exception as error:  # whatever the standard library's readers come up with at bytes that were made to break them
-        raise XManError(f"the archive is broken or cut off ({type(error).__name__}: {str(error)[:80]!r})") from None
+    # whatever the standard library's readers come up with at bytes that were made to break them
+    except Exception as error:
+        raise XManError(f"the archive is broken or cut off ({type(error).__name__}: "
+                        f"{str(error)[:80]!r})") from None
     return into
 
 
@@ -207,7 +220,8 @@ def from_zip(data: bytes, into: Contents) -> None:
                 raise XManError("its members overlap, as in no honest archive")
             end = info.header_offset + 30 + info.compress_size
         for info in archive.infolist():
-            kind = entry_kind(info.external_attr >> 16 if info.external_attr >> 28 else stat.S_IFREG)  # Windows gives no kind
+            # Windows gives no kind
+            kind = entry_kind(info.external_attr >> 16 if info.external_attr >> 28 else stat.S_IFREG)
             kind = "folder" if info.is_dir() and kind == "file" else kind
             if place := into.place(info.orig_filename, kind):  # with what follows a zero byte
                 if info.flag_bits & 1:
@@ -219,7 +233,8 @@ def from_zip(data: bytes, into: Contents) -> None:
 
 
 class Header(tarfile.TarInfo):
-    """A header of a tar. Those of long names and attributes are read as long as they are short enough together."""
+    """A header of a tar. Those of long names and attributes are read as
+    long as they are short enough together."""
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
         if self.type in TAR_HEADERS:

@@ -19,17 +19,20 @@ ENDINGS = re.compile(r"\.(zip|tar|tgz|tbz2|txz|tar\.(gz|bz2|xz)|py)$", re.IGNORE
 
 
 def find(paths: Iterable[str | Path], module: str) -> list[Submission]:
-    """The submissions at the paths: each a file, a folder with MODULE.py at its top, or a folder of such files and folders.
+    """The submissions at the paths: each a file, a folder with MODULE.py at its top,
+    or a folder of such files and folders.
 
-    A folder with MODULE.py and another submission beside it is a class, where a student has chosen that name. Hidden files
-    are passed over. XManError where there is nothing.
+    A folder with MODULE.py and another submission beside it is a class, where a student has chosen that name.
+    Hidden files are passed over. XManError where there is nothing.
     """
     found: dict[Path, None] = {}
     for path in map(Path, paths):
         try:
             place = path.resolve(strict=True)  # the one link that is followed is the one that was typed
-            inside = [place / name for name in sorted(os.listdir(place)) if not passed_over(name)] if place.is_dir() else [place]
-            alone = os.path.lexists(place / f"{module}.py") and not any(is_another(entry, module) for entry in inside)
+            inside = ([place / name for name in sorted(os.listdir(place)) if not passed_over(name)]
+                      if place.is_dir() else [place])
+            alone = (os.path.lexists(place / f"{module}.py")
+                     and not any(is_another(entry, module) for entry in inside))
         except (OSError, RuntimeError) as error:
             raise XManError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
         if not inside:
@@ -39,14 +42,16 @@ def find(paths: Iterable[str | Path], module: str) -> list[Submission]:
 
 
 def is_another(path: Path, module: str) -> bool:
-    """Whether what lies beside MODULE.py is somebody else's: a program, an archive, a folder that has a MODULE.py or archives."""
+    """Whether what lies beside MODULE.py is somebody else's: a program, an archive,
+    a folder that has a MODULE.py or archives."""
     if path.name in (f"{module}.py", *HANDED_OUT):
         return False
     if is_folder(path):
         inside = ((Path(base, name) for name in names) for base, _, names in os.walk(path))
         return any(file.name == f"{module}.py" or is_another(file, module) and file.suffix.lower() != ".py"
                    for file in itertools.islice(itertools.chain.from_iterable(inside), MOST_ENTRIES))
-    return path.suffix.lower() == ".py" or bool(ENDINGS.search(path.name) or not path.suffix) and looks_packed(path)
+    return (path.suffix.lower() == ".py" or bool(ENDINGS.search(path.name) or not path.suffix)
+            and looks_packed(path))
 
 
 def looks_packed(path: Path) -> bool:
@@ -64,10 +69,11 @@ def one(path: str | Path) -> Submission:
 
 
 def with_slugs(paths: Iterable[Path]) -> list[Submission]:
-    """A submission for each path. Its slug ends in the digest of the whole name, or of the path where a name stands twice.
+    """A submission for each path. Its slug ends in the digest of the whole name,
+    or of the path where a name stands twice.
 
-    So it is the same in each run, whatever else is there, and that of no other file. Where two would be shown by one name,
-    they are shown by that of the file, or by their slugs.
+    So it is the same in each run, whatever else is there, and that of no other file. Where two would be shown
+    by one name, they are shown by that of the file, or by their slugs.
     """
     keys = {path: os.fsencode(path.name) + b"/" * is_folder(path) for path in paths}
     times = Counter(keys.values())
@@ -76,8 +82,10 @@ def with_slugs(paths: Iterable[Path]) -> list[Submission]:
         digest = hashlib.sha256(key if times[key] == 1 else os.fsencode(path)).hexdigest()[:16]
         stem = unicodedata.normalize("NFC", path.name if is_folder(path) else ENDINGS.sub("", path.name))
         plain = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFKC", stem)).strip("-.")[:40] or "submission"
-        labels[path] = [harmless(name, 80).replace("\n", r"\n").replace("\t", r"\t") for name in (stem, path.name)]
+        labels[path] = [harmless(name, 80).replace("\n", r"\n").replace("\t", r"\t")
+                        for name in (stem, path.name)]
         slugs[path] = f"{plain}-{digest}"
     shown = Counter(itertools.chain.from_iterable(map(set, labels.values())))
-    return [Submission(next((label for label in labels[path] if shown[label] == 1), slugs[path]), slugs[path], path)
+    return [Submission(next((label for label in labels[path] if shown[label] == 1), slugs[path]), slugs[path],
+                       path)
             for path in keys]

@@ -17,7 +17,8 @@ HANDED_OUT = "check.py", "checks.py", "probes.py"
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student handed in. name: the student's, from the file's name; slug: a name for files, of the whole file's name.
+    """What one student handed in. name: the student's, from the file's name;
+    slug: a name for files, of the whole file's name.
 
     data: the bytes of a file, the files of a folder, or why they cannot be had; None until they are read.
     """
@@ -34,17 +35,22 @@ class Submission:
             return replace(self, data=error)
 
     def digest(self) -> str:
-        """The SHA-256 of the file's bytes; of a folder's names and contents; or of the sentence why it cannot be read."""
+        """The SHA-256 of the file's bytes; of a folder's names and contents;
+        or of the sentence why it cannot be read."""
         data = self.read().data
         if isinstance(data, dict):
-            data = b"".join(f"{name}\0{len(inner)}\0".encode() + inner for name, inner in sorted(data.items()))
-        return hashlib.sha256(data if isinstance(data, bytes) else str(data).encode(errors="backslashreplace")).hexdigest()
+            data = b"".join(f"{name}\0{len(inner)}\0".encode() + inner
+                            for name, inner in sorted(data.items()))
+        return hashlib.sha256(data if isinstance(data, bytes)
+                              else str(data).encode(errors="backslashreplace")).hexdigest()
 
     @contextlib.contextmanager
     def unpacked(self, module: str) -> Iterator[Path]:
-        """A fresh folder with the submission's regular files alone, MODULE.py at its top; it is gone afterwards.
+        """A fresh folder with the submission's regular files alone, MODULE.py at its top;
+        it is gone afterwards.
 
-        Other users can read the folder, and cannot guess where it is. XManError, a sentence for the student, for what is refused.
+        Other users can read the folder, and cannot guess where it is.
+        XManError, a sentence for the student, for what is refused.
         """
         data = self.read().data
         if isinstance(data, XManError):
@@ -57,7 +63,8 @@ class Submission:
 
 
 def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[str, bytes]:
-    """The files from the folder of MODULE.py on, so that it is at the top. XManError where it is not clear which it is."""
+    """The files from the folder of MODULE.py on, so that it is at the top.
+    XManError where it is not clear which it is."""
     if not files:
         raise XManError(f"{source} is empty: it holds no file")
     wanted = f"{module}.py"
@@ -65,19 +72,24 @@ def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[s
     named = [name for name in programs if programs[name] == wanted]
     depth = min((name.count("/") for name in named), default=0)
     found = ([name for name in named if name.count("/") == depth] or
-             [name for name in programs if programs[name] not in HANDED_OUT] or list(programs))  # one of another name will do
+             # one of another name will do
+             [name for name in programs if programs[name] not in HANDED_OUT] or list(programs))
     if len(found) != 1:
-        listed = ", ".join(repr(name[:80]) for name in sorted(found or files)[:5]) + ", …" * (len(found or files) > 5)
+        listed = (", ".join(repr(name[:80]) for name in sorted(found or files)[:5]) + ", …"
+                  * (len(found or files) > 5))
         raise XManError(f"{source} holds {wanted} more than once: {listed}" if named else
-                        f"there is no file {wanted} in {source}: it holds {listed}{nearest(wanted, programs.values())}")
+                        f"there is no file {wanted} in {source}: it holds "
+                        f"{listed}{nearest(wanted, programs.values())}")
     if not files[found[0]].strip():
         raise XManError(f"the file {found[0]!r} in {source} is empty")
     top = found[0][:-len(programs[found[0]])]
-    return {wanted if name == found[0] else name.removeprefix(top): data for name, data in files.items() if name.startswith(top)}
+    return {wanted if name == found[0] else name.removeprefix(top): data for name, data in files.items()
+            if name.startswith(top)}
 
 
 def write_for_everyone(files: dict[str, bytes], folder: Path) -> None:
-    """Write the files into a new folder, for everyone to read. OSError where that cannot be, which is not the student's fault."""
+    """Write the files into a new folder, for everyone to read.
+    OSError where that cannot be, which is not the student's fault."""
     folder.mkdir()
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

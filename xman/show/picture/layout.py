@@ -42,13 +42,15 @@ def layout(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Seq
     middles = [sum(tall[k + 1:]) + tall[k] / 2 + GAP * (len(tall) - k - 0.5) for k in range(len(tall))]
     places = [(x[c] - left, middles[k]) for c, k in enumerate(level)]
     routes = routed(chains, cells, places, [tall[k] for k in level])
-    marks = [next((places[c] for c in inner if cells[c][1]), way[0]) for (_, *inner, _), way in zip(chains, routes, strict=True)]
+    marks = [next((places[c] for c in inner if cells[c][1]), way[0])
+             for (_, *inner, _), way in zip(chains, routes, strict=True)]
     right = max((place[0] + w / 2 for place, (w, _) in zip(places, cells, strict=True)), default=0) + GAP / 2
     return places[:len(sizes)], routes, marks, (right, sum(tall) + GAP * len(tall))
 
 
 def chained(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Sequence[Point]) -> tuple:
-    """(the size of each cell, its layer, the cells of each link): the nodes and, for each layer that a link passes, one more."""
+    """(the size of each cell, its layer, the cells of each link): the nodes and,
+    for each layer that a link passes, one more."""
     rank = [0] * len(sizes)
     for low, high in sorted(links, key=itemgetter(1)):
         rank[high] = max(rank[high], rank[low] + 1)
@@ -62,13 +64,15 @@ def chained(sizes: Sequence[Point], links: Sequence[tuple[int, int]], labels: Se
         cells += [label if k == middle else (4.0, 0.0) for k in passed]
         level += passed
         if len(cells) > CELLS:
-            raise XManError(f"a picture of {len(sizes):,} nodes and {len(links):,} arrows is too large to be read: "
-                            "draw a part of it, or take dot() and Graphviz")
+            raise XManError(f"a picture of {len(sizes):,} nodes and {len(links):,} arrows is too large to be "
+                            "read: draw a part of it, or take dot() and Graphviz")
     return cells, level, chains
 
 
-def routed(chains: list[list[int]], cells: list[Point], places: list[Point], tall: list[float]) -> list[list[Point]]:
-    """The points of each link: side by side where several leave or reach a node. tall: of each cell's layer, the height."""
+def routed(chains: list[list[int]], cells: list[Point], places: list[Point],
+           tall: list[float]) -> list[list[Point]]:
+    """The points of each link: side by side where several leave or reach a node.
+    tall: of each cell's layer, the height."""
     ends: dict[tuple[int, bool], list[tuple[float, int]]] = {}
     for k, cell in enumerate(chains):
         ends.setdefault((cell[0], True), []).append((places[cell[1]][0], k))

@@ -1,4 +1,5 @@
-"""What a run makes smaller: a model's loss with its weights and penalties, and what goes into it for a minibatch."""
+"""What a run makes smaller: a model's loss with its weights and penalties,
+and what goes into it for a minibatch."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -18,16 +19,18 @@ from .lines import penalised, penalty_factors, weighted
 class Objective:
     """The list of a model's loss on data, in its stable form, and the values of its inputs.
 
-    steps, loss: the list, and the register that is to become small. labels: of targets that are strings, whose places y holds.
-    names: the parameters. running: for each input that a
-    step updates, as a batch normalisation's running mean, the register of its next value: the model's `running` names `mean`
-    where it computes `mean_next`. inputs: values for the first row, neutral ones for what is drawn. seed: of what the model's
-    `draw(random, rows)` gives for rows of these numbers, inputs by name (`Draws`).
+    steps, loss: the list, and the register that is to become small. labels: of targets that are strings,
+    whose places y holds. names: the parameters. running: for each input that a
+    step updates, as a batch normalisation's running mean, the register of its next value: the model's
+    `running` names `mean` where it computes `mean_next`. inputs: values for the first row, neutral ones for
+    what is drawn. seed: of what the model's `draw(random, rows)` gives for rows of these numbers,
+    inputs by name (`Draws`).
     The other arguments are those of `fit`. Raises XManError for data, weights and models that do not fit.
     """
 
     def __init__(self, model: XMan, data: tuple, seed: int = 0, sample_weight: Any = None,
-                 class_weight: Mapping[Any, float] | str | None = None, l1: float | Mapping[str, float] | None = None,
+                 class_weight: Mapping[Any, float] | str | None = None, l1: float | Mapping[str, float]
+                 | None = None,
                  l2: float | Mapping[str, float] | None = None):
         if not isinstance(seed, (int, np.integer)) or seed < 0:
             raise XManError(f"a seed is a whole number, at least 0, not {seed!r}")
@@ -35,15 +38,16 @@ class Objective:
         self.model, self.seed = model, int(seed)
         if isinstance(data, Stream):
             if sample_weight is not None or class_weight is not None:
-                raise XManError("rows of a stream have no weights; leave sample_weight and class_weight away, or give arrays")
+                raise XManError("rows of a stream have no weights; leave sample_weight and class_weight "
+                                "away, or give arrays")
             self.stream, self.X, self.y, self.rows = data, data.X, data.y, data.rows
         else:
             self.X, self.y = rows_and_labels(data, "data", self.labels)
             self.stream, self.rows = None, self.X.shape[0]
         self.running = {name: f"{name}_next" for name in getattr(model, "running", ())}
         if lacking := [after for after in self.running.values() if not hasattr(model, after)]:
-            raise XManError(f"the model says that {lacking[0].removesuffix('_next')!r} is running, and has no register "
-                            f"{lacking[0]!r}, its value after a step")
+            raise XManError(f"the model says that {lacking[0].removesuffix('_next')!r} is running, and has "
+                            f"no register {lacking[0]!r}, its value after a step")
         steps = list_of(model, "loss", *self.running.values())
         self.loss = model.names()[id(model.loss)]
         fed = feed(model, self.X[:1], self.y[:1])
@@ -51,11 +55,13 @@ class Objective:
         self.draw = getattr(model, "draw", None)
         drawn = self._drawn(np.arange(1), 0) if self.draw else {}
         if lacking := [x for x in drawn if model.isInput(x) and x not in self.inputs]:
-            raise XManError(f"{lacking[0]!r} is drawn, and has no value for evaluation; write f.input(default=…)")
+            raise XManError(f"{lacking[0]!r} is drawn, and has no value for evaluation; write "
+                            "f.input(default=…)")
         self.draw = self.draw if drawn else None  # of a model that could and does not
         self.names = [name for name in steps.inputs if model.isParam(name)]
         if unset := [name for name in self.names if name not in self.inputs]:
-            raise XManError(f"the parameter {unset[0]!r} has no value to begin with; write f.param(default=…)")
+            raise XManError(f"the parameter {unset[0]!r} has no value to begin with; write "
+                            "f.param(default=…)")
         if not self.names:
             raise XManError("the loss depends on no parameter: there is nothing to train")
         kept = [self.loss, *self.running.values()]
@@ -64,7 +70,8 @@ class Objective:
         if self.weights is not None:
             steps, self.weight = weighted(steps, self.loss, self.inputs, fed, float(np.mean(self.weights)))
             self.inputs[self.weight] = self.weights[:1]
-        factors = [penalty_factors(word, penalty, steps, self.names) for word, penalty in (("l1", l1), ("l2", l2))]
+        factors = [penalty_factors(word, penalty, steps, self.names)
+                   for word, penalty in (("l1", l1), ("l2", l2))]
         self.steps, self.loss = penalised(steps, self.loss, *factors)
 
     def given(self, X: Any, y: Any, rows: np.ndarray, epoch: int) -> dict[str, Any]:
@@ -80,25 +87,27 @@ class Objective:
 
 def weights_of(y: np.ndarray, sample_weight: Any, class_weight: Mapping[Any, float] | str | None,
                labels: tuple[str, ...] = ()) -> np.ndarray | None:
-    """The weight of each row, (n,): the product of its own and its class's. XManError where they do not fit."""
+    """The weight of each row, (n,): the product of its own and its class's.
+    XManError where they do not fit."""
     if sample_weight is None and class_weight is None:
         return None
     weights = np.ones(len(y)) if sample_weight is None else np.array(sample_weight)
     if weights.dtype.kind not in "biuf" or weights.shape != (len(y),):
-        raise XManError(f"sample_weight is one number for each of the {len(y):,} rows, not {weights.dtype} of shape "
-                        f"{weights.shape}")
+        raise XManError(f"sample_weight is one number for each of the {len(y):,} rows, not {weights.dtype} "
+                        f"of shape {weights.shape}")
     if not np.all((weights >= 0) & np.isfinite(weights)) or not np.any(weights):
         raise XManError("a weight is at least 0 and finite, and one at least is more than 0")
     weights = weights.astype(float)
     if class_weight is not None:
         if (classes := classes_of(y)) is None:
-            raise XManError("class_weight is for targets that are classes, labels or one-hot rows, and these are numbers; "
-                            "give each row its own by sample_weight")
+            raise XManError("class_weight is for targets that are classes, labels or one-hot rows, and these "
+                            "are numbers; give each row its own by sample_weight")
         known, place, counts = np.unique(classes, return_inverse=True, return_counts=True)
         if isinstance(class_weight, str) and class_weight == "balanced":
             return weights * (len(y) / (len(known) * counts))[place]
         if not isinstance(class_weight, Mapping):
-            raise XManError(f"class_weight is 'balanced' or a dict from classes to numbers, not {class_weight!r}")
+            raise XManError(f"class_weight is 'balanced' or a dict from classes to numbers, not "
+                            f"{class_weight!r}")
         known = [labels[k] for k in known] if labels else known.tolist()
         if strange := [c for c in class_weight if c not in known]:
             raise XManError(f"class_weight has a weight for {strange[0]!r}, and the data have the classes "

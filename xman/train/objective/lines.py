@@ -17,13 +17,16 @@ LINEAR = "add", "subtract", "negative", "half", "alias"
 
 def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Iterable[str],
              average: float) -> tuple[WengertList, str]:
-    """The list whose loss has Σ w v in place of each sum, and Σ w v / Σ w of each mean, over rows; and the input w, (n,).
+    """The list whose loss has Σ w v in place of each sum, and Σ w v / Σ w of each mean, over rows;
+    and the input w, (n,).
 
-    inputs: values of all inputs for one row. rows: those of them that belong to rows. average: the mean weight of all rows, by
-    which a mean is divided, so that in minibatches it is right on the average. What the loss adds that does not depend on
-    rows, a penalty, has no weight. XManError with the line where the loss is no such sum.
+    inputs: values of all inputs for one row. rows: those of them that belong to rows. average: the mean
+    weight of all rows, by which a mean is divided, so that in minibatches it is right on the average. What
+    the loss adds that does not depend on rows, a penalty, has no weight.
+    XManError with the line where the loss is no such sum.
     """
-    values, moving, fresh = eval(steps, inputs), depends(steps, rows := {*rows}, dict.fromkeys(rows)), namer(steps)
+    values, moving, fresh = (eval(steps, inputs), depends(steps, rows := {*rows}, dict.fromkeys(rows)),
+                             namer(steps))
     wanted, over = {loss}, {}
     for line in reversed(steps):
         dst, op, args = line
@@ -35,7 +38,8 @@ def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Ite
         elif op in LINEAR or op == "mul" and len(mine) == 1 or op == "divide" and mine == [args[0]]:
             wanted.update(mine)
         else:
-            raise XManError(f"{shown(line)}: weights are for a loss that is a mean or a sum over the rows, or several added up")
+            raise XManError(f"{shown(line)}: weights are for a loss that is a mean or a sum over the rows, "
+                            "or several added up")
     if not over:
         raise XManError(f"{loss!r} depends on no rows, which could have weights")
     w = fresh("sample_weight")
@@ -51,21 +55,26 @@ def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Ite
     return WengertList(lines), w
 
 
-def penalised(steps: WengertList, loss: str, l1: Mapping[str, float], l2: Mapping[str, float]) -> tuple[WengertList, str]:
-    """The list with l1 Σ|w| + ½ l2 Σw² of each parameter w named added to its loss, and the name of that sum."""
+def penalised(steps: WengertList, loss: str, l1: Mapping[str, float],
+              l2: Mapping[str, float]) -> tuple[WengertList, str]:
+    """The list with l1 Σ|w| + ½ l2 Σw² of each parameter w named added to its loss,
+    and the name of that sum."""
     lines, total, fresh = list(steps), loss, namer(steps)
     half_l2 = {w: factor / 2 for w, factor in l2.items()}
     for word, factors, op in ("l1", l1, "abs"), ("l2", half_l2, "square"):
         for w, factor in factors.items():
-            part, whole, term, after = map(fresh, (f"{op}_{w}", f"{op}_sum_{w}", f"{word}_{w}", f"{loss}_{word}_{w}"))
+            part, whole, term, after = map(fresh, (f"{op}_{w}", f"{op}_sum_{w}", f"{word}_{w}",
+                                                   f"{loss}_{word}_{w}"))
             lines += [(part, op, (w,)), (whole, "sum", (part,)), (term, "mul", (factor, whole)),
                       (after, "add", (total, term))]
             total = after
     return WengertList(lines), total
 
 
-def penalty_factors(word: str, penalty: float | Mapping[str, float] | None, steps: WengertList, names: Collection[str]) -> dict:
-    """The factor of each parameter's penalty: as it is said by name, or one number for all but those that are only added.
+def penalty_factors(word: str, penalty: float | Mapping[str, float] | None, steps: WengertList,
+                    names: Collection[str]) -> dict:
+    """The factor of each parameter's penalty: as it is said by name,
+    or one number for all but those that are only added.
 
     XManError where it is neither.
     """
@@ -76,14 +85,16 @@ def penalty_factors(word: str, penalty: float | Mapping[str, float] | None, step
         factors = dict(penalty)
     else:
         read = {a for _, op, args in steps if op not in ("add", "subtract") for a in registers(args)}
-        factors = dict.fromkeys([name for name in names if name in read] or names, 0.0 if penalty is None else penalty)
+        factors = dict.fromkeys([name for name in names if name in read] or names, 0.0 if penalty is None
+                                else penalty)
     if not all(isinstance(x, (int, float, np.number)) and 0 <= x < np.inf for x in factors.values()):
         raise XManError(f"{word} is a number of at least 0, or a dict of them by parameter, not {penalty!r}")
     return {name: float(x) for name, x in factors.items() if x}
 
 
 def namer(steps: WengertList) -> Callable[[str], str]:
-    """A function that gives a name as many _ at its end as it takes that no register has it, and none was given it before."""
+    """A function that gives a name as many _ at its end as it takes that no register has it,
+    and none was given it before."""
     taken = {*steps.inputs, *(dst for dst, _, _ in steps)}
 
     def fresh(name: str) -> str:

@@ -1,6 +1,7 @@
 """Methods of second order: runs whose steps are Gauss–Newton's, Levenberg–Marquardt's or Newton's.
 
-Each step, of all rows, solves its equations by conjugate gradients, with products and no matrix: with W weights
+Each step, of all rows, solves its equations by conjugate gradients,
+with products and no matrix: with W weights
 a product costs O(W). Of a loss E with gradient g, Hessian H and Gauss–Newton matrix G the steps p are
     gauss-newton           G p = −g, and as far along p as E descends
     levenberg-marquardt    (G + λ) p = −g, where λ grows until E descends, and falls where its model is right
@@ -38,16 +39,19 @@ class SecondOrder(Run):
     """A run of one step an epoch, with all rows; the history has the loss that the step came to."""
 
     def __init__(self, objective: Objective, validation: tuple | None, batch_size: None, seed: int,
-                 engine: str, optimizer: str, lr: None, schedule: None, prepared: Prepared | None = None, accumulate: int = 1,
+                 engine: str, optimizer: str, lr: None, schedule: None, prepared: Prepared | None = None,
+                 accumulate: int = 1,
                  checkpoint: str | Path | None = None, checkpoint_every: float = math.inf, mesh: None = None,
                  precision: None = None, **options: None):
-        for name, value in {"batch_size": batch_size, "lr": lr, "schedule": schedule, "mesh": mesh, "precision": precision,
+        for name, value in {"batch_size": batch_size, "lr": lr, "schedule": schedule, "mesh": mesh,
+                            "precision": precision,
                             **options}.items():
             if value is not None:
                 raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps "
                                 f"itself: leave {name} away, or take an optimizer of first order")
         refuse_changing(objective, optimizer)
-        super().__init__(objective, validation, objective.rows, seed, engine, "sgd", 1.0, None, prepared, 1, checkpoint,
+        super().__init__(objective, validation, objective.rows, seed, engine, "sgd", 1.0, None, prepared, 1,
+                         checkpoint,
                          checkpoint_every)
         self.settings["optimizer"], self.method = optimizer, METHODS[optimizer]
         self.wrt = [w for w in self.names if w in self.training.inplace]
@@ -114,8 +118,9 @@ def refuse_changing(objective: Objective, method: str) -> None:
     """Raise XManError where the loss is another at each step."""
     if objective.draw or objective.running:
         raise XManError(f"{method} needs a loss that stays the same, and this model "
-                        f"{'draws inputs' if objective.draw else 'has running inputs'}: train it by fit with adam, or build it "
-                        f"without {'dropout or noise' if objective.draw else 'batch normalisation'}")
+                        f"{'draws inputs' if objective.draw else 'has running inputs'}: train it by fit with "
+                        f"adam, or build it without "
+                        f"{'dropout or noise' if objective.draw else 'batch normalisation'}")
 
 
 class Bent(Exception):

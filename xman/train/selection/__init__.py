@@ -25,10 +25,13 @@ class Trial(NamedTuple):
     result: Result
 
 
-def cross_validate(model: XMan, data: tuple, folds: int = 5, *, seed: int = 0, **settings: Any) -> list[Trial]:
-    """For each of so many folds of the rows `fit` on all others, judged on it; of classes each fold has its share.
+def cross_validate(model: XMan, data: tuple, folds: int = 5, *, seed: int = 0,
+                   **settings: Any) -> list[Trial]:
+    """For each of so many folds of the rows `fit` on all others, judged on it;
+    of classes each fold has its share.
 
-    model, data, settings: as for `fit`, with sample_weight of all rows. seed: of the folds too. Raises XManError as `fit` does.
+    model, data, settings: as for `fit`, with sample_weight of all rows. seed: of the folds too.
+    Raises XManError as `fit` does.
     """
     X, y = rows_and_labels(data, "data")
     if not isinstance(folds, (int, np.integer)) or not 2 <= folds <= len(y):
@@ -44,22 +47,26 @@ def cross_validate(model: XMan, data: tuple, folds: int = 5, *, seed: int = 0, *
     return trials
 
 
-def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Sequence], *, validation: tuple | None = None,
+def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Sequence], *,
+           validation: tuple | None = None,
            folds: int = 5, progress: bool = True, **settings: Any) -> list[Trial]:
     """A trial for each combination of the settings in grid, {"lr": [0.1, 0.01], …}, the least loss first.
 
-    model: an XMan, or a function to which the grid is given and returns one, `lambda hidden, **_: MLP([64, hidden, 10])`; what
-    is no setting of `fit` goes to it alone. The loss is the least validation loss, or without validation the mean over
-    so many folds. A trial that diverges has an infinite one. progress: a line a trial. Raises XManError as `fit` does.
+    model: an XMan, or a function to which the grid is given and returns one, `lambda hidden, **_: MLP([64,
+    hidden, 10])`; what is no setting of `fit` goes to it alone. The loss is the least validation loss, or
+    without validation the mean over so many folds. A trial that diverges has an infinite one.
+    progress: a line a trial. Raises XManError as `fit` does.
     """
-    if not grid or not all(isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str) and len(values)
+    if not grid or not all(isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str)
+                           and len(values)
                            for values in grid.values()):
         raise XManError("the grid is a dict from settings to the values to try, as in {'lr': [0.1, 0.01]}")
     known, trials = fit.__kwdefaults__, []
     for values in itertools.product(*grid.values()):
         said = dict(zip(grid, values, strict=True))
         made = model if isinstance(model, XMan) else model(**said)
-        here = settings | {"progress": False} | {name: x for name, x in said.items() if isinstance(model, XMan) or name in known}
+        here = settings | {"progress": False} | {name: x for name, x in said.items()
+                                                 if isinstance(model, XMan) or name in known}
         try:
             if validation is None:
                 trials.append(mean_of(cross_validate(made, data, folds, **here))._replace(settings=said))
@@ -76,7 +83,8 @@ def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Se
 def mean_of(trials: list[Trial]) -> Trial:
     """The mean loss and accuracy of folds, with the result of the last."""
     accuracy = None if trials[0].accuracy is None else float(np.mean([trial.accuracy for trial in trials]))
-    return Trial({"folds": len(trials)}, float(np.mean([trial.loss for trial in trials])), accuracy, trials[-1].result)
+    return Trial({"folds": len(trials)}, float(np.mean([trial.loss for trial in trials])), accuracy,
+                 trials[-1].result)
 
 
 def trial_text(trial: Trial) -> str:

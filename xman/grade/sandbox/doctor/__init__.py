@@ -56,7 +56,8 @@ def examined(unsafe: bool = False) -> list[Finding]:
         return first
     weak = not isinstance(box, Bubblewrap)
     with ThreadPoolExecutor(4) as threads:  # each of them waits for a worker
-        tried = [threads.submit(look, box) for look in (from_inside, processor_time, nothing_stays, ends_with_the_grader)]
+        tried = [threads.submit(look, box) for look in (from_inside, processor_time, nothing_stays,
+                                                        ends_with_the_grader)]
         found = [finding for future in tried for finding in future.result()]
 
     def todo(finding: Finding) -> str:
@@ -64,7 +65,8 @@ def examined(unsafe: bool = False) -> list[Finding]:
             return SECCOMP
         return BUBBLEWRAP if weak else REPORT
 
-    return first + [finding if finding.ok or finding.todo else finding._replace(todo=todo(finding)) for finding in found]
+    return first + [finding if finding.ok or finding.todo else finding._replace(todo=todo(finding))
+                    for finding in found]
 
 
 def sandbox(unsafe: bool) -> tuple[list[Finding], Sandbox | None]:
@@ -73,22 +75,26 @@ def sandbox(unsafe: bool) -> tuple[list[Finding], Sandbox | None]:
     try:
         box = Bubblewrap.found()
     except XManError as error:
-        findings = [Finding("bubblewrap", False, f"{program} does not work" if program else "not installed", str(error))]
+        findings = [Finding("bubblewrap", False, f"{program} does not work" if program else "not installed",
+                            str(error))]
         return findings, sandbox_here(unsafe=True) if unsafe else None
     how = "root makes its namespaces" if box.root else "in a user namespace of its own"
     return [Finding("bubblewrap", True, f"{program} {box.version}, {how}")], box
 
 
 def from_inside(box: Sandbox) -> list[Finding]:
-    """The attempts, with all that protects; the network also without the filter, so that its namespace is tried too."""
+    """The attempts, with all that protects; the network also without the filter,
+    so that its namespace is tried too."""
     with scratch() as folder, socket.socket() as port, abstract() as name:
         port.bind(("127.0.0.1", 0))
         port.listen()
         secret, here = folder / "secret", Path(__file__).resolve()
         secret.write_text("not for the worker")
         files = [secret, here, ROOT, Path.home(), *FILES]
-        told = {"port": port.getsockname()[1], "abstract": name, "pid": os.getpid(), "others": other_packages(),
-                "user": os.getuid() if hasattr(os, "getuid") else None, "environment": [*ENVIRONMENT, *MORE_ENVIRONMENT],
+        told = {"port": port.getsockname()[1], "abstract": name, "pid": os.getpid(),
+                "others": other_packages(),
+                "user": os.getuid() if hasattr(os, "getuid") else None,
+                "environment": [*ENVIRONMENT, *MORE_ENVIRONMENT],
                 "files": [path for path in dict.fromkeys(map(str, files)) if path not in ("/", "/tmp")]}
         network, *more = answers(box, told)
         if network.ok and isinstance(box, Bubblewrap) and box.filter:
@@ -107,7 +113,8 @@ def answers(box: Sandbox, told: dict) -> list[Finding]:
             return [Finding("attempts", False, "they did not end")]
     findings = [Finding(*json.loads(line)) for line in out.decode(errors="replace").splitlines()]
     if worker.process.returncode or not findings:
-        findings.append(Finding("attempts", False, f"they ended early: {err.decode(errors='replace').strip()[-300:]}"))
+        findings.append(Finding("attempts", False,
+                                f"they ended early: {err.decode(errors='replace').strip()[-300:]}"))
     return findings
 
 
@@ -129,7 +136,8 @@ def nothing_stays(box: Sandbox) -> list[Finding]:
         ended = bool(select.select([reader], [], [], 0.5)[0]) and not reader.read()
     if not said:
         return [Finding(name, True, "none could be started")]
-    return [Finding(name, ended, "a process that had left its session and its parent " + ("has ended" if ended else "lives on"))]
+    return [Finding(name, ended, "a process that had left its session and its parent "
+                    + ("has ended" if ended else "lives on"))]
 
 
 def ends_with_the_grader(box: Sandbox) -> list[Finding]:
@@ -149,7 +157,8 @@ def ends_with_the_grader(box: Sandbox) -> list[Finding]:
     for pid in left:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    return [Finding(name, bool(family) and not left, f"it was killed; of {len(family)} processes {len(left) or 'none'} lived on")]
+    return [Finding(name, bool(family) and not left,
+                    f"it was killed; of {len(family)} processes {len(left) or 'none'} lived on")]
 
 
 def left_alone(unsafe: bool) -> None:
@@ -173,7 +182,8 @@ def started(box: Sandbox, do: str, told: dict | None = None) -> Worker:
 def other_packages() -> list[str]:
     """Packages that are installed here and that a submission has no business with."""
     import importlib.metadata  # it is slow, and wanted here alone
-    names = {name for name in importlib.metadata.packages_distributions() if name.isidentifier() and not name.startswith("_")}
+    names = {name for name in importlib.metadata.packages_distributions() if name.isidentifier()
+             and not name.startswith("_")}
     return sorted(names - {"numpy", "scipy", "xman", "ops"} - sys.stdlib_module_names)[:50]
 
 

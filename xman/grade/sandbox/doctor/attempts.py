@@ -1,4 +1,5 @@
-"""What the doctor runs inside the sandbox in the worker's place: it tries what no submission may do, and says how far it came.
+"""What the doctor runs inside the sandbox in the worker's place: it tries what no submission may do,
+and says how far it came.
 
 Each attempt gives (whether the sandbox held, what was found). Its name is the doctor's.
 """
@@ -37,12 +38,14 @@ def network(told):
               ("1.1.1.1, a public address", socket.AF_INET, ("1.1.1.1", 53)),
               ("an abstract Unix socket of this machine", socket.AF_UNIX, "\0" + told["abstract"])]
     reached = [name for name, kind, address in places if not says_no(reach, kind, address)]
-    return not reached, "reached " + ", ".join(reached) if reached else "no address of this machine or another can be reached"
+    return (not reached, "reached " + ", ".join(reached) if reached else "no address of this machine or "
+            "another can be reached")
 
 
 @attempt("read-only root")
 def writable(told):
-    own = {"/dev/shm", os.path.realpath(TMP)} | ({"/proc"} if os.listdir("/proc") else set())  # the system's own has no end
+    # the system's own has no end
+    own = {"/dev/shm", os.path.realpath(TMP)} | ({"/proc"} if os.listdir("/proc") else set())
     found = [folder for folder in ("/tmp", "/var/tmp") if folder not in own and os.access(folder, os.W_OK)]
     for seen, (folder, folders, _) in enumerate(os.walk("/")):
         folders[:] = [name for name in folders if os.path.join(folder, name) not in own]
@@ -50,14 +53,16 @@ def writable(told):
             found.append(folder)
         if seen > 5_000 or len(found) > 3:
             break
-    return not found, "can write to " + ", ".join(found[:3]) if found else "it can write to /tmp and /dev/shm only"
+    return (not found, "can write to " + ", ".join(found[:3]) if found else "it can write to /tmp and "
+            "/dev/shm only")
 
 
 @attempt("nothing of this machine's files")
 def files(told):
     seen = [path for path in told["files"] if os.path.lexists(path)]
-    return not seen, "sees " + ", ".join(seen[:5]) if seen else "no home, no /etc, no programs, no project: " + " ".join(
-        sorted("/" + name for name in os.listdir("/")))
+    return (not seen, "sees " + ", ".join(seen[:5]) if seen else "no home, no /etc, no programs, no project: "
+            + " ".join(
+        sorted("/" + name for name in os.listdir("/"))))
 
 
 @attempt("only the packages asked for")
@@ -65,9 +70,11 @@ def packages(told):
     wanted = [name for name in ("numpy", "scipy", "xman") if importlib.util.find_spec(name) is None]
     others = [name for name in told["others"] if importlib.util.find_spec(name) is not None]
     if wanted or others:
-        return False, f"missing: {' '.join(wanted) or 'none'}; importable all the same: {' '.join(others[:5]) or 'none'}"
+        return (False, f"missing: {' '.join(wanted) or 'none'}; importable all the same: "
+                f"{' '.join(others[:5]) or 'none'}")
     import numpy
-    return True, f"NumPy {numpy.__version__}, SciPy and xman; {len(told['others'])} others that are installed are not seen"
+    return (True, f"NumPy {numpy.__version__}, SciPy and xman; {len(told['others'])} others that are "
+            "installed are not seen")
 
 
 @attempt("the grader is not visible")
@@ -81,7 +88,9 @@ def processes(told):
     seen = [name for name in os.listdir("/proc") if name.isdigit()] if os.path.isdir("/proc") else []
     reached = not says_no(os.kill, told["pid"], 0)
     if seen or reached:
-        return False, f"/proc shows {len(seen)} processes; the grader's own can{'' if reached else 'not'} be sent signals"
+        return (False,
+                f"/proc shows {len(seen)} processes; the grader's own can{'' if reached else 'not'} be sent "
+                "signals")
     return True, f"/proc is empty, and the worker is process {os.getpid()} of its own namespace"
 
 
@@ -182,7 +191,8 @@ def capabilities(told):
 def user(told):
     own, same = os.getuid(), os.getuid() == told["user"]
     back = not says_no(os.setuid, 0)
-    said = f"user {own}, {'as the grader is' if same else 'not the grader'}; to become root: {'done' if back else 'refused'}"
+    said = (f"user {own}, {'as the grader is' if same else 'not the grader'}; to become root: "
+            f"{'done' if back else 'refused'}")
     return not same and not back, said
 
 
@@ -196,15 +206,20 @@ def calls(told):
         return libc.umount(TMP.encode()) if done != -1 else -1  # outside a sandbox it would stay
 
     tries = [("ptrace", lambda: libc.ptrace(0, 0, 0, 0)), ("mount", mount),
-             ("unshare", lambda: libc.unshare(0x00020000)), ("nested user namespaces", lambda: libc.unshare(0x10000000)),
-             ("shmget", lambda: libc.shmget(0, 4096, 0o1600)), ("memfd_create", lambda: libc.memfd_create(b"x", 0)),
+             ("unshare", lambda: libc.unshare(0x00020000)),
+             ("nested user namespaces", lambda: libc.unshare(0x10000000)),
+             ("shmget", lambda: libc.shmget(0, 4096, 0o1600)),
+             ("memfd_create", lambda: libc.memfd_create(b"x", 0)),
              ("personality", lambda: libc.personality(0))]
     if platform.machine() in NUMBERS:
         tries += [("keyctl", lambda: call("keyctl", 0, -3, 1)), ("bpf", lambda: call("bpf", 0, 0, 0)),
                   ("perf_event_open", lambda: call("perf_event_open", 0, 0, -1, -1, 0)),
-                  ("userfaultfd", lambda: call("userfaultfd", 1)), ("io_uring_setup", lambda: call("io_uring_setup", 0, 0))]
-    done = in_child(lambda: [name for name, run in tries if run() != -1 or ctypes.get_errno() not in (errno.EPERM, errno.ENOSYS)])
-    return not done, "not refused: " + ", ".join(done) if done else ", ".join(name for name, _ in tries) + ": refused"
+                  ("userfaultfd", lambda: call("userfaultfd", 1)),
+                  ("io_uring_setup", lambda: call("io_uring_setup", 0, 0))]
+    done = in_child(lambda: [name for name, run in tries if run() != -1
+                             or ctypes.get_errno() not in (errno.EPERM, errno.ENOSYS)])
+    return (not done, "not refused: " + ", ".join(done) if done else ", ".join(name for name, _ in tries)
+            + ": refused")
 
 
 def in_child(function):
@@ -278,6 +293,7 @@ if __name__ == "__main__":
         for name in told.get("only") or ATTEMPTS:
             try:
                 result = ATTEMPTS[name](told)
-            except Exception as error:  # an attempt that goes wrong tells nothing, and must not hide the others
+            # an attempt that goes wrong tells nothing, and must not hide the others
+            except Exception as error:
                 result = False, f"could not be tried: {type(error).__name__}: {error}"
             print(json.dumps([name, *result]), flush=True)

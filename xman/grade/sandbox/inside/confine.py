@@ -14,7 +14,8 @@ SIGKILL, SECCOMP_MODE_FILTER = 9, 2
 
 
 def confine(settings):
-    """Close what was inherited, become the user settings["uid"] (None: stay), keep settings["limits"], gain nothing ever again.
+    """Close what was inherited, become the user settings["uid"] (None: stay), keep settings["limits"],
+    gain nothing ever again.
 
     seccomp: the filter of system calls, in base64, or None. in_memory: folders that lie in memory, and what
     the kernel is told of each. hidden: from other processes of this user. keeps_capabilities: of root.
@@ -49,19 +50,22 @@ def limit(limits):
                              ("NPROC", limits["processes"], None),
                              ("NOFILE", limits["open_files"], None),
                              ("FSIZE", limits["file_mib"] and limits["file_mib"] * MIB, None),
-                             ("CORE", 0, None), ("MSGQUEUE", 0, None), ("MEMLOCK", 0, None), ("RTPRIO", 0, None),
+                             ("CORE", 0, None), ("MSGQUEUE", 0, None), ("MEMLOCK", 0, None),
+                             ("RTPRIO", 0, None),
                              ("SIGPENDING", 256, None)]:
         if soft is None or not hasattr(resource, f"RLIMIT_{name}"):
             continue
         number = getattr(resource, f"RLIMIT_{name}")
         most = resource.getrlimit(number)[1]
-        soft, hard = [value if most == resource.RLIM_INFINITY else min(value, most) for value in (soft, hard or soft)]
+        soft, hard = [value if most == resource.RLIM_INFINITY else min(value, most)
+                      for value in (soft, hard or soft)]
         with contextlib.suppress(ValueError, OSError):  # macOS refuses some of them
             resource.setrlimit(number, (soft, hard))
 
 
 def gain_nothing(settings):
-    """Linux: no capabilities, nor by a program that is run, the end with the process that started this one, the filter."""
+    """Linux: no capabilities, nor by a program that is run, the end with the process that started this one,
+    the filter."""
     import ctypes
     libc = ctypes.CDLL(None, use_errno=True)
 
@@ -69,7 +73,8 @@ def gain_nothing(settings):
         if status != 0:
             raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
 
-    header, nothing = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()  # _LINUX_CAPABILITY_VERSION_3, this process
+    # _LINUX_CAPABILITY_VERSION_3, this process
+    header, nothing = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     if not settings["keeps_capabilities"]:
         done(libc.capset(header, nothing), "capset")
     if settings["hidden"]:

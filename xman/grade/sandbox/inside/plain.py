@@ -1,7 +1,9 @@
-"""What crosses the pipe between the grader and a submission: plain data as JSON, of bounded size, and nothing that runs.
+"""What crosses the pipe between the grader and a submission: plain data as JSON, of bounded size,
+and nothing that runs.
 
-None, bool, int, float, str and list are themselves; a tuple, a dict, an array and a function are an object of one key:
-{"tuple": [...]}, {"dict": [[key, value], ...]}, {"array": [type, shape, elements]}, {"function": its name}.
+None, bool, int, float, str and list are themselves; a tuple, a dict, an array and a function are an object of
+one key: {"tuple": [...]}, {"dict": [[key, value], ...]}, {"array": [type, shape, elements]},
+{"function": its name}.
 """
 import json
 import math
@@ -12,11 +14,13 @@ TYPES = "bool", "int64", "float32", "float64"
 DIGITS, AXES = 30, 8  # of a whole number, of an array
 DEPTH = 100           # of lists in lists
 MOST = 4_000_000      # items and characters that are written out
-KEYS = 2000           # of a dict, where they are not strings: an enemy can choose numbers that all have one hash
+# of a dict, where they are not strings: an enemy can choose numbers that all have one hash
+KEYS = 2000
 
 
 def encoded(value, name_of=None) -> bytes:
-    """The value as one line of JSON. name_of gives a function's name; without it a function is refused with a TypeError.
+    """The value as one line of JSON. name_of gives a function's name;
+    without it a function is refused with a TypeError.
 
     TypeError also for more than MOST items and characters, however few the objects are that they stand in.
     """
@@ -24,7 +28,8 @@ def encoded(value, name_of=None) -> bytes:
 
     def tree(value):
         nonlocal room
-        room -= value.size if isinstance(value, np.ndarray) else len(value) if isinstance(value, (str, list, tuple, dict)) else 1
+        room -= (value.size if isinstance(value, np.ndarray) else len(value)
+                 if isinstance(value, (str, list, tuple, dict)) else 1)
         if room < 0:
             raise TypeError(f"more than {MOST:,} items and characters")
         if value is None or isinstance(value, (bool, str)):
@@ -50,7 +55,8 @@ def encoded(value, name_of=None) -> bytes:
 
 
 def decoded(line: bytes, function_of=None):
-    """The value of a line that `encoded` wrote, or that an enemy wrote: ValueError says what is wrong with it."""
+    """The value of a line that `encoded` wrote, or that an enemy wrote:
+    ValueError says what is wrong with it."""
     try:
         return _value(json.loads(line, parse_int=_whole), function_of, DEPTH)
     except (RecursionError, OverflowError, TypeError, KeyError, UnicodeError) as error:
@@ -64,7 +70,8 @@ def _array(array):
         array = array.astype(np.float32)
     if array.dtype.name not in TYPES:
         raise TypeError(f"an array of {array.dtype.name}")
-    return array.item() if array.ndim == 0 else {"array": [array.dtype.name, list(array.shape), array.ravel().tolist()]}
+    return (array.item() if array.ndim == 0
+            else {"array": [array.dtype.name, list(array.shape), array.ravel().tolist()]})
 
 
 def _whole(digits):
@@ -86,7 +93,8 @@ def _value(tree, function_of, depth):
     if kind == "dict" and isinstance(inner, list):
         if len(inner) > KEYS and not all(isinstance(key, str) for key, _ in inner):
             raise ValueError(f"not plain data: a dict of more than {KEYS:,} keys that are not strings")
-        return {_value(key, function_of, depth - 1): _value(item, function_of, depth - 1) for key, item in inner}
+        return {_value(key, function_of, depth - 1): _value(item, function_of, depth - 1)
+                for key, item in inner}
     if kind == "array":
         return _elements(*inner)
     if kind == "function" and function_of:
@@ -95,9 +103,11 @@ def _value(tree, function_of, depth):
 
 
 def _elements(name, shape, elements):
-    if name not in TYPES or not isinstance(elements, list) or not all(type(item) in (bool, int, float) for item in elements):
+    if name not in TYPES or not isinstance(elements, list) or not all(type(item) in (bool, int, float)
+                                                                      for item in elements):
         raise ValueError("not plain data: an array of something other than numbers")
-    if len(shape) > AXES or not all(type(n) is int and n >= 0 for n in shape) or math.prod(shape) != len(elements):
+    if (len(shape) > AXES or not all(type(n) is int and n >= 0 for n in shape)
+        or math.prod(shape) != len(elements)):
         raise ValueError("not plain data: an array whose shape does not fit its elements")
     if not elements and max(shape) > KEYS:  # its sum along the empty axis would be as large as it says
         raise ValueError("not plain data: an empty array with a long axis")

@@ -21,7 +21,8 @@ def function_shapes(source):
             found.update(function_shapes(node.value))
         elif isinstance(node, (ast.FunctionDef, ast.Lambda)):
             body = [node.body] if isinstance(node, ast.Lambda) else [
-                line for line in node.body if not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))]
+                line for line in node.body
+                if not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))]
             names = {}
             words = [word for part in body for inner in ast.walk(part) for word in node_words(inner, names)]
             if len(words) >= SMALL:
@@ -30,7 +31,8 @@ def function_shapes(source):
 
 
 def node_words(node, names):
-    """The node as words: its kind, with its attribute or constant; a name as the number of those that were met before it."""
+    """The node as words: its kind, with its attribute or constant;
+    a name as the number of those that were met before it."""
     if isinstance(node, ast.Name):
         return [f"Name {names.setdefault(node.id, len(names))}"]
     if isinstance(node, (ast.expr_context, ast.arguments, ast.arg)):

@@ -1,8 +1,10 @@
-"""The process that a submission runs in. It answers questions about the submission; it knows no test and no answer.
+"""The process that a submission runs in. It answers questions about the submission;
+it knows no test and no answer.
 
-The first line that it reads holds its settings. Then each line is a question, {"nonce", "call", "args", "keywords"}, and
-each answer is one line: {"nonce", "result"}, or {"nonce", "error"}. A function among the arguments is the grader's own:
-calling it writes {"nonce", "ask", "args"} and reads its {"result"} or {"error", "kind"}.
+The first line that it reads holds its settings. Then each line is a question, {"nonce", "call", "args",
+"keywords"}, and each answer is one line: {"nonce", "result"}, or {"nonce", "error"}. A function among the
+arguments is the grader's own: calling it writes {"nonce", "ask",
+"args"} and reads its {"result"} or {"error", "kind"}.
 """
 import builtins
 import importlib.util
@@ -61,7 +63,8 @@ class Answerer:
             self.nonce = question["nonce"]
             try:
                 self.write({"result": self.answer(question)})
-            except BaseException as error:  # also sys.exit: the submission does not decide when this process ends
+            # also sys.exit: the submission does not decide when this process ends
+            except BaseException as error:
                 self.write({"error": self.told(error)})
 
     def write(self, answer):
@@ -78,7 +81,8 @@ class Answerer:
         return getattr(self.module, question["call"])(*question["args"], **question["keywords"])
 
     def load(self, seed):
-        """The shapes of the submission's functions. Imports the probes, and then the submission, which could change all this."""
+        """The shapes of the submission's functions. Imports the probes, and then the submission,
+        which could change all this."""
         import random
 
         import numpy
