@@ -65,14 +65,14 @@ class Expression:
 
 
 def operator_stub(op: str) -> str:
-    """The operator with its arguments, and the first line of what it says of itself."""
+    """The operator with its arguments, and the first paragraph of what it says of itself."""
     value = expression.G[op]
     if isinstance(value, np.ufunc):
         arguments = ["x: Any", "y: Any", "z: Any"][:value.nin]
     else:
         arguments = ["*" * (a.kind == a.VAR_POSITIONAL) + f"{a.name}: Any" + ("" if a.default is a.empty else f" = {a.default!r}")
                      for a in inspect.signature(undecorated(value)).parameters.values() if a.kind != a.KEYWORD_ONLY]
-    said = (value.__doc__ or "").strip().partition("\n")[0] if not isinstance(value, np.ufunc) else ""
+    said = " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split()) if not isinstance(value, np.ufunc) else ""
     body = f'\n        r"""{said}"""\n' if said and '"' not in said and not said.endswith("\\") else " ...\n"
     return f"    @staticmethod\n    def {op}({', '.join(arguments)}) -> Any:{body}"
 

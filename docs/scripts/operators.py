@@ -1,6 +1,7 @@
 """The table of the operators, read off the tables of `ops`: what each is, and its rules in symbols."""
 
 import ast
+import inspect
 from pathlib import Path
 
 import numpy as np
@@ -52,9 +53,9 @@ def rule(op: str, i: int) -> str:
 
 
 def meaning(op: str) -> str:
-    """The first line of its docstring; that of a ufunc of NumPy's begins with its signature."""
-    lines = [line.strip() for line in (ops.G[op].__doc__ or "").strip().splitlines()]
-    return lines[2 if isinstance(ops.G[op], np.ufunc) else 0] if lines else ""
+    """The first paragraph of its docstring; that of a ufunc of NumPy's begins with its signature."""
+    paragraphs = (inspect.getdoc(ops.G[op]) or "").split("\n\n")
+    return " ".join(paragraphs[isinstance(ops.G[op], np.ufunc)].split())
 
 
 def code(text: str) -> str:

@@ -45,8 +45,8 @@ def functions_in(lines: Iterable[tuple]) -> list[tuple]:
     found: dict[str, tuple] = {}
 
     def gather(lines: Iterable[tuple], depth: int = 0) -> None:
-        for _, _, args in lines:
-            for a in args:
+        for line in lines:
+            for a in line[2] if isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple) else ():
                 if is_function(a) and depth < 20 and a[1] not in found:  # deeper ones are refused
                     gather(a[3], depth + 1)
                     found[a[1]] = a

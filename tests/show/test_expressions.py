@@ -6,7 +6,7 @@ import pytest
 
 import ops
 from ops import f
-from tests.ops.operator_cases import CASES, in_each
+from tests.ops.operator_cases import APPLYING, CASES, in_each
 from xman import WengertList, XManError
 from xman.show.expressions import expression, inlined, mathematical
 
@@ -28,7 +28,8 @@ def assert_same(a, b):
 
 
 def test_every_operator_has_cases():
-    assert not ops.OURS - CASES.keys(), f"tests/ops/operator_cases.py lacks a row for {ops.OURS - CASES.keys()}"
+    lacking = ops.OURS - CASES.keys() - APPLYING.keys()  # what applies functions is swept in operators made of it
+    assert not lacking, f"tests/ops/operator_cases.py lacks a row for {lacking}"
 
 
 @pytest.mark.filterwarnings("ignore:::")

@@ -21,9 +21,9 @@ def ops_(names: tuple[str, ...]) -> None:
         raise XManError(f"there is no operator {strange[0]!r}{nearest(strange[0], ops.G)}")
     calls = {op: f"{op}({', '.join(arguments(ops.G[op]))})" for op in names or sorted(ops.G, key=str.lower)}
     for op, call in calls.items():
-        lines = [line.strip() for line in (ops.G[op].__doc__ or "").strip().splitlines()]
+        paragraphs = (inspect.getdoc(ops.G[op]) or "").split("\n\n")
         # that of a ufunc begins with its signature
-        said = lines[2 if isinstance(ops.G[op], np.ufunc) else 0] if lines else ""
+        said = " ".join(paragraphs[isinstance(ops.G[op], np.ufunc)].split())
         print(f"{call:<{max(map(len, calls.values()))}}  "
               f"{said}{'' if any(ops.DG[op]) else ' No derivative.'}")
 

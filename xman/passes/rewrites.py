@@ -68,8 +68,9 @@ def outright(op):
             if (inner_op == "broadcast" and len(inner) == 2 and w.shape(inner[0]) is not None
                 and w.one_precision):
                 rest = [w.shape(b) for j, b in enumerate(args) if j != i]
-                if None not in rest and np.broadcast_shapes(w.shape(inner[0]), *rest) == np.broadcast_shapes(
-                    w.shape(a), *rest):
+                if None in (*rest, w.shape(a)):
+                    continue
+                if np.broadcast_shapes(w.shape(inner[0]), *rest) == np.broadcast_shapes(w.shape(a), *rest):
                     return getattr(f, op)(*args[:i], inner[0], *args[i + 1:])
         return None
     return becomes

@@ -40,10 +40,10 @@ class Dataset(NamedTuple):
 
     X: float32, (rows, features), of titles (rows, max_len, characters); of a LIBSVM file a CSR matrix.
     y: int64, (rows,), y[i] the place of row i's label in classes; of numbers float32 (rows, 1), on one scale
-    but for counts. classes: the labels of train, in order, none of numbers. alphabet: of titles the characters
-    in the order of their columns. prepared: what made these rows of what the source holds, for `fit`. names: of
-    all columns of a table. cells: of its test part, by register. first: the index of the first column of a
-    LIBSVM file.
+    but for counts. classes: the labels of train, in order, none of numbers. alphabet: of titles the
+    characters in the order of their columns. prepared: what made these rows of what the source holds, for
+    `fit`. names: of all columns of a table. cells: of its test part, by register. first: the index of the
+    first column of a LIBSVM file.
     """
 
     train: Part
