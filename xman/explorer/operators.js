@@ -435,7 +435,7 @@ const G = {
     const hit = entrywise((p, q) => p === q || p !== p && q !== q ? 1 : 0, "f")(x, out);
     return G.divide(hit, reduced(hit, axis, true, 0, add, total => Math.max(total, 1)));
   },
-  count: (x, axis = null) => tensor([], Float64Array.of(count(x, axis)), "i"),
+  count: (x, axis = null, less = 0) => tensor([], Float64Array.of(count(x, axis) - less), Number.isInteger(less) ? "i" : "f"),
   sigmoid: real(sigmoid),
   logSigmoid: real(x => -logAddExp(0, -x)),
   relu: entrywise(x => x > 0 || x !== x ? x : 0),
