@@ -112,7 +112,8 @@ def test_a_model_takes_literals_as_arguments(xman, call, by):
 def test_ops_lists_every_operator_in_a_line_with_its_arguments_and_what_it_computes(xman):
     lines = xman("ops")[1].splitlines()
     assert [line.partition("(")[0] for line in lines] == sorted(ops.G, key=str.lower)
-    assert all(line.partition(")  ")[2].strip().endswith((".", "...", ".)")) for line in lines)
+    ours = [line for line in lines if line.partition("(")[0] in ops.OURS]  # other tests have operators of their own
+    assert [line for line in ours if not line.partition(")  ")[2].strip().endswith((".", "...", ".)"))] == []
 
 
 def test_ops_lists_those_that_are_named(xman):
