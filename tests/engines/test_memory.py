@@ -32,7 +32,7 @@ def programs(draw):
     return events
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(programs())
 def test_buffers_that_live_at_once_do_not_overlap(events):
     places, end = placed(events)

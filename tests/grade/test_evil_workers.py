@@ -110,20 +110,20 @@ data = st.recursive(st.one_of(st.none(), st.booleans(), st.integers(-10 ** 29, 1
                         max_size=4)), max_leaves=20)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data)
 def test_plain_data_comes_back_as_it_was(value):
     assert plain.decoded(plain.encoded(value)) == value
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(nearly)
 def test_any_json_is_plain_data_or_a_value_error(tree):
     with suppress(ValueError):
         assert is_plain(plain.decoded(json.dumps(tree).encode()))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.one_of(st.binary(max_size=60), st.text(alphabet='[]{}":,0123456789.eE-+NaIinfty tuplearrydicf\\',
                                                  max_size=60).map(str.encode)))
 def test_any_bytes_are_plain_data_or_a_value_error(line):

@@ -167,11 +167,11 @@ SHAPES = [((5, 1), (5, 5)), ((5,), (5, 5)), ((), (5, 5)), ((1, 5), (5, 1)), ((2,
 
 @pytest.mark.parametrize("function", BINARY)
 @pytest.mark.parametrize("shapes", [*SHAPES, *(pair[::-1] for pair in SHAPES)], ids=str)
-@pytest.mark.parametrize("dtypes", list(itertools.product(["float32", "float64"], repeat=2)), ids="-".join)
-def test_a_gradient_has_the_shape_and_the_dtype_of_its_argument(function, shapes, dtypes):
-    inputs = [np.full(shape, 1.5 + k, dtype) for k, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True))]
-    _, *deltas = derive(function, *inputs)
-    assert [(np.shape(d), d.dtype) for d in deltas] == [(x.shape, x.dtype) for x in inputs]
+def test_a_gradient_has_the_shape_and_the_dtype_of_its_argument(function, shapes):
+    for dtypes in itertools.product(["float32", "float64"], repeat=2):
+        inputs = [np.full(shape, 1.5 + k, dtype) for k, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True))]
+        _, *deltas = derive(function, *inputs)
+        assert [(np.shape(d), d.dtype) for d in deltas] == [(x.shape, x.dtype) for x in inputs]
 
 
 @pytest.mark.parametrize("like", [np.array([1, 2]), np.array([True, False]), True, np.array([1, 2], np.uint8)])
