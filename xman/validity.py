@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -139,6 +139,14 @@ def arity_of(op: str, table: Mapping[str, Any], k: int, line: tuple) -> tuple[in
 def refuse_line(k: int, line: Any, why: str) -> None:
     """Raise XManError about line k."""
     raise XManError(f"line {k}, {notation.shown(line)}, {why}")
+
+
+def refuse_functions(steps: Iterable[Any], who: str) -> None:
+    """Raise XManError where a line applies a function, which `who` cannot show or write."""
+    for k, line in enumerate(steps, 1):
+        if ops.loops.functions_in([line]):
+            refuse_line(k, line, f"applies a function, which {who} has no form for; write the loop out, "
+                                 "a line for each operator of each step")
 
 
 def refuse_name(name: str, operators: Container[str] = ops.G, k: int | None = None, line: Any = None) -> None:

@@ -22,8 +22,8 @@ def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = CO
     """The list in the operators of `ops`; of a model, a model that lists itself so, for `fit`,
     `evaluate` and `predict`.
 
-        >>> translated([("z1", "mul", ("x", "W")), ("p", "softMax", ("z1",)), ("loss", "crossEnt", ("p",
-        "y"))])
+        >>> translated([("z1", "mul", ("x", "W")), ("p", "softMax", ("z1",)),
+        ...             ("loss", "crossEnt", ("p", "y"))])
         z1 = dot(x, W)
         p = softmax(z1)
         loss = crossEntropy(p, y)

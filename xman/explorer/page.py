@@ -22,6 +22,7 @@ from ..interpreters.context import varies
 from ..manager import XMan
 from ..notation import json_literal
 from ..register import Register
+from ..validity import refuse_functions
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .guide import WORDS, guide
 from .rules import HERE, ON_THE_PAGE, all_on_the_page, rules_for
@@ -126,6 +127,7 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
              **more: Any) -> dict[str, Any]:
     """All that the page has to know of a list: its lines, its inputs,
     and what the page does not compute by itself."""
+    refuse_functions(steps, "the explorer")
     for name in values:
         known_registers(steps, [name], "values")
     given = {x: values[x] for x in steps.inputs if values.get(x) is not None}

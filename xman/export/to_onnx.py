@@ -19,6 +19,7 @@ from ..files.whole import write_whole
 from ..interpreters import eval
 from ..interpreters.context import missing, with_numpy_reals
 from ..notation import shortened, shown
+from ..validity import refuse_functions
 from ..wengert import Line, Steps, WengertList, checked_list, known_registers, needed
 from .double import DOUBLE, in_either
 from .nodes import OPSET, Node, Nodes, beyond
@@ -36,8 +37,8 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     and written to the file path if there is one.
 
         >>> training = training_list(steps, "loss", ["W", "b"], "adam")
-        >>> to_onnx(training.steps, values, "step.onnx", outputs=["loss", *training.inplace.values()],
-        rows=["X", "y"])
+        >>> to_onnx(training.steps, values, "step.onnx", rows=["X", "y"],
+        ...         outputs=["loss", *training.inplace.values()])
 
     steps: values, a gradient, a whole training step. values: of all its inputs; they say the shapes and
     precisions, those named in constants are kept in the file, and the others are the model's inputs, under
@@ -64,6 +65,7 @@ def asked(steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None
           rows: Iterable[str]) -> tuple[WengertList, dict[str, Any], list[str], list[str], list[str]]:
     """What was asked for, when it can be."""
     steps = checked_list(steps, ops.G)
+    refuse_functions(steps, "ONNX")
     outputs = known_registers(steps, steps.outputs if outputs is None else outputs, "outputs")
     if given := [x for x in outputs if x in steps.inputs]:
         raise XManError(f"outputs names {given[0]!r}, which is an input; a model gives what it computes")

@@ -113,8 +113,8 @@ def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
 def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_000) -> Any:
     """The carry after as many carry = fn(carry) as test(carry) holds; at most `most` times.
 
-        >>> xman.while_loop(lambda x: abs(x * x - a) > 1e-12, lambda x: (x + a / x) / 2,
-        1.0)     # √a by Newton's method
+        >>> xman.while_loop(lambda x: abs(x * x - a) > 1e-12,    # √a by Newton's method
+        ...                 lambda x: (x + a / x) / 2, 1.0)
 
     Forward and reverse mode go through the steps that were made.
     Raises XManError where the test still holds after `most`.

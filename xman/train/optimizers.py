@@ -199,8 +199,8 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
     """One list for a step of training: the lines of steps, those of the gradient of loss,
     and those of the optimizer.
 
-        >>> training = training_list([("z1", "mul", ("w", "x")), ("loss", "square", ("z1",))], "loss", ["w"],
-        "momentum")
+        >>> steps = [("z1", "mul", ("w", "x")), ("loss", "square", ("z1",))]
+        >>> training = training_list(steps, "loss", ["w"], "momentum")
         >>> training.steps
         z1 = mul(w, x)
         loss = square(z1)
