@@ -147,7 +147,7 @@ EXACT = (
     shaped("oneHot",                                      lambda w, y, like: y if w.real(y) and spreads(w, y, like) else None),
     shaped("count",                                       lambda w, x, axis=None, less=0: f.count(w.value(x), axis, less)
                                                           if w.shape(x) is not None and not isinstance(axis, Expression)
-                                                          else None),
+                                                          and not isinstance(less, Expression) else None),
     shaped("dotLeft",                                     dot_left_for),
     shaped("dotRight",                                    dot_right_for),
     *(shaped(op, outright(op)) for op in ("add", "subtract", "mul", "divide", "scale", "ratio", "where", "maximum",
