@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from xman import XManError
 from xman.files import container
 from xman.scale.launch import mpiexec
 
 try:
     LAUNCHER = mpiexec() if find_spec("mpi4py") else ""
-except Exception:
+except XManError:
     LAUNCHER = ""
 pytestmark = pytest.mark.skipif(not LAUNCHER, reason="there is no MPI here: pip install 'xman[mpi]'")
 
