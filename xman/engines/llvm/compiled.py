@@ -20,6 +20,9 @@ from .products import address
 from .step import DATA, ITEMS
 
 
+OF_PYTHON = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals")
+
+
 @functools.cache
 def llvm() -> ModuleType:
     """LLVM, ready to write code for this processor. XManError where Python
@@ -84,12 +87,15 @@ def functions(code: bytes, count: int, routines: Iterable[str]) -> list[Callable
     from llvmlite import binding
     for name in routines:
         binding.add_symbol(f"xman_{name}", address(name))
+    for name in OF_PYTHON:
+        binding.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
     engine = binding.create_mcjit_compiler(binding.parse_assembly(""), optimise.machine())
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     found = []
     for k in range(count):
-        function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.py_object)(engine.get_function_address(f"step{k}"))
+        # which raises what a signal's handler has raised; other threads may run meanwhile (`step`)
+        function = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object)(engine.get_function_address(f"step{k}"))
         function.engine = engine  # lives as long as its code
         found.append(function)
     return found
