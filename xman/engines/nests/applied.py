@@ -100,9 +100,9 @@ def made_of(function: Function, entries: Sequence[Entry], k: int = 0, moving: Ma
     return Made(found, names, over, relayed, parameters)
 
 
-def stand_in(kind: Kind) -> Any:
-    one = np.ones((), kind.dtype) if kind.dtype.kind == "f" else np.zeros((), kind.dtype)
-    return np.broadcast_to(one, kind.shape) if kind.array else one[()]
+def stand_in(kind: Kind) -> np.ndarray:
+    """An array of that kind: what a step is given lies in memory, a number, too."""
+    return np.broadcast_to(np.asarray(kind.dtype.kind == "f", kind.dtype), kind.shape)
 
 
 def one_of(e: Entry) -> Kind:
@@ -182,8 +182,7 @@ def scan(w: Any, step: Step) -> Any:
     entries = entries_of(w, b, function)
     if entries is None:
         return None
-    sizes = {e.name if type(e.name) is int else e.kind.shape[0] if e.kind.shape else 0
-             for e in entries[k:k + slices]}
+    sizes = {e.kind.shape[0] if e.kind.shape else e.x if type(e.x) is int else 0 for e in entries[k:k + slices]}
     n = sizes.pop() if len(sizes) == 1 else 0
     if n < 1:
         return None  # it is wrong, or not known yet, or there is nothing to do
