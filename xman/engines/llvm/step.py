@@ -23,6 +23,8 @@ from .products import Blas
 # bytes of an object of CPython before a tuple's items, and before an array's
 # pointer or a number (`compiled` makes sure)
 ITEMS, DATA = 24, 16
+# numbers of a root, and bytes of an arena, up to which a step of a loop keeps them in a processor's registers
+FEW, ON_STACK = 16, 4096
 
 
 class Item(NamedTuple):
@@ -101,6 +103,8 @@ class NestStep:
                 k += 1
             nest = Nest(self.tree, group, self.declared)
             text = nest.text("{}").replace("{}", "NAME", 1)
+            if self.outer and all(self.roots[x].size <= FEW for x in nest.memory):
+                text = text.replace(") noinline {", ") alwaysinline {", 1)
             name = self.names.setdefault(text, f"nest{len(self.names)}")
             found.append(Item("nest", name, list(nest.memory)))
         return found
@@ -138,6 +142,8 @@ class NestStep:
                     f.entry.append(
                         f" {at} = "
                         + (f"getelementptr i8, ptr {at}d, i64 0" if number else f"load ptr, ptr {at}d"))
+                elif self.outer and self.size <= ON_STACK:
+                    f.entry.append(f" {at} = alloca [{root.bytes} x i8], align {ALIGNED}")
                 else:
                     f.entry.append(f" {at} = getelementptr i8, ptr %arena, i64 {self.places[x]}")
                 where[x] = at
