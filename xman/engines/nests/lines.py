@@ -109,8 +109,7 @@ class Lines:
     def adds(self, step: Step) -> bool:
         """Whether a line adds arrays of one type and shape, which a new root may collect."""
         dst, op, args = step
-        return (op == "add" and dst not in self.direct and self.known(dst)
-                and self.kinds[dst].dtype.kind == "f" and all(
+        return (op == "add" and self.known(dst) and self.kinds[dst].dtype.kind == "f" and all(
             isinstance(a, str) and a in self.kinds and self.kinds[a][:2] == self.kinds[dst][:2]
             for a in args))
 
