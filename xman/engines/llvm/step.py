@@ -183,7 +183,7 @@ class NestStep:
 
     def fill(self, f: Function, x: str, pointer: Any) -> None:
         """Zeros for a root to which is added, before the first that touches it."""
-        if x not in self.filled and any(isinstance(w, Line) and w.how == "into"
+        if x not in self.filled and self.roots[x].place != "given" and any(isinstance(w, Line) and w.how == "into"
                                         for w in self.tree.writers.get(x, ())):
             f.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
             f.put(f"call void @llvm.memset.p0.i64(ptr {pointer(x)}, i8 0, i64 {self.roots[x].bytes}, i1 "
