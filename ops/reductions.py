@@ -176,9 +176,11 @@ def prodOfOthers(x, axis=None):
 def products_of_others(x, axis=None):
     if axis is None:
         return f.reshape(products_of_others(f.reshape(x, (-1,)), 0), x)
+    if axis == ():
+        return f.broadcast(1.0, x)
     if isinstance(axis, tuple):
-        return (products_of_others(x, axis[0]) * products_of_others(f.prod(x, axis[0], True), axis[1:])
-                if axis else 1.0)
+        first, *others = axis
+        return products_of_others(x, first) * products_of_others(f.prod(x, first, True), tuple(others))
     before = f.shift(f.cumprod(x, axis), axis, 1.0)
     after = f.flip(f.shift(f.cumprod(f.flip(x, axis), axis), axis, 1.0), axis)
     return before * after
