@@ -245,5 +245,7 @@ elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda d, out, z, y: d 
 elementwise("squaredError",        squaredError,         lambda d, out, x, v: d * (x - f.oneHot(v, x)),
                                                          lambda d, out, x, v: d * (f.oneHot(v, x) - x),
             flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))), tame=True, convex=True)
-operator(   "hinge",               hinge,                through_hinge, hinge_to_target, flops=of_input(8), tame=True, within=True)
-linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None, view=True, within=True)
+operator(   "hinge",               hinge,                through_hinge, hinge_to_target,
+            flops=of_input(8), tame=True, within=True)
+linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None,
+            view=True, within=True)

@@ -267,12 +267,14 @@ def inverse(axes):
 
 
 #       op             value        rule per argument
-linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None, flops=0, flow="moved", entries=multiplied)
+linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None,
+            flops=0, flow="moved", entries=multiplied)
 linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None,
        flops=of_sum, view=True, flow="moved")
 linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0, flow="same")
 linear("dot",          dot,         lambda d, out, a, b: f.dotLeft(d, a, b),
-                                    lambda d, out, a, b: f.dotRight(d, a, b),           flops=of_product, entries=of_matrices, within=True)
+                                    lambda d, out, a, b: f.dotRight(d, a, b),
+            flops=of_product, entries=of_matrices, within=True)
 linear("dotLeft",      dotLeft,     lambda u, out, d, a, b: f.dot(u, b),
                                     None,
                                     lambda u, out, d, a, b: f.dotRight(d, u, b),        flops=of_adjoint, entries=multiplied)
@@ -285,9 +287,11 @@ linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape
 linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None), flops=of_letters, view=True, entries=multiplied)
 linear("einsumBack",   einsumBack,  einsumBack_rule, None, None, flops=of_sum, view=True, flow="filled", entries=multiplied)
 linear("convolve",     convolve,    lambda d, out, a, v: f.correlate(d, v),
-                                    lambda d, out, a, v: f.correlate(d, a), flops=lambda out, a, v: 2 * a.size * v.size, entries=multiplied)
+                                    lambda d, out, a, v: f.correlate(d, a),
+            flops=lambda out, a, v: 2 * a.size * v.size, entries=multiplied)
 linear("correlate",    correlate,   lambda d, out, a, v: f.convolve(d, v),
-                                    lambda d, out, a, v: f.correlate(a, d), flops=lambda out, a, v: 2 * out.size * v.size, entries=multiplied)
+                                    lambda d, out, a, v: f.correlate(a, d),
+            flops=lambda out, a, v: 2 * out.size * v.size, entries=multiplied)
 linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved")
 linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None,
             view=True, flow="moved", numpy="transpose", within=True)
@@ -296,12 +300,16 @@ linear("flip",         flip,        lambda d, out, x, axis=None: f.flip(d, axis)
 linear("roll",         roll,        lambda d, out, x, n, axis=None:
                                         f.roll(d, tuple(-k for k in n) if isinstance(n, tuple) else -n, axis), None, None,
             flops=0, flow="moved", numpy="roll")
-linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None, flops=0, flow="filled", numpy="pad", entries=by_literals)
-linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None,   view=True, flow="part", entries=by_literals)
+linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None,
+            flops=0, flow="filled", numpy="pad", entries=by_literals)
+linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None,
+            view=True, flow="part", entries=by_literals)
 linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: alone(f.concat, i, axis, d, arrays)),
        view=True, flow="part")
-linear("diag",         diag,        lambda d, out, x, k=0: f.diagBack(d, x, k), None,   view=True, flow="part", numpy="diag", entries=of_diagonal)
-linear("diagBack",     diagBack,    lambda u, out, d, x, k=0: f.diag(u, k), None, None, view=True, flow="filled", entries=of_diagonal)
+linear("diag",         diag,        lambda d, out, x, k=0: f.diagBack(d, x, k), None,
+            view=True, flow="part", numpy="diag", entries=of_diagonal)
+linear("diagBack",     diagBack,    lambda u, out, d, x, k=0: f.diag(u, k), None, None,
+            view=True, flow="filled", entries=of_diagonal)
 # linear in all arguments together: the tangent of one stands among zeros
 operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
          tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None),
