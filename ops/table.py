@@ -85,8 +85,7 @@ def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -
 
 
 def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None]
-             | None = None,
-             **known: Any) -> None:
+             | None = None, **known: Any) -> None:
     """Add a row to G, DG and TG, and `f.<op>`: its value and one adjoint rule per argument,
     None where it is zero.
 

@@ -47,8 +47,7 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
     """
     if not isinstance(lines, (list, tuple)):
         raise Wrong(expected=f"{what}: a list of lines (dst, op, args)",
-                    came_back=f"a {type(lines).__name__}",
-                    look="operationSequence(register) makes it")
+                    came_back=f"a {type(lines).__name__}", look="operationSequence(register) makes it")
     if not 1 <= len(lines) <= most:
         raise Wrong(expected=f"{what}: at least one line and at most {most:,}",
                     came_back=f"{len(lines):,} lines",
@@ -151,8 +150,7 @@ def values_of(steps: WengertList, inputs: Mapping[str, Any],
 
 
 def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Collection[str],
-              what: str = "the model's list",
-              delta: Any = 1.0) -> dict[str, Any]:
+              what: str = "the model's list", delta: Any = 1.0) -> dict[str, Any]:
     """The deltas of the registers in wrt, on each of which `of` has to depend. Wrong where it does not.
 
     values: as `values_of` gave them. delta: that of `of`, in its shape; the number 1 asks for the gradient,
