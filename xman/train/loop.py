@@ -93,8 +93,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     run = kind(objective, validation, batch_size, seed, engine, optimizer, lr, schedule, prepared,
                weight_decay=weight_decay,
                clip=clip, clip_value=clip_value, accumulate=accumulate, checkpoint=checkpoint,
-               checkpoint_every=checkpoint_every,
-               mesh=mesh, precision=precision)
+               checkpoint_every=checkpoint_every, mesh=mesh, precision=precision)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
     reason = ended(state, epochs, patience, threshold)
     started = time.perf_counter()

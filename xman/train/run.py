@@ -46,8 +46,7 @@ class Run(Checkpointed):
                  optimizer: str | Rule, lr: float | dict[str, float] | None, schedule: Schedule | None,
                  prepared: Prepared | None = None, accumulate: int = 1,
                  checkpoint: str | Path | None = None, checkpoint_every: float = math.inf,
-                 mesh: str | None = None,
-                 precision: str | None = None, **options: float | None):
+                 mesh: str | None = None, precision: str | None = None, **options: float | None):
         self.objective, self.judge, self.over, self.prepared = objective, None, "", prepared
         self.shares, self.workers = shares_of(objective, accumulate), workers()
         self.checkpoint, self.every, self.saved = checkpoint, checkpoint_every, time.monotonic()
@@ -71,8 +70,7 @@ class Run(Checkpointed):
                             f"not {schedule!r}")
         mine = self.shares.mine if self.shares else slice
         self.minibatches = (Streamed(objective.stream, int(batch_size), int(seed), mine) if objective.stream
-                            else
-                            Minibatches(objective.X, objective.y, int(batch_size), int(seed), mine))
+                            else Minibatches(objective.X, objective.y, int(batch_size), int(seed), mine))
         self.rows, self.batches = self.minibatches.rows, self.minibatches.count
         self.inputs, self.names, self.loss = objective.inputs, objective.names, objective.loss
         self.kept = (*self.names, *objective.running)  # what evaluation needs
@@ -94,8 +92,7 @@ class Run(Checkpointed):
         self.training = (self.training._replace(steps=mixed(self.training.steps)) if precision
                          else self.training)
         self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict)
-                         else self.lr,
-                         "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows}
+                         else self.lr, "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows}
         self.settings |= {key: value if value is None else float(value) for key, value in options.items()}
         parts = [(a,) if isinstance(a, np.ndarray) else (a.data, a.indices, a.indptr) for a in self.data]
         self.settings["digest"] = checkpoints.digest({f"{k}": a for k, a in enumerate(sum(parts, ()))}, "")
@@ -290,8 +287,7 @@ class Run(Checkpointed):
 
     def result(self, parameters: dict[str, np.ndarray], state: State, reason: str) -> Result:
         return Result(parameters, list(state.history), state.best_epoch, reason, self.objective.model,
-                      self.prepared,
-                      self.data[0].shape[1:], self.objective.labels, self.settings)
+                      self.prepared, self.data[0].shape[1:], self.objective.labels, self.settings)
 
 
 def score(row: dict) -> float:
