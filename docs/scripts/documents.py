@@ -1,0 +1,89 @@
+"""The chapters on the five documents, from the table in tests/seeds/examples: each row with what its code prints,
+with what the print gets wrong, and, where it is about a list, with that list's graph and explorer."""
+
+import functools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import stepped
+from tests.seeds.examples import COMMON
+from tests.seeds.rows import anchored, documents, printed, proofs
+
+import ops
+from xman import WengertList, XManError
+
+TAKE_A_LIST = "backprop check cost derivation eval expand explain forward gradient jacobian partials paths picture simplify source".split()
+
+
+def plain(text: str) -> str:
+    """Text in which no character means anything to Markdown."""
+    return re.sub(r"([\\`*_{}\[\]()<>#+!|$~^&-])", r"\\\1", text)
+
+
+def fenced(kind: str, text: str) -> str:
+    return f"`````{kind}\n{text.rstrip()}\n`````\n\n"
+
+
+def noting(function: Callable, seen: list[tuple]) -> Callable:
+    """The function, which notes what it was called with."""
+    @functools.wraps(function)
+    def noted(*args: Any, **named: Any) -> Any:
+        seen.append((args, named))
+        return function(*args, **named)
+    return noted
+
+
+def list_of(seen: list[tuple], space: Mapping[str, Any]) -> tuple[WengertList, str, dict[str, Any]] | None:
+    """The first list that a row hands to a function of xman, the register that is asked for, and values of its inputs."""
+    for args, named in seen:
+        try:
+            steps = WengertList(args[0], ops.G)
+        except (XManError, TypeError, IndexError):  # this call was about a function, or about a list that has other tables or is refused
+            continue
+        asked = [a for a in (*args[1:2], named.get("of"), *named) if isinstance(a, str) and a in {dst for dst, _, _ in steps}]
+        given = [a for a in (*args[1:], *named.values(), space.get("AT")) if isinstance(a, Mapping) and {*steps.inputs} <= a.keys()]
+        return steps, (asked or [steps[-1][0]])[0], {x: given[0][x] for x in steps.inputs} if given else {}
+    return None
+
+
+def chapter(name: str, document: Any, computed: bool) -> Iterator[str]:
+    """The Markdown of a document's rows; without what they print where it is built for its warnings alone."""
+    seen, shown = [], {}
+    names = lambda space: {**space, "space": seen.append(space), **{op: noting(space[op], seen) for op in TAKE_A_LIST if op in space}}
+    rows = printed(name, document, names) if computed else ((a, row, "") for a, row in anchored(name, document.EXAMPLES).items())
+    yield f"{plain(document.SOURCE)}\n\n"
+    for anchor, row, text in rows:
+        yield f"({anchor})=\n## {plain(row.number)}: {plain(row.shows)}\n\n"
+        if row.slip:
+            yield fenced("{admonition} The print", f":class: warning\n\n{plain(row.slip)}")
+        yield fenced("console" if row.code.startswith("$ ") else "python", row.code) + fenced("text", text or "…")
+        space = seen.pop(0) if computed else {}
+        if found := list_of(seen, space):
+            steps, of, values = found
+            key = str(steps), of, *map(repr, values.items())
+            if key in shown:
+                yield f"Its list is that of [{plain(shown[key][1])}](#{shown[key][0]}).\n\n"
+            else:
+                shown[key] = anchor, row.number
+                yield fenced("{raw} html", stepped.figure_of(steps, of, values, f"{document.AUTHOR}, {row.number}", f"documents/{name}"))
+        seen.clear()
+        yield f"Proved by `{proofs()[row.test]} :: {row.test}`.\n\n"
+    caption, head, lines = getattr(document, "TABLE", ("", [], []))
+    if caption:
+        cells = lambda row: "| " + " | ".join(map(plain, row)) + " |\n"
+        yield f"## Table\n\n{plain(caption)}\n\n{cells(head)}{cells(['---'] * len(head)).replace(chr(92), '')}{''.join(map(cells, lines))}\n"
+    texts = "".join(f"`{file}`:\n\n{fenced('text', text)}" for file, text in document.FILES.items())
+    yield f"## What the examples build on\n\n{fenced('python', document.PRELUDE)}{texts}"
+
+
+def write(folder: Path, computed: bool) -> None:
+    """A file a document, and what all of them begin with, and where the prints are wrong."""
+    slips = []
+    for name, document in documents().items():
+        (folder / f"{name}.md").write_text("".join(chapter(name, document, computed)), "utf-8")
+        slips += [f"- [{plain(document.AUTHOR)}, {plain(row.number)}](#{anchor}): {plain(row.slip)}\n"
+                  for anchor, row in anchored(name, document.EXAMPLES).items() if row.slip]
+    (folder / "slips.md").write_text("".join(slips), "utf-8")
+    (folder / "common.md").write_text(fenced("python", COMMON), "utf-8")
