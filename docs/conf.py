@@ -2,6 +2,7 @@
 
 import re
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -15,9 +16,10 @@ import stepped  # noqa: E402
 
 stepped.PAGES.mkdir(parents=True, exist_ok=True)  # Sphinx asks for it before it builds
 project, author = "xman", "The xman authors"
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", *["sphinx_revealjs"] * bool(find_spec("sphinx_revealjs"))]
 html_theme, html_title = "furo", "xman"
 html_extra_path, html_static_path, html_css_files = ["generated/pages"], ["pictures"], ["stepped.css"]
+revealjs_static_path, revealjs_css_files = html_static_path, html_css_files
 smartquotes = html_copy_source = html_show_sphinx = html_show_copyright = False
 exclude_patterns = ["build", "generated"]
 myst_heading_anchors = 3
@@ -35,14 +37,14 @@ def plain(app, what, name, obj, options, lines):
 def drawn(app):
     """What the pages show and nobody wrote: tables and figures. A build without pages, for its warnings, has empty figures."""
     folder = HERE / "generated"
-    if app.builder.name == "dummy":
+    if app.builder.name != "html":
         for name in figures.NAMES:
             (folder / name).touch()
     else:
         figures.write(folder)
     imports.write(folder)
     operators.write(folder)
-    documents.write(folder, app.builder.name != "dummy")
+    documents.write(folder, app.builder.name == "html")
 
 
 def setup(app):

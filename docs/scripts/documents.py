@@ -13,6 +13,7 @@ from tests.seeds.rows import anchored, documents, printed, proofs
 
 import ops
 from xman import WengertList, XManError
+from xman.wengert import needed
 
 TAKE_A_LIST = "backprop check cost derivation eval expand explain forward gradient jacobian partials paths picture simplify source".split()
 
@@ -44,7 +45,8 @@ def list_of(seen: list[tuple], space: Mapping[str, Any]) -> tuple[WengertList, s
             continue
         asked = [a for a in (*args[1:2], named.get("of"), *named) if isinstance(a, str) and a in {dst for dst, _, _ in steps}]
         given = [a for a in (*args[1:], *named.values(), space.get("AT")) if isinstance(a, Mapping) and {*steps.inputs} <= a.keys()]
-        return steps, (asked or [steps[-1][0]])[0], {x: given[0][x] for x in steps.inputs} if given else {}
+        last = max(steps.outputs, key=lambda dst: len(needed(steps, [dst])))
+        return steps, (asked or [last])[0], {x: given[0][x] for x in steps.inputs} if given else {}
     return None
 
 
@@ -53,9 +55,9 @@ def chapter(name: str, document: Any, computed: bool) -> Iterator[str]:
     seen, shown = [], {}
     names = lambda space: {**space, "space": seen.append(space), **{op: noting(space[op], seen) for op in TAKE_A_LIST if op in space}}
     rows = printed(name, document, names) if computed else ((a, row, "") for a, row in anchored(name, document.EXAMPLES).items())
-    yield f"{plain(document.SOURCE)}\n\n"
+    yield f"{plain(document.SOURCE)}\n\n## The examples\n\n"
     for anchor, row, text in rows:
-        yield f"({anchor})=\n## {plain(row.number)}: {plain(row.shows)}\n\n"
+        yield f"({anchor})=\n### {plain(row.number)}: {plain(row.shows)}\n\n"
         if row.slip:
             yield fenced("{admonition} The print", f":class: warning\n\n{plain(row.slip)}")
         yield fenced("console" if row.code.startswith("$ ") else "python", row.code) + fenced("text", text or "…")
