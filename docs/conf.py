@@ -19,7 +19,7 @@ project, author = "xman", "The xman authors"
 extensions = ["myst_parser", "sphinx.ext.autodoc", *["sphinx_revealjs"] * bool(find_spec("sphinx_revealjs"))]
 html_theme, html_title = "furo", "xman"
 html_extra_path, html_static_path, html_css_files = ["generated/pages"], ["pictures"], ["stepped.css"]
-revealjs_static_path, revealjs_css_files = html_static_path, html_css_files
+revealjs_static_path, revealjs_css_files, revealjs_style_theme = html_static_path, html_css_files, "white"
 smartquotes = html_copy_source = html_show_sphinx = html_show_copyright = False
 exclude_patterns = ["build", "generated"]
 myst_heading_anchors = 3

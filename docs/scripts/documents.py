@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import stepped
-from tests.seeds.examples import COMMON
-from tests.seeds.rows import anchored, documents, printed, proofs
 
 import ops
+from tests.seeds.examples import COMMON
+from tests.seeds.rows import anchored, documents, printed, proofs
 from xman import WengertList, XManError
 from xman.wengert import needed
 
-TAKE_A_LIST = "backprop check cost derivation eval expand explain forward gradient jacobian partials paths picture simplify source".split()
+TAKE_A_LIST = ("backprop check cost derivation eval expand explain forward gradient jacobian partials paths picture simplify "
+               "source").split()
 
 
 def plain(text: str) -> str:
@@ -36,24 +37,33 @@ def noting(function: Callable, seen: list[tuple]) -> Callable:
     return noted
 
 
-def list_of(seen: list[tuple], space: Mapping[str, Any]) -> tuple[WengertList, str, dict[str, Any]] | None:
-    """The first list that a row hands to a function of xman, the register that is asked for, and values of its inputs."""
+def list_of(seen: list[tuple], at: Any) -> tuple[WengertList, str, dict[str, Any]] | None:
+    """The first list that a row hands to a function of xman, the register that is asked for, and values of its inputs.
+
+    at: where the document looks at its functions."""
     for args, named in seen:
         try:
             steps = WengertList(args[0], ops.G)
-        except (XManError, TypeError, IndexError):  # this call was about a function, or about a list that has other tables or is refused
+        except (XManError, TypeError, IndexError):  # this call was about a function, or about a list that is refused
             continue
-        asked = [a for a in (*args[1:2], named.get("of"), *named) if isinstance(a, str) and a in {dst for dst, _, _ in steps}]
-        given = [a for a in (*args[1:], *named.values(), space.get("AT")) if isinstance(a, Mapping) and {*steps.inputs} <= a.keys()]
+        written, inputs = {dst for dst, _, _ in steps}, {*steps.inputs}
+        asked = [a for a in (*args[1:2], named.get("of"), *named) if isinstance(a, str) and a in written]
+        maps = [a for a in (*args[1:], *named.values(), at) if isinstance(a, Mapping)]
+        given = next((a for a in maps if inputs <= a.keys()), {})
         last = max(steps.outputs, key=lambda dst: len(needed(steps, [dst])))
-        return steps, (asked or [last])[0], {x: given[0][x] for x in steps.inputs} if given else {}
+        return steps, (asked or [last])[0], {x: given[x] for x in inputs & given.keys()}
     return None
 
 
 def chapter(name: str, document: Any, computed: bool) -> Iterator[str]:
     """The Markdown of a document's rows; without what they print where it is built for its warnings alone."""
     seen, shown = [], {}
-    names = lambda space: {**space, "space": seen.append(space), **{op: noting(space[op], seen) for op in TAKE_A_LIST if op in space}}
+    at = {}
+
+    def names(space: dict) -> dict:
+        at["AT"] = space.get("AT")
+        return {**space, **{op: noting(space[op], seen) for op in TAKE_A_LIST}}
+
     rows = printed(name, document, names) if computed else ((a, row, "") for a, row in anchored(name, document.EXAMPLES).items())
     yield f"{plain(document.SOURCE)}\n\n## The examples\n\n"
     for anchor, row, text in rows:
@@ -61,21 +71,21 @@ def chapter(name: str, document: Any, computed: bool) -> Iterator[str]:
         if row.slip:
             yield fenced("{admonition} The print", f":class: warning\n\n{plain(row.slip)}")
         yield fenced("console" if row.code.startswith("$ ") else "python", row.code) + fenced("text", text or "…")
-        space = seen.pop(0) if computed else {}
-        if found := list_of(seen, space):
+        if found := list_of(seen, at.get("AT")):
             steps, of, values = found
             key = str(steps), of, *map(repr, values.items())
             if key in shown:
                 yield f"Its list is that of [{plain(shown[key][1])}](#{shown[key][0]}).\n\n"
             else:
                 shown[key] = anchor, row.number
-                yield fenced("{raw} html", stepped.figure_of(steps, of, values, f"{document.AUTHOR}, {row.number}", f"documents/{name}"))
+                title = f"{document.AUTHOR}, {row.number}"
+                yield fenced("{raw} html", stepped.figure_of(steps, of, values, title, f"documents/{name}"))
         seen.clear()
         yield f"Proved by `{proofs()[row.test]} :: {row.test}`.\n\n"
     caption, head, lines = getattr(document, "TABLE", ("", [], []))
     if caption:
         cells = lambda row: "| " + " | ".join(map(plain, row)) + " |\n"
-        yield f"## Table\n\n{plain(caption)}\n\n{cells(head)}{cells(['---'] * len(head)).replace(chr(92), '')}{''.join(map(cells, lines))}\n"
+        yield f"## Table\n\n{plain(caption)}\n\n{cells(head)}|{'---|' * len(head)}\n{''.join(map(cells, lines))}\n"
     texts = "".join(f"`{file}`:\n\n{fenced('text', text)}" for file, text in document.FILES.items())
     yield f"## What the examples build on\n\n{fenced('python', document.PRELUDE)}{texts}"
 

@@ -1,7 +1,7 @@
 """A list as the manual shows it: its graph with its numbers, and the explorer behind a click.
 
-In a page it is the directive `explorer`: options `of`, `open` and `still` (no explorer), then a line `name = value` for each input, a line with
-nothing, and the lines of the list.
+In a page it is the directive `explorer`: options `of`, `open` and `still` (no explorer), then a line `name = value` for each
+input, a line with nothing, and the lines of the list.
 """
 
 import hashlib
@@ -41,7 +41,8 @@ def figure_of(steps: WengertList, of: str, values: Mapping[str, Any], title: str
     name = f"{hashlib.sha256(page.encode()).hexdigest()[:12]}.html"
     (PAGES / "explorers").mkdir(parents=True, exist_ok=True)
     (PAGES / "explorers" / name).write_text(page, "utf-8")
-    frame = f'<iframe loading="lazy" title="The explorer, at {escape(title)}" src="{"../" * docname.count("/")}explorers/{name}"></iframe>'
+    src = f"{'../' * docname.count('/')}explorers/{name}"
+    frame = f'<iframe loading="lazy" title="The explorer, at {escape(title)}" src="{src}"></iframe>'
     return (f'<figure class="stepped">{svg}<details{" open" * unfolded}><summary>Step through {escape(title)}</summary>{frame}'
             "</details></figure>")
 
