@@ -30,9 +30,9 @@ from xman.train import OPTIMIZERS, fit
 R = np.random.default_rng(0)
 X, y = R.normal(size=(37, 6)), R.integers(0, 3, 37)
 mlp = lambda: models.MLP([6, 3], dtype=float)
-block = lambda: models.ResidualMLP(6, 5, 3, activation="tanh", normalization="batch", dropout=0.3, dtype=float)
+block = lambda: models.ResidualMLP(6, 5, 3, normalization="batch", dropout=0.3, dtype=float)
 cases = {f"mlp {name}": (mlp, {"optimizer": name, "clip": 0.5}) for name in OPTIMIZERS}
-cases |= {"noise": (block, {}), "few rows": (block, {"batch_size": 1}), "stream": (mlp, {})}
+cases |= {"noise": (block, {}), "few rows": (block, {"batch_size": 2}), "stream": (mlp, {})}
 found = {}
 for name, (model, settings) in cases.items():
     data = stream([(X[k:k + 9], y[k:k + 9]) for k in range(0, 37, 9)], memory=0.006) if name == "stream" else (X, y)

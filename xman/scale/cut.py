@@ -85,10 +85,11 @@ class CutProgram:
 
     def added(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
         """Σ of each over the pieces, in their order, and over the workers:
-        one flat buffer for each precision."""
-        found, kinds = {}, {}
-        for x, a in parts[0].items():
-            kinds.setdefault(np.result_type(a), []).append(x)
+        one flat buffer for each precision, of which counts take the first."""
+        found, dtypes = {}, {x: np.result_type(a) for x, a in parts[0].items()}
+        kinds: dict[Any, list[str]] = {dtype: [] for dtype in dtypes.values() if dtype.kind == "f"}
+        for x, dtype in dtypes.items():
+            kinds[dtype if dtype in kinds else next(iter(kinds))].append(x)
         for dtype, names in kinds.items():
             ends = np.cumsum([np.size(parts[0][x]) for x in names])
             flat, more = np.empty(ends[-1], dtype), np.empty(ends[-1] if len(parts) > 1 else 0, dtype)
