@@ -101,7 +101,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     done = (state.epoch - 1) * run.batches + state.batch
     progress = progress and not run.workers.rank
     with run.workers.together(), Progress(progress, total=epochs * run.batches,
-                                          done=done) as shown, CtrlC() as ctrl_c:
+                                          done=done) as shown, CtrlC(run.workers) as ctrl_c:
         try:
             try:
                 while not reason:

@@ -147,7 +147,7 @@ class Run(Checkpointed):
             if time.monotonic() - self.saved > self.every and state.batch < self.batches:
                 self.save(state)
             ctrl_c.held = False
-            if ctrl_c.waiting:
+            if ctrl_c.waiting or self.workers.stop:
                 ctrl_c.deliver()
             shown.step()
 
