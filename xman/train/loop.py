@@ -12,6 +12,7 @@ from ..errors import XManError
 from ..manager import XMan
 from ..tables import Prepared
 from .checkpoints import State
+from .devices import DeviceRun
 from .evaluation import Diverged, Result, TrainingError
 from .objective import Objective
 from .optimizers import Rule
@@ -88,8 +89,9 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     if checkpoint and not (folder := Path(checkpoint).parent).is_dir():
         raise XManError(f"the checkpoint {checkpoint} could not be written: there is no folder {folder}; "
                         "make it first")
-    kind = SecondOrder if isinstance(optimizer, str) and optimizer in METHODS else Run
     objective = Objective(model, data, seed, sample_weight, class_weight, l1, l2)
+    second = isinstance(optimizer, str) and optimizer in METHODS
+    kind = SecondOrder if second else DeviceRun if mesh else Run
     run = kind(objective, validation, batch_size, seed, engine, optimizer, lr, schedule, prepared,
                weight_decay=weight_decay,
                clip=clip, clip_value=clip_value, accumulate=accumulate, checkpoint=checkpoint,
