@@ -26,10 +26,10 @@ def mesh_of(text: str) -> Any:
             raise XManError(f"{text!r} is no mesh; write data=2, or data=2,model=2: rows over the one, "
                             "parameters over the other")
         sizes[name] = int(n)
-    if (here := len(jax.devices())) < math.prod(sizes.values()):
-        raise XManError(f"the mesh {text} needs {math.prod(sizes.values())} devices, and JAX has {here} here")
+    if (here := len(jax.devices())) < (n := math.prod(sizes.values())) or jax.process_count() > 1 and here != n:
+        raise XManError(f"the mesh {text} needs {n} devices, and JAX has {here} here")
     return jax.make_mesh(tuple(sizes.values()), tuple(sizes), (jax.sharding.AxisType.Auto,) * 2,
-                         devices=jax.devices()[:math.prod(sizes.values())])
+                         devices=jax.devices()[:n])
 
 
 def laid(a: Any, mesh: Any, *axes: str | None) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import XManError
+from ..engines.jax.engine import NotForDevices
 from ..scale.mesh import laid
 from .checkpoints import State
 from .evaluation import Diverged
@@ -20,9 +20,24 @@ AHEAD = 2 ** 28
 
 class DeviceRun(Run):
     """A run whose minibatches are cut by rows over the axis `data` of the mesh, and its matrices by rows over
-    `model`; all else every device has. Parameters come back when they are saved, and at the end of an epoch."""
+    `model`; all else every device has. Parameters come back when they are saved, and at the end of an epoch.
+    Where nobody asked for a mesh, a list that is not for JAX alone runs as any other."""
+
+    def __init__(self, *arguments: Any, mesh: str | None = None, **options: Any):
+        super().__init__(*arguments, mesh=mesh or "data=1", **options)
+        self.asked = bool(mesh)
 
     def epoch(self, state: State, ctrl_c: CtrlC, shown: Progress) -> None:
+        try:
+            self.scan(state, ctrl_c, shown)
+        except NotForDevices:
+            if self.asked:
+                raise
+            self.scan = super().epoch
+            self.scan(state, ctrl_c, shown)
+
+    def scan(self, state: State, ctrl_c: CtrlC, shown: Progress) -> None:
+        """Take the steps of the epoch that are left."""
         self.values.update(state.arrays)
         if state.batch == 0:
             for name, a in state.arrays.items():
@@ -64,13 +79,14 @@ class DeviceRun(Run):
         """The inputs of minibatches of as many rows, on the devices, one minibatch behind another along a new
         first axis; and how many rows."""
         some: list[dict[str, Any]] = []
+        before = 0
         for X, y, numbers in self.minibatches.epoch(epoch, first):
             t += 1
             given = self.objective.given(X, y, numbers, epoch) | {
                 self.training.lr: self.rate(t), self.training.t: self.number(t)}
             given = {x: np.array(given[x]) for x in self.training.steps.inputs if x in given}
             if strange := [x for x, a in given.items() if a.dtype.kind not in "biuf"]:
-                raise XManError(f"{strange[0]!r} is no array, and a mesh takes nothing else: leave the mesh away")
+                raise NotForDevices(f"{strange[0]!r} is no array, and a mesh takes nothing else: leave it away")
             rows, bytes_each = len(numbers), sum(a.nbytes for a in given.values())
             if some and (rows != before or len(some) * bytes_each > AHEAD):
                 yield self.stacked(some, before), before

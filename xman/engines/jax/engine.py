@@ -50,6 +50,10 @@ Kinds = Mapping[str, Kind]
 AS_WRITTEN = {"xla_disable_hlo_passes": "algsimp"}  # else XLA makes a/(bc) of (a/b)/c, 0 where bc is beyond the greatest float
 
 
+class NotForDevices(XManError):
+    """What JAX alone does not compute."""
+
+
 class JaxPart(NamedTuple):
     """Lines that run together, the registers that they read, those that others read of them, and their
     compiled function, None where the operators' own compute them.
@@ -91,7 +95,7 @@ def build(program: Program) -> Built:
 
 def traceable(steps: WengertList, values: Mapping[str, Any], outputs: Collection[str]) -> Callable:
     """The list as a function (values by name) -> (outputs by name, whether NumPy would make the same of them),
-    for functions of JAX, such as scan, to trace. values: of such shapes. XManError where a line is not for JAX.
+    for functions of JAX, such as scan, to trace. values: of such shapes. NotForDevices where a line is not for it.
     """
     import jax
     program = program_of(steps, values, tuple(outputs), {})
@@ -99,8 +103,8 @@ def traceable(steps: WengertList, values: Mapping[str, Any], outputs: Collection
         text = Text({*program.steps.inputs, *(dst for dst, _, _ in program.steps)})
         written, why = expressions(program, program.kinds, text)
         if why:
-            raise XManError("; ".join(f"{dst} {reason}" for dst, reason in why.items()) + ": no program of JAX's "
-                            "devices has it")
+            raise NotForDevices("; ".join(f"{dst} {reason}" for dst, reason in why.items()) + ": that takes the "
+                                "interpreter, so leave the mesh away")
         parts = [stretch(text, part, written, program.kinds, ()) for part in parted(program, why)]
 
     def run(values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
