@@ -78,6 +78,10 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
         if done < 2:
             same_kinds(function, carry, results, broadens=not done)
             outs = outs or [np.empty((n, *np.shape(y)), np.asarray(y).dtype) for y in results[k:]]
+            for r, y, stacked in zip(function[4][k:], results[k:], outs, strict=True):
+                if np.shape(y) != stacked.shape[1:]:
+                    raise ValueError(f"{function[1]} gives {r} of shape {stacked.shape[1:]} and then of shape "
+                                     f"{np.shape(y)}; begin with carries as they are after a step")
         carry = results[:k]
         for y, stacked in zip(results[k:], outs, strict=True):
             stacked[t] = y

@@ -194,6 +194,7 @@ def scan(w: Any, step: Step) -> Any:
         rest = alone and [Entry(dst, None, alone.kind(i)) if alone.names[i] else entries[i] for i in range(k)]
         made = alone and made_of(function, [*rest, *entries[k:]], k, moving)
         if not made or isinstance(made.lines, dict) or any(
+                alone.kind(j)[:2] != made.kind(j)[:2] for j in range(k, len(made.names))) or any(
                 isinstance(e.name, str) and e.kind.dtype != alone.kind(i).dtype
                 for i, e in enumerate(entries[:k]) if alone.names[i]):
             return None
