@@ -64,7 +64,7 @@ def lines_of_function(w: Any, function: Function, entries: Sequence[Entry], k: i
     carries are other places. None where it is not for loops; with a carry that changes, `lines` is its kinds.
     """
     _, _, parameters, lines, results = function
-    read = {a for _, _, args in lines for a in args if isinstance(a, str)}
+    read = {a for _, _, args in lines for a in args if isinstance(a, str)} | {*results}
     stays = [i for i in range(k) if results[i] == parameters[i]]
     relayed = {i: k + results[k:].index(results[i]) for i in range(k)
                if not once and i not in stays and results[i] in results[k:]}
