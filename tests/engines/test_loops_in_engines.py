@@ -39,7 +39,10 @@ def others(h0, X, U, W):
     kept = xman.scan(lambda h, row: (xman.scan(lambda h, x: (np.tanh(h + x), None), h, row, keep=False)[0], None), h0[0, :3], X)
     none = xman.scan(lambda h, x: (h * x, h), np.sum(W), np.ones(0))[0]
     swapped = xman.scan(lambda c, t: ((c[1], c[0], c[2]), None), (U, 2 * U, W), 3)[0]
-    return sum(np.sum(x) for x in (a * b, A, c, *C, *rows, kept[0], none, *swapped[1:], swapped[0] * U))
+    late = xman.scan(lambda c, i: (U[i], c), h0[0], 3)[1]
+    put = lambda c, x: ((c[0] + c[1], c[1] + xman.f.scatterAdd(x, c[1], 1)), None)  # read before it is added to
+    (both, _), _ = xman.scan(put, (np.zeros((4, 3)), np.ones((4, 3))), X[:, 0])
+    return sum(np.sum(x) for x in (late * late, both * both, a * b, A, c, *C, *rows, kept[0], none, *swapped[1:], swapped[0] * U))
 
 
 @pytest.mark.parametrize("engine", ["numpy", "llvm", "jax"])
