@@ -1,6 +1,8 @@
 # make test, make train, make docs, make slides, make bench, make clean: each makes .venv first where it is missing
 PYTHON ?= python3
 BIN = .venv/bin
+# else each of the hundreds of processes that the tests start would compile all of xman anew
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: train test docs slides bench clean
 

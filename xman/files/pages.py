@@ -31,12 +31,10 @@ def write_page(path: str, model: Model, outputs: np.ndarray, truth: np.ndarray, 
     report, settings = judged(model, outputs, truth), model.settings
     history = settings.get("history", [])
     facts = {"target": model.target, "parameters": f"{sum(x.size for x in model.values.values()):,}",
-             "seconds": f"{seconds:.1f}",
-             "versions": ", ".join(map(" ".join, versions().items())),
+             "seconds": f"{seconds:.1f}", "versions": ", ".join(map(" ".join, versions().items())),
              **{key: value for key, value in settings.items() if key not in ("history", "names")}}
     parts = [f"<h1>{escape(model.target)}</h1>", table([facts.items()], rows=True),
-             "<h2>How good it is</h2>", f"<pre>{escape(report_text(report))}</pre>",
-             "<h2>Curves</h2>",
+             "<h2>How good it is</h2>", f"<pre>{escape(report_text(report))}</pre>", "<h2>Curves</h2>",
              *(curve(history, names) for names in (("loss", "validation_loss"), ("validation_accuracy",))),
              "<h2>Worst mistakes</h2>", mistakes(model, outputs, truth, rows),
              "<h2>The list</h2>", f"<pre>{escape(str(model.steps))}</pre>"]
@@ -91,8 +89,7 @@ def mistakes(model: Model, outputs: np.ndarray, truth: np.ndarray, rows: Mapping
         column.register][0].size:
         figure = "<figure>{}<figcaption>{}, taken for {}</figcaption></figure>"
         return "".join(figure.format(grey_squares(np.asarray(rows[column.register][k]).reshape(side, side)),
-                                     escape(truth[k]),
-                                     escape(found[k])) for k in worst)
+                                     escape(truth[k]), escape(found[k])) for k in worst)
     shown = [c for c in model.columns if c.register in rows][:12]
     return table([["truth", "prediction", *(c.name for c in shown)],
                   *([truth[k], found[k], *(str(rows[c.register][k])[:40] for c in shown)] for k in worst)])

@@ -41,8 +41,7 @@ def items_read(lines: Iterable[tuple], before: Mapping[Key, tuple] = {},
 
 
 def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], Any],
-            before: Mapping[Key, tuple] = {}
-            ) -> list[tuple]:
+            before: Mapping[Key, tuple] = {}) -> list[tuple]:
     """The lines that lead to keep, where what applies a function gives what is read of it,
     and takes what that needs.
 

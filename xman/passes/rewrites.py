@@ -109,8 +109,7 @@ def spreads(w, x, like):
     """Whether x is known to broadcast to the shape of like."""
     have, want = w.shape(x), w.shape(like)
     return (isinstance(x, Expression) and have is not None and want is not None and len(have) <= len(want)
-            and all(
-        n in (1, m) for n, m in zip(have[::-1], want[::-1], strict=False)))
+            and all(n in (1, m) for n, m in zip(have[::-1], want[::-1], strict=False)))
 
 
 EXACT = (

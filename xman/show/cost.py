@@ -86,8 +86,7 @@ class Cost(NamedTuple):
 
 
 def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None,
-         values: Mapping[str, Any] | None = None, *,
-         measured: bool = True) -> Cost:
+         values: Mapping[str, Any] | None = None, *, measured: bool = True) -> Cost:
     """The operations, bytes and seconds of a list, of the list with its
     tangents and of the list with its adjoints.
 
