@@ -60,7 +60,7 @@ def var_or_std(op: str) -> Any:
 
 
 def spread_by(op: str, of_none: float = 0.0) -> Any:
-    """np.var or np.std of the entries where a mask holds; of_none: their number, less ddof, where that is not positive."""
+    """np.var or np.std where a mask holds; of_none: for their number less ddof where that is not positive."""
     def spread(a, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None, where=True):
         x, axis = real(in_summing_precision(op, a, dtype=dtype)), whole_axis(axis)
         n = np.sum(np.broadcast_to(where, x.shape), axis, keepdims=True)
