@@ -65,9 +65,13 @@ CALLS = [(op, ("x", "y")[:n]) for op, (_, n, _, _) in PLAIN.items() if op in ops
     ("where", ("c", "x", "x"))]
 
 
-@pytest.mark.parametrize("op, args", CALLS, ids=[f"{op}{args}" for op, args in CALLS])
 @pytest.mark.filterwarnings("ignore")
-def test_an_operator_agrees_with_the_interpreters_at_special_values_and_infinite_deltas(op, args):
+def test_operators_agree_with_the_interpreters_at_special_values_and_infinite_deltas():
+    for op, args in CALLS:
+        agree_at_special_values(op, args)
+
+
+def agree_at_special_values(op, args):
     steps = WengertList([("c", "greater", ("w", 0.0)), ("z", op, args), ("r", "mul", ("z", "w"))])
     batch = dict(zip("xyw", (a.ravel() for a in np.meshgrid(SPECIAL, SPECIAL, SLOPES)), strict=True))
     values = {x: batch[x] for x in steps.inputs}
