@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..derived import bare
-from ..expression import f
+from ..expression import IN_USE, by_tables, f
 from ..table import Each, operator
 from .bodies import Body, Function, Parts, TapedRun, moves, reaches, remembered, unlike
 from .values import bundle, call, cond, item, of_function, of_scan, of_values, one_step, scan, while_loop
@@ -174,6 +174,15 @@ def called(step: Derived, args: Any) -> Any:
     return f.call(step.function, args)
 
 
+def by_its_table(rule: Callable) -> Callable:
+    """The rule, where what is computed again is computed by the table that made `out`."""
+    def contribution(d, out, *args):
+        with by_tables(G=getattr(out, "table", None) or IN_USE.get().G):
+            return rule(d, out, *args)
+    return contribution
+
+
+@by_its_table
 def scan_adjoint(d, out, function, k, slices, args, reverse=False):
     d, m = bare(d), k + slices
     step = remembered("back", function, lambda: adjoint_of_step(function, k, m, frozenset(d)), k, m,
@@ -185,6 +194,7 @@ def scan_adjoint(d, out, function, k, slices, args, reverse=False):
                   for (kind, i), x in found.items()})
 
 
+@by_its_table
 def scan_tangent(t, out, function, k, slices, args, reverse=False):
     t, m = bare(t), k + slices
     step = remembered("dot", function, lambda: tangent_of_step(function, k, m, frozenset(t)), k, m,
@@ -196,6 +206,7 @@ def scan_tangent(t, out, function, k, slices, args, reverse=False):
 
 def applying(make: Callable, end: str) -> Callable:
     """The rule of `call` for an adjoint or a tangent_of_step, and of `cond` for those of two functions."""
+    @by_its_table
     def rule(d, out, *given):
         d, (*choice, args) = bare(d), given
         n = len(choice[-1][2])

@@ -1,12 +1,12 @@
 """What the rows that apply functions compute, on arrays."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..expression import f
+from ..expression import IN_USE, G, f, named
 from ..facts import operations
 from .bodies import Bundle, Function, as_python, explained, is_function
 
@@ -22,16 +22,24 @@ def item(b, i):
     return b[i]
 
 
+def made(results: Iterable) -> Bundle:
+    """A bundle that knows by which table it was computed."""
+    out, table = Bundle(results), IN_USE.get().G
+    if table is not G:
+        out.table = table
+    return out
+
+
 def call(function, args, *, program=as_python):
     """The bundle of the function's results, for a bundle of its arguments.
     program(function): what runs it, here and below."""
-    return Bundle(applied(function, args, program))
+    return made(applied(function, args, program))
 
 
 def cond(c, yes, no, args, *, program=as_python):
     """The bundle of what the function `yes` makes of the bundle args where the number c holds,
     and else of what `no` does."""
-    return call(yes if c else no, args, program=as_python)
+    return call(yes if c else no, args, program=program)
 
 
 def scan(function, carries, slices, args, reverse=False, *, program=as_python):
@@ -81,7 +89,7 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
         carry = results[:k]
         for y, stacked in zip(results[k:], outs, strict=True):
             stacked[t] = y
-    return Bundle((*carry, *outs))
+    return made((*carry, *outs))
 
 
 def one_step(function, carries, slices, args, reverse=False):
@@ -119,7 +127,7 @@ def while_loop(test, function, carries, args, most=None, *, program=as_python):
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped in step {n:,} of {function[1]}, while {test[1]} still "
                                 "held") from None
-    return Bundle((*carry, n))
+    return made((*carry, n))
 
 
 def of_values(*_: Any) -> None:
@@ -157,7 +165,7 @@ def of_function(out, function, args):
     env, total = dict(zip(function[2], args, strict=True)), 0
     for dst, op, names in function[3]:
         inputs = [env[a] if isinstance(a, str) else a for a in names]
-        env[dst] = getattr(f, op)(*inputs)
+        env[dst] = named(op)(*inputs)
         total += (operations(op) or (lambda *_: 0))(env[dst], *inputs)
     return total
 

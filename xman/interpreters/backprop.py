@@ -8,6 +8,7 @@ import numpy as np
 
 import ops
 from ops.derived import looked, squares
+from ops.expression import by_tables
 
 from ..errors import XManError
 from ..wengert import Steps, checked_list
@@ -56,5 +57,6 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
             raise failure(error, steps, (dst, op, args), values, DG, "adjoint rule") from error
         return deltas
     # looked: if a NaN comes out, walk once more with masks, since what a `where` keeps out is 0 and not 0·∞
-    return looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(), steps.inputs
-                  if wrt is None else wrt)
+    with by_tables(DG=DG):
+        return looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(), steps.inputs
+                      if wrt is None else wrt)
