@@ -64,8 +64,14 @@ def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> l
         return [*steps]
     registers = (a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str))
     texts = dict.fromkeys(registers, "a register's")
+    done: dict[int, Any] = {}  # by id: one that is applied twice is looked at once
 
     def renamed(a: Any, depth: int = 0) -> Any:
+        if id(a) not in done:
+            done[id(a)] = renamed_once(a, depth)
+        return done[id(a)]
+
+    def renamed_once(a: Any, depth: int) -> Any:
         if not is_function(a) or depth > 20 or not (isinstance(a[1], str) and isinstance(a[3], tuple)):
             return a
         name, lines = a[1], tuple(inside(line, depth + 1) for line in a[3])

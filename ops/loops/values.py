@@ -33,7 +33,7 @@ def made(results: Iterable) -> Bundle:
 def call(function, args, *, program=as_python):
     """The bundle of the function's results, for a bundle of its arguments.
     program(function): what runs it, here and below."""
-    return made(applied(function, args, program))
+    return made(applied(function, args, program(function)))
 
 
 def cond(c, yes, no, args, *, program=as_python):
@@ -92,14 +92,19 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
     return made((*carry, *outs))
 
 
-def one_step(function, carries, slices, args, reverse=False):
+def one_step(function, carries, slices, args, reverse=False, *, program=as_python):
     """A value of the shapes that `scan` gives, after one step, and a second where that broadens a carry."""
     k, m = carries, carries + slices
-    carry, n = args[:k], args[k] if np.ndim(args[k]) == 0 else len(args[k])
+    carry, n, run = args[:k], length(args[k]), program(function)
     for _ in range(2):
-        results = applied(function, (*carry, *map(one_of, args[k:m]), *args[m:]))
+        results = applied(function, (*carry, *map(one_of, args[k:m]), *args[m:]), run)
         carry = results[:k] if n else carry
     return Bundle((*carry, *[np.broadcast_to(y, (n, *np.shape(y))) for y in results[k:]]))
+
+
+def length(x: Any) -> int:
+    """The number of steps that a slice makes."""
+    return x if np.ndim(x) == 0 else len(x)
 
 
 def one_of(x: Any) -> Any:
@@ -115,12 +120,13 @@ def while_loop(test, function, carries, args, most=None, *, program=as_python):
     The bundle of the last carries, and the number of steps.
     """
     carry, constants, n = args[:carries], args[carries:], 0
+    whether, run = program(test), program(function)
     try:
-        while applied(test, (*carry, *constants), program)[0]:
+        while applied(test, (*carry, *constants), whether)[0]:
             if n == most:
                 raise ValueError(f"{test[1]} still holds after {n:,} steps of {function[1]}; if it does end, "
                                  "give it more, most=")
-            results = applied(function, (*carry, *constants), program)
+            results = applied(function, (*carry, *constants), run)
             if n < 2:
                 same_kinds(function, carry, results, broadens=not n)
             carry, n = results, n + 1
@@ -134,12 +140,12 @@ def of_values(*_: Any) -> None:
     raise TypeError("how many steps there are follows from no shapes")
 
 
-def applied(function: Function, args: Sequence[Any], program: Callable = as_python) -> tuple:
-    """The function's results; an error names its line."""
+def applied(function: Function, args: Sequence[Any], run: Callable) -> tuple:
+    """The results of the function, which `run` runs; an error names its line."""
     if len(args) != len(function[2]):
         raise ValueError(f"{function[1]} takes {', '.join(function[2])}, and the bundle has {len(args)}")
     try:
-        return program(function)(*args)
+        return run(*args)
     except Exception as error:
         raise explained(function, error) from error
 
@@ -173,5 +179,5 @@ def of_function(out, function, args):
 def of_scan(out, function, k, slices, args, reverse=False):
     """The operations of a step, as often as there are steps."""
     xs = args[k:k + slices]
-    n = xs[0] if np.ndim(xs[0]) == 0 else len(xs[0])
+    n = length(xs[0])
     return n and n * of_function(out, function, (*args[:k], *map(one_of, xs), *args[k + slices:]))
