@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..derived import Traced, back, looked, values_on
-from ..expression import IN_USE, OURS, Expression, G, f, named
+from ..expression import IN_USE, OURS, Expression, G, named
 
 Function = tuple  # ("def", name, parameters, lines, results)
 

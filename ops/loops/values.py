@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..expression import IN_USE, G, f, named
+from ..expression import IN_USE, G, named
 from ..facts import operations
 from .bodies import Bundle, Function, as_python, explained, is_function
 

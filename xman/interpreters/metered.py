@@ -43,13 +43,14 @@ def metered(steps: WengertList, before: Callable[[str, tuple], None],
         def applying(*args: Any) -> Any:
             if op == "scan" and ops.is_function(args[0]):
                 n, lines = length(args[3][args[1]]), 1 + len(args[0][3])
-                if n * lines > left:
-                    raise ValueError(f"{n:,} steps of {args[0][1]} run {n * lines:,} lines: too many")
-                after("stack", (), one_step(*args, program=program))
-            return ops.G[op](*args, program=program)
+                if not isinstance(n, float):  # which scan refuses
+                    if n * lines > left:
+                        raise ValueError(f"{n:,} steps of {args[0][1]} run {n * lines:,} lines: too many")
+                    after("stack", (), one_step(*args, program=program))
+            return ops.Bundle(ops.G[op](*args, program=program))  # whose derivatives go by ops.G
         if "program" in (getattr(ops.G[op], "__kwdefaults__", None) or ()):
             return applying
-        return ops.G[op] if op in ("bundle", "item") else entrywise
+        return ops.G[op] if op == "bundle" else entrywise
 
     return {op: value(op) for lines in (steps, *[function[3] for function in ops.loops.functions_in(steps)])
             for _, op, _ in lines}
