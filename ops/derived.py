@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .expression import DG, FLAT, Expression, Rule, f, named
+from .expression import DG, FLAT, Expression, Rule, f, operator_called
 from .facts import Facts, facts_of
 
 
@@ -293,7 +293,7 @@ class Traced(Expression):
     dtype = property(lambda self: np.asarray(self.value).dtype)
 
     def record(self, op, args):
-        out = Traced(named(op)(*values_on(self.tape, args)), self.tape, self.level, op in FLAT)
+        out = Traced(operator_called(op)(*values_on(self.tape, args)), self.tape, self.level, op in FLAT)
         self.tape.append((out, op, args))
         return out
 

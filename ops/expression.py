@@ -89,7 +89,7 @@ class Expression:
         return (REARRANGED.get(function) or operatorOf(function))(*args, **options)
 
 
-def named(op: str) -> Callable[..., Any]:
+def operator_called(op: str) -> Callable[..., Any]:
     """f.<op>, and the same of an operator that is in tables of somebody's own alone."""
     def own(*args):
         inmost = max((a for a in args if isinstance(a, Expression)), key=lambda a: a.level, default=None)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..derived import Traced, back, looked, values_on
-from ..expression import IN_USE, OURS, Expression, G, named
+from ..expression import IN_USE, OURS, Expression, G, operator_called
 
 Function = tuple  # ("def", name, parameters, lines, results)
 
@@ -242,7 +242,7 @@ class TapedRun:
                 self.env[dst] = Traced(known[dst], self.tape, level)
                 self.tape.append((self.env[dst], op, args))
             else:
-                self.env[dst] = out = named(op)(*args)
+                self.env[dst] = out = operator_called(op)(*args)
                 if isinstance(out, Traced) and isinstance(out.value, Name):
                     out.value.name = out.value.name or dst
 

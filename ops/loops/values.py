@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..expression import IN_USE, G, named
+from ..expression import IN_USE, G, operator_called
 from ..facts import operations
 from .bodies import Bundle, Function, as_python, explained, is_function
 
@@ -22,7 +22,7 @@ def item(b, i):
     return b[i]
 
 
-def made(results: Iterable) -> Bundle:
+def with_table(results: Iterable) -> Bundle:
     """A bundle that knows by which table it was computed."""
     out, table = Bundle(results), IN_USE.get().G
     if table is not G:
@@ -33,7 +33,7 @@ def made(results: Iterable) -> Bundle:
 def call(function, args, *, program=as_python):
     """The bundle of the function's results, for a bundle of its arguments.
     program(function): what runs it, here and below."""
-    return made(applied(function, args, program(function)))
+    return with_table(applied(function, args, program(function)))
 
 
 def cond(c, yes, no, args, *, program=as_python):
@@ -89,7 +89,7 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
         carry = results[:k]
         for y, stacked in zip(results[k:], outs, strict=True):
             stacked[t] = y
-    return made((*carry, *outs))
+    return with_table((*carry, *outs))
 
 
 def one_step(function, carries, slices, args, reverse=False, *, program=as_python):
@@ -133,7 +133,7 @@ def while_loop(test, function, carries, args, most=None, *, program=as_python):
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped in step {n:,} of {function[1]}, while {test[1]} still "
                                 "held") from None
-    return made((*carry, n))
+    return with_table((*carry, n))
 
 
 def of_values(*_: Any) -> None:
@@ -171,7 +171,7 @@ def of_function(out, function, args):
     env, total = dict(zip(function[2], args, strict=True)), 0
     for dst, op, names in function[3]:
         inputs = [env[a] if isinstance(a, str) else a for a in names]
-        env[dst] = named(op)(*inputs)
+        env[dst] = operator_called(op)(*inputs)
         total += (operations(op) or (lambda *_: 0))(env[dst], *inputs)
     return total
 

@@ -15,7 +15,7 @@ from ..errors import XManError, nearest
 from ..interpreters import backprop, eval
 from ..interpreters.metered import metered
 from ..notation import shown
-from ..validity import as_line as plain_line
+from ..validity import as_line
 from ..wengert import Line, WengertList, needed, registers
 from .compare import Wrong, expect, expect_that
 
@@ -62,7 +62,7 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
                     look="is something computed row by row that could be computed for all rows at once?"
                     if lines else
                     "an input or a parameter has no lines: is that the register that was asked for?")
-    lines, left = [as_line(line) for line in lines], most
+    lines, left = [line_with_functions(line) for line in lines], most
     todo = [("", lines, 0)]
     for of, inside, depth in todo:
         if (left := left - len(inside)) < 0 or depth > 5:
@@ -83,12 +83,12 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
     return WengertList(map(with_floats, steps))
 
 
-def as_line(line: Any, depth: int = 0) -> Any:
+def line_with_functions(line: Any, depth: int = 0) -> Any:
     """The line, and the functions in it, as tuples where it holds lists."""
-    line = plain_line(line)
+    line = as_line(line)
     if depth < 7 and isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple):
         return (*line[:2], tuple(
-            (*a[:2], tuple(a[2]), tuple(as_line(inner, depth + 1) for inner in a[3]), tuple(a[4]))
+            (*a[:2], tuple(a[2]), tuple(line_with_functions(inner, depth + 1) for inner in a[3]), tuple(a[4]))
             if isinstance(a, (list, tuple)) and len(a) == 5 and type(a[0]) is str and a[0] == "def"
             and all(isinstance(part, (list, tuple)) for part in a[2:]) else a for a in line[2]))
     return line
