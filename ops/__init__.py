@@ -5,12 +5,12 @@ operator in a file of your own is the same call: `operator("cube",
 lambda x: x * x * x)` has its derivatives already.
 """
 from . import activations, arithmetic, functions, indexing, linear_maps, loops, matrices, reductions
-from .expression import Expression, f
+from .expression import Expression, by_tables, f
 from .facts import facts_of, operations
 from .loops import Bundle, is_function
 from .table import DG, OURS, TG, Each, G, elementwise, linear, operator
 
 OURS.update(G)  # from here on these names are taken
 
-__all__ = ["Bundle", "DG", "Each", "Expression", "G", "TG", "elementwise", "f", "facts_of", "is_function", "linear", "operations",
-           "operator"]
+__all__ = ["Bundle", "DG", "Each", "Expression", "G", "TG", "by_tables", "elementwise", "f", "facts_of", "is_function",
+           "linear", "operations", "operator"]

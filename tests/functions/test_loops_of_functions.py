@@ -156,3 +156,25 @@ def test_what_has_no_form_for_a_loop_says_so_with_its_line():
     for refused in (lambda: xman.explore(steps, values=values), lambda: to_onnx(steps, values)):
         with pytest.raises(XManError, match=r"line 2, .* applies a function, which (ONNX|the explorer) has no form for"):
             refused()
+
+
+def test_pictures_know_loops():
+    steps, values = trace(looped, *ARGS), dict(zip(("h0", "X", "U", "W"), ARGS, strict=True))
+    graph = xman.paths(steps, "looped", "U", values)
+    assert {e.label for e in graph.edges} >= {f"dH/d{x}" for x in ("h0", "X", "U", "W")}
+    np.testing.assert_allclose(graph.backward()["U"].reshape(5, 5), grad(looped, 2)(*ARGS), rtol=1e-12)
+    assert "scan(step, 1, 1, z1)" in str(xman.explain(steps, values=values)) and xman.check(steps, values, wrt=["U"]).ok
+    with pytest.raises(XManError, match="goes through a function, and a derivation is written for numbers"):
+        xman.derivation(trace(root, 2.0), "root", "a")
+
+
+def test_the_way_back_holds_less_where_it_computes_again():
+    X = R.normal(size=(64, 4, 3))
+    h0, values = ARGS[0], {"h0": ARGS[0], "X": X}
+    step = lambda h, x: (np.tanh(h @ ARGS[2] + x @ ARGS[3]), None)
+    stored, again = (xman.cost(trace(fn, h0, X), wrt=["h0"], values=values, measured=False) for fn in (
+        lambda h0, X: np.sum(xman.scan(step, h0, X)[0]),
+        lambda h0, X: np.sum(xman.scan(lambda h, xs: (xman.scan(step, h, xs, keep=False)[0], None), h0, X.reshape((8, 8, 4, 3)))[0])))
+    carry = h0.nbytes
+    assert stored.evaluation.peak < X.nbytes + 10 * carry and stored.adjoint.peak > X.nbytes + 64 * carry
+    assert again.adjoint.peak < X.nbytes + 3 * 8 * carry + 1000 and again.adjoint.flops > stored.adjoint.flops

@@ -103,11 +103,9 @@ def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
     if look(shape[0]) != look(like[0]):
         raise XManError(f"{name_of(yes)} returns {shape[0]} and {name_of(no)} {like[0]}; the branches of "
                         "cond return the same structure")
-    n = len(flattened_tree(args)[0])
-    one, other = with_parameters_of_both(one, other, n)
+    one, other, inputs = with_parameters_of_both(one, other, inputs, others, len(flattened_tree(args)[0]))
     c = c if isinstance(c, Expression) else np.asarray(c)[()]
-    return unflatten(shape[0], items(f.cond(c, one, other, f.bundle(*inputs, *others[n:])),
-                                     range(len(one[4]))))
+    return unflatten(shape[0], items(f.cond(c, one, other, f.bundle(*inputs)), range(len(one[4]))))
 
 
 def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_000) -> Any:
@@ -126,8 +124,8 @@ def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_00
         raise XManError(f"{name_of(test)} returns one truth value, and {name_of(fn)} a carry {structure}; "
                         f"found {shape[0]} and {after[0]}")
     n = len(flattened_tree(carry)[0])
-    whether, step = with_parameters_of_both(whether, step, n)
-    found = f.while_loop(whether, step, n, f.bundle(*inputs, *others[n:]), most)
+    whether, step, inputs = with_parameters_of_both(whether, step, inputs, others, n)
+    found = f.while_loop(whether, step, n, f.bundle(*inputs), most)
     return unflatten(structure, items(found, range(n)))
 
 
@@ -189,14 +187,22 @@ def procedure(fn: Callable, args: Sequence, role: str) -> tuple[Function, list, 
     return function, [*[entry(x) for x in leaves], *outside], shape
 
 
-def with_parameters_of_both(one: Function, other: Function, n: int) -> tuple[Function, Function]:
-    """The two with the parameters of both: the first n are those of both,
-    and then come those of one and of the other."""
-    def with_more(function: Function, place: int, words: Sequence[str]) -> Function:
-        p = function[2]
-        new = tuple(unlike(words, [*p, *(line[0] for line in function[3])]))
-        return (*function[:2], (*p[:place], *new, *p[place:]), *function[3:])
-    return with_more(one, len(one[2]), other[2][n:]), with_more(other, n, one[2][n:])
+def with_parameters_of_both(one: Function, other: Function, inputs: list, others: list,
+                            n: int) -> tuple[Function, Function, list]:
+    """The two with the parameters of both, and what they take: the first n are those of both, then come those
+    of one, and those that the other alone has."""
+    places = {id(x): i for i, x in enumerate(inputs) if i >= n}
+    new = [i for i in range(n, len(others)) if id(others[i]) not in places]
+
+    def taking(function: Function, mine: dict[int, str]) -> Function:
+        taken = {*function[2], *(line[0] for line in function[3])}
+        words = [*one[2][n:], *(other[2][i] for i in new)]
+        fresh = unlike([word for k, word in enumerate(words, n) if k not in mine], taken)
+        return (*function[:2], (*function[2][:n], *(mine.get(k) or next(fresh)
+                                                    for k in range(n, n + len(words)))), *function[3:])
+    at = {places.get(id(x), len(inputs) + new.index(i) if i in new else 0): other[2][i]
+          for i, x in enumerate(others) if i >= n}
+    return (taking(one, dict(enumerate(one[2][n:], n))), taking(other, at), [*inputs, *(others[i] for i in new)])
 
 
 def names_around(fn: Callable) -> dict[int, str]:

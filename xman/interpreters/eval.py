@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.expression import by_tables
 
 from ..wengert import Steps, checked_list
 from .context import failure, missing, with_numpy_reals
@@ -31,7 +30,7 @@ def eval(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = op
         # register, and is looked up; anything else, a number or an axis, is the argument itself. Nothing is
         # ever overwritten: each register is assigned once, which is why backprop can use all of these values
         # afterwards.
-        with by_tables(G=G):  # in bodies too
+        with ops.by_tables(G=G):  # in bodies too
             for dst, op, args in steps:
                 values[dst] = out = G[op](*[values[a] if isinstance(a, str) else a for a in args])
                 if out is None:

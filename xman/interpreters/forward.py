@@ -9,7 +9,6 @@ import numpy as np
 
 import ops
 from ops.derived import looked, squares
-from ops.expression import by_tables
 
 from ..wengert import Steps, checked_list
 from .context import failure, own, seeds
@@ -45,6 +44,6 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
         except Exception as error:
             raise failure(error, steps, (dst, op, args), values, TG, "tangent rule") from error
         return tangents
-    with by_tables(TG=TG):
+    with ops.by_tables(TG=TG):
         return looked(walk, seeds(tangents, values, "tangent"), tangents, steps, values.values(),
                       steps.outputs, True)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
+from ops.loops.values import one_of
 
 from ..errors import XManError
 from ..interpreters import backprop, eval, forward
@@ -35,10 +36,12 @@ class LineCost(NamedTuple):
 
 
 class ListCost(NamedTuple):
-    """The cost of a list: its lines, and the median of the measured seconds, None where none were.
+    """The cost of a list: its lines, the median of the measured seconds, None where none were, and the most
+    bytes that its registers hold at a time when each goes after its last use, inputs included.
     It prints line by line."""
     lines: list[LineCost]
     seconds: float | None
+    peak: int = 0
 
     flops = property(lambda self: sum(line.flops for line in self.lines))
     read = property(lambda self: sum(line.read for line in self.lines))
@@ -71,10 +74,10 @@ class Cost(NamedTuple):
 
     def __str__(self) -> str:
         base, timed = self.evaluation, self.evaluation.seconds is not None
-        titles = f"{'':<14}{'lines':>8}{'operations':>15}{'bytes read':>15}{'written':>15}{'ratio':>8}"
+        titles = f"{'':<14}{'lines':>8}{'operations':>15}{'bytes read':>15}{'written':>15}{'held':>15}{'ratio':>8}"
         rows = [titles + f"{'microseconds':>14}{'ratio':>8}" * timed]
         for name, work in zip(("list", "with tangents", "with adjoints"), self, strict=True):
-            rows.append(f"{name:<14}{len(work.lines):>8,}{work.flops:>15,}{work.read:>15,}{work.written:>15,}"
+            rows.append(f"{name:<14}{len(work.lines):>8,}{work.flops:>15,}{work.read:>15,}{work.written:>15,}{work.peak:>15,}"
                         f"{ratio(work.flops, base.flops):>8.2f}"
                         + (f"{1e6 * work.seconds:>14,.1f}{work.seconds / base.seconds:>8.2f}" if timed
                            else ""))
@@ -89,10 +92,10 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
 
         >>> steps = [("z1", "mul", ("h", "w")), ("area", "half", ("z1",))]
         >>> print(cost(steps, values={"h": 3.0, "w": 6.0}, measured=False))
-                         lines     operations     bytes read        written   ratio
-        list                 2              2             24             16    1.00
-        with tangents        6              6             80             48    3.00
-        with adjoints        4              4             40             32    2.00
+                         lines     operations     bytes read        written           held   ratio
+        list                 2              2             24             16             32    1.00
+        with tangents        6              6             80             48             64    3.00
+        with adjoints        4              4             40             32             40    2.00
 
     of: the register that is differentiated (None: the last line's). wrt: the inputs it is differentiated by
     (None: all of floats). values: the inputs, in the shapes and the precision that count. measured: time the
@@ -103,9 +106,11 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
 
     `ops.facts` says what counts as one operation; an operator of your own says it in its row, as flops, or it
     counts as one an entry where it is elementwise. Bytes are those of each line's registers, read and
-    written, as if nothing was cached. Bishop, Deep Learning, §8.2: at most 6 times an evaluation, in practice
-    2 or 3. A list of nothing but operators whose derivative is a much longer calculation than they are,
-    such as a determinant, has more.
+    written, as if nothing was cached. Held are those of the registers that are still read, at their most: what
+    the way back keeps counts, and what is computed again there does not (Bishop, Deep Learning, §8.2.2).
+    By §8.2 there the operations are at most 6 times an evaluation's, in practice 2 or 3 times. A list
+    of nothing but operators whose derivative is a much longer calculation than they are, such as a
+    determinant, has more.
     Raises XManError for an operator whose row does not say its flops,
     for a name that the list does not have, and as `eval` does.
     """
@@ -121,13 +126,13 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
              (gradient(steps, of, wrt), [of, *(f"d{of}_d{x}" for x in wrt)])]
     runs = [lambda: None, lambda: forward(steps, values, dict.fromkeys(wrt, 1.0)),
             lambda: backprop(steps, values, ops.DG, wrt, **{of: 1.0})]
-    return Cost(*(ListCost(line_costs(found, keep, given),
-                           timed(lambda run=run: (eval(steps, values), run())) if measured else None)
-                  for (found, keep), run in zip(lists, runs, strict=True)))
+    costs = [line_costs(found, keep, given) for found, keep in lists]
+    return Cost(*(ListCost(lines, timed(lambda run=run: (eval(steps, values), run())) if measured else None, held)
+                  for (lines, held), run in zip(costs, runs, strict=True)))
 
 
-def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> list[LineCost]:
-    """The cost of each line that the registers in keep need."""
+def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> tuple[list[LineCost], int]:
+    """The cost of each line that the registers in keep need, and the bytes that they hold at their most."""
     keep = [name for name in keep if name in steps.inputs or any(name == dst for dst, _, _ in steps)]
     steps = simplify(steps, keep, {name: values[name] for name in steps.inputs})
     # no literal
@@ -135,10 +140,58 @@ def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -
     if missing := [op for _, op, _ in steps if not ops.operations(op)]:
         raise XManError(f"nothing says how many operations {missing[0]!r} takes; say it in its row: "
                         f"operator({missing[0]!r}, …, flops=lambda out, *args: …)")
-    return [LineCost(dst, op,
-                     ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a for a in args)),
-                     sum(bytes_of(values[a]) for a in registers(args)), bytes_of(values[dst]))
-            for dst, op, args in steps]
+    lines = [LineCost(dst, op,
+                      ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a for a in args)),
+                      sum(bytes_of(values[a]) for a in registers(args)), bytes_of(values[dst]))
+             for dst, op, args in steps]
+    return lines, most_held(steps, keep, values)
+
+
+def most_held(steps: Steps, keep: Collection[str], values: Mapping[str, Any]) -> int:
+    """The bytes that the registers hold at their most, when each goes after its last use;
+    of a loop also what one of its steps holds."""
+    last = {a: k for k, (dst, _, args) in enumerate(steps) for a in (dst, *registers(args))}
+    last |= dict.fromkeys([*keep, *WengertList(steps).inputs], len(steps))
+    owners = {name: memory_of(x) for name, x in values.items()}
+    live = {name for name in values if name in last and not any(name == dst for dst, _, _ in steps)}
+    most = 0
+    for k, (dst, op, args) in enumerate(steps):
+        live.add(dst)
+        held: dict[int, int] = {}
+        for name in live:
+            held |= owners[name]
+        given = [values[a] if isinstance(a, str) else a for a in args]
+        most = max(most, sum(held.values()) + max([within_step(*body) for body in first_steps(op, given)],
+                                                  default=0))
+        live = {name for name in live if last[name] > k}
+    return most
+
+
+def memory_of(x: Any) -> dict[int, int]:
+    """The bytes of each piece of memory that x lies in, by its id; a view's are those that it views."""
+    if isinstance(x, tuple):
+        return {key: size for part in x for key, size in memory_of(part).items()}
+    while isinstance(getattr(x, "base", None), np.ndarray):
+        x = x.base
+    return {id(x): bytes_of(x)}
+
+
+def first_steps(op: str, args: list) -> list[tuple[tuple, tuple]]:
+    """The functions that op applies, each with its arguments in the first step."""
+    if op == "scan":
+        function, k, slices, b = args[:4]
+        return [(function, (*b[:k], *map(one_of, b[k:k + slices]), *b[k + slices:]))]
+    if op == "while_loop":
+        return [(function, args[3]) for function in args[:2]]
+    return [(args[0], args[1])] if op == "call" else [(args[1 if args[0] else 2], args[3])] if op == "cond" else []
+
+
+def within_step(function: tuple, args: tuple) -> int:
+    """The bytes that a function holds at its most beside its arguments."""
+    _, _, parameters, lines, results = function
+    given = dict(zip(parameters, args, strict=True))
+    mine = most_held(lines, results, eval(WengertList(lines), given)) if lines else 0
+    return max(0, mine - sum(memory_of(tuple(given.values())).values()))
 
 
 def bytes_of(x: Any) -> int:

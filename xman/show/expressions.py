@@ -34,7 +34,7 @@ UNARY = {"negative":   lambda x: ast.UnaryOp(ast.USub(), x),
          "transpose":  lambda x: ast.Attribute(x, "T", LOAD),
          "mT":         lambda x: ast.Attribute(x, "mT", LOAD)}
 
-NOTATION = {r" ?\*\* ?": "^", r" ?\* ?": "·", " / ": "/", r"\b(\d+)\.0\b": r"\1", r"\b(np|f)\.(?!m?T\b)": ""}
+NOTATION = {r" ?\*\* ?": "^", r"(?<=[\w)\]]) ?\* ?": "·", " / ": "/", r"\b(\d+)\.0\b": r"\1", r"\b(np|f)\.(?!m?T\b)": ""}
 LOAD = ast.Load()
 
 
