@@ -5,8 +5,9 @@ operator in a file of your own is the same call: `operator("cube",
 lambda x: x * x * x)` has its derivatives already.
 """
 from . import activations, arithmetic, functions, indexing, linear_maps, loops, matrices, reductions
-from .expression import Expression, by_tables, f
+from .expression import Expression, f
 from .facts import facts_of, operations
+from .in_use import by_tables
 from .loops import Bundle, is_function
 from .table import DG, OURS, TG, Each, G, elementwise, linear, operator
 

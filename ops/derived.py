@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .expression import DG, FLAT, Expression, Rule, f, operator_called
+from .expression import DG, FLAT, Expression, Rule, f
 from .facts import Facts, facts_of
+from .in_use import operator_called
 
 
 def traced(value: Callable, i: int) -> Rule:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..derived import Traced, back, looked, values_on
-from ..expression import IN_USE, OURS, Expression, G, operator_called
+from ..expression import Expression, G
+from ..in_use import IN_USE, OURS, operator_called
 
 Function = tuple  # ("def", name, parameters, lines, results)
 

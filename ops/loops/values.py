@@ -1,13 +1,15 @@
 """What the rows that apply functions compute, on arrays."""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..expression import IN_USE, G, operator_called
+from ..expression import G
 from ..facts import operations
+from ..in_use import IN_USE, operator_called
 from .bodies import Bundle, Function, as_python, explained, is_function
 
 # ---- the values --------------------------------------------------------------------------------------------
@@ -39,7 +41,15 @@ def call(function, args, *, program=as_python):
 def cond(c, yes, no, args, *, program=as_python):
     """The bundle of what the function `yes` makes of the bundle args where the number c holds,
     and else of what `no` does."""
-    return call(yes if c else no, args, program=program)
+    return call(yes if one_truth("the condition", c) else no, args, program=program)
+
+
+def one_truth(what: str, c: Any) -> bool:
+    """Whether c holds, one number."""
+    if np.ndim(c) or getattr(c, "dtype", np.dtype(float)).kind not in "biuf" or c is None:
+        raise ValueError(f"{what} gives {f'an array of shape {np.shape(c)}' if np.ndim(c) else repr(c)}, and one "
+                         "truth value is wanted, as of np.all(…) or np.any(…)")
+    return bool(c)
 
 
 def scan(function, carries, slices, args, reverse=False, *, program=as_python):
@@ -85,11 +95,21 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
             raise ValueError(f"step {t}: {said}") from error
         if done < 2:
             same_kinds(function, carry, results, broadens=not done)
-            outs = outs or [np.empty((n, *np.shape(y)), np.asarray(y).dtype) for y in results[k:]]
+            outs = [*map(room_for, results[k:], outs or itertools.repeat(n))]
         carry = results[:k]
         for y, stacked in zip(results[k:], outs, strict=True):
             stacked[t] = y
     return with_table((*carry, *outs))
+
+
+def room_for(y: Any, before: Any) -> np.ndarray:
+    """Where all y of a scan are stacked: n of them, or those that are in a narrower place already."""
+    if isinstance(before, np.ndarray) and before.shape[1:] == np.shape(y):
+        return before
+    room = np.empty((len(before) if np.ndim(before) else before, *np.shape(y)), np.asarray(y).dtype)
+    if np.ndim(before):
+        room[:] = before.reshape(len(before), *(1,) * (room.ndim - before.ndim), *before.shape[1:])
+    return room
 
 
 def one_step(function, carries, slices, args, reverse=False, *, program=as_python):
@@ -122,7 +142,7 @@ def while_loop(test, function, carries, args, most=None, *, program=as_python):
     carry, constants, n = args[:carries], args[carries:], 0
     whether, run = program(test), program(function)
     try:
-        while applied(test, (*carry, *constants), whether)[0]:
+        while one_truth(test[1], applied(test, (*carry, *constants), whether)[0]):
             if n == most:
                 raise ValueError(f"{test[1]} still holds after {n:,} steps of {function[1]}; if it does end, "
                                  "give it more, most=")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import xman
+from ops.loops import metered
 from xman import XManError
 from xman.files import bounds, container
-from xman.interpreters import metered
 
 safetensors = pytest.importorskip("safetensors.numpy")
 

@@ -85,16 +85,16 @@ def step(h, x, U, W):
     return h1, h1
 
 def step_back(dh, dU, h, dh1, h1, U):
-    z3 = add(dh, dh1)
-    z4 = mul(h1, h1)
-    z5 = subtract(1.0, z4)
-    z6 = mul(z3, z5)
-    z2 = transpose(U)
-    z11 = dot(z6, z2)
-    z8 = transpose(h)
-    z12 = dot(z8, z6)
-    z13 = add(dU, z12)
-    return z11, z13
+    z1 = add(dh, dh1)
+    z2 = mul(h1, h1)
+    z3 = subtract(1.0, z2)
+    z4 = mul(z1, z3)
+    z5 = transpose(U)
+    dh0 = dot(z4, z5)
+    z6 = transpose(h)
+    z7 = dot(z6, z4)
+    dU1 = add(dU, z7)
+    return dh0, dU1
 
 z1 = bundle(h0, X, U, W)
 z2 = scan(step, 1, 1, z1)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.loops.metered import metered
 
 from ..errors import XManError
 from ..interpreters import eval
-from ..interpreters.metered import metered
 from ..tables.columns import DATES, NUMBERS, Column, sizes
 from ..wengert import WengertList, checked_list
 

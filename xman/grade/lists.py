@@ -9,11 +9,11 @@ import numpy as np
 
 import ops
 from ops.functions import ORDERED
+from ops.loops.metered import metered
 from ops.table import ELEMENTWISE
 
 from ..errors import XManError, nearest
 from ..interpreters import backprop, eval
-from ..interpreters.metered import metered
 from ..notation import shown
 from ..validity import as_line
 from ..wengert import Line, WengertList, needed, registers
@@ -26,7 +26,7 @@ MODEL = frozenset(ELEMENTWISE & ops.OURS - ORDERED) | {
     "dot", "mT", "transpose", "sum", "mean", "max", "min", "var", "logsumexp", "norm", "frobeniusNorm",
     "softmax", "logSoftmax",
     "crossEntropy", "softmaxCrossEntropy", "hinge", "oneHot"}
-# What applies functions, for tasks that allow it: MODEL | LOOPS. A scan goes along arrays, not a whole number.
+# what applies functions, for tasks that allow it, MODEL | LOOPS; a scan goes along arrays, not a whole number
 LOOPS = ops.loops.ROWS
 ENTRIES = 10 ** 7      # numbers that the registers of a list may hold together
 OPERATIONS = 10 ** 9   # that its evaluation may take
@@ -98,7 +98,8 @@ def with_floats(line: Line) -> Line:
     """The line with floats for the whole numbers that have a derivative."""
     dst, op, args = line
     return dst, op, tuple((*a[:3], tuple(map(with_floats, a[3])), a[4]) if ops.is_function(a)
-                          else float(a) if type(a) is int and ops.DG[op][i] else a for i, a in enumerate(args))
+                          else float(a) if type(a) is int and ops.DG[op][i] else a
+                          for i, a in enumerate(args))
 
 
 def near(name: str, known: Collection[str]) -> str:

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
-from ops.loops.values import one_of
 
 from ..errors import XManError
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
 from ..passes import gradient, simplify, tangent
 from ..passes.differentiate import ending
+from ..passes.held import bytes_of, most_held
 from ..wengert import Steps, WengertList, checked_list, known_registers, registers
 from .explain import output
 
@@ -74,7 +74,8 @@ class Cost(NamedTuple):
 
     def __str__(self) -> str:
         base, timed = self.evaluation, self.evaluation.seconds is not None
-        titles = f"{'':<14}{'lines':>8}{'operations':>15}{'bytes read':>15}{'written':>15}{'held':>15}{'ratio':>8}"
+        titles = (f"{'':<14}{'lines':>8}{'operations':>15}{'bytes read':>15}{'written':>15}{'held':>15}"
+                  f"{'ratio':>8}")
         rows = [titles + f"{'microseconds':>14}{'ratio':>8}" * timed]
         for name, work in zip(("list", "with tangents", "with adjoints"), self, strict=True):
             rows.append(f"{name:<14}{len(work.lines):>8,}{work.flops:>15,}{work.read:>15,}{work.written:>15,}{work.peak:>15,}"
@@ -106,7 +107,7 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
 
     `ops.facts` says what counts as one operation; an operator of your own says it in its row, as flops, or it
     counts as one an entry where it is elementwise. Bytes are those of each line's registers, read and
-    written, as if nothing was cached. Held are those of the registers that are still read, at their most: what
+    written, as if nothing was cached. Held are those of the registers that are still read, at most: what
     the way back keeps counts, and what is computed again there does not (Bishop, Deep Learning, §8.2.2).
     By §8.2 there the operations are at most 6 times an evaluation's, in practice 2 or 3 times. A list
     of nothing but operators whose derivative is a much longer calculation than they are, such as a
@@ -127,8 +128,8 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
     runs = [lambda: None, lambda: forward(steps, values, dict.fromkeys(wrt, 1.0)),
             lambda: backprop(steps, values, ops.DG, wrt, **{of: 1.0})]
     costs = [line_costs(found, keep, given) for found, keep in lists]
-    return Cost(*(ListCost(lines, timed(lambda run=run: (eval(steps, values), run())) if measured else None, held)
-                  for (lines, held), run in zip(costs, runs, strict=True)))
+    times = [timed(lambda run=run: (eval(steps, values), run())) if measured else None for run in runs]
+    return Cost(*(ListCost(lines, seconds, held) for (lines, held), seconds in zip(costs, times, strict=True)))
 
 
 def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> tuple[list[LineCost], int]:
@@ -140,65 +141,11 @@ def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -
     if missing := [op for _, op, _ in steps if not ops.operations(op)]:
         raise XManError(f"nothing says how many operations {missing[0]!r} takes; say it in its row: "
                         f"operator({missing[0]!r}, …, flops=lambda out, *args: …)")
-    lines = [LineCost(dst, op,
-                      ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a for a in args)),
+    given = lambda args: [values[a] if isinstance(a, str) else a for a in args]
+    lines = [LineCost(dst, op, ops.operations(op)(values[dst], *given(args)),
                       sum(bytes_of(values[a]) for a in registers(args)), bytes_of(values[dst]))
              for dst, op, args in steps]
     return lines, most_held(steps, keep, values)
-
-
-def most_held(steps: Steps, keep: Collection[str], values: Mapping[str, Any]) -> int:
-    """The bytes that the registers hold at their most, when each goes after its last use;
-    of a loop also what one of its steps holds."""
-    last = {a: k for k, (dst, _, args) in enumerate(steps) for a in (dst, *registers(args))}
-    last |= dict.fromkeys([*keep, *WengertList(steps).inputs], len(steps))
-    owners = {name: memory_of(x) for name, x in values.items()}
-    live = {name for name in values if name in last and not any(name == dst for dst, _, _ in steps)}
-    most = 0
-    for k, (dst, op, args) in enumerate(steps):
-        live.add(dst)
-        held: dict[int, int] = {}
-        for name in live:
-            held |= owners[name]
-        given = [values[a] if isinstance(a, str) else a for a in args]
-        most = max(most, sum(held.values()) + max([within_step(*body) for body in first_steps(op, given)],
-                                                  default=0))
-        live = {name for name in live if last[name] > k}
-    return most
-
-
-def memory_of(x: Any) -> dict[int, int]:
-    """The bytes of each piece of memory that x lies in, by its id; a view's are those that it views."""
-    if isinstance(x, tuple):
-        return {key: size for part in x for key, size in memory_of(part).items()}
-    while isinstance(getattr(x, "base", None), np.ndarray):
-        x = x.base
-    return {id(x): bytes_of(x)}
-
-
-def first_steps(op: str, args: list) -> list[tuple[tuple, tuple]]:
-    """The functions that op applies, each with its arguments in the first step."""
-    if op == "scan":
-        function, k, slices, b = args[:4]
-        return [(function, (*b[:k], *map(one_of, b[k:k + slices]), *b[k + slices:]))]
-    if op == "while_loop":
-        return [(function, args[3]) for function in args[:2]]
-    return [(args[0], args[1])] if op == "call" else [(args[1 if args[0] else 2], args[3])] if op == "cond" else []
-
-
-def within_step(function: tuple, args: tuple) -> int:
-    """The bytes that a function holds at its most beside its arguments."""
-    _, _, parameters, lines, results = function
-    given = dict(zip(parameters, args, strict=True))
-    mine = most_held(lines, results, eval(WengertList(lines), given)) if lines else 0
-    return max(0, mine - sum(memory_of(tuple(given.values())).values()))
-
-
-def bytes_of(x: Any) -> int:
-    """The bytes of an array, dense or sparse."""
-    if hasattr(x, "indptr"):
-        return sum(part.nbytes for part in (x.data, x.indices, x.indptr))
-    return x.nbytes if hasattr(x, "nbytes") else np.asarray(x).nbytes
 
 
 def timed(run: Callable[[], Any]) -> float:

@@ -117,7 +117,7 @@ def edges_of(steps: Steps, of: Collection[str], wrt: Collection[str],
     above, below = {dst for dst, _, _ in needed(steps, of)}, set(wrt)
     edges: list[Edge] = []
     rules: Rules = {}
-    for line, alone in folded(steps):
+    for line, alone in lines_folded(steps):
         dst, op, args = line
         if not below.isdisjoint(registers(args)):
             below.add(dst)
@@ -129,7 +129,7 @@ def edges_of(steps: Steps, of: Collection[str], wrt: Collection[str],
     return edges
 
 
-def folded(steps: Steps) -> Iterator[tuple[Line, list[Line]]]:
+def lines_folded(steps: Steps) -> Iterator[tuple[Line, list[Line]]]:
     """Each line with the lines to compute it by; a bundle, what applies functions to it and an item are one
     line from the arrays in the bundle to the item."""
     defined = {line[0]: line for line in steps}
