@@ -14,6 +14,7 @@ import ops
 from ..errors import XManError
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
+from ..notation import in_notebooks
 from ..passes import gradient, simplify, tangent
 from ..passes.differentiate import ending
 from ..passes.held import bytes_of, most_held
@@ -84,10 +85,12 @@ class Cost(NamedTuple):
                            else ""))
         return "\n".join(rows)
 
+    __repr__ = __str__
+    _repr_html_ = in_notebooks("cost_in_html")
+
 
 def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None,
-         values: Mapping[str, Any] | None = None, *,
-         measured: bool = True) -> Cost:
+         values: Mapping[str, Any] | None = None, *, measured: bool = True) -> Cost:
     """The operations, bytes and seconds of a list, of the list with its
     tangents and of the list with its adjoints.
 
@@ -129,7 +132,8 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
             lambda: backprop(steps, values, ops.DG, wrt, **{of: 1.0})]
     costs = [line_costs(found, keep, given) for found, keep in lists]
     times = [timed(lambda run=run: (eval(steps, values), run())) if measured else None for run in runs]
-    return Cost(*(ListCost(lines, seconds, held) for (lines, held), seconds in zip(costs, times, strict=True)))
+    return Cost(*(ListCost(lines, seconds, held)
+                  for (lines, held), seconds in zip(costs, times, strict=True)))
 
 
 def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> tuple[list[LineCost], int]:

@@ -22,7 +22,7 @@ from ..engines import Compiled
 from ..errors import XManError
 from ..files import container as checkpoints
 from ..interpreters import eval
-from ..scale.mesh import MeshProgram, mesh_of, mixed
+from ..scale.mesh import mesh_of, mixed
 from ..scale.shares import shares_of, workers
 from ..scale.streams import Stream, Streamed
 from ..tables import Prepared
@@ -46,16 +46,12 @@ class Run(Checkpointed):
                  optimizer: str | Rule, lr: float | dict[str, float] | None, schedule: Schedule | None,
                  prepared: Prepared | None = None, accumulate: int = 1,
                  checkpoint: str | Path | None = None, checkpoint_every: float = math.inf,
-                 mesh: str | None = None,
-                 precision: str | None = None, **options: float | None):
+                 mesh: str | None = None, precision: str | None = None, **options: float | None):
         self.objective, self.judge, self.over, self.prepared = objective, None, "", prepared
-        self.shares, self.workers = shares_of(objective, accumulate), workers()
+        self.mesh = mesh_of(mesh) if mesh else None
+        self.shares, self.workers = None if mesh else shares_of(objective, accumulate), workers()
         self.checkpoint, self.every, self.saved = checkpoint, checkpoint_every, time.monotonic()
         self.writer, self.writing = ThreadPoolExecutor(1), None
-        self.mesh = mesh_of(mesh) if mesh else None
-        if mesh and self.shares:
-            raise XManError("a mesh is of one process, which takes its rows at once: leave the workers, or "
-                            "the mesh, away")
         batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
         self.data = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
         streams = [rows.name for rows in (objective.stream, validation) if isinstance(rows, Stream)]
@@ -71,8 +67,7 @@ class Run(Checkpointed):
                             f"not {schedule!r}")
         mine = self.shares.mine if self.shares else slice
         self.minibatches = (Streamed(objective.stream, int(batch_size), int(seed), mine) if objective.stream
-                            else
-                            Minibatches(objective.X, objective.y, int(batch_size), int(seed), mine))
+                            else Minibatches(objective.X, objective.y, int(batch_size), int(seed), mine))
         self.rows, self.batches = self.minibatches.rows, self.minibatches.count
         self.inputs, self.names, self.loss = objective.inputs, objective.names, objective.loss
         self.kept = (*self.names, *objective.running)  # what evaluation needs
@@ -94,8 +89,7 @@ class Run(Checkpointed):
         self.training = (self.training._replace(steps=mixed(self.training.steps)) if precision
                          else self.training)
         self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict)
-                         else self.lr,
-                         "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows}
+                         else self.lr, "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows}
         self.settings |= {key: value if value is None else float(value) for key, value in options.items()}
         parts = [(a,) if isinstance(a, np.ndarray) else (a.data, a.indices, a.indptr) for a in self.data]
         self.settings["digest"] = checkpoints.digest({f"{k}": a for k, a in enumerate(sum(parts, ()))}, "")
@@ -147,7 +141,7 @@ class Run(Checkpointed):
             if time.monotonic() - self.saved > self.every and state.batch < self.batches:
                 self.save(state)
             ctrl_c.held = False
-            if ctrl_c.waiting:
+            if ctrl_c.waiting or self.workers.stop:
                 ctrl_c.deliver()
             shown.step()
 
@@ -174,10 +168,7 @@ class Run(Checkpointed):
         outputs = [self.loss, *self.numbers.values()]
         engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
         copies = {x: values[x].copy() for x in self.inplace}
-        if self.mesh:
-            program = MeshProgram(self.training.steps, outputs, self.inplace, self.mesh, rows)
-            found = program(values | copies)
-        elif self.shares:
+        if self.shares:
             program = self.shares.program(self.training.steps, outputs, engine, self.inplace)
             found = program(values | copies, [{**piece} for piece in self.pieces])
         else:
@@ -290,8 +281,7 @@ class Run(Checkpointed):
 
     def result(self, parameters: dict[str, np.ndarray], state: State, reason: str) -> Result:
         return Result(parameters, list(state.history), state.best_epoch, reason, self.objective.model,
-                      self.prepared,
-                      self.data[0].shape[1:], self.objective.labels, self.settings)
+                      self.prepared, self.data[0].shape[1:], self.objective.labels, self.settings)
 
 
 def score(row: dict) -> float:
