@@ -6,8 +6,7 @@ lambda x: x * x * x)` has its derivatives already.
 """
 from . import activations, arithmetic, functions, indexing, linear_maps, loops, matrices, reductions
 from .expression import Expression, f
-from .facts import facts_of, operations
-from .in_use import by_tables
+from .facts import by_tables, facts_of, operations
 from .loops import Bundle, is_function
 from .table import DG, OURS, TG, Each, G, elementwise, linear, operator
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from .expression import DG, FLAT, Expression, Rule, f
-from .facts import Facts, facts_of
-from .in_use import operator_called
+from .facts import Facts, facts_of, operator_called
 
 
 def traced(value: Callable, i: int) -> Rule:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..derived import Traced, back, looked, values_on
 from ..expression import Expression, G
-from ..in_use import IN_USE, OURS, operator_called
+from ..facts import IN_USE, OURS, operator_called
 
 Function = tuple  # ("def", name, parameters, lines, results)
 

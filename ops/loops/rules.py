@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ..derived import bare
 from ..expression import f
-from ..in_use import IN_USE, by_tables
+from ..facts import IN_USE, by_tables
 from ..table import Each, operator
 from .bodies import Body, Function, Parts, TapedRun, moves, reaches, remembered, unlike
 from .values import bundle, call, cond, item, of_function, of_scan, of_values, one_step, scan, while_loop

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..expression import G
-from ..facts import operations
-from ..in_use import IN_USE, operator_called
+from ..facts import IN_USE, operations, operator_called
 from .bodies import Bundle, Function, as_python, explained, is_function
 
 # ---- the values --------------------------------------------------------------------------------------------
