@@ -82,8 +82,7 @@ def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, do
 
 
 @of_a_list(AS_JSON, click.option("--all", "everything", is_flag=True,
-                                 help="Print every register, not only the result."),
-           name="eval")
+                                 help="Print every register, not only the result."), name="eval")
 def eval_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, everything: bool) -> None:
     """Evaluate the list: xman eval f.wl x1=3 x2=7."""
     steps, known = list_and_values(source, of, values)
@@ -116,11 +115,9 @@ def grad(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wr
            click.option("--sides", type=click.IntRange(1, 2), default=2, show_default=True,
                         help="Sides of the difference quotient."),
            click.option("--seed", default=0, show_default=True,
-                        help="Of the random directions where a register is large."),
-           name="check")
+                        help="Of the random directions where a register is large."), name="check")
 def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, wrt: tuple[str, ...],
-           sides: int,
-           seed: int) -> None:
+           sides: int, seed: int) -> None:
     """Compare backprop with difference quotients, element by element. Exit status 1 where they differ."""
     steps, known = list_and_values(source, of, values)
     report = check(steps, known, of=of, wrt=wrt or None, sides=sides, seed=seed)
@@ -276,8 +273,7 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
             given, trials, choice = settings_tried(network, sets.train, sets.valid, given, folds,
                                                    settings_of, not quiet)
             result = fit(network, sets.train, validation=sets.valid, progress=not quiet,
-                         prepared=sets.prepared,
-                         **settings_of(given))
+                         prepared=sets.prepared, **settings_of(given))
     except Diverged as error:
         print(*[f"xman: {error}"] * (not workers().rank), file=sys.stderr)
         sys.exit(1)
@@ -291,8 +287,7 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
         for X, y in (sets.test.batches(1024) if streams else [sets.test])) / tested)
     if save or report:
         made = result.model(**json_terms({"model": model, "data": data, **sha256(data), **said, **settings,
-                                          "names": sets.names,
-                                       "first": sets.first}))
+                                          "names": sets.names, "first": sets.first}))
         if save:
             made.save(save)
         if report:
@@ -314,8 +309,7 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
         size = sum(np.size(w) for w in result.parameters.values())
         print(f"{result.reason}; {size:,} parameters, those of epoch {result.best}, in {seconds:.1f} s")
         print(f"test loss {test_loss:.4f}" + ("" if accuracy is None else f", accuracy {accuracy:.2%}")
-              + ("" if off is None else f", root mean square error {off:.4g}")
-              + f" of {tested:,} rows")
+              + ("" if off is None else f", root mean square error {off:.4g}") + f" of {tested:,} rows")
     if result.reason.startswith("interrupted"):
         sys.exit(130)
 

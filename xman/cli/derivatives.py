@@ -36,8 +36,7 @@ def read_source(source: str, values: tuple[str, ...], of: str | None, stable: bo
            click.option("--raw", is_flag=True, help="As the rules write it, not simplified."),
            click.option("--forward", is_flag=True, help="Tangents, in forward mode, in place of adjoints."))
 def gradient(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], stable: bool,
-             algebra: bool, raw: bool,
-             forward: bool) -> None:
+             algebra: bool, raw: bool, forward: bool) -> None:
     """Print the list of the gradient; with values for the inputs, the shorter one for such shapes."""
     steps, known, of = read_source(source, values, of, stable)
     wrt = wrt or one_input(steps)
@@ -71,8 +70,7 @@ def source(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str,
            click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True,
                         help="Decimals."), DOT, SVG)
 def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], digits: int,
-            dot: bool,
-            svg: str | None) -> None:
+            dot: bool, svg: str | None) -> None:
     """Print values, tangents and adjoints side by side: xman explain f.wl x1=3 x2=7 --wrt x1."""
     steps, known, of = read_source(source, values, of)
     found = [pictures.explain(steps, of, x, known, digits) for x in wrt or [None]]
@@ -94,13 +92,11 @@ def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -
     print("\n\n".join(str(pictures.derivation(steps, of, x, brief)) for x in wrt or one_input(steps)[:1]))
 
 
-@of_a_list(FIRST, DOT, SVG,
-           click.option("--along", type=click.Choice(["forward", "backward"]),
+@of_a_list(FIRST, DOT, SVG, click.option("--along", type=click.Choice(["forward", "backward"]),
                         help="The sums over paths one way."),
            click.option("--symbolic", is_flag=True, help="The derivative as a formula in the inputs."))
 def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], dot: bool,
-          svg: str | None,
-          along: str | None, symbolic: bool) -> None:
+          svg: str | None, along: str | None, symbolic: bool) -> None:
     """Print the computation graph, and the derivative as the sum over its paths, forwards and backwards."""
     steps, known, of = read_source(source, values, of)
     graph = pictures.paths(steps, of, wrt or one_input(steps)[:1], known or None)

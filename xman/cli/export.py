@@ -37,8 +37,7 @@ FORMATS = {".onnx": to_onnx, ".stablehlo": to_stablehlo}
 @click.option("--constant", multiple=True, metavar="REGISTER", help="An input whose value goes into the "
               "file; may be repeated. Of a model it is what it brings, but for a training step.")
 def export(source: str, values: tuple[str, ...], path: str, of: str | None, wrt: tuple[str, ...],
-           optimizer: str | None,
-           rows: tuple[str, ...], constant: tuple[str, ...]) -> None:
+           optimizer: str | None, rows: tuple[str, ...], constant: tuple[str, ...]) -> None:
     """Write the list, its gradient or a training step for ONNX,
     or JAX: xman export f.wl x1=3 x2=7 --to f.onnx.
 

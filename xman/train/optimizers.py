@@ -82,8 +82,7 @@ def adam(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: floa
 
 
 def adamw(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: float = 0.9,
-          beta2: float = 0.999,
-          eps: float = 1e-8, decay: float = 0.01) -> tuple:
+          beta2: float = 0.999, eps: float = 1e-8, decay: float = 0.01) -> tuple:
     """Adam, and beside it w decays by lr·decay·w (Loshchilov and Hutter 2019, Algorithm 2,
     whose λ is decay times their α)."""
     stepped, mean, square = adam(w, d, mean, square, t=t, lr=lr, beta1=beta1, beta2=beta2, eps=eps)

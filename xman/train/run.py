@@ -46,8 +46,7 @@ class Run(Checkpointed):
                  optimizer: str | Rule, lr: float | dict[str, float] | None, schedule: Schedule | None,
                  prepared: Prepared | None = None, accumulate: int = 1,
                  checkpoint: str | Path | None = None, checkpoint_every: float = math.inf,
-                 mesh: str | None = None,
-                 precision: str | None = None, **options: float | None):
+                 mesh: str | None = None, precision: str | None = None, **options: float | None):
         self.objective, self.judge, self.over, self.prepared = objective, None, "", prepared
         self.mesh = mesh_of(mesh) if mesh else None
         self.shares, self.workers = None if mesh else shares_of(objective, accumulate), workers()
@@ -68,8 +67,7 @@ class Run(Checkpointed):
                             f"not {schedule!r}")
         mine = self.shares.mine if self.shares else slice
         self.minibatches = (Streamed(objective.stream, int(batch_size), int(seed), mine) if objective.stream
-                            else
-                            Minibatches(objective.X, objective.y, int(batch_size), int(seed), mine))
+                            else Minibatches(objective.X, objective.y, int(batch_size), int(seed), mine))
         self.rows, self.batches = self.minibatches.rows, self.minibatches.count
         self.inputs, self.names, self.loss = objective.inputs, objective.names, objective.loss
         self.kept = (*self.names, *objective.running)  # what evaluation needs
@@ -84,15 +82,13 @@ class Run(Checkpointed):
                                    **options)
         self.training = self.alone if self.shares is None else training_list(
             self.shares.list.steps, self.loss, moving, optimizer, running=objective.running,
-            part=self.shares.list.loss,
-            **options)
+            part=self.shares.list.loss, **options)
         if precision not in (None, "mixed"):
             raise XManError(f"the precision is 'mixed', or that of the parameters, not {precision!r}")
         self.training = (self.training._replace(steps=mixed(self.training.steps)) if precision
                          else self.training)
         self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict)
-                         else self.lr,
-                         "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows}
+                         else self.lr, "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows}
         self.settings |= {key: value if value is None else float(value) for key, value in options.items()}
         parts = [(a,) if isinstance(a, np.ndarray) else (a.data, a.indices, a.indptr) for a in self.data]
         self.settings["digest"] = checkpoints.digest({f"{k}": a for k, a in enumerate(sum(parts, ()))}, "")
@@ -108,8 +104,7 @@ class Run(Checkpointed):
 
     def start(self) -> State:
         arrays = {w: np.array(self.inputs[w], None if np.asarray(self.inputs[w]).dtype.kind == "f" else float,
-                              order="C")
-                  for w in self.kept}
+                              order="C") for w in self.kept}
         arrays |= {m: np.zeros_like(arrays[w]) for m, w in self.training.moments.items()}
         return State(arrays, {name: a.copy() for name, a in arrays.items()})
 
@@ -284,8 +279,7 @@ class Run(Checkpointed):
 
     def result(self, parameters: dict[str, np.ndarray], state: State, reason: str) -> Result:
         return Result(parameters, list(state.history), state.best_epoch, reason, self.objective.model,
-                      self.prepared,
-                      self.data[0].shape[1:], self.objective.labels, self.settings)
+                      self.prepared, self.data[0].shape[1:], self.objective.labels, self.settings)
 
 
 def score(row: dict) -> float:

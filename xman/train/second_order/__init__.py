@@ -44,15 +44,13 @@ class SecondOrder(Run):
                  checkpoint: str | Path | None = None, checkpoint_every: float = math.inf, mesh: None = None,
                  precision: None = None, **options: None):
         for name, value in {"batch_size": batch_size, "lr": lr, "schedule": schedule, "mesh": mesh,
-                            "precision": precision,
-                            **options}.items():
+                            "precision": precision, **options}.items():
             if value is not None:
                 raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps "
                                 f"itself: leave {name} away, or take an optimizer of first order")
         refuse_changing(objective, optimizer)
         super().__init__(objective, validation, objective.rows, seed, engine, "sgd", 1.0, None, prepared, 1,
-                         checkpoint,
-                         checkpoint_every)
+                         checkpoint, checkpoint_every)
         self.settings["optimizer"], self.method = optimizer, METHODS[optimizer]
         self.wrt = [w for w in self.names if w in self.training.inplace]
         self.slopes = [f"d{self.loss}_d{w}" for w in self.wrt]
