@@ -105,10 +105,10 @@ elementwise("softplus",    softplus,   limited(lambda d, out, x: d * f.sigmoid(x
 elementwise("silu",        silu,       lambda d, out, x: d * (f.sigmoid(x) * (1.0 + (x - out))), flops=2, formula=silu, tame=True)
 elementwise("gelu",        gelu,       lambda d, out, x: d * (normal(x) + x * density(x)), flops=5, formula=gelu, tame=True)
 operator(   "softmax",     softmax,    through_softmax, None,  # symmetric, so its own tangent
-            tangents=[through_softmax, None], flops=5, formula=softmax_of_entries, tame=True)
+            tangents=[through_softmax, None], flops=5, formula=softmax_of_entries, tame=True, within=True)
 operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out) * f.sum(d, axis, True), None,
             tangents=[lambda t, out, x, axis=-1: t - f.sum(f.exp(out) * t, axis, True), None],
-            flops=5, formula=logSoftmax_of_entries, tame=True)
+            flops=5, formula=logSoftmax_of_entries, tame=True, within=True)
 
 
 # ---- losses ------------------------------------------------------------------------------------------------
@@ -233,17 +233,19 @@ operator(   "crossEntropy",        crossEntropy,         lambda d, out, p, y: -d
                                                          lambda d, out, p, y: f.unbroadcast(-d * f.log(p), y),
             tangents=[lambda t, out, p, y: -f.sum(t * f.ratio(f.oneHot(y, p), p), -1, True),
                       lambda t, out, p, y: -f.sum(t * f.log(p), -1, True)],
-            flops=of_input(3), formula=crossEntropy_of_entries, tame=True)
+            flops=of_input(3), formula=crossEntropy_of_entries, tame=True, within=True)
 operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmaxCrossEntropy,
                                                          lambda d, out, z, y: f.unbroadcast(-d * f.logSoftmax(z), y),
             tangents=[lambda t, out, z, y: f.sum(t * through_softmaxCrossEntropy(1.0, out, z, y), -1, True),
                       lambda t, out, z, y: -f.sum(t * f.logSoftmax(z), -1, True)],
-            flops=of_input(7), formula=softmaxCrossEntropy_of_entries, tame=True, convex=True)
+            flops=of_input(7), formula=softmaxCrossEntropy_of_entries, tame=True, convex=True, within=True)
 elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda d, out, z, y: d * (f.sigmoid(z) - f.oneHot(y, z)),
                                                          lambda d, out, z, y: -d * z,
             flops=11, formula=sigmoidCrossEntropy_of_entries, tame=True, convex=True)
 elementwise("squaredError",        squaredError,         lambda d, out, x, v: d * (x - f.oneHot(v, x)),
                                                          lambda d, out, x, v: d * (f.oneHot(v, x) - x),
             flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))), tame=True, convex=True)
-operator(   "hinge",               hinge,                through_hinge, hinge_to_target, flops=of_input(8), tame=True)
-linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None, view=True)
+operator(   "hinge",               hinge,                through_hinge, hinge_to_target,
+            flops=of_input(8), tame=True, within=True)
+linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None,
+            view=True, within=True)

@@ -31,7 +31,8 @@ class Facts(NamedTuple):
     computes in its place. squared: the operator that gives its square, where it is a root. example: what
     gives, of the same arguments, another value of the same shapes and precisions, where that takes much less
     time. convex: in its first argument. numpy: the function of NumPy that it is, arguments and all,
-    where its value is no ufunc.
+    where its value is no ufunc. entries: (*args) -> int, at most so many has its result, where they may be
+    more than its arguments' together; within: it has no more axes than they have, and none that is longer.
 
     Where numbers are infinite, `ops.derived` asks for these. tame: of finite arguments it has finite slopes.
     flow: what becomes of a zero that stands for nothing. "moved": its entries are its argument's in other
@@ -52,6 +53,8 @@ class Facts(NamedTuple):
     squared: str = ""
     convex: bool = False
     numpy: str = ""
+    entries: Callable[..., int] | None = None
+    within: bool = False
 
 
 FACTS: dict[str, Facts] = {}  # by operator
@@ -106,6 +109,45 @@ def of_product(out: Any, a: Any, b: Any) -> int:
 def of_adjoint(out: Any, d: Any, a: Any, b: Any) -> int:
     """What the product a @ b took, of which d is the adjoint."""
     return of_product(d, a, b)
+
+
+# ---- what entries may be -----------------------------------------------------------------------------------
+
+def sizes_of(args: tuple) -> list[int]:
+    """The entries of each array among the arguments, at least one."""
+    return [max(1, np.size(a)) for a in args if hasattr(a, "shape")]
+
+
+def entries_together(*args: Any) -> int:
+    """At most so many has what no row says more of."""
+    return max(1, sum(sizes_of(args)))
+
+
+def multiplied(*args: Any) -> int:
+    return prod(sizes_of(args))
+
+
+def of_matrices(a: Any, b: Any) -> int:
+    """Those of a product of two matrices, or of any two arrays."""
+    return np.shape(a)[0] * np.shape(b)[1] if np.ndim(a) == np.ndim(b) == 2 else multiplied(a, b)
+
+
+def of_diagonal(*args: Any) -> int:
+    return max(entries_together(*args), np.size(args[0]) ** 2)
+
+
+def by_literals(*args: Any) -> int:
+    """So many times those of the arrays as the literals come to."""
+    return entries_together(*args) * prod(max(1, magnitude(a)) for a in args if not hasattr(a, "shape"))
+
+
+def magnitude(a: Any) -> int:
+    """What a literal may come to: a whole number, or the entries of a shape."""
+    if isinstance(a, tuple):
+        return prod(max(1, magnitude(part)) for part in a)
+    if isinstance(a, slice):
+        return max(magnitude(part) for part in (a.start, a.stop, a.step))
+    return abs(a) if isinstance(a, int) else 0
 
 
 # ---- what a function takes ---------------------------------------------------------------------------------

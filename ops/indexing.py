@@ -10,7 +10,7 @@ import re
 import numpy as np
 
 from .expression import f
-from .facts import of_input
+from .facts import by_literals, multiplied, of_input
 from .linear_maps import in_precision_of
 from .table import Each, linear, operator
 
@@ -88,12 +88,14 @@ def days(x):
     return np.where(np.isnat(dates), np.nan, dates.astype("datetime64[ms]").astype(np.int64) / 86_400_000.0)
 
 
-linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)), view=True, flow="part")
+linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)),
+            view=True, flow="part", entries=multiplied)
 linear("scatterAdd", scatterAdd, Each(lambda i: None, lambda u, out, d, like, *keys: f.getitem(u, *keys), None),
-       flops=of_input(1), flow="filled")
-linear("take",       take,       through_take, None, None,                              flops=0, flow="part", numpy="take")
+       flops=of_input(1), flow="filled", entries=multiplied)
+linear("take",       take,       through_take, None, None,
+            flops=0, flow="part", numpy="take", entries=multiplied)
 
 operator("codes",      codes,      None, None,                                          flops=0, gives=int)
-operator("characters", characters, None, None,                                          flops=0, gives=int)
-operator("words",      words,      None, None,                                          flops=0)
+operator("characters", characters, None, None,                                          flops=0, gives=int, entries=by_literals)
+operator("words",      words,      None, None,                                          flops=0, entries=by_literals)
 operator("days",       days,       None,                                                flops=0)

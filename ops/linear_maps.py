@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from .expression import f
-from .facts import of_adjoint, of_product, of_sum
+from .facts import by_literals, multiplied, of_adjoint, of_diagonal, of_matrices, of_product, of_sum
 from .table import Each, linear, operator
 
 
@@ -267,41 +267,49 @@ def inverse(axes):
 
 
 #       op             value        rule per argument
-linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None, flops=0, flow="moved")
+linear("broadcast",    broadcast,   lambda d, out, x, like, axis=(): f.unbroadcast(d, x, axis), None, None,
+            flops=0, flow="moved", entries=multiplied)
 linear("unbroadcast",  unbroadcast, lambda d, out, x, like, axis=(): f.broadcast(d, x, axis), None, None,
        flops=of_sum, view=True, flow="moved")
 linear("astype",       astype,      lambda d, out, x, dtype: f.unbroadcast(d, x), None, flops=0, flow="same")
 linear("dot",          dot,         lambda d, out, a, b: f.dotLeft(d, a, b),
-                                    lambda d, out, a, b: f.dotRight(d, a, b),           flops=of_product)
+                                    lambda d, out, a, b: f.dotRight(d, a, b),
+            flops=of_product, entries=of_matrices, within=True)
 linear("dotLeft",      dotLeft,     lambda u, out, d, a, b: f.dot(u, b),
                                     None,
-                                    lambda u, out, d, a, b: f.dotRight(d, u, b),        flops=of_adjoint)
+                                    lambda u, out, d, a, b: f.dotRight(d, u, b),        flops=of_adjoint, entries=multiplied)
 linear("dotRight",     dotRight,    lambda u, out, d, a, b: f.dot(a, u),
                                     lambda u, out, d, a, b: f.dotLeft(d, a, u),
-                                    None,                                               flops=of_adjoint)
+                                    None,                                               flops=of_adjoint, entries=multiplied)
 linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape(b, (-1,)), a),
                                     lambda d, out, a, b: f.reshape(f.reshape(a, (-1,)) @ d, b),
-            flops=1, formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)), numpy="outer")
-linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None), flops=of_letters, view=True)
-linear("einsumBack",   einsumBack,  einsumBack_rule, None, None, flops=of_sum, view=True, flow="filled")
+            flops=1, formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)), numpy="outer", entries=multiplied)
+linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None), flops=of_letters, view=True, entries=multiplied)
+linear("einsumBack",   einsumBack,  einsumBack_rule, None, None, flops=of_sum, view=True, flow="filled", entries=multiplied)
 linear("convolve",     convolve,    lambda d, out, a, v: f.correlate(d, v),
-                                    lambda d, out, a, v: f.correlate(d, a), flops=lambda out, a, v: 2 * a.size * v.size)
+                                    lambda d, out, a, v: f.correlate(d, a),
+            flops=lambda out, a, v: 2 * a.size * v.size, entries=multiplied)
 linear("correlate",    correlate,   lambda d, out, a, v: f.convolve(d, v),
-                                    lambda d, out, a, v: f.correlate(a, d), flops=lambda out, a, v: 2 * out.size * v.size)
+                                    lambda d, out, a, v: f.correlate(a, d),
+            flops=lambda out, a, v: 2 * out.size * v.size, entries=multiplied)
 linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved")
 linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None,
-            view=True, flow="moved", numpy="transpose")
-linear("mT",           mT,          lambda d, out, x: f.mT(d),                          view=True, flow="moved")
+            view=True, flow="moved", numpy="transpose", within=True)
+linear("mT",           mT,          lambda d, out, x: f.mT(d),                          view=True, flow="moved", within=True)
 linear("flip",         flip,        lambda d, out, x, axis=None: f.flip(d, axis), None, view=True, flow="moved", numpy="flip")
 linear("roll",         roll,        lambda d, out, x, n, axis=None:
                                         f.roll(d, tuple(-k for k in n) if isinstance(n, tuple) else -n, axis), None, None,
             flops=0, flow="moved", numpy="roll")
-linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None, flops=0, flow="filled", numpy="pad")
-linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None,   view=True, flow="part")
+linear("pad",          pad,         lambda d, out, x, widths: f.unpad(d, widths), None,
+            flops=0, flow="filled", numpy="pad", entries=by_literals)
+linear("unpad",        unpad,       lambda d, out, x, widths: f.pad(d, widths), None,
+            view=True, flow="part", entries=by_literals)
 linear("part",         part,        Each(lambda i: None, lambda d, out, x, i, axis, *arrays: alone(f.concat, i, axis, d, arrays)),
        view=True, flow="part")
-linear("diag",         diag,        lambda d, out, x, k=0: f.diagBack(d, x, k), None,   view=True, flow="part", numpy="diag")
-linear("diagBack",     diagBack,    lambda u, out, d, x, k=0: f.diag(u, k), None, None, view=True, flow="filled")
+linear("diag",         diag,        lambda d, out, x, k=0: f.diagBack(d, x, k), None,
+            view=True, flow="part", numpy="diag", entries=of_diagonal)
+linear("diagBack",     diagBack,    lambda u, out, d, x, k=0: f.diag(u, k), None, None,
+            view=True, flow="filled", entries=of_diagonal)
 # linear in all arguments together: the tangent of one stands among zeros
 operator("concat", concat, Each(lambda i: lambda d, out, axis, *arrays: f.part(d, i - 1, axis, *arrays), None),
          tangents=Each(lambda i: lambda t, out, axis, *arrays: alone(f.concat, i - 1, axis, t, arrays), None),

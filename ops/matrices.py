@@ -6,7 +6,7 @@ import numpy as np
 
 from .derived import traced
 from .expression import f
-from .facts import cubic, of_columns
+from .facts import cubic, multiplied, of_columns, of_diagonal
 from .linear_maps import mT
 from .table import linear, operator
 
@@ -256,7 +256,7 @@ linear(  "lowerHalf",  lowerHalf,  lambda d, out, x: f.lowerHalf(d),            
 #          op              value          rule per argument
 operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)), flops=cubic(4 / 3))
 operator("eigenvectors", eigenvectors, through_eigenvectors, None,                      flops=of_columns(9))
-operator("inverseGaps",  inverseGaps,  through_inverseGaps,                             flops=2)
+operator("inverseGaps",  inverseGaps,  through_inverseGaps,                             flops=2, entries=of_diagonal)
 operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.leftVectors(a), f.rightVectors(a)), flops=of_columns(4))
 operator("leftVectors",  leftVectors,  lambda d, out, a: through_vectors(d, out, f.rightVectors(a), a), flops=of_columns(14))
 operator("rightVectors", rightVectors, lambda d, out, a: f.mT(through_vectors(d, out, f.leftVectors(a), f.mT(a))),
@@ -271,6 +271,6 @@ operator("sylvester",    sylvester,    lambda d, out, a, b, q: -(f.sylvester(f.m
                                        lambda d, out, a, b, q: f.sylvester(f.mT(a), f.mT(b), d),
          tangents=[lambda t, out, a, b, q: -f.sylvester(a, b, t @ out), lambda t, out, a, b, q: -f.sylvester(a, b, out @ t),
                    lambda t, out, a, b, q: f.sylvester(a, b, t)],
-         flops=lambda out, a, b, q: 25 * (a.size * len(a) + b.size * len(b)))
+         flops=lambda out, a, b, q: 25 * (a.size * len(a) + b.size * len(b)), entries=multiplied)
 operator("sqrtm",        sqrtm,        lambda d, out, a: f.sylvester(f.mT(out), f.mT(out), d),
          tangents=[lambda t, out, a: f.sylvester(out, out, t)],                         flops=cubic(28))

@@ -176,9 +176,11 @@ def prodOfOthers(x, axis=None):
 def products_of_others(x, axis=None):
     if axis is None:
         return f.reshape(products_of_others(f.reshape(x, (-1,)), 0), x)
+    if axis == ():
+        return f.broadcast(1.0, x)
     if isinstance(axis, tuple):
-        return (products_of_others(x, axis[0]) * products_of_others(f.prod(x, axis[0], True), axis[1:])
-                if axis else 1.0)
+        first, *others = axis
+        return products_of_others(x, first) * products_of_others(f.prod(x, first, True), tuple(others))
     before = f.shift(f.cumprod(x, axis), axis, 1.0)
     after = f.flip(f.shift(f.cumprod(f.flip(x, axis), axis), axis, 1.0), axis)
     return before * after
@@ -252,26 +254,26 @@ linear(     "allreduce",    allreduce,     lambda d, out, x: f.allreduce(d),    
             flow="moved")
 linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d, x, axis, keepdims), None, None,
-            flops=of_sum, flow="moved", numpy="sum")
+            flops=of_sum, flow="moved", numpy="sum", within=True)
 linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d / f.count(x, axis), x, axis, keepdims), None, None,
             flops=lambda out, x, *_: of_sum(out, x) + np.size(out), flow="moved", numpy="mean",
-            formula=lambda x, axis=None, keepdims=False: f.sum(x, axis, keepdims) / f.count(x, axis))
+            formula=lambda x, axis=None, keepdims=False: f.sum(x, axis, keepdims) / f.count(x, axis), within=True)
 linear(     "cumsum",       cumsum,        through_cumsum, None,                               flops=1,
             flow="moved", numpy="cumsum")
 linear(     "trace",        trace,         lambda d, out, x: f.diagBack(f.broadcast(d, f.diag(x)), x),
             flops=lambda out, x: min(x.shape), flow="moved")
 linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2))
 reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
-            flops=of_input(1), flow="chosen", numpy="max")
+            flops=of_input(1), flow="chosen", numpy="max", within=True)
 reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
-            flops=of_input(1), flow="chosen", numpy="min")
+            flops=of_input(1), flow="chosen", numpy="min", within=True)
 reducing(   "prod",         prod,          lambda d, out, x, axis: d * f.prodOfOthers(x, axis), flops=of_input(1), numpy="prod")
 operator(   "prodOfOthers", prodOfOthers,  through_others := traced(products_of_others, 0), None,
             tangents=[through_others, None], flops=of_input(3), formula=products_of_others)  # its Jacobian is symmetric
 reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(2.0 * d * f.centered(x, axis) / f.count(x, axis, ddof), x),
-            flops=of_input(4), tame=True)
+            flops=of_input(4), tame=True, within=True)
 reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(d * f.ratio(f.centered(x, axis), out + f.stopGradient(  # flat at 0
                                                f.ratio(f.equal(out, 0), out))) / f.count(x, axis, ddof), x),
@@ -279,13 +281,13 @@ reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
 reducing(   "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out),
             flops=of_input(2),
             formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)),
-            tame=True, squared="squaredNorm", convex=True)
+            tame=True, squared="squaredNorm", convex=True, within=True)
 reducing(   "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x),
             flops=of_input(2), formula=lambda x, axis=None, keepdims=False: f.sum(x * x, axis, keepdims), tame=True)
 reducing(   "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
-            flops=of_input(2), formula=lambda A: f.norm(A), tame=True, squared="squaredNorm", convex=True)
+            flops=of_input(2), formula=lambda A: f.norm(A), tame=True, squared="squaredNorm", convex=True, within=True)
 reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out),
-            flops=of_input(4), formula=logsumexp_of_entries, tame=True, convex=True)
+            flops=of_input(4), formula=logsumexp_of_entries, tame=True, convex=True, within=True)
 elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
                                            lambda d, out, x, y: d * f.expDifference(y, out), flops=5, tame=True)
 elementwise("expDifference", expDifference, lambda d, out, x, y: d * out,

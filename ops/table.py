@@ -19,7 +19,7 @@ import numpy as np
 
 from .derived import ROOTS, tangent_of, traced
 from .expression import DG, FLAT, TG, Expression, G, Rule, f
-from .facts import FACTS, MANY, TAME, Facts, arity, positional, takes
+from .facts import FACTS, MANY, TAME, Facts, arity, facts_of, positional, takes
 
 ELEMENTWISE: set[str] = set()  # the rows of that kind
 OURS: set[str] = set()  # the rows of this package, filled when all are there
@@ -40,6 +40,14 @@ class Each(Sequence):
 
     def __len__(self) -> int:
         return MANY
+
+
+def linear_in(op: str, places: list[int]) -> bool:
+    """Whether op is linear in its arguments at these places together, entry by entry or moving entries."""
+    facts = facts_of(op)
+    return (op in ELEMENTWISE or facts.view) and (
+        facts.flow == "sum" or places == [0] and facts.flow in ("same", "moved", "product")
+        or len(places) == 1 and facts.flow == "product" and facts.commutes)
 
 
 # ---- the three kinds of row --------------------------------------------------------------------------------
@@ -77,8 +85,7 @@ def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -
 
 
 def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None]
-             | None = None,
-             **known: Any) -> None:
+             | None = None, **known: Any) -> None:
     """Add a row to G, DG and TG, and `f.<op>`: its value and one adjoint rule per argument,
     None where it is zero.
 

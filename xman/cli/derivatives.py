@@ -1,6 +1,8 @@
 """The commands that write derivatives and show how they come about."""
 from __future__ import annotations
 
+import shutil
+import sys
 from typing import Any
 
 import click
@@ -89,11 +91,12 @@ def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str
 def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -> None:
     """Print the steps of the chain rule, each with its reason, as in a textbook."""
     steps, _, of = read_source(source, (), of)
-    print("\n\n".join(str(pictures.derivation(steps, of, x, brief)) for x in wrt or one_input(steps)[:1]))
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    print("\n\n".join(pictures.derivation(steps, of, x, brief).wrapped(columns) for x in wrt or one_input(steps)[:1]))
 
 
 @of_a_list(FIRST, DOT, SVG, click.option("--along", type=click.Choice(["forward", "backward"]),
-                        help="The sums over paths one way."),
+                                         help="The sums over paths one way."),
            click.option("--symbolic", is_flag=True, help="The derivative as a formula in the inputs."))
 def paths(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, ...], dot: bool,
           svg: str | None, along: str | None, symbolic: bool) -> None:

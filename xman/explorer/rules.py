@@ -11,7 +11,7 @@ from typing import Any
 
 import ops
 from ops import f
-from ops.facts import arity, facts_of
+from ops.facts import MANY, arity, facts_of, parameters
 from ops.table import ELEMENTWISE
 
 from ..errors import XManError
@@ -28,17 +28,28 @@ ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE))  # the opera
 SHORT = LEGIBLE + (rewrite(lambda d, a, b: f.dotLeft(d, a, b), lambda d, a, b: d @ f.transpose(b)),
                    rewrite(lambda d, a, b: f.dotRight(d, a, b), lambda d, a, b: f.transpose(a) @ d))
 FAILURES = (XManError, TypeError, ValueError, AttributeError, IndexError)  # of a rule that looks into its arguments
-AXES = [("_", 0), ("_", 1), ("_", -1)]
-TYPED = {**dict.fromkeys(("sum", "mean", "max", "min", "softmax", "cumsum"), AXES),  # what a reader is likely to type
-         "getitem": [("_", 0), ("_", 1), ("_", 2)], "concat": [(0, "_", "_"), (1, "_", "_")], "stack": [(0, "_", "_")]}
+
+
+def likely(op: str) -> list[tuple]:
+    """The patterns of literals that a reader is likely to type: none, an axis, an index."""
+    least, most = arity(ops.G[op])
+    match parameters(ops.G[op])[0]:
+        case "axis", *_:
+            cases = [(0, "_", "_"), (1, "_", "_")]
+        case _, "axis", *_:
+            cases = [("_", axis) for axis in (0, 1, -1)]
+        case (_,) if most == MANY:
+            cases = [("_", k) for k in range(3)]
+        case _:
+            cases = []
+    return [("_",) * least, *cases]
 
 
 def rules_for(steps: Iterable[Line], typed: bool) -> list[dict[str, Any]]:
     """What the page has to know of the operators of steps and, for lists that a reader types,
     of all that it can evaluate."""
     plain = ON_THE_PAGE if typed else {op for _, op, _ in steps} & ON_THE_PAGE
-    cases = [(op, case) for op in sorted(plain)
-             for case in (("_",) * arity(ops.G[op])[0], *TYPED.get(op, ()))]
+    cases = [(op, case) for op in sorted(plain) for case in likely(op)]
     cases += [(op, tuple("_" if isinstance(a, str) else a for a in args)) for _, op, args in steps]
     found = {json.dumps([op, [json_literal(a) for a in case]]): (op, case) for op, case in cases}
     return [known for key, case in found.items() if (known := written_rules(key, *case))]

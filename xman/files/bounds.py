@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.facts import entries_together, magnitude
 
 from ..errors import XManError
 from ..interpreters import eval
@@ -38,7 +39,7 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
         if op not in ops.table.OURS:
             raise ValueError(f"line {k} calls {op!r}, an operator of somebody's own")
         for a in args:
-            if not isinstance(a, (str, np.ndarray)) and size(a) > LARGEST:
+            if not isinstance(a, (str, np.ndarray)) and magnitude(a) > LARGEST:
                 raise ValueError(f"line {k} has a literal that is too large: {str(a)[:60]}")
     spent = sum(x.size for x in values.values())
 
@@ -55,7 +56,7 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
         return out
 
     if strange := [c for c in columns if c.kind not in BLANK or (
-            not 0 < size(sizes(c)) < LARGEST if c.kind == "array"
+            not 0 < magnitude(sizes(c)) < LARGEST if c.kind == "array"
             else c.spelling not in ("", *NUMBERS, *DATES))]:
         raise ValueError(f"its column {strange[0].name!r} is of the kind {strange[0].kind!r} "
                          f"{strange[0].spelling}")
@@ -73,34 +74,14 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
     return steps
 
 
-def size(a: Any) -> int:
-    """What a literal may come to: a whole number, or the entries of a shape."""
-    if isinstance(a, tuple):
-        return math.prod(max(1, size(part)) for part in a)
-    if isinstance(a, slice):
-        return max(size(part) for part in (a.start, a.stop, a.step))
-    return abs(a) if isinstance(a, int) else 0
-
-
 def most_entries(op: str, args: tuple) -> int:
     """At most how many entries the result of an operator has, before it is computed."""
-    arrays = [a for a in args if hasattr(a, "shape")]
-    total = sum(np.size(a) for a in arrays)
-    if op in ops.table.ELEMENTWISE or ops.facts_of(op).gives is bool:
-        return math.prod(np.broadcast_shapes(*(np.shape(a) for a in arrays)))
-    if op in ("dot", "dotLeft", "dotRight") and len(arrays) == 2 and all(a.ndim == 2 for a in arrays):
-        return arrays[0].shape[0] * arrays[1].shape[1]
-    if op in MULTIPLYING:
-        return math.prod(max(1, np.size(a)) for a in arrays)
-    if op in ("diag", "diagBack"):
-        return max(total, np.size(args[0]) ** 2)
-    widths = [max(1, size(a)) for a in args if not hasattr(a, "shape")]
-    return max(total, 1) * (math.prod(widths) if op in WIDENING else 1)
+    known = ops.facts_of(op)
+    if op in ops.table.ELEMENTWISE or known.gives is bool:
+        return math.prod(np.broadcast_shapes(*(np.shape(a) for a in args if hasattr(a, "shape"))))
+    return (known.entries or entries_together)(*args)
 
 
-MULTIPLYING = {"outer", "einsum", "einsumBack", "dot", "dotLeft", "dotRight", "take", "getitem", "convolve",
-               "correlate", "broadcast", "scatterAdd", "sylvester", "inverseGaps"}
-WIDENING = {"pad", "unpad", "characters", "broadcast", "words"}
 BLANK = {"number": lambda shape: np.zeros(1), "category": lambda shape: np.array([""], object),
          "text": lambda shape: np.array([""], object), "date": lambda shape: np.array(["2000-01-01"], "datetime64[ms]"),
          "array": lambda shape: np.zeros((1, *shape), np.float32)}

@@ -103,8 +103,7 @@ def zeros(x: Any) -> Any:
 
 
 def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int],
-                has_aux: bool = False
-                ) -> TracedCall:
+                has_aux: bool = False) -> TracedCall:
     """Call fn(*args, **options) with tracers in the arguments that argnums names,
     copies of them: their arrays may change."""
     args, inputs, structures = list(args), [], []

@@ -25,8 +25,7 @@ from .trees import flattened_tree, leaf_names, look, unflatten
 
 
 def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None, reverse: bool = False,
-         keep: bool = True
-         ) -> tuple:
+         keep: bool = True) -> tuple:
     """(the last carry, all y stacked) of carry, y = fn(carry, x) for each x along the leading axis of xs.
 
         >>> h, H = xman.scan(lambda h, x: (np.tanh(h @ U + x @ W), h), h0, X)

@@ -62,8 +62,7 @@ def traced_arguments(fn: Callable, examples: Sequence,
 
 
 def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, Any]],
-                 variables: dict[str, Any],
-                 inputs: list[Tracer]) -> tuple[WengertList, list[str]]:
+                 variables: dict[str, Any], inputs: list[Tracer]) -> tuple[WengertList, list[str]]:
     """(the list of what leads to the ends, their names in it);
     ends: (the name it would have, what it is) of each."""
     wanted: list[str] = []
@@ -127,8 +126,7 @@ def allowed(name: str) -> bool:
 
 
 def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *_: None,
-            code_of: Callable | None = None
-            ) -> tuple[Any, dict[str, Any]]:
+            code_of: Callable | None = None) -> tuple[Any, dict[str, Any]]:
     """fn(*args, **fixed), and the variables that it, or code_of, had when it returned.
     also: who else hears of its calls."""
     code, variables, before = getattr(inspect.unwrap(code_of or fn), "__code__", None), {}, sys.getprofile()

@@ -26,8 +26,7 @@ class Wrong(Exception):
     """
 
     def __init__(self, expected: str, came_back: Any = None, look: str | None = None,
-                 given: str | None = None,
-                 credit: float = 0.0):
+                 given: str | None = None, credit: float = 0.0):
         super().__init__(expected)
         self.expected, self.look, self.given, self.credit = expected, look, given, credit
         self.came_back = (came_back if came_back is None or isinstance(came_back, str)
@@ -216,8 +215,7 @@ def about_shapes(got: tuple[int, ...], want: tuple[int, ...]) -> str | None:
 def sort_of(value: Any) -> str:
     """What sort of thing it is, in words."""
     names = {type(None): "nothing (None): is a return missing?", bool: "a bool", int: "a number",
-             float: "a number",
-             str: "a string", list: "a list", tuple: "a tuple", dict: "a dict"}
+             float: "a number", str: "a string", list: "a list", tuple: "a tuple", dict: "a dict"}
     return (f"an array of shape {value.shape}" if isinstance(value, np.ndarray)
             else names.get(type(value), "something else"))
 

@@ -88,8 +88,7 @@ def check(folder: Path | str = ".") -> bool:
 
 
 def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: Path, secret: str,
-                stop: threading.Event,
-                checks: bool = False) -> Iterator[Event]:
+                stop: threading.Event, checks: bool = False) -> Iterator[Event]:
     """Each case's record as soon as there is one, and then what became of the worker.
 
     Hidden parts come last: what the submission says or prints from then on may tell of their inputs,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
+from ops.facts import FACTS
 from ops.functions import ORDERED
 from ops.table import ELEMENTWISE
 
@@ -18,13 +19,9 @@ from ..validity import as_line
 from ..wengert import WengertList, needed, registers
 from .compare import Wrong, expect, expect_that
 
-# None of these gives an array with more axes than its arguments have, or with a longer one: what a line of
-# them takes in memory is bounded by the inputs of the list. (reshape, outer, stack, concat, getitem,
-# broadcast … are not among them.)
-MODEL = frozenset(ELEMENTWISE & ops.OURS - ORDERED) | {
-    "dot", "mT", "transpose", "sum", "mean", "max", "min", "var", "logsumexp", "norm", "frobeniusNorm",
-    "softmax", "logSoftmax",
-    "crossEntropy", "softmaxCrossEntropy", "hinge", "oneHot"}
+# What a line of these takes in memory is bounded by the inputs of the list.
+MODEL = (frozenset(ELEMENTWISE & ops.OURS - ORDERED)
+         | {op for op, facts in FACTS.items() if facts.within and op in ops.OURS})
 ENTRIES = 10 ** 7      # numbers that the registers of a list may hold together
 OPERATIONS = 10 ** 9   # that its evaluation may take
 ARGUMENTS = ("which argument of crossEntropy is the prediction? It comes first; the logarithm of y's zeros "
@@ -50,8 +47,7 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
     """
     if not isinstance(lines, (list, tuple)):
         raise Wrong(expected=f"{what}: a list of lines (dst, op, args)",
-                    came_back=f"a {type(lines).__name__}",
-                    look="operationSequence(register) makes it")
+                    came_back=f"a {type(lines).__name__}", look="operationSequence(register) makes it")
     if not 1 <= len(lines) <= most:
         raise Wrong(expected=f"{what}: at least one line and at most {most:,}",
                     came_back=f"{len(lines):,} lines",
@@ -154,8 +150,7 @@ def values_of(steps: WengertList, inputs: Mapping[str, Any],
 
 
 def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Collection[str],
-              what: str = "the model's list",
-              delta: Any = 1.0) -> dict[str, Any]:
+              what: str = "the model's list", delta: Any = 1.0) -> dict[str, Any]:
     """The deltas of the registers in wrt, on each of which `of` has to depend. Wrong where it does not.
 
     values: as `values_of` gave them. delta: that of `of`, in its shape; the number 1 asks for the gradient,

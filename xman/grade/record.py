@@ -31,8 +31,7 @@ def submission_record(assignment: Assignment, tasks: list[Record], trouble: str 
             "points": points_total(tasks, "points"),
             "of": points_total(tasks, "of"), "trouble": trouble, "tasks": tasks,
             "graded": {**graded_with(assignment, term), "python": platform.python_version(),
-                       "numpy": np.__version__,
-                       "sandbox": sandbox.name, "when": when}}
+                       "numpy": np.__version__, "sandbox": sandbox.name, "when": when}}
 
 
 def task_record(task: Task, parts: list[Record], seconds: float = 0.0, trouble: str | None = None,
@@ -47,13 +46,11 @@ def part_record(part: Part, cases: list[Record]) -> Record:
     """The cases share the points of their part."""
     share = math.fsum(case["credit"] for case in cases) / len(cases)
     return {"title": part.title, "points": round(part.points * share, 6), "of": part.points,
-            "hidden": part.hidden,
-            "cases": cases}
+            "hidden": part.hidden, "cases": cases}
 
 
 def case_record(name: str, credit: float, expected: str | None = None, given: str | None = None,
-                came_back: str | None = None,
-                look: str | None = None, **more: Any) -> Record:
+                came_back: str | None = None, look: str | None = None, **more: Any) -> Record:
     """The credit of a case; without `expected` there is nothing to say of it."""
     feedback = {"given": given, "came_back": came_back, "expected": expected, "look": look, **more}
     return {"name": name, "credit": credit, "feedback": feedback if expected else None}

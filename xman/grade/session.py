@@ -48,8 +48,7 @@ class Session:
     `trouble` is the sentence that ended it, if any."""
 
     def __init__(self, sandbox: Sandbox, submission: Path, module: str, packages: Sequence[str],
-                 limits: Limits,
-                 probes: Path | None = None, stop: threading.Event | None = None):
+                 limits: Limits, probes: Path | None = None, stop: threading.Event | None = None):
         self.worker = sandbox.start(submission, packages, limits, {"probes.py": probes} if probes else {})
         self.answers, self.errors = (io.BufferedReader(again(self.worker.process.stdout)),
                                      again(self.worker.process.stderr))

@@ -96,8 +96,7 @@ def example(op: str, args: Iterable[Any]) -> Any:
         return np.broadcast_to(out.reshape(()), shape) if type(out) is np.ndarray else out
     arrays = [a for a in args if not isinstance(a, tuple)]
     if op in SHAPES and all(type(a) is np.ndarray and a.ndim > 1 and a.dtype == args[0].dtype
-                            for a in arrays) and (
-            shape := SHAPES[op](*args)):
+                            for a in arrays) and (shape := SHAPES[op](*args)):
         return np.broadcast_to(np.ones((), args[0].dtype), shape)
     try:
         return hollow(value(*args))

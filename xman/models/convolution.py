@@ -28,8 +28,7 @@ class ConvolutionalNetwork(XMan):
     """
 
     def __init__(self, shape: tuple[int, int], classes: int, *, filters: int = 16, window: int = 3,
-                 pool: int = 2,
-                 activation: str = "relu", loss: str = "softmaxCrossEntropy", seed: int = 0,
+                 pool: int = 2, activation: str = "relu", loss: str = "softmaxCrossEntropy", seed: int = 0,
                  dtype: type = np.float32):
         height, width = shape
         if window % 2 != 1 or window < 1:

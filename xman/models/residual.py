@@ -27,8 +27,7 @@ class ResidualMLP(XMan):
     def __init__(self, features: int, hidden: int, classes: int, *, blocks: int = 2,
                  normalization: str | None = "layer",
                  dropout: float = 0.0, activation: str = "relu", loss: str = "softmaxCrossEntropy",
-                 seed: int = 0,
-                 dtype: type = np.float32):
+                 seed: int = 0, dtype: type = np.float32):
         if normalization not in ("layer", "batch", None):
             raise XManError(f"the normalization is 'layer', 'batch' or None, not {normalization!r}")
         if not 0 <= dropout < 1:

@@ -26,8 +26,7 @@ class Transformer(XMan):
     """
 
     def __init__(self, features: int, hidden: int, classes: int, *, steps: int = 10, heads: int = 2,
-                 blocks: int = 1,
-                 loss: str = "softmaxCrossEntropy", seed: int = 0, dtype: type = np.float32):
+                 blocks: int = 1, loss: str = "softmaxCrossEntropy", seed: int = 0, dtype: type = np.float32):
         if heads < 1 or hidden % heads:
             raise XManError(f"{heads} heads do not divide {hidden} hidden units; hidden is a multiple of "
                             "heads")

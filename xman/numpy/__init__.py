@@ -45,8 +45,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
 
 def full_like(a: Any, fill_value: Any, **options: Any) -> Any:
     return (call_numpy(numpy.full_like, (a, array(fill_value)), options) if is_traced(fill_value)
-            else numpy.full_like(
-        a, fill_value, **options))
+            else numpy.full_like(a, fill_value, **options))
 
 
 class Joined:

@@ -76,8 +76,7 @@ def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None,
             raise unsound(steps, values)
         try:
             found = optimize.least_squares(residuals, w, slopes, method=method, ftol=tolerance,
-                                           xtol=tolerance, gtol=tolerance,
-                                           max_nfev=epochs)
+                                           xtol=tolerance, gtol=tolerance, max_nfev=epochs)
             w, reason = found.x, found.message
         except KeyboardInterrupt:
             reason = f"interrupted in epoch {len(history)}"

@@ -34,11 +34,9 @@ STALLED = 10  # epochs in which the loss has not fallen
 def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "L-BFGS-B",
              epochs: int = 1000,
              tolerance: float = 1e-5, validation: tuple | None = None, l1: float | dict[str, float]
-             | None = None,
-             l2: float | dict[str, float] | None = None, sample_weight: Any = None,
+             | None = None, l2: float | dict[str, float] | None = None, sample_weight: Any = None,
              class_weight: dict[Any, float] | str | None = None, callbacks: Iterable[Callback] = (),
-             engine: str = "auto",
-             progress: bool = True) -> Result:
+             engine: str = "auto", progress: bool = True) -> Result:
     """Make a model's loss, or a function, as small as it gets, by scipy.optimize.minimize;
     the result is as that of `fit`.
 
@@ -137,8 +135,7 @@ class Problem:
                                                                for name, dot in self.dots.items()}
         found = self.products(values) if self.products else {}
         return packed({name: found[self.images[name]] if name in self.images else 0 * x
-                       for name, x in vectors.items()},
-                      self.wrt).astype(float)
+                       for name, x in vectors.items()}, self.wrt).astype(float)
 
 
 class Descent:
@@ -169,8 +166,7 @@ class Descent:
                         break
                     self.crawl = 1e-9 * (second and way != FINAL)
                     found = optimize.minimize(problem.value, w, jac=problem.gradient, method=way,
-                                              callback=self.seen,
-                                              hessp=problem.product if second else None,
+                                              callback=self.seen, hessp=problem.product if second else None,
                                               options={"maxiter": epochs - len(self.history),
                                                        **own.get(way, {"gtol": 0.0})})
                     w, slope = found.x, problem.gradient(found.x)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ops import Expression, f
 
+from .loops import hoisted
 from .patterns import Rewrite, floats, rewrite, shaped
 
 
@@ -109,8 +110,7 @@ def spreads(w, x, like):
     """Whether x is known to broadcast to the shape of like."""
     have, want = w.shape(x), w.shape(like)
     return (isinstance(x, Expression) and have is not None and want is not None and len(have) <= len(want)
-            and all(
-        n in (1, m) for n, m in zip(have[::-1], want[::-1], strict=False)))
+            and all(n in (1, m) for n, m in zip(have[::-1], want[::-1], strict=False)))
 
 
 EXACT = (
@@ -248,4 +248,5 @@ ALGEBRA = (
     rewrite(lambda x, y: x - x * y,                       lambda x, y: x * (1 - y),             ROUNDING),
     rewrite(lambda x: x ** 2,                             lambda x: f.square(x),                ROUNDING),
     rewrite(lambda x: x ** 0.5,                           lambda x: f.sqrt(x),                  ROUNDING),
+    Rewrite("scan", lambda w, args: hoisted(w, *args), "sums of products over all steps", "rounding; memory for all steps"),
 )

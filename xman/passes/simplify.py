@@ -109,6 +109,8 @@ class Simplifier(ListWriter):
 
     def write(self, op: str, args: Iterable[Any]) -> Any:
         args = self.brief(op, tuple(a if isinstance(a, Symbol) else as_arg(a, op) for a in args))
+        if op == "item" and (of := self.definition.get(id(args[0]), ("", ())))[0] == "bundle":
+            return of[1][args[1]]
         literals = not any(isinstance(a, Symbol) for a in args)
         if literals and (value := self.constant(op, args)) is not None:
             return value
@@ -179,8 +181,7 @@ class Simplifier(ListWriter):
                 else (0, 0))
         inputs = self.example.get(id(found.get(args[3 if op in ("scan", "while_loop") else -1])))
         if (inputs is not None and op == "scan" and (after := self.evaluated(op, (*args[:3], inputs)))
-            is not None and any(
-                np.shape(x) != np.shape(y) for x, y in zip(inputs[:k], after, strict=False))):
+            is not None and any(np.shape(x) != np.shape(y) for x, y in zip(inputs[:k], after, strict=False))):
             inputs = None  # the first step broadens a carry: a body is for all steps
         return tuple([self.simple_body(a, k, m, inputs) if ops.is_function(a) else a for a in args])
 

@@ -9,19 +9,19 @@ That is what batch normalisation needs, and nothing else in xman's models does.
 """
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import ops
+from ops.table import linear_in
 
 from ..errors import XManError
 from ..interpreters import eval
 from ..notation import shown
 from ..wengert import Line, WengertList, registers
 
-LINEAR = "add", "subtract", "negative", "half", "alias", "mul", "divide", "reshape"
 ROWS = 3  # that lines are tried on, by two workers: of two and of one
 
 
@@ -70,10 +70,10 @@ def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapp
             lines += [(local, op, args), (parts[dst], "mul", (local, share if how == "mean" else has))]
         elif not any(a in parts for a in names):
             lines.append(line)
-        elif passes_parts(op, args, parts):
+        elif linear_in(op, [k for k, a in enumerate(args) if isinstance(a, str) and a in parts]):
             given = []
             for a in args:
-                if a in parts or op not in ("add", "subtract"):
+                if a in parts or ops.facts_of(op).flow != "sum":
                     given.append(parts.get(a, a) if isinstance(a, str) else a)
                 elif isinstance(a, str):  # what all have is added once
                     given.append(fresh(f"{a}_here", taken))
@@ -91,12 +91,6 @@ def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapp
     for name in (loss, *kept):
         total(name)
     return SharedList(WengertList(lines), parts[loss], share, has)
-
-
-def passes_parts(op: str, args: tuple, parts: Collection[str]) -> bool:
-    """Whether a line is linear in the arguments that are parts."""
-    which = [k for k, a in enumerate(args) if isinstance(a, str) and a in parts]
-    return op in LINEAR and (op in ("add", "subtract") or which == [0] or op == "mul" and len(which) == 1)
 
 
 def in_means(steps: WengertList, whole: Mapping[str, Any], axes: Mapping[str, tuple],

@@ -14,6 +14,7 @@ import ops
 from ..errors import XManError
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
+from ..notation import in_notebooks
 from ..passes import gradient, simplify, tangent
 from ..passes.differentiate import ending
 from ..wengert import Steps, WengertList, checked_list, known_registers, registers
@@ -80,10 +81,12 @@ class Cost(NamedTuple):
                            else ""))
         return "\n".join(rows)
 
+    __repr__ = __str__
+    _repr_html_ = in_notebooks("cost_in_html")
+
 
 def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None,
-         values: Mapping[str, Any] | None = None, *,
-         measured: bool = True) -> Cost:
+         values: Mapping[str, Any] | None = None, *, measured: bool = True) -> Cost:
     """The operations, bytes and seconds of a list, of the list with its
     tangents and of the list with its adjoints.
 

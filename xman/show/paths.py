@@ -227,6 +227,5 @@ class Paths:
 def factor(edge: Edge) -> str:
     """The label in a product."""
     alone = (isinstance(edge.slope, (ast.Name, ast.Constant, ast.Call)) or isinstance(edge.slope, ast.BinOp)
-             and isinstance(
-        edge.slope.op, (ast.Mult, ast.Pow)))
+             and isinstance(edge.slope.op, (ast.Mult, ast.Pow)))
     return edge.label if alone else f"({edge.label})"

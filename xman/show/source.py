@@ -77,8 +77,7 @@ def source(steps: Steps, of: str | None = None, wrt: Collection[str] | None = No
 
 
 def module(name: str, inputs: list[str], said: str, statements: list[str], outputs: list[str],
-           functions: Iterable[tuple]
-           ) -> str:
+           functions: Iterable[tuple]) -> str:
     """The file: the imports, the functions that are applied, and the function."""
     defined = [procedure_text(function) for function in functions]
     text = "\n".join([*statements, *defined])

@@ -71,9 +71,8 @@ def broadcast(op: str, x: Any, like: Any, axis: tuple = ()) -> Any:
         shape = shape_like(like)
         gone = {a % len(shape) for a in axis}
         kept = iter(x.shape)
-        x = Directions(f.reshape(x.value,
-                                 (x.value.shape[0], *(1 if k in gone else next(kept)
-                                                      for k in range(len(shape))))))
+        x = Directions(f.reshape(x.value, (x.value.shape[0], *(1 if k in gone else next(kept)
+                                                               for k in range(len(shape))))))
     wanted = (x.value.shape[0], *shape_like(like))
     return x.value if x.value.shape == wanted else f.broadcast(with_axes(x, len(wanted) - 1), wanted)
 

@@ -8,9 +8,10 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from ...errors import XManError, extra
 from . import disk, optimise
 from .products import address
 from .step import DATA, ITEMS
+
+OF_PYTHON = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals")
 
 
 @functools.cache
@@ -79,17 +82,23 @@ def compiled_apart(text: str) -> bytes:
     return code
 
 
-def functions(code: bytes, count: int, routines: Iterable[str]) -> list[Callable[[tuple], int]]:
-    """step0, step1 … of machine code. routines: those of BLAS that it calls."""
+# it raises what a signal's handler has raised; other threads may run meanwhile, as `step` lets them
+STEP = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object)
+
+
+def functions(code: bytes, names: Mapping[str, Any], routines: Iterable[str] = ()) -> list[Callable]:
+    """The functions of machine code by name, of these types. routines: those of BLAS that it calls."""
     from llvmlite import binding
     for name in routines:
         binding.add_symbol(f"xman_{name}", address(name))
+    for name in OF_PYTHON:
+        binding.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
     engine = binding.create_mcjit_compiler(binding.parse_assembly(""), optimise.machine())
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     found = []
-    for k in range(count):
-        function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.py_object)(engine.get_function_address(f"step{k}"))
+    for name, kind in names.items():
+        function = kind(engine.get_function_address(name))
         function.engine = engine  # lives as long as its code
         found.append(function)
     return found

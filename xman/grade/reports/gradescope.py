@@ -31,10 +31,8 @@ def _test(task: dict, k: int, part: dict, trouble: str | None) -> dict:
     output = ("" if part["hidden"] or is_full(part) else "\n\n".join(map(_case_text, failures(part)))
               or trouble or "")
     return {"name": title + " (hidden)" * part["hidden"], "name_format": "text",
-            "number": f"{task['number']}.{k}",
-            "score": round(part["points"], 4), "max_score": part["of"],
-            "status": "passed" if is_full(part) else "failed",
-            "output": output, "output_format": "text",
+            "number": f"{task['number']}.{k}", "score": round(part["points"], 4), "max_score": part["of"],
+            "status": "passed" if is_full(part) else "failed", "output": output, "output_format": "text",
             "visibility": "visible"}
 
 

@@ -35,8 +35,7 @@ def class_page(records: list[dict]) -> str:
 def _templates() -> Any:
     jinja2 = extra("jinja2", "grade", "an HTML report")
     templates = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True,
-                                   undefined=jinja2.StrictUndefined,
-                                   trim_blocks=True, lstrip_blocks=True)
+                                   undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     templates.filters.update(number=in_points, sha256=_sha256)
     templates.globals.update(share=share_of_points, failures=failures)
     templates.tests["failed"] = failures  # true of a part that has some

@@ -57,8 +57,7 @@ def _parts(records: list[dict]) -> list[dict]:
         task = tasks.setdefault((number, title), {"number": number, "title": title, "parts": []})
         most, zero = sum(map(is_full, parts)), sum(not part["points"] for part in parts)
         task["parts"].append({"title": name, "hidden": parts[0]["hidden"], "of": parts[0]["of"], "full": most,
-                              "zero": zero,
-                              "some": len(parts) - most - zero, "count": len(parts),
+                              "zero": zero, "some": len(parts) - most - zero, "count": len(parts),
                               "mean": statistics.mean(share_of_points(part["points"], part["of"])
                                                       for part in parts)})
     return list(tasks.values())

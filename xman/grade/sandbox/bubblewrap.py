@@ -95,8 +95,7 @@ class Bubblewrap(Sandbox):
                 news_file, told_file = (opened.enter_context(open(news, "rb")),
                                         opened.enter_context(open(told, "wb")))
                 command = [self.program, *NAMESPACES, *self.way, *arguments, *view.arguments, "--remount-ro",
-                           "/",
-                           "--chdir", "/tmp", "--info-fd", str(told), "--", python, "-s", "-S", "-B",
+                           "/", "--chdir", "/tmp", "--info-fd", str(told), "--", python, "-s", "-S", "-B",
                            "/grader/worker.py"]
                 process = spawn(command, env={}, pass_fds=[told, *(file.fileno() for file in files)])
                 told_file.close()

@@ -66,8 +66,7 @@ class Unsafe(Sandbox):
             settings = {"path": linked(package_paths(packages), site), "submission": str(submission),
                         "grader": str(grader),
                         "limits": asdict(limits), "uid": uid and uid.number, "in_memory": {},
-                        "hidden": uid is not None,
-                        "keeps_capabilities": self.stays_root,
+                        "hidden": uid is not None, "keeps_capabilities": self.stays_root,
                         "seccomp": self.filter and base64.b64encode(self.filter).decode()}
             if not uid and not WINDOWS:
                 settings["limits"]["processes"] = (None if self.stays_root
@@ -76,8 +75,7 @@ class Unsafe(Sandbox):
             if WINDOWS:
                 environment |= {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
             process = spawn([str(python()), "-s", "-S", "-B", str(grader / "worker.py")], env=environment,
-                            cwd=tmp,
-                            **({} if WINDOWS else {"start_new_session": True}))
+                            cwd=tmp, **({} if WINDOWS else {"start_new_session": True}))
             trace = Trace(process.pid, home.name, uid and uid.number)
             return Worker(process, settings, trace.end, undo.pop_all())
 

@@ -30,8 +30,7 @@ class Objective:
 
     def __init__(self, model: XMan, data: tuple, seed: int = 0, sample_weight: Any = None,
                  class_weight: Mapping[Any, float] | str | None = None, l1: float | Mapping[str, float]
-                 | None = None,
-                 l2: float | Mapping[str, float] | None = None):
+                 | None = None, l2: float | Mapping[str, float] | None = None):
         if not isinstance(seed, (int, np.integer)) or seed < 0:
             raise XManError(f"a seed is a whole number, at least 0, not {seed!r}")
         self.labels = labels_of(data)

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ops import facts_of
+from ops.table import linear_in
+
 from ...errors import XManError, nearest
 from ...interpreters import eval
 from ...interpreters.context import depends
 from ...notation import shown
 from ...wengert import WengertList, registers
-
-LINEAR = "add", "subtract", "negative", "half", "alias"
 
 
 def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Iterable[str],
@@ -32,11 +33,11 @@ def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Ite
         dst, op, args = line
         if dst not in wanted or dst not in moving:
             continue
-        mine = [a for a in registers(args) if a in moving]
+        places = [k for k, a in enumerate(args) if a in moving]
         if op in ("mean", "sum") and len(args) == 1 and np.shape(values[args[0]])[:1] == (1,):
             over[dst] = np.ndim(values[args[0]])
-        elif op in LINEAR or op == "mul" and len(mine) == 1 or op == "divide" and mine == [args[0]]:
-            wanted.update(mine)
+        elif linear_in(op, places):
+            wanted.update(args[k] for k in places)
         else:
             raise XManError(f"{shown(line)}: weights are for a loss that is a mean or a sum over the rows, "
                             "or several added up")
@@ -84,7 +85,7 @@ def penalty_factors(word: str, penalty: float | Mapping[str, float] | None, step
                             f"{nearest(str(strange[0]), names)}; there are {', '.join(names)}")
         factors = dict(penalty)
     else:
-        read = {a for _, op, args in steps if op not in ("add", "subtract") for a in registers(args)}
+        read = {a for _, op, args in steps if facts_of(op).flow != "sum" for a in registers(args)}
         factors = dict.fromkeys([name for name in names if name in read] or names, 0.0 if penalty is None
                                 else penalty)
     if not all(isinstance(x, (int, float, np.number)) and 0 <= x < np.inf for x in factors.values()):

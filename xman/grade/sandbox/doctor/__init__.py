@@ -92,8 +92,7 @@ def from_inside(box: Sandbox) -> list[Finding]:
         secret.write_text("not for the worker")
         files = [secret, here, ROOT, Path.home(), *FILES]
         told = {"port": port.getsockname()[1], "abstract": name, "pid": os.getpid(),
-                "others": other_packages(),
-                "user": os.getuid() if hasattr(os, "getuid") else None,
+                "others": other_packages(), "user": os.getuid() if hasattr(os, "getuid") else None,
                 "environment": [*ENVIRONMENT, *MORE_ENVIRONMENT],
                 "files": [path for path in dict.fromkeys(map(str, files)) if path not in ("/", "/tmp")]}
         network, *more = answers(box, told)

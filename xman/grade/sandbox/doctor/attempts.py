@@ -61,8 +61,7 @@ def writable(told):
 def files(told):
     seen = [path for path in told["files"] if os.path.lexists(path)]
     return (not seen, "sees " + ", ".join(seen[:5]) if seen else "no home, no /etc, no programs, no project: "
-            + " ".join(
-        sorted("/" + name for name in os.listdir("/"))))
+            + " ".join(sorted("/" + name for name in os.listdir("/"))))
 
 
 @attempt("only the packages asked for")
