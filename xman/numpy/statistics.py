@@ -15,7 +15,6 @@ from ..traced.refusals import refuse
 from .decompositions import real
 from .rearrangements import taken_along, whole_axis
 
-
 # what a reduction does with two parts, and with what it begins, unless that is to be said
 JOINED = {"sum": (f.add, 0), "prod": (f.mul, 1), "max": (f.maximum, None), "min": (f.minimum, None)}
 
