@@ -68,7 +68,8 @@ FLOWS = {"", *TAME, "product", "kept"}
 
 def refuse_facts(op: str, known: dict) -> None:
     """ValueError for a fact that there is not, or a flow."""
-    for found, there, what in ((set(known), set(Facts._fields), "fact"), ({known.get("flow", "")}, FLOWS, "flow")):
+    flow = {known.get("flow", "")}
+    for found, there, what in ((set(known), set(Facts._fields), "fact"), (flow, FLOWS, "flow")):
         if strange := sorted(found - there):
             raise ValueError(f"the row of {op} has the {what} {strange[0]!r}, which nothing reads; there are "
                              f"{', '.join(sorted(there - {''}))}")
