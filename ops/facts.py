@@ -63,6 +63,15 @@ class Facts(NamedTuple):
 FACTS: dict[str, Facts] = {}  # by operator
 NOTHING = Facts()
 TAME = {"moved", "part", "filled", "chosen", "sum", "same"}  # the flows of rows that are tame
+FLOWS = {"", *TAME, "product", "kept"}
+
+
+def refuse_facts(op: str, known: dict) -> None:
+    """ValueError for a fact that there is not, or a flow."""
+    for found, there, what in ((set(known), set(Facts._fields), "fact"), ({known.get("flow", "")}, FLOWS, "flow")):
+        if strange := sorted(found - there):
+            raise ValueError(f"the row of {op} has the {what} {strange[0]!r}, which nothing reads; there are "
+                             f"{', '.join(sorted(there - {''}))}")
 
 
 def facts_of(op: str) -> Facts:

@@ -44,7 +44,7 @@ def test_a_file_that_is_cut_anywhere_is_refused(path):
     content = written(path).read_bytes()
     for k in [*range(0, len(content), 97), len(content) - 1]:
         path.write_bytes(content[:k])
-        refusal(path)
+        assert refusal(path).endswith("train and save it again")
 
 
 def test_a_file_of_which_any_byte_is_altered_is_refused_or_is_the_same(path):
