@@ -216,7 +216,7 @@ def parameters(function: Callable) -> tuple[tuple[str, ...], dict[str, Any]]:
     return names, dict(zip(names[len(names) - len(defaults):], defaults, strict=True))
 
 
-# ---- the tables in use: those that an interpreter was given, by which the functions of a list go too --------
+# ---- the tables in use: those of the interpreter under way, and so of the functions of its list -----
 
 class Tables(NamedTuple):
     """What the functions of a list are run and differentiated by."""
@@ -238,7 +238,8 @@ class by_tables:
     def __init__(self, G: Mapping | None = None, DG: Mapping | None = None, TG: Mapping | None = None):
         self.old = self.new = old = IN_USE.get()
         if not ((G is None or G is old.G) and (DG is None or DG is old.DG) and (TG is None or TG is old.TG)):
-            self.new = Tables(*[was if own is None else own for was, own in zip(old, (G, DG, TG), strict=True)])
+            given = zip(old, (G, DG, TG), strict=True)
+            self.new = Tables(*[was if own is None else own for was, own in given])
 
     def __enter__(self) -> None:
         if self.new is not self.old:

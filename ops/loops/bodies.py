@@ -297,5 +297,6 @@ def moves(function: Function, registers: Collection[str]) -> set[str]:
 def ruled_lines(function: Function, rules: Mapping) -> Mapping:
     """The rules, when they are there for all lines of the function."""
     if lacking := [op for _, op, _ in function[3] if op not in rules]:
-        raise TypeError(f"in {function[1]}: there is no rule for the operator {lacking[0]!r}; put it in the table")
+        raise TypeError(f"in {function[1]}: there is no rule for the operator {lacking[0]!r}; put it in the "
+                        "table")
     return rules
