@@ -82,8 +82,7 @@ class Run(Checkpointed):
                                    **options)
         self.training = self.alone if self.shares is None else training_list(
             self.shares.list.steps, self.loss, moving, optimizer, running=objective.running,
-            part=self.shares.list.loss,
-            **options)
+            part=self.shares.list.loss, **options)
         if precision not in (None, "mixed"):
             raise XManError(f"the precision is 'mixed', or that of the parameters, not {precision!r}")
         self.training = (self.training._replace(steps=mixed(self.training.steps)) if precision
@@ -105,8 +104,7 @@ class Run(Checkpointed):
 
     def start(self) -> State:
         arrays = {w: np.array(self.inputs[w], None if np.asarray(self.inputs[w]).dtype.kind == "f" else float,
-                              order="C")
-                  for w in self.kept}
+                              order="C") for w in self.kept}
         arrays |= {m: np.zeros_like(arrays[w]) for m, w in self.training.moments.items()}
         return State(arrays, {name: a.copy() for name, a in arrays.items()})
 
