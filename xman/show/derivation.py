@@ -40,10 +40,10 @@ class Derivation(list):
         left, right = (max(map(len, column)) for column in zip(*rows, strict=True))
         columns = left + 3 + right if columns is None else max(columns, 40)
         left = min(left, max(columns // 2, columns - 3 - right))
-        fit = lambda text, width: textwrap.wrap(text, width, subsequent_indent="  ")
+        cut = lambda row: [textwrap.wrap(text, width, subsequent_indent="  ")
+                           for text, width in zip(row, (left, columns - 3 - left), strict=True)]
         return "\n".join(f"{step:<{left}}   {reason}".rstrip() for row in rows
-                         for step, reason in itertools.zip_longest(fit(row.step, left),
-                                                                   fit(row.reason, columns - 3 - left), fillvalue=""))
+                         for step, reason in itertools.zip_longest(*cut(row), fillvalue=""))
 
     __repr__ = __str__
 
