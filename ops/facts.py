@@ -10,11 +10,14 @@ Matrices: Golub and Van Loan, Matrix Computations.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from .expression import DG, TG, Expression, G, Rule, f
 
 Count = Callable[..., int]
 MANY = 2 ** 31 - 1  # arguments, of an operator that takes any number
@@ -60,6 +63,16 @@ class Facts(NamedTuple):
 FACTS: dict[str, Facts] = {}  # by operator
 NOTHING = Facts()
 TAME = {"moved", "part", "filled", "chosen", "sum", "same"}  # the flows of rows that are tame
+FLOWS = {"", *TAME, "product", "kept"}
+
+
+def refuse_facts(op: str, known: dict) -> None:
+    """ValueError for a fact that there is not, or a flow."""
+    flow = {known.get("flow", "")}
+    for found, there, what in ((set(known), set(Facts._fields), "fact"), (flow, FLOWS, "flow")):
+        if strange := sorted(found - there):
+            raise ValueError(f"the row of {op} has the {what} {strange[0]!r}, which nothing reads; there are "
+                             f"{', '.join(sorted(there - {''}))}")
 
 
 def facts_of(op: str) -> Facts:
@@ -202,3 +215,45 @@ def parameters(function: Callable) -> tuple[tuple[str, ...], dict[str, Any]]:
     names = code.co_varnames[:code.co_argcount] if code else ()
     defaults = code and function.__defaults__ or ()
     return names, dict(zip(names[len(names) - len(defaults):], defaults, strict=True))
+
+
+# ---- the tables in use: those of the interpreter under way, and so of the functions of its list -----
+
+class Tables(NamedTuple):
+    """What the functions of a list are run and differentiated by."""
+    G: Mapping[str, Callable[..., Any]] = G
+    DG: Mapping[str, Sequence[Rule | None]] = DG
+    TG: Mapping[str, Sequence[Rule | None]] = TG
+
+
+OURS = Tables()
+IN_USE: ContextVar[Tables] = ContextVar("the tables of the interpreter under way", default=OURS)
+
+
+class by_tables:
+    """A context in which the functions of a list go by these tables, as in `with by_tables(G=own)`;
+    where nothing changes it does nothing."""
+
+    __slots__ = "new", "old"
+
+    def __init__(self, G: Mapping | None = None, DG: Mapping | None = None, TG: Mapping | None = None):
+        self.old = self.new = old = IN_USE.get()
+        if not ((G is None or G is old.G) and (DG is None or DG is old.DG) and (TG is None or TG is old.TG)):
+            given = zip(old, (G, DG, TG), strict=True)
+            self.new = Tables(*[was if own is None else own for was, own in given])
+
+    def __enter__(self) -> None:
+        if self.new is not self.old:
+            IN_USE.set(self.new)
+
+    def __exit__(self, *_: Any) -> None:
+        if self.new is not self.old:
+            IN_USE.set(self.old)
+
+
+def operator_called(op: str) -> Callable[..., Any]:
+    """f.<op>, and the same of an operator that is in tables of somebody's own alone."""
+    def own(*args):
+        inmost = max((a for a in args if isinstance(a, Expression)), key=lambda a: a.level, default=None)
+        return IN_USE.get().G[op](*args) if inmost is None else inmost.record(op, args)
+    return getattr(f, op, own)

@@ -19,7 +19,7 @@ from ..wengert import Steps, WengertList, checked_list, known_registers, needed,
 from .loops import items_read, trimmed
 from .patterns import Rewrite, equal, key_of
 from .rewrites import EXACT
-from .writer import ListWriter, Origins, Symbol
+from .writer import ListWriter, Origins, Symbol, in_order, renamed
 
 
 def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
@@ -51,12 +51,11 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
                         f"{shortened(likes)}")
     writer = Simplifier(rewrites, G)
     found: dict[str, Any] = {name: writer.input(name, likes) for name in steps.inputs}
-    lines = needed(steps, keep)
-    if any(op == "item" for _, op, _ in lines):
+    lines = [(*line, line) for line in needed(steps, keep)]
+    if any(line[1] == "item" for line in lines):
         lines = trimmed(items_read(lines, named=keep), keep,
                         temporaries({*steps.inputs, *(dst for dst, _, _ in steps)}).__next__)
-    for writer.origin in lines:
-        dst, op, args = writer.origin
+    for dst, op, args, writer.origin in lines:  # a bundle that was cut belongs to the line that takes it
         try:
             args = writer.with_simple_bodies(op, args, found)
             found[dst] = writer.write(op, [found[a] if isinstance(a, str) else a for a in args])
@@ -196,7 +195,8 @@ class Simplifier(ListWriter):
         computed = [r for r in dict.fromkeys(results) if r not in parameters]
         rewrites = [row for rows in self.rewrites.values() for row in rows]
         short = simplify(steps, computed, likes, rewrites, self.G) if computed else ()
-        return ("def", name, parameters, tuple(short), results)
+        new = in_order(short, parameters)
+        return ("def", name, parameters, tuple(renamed(short, new)), tuple(new.get(r, r) for r in results))
 
     # ---- what a rewrite may ask ----------------------------------------------------------------------------
 

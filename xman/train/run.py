@@ -82,8 +82,7 @@ class Run(Checkpointed):
                                    **options)
         self.training = self.alone if self.shares is None else training_list(
             self.shares.list.steps, self.loss, moving, optimizer, running=objective.running,
-            part=self.shares.list.loss,
-            **options)
+            part=self.shares.list.loss, **options)
         if precision not in (None, "mixed"):
             raise XManError(f"the precision is 'mixed', or that of the parameters, not {precision!r}")
         self.training = (self.training._replace(steps=mixed(self.training.steps)) if precision
@@ -105,8 +104,7 @@ class Run(Checkpointed):
 
     def start(self) -> State:
         arrays = {w: np.array(self.inputs[w], None if np.asarray(self.inputs[w]).dtype.kind == "f" else float,
-                              order="C")
-                  for w in self.kept}
+                              order="C") for w in self.kept}
         arrays |= {m: np.zeros_like(arrays[w]) for m, w in self.training.moments.items()}
         return State(arrays, {name: a.copy() for name, a in arrays.items()})
 
@@ -114,13 +112,17 @@ class Run(Checkpointed):
         """Copies of the parameters among the arrays, and of what is running."""
         return {w: arrays[w].copy() for w in self.kept}
 
-    def epoch(self, state: State, ctrl_c: CtrlC, shown: Progress) -> None:
-        """Take the steps of the epoch that are left."""
-        values, training, schedule = self.values, self.training, self.schedule
-        values.update(state.arrays)
+    def begin(self, state: State) -> None:
+        """Put the state among the values, and keep what an epoch began with."""
+        self.values.update(state.arrays)
         if state.batch == 0:
             for name, a in state.arrays.items():
                 np.copyto(state.begun[name], a)
+
+    def epoch(self, state: State, ctrl_c: CtrlC, shown: Progress) -> None:
+        """Take the steps of the epoch that are left."""
+        values, training, schedule = self.values, self.training, self.schedule
+        self.begin(state)
         rate = self.rate(1) if schedule is None else None
         for X, y, some in self.minibatches.epoch(state.epoch, state.batch):
             rows = min(self.minibatches.size, self.rows - state.batch * self.minibatches.size)

@@ -1,4 +1,4 @@
-"""The loops of the tape: LLVM's text, made of the rows that a list has, and the order of the lines that suits it.
+"""The loops of the tape: LLVM's text, made of the rows that a list has, and the order that suits it.
 
 A loop forward chooses an operator once a run; with derivatives it leaves the partials ∂out/∂x and ∂out/∂y
 beside each value. The loop back needs no operators: it adds delta·partial to the deltas of x and y. Both take
@@ -21,7 +21,7 @@ ALONE = ", !llvm.access.group !1"  # no other set of inputs touches it
 HINTS = ["!0 = distinct !{!0, !2}", "!1 = distinct !{}", '!2 = !{!"llvm.loop.parallel_accesses", !1}']
 
 
-class Loop(Function):
+class LaneLoop(Function):
     """A loop that is being written, over arrays of `width` numbers a slot."""
 
     def __init__(self, width: int):
@@ -56,13 +56,13 @@ class Loop(Function):
             body()
 
     def text(self, name: str, arguments: str) -> str:
-        return "\n".join([f"define void @{name}({arguments}) {{", "entry:", *self.entry, *self.out, " ret void",
-                          "}"])
+        head = f"define void @{name}({arguments}) {{\nentry:"
+        return "\n".join([head, *self.entry, *self.out, " ret void", "}"])
 
 
 def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
     """The loop forward, with partials and the loop back where `back` holds."""
-    w = Loop(width)
+    w = LaneLoop(width)
     runs = w.open("%runs")
     start, stop = w.load("%starts", runs[0]), w.load("%starts", w.do(f"add i64 {runs[0]}, 1"))
     code = w.load("%codes", runs[0], "i32")
@@ -86,7 +86,7 @@ def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
     return "\n".join([*declared, *formulas, *text, *HINTS, ""])
 
 
-def row_text(w: Loop, row: str, k: str, back: bool) -> None:
+def row_text(w: LaneLoop, row: str, k: str, back: bool) -> None:
     """A line of a row: its value, and its partials."""
     x, y, z = (Said(w, w.number("%v", w.load(reads, k, "i32"))) for reads in ("%a", "%b", "%c"))
     out = Said(w, as_type(ROWS[row].value(x, y, z, None), FLOAT, w))
@@ -97,7 +97,7 @@ def row_text(w: Loop, row: str, k: str, back: bool) -> None:
 
 
 def back_text(width: int) -> str:
-    w = Loop(width)
+    w = LaneLoop(width)
     lines = w.open("%lines")
     k = w.do(f"sub i64 %last, {lines[0]}")
     slots = [w.load(array, k, "i32") for array in ("%to", "%also")]
@@ -123,7 +123,7 @@ def loops(rows: tuple[str, ...], width: int, back: bool) -> list[Callable]:
 
 
 def arranged(codes: np.ndarray, reads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """An order of the lines, and where its runs begin, with the end: lines of one operator that are equally deep.
+    """An order of the lines, and where its runs begin, with the end: of one operator, and equally deep.
 
     codes: the operator of each line. reads: (3, lines), the lines that it reads, below 0 for none.
     """

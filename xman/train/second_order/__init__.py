@@ -1,8 +1,7 @@
 """Methods of second order: runs whose steps are Gauss–Newton's, Levenberg–Marquardt's or Newton's.
 
-Each step, of all rows, solves its equations by conjugate gradients,
-with products and no matrix: with W weights
-a product costs O(W). Of a loss E with gradient g, Hessian H and Gauss–Newton matrix G the steps p are
+Each step, of all rows, solves its equations by conjugate gradients, with products and no matrix: with W
+weights a product costs O(W). Of a loss E with gradient g, Hessian H and Gauss–Newton matrix G the steps p are
     gauss-newton           G p = −g, and as far along p as E descends
     levenberg-marquardt    (G + λ) p = −g, where λ grows until E descends, and falls where its model is right
     newton-cg              H p = −g until a direction bends downwards, and as far along p as E descends
@@ -49,7 +48,7 @@ class SecondOrder(Run):
                 raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps "
                                 f"itself: leave {name} away, or take an optimizer of first order")
         refuse_changing(objective, optimizer)
-        super().__init__(objective, validation, objective.rows, seed, engine, "sgd", 1.0, None, prepared, 1,
+        super().__init__(objective, validation, objective.rows, seed, engine, "sgd", 1.0, None, prepared, 0,
                          checkpoint, checkpoint_every)
         self.settings["optimizer"], self.method = optimizer, METHODS[optimizer]
         self.wrt = [w for w in self.names if w in self.training.inplace]

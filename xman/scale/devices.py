@@ -1,0 +1,140 @@
+"""An epoch as one program of JAX's devices: a scan over its minibatches, as many at a time as AHEAD bytes hold."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..engines.jax.engine import AS_WRITTEN, NotForDevices, traceable, wide
+from ..wengert import WengertList
+from .mesh import laid
+
+AHEAD = 2 ** 28
+
+
+class Devices:
+    """A training step, its loss and what it overwrites, on a mesh: minibatches are cut by rows over its axis
+    `data`, matrices by rows over `model`; all else every device has."""
+
+    def __init__(self, steps: WengertList, loss: str, inplace: Mapping[str, str], mesh: Any):
+        self.steps, self.loss, self.inplace, self.mesh = steps, loss, inplace, mesh
+        self.programs: dict[tuple[int, int], Callable] = {}
+
+    def put(self, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        """What is overwritten, on the devices."""
+        return {x: laid(arrays[x], self.mesh, "model" if arrays[x].ndim > 1 else None) for x in self.inplace}
+
+    def chunks(self, minibatches: Iterable[tuple[dict[str, Any], int]]) -> Iterator[tuple[dict[str, Any], int]]:
+        """Inputs of minibatches and their numbers of rows: those of as many rows on the devices, one behind
+        another along a new first axis."""
+        some: list[dict[str, Any]] = []
+        before = 0
+        for inputs, rows in minibatches:
+            given = {x: np.array(inputs[x]) for x in self.steps.inputs if x in inputs}
+            if strange := [x for x, a in given.items() if a.dtype.kind not in "biuf"]:
+                raise NotForDevices(f"{strange[0]!r} is no array, and a mesh takes nothing else: leave it away")
+            if some and (rows != before or (len(some) + 1) * sum(a.nbytes for a in given.values()) > AHEAD):
+                yield self.stacked(some, before), before
+                some = []
+            some, before = [*some, given], rows
+        if some:
+            yield self.stacked(some, before), before
+
+    def stacked(self, some: list[dict[str, Any]], rows: int) -> dict[str, Any]:
+        return {x: laid(np.stack([given[x] for given in some]), self.mesh, None,
+                        "data" if a.shape[:1] == (rows,) else None) for x, a in some[0].items()}
+
+    def taken(self, held: dict[str, Any], inputs: dict[str, Any], rows: int,
+              values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        """What is overwritten, after these steps, and their losses, which go on being computed.
+        values: of all other inputs."""
+        import jax
+        with wide():
+            key = rows, next(iter(inputs.values())).shape[0]
+            if key not in self.programs:
+                shardings = {x: a.sharding for x, a in held.items()}, jax.NamedSharding(self.mesh, jax.P())
+                step = self.step(inputs, values)
+                self.programs[key] = jax.jit(lambda held, inputs: jax.lax.scan(step, held, inputs),
+                                             out_shardings=shardings, compiler_options=AS_WRITTEN)
+            return self.programs[key](held, inputs)
+
+    def step(self, inputs: dict[str, Any], values: Mapping[str, Any]) -> Callable:
+        """One step, (held, inputs) -> (held, loss), to be traced."""
+        from jax import numpy as jnp
+        one = {x: np.zeros(a.shape[1:], a.dtype)[()] for x, a in inputs.items()}
+        fixed = {x: values[x] for x in self.steps.inputs if x not in inputs and x not in self.inplace}
+        run = traceable(self.steps, {**values, **one}, [self.loss, *self.inplace.values()])
+
+        def step(held: dict[str, Any], given: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+            found, sure = run(fixed | held | given)
+            loss = jnp.where(sure, found[self.loss].reshape(()), jnp.nan)
+            return {x: found[y] for x, y in self.inplace.items()}, loss
+
+        return step
+
+    def whole(self, held: dict[str, Any]) -> dict[str, np.ndarray]:
+        """The arrays, here."""
+        import jax
+        with wide():
+            all_of = jax.jit(lambda held: held, out_shardings=jax.NamedSharding(self.mesh, jax.P()))(held)
+        return {x: np.asarray(a) for x, a in all_of.items()}
+
+
+class OnDevices:
+    """A run, as far as it goes on a mesh: its attributes are those of `train.run.Run`, which follows it
+    among the bases. Parameters come back when they are saved, and at the end of an epoch.
+    Where nobody asked for a mesh, a list that is not for JAX alone runs as any other."""
+
+    def __init__(self, *arguments: Any, mesh: str | None = None, **options: Any):
+        super().__init__(*arguments, mesh=mesh or "data=1", **options)
+        self.devices = Devices(self.training.steps, self.loss, self.training.inplace, self.mesh)
+        self.asked, self.taken = bool(mesh), self.scan
+
+    def epoch(self, state: Any, ctrl_c: Any, shown: Any) -> None:
+        try:
+            self.taken(state, ctrl_c, shown)
+        except NotForDevices:
+            if self.asked:
+                raise
+            self.taken = super().epoch
+            self.taken(state, ctrl_c, shown)
+
+    def scan(self, state: Any, ctrl_c: Any, shown: Any) -> None:
+        """Take the steps of the epoch that are left."""
+        self.begin(state)
+        ctrl_c.held, t, given = True, self.training.t, self.objective.given
+        held = self.devices.put(state.arrays)
+        chunks = self.devices.chunks(
+            (given(X, y, some, state.epoch) | {self.training.lr: self.rate(k), t: self.number(k)}, len(some))
+            for k, (X, y, some) in enumerate(self.minibatches.epoch(state.epoch, state.batch), state.t + 1))
+        ahead = next(chunks, None)
+        while ahead:
+            inputs, rows = ahead
+            held, losses = self.devices.taken(held, inputs, rows, self.values)
+            ahead = next(chunks, None)  # is put there meanwhile
+            self.workers.waiting = time.monotonic() * (self.workers.size > 1)
+            for loss in np.asarray(losses).tolist():
+                if loss != loss:
+                    raise self.diverged(state, state.batch, ctrl_c)
+                state.loss, state.batch, state.t = state.loss + loss * rows, state.batch + 1, state.t + 1
+                shown.step()
+            self.workers.waiting, waited = 0.0, time.monotonic() - self.saved > self.every
+            # what takes all is done where one of all wants it
+            late, stop = self.workers.total(np.array([waited, ctrl_c.waiting or self.workers.heard], float))
+            if late or stop or not ahead:
+                for x, a in self.devices.whole(held).items():
+                    state.arrays[x][...] = a
+            if late and ahead:
+                self.save(state)
+            if stop:
+                ctrl_c.held = False
+                ctrl_c.deliver()
+        self.sound, ctrl_c.held = self.parameters(state.begun), False
+
+    def diverged(self, state: Any, latest: int, ctrl_c: Any) -> Exception:
+        """As `Run` finds it, step by step, without the mesh."""
+        X, y, some = next(self.minibatches.epoch(state.epoch, latest))
+        self.give(self.values, X, y, some, state.epoch, len(some))
+        return super().diverged(state, latest, ctrl_c)
