@@ -186,7 +186,7 @@ class NestStep:
         """Zeros for a root to which is added, before the first that touches it."""
         mine = x not in self.filled and self.roots[x].place != "given"
         if mine and any(isinstance(w, Line) and w.how == "into"
-                                        for w in self.tree.writers.get(x, ())):
+                        for w in self.tree.writers.get(x, ())):
             f.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
             f.put(f"call void @llvm.memset.p0.i64(ptr {pointer(x)}, i8 0, i64 {self.roots[x].bytes}, i1 "
                   "false)")

@@ -25,7 +25,7 @@ WIDE = {np.dtype(t) for t in ("f8", "i8", "?")}  # beside these a number of Pyth
 ENDLESS = 2 ** 62  # steps
 
 
-class Entry(NamedTuple):
+class Entered(NamedTuple):
     """What a bundle has in a place: a register's name or a number, its view, and its kind."""
     name: Any
     x: Any
@@ -46,17 +46,17 @@ class Made(NamedTuple):
         return self.lines.kinds[self.names[j]]
 
 
-def entries_of(w: Any, b: str, function: Function) -> list[Entry] | None:
+def entries_in(w: Any, b: str, function: Function) -> list[Entered] | None:
     """The entries of a bundle that has one for each parameter."""
     if len(w.bundles.get(b, ())) != len(function[2]):
         return None
     if not all(type(a) in (bool, int, float) or isinstance(a, str) and w.known(a) for a in w.bundles[b]):
         return None
-    return [Entry(a, w.views[a], w.kinds[a]) if isinstance(a, str) else
-            Entry(a, a, Kind((), np.dtype(type(a)), False)) for a in w.bundles[b]]
+    return [Entered(a, w.views[a], w.kinds[a]) if isinstance(a, str) else
+            Entered(a, a, Kind((), np.dtype(type(a)), False)) for a in w.bundles[b]]
 
 
-def lines_of_function(w: Any, function: Function, entries: Sequence[Entry], k: int = 0,
+def lines_of_function(w: Any, function: Function, entries: Sequence[Entered], k: int = 0,
                       moving: Mapping[int, int] = {}, once: bool = False) -> Made | None:
     """The function as Lines, for these entries.
 
@@ -104,24 +104,24 @@ def blank_of(kind: Kind) -> np.ndarray:
     return np.broadcast_to(np.asarray(kind.dtype.kind == "f", kind.dtype), kind.shape)
 
 
-def kind_in_step(e: Entry) -> Kind:
+def kind_in_step(e: Entered) -> Kind:
     """The kind of what a step sees of a slice."""
     return e.kind._replace(shape=e.kind.shape[1:], array=len(e.kind.shape) > 1)
 
 
-def in_rows(w: Any, e: Entry) -> View:
+def as_rows(w: Any, e: Entered) -> View:
     """An entry as it lies in memory, row by row."""
     if isinstance(e.x, View) and not e.x.gathered and e.x.strides == row_by_row(e.x.shape):
         return e.x
     return w.line(w.fresh(f"{e.name}.lies"), "copy", [e.x], e.kind.shape, e.kind.dtype)
 
 
-def first_part(w: Any, e: Entry) -> tuple[View, int] | None:
+def first_part(w: Any, e: Entered) -> tuple[View, int] | None:
     """What the first step sees of a slice, and how far on the next one's lies; None for a number of steps."""
     if not e.kind.shape:
         return None
     if not isinstance(e.x, View):
-        return in_rows(w, e._replace(kind=kind_in_step(e))), 0
+        return as_rows(w, e._replace(kind=kind_in_step(e))), 0
     x = e.x
     if x.gathered or x.strides[1:] != row_by_row(x.shape[1:]):
         x = w.line(w.fresh(f"{e.name}.lies"), "copy", [x], e.kind.shape, e.kind.dtype)
@@ -149,7 +149,7 @@ def run_of(w: Any, made: Made, places: Mapping[str, Any]) -> Run:
     return Run(lines, given, {x: y for x, y in relays.items() if x in given})
 
 
-def steps_of(w: Any, dst: str, made: Made, k: int, entries: Sequence[Entry], moving: Mapping[int, Any],
+def steps_of(w: Any, dst: str, made: Made, k: int, entries: Sequence[Entered], moving: Mapping[int, Any],
              outs: Sequence[View], first: int = 0, way: int = 1, count: int = 1) -> tuple[list[View], Run]:
     """Where the carries are after so many steps, and what runs them."""
     carry, places = [], {}
@@ -161,7 +161,7 @@ def steps_of(w: Any, dst: str, made: Made, k: int, entries: Sequence[Entry], mov
         if i in made.over:
             x = w.line(w.fresh(f"{dst}.{i}"), "copy", [e.x], e.kind.shape, e.kind.dtype)
         else:
-            x = in_rows(w, e)
+            x = as_rows(w, e)
         places[p] = x, 0
         if i < k and made.names[i] and i not in made.over and i not in made.relayed:
             x = root_for(w, dst, i, made.kind(i))
@@ -178,7 +178,7 @@ def steps_of(w: Any, dst: str, made: Made, k: int, entries: Sequence[Entry], mov
 
 def scan_in_place(w: Any, step: Step) -> Any:
     dst, _, (function, k, slices, b, *reverse) = step
-    entries = entries_of(w, b, function)
+    entries = entries_in(w, b, function)
     if entries is None:
         return None
     sizes = {e.kind.shape[0] if e.kind.shape else e.x if type(e.x) is int else 0
@@ -191,7 +191,7 @@ def scan_in_place(w: Any, step: Step) -> Any:
     made = lines_of_function(w, function, entries, k, moving)
     if made and isinstance(made.lines, dict):  # after the first step a carry is of another kind
         alone = lines_of_function(w, function, entries, k, moving, once=True)
-        rest = alone and [Entry(dst, None, alone.kind(i)) if alone.names[i] else entries[i] for i in range(k)]
+        rest = alone and [Entered(dst, None, alone.kind(i)) if alone.names[i] else entries[i] for i in range(k)]
         made = alone and lines_of_function(w, function, [*rest, *entries[k:]], k, moving)
         if not made or isinstance(made.lines, dict) or any(
                 alone.kind(j)[:2] != made.kind(j)[:2] for j in range(k, len(made.names))) or any(
@@ -210,7 +210,7 @@ def scan_in_place(w: Any, step: Step) -> Any:
             carry, run = steps_of(w, dst, which, k, entries, places, outs, first, way, count)
             if run.written():
                 w.tree.place(Applied("scan", [run], run.written(), count, first=first, way=way))
-            entries = [*(Entry(f"{dst}.{i}", x, which.kind(i) if which.names[i] else e.kind)
+            entries = [*(Entered(f"{dst}.{i}", x, which.kind(i) if which.names[i] else e.kind)
                          for i, (x, e) in enumerate(zip(carry, entries, strict=False))), *entries[k:]]
             first += way
     return [*carry, *outs]
@@ -230,12 +230,12 @@ def branch_in_place(w: Any, step: Step) -> Any:
 def of_functions(w: Any, dst: str, functions: Sequence[Function], b: str, test: View | None = None) -> Any:
     """The results of a function, or of the one of two that the test says."""
     made = [entries and lines_of_function(w, function, entries) for function in functions
-            for entries in [entries_of(w, b, function)]]
+            for entries in [entries_in(w, b, function)]]
     if not all(made) or any(one.kind(j)[:2] != made[0].kind(j)[:2] for one in made
                             for j in range(len(made[0].names))):
         return None
     outs = [root_for(w, dst, j, made[0].kind(j), (1,)) for j in range(len(made[0].names))]
-    runs = [steps_of(w, dst, one, 0, entries_of(w, b, function), {}, outs)[1]
+    runs = [steps_of(w, dst, one, 0, entries_in(w, b, function), {}, outs)[1]
             for one, function in zip(made, functions, strict=True)]
     if outs:
         w.tree.place(Applied("cond" if test else "scan", runs, outs, 1, test=test))
@@ -244,7 +244,7 @@ def of_functions(w: Any, dst: str, functions: Sequence[Function], b: str, test: 
 
 def while_in_place(w: Any, step: Step) -> Any:
     dst, _, (test, function, k, b, *most) = step
-    entries, others = entries_of(w, b, function), entries_of(w, b, test)
+    entries, others = entries_in(w, b, function), entries_in(w, b, test)
     asked = others and lines_of_function(w, test, others)
     made = entries and lines_of_function(w, function, entries, k)
     if (not asked or not made or isinstance(made.lines, dict) or len(asked.names) != 1
@@ -253,7 +253,7 @@ def while_in_place(w: Any, step: Step) -> Any:
     carry, run = steps_of(w, dst, made, k, entries, {}, [])
     truth = root_for(w, dst, k, asked.kind(0), (1,))
     count = w.tree.root(w.fresh(f"{dst}.count"), (), np.int64)
-    now = [Entry(dst, x, e.kind) for x, e in zip(carry, entries, strict=False)]
+    now = [Entered(dst, x, e.kind) for x, e in zip(carry, entries, strict=False)]
     _, look = steps_of(w, dst, asked, 0, [*now, *entries[k:]], {}, [truth])
     most = most[0] if most and most[0] is not None else ENDLESS
     w.tree.place(Applied("while", [look, run], [*run.written(), truth, count], most, test=indexed(truth, [0]),
