@@ -64,7 +64,7 @@ class Rates:
         self.largest = float(np.finfo(number).max)
 
     def __call__(self, t: int) -> np.floating:
-        """The rate of step t, infinite where the precision does not reach it: the step says what comes of it."""
+        """The rate of step t, infinite where the precision does not reach it: the step says what follows."""
         rate = self.lr * self.factor(t)
         return self.number(rate if rate <= self.largest else np.inf)
 
