@@ -1,8 +1,10 @@
-# make test, make train, make docs, make bench, make clean: each makes .venv first where it is missing
+# make test, make train, make docs, make slides, make bench, make clean: each makes .venv first where it is missing
 PYTHON ?= python3
 BIN = .venv/bin
+# else each of the hundreds of processes that the tests start would compile all of xman anew
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: train test docs bench clean
+.PHONY: train test docs slides bench clean
 
 train: .venv/ready
 	$(BIN)/xman train mlp --data digits
@@ -15,6 +17,10 @@ test: .venv/ready
 docs: .venv/ready
 	rm -rf docs/build docs/generated
 	$(BIN)/python -m sphinx --fail-on-warning --nitpicky --keep-going --quiet docs docs/build
+
+slides: .venv/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'sphinx-revealjs>=3.2'
+	$(BIN)/python -m sphinx -b revealjs --quiet docs docs/build/slides docs/slides.md
 
 bench: .venv/ready
 	$(BIN)/python -m tests.bench

@@ -2,21 +2,24 @@
 
 import re
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "scripts"), str(HERE.parent)]
 
+import documents  # noqa: E402
 import figures  # noqa: E402
 import imports  # noqa: E402
 import operators  # noqa: E402
+import stepped  # noqa: E402
 
-from xman import explore  # noqa: E402
-
+stepped.PAGES.mkdir(parents=True, exist_ok=True)  # Sphinx asks for it before it builds
 project, author = "xman", "The xman authors"
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", *["sphinx_revealjs"] * bool(find_spec("sphinx_revealjs"))]
 html_theme, html_title = "furo", "xman"
-html_extra_path = ["five-documents.html"]
+html_extra_path, html_static_path, html_css_files = ["generated/pages"], ["pictures"], ["stepped.css"]
+revealjs_static_path, revealjs_css_files, revealjs_style_theme = html_static_path, html_css_files, "white"
 smartquotes = html_copy_source = html_show_sphinx = html_show_copyright = False
 exclude_patterns = ["build", "generated"]
 myst_heading_anchors = 3
@@ -34,24 +37,17 @@ def plain(app, what, name, obj, options, lines):
 def drawn(app):
     """What the pages show and nobody wrote: tables and figures. A build without pages, for its warnings, has empty figures."""
     folder = HERE / "generated"
-    folder.mkdir(exist_ok=True)
-    if app.builder.name == "dummy":
+    if app.builder.name != "html":
         for name in figures.NAMES:
             (folder / name).touch()
     else:
         figures.write(folder)
     imports.write(folder)
     operators.write(folder)
-
-
-def embedded(app, error):
-    """The page that the manual embeds."""
-    if error is None and app.builder.name == "html":
-        title = "h(x, y) = (x + 4y)·((x + y)·y)"
-        explore(lambda x, y: (x + 4 * y) * ((x + y) * y), 3.0, 5.0, title=title).save(Path(app.outdir) / "stepped-through.html")
+    documents.write(folder, app.builder.name == "html")
 
 
 def setup(app):
-    app.connect("build-finished", embedded)
+    app.add_directive("explorer", stepped.Explorer)
     app.connect("builder-inited", drawn)
     app.connect("autodoc-process-docstring", plain)

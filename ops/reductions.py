@@ -49,9 +49,9 @@ TOTALS = [np.positive]  # the last is in force: of workers that run together it 
 
 
 def allreduce(x):
-    """Σ of x over the workers that run the list together, each with its own rows;
-    of one alone x, in a buffer of its own."""
-    return TOTALS[-1](x)
+    """Σ of x over the workers that run the list together, each with its own rows; truth values are counted.
+    Of one alone x, in a buffer of its own."""
+    return TOTALS[-1](np.add(x, 0) if np.asarray(x).dtype == bool else x)
 
 
 def centered(x, axis=None):
@@ -176,9 +176,11 @@ def prodOfOthers(x, axis=None):
 def products_of_others(x, axis=None):
     if axis is None:
         return f.reshape(products_of_others(f.reshape(x, (-1,)), 0), x)
+    if axis == ():
+        return f.broadcast(1.0, x)
     if isinstance(axis, tuple):
-        return (products_of_others(x, axis[0]) * products_of_others(f.prod(x, axis[0], True), axis[1:])
-                if axis else 1.0)
+        first, *others = axis
+        return products_of_others(x, first) * products_of_others(f.prod(x, first, True), tuple(others))
     before = f.shift(f.cumprod(x, axis), axis, 1.0)
     after = f.flip(f.shift(f.cumprod(f.flip(x, axis), axis), axis, 1.0), axis)
     return before * after
@@ -248,7 +250,8 @@ def reducing(op, value, rule, **facts):
 #           op              value          rule
 # a list on n workers has n copies of a register, and each copy's delta is a part of its own,
 # to be added to the others'
-linear(     "allreduce",    allreduce,     lambda d, out, x: f.allreduce(d),                 flops=0)
+linear(     "allreduce",    allreduce,     lambda d, out, x: f.allreduce(d),                 flops=0,
+            flow="moved")
 linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d, x, axis, keepdims), None, None,
             flops=of_sum, flow="moved", numpy="sum", within=True)

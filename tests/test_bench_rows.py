@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bench.catalogue import ROWS
 from bench.measure import Players, contest, disagreement
-from bench.rows import elementwise, epoch, hvp, lstm, scalar, second_order, training
+from bench.rows import elementwise, epoch, hvp, kinds, lstm, scalar, second_order, training
 from bench.rows.scalar import Scalars, random_lines
 from bench.rows.training import Training
 from bench.table import Goal
@@ -31,6 +31,12 @@ def test_xman_and_numpy_by_hand_do_the_same_work(name, who, dtype):
     runs = 1 if row is epoch else 3  # fit begins anew each time
     wanted = results(row.CONTESTANTS["NumPy by hand"], work._replace(dtype=dtype), runs)
     assert disagreement(results(row.CONTESTANTS[who], work._replace(dtype=dtype), runs), wanted, dtype) == ""
+
+
+@pytest.mark.parametrize("name", kinds.functions(np))
+def test_compiled_functions_of_all_kinds_are_the_plain_ones(name):
+    args, _ = kinds.point(kinds.Kind(name))
+    np.testing.assert_allclose(results(kinds.xman, kinds.Kind(name), 1)[0][0], kinds.functions(np)[name](*args), rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", WORKS)

@@ -30,7 +30,8 @@ from xman.cli import derivatives, export, grade, main, operators, predictions  #
 from xman.engines import ENGINES
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md",
+         *sorted(path for path in (ROOT / "docs").rglob("*.md") if not {"generated", "build"} & {*path.parts})]
 SLOW = not os.environ.get("XMAN_ALL_CASES")
 BLOCK = re.compile(r"(?m)^(?:<!-- (?P<mark>.+) -->\n)?```(?P<kind>\w+)\n(?P<text>(?:.*\n)*?)```$")
 

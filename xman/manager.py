@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
 from .errors import XManError, nearest
+from .notation import in_notebooks
 from .register import InOrder, Register, as_floats, evaluation_order
 from .validity import refuse_name
 from .wengert import WengertList, temporaries
@@ -134,8 +135,7 @@ class XMan:
         at these inputs: see `xman.explore`."""
         return importlib.import_module(__package__).explore(self, of=of, values=values)
 
-    def _repr_html_(self) -> str:
-        return importlib.import_module(f"{__package__}.explorer").model_in_html(self)
+    _repr_html_ = in_notebooks("model_in_html")
 
     def _own(self, name: str, default: Any) -> Any:
         """The model's own value of a parameter, as long as it has this default."""

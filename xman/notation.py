@@ -10,8 +10,9 @@ and each other literal an object of one key.
 from __future__ import annotations
 
 import ast
+import importlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -248,3 +249,8 @@ def unplain(a: Any) -> Any:
                              "tuple, slice, array or "
                              'ellipsis: a tuple is written {"tuple": […]}')
     return a
+
+
+def in_notebooks(name: str) -> Callable[[Any], str]:
+    """A method `_repr_html_`: what the explorer's function of that name writes of an object."""
+    return lambda self: getattr(importlib.import_module(f"{__package__}.explorer"), name)(self)

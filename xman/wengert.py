@@ -2,7 +2,6 @@
 a register and all else is a literal."""
 from __future__ import annotations
 
-import importlib
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -78,8 +77,7 @@ class WengertList(list):
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        return importlib.import_module(f"{__package__}.explorer").list_in_html(self)
+    _repr_html_ = notation.in_notebooks("list_in_html")
 
     @classmethod
     def from_text(cls, text: str) -> WengertList:

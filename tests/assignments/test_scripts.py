@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -99,13 +100,17 @@ def test_from_another_folder_the_list_the_epochs_and_three_ways_are_printed(titl
     (["--dataset", "one"], "has one class alone, 'Place'"),
     (["--output_file", "no/file"], "output_file is no/file, and there is no folder no"),
     (["--dataset", "half"], "half.valid: cannot be read")])
-def test_a_mistake_is_one_sentence_and_status_2(titles, tmp_path, words, said):
+def test_a_mistake_is_one_sentence_and_status_2(titles, tmp_path, monkeypatch, capsys, words, said):
     for part in ("train", "valid", "test"):
         (tmp_path / f"other.{part}").write_text(ROWS + "New\tNew\n" * (part == "test"), "utf-8")
         (tmp_path / f"one.{part}").write_text("A\tPlace\nB\tPlace\n", "utf-8")
     (tmp_path / "half.train").write_text(ROWS, "utf-8")
-    done = subprocess.run([sys.executable, SCRIPTS / "mlp.py", *words], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(SCRIPTS)
+    monkeypatch.setattr(sys, "argv", ["mlp.py", *words])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(SCRIPTS / "mlp.py"), run_name="__main__")
+    assert ended.value.code == 2 and said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("params, said", [

@@ -14,6 +14,7 @@ from .rows import (
     growth,
     hvp,
     interpreters,
+    kinds,
     lstm,
     memory,
     scalar,
@@ -93,6 +94,12 @@ ROWS = {
                        alternate(elementwise.CONTESTANTS, elementwise.Options(), [Goal("JAX", 1.5)])),
     "hvp": Row("Hessian–vector product of the network of mlp-m",
                alternate(hvp.CONTESTANTS, Training(MLP_M, 128), [Goal(OTHERS)])),
+    **{f"kind-{kind}": Row(f"value and gradient of {about}, plain NumPy, compiled", alternate(
+        kinds.CONTESTANTS, kinds.Kind(kind), [Goal("JAX"), Goal("JAX", column="cold s")]), DOUBLE)
+       for kind, about in (("slices", "differences and strided products of slices, 100,000 numbers"),
+                           ("three_axes", "a normalisation over three axes, 64×32×48"),
+                           ("attention", "attention, 8 heads of 64×64"), ("mixture", "a mixture of 16 Gaussians, 1,000×8"),
+                           ("gather", "4,096 rows taken of a table of 5,000×32"))},
     "epoch": Row("one epoch of mlp-m over 60,000 rows in memory, in random order",
                  alternate(epoch.CONTESTANTS, Training(MLP_M, 128, rows=60_000), [Goal(OTHERS)])),
     "first": Row("a new process until its first step of logreg-s is done: import, build, compile, run",

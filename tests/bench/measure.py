@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import platform
 import statistics
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,16 +17,17 @@ from typing import Any
 import numpy as np
 
 from .table import Goal, Table
-from .worker import THREADS, Block, LeftOut, block, build, serve
+from .worker import THREADS, Block, LeftOut, block, build, keeping, serve
 
 
 class Player:
-    """A process of its own, limited to a number of threads, in which functions are called one at a time."""
+    """A process of its own, limited to a number of threads, in which functions are called one at a time.
+    kept: the folder in which it finds and keeps what it compiles."""
 
-    def __init__(self, threads: int):
+    def __init__(self, threads: int, kept: str):
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        os.environ.update(dict.fromkeys(THREADS, str(threads)))
+        os.environ.update(dict.fromkeys(THREADS, str(threads)) | keeping(kept))
         self.process = context.Process(target=serve, args=(theirs,))
         self.process.start()
         theirs.close()
@@ -50,10 +52,10 @@ class Players(dict):
 
     def __init__(self, threads: int):
         super().__init__()
-        self.threads = threads
+        self.threads, self.kept = threads, tempfile.TemporaryDirectory()
 
     def __missing__(self, name: str) -> Player:
-        self[name] = Player(self.threads)
+        self[name] = Player(self.threads, self.kept.name)
         return self[name]
 
     def ask(self, name: str, function: Callable, *arguments: Any) -> Any:
@@ -65,6 +67,7 @@ class Players(dict):
     def dismiss(self) -> None:
         while self:
             self.popitem()[1].dismiss()
+        self.kept.cleanup()
 
 
 def contest(players: Players, row: str, about: str, makers: Mapping[str, Callable], work: Any, goals: list[Goal], *,
@@ -75,20 +78,22 @@ def contest(players: Players, row: str, about: str, makers: Mapping[str, Callabl
     the first contestant that has any being the measure.
     """
     wanted: list[list[np.ndarray]] = []
-    first: dict[str, float] = {}
+    first: dict[str, dict[str, float]] = {}
     out: dict[str, str] = {}
     for who, make in sorted(makers.items(), key=lambda pair: pair[0] != "NumPy by hand"):
         answer = players.ask(who, build, make, work, runs)
         if isinstance(answer, LeftOut):
             out[who] = answer.why
             continue
-        results, first[who] = answer
+        results, cold = answer
+        again = players.ask(who, build, make, work, 1)
+        first[who] = {"cold s": round(cold, 3)} | ({} if isinstance(again, LeftOut) else {"again s": round(again[1], 3)})
         if why := disagreement(results, wanted, work.dtype):
             out[who] = why
         elif not any(wanted):
             wanted = results
     blocks = alternating(players, [who for who in makers if who in first and who not in out], seconds)
-    lines = {who: summary(*found) | {"first s": round(first[who], 3)} for who, found in blocks.items()}
+    lines = {who: summary(*found) | first[who] for who, found in blocks.items()}
     for column, group in (("× floor", "the floor"), ("× peer", "every framework")):
         if least := Goal(group).least(group, lines):
             for line in lines.values():
@@ -174,7 +179,7 @@ def medians(contestants: dict[str, Callable[[], object]], seconds: float, length
 
 def machine() -> dict[str, str]:
     """The machine, and the versions of what takes part."""
-    names = ["numpy", "scipy", "numba", "jax", "torch", "autograd", "casadi", "pytensor"]
+    names = ["numpy", "scipy", "llvmlite", "jax", "torch", "autograd", "casadi", "pytensor"]
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     model = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.processor())
     blas = np.__config__.CONFIG["Build Dependencies"]["blas"]

@@ -14,6 +14,13 @@ import numpy as np
 THREADS = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "NPROC"
 
 
+def keeping(folder: str) -> dict[str, str]:
+    """What tells all who compile to keep programs there: the environment of a process."""
+    return {"XMAN_CACHE": folder, "NUMBA_CACHE_DIR": folder, "TORCHINDUCTOR_CACHE_DIR": folder,
+            "PYTENSOR_FLAGS": f"base_compiledir={folder}", "JAX_COMPILATION_CACHE_DIR": folder,
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0", "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1"}
+
+
 class LeftOut(NamedTuple):
     """Why a contestant does not take part."""
     why: str

@@ -179,12 +179,11 @@ def test_check_of_a_wrong_rule_exits_with_1_and_names_the_register(tmp_path):
 # train
 
 
-@pytest.mark.parametrize("model, least", [("mlp", 0.97), ("logreg", 0.955)])
-def test_a_model_of_digits_has_this_accuracy_on_the_test_part(monkeypatch, tmp_path, model, least):
+def test_an_mlp_tells_97_percent_of_the_digits_of_the_test_part(monkeypatch, tmp_path):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # two threads on a busy machine wait for each other, for a minute and more
-    done = outside("-m", "xman", "train", model, "--data", "digits", "--quiet", "--json", cwd=tmp_path)
+    done = outside("-m", "xman", "train", "mlp", "--data", "digits", "--quiet", "--json", cwd=tmp_path)
     result = json.loads(done.stdout)
-    assert (done.returncode, done.stderr, result["test_rows"]) == (0, "", 360) and result["test_accuracy"] >= least
+    assert (done.returncode, done.stderr, result["test_rows"]) == (0, "", 360) and result["test_accuracy"] >= 0.97
 
 
 def test_train_prints_the_list_an_epoch_a_line_and_the_accuracy(xman):

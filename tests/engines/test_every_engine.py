@@ -87,7 +87,7 @@ def test_every_engine_does_what_eval_does(engine, own):
     for op, of in (CASES | OWN).items():
         every = [(k, dtype) for k in range(len(of)) for dtype in DTYPES]
         if not ALL:
-            share = {"jax": 0.05, "llvm": 0.4}.get(engine, 1.0)  # these compile, and test_engines has all operators in one list
+            share = {"jax": 0.02, "llvm": 0.15}.get(engine, 0.5)  # two compile, and test_engines has all operators in one list
             every = [every[random.integers(len(every))]] if random.uniform() < share else []
         for k, dtype in every:
             found = list(cases(op, k, dtype))
@@ -124,7 +124,7 @@ def disagreement(p, engine):
     return ""
 
 
-@settings(max_examples=3000 if ALL else 40, deadline=None, derandomize=True, database=None,
+@settings(max_examples=3000 if ALL else 20, deadline=None, derandomize=True, database=None,
           suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.data())
 def test_every_engine_agrees_on_programs_of_any_operators(engine, own, data):

@@ -1,4 +1,4 @@
-"""The tape against the interpreters: every operator on numbers, random lists, batches, with Numba and without."""
+"""The tape against the interpreters: every operator on numbers, random lists, batches."""
 
 import sys
 import threading
@@ -15,16 +15,6 @@ from xman.engines.tape.lines import PLAIN
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 710.0, np.inf, -np.inf, np.nan])
 SLOPES = np.array([1.0, -2.0, 0.0, np.inf])
-
-
-@pytest.fixture(params=["machine code", "NumPy"])
-def engine(request, monkeypatch):
-    """Both ways in which a tape runs: without Numba it is NumPy."""
-    if request.param == "NumPy":
-        monkeypatch.setitem(sys.modules, "numba", None)
-    else:
-        pytest.importorskip("numba")
-    return request.param
 
 
 def random_list(seed, lines=2000, window=50, inputs=10):
@@ -75,9 +65,13 @@ CALLS = [(op, ("x", "y")[:n]) for op, (_, n, _, _) in PLAIN.items() if op in ops
     ("where", ("c", "x", "x"))]
 
 
-@pytest.mark.parametrize("op, args", CALLS, ids=[f"{op}{args}" for op, args in CALLS])
 @pytest.mark.filterwarnings("ignore")
-def test_an_operator_agrees_with_the_interpreters_at_special_values_and_infinite_deltas(op, args, engine):
+def test_operators_agree_with_the_interpreters_at_special_values_and_infinite_deltas():
+    for op, args in CALLS:
+        agree_at_special_values(op, args)
+
+
+def agree_at_special_values(op, args):
     steps = WengertList([("c", "greater", ("w", 0.0)), ("z", op, args), ("r", "mul", ("z", "w"))])
     batch = dict(zip("xyw", (a.ravel() for a in np.meshgrid(SPECIAL, SPECIAL, SLOPES)), strict=True))
     values = {x: batch[x] for x in steps.inputs}
@@ -104,13 +98,13 @@ def test_an_operator_agrees_with_the_interpreters_at_special_values_and_infinite
 # ---- lists -------------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_random_list_agrees_with_the_interpreters(seed, engine):
+def test_a_random_list_agrees_with_the_interpreters(seed):
     steps, values = random_list(seed, window=50 if seed % 2 else 2000)
     agree(steps, values)
     agree(steps, values, steps[1500][0])
 
 
-def test_a_batch_is_its_rows(engine):
+def test_a_batch_is_its_rows():
     steps, values = random_list(7, 500)
     tape, random = Tape(steps), np.random.default_rng(1)
     X = random.normal(size=(19, len(tape.inputs)))
@@ -125,7 +119,7 @@ def test_a_batch_is_its_rows(engine):
     np.testing.assert_array_equal([gradient[x] for x in tape.inputs], slopes.T)
 
 
-def test_numbers_stand_for_all_rows_of_a_batch_and_whole_numbers_for_floats(engine):
+def test_numbers_stand_for_all_rows_of_a_batch_and_whole_numbers_for_floats():
     tape = Tape([("z", "divide", ("x", "y")), ("r", "power", ("z", 2))])
     found, gradient = tape.value_and_gradient({"x": np.array([1, 2, 3]), "y": 2})
     np.testing.assert_array_equal(found, [0.25, 1.0, 2.25])
@@ -135,7 +129,7 @@ def test_numbers_stand_for_all_rows_of_a_batch_and_whole_numbers_for_floats(engi
     assert tape.value({"x": [], "y": 1.0}).shape == (0,)
 
 
-def test_long_runs_agree_with_the_interpreters(engine):
+def test_long_runs_agree_with_the_interpreters():
     random = np.random.default_rng(0)
     steps = [(f"y{k}", str(op), (f"x{k}",)) for k, op in enumerate(random.choice(["sin", "cos", "exp", "tanh", "sqrt"], 400))]
     steps += [(f"z{k}", "mul", (f"y{k}", f"y{399 - k}")) for k in range(400)]
@@ -144,25 +138,24 @@ def test_long_runs_agree_with_the_interpreters(engine):
         steps.append((f"t{k}", "add", (total, f"z{k}")))
         total = f"t{k}"
     values = {f"x{k}": float(x) for k, x in enumerate(random.uniform(0.1, 3, 400))}
-    assert Tape(steps)._machine.long
     agree(steps, values)
 
 
 @pytest.mark.parametrize("x", [1.5e6, -3e12, 1e300, 2e5, -7e4])
-def test_sines_of_large_arguments_agree_with_numpy(x, engine):
+def test_sines_of_large_arguments_agree_with_numpy(x):
     tape = Tape([("s", "sin", ("x",)), ("c", "cos", ("x",)), ("r", "subtract", ("s", "c"))])
     for found, slope in (tape.value_and_gradient({"x": x}), tape.value_and_gradient({"x": np.array([0.5, x])})):
         np.testing.assert_allclose(np.ravel(found)[-1], np.sin(x) - np.cos(x), rtol=1e-12)
         np.testing.assert_allclose(np.ravel(slope["x"])[-1], np.cos(x) + np.sin(x), rtol=1e-12)
 
 
-def test_arguments_that_repeat_and_a_register_in_the_middle(engine):
+def test_arguments_that_repeat_and_a_register_in_the_middle():
     steps = [("a", "mul", ("x", "x")), ("b", "add", ("a", "a")), ("c", "where", ("p", "b", "b")), ("p2", "power", ("c", "c"))]
     agree(steps, {"x": 0.7, "p": 1.0})
     agree(steps, {"x": 0.7, "p": 0.0}, "b")
 
 
-def test_an_input_a_constant_and_a_register_without_some_inputs(engine):
+def test_an_input_a_constant_and_a_register_without_some_inputs():
     steps = [("two", "add", (1, 1)), ("a", "mul", ("x", "two")), ("b", "exp", ("y",)), ("c", "alias", ("x",)), ("g", "greater", ("x", 1))]
     for of, value, slopes in [("x", 3.0, (1.0, 0.0)), ("two", 2.0, (0.0, 0.0)), ("a", 6.0, (2.0, 0.0)), ("b", 1.0, (0.0, 1.0)),
                               ("c", 3.0, (1.0, 0.0)), ("g", True, (0.0, 0.0))]:
@@ -170,14 +163,14 @@ def test_an_input_a_constant_and_a_register_without_some_inputs(engine):
     assert Tape(steps, "a", ["y"]).value_and_gradient(np.array([3.0, 0.0]))[1].tolist() == [0.0]
 
 
-def test_what_sends_no_delta_leaves_no_nan(engine):
+def test_what_sends_no_delta_leaves_no_nan():
     steps = [("a", "divide", ("x", "y")), ("b", "mul", ("a", "a")), ("c", "floor", ("b",)), ("d", "mul", ("c", "z"))]
     steps += [("e", "where", ("b", "x", "d"))]
     for of in ("d", "e"):
         agree(steps, {"x": 1.0, "y": 0.0, "z": 2.0}, of)
 
 
-def test_truth_values_and_whole_numbers_among_floats(engine):
+def test_truth_values_and_whole_numbers_among_floats():
     steps = [("p", "greater", ("x", 0)), ("q", "less", ("x", 2)), ("r", "logical_and", ("p", "q")), ("k", "where", ("r", 3, 5)),
              ("a", "mul", ("p", "x")), ("b", "add", ("a", "k")), ("c", "where", ("p", "q", "r")), ("d", "where", ("c", "b", 1.0))]
     for x in (-1.0, 1.0, 3.0):
@@ -217,7 +210,7 @@ def test_a_chain_of_100_000_lines():
     np.testing.assert_allclose([value, slope["x"]], [np.sin(0.5) + 99_999 * 0.5, np.cos(0.5) + 99_999])
 
 
-def test_two_threads_may_run_one_tape(engine):
+def test_two_threads_may_run_one_tape():
     steps, _ = random_list(3, 300)
     tape = Tape(steps)
     X = np.random.default_rng(2).normal(size=(60, len(tape.inputs)))
@@ -238,7 +231,7 @@ def test_two_threads_may_run_one_tape(engine):
     assert not wrong
 
 
-def test_values_that_are_given_stay_as_they_are_and_results_are_new(engine):
+def test_values_that_are_given_stay_as_they_are_and_results_are_new():
     tape = Tape([("a", "mul", ("x", "x"))], "x")
     x = np.array([1.0, 2.0])
     found, slopes = tape.value_and_gradient({"x": x})
@@ -246,9 +239,10 @@ def test_values_that_are_given_stay_as_they_are_and_results_are_new(engine):
     assert x.tolist() == [1.0, 2.0] and tape.value({"x": x}).tolist() == [1.0, 2.0]
 
 
-def test_without_numba_the_plan_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
-    assert "pip install 'xman[fast]'" in Tape([("a", "exp", ("x",))]).plan
+def test_without_llvmlite_lists_are_interpreted_and_the_plan_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    tape = Tape([("a", "exp", ("x",))])
+    assert "pip install 'xman[fast]'" in tape.plan and tape.value({"x": 0.0}) == 1.0
 
 
 # ---- mistakes ----------------------------------------------------------------------------------------------------------
@@ -282,7 +276,7 @@ STEPS = WengertList([("a", "mul", ("x", "y")), ("b", "exp", ("a",)), ("c", "sin"
 
 
 @pytest.mark.parametrize("x", [2.0, 3, True, np.float32(0.3), np.array([0.1, 0.2]), np.array(0.5), np.array([1, 2]), np.zeros(0)], ids=repr)
-def test_the_engine_gives_what_eval_gives(x, engine):
+def test_the_engine_gives_what_eval_gives(x):
     outputs = ["b", "c", "d", "x"]
     found, wanted = compile(STEPS, outputs, "tape")({"x": x, "y": 0.5}), eval(STEPS, {"x": x, "y": 0.5})
     for name in outputs:

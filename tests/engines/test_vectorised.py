@@ -1,54 +1,55 @@
 """Facts about the vectorised functions: how exact they are, what they are at the edges, and that LLVM vectorises them."""
 
+import ctypes
 import functools
-import os
 import platform
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import ops
 
-numba = pytest.importorskip("numba", reason="the extra fast, with numba, is not installed")
+pytest.importorskip("llvmlite", reason="the extra fast is not installed")
 
-from xman.engines.llvm import formulas  # noqa: E402
-from xman.engines.tape.vectorised import VECTORISED  # noqa: E402
+from xman.engines.llvm import arithmetic, compiled, formulas
+from xman.engines.llvm.emit import Function
 
 LONG = np.longdouble
 kinds = pytest.mark.parametrize("kind", ["float32", "float64"])
-operators = pytest.mark.parametrize("op", sorted(VECTORISED.keys() - {"power", "sin", "cos"}))  # test_vectorised_powers.py
+operators = pytest.mark.parametrize("op", sorted(arithmetic.FORMULAS.keys() - {"power", "sin", "cos"}))  # test_vectorised_powers.py
 fused_or_not = pytest.mark.parametrize("flags", [("contract",), ()], ids=["fused", "not fused"])
 longer = pytest.mark.skipif(np.finfo(LONG).nmant < 63, reason="here long double is no longer than double: there is no reference")
 
 
-@functools.cache
-def loop(op, kind, flags=formulas.FUSED, **options):
+def loop_text(op, kind, flags=formulas.FUSED):
     """A function of arrays that calls the operator's own in a loop."""
-    function = VECTORISED[op][kind]
+    w, dtype = Function({}), np.dtype(kind)
+    T, names = arithmetic.llvm_type(dtype), "xyz"[:arithmetic.FORMULAS[op].__code__.co_argcount]
+    numbers = w.open("%n")
+    place = lambda array: w.do(f"getelementptr {T}, ptr %{array}, i64 {numbers[0]}")
+    value, _ = arithmetic.value(w, op, dtype, [w.do(f"load {T}, ptr {place(array)}") for array in names])
+    w.put(f"store {T} {value}, ptr {place('out')}")
+    w.close(*numbers)
+    args = ", ".join(f"ptr noalias %{array}" for array in (*names, "out"))
+    text = "\n".join([f"define void @loop({args}, i64 %n) {{", "entry:", *w.out, " ret void", "}"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(formulas, "FUSED", flags)
+        patch.setattr(arithmetic, "written", arithmetic.written.__wrapped__)
+        return "\n".join([*arithmetic.definitions([(op, kind)], [text]), text])
 
-    def unary(x, out):
-        for i in range(x.size):
-            out[i] = function(x[i])
 
-    def binary(x, y, out):
-        for i in range(x.size):
-            out[i] = function(x[i], y[i])
-
-    patch = pytest.MonkeyPatch()
-    patch.setattr(formulas, "FUSED", flags)  # read while the loop is compiled
-    real = getattr(numba, kind)[::1]
-    compiled = numba.njit([(real, real, real) if op == "logaddexp" else (real, real)], **options)(
-        binary if op == "logaddexp" else unary)
-    patch.undo()
-    return compiled
+@functools.cache
+def loop(op, kind, flags=formulas.FUSED):
+    n = 1 + arithmetic.FORMULAS[op].__code__.co_argcount
+    code = compiled.code_of(loop_text(op, kind, flags), False)
+    return compiled.functions(code, {"loop": ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * n, ctypes.c_int64)})[0]
 
 
 def computed(compiled, *args):
     out = np.empty_like(args[0])
-    compiled(*args, out)
+    args = [np.ascontiguousarray(x) for x in args]
+    compiled(*(x.ctypes.data for x in (*args, out)), out.size)
     return out
 
 
@@ -151,19 +152,15 @@ def test_infinities_nan_and_zeros_are_those_of_the_operator(op, kind):
     np.testing.assert_array_equal(np.signbit(found[wanted == 0]), np.signbit(wanted[wanted == 0]))
 
 
-@operators
-def test_liberties_that_a_loop_takes_do_not_reach_the_functions(op):
-    args = [numbers("float32", 500)] * (2 if op == "logaddexp" else 1)
-    np.testing.assert_array_equal(computed(loop(op, "float32", fastmath=True), *args), computed(loop(op, "float32"), *args))
-
-
 # what LLVM makes of them
 
 
-def vectors(compiled, kind):
-    """The numbers of lanes of the products in a compiled loop."""
+def vectors(op, kind):
+    """The numbers of lanes of the products in a compiled loop, or of the functions that it calls."""
     name = {"float32": "float", "float64": "double"}[kind]
-    return {int(n) for n in re.findall(rf"fmul contract <(\d+) x {name}>", *compiled.inspect_llvm().values())}
+    module, _ = compiled.llvm().passed(loop_text(op, kind))
+    text = next(str(function) for function in module.functions if function.name == "loop")
+    return {int(n) for n in re.findall(rf"(?:fmul contract|call) <(\d+) x {name}>", text)}
 
 
 x86_64 = pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="vectors are known of x86-64 alone")
@@ -173,62 +170,8 @@ x86_64 = pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"
 @operators
 @kinds
 def test_a_loop_is_vectorised(op, kind):
-    assert max(vectors(loop(op, kind), kind), default=1) >= 16 // np.dtype(kind).itemsize
-
-
-@x86_64
-@kinds
-def test_a_loop_that_calls_several_and_adds_up_is_vectorised(kind):
-    f, g, h = (VECTORISED[op][kind] for op in ("tanh", "exp", "log"))
-    plus = numba.njit(lambda x, y: x + y, fastmath={"reassoc"})
-
-    @numba.njit
-    def total(x, y):
-        s = x[0] * 0
-        for i in range(x.size):
-            y[i] = f(x[i]) * g(-x[i])
-            s = plus(s, h(x[i]))
-        return s
-
-    x = np.linspace(0.5, 2, 1000).astype(kind)
-    y = np.empty_like(x)
-    assert total(x, y) == pytest.approx(np.log(x).sum(), rel=1e-5)
-    np.testing.assert_allclose(y, np.tanh(x) * np.exp(-x), rtol=8 * np.finfo(kind).eps)
-    assert max(vectors(total, kind), default=1) >= 16 // np.dtype(kind).itemsize
-
-
-# what Numba makes of them
-
-
-KERNEL = """
-import numba
-import numpy as np
-from xman.engines.tape.vectorised import VECTORISED
-tanh = VECTORISED["tanh"]["float32"]
-@numba.njit(cache=True)
-def kernel(x, out):
-    for i in range(x.size):
-        out[i] = tanh(x[i])
-x = np.linspace(-3, 3, 100, dtype=np.float32)
-out = np.empty_like(x)
-kernel(x, out)
-assert np.allclose(out, np.tanh(x))
-print(sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values()))
-"""
-
-
-def test_a_second_process_loads_a_loop_from_the_disk(tmp_path):
-    (tmp_path / "kernel.py").write_text(KERNEL)
-    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    runs = [subprocess.run([sys.executable, tmp_path / "kernel.py"], capture_output=True, text=True, check=True, env=environment)
-            for _ in range(2)]
-    assert [run.stdout.split() for run in runs] == [["0", "1"], ["1", "0"]]
+    assert max(vectors(op, kind), default=1) >= 16 // np.dtype(kind).itemsize
 
 
 def test_each_is_named_as_an_operator():
-    assert VECTORISED.keys() <= ops.G.keys()
-
-
-def test_numbers_of_another_type_are_converted():
-    exp = VECTORISED["exp"]["float32"]
-    assert numba.njit(lambda x: exp(x))(1) == np.float32(np.exp(1.0))
+    assert arithmetic.FORMULAS.keys() <= ops.G.keys()

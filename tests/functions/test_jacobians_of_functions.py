@@ -46,10 +46,9 @@ def test_a_jacobian_of_trees_is_that_of_jax(jax, mode, argnums):
     compare(jacobian(fn, argnums, mode)(P, X), jax.jacobian(theirs, argnums)(P, X))
 
 
-@pytest.mark.parametrize("argnums", [0, (0, 1)])
-def test_a_hessian_of_trees_is_that_of_jax(jax, argnums):
+def test_a_hessian_of_trees_is_that_of_jax(jax):
     loss = lambda np: lambda p, x: np.sum(np.tanh(p["W"] @ x + p["b"]) ** 3)
-    compare(hessian(loss(np), argnums)(P, X), jax.hessian(loss(jax.numpy), argnums)(P, X))
+    compare(hessian(loss(np), (0, 1))(P, X), jax.hessian(loss(jax.numpy), (0, 1))(P, X))
 
 
 def test_the_count_chooses_the_mode():
@@ -81,10 +80,3 @@ def test_the_jacobian_of_a_gradient_is_the_hessian_in_both_modes():
     x = R.normal(size=4)
     for mode in ("forward", "reverse"):
         np.testing.assert_allclose(jacobian(grad(loss), mode=mode)(x), hessian(loss)(x), rtol=1e-12, atol=1e-14)
-
-
-def test_softmax_regression_has_the_hessian_of_jax(jax):
-    R = np.random.default_rng(1)
-    X, Y, W = R.normal(size=(20, 8)), np.eye(4)[R.integers(0, 4, 20)], R.normal(size=(8, 4))
-    loss = lambda np: lambda W: -np.mean(np.sum(Y * (X @ W - np.log(np.sum(np.exp(X @ W), 1, keepdims=True))), 1))
-    np.testing.assert_allclose(hessian(loss(np))(W), jax.hessian(loss(jax.numpy))(W), rtol=1e-10, atol=1e-12)

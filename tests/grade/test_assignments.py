@@ -1,6 +1,6 @@
 """Of every assignment: the hand-out has 0 points and names its tasks, the solution 100, each mutant loses exactly its part.
 
-XMAN_ALL_CASES=1 judges all mutants; otherwise two of each assignment, spread over its tasks.
+XMAN_ALL_CASES=1 judges all mutants; otherwise one of each assignment, from the middle of its tasks.
 """
 
 import functools
@@ -44,8 +44,7 @@ def mutants(name):
 
 
 def some(planted):
-    step = 1 if os.environ.get("XMAN_ALL_CASES") else len(planted) / 2
-    return [planted[int(k * step)] for k in range(int(len(planted) / step))] if planted else []
+    return planted if os.environ.get("XMAN_ALL_CASES") else planted[len(planted) // 2:][:1]
 
 
 def solution(name):

@@ -206,7 +206,7 @@ def test_the_gradient_of_an_mlp_is_that_of_differences(activation, last, loss):
 
 
 @each_loss
-@pytest.mark.parametrize("last", [None, *ACTIVATIONS])
+@pytest.mark.parametrize("last", [None, "relu"])
 def test_the_gradient_of_an_lstm_is_that_of_differences(last, loss):
     assert_checked(lstm(last=last, loss=loss), SEQUENCES)
 

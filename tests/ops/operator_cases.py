@@ -181,7 +181,7 @@ CASES: dict[str, list[tuple]] = {
     "frobeniusNorm": [(n(2, 3),), (n(4),), (n(),)],
     "logaddexp": two(n),
     "expDifference": two(n),
-    "cumprod": running(n), "prodOfOthers": [(n(3, 2),), (n(2, 3), 1), (n(2, 3, 2), (0, -1)), (np.array([[2.0, 0.0], [3.0, 4.0]]), 0)],
+    "cumprod": running(n), "prodOfOthers": [(n(3, 2),), (n(2, 3), 1), (n(2, 3, 2), (0, -1)), (np.array([[2.0, 0.0], [3.0, 4.0]]), 0), (np.array([2.0, 0.0]), ())],
     "shift": [(n(4), 0), (n(2, 3), 1, 1.0), (n(2, 3), -2), (n(0), 0)],
     "recurrence": [(n(4), n(4), 0), (n(2, 3), n(2, 3), 1), (n(2, 3), n(2, 3), 0), (n(1), n(1), 0)],
     "centered": [(n(2, 3),), (n(2, 3), 1), (n(2, 3), (0, 1)), (n(4), -1)],

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from test_mpi import LAUNCHER
 
 from xman import models
 from xman.errors import XManError
@@ -17,26 +18,31 @@ from xman.wengert import WengertList
 RNG = np.random.default_rng(0)
 X, y = RNG.normal(size=(60, 8)).astype("float32"), RNG.integers(0, 3, 60)
 PROGRAM = """
-import numpy as np
+import sys, numpy as np
 from xman import models
-from xman.train import fit, run
-run.WORTH_COMPILING = 1
+from xman.train import fit
 R = np.random.default_rng(0)
 X, y = R.normal(size=(20, 6)), R.integers(0, 3, 20)
-model = models.MLP([6, 4, 3], dtype=float)
-settings = {"epochs": 1, "batch_size": 10, "optimizer": "momentum", "lr": 0.01, "progress": False, "engine": "numpy"}
-one, four = (fit(model, (X, y), **settings, mesh=mesh).parameters for mesh in (None, "data=2,model=2"))
-assert all(np.max(np.abs(one[w] - four[w])) < 1e-12 for w in one)
-print("the same")
+fitted = lambda **more: fit(models.MLP([6, 4, 3], dtype=float), (X, y), batch_size=10, lr=0.01, optimizer="momentum",
+                            progress=False, **more).parameters
+"""
+FOUR = PROGRAM + 'fitted(epochs=1, mesh="data=2,model=2", checkpoint=sys.argv[1])'
+ONE = PROGRAM + """
+for epochs in 1, 2:
+    one, other = (fitted(epochs=epochs, checkpoint=path) for path in (None, sys.argv[1]))
+    assert all(np.max(np.abs(one[w] - other[w])) < 1e-12 for w in one)
 """
 
 
-def test_a_mesh_of_four_devices_takes_the_steps_of_one():
+def test_a_mesh_of_four_devices_takes_the_steps_of_one_which_goes_on_from_its_checkpoint(tmp_path):
     pytest.importorskip("jax")
-    environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=4", "JAX_PLATFORMS": "cpu",
-                                "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True)
-    assert done.stdout == "the same\n", done.stderr
+    processes = 4 if LAUNCHER else 1
+    environment = os.environ | {"XLA_FLAGS": f"--xla_force_host_platform_device_count={4 // processes}",
+                                "JAX_PLATFORMS": "cpu", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    for program, n in (FOUR, processes), (ONE, 1):
+        done = subprocess.run([*[LAUNCHER, "-n", str(n)] * (n > 1), sys.executable, "-c", program, tmp_path / "run"],
+                              env=environment, capture_output=True, text=True)
+        assert not done.returncode, done.stderr
 
 
 def test_mixed_precision_rounds_what_products_read_and_learns_as_well():

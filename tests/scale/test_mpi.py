@@ -30,9 +30,9 @@ from xman.train import OPTIMIZERS, fit
 R = np.random.default_rng(0)
 X, y = R.normal(size=(37, 6)), R.integers(0, 3, 37)
 mlp = lambda: models.MLP([6, 3], dtype=float)
-block = lambda: models.ResidualMLP(6, 5, 3, activation="tanh", normalization="batch", dropout=0.3, dtype=float)
+block = lambda: models.ResidualMLP(6, 5, 3, normalization="batch", dropout=0.3, dtype=float)
 cases = {f"mlp {name}": (mlp, {"optimizer": name, "clip": 0.5}) for name in OPTIMIZERS}
-cases |= {"noise": (block, {}), "few rows": (block, {"batch_size": 1}), "stream": (mlp, {})}
+cases |= {"noise": (block, {}), "few rows": (block, {"batch_size": 2}), "stream": (mlp, {})}
 found = {}
 for name, (model, settings) in cases.items():
     data = stream([(X[k:k + 9], y[k:k + 9]) for k in range(0, 37, 9)], memory=0.006) if name == "stream" else (X, y)
@@ -71,16 +71,18 @@ def children(pid):
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the workers are found by /proc")
-def test_a_killed_worker_ends_the_job_and_another_number_goes_on(tmp_path):
-    path = tmp_path / "run.safetensors"
-    job = started(*TRAIN, "--epochs", "3000", "--patience", "3000", "--checkpoint", path)
-    while not path.exists():
-        assert job.poll() is None
-        time.sleep(0.05)
-    os.kill(children(job.pid)[-1], signal.SIGKILL)
-    job.communicate(timeout=30)
-    reached = container.restore(path)[1]["state"]["epoch"]
-    assert job.returncode and reached > 1
+def test_a_worker_that_hears_ctrl_c_stops_all_one_that_is_killed_ends_the_job_and_another_number_goes_on(tmp_path):
+    path, reached = tmp_path / "run.safetensors", 0
+    for number in signal.SIGINT, signal.SIGKILL:
+        job = started(*TRAIN, "--epochs", "3000", "--patience", "3000", "--checkpoint", path)
+        while not path.exists() or container.restore(path)[1]["state"]["epoch"] <= reached:
+            assert job.poll() is None
+            time.sleep(0.05)
+        os.kill(children(job.pid)[-1], number)
+        said, before = job.communicate(timeout=30)[0], reached
+        reached = container.restore(path)[1]["state"]["epoch"]
+        assert job.returncode and reached > before
+        assert number == signal.SIGKILL or job.returncode == 130 and said.count('"reason": "interrupted in epoch') == 1
     again = started(*TRAIN, "--epochs", str(reached), "--patience", "3000", "--checkpoint", path, workers=1)
     said = again.communicate(timeout=60)
     assert not again.returncode, said

@@ -1,15 +1,19 @@
 """Streams: the parameters that memory gives, to the last bit, from files, in any order of blocks, and after a break."""
 from __future__ import annotations
 
+import functools
+import operator
+
 import numpy as np
 import pytest
 
 from xman import models
 from xman.errors import XManError
 from xman.files.container import restore
-from xman.scale import stream
+from xman.scale import Workers, stream, tables
 from xman.scale.streams import Streamed, of_arrays
 from xman.tables import read
+from xman.tables.statistics import moments, words_of
 from xman.train import evaluate, fit, predict
 from xman.train.run import Run
 
@@ -71,8 +75,18 @@ def test_workers_share_the_rows_that_one_would_see():
         assert np.array_equal(whole, np.concatenate([some for _, _, some in parts]))
 
 
+def test_statistics_of_pieces_merge_to_those_of_the_whole():
+    A = RNG.normal(5, 2, (100, 3))
+    A[::7, 1], A[40:60, 2] = np.nan, np.inf
+    merged = functools.reduce(operator.add, map(moments, np.split(A, [0, 40, 60])))
+    assert all(np.allclose(a, b, 1e-13) for a, b in zip(merged, moments(A), strict=True))
+    assert np.isclose(merged.deviation()[2], np.std(np.delete(A[:, 2], np.s_[40:60])), 1e-13)
+    some = np.array(["a b", "b c", "c", "c d"])
+    assert words_of(some[:2], 9, True) + words_of(some[2:], 9, True) == words_of(some, 9, True)
+
+
 @pytest.mark.parametrize("kind", ["parquet", "csv", "feather"])
-def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind):
+def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind, monkeypatch):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     csv, feather = pytest.importorskip("pyarrow.csv"), pytest.importorskip("pyarrow.feather")
     table = pa.table({"a": X[:, 0], "b": X[:, 1], "word": np.array(["red", "green", "blue"])[RNG.integers(0, 3, 501)],
@@ -93,6 +107,12 @@ def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind):
     assert np.allclose(predict(model, one.parameters, data), predict(model, one.parameters, pair[0]))
     parts = [data.part(0, *tenths).rows for tenths in ((0, 7), (7, 8), (8, 10))]
     assert sum(parts) == 501 and min(parts) > 30
+    here, told = Workers(), []
+    here.size, here.gathered = 4, lambda mine: [*told, told.append(mine) or mine]
+    monkeypatch.setattr(tables, "workers", lambda: here)
+    for here.rank in range(4):  # the last knows what all have found, of one CSV file or three others
+        merged = stream(tmp_path).prepared
+    assert merged.classes == data.prepared.classes and np.allclose(merged.features(whole), pair[0], 1e-6, 1e-6)
 
 
 @pytest.mark.parametrize("make, said", [

@@ -1,6 +1,8 @@
 """The commands that write derivatives and show how they come about."""
 from __future__ import annotations
 
+import shutil
+import sys
 from typing import Any
 
 import click
@@ -89,7 +91,8 @@ def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str
 def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -> None:
     """Print the steps of the chain rule, each with its reason, as in a textbook."""
     steps, _, of = read_source(source, (), of)
-    print("\n\n".join(str(pictures.derivation(steps, of, x, brief)) for x in wrt or one_input(steps)[:1]))
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    print("\n\n".join(pictures.derivation(steps, of, x, brief).wrapped(columns) for x in wrt or one_input(steps)[:1]))
 
 
 @of_a_list(FIRST, DOT, SVG, click.option("--along", type=click.Choice(["forward", "backward"]),

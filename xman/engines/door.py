@@ -26,7 +26,7 @@ import ops
 from ..errors import XManError, nearest
 from ..interpreters import eval
 from ..interpreters.context import missing, with_numpy_reals
-from ..notation import apart_from_operators, renamings, shortened
+from ..notation import apart_from_operators, in_notebooks, renamings, shortened
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .adaptive import BLINK, PATIENCE, Adaptive, players
 from .program import Built, Engine, Program, check_update, exact, on_host, program_of, signature, taken
@@ -97,6 +97,11 @@ class Compiled:
         self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []
         self._lock = threading.Lock()
         self._warned = False
+
+    def __repr__(self) -> str:
+        return f"<program of {len(self.steps)} lines for {', '.join(self.outputs)}, engine {self.engine}>"
+
+    _repr_html_ = in_notebooks("program_in_html")
 
     def __reduce__(self) -> tuple:
         # compiled anew where it is loaded

@@ -9,6 +9,7 @@ import numpy as np
 
 from ops import operations
 
+from ..notation import in_notebooks
 from ..wengert import Line
 from .program import GEMM, Kind
 
@@ -58,6 +59,9 @@ class Plan(NamedTuple):
         if self.calls:
             text.append(f"through the interpreter's function: {', '.join(self.calls)}")
         return "\n".join([*text, self.note] if self.note else text)
+
+    __repr__ = __str__
+    _repr_html_ = in_notebooks("plan_in_html")
 
 
 def flops_of(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> int:

@@ -628,14 +628,17 @@ function drawGraph() {
   g.setGraph({rankdir: "BT", nodesep: 22, ranksep: how === "none" ? 34 : 26, marginx: 8, marginy: 8, ranker: lines.length > 60 ? "longest-path" : "network-simplex"});
   g.setDefaultEdgeLabel(() => ({}));
   const title = name => { const own = line(doc, name); return own ? `${name} = ${short(definition(own).join(""), 26)}` : name; };
-  for (const name of names) g.setNode(`r ${name}`, {width: Math.max((S.run.values.get(name) || T(0)).s.length ? 190 : 104, title(name).length * 7.4 + 16), height: (S.run.values.get(name) || T(0)).s.length ? 92 : 56});
+  for (const name of names) {  // a box has room for its derivative, which comes later
+    const {s} = S.run.values.get(name) || T(0), letters = derived(doc, name).length + (s.length ? s.join("×").length + 22 : 11);
+    g.setNode(`r ${name}`, {width: Math.max(title(name).length, letters) * 7.4 + 16, height: s.length ? 92 : 56});
+  }
   for (const k of lines) doc.lines[k][2].forEach((a, i) => {
     const text = isRegister(a) ? edgeLabel(k, i, how) : "";
     if (isRegister(a)) g.setEdge(`r ${a}`, `r ${doc.lines[k][0]}`, {text, width: text.length * 7.4, height: text ? 16 : 0, labelpos: "c"}, `${k}.${i}`);
   });
   dagre.layout(g);
-  const {width, height} = g.graph();
-  const svg = el("svg", {width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Graph of ${plural(lines.length, "line")}: inputs below, ${doc.of} above; the list says the same in words`}, el("style", {}, SVG_STYLE));
+  const {width, height} = g.graph(), fit = Math.min(1, (V.graph.clientWidth - 4) / width, 560 / height), scale = fit < 0.65 ? 1 : fit;
+  const svg = el("svg", {width: width * scale, height: height * scale, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Graph of ${plural(lines.length, "line")}: inputs below, ${doc.of} above; the list says the same in words`}, el("style", {}, SVG_STYLE));
   layout = {key, nodes: new Map(), edges: new Map(), svg};
   const arrows = el("g"), boxes = el("g"), marks = el("g");
   for (const e of g.edges()) {
@@ -653,7 +656,7 @@ function drawGraph() {
     const [image, second] = [0, 1].map(right => el("image", {x: x - w / 2 + 8 + right * w / 2, y: y - h / 2 + 55, height: 32, width: w / 2 - 14, preserveAspectRatio: "xMinYMid", style: "image-rendering:pixelated"}));
     const box = el("g", {class: `box${doc.inputs[name] ? " input" : ""}`, "data-r": name, onclick: () => choose(name)}, el("rect", {x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 6}), el("text", {class: "name", x: x - w / 2 + 8, y: y - h / 2 + 17}, title(name)), value, delta, h > 60 ? [image, second] : []);
     boxes.append(box);
-    layout.nodes.set(name, {box, value, delta, image, second, y, x, letters: Math.floor((w - 16) / 7.3)});
+    layout.nodes.set(name, {box, value, delta, image, second, y: y * scale, x: x * scale, letters: Math.floor((w - 16) / 7.3)});
   }
   svg.append(arrows, boxes, marks);
   place();

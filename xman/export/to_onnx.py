@@ -20,7 +20,7 @@ from ..interpreters import eval
 from ..interpreters.context import missing, with_numpy_reals
 from ..notation import shortened, shown
 from ..validity import refuse_functions
-from ..wengert import Line, Steps, WengertList, checked_list, known_registers, needed
+from ..wengert import Line, Steps, WengertList, checked_list, known_registers, needed, registers
 from .double import DOUBLE, in_either
 from .nodes import OPSET, Node, Nodes, beyond
 from .rows import on
@@ -48,7 +48,7 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     and for a file of 2 GB.
     """
     onnx = extra("onnx", "onnx", "an ONNX file")
-    steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
+    steps, values, outputs, constants, rows = asked("ONNX", steps, values, outputs, constants, rows)
     numbered = {line[0]: k for k, line in enumerate(steps, 1)}
     lines = needed(steps, outputs)
     sizes = three_sizes(lines, values) if rows else [0]
@@ -61,11 +61,12 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     return model
 
 
-def asked(steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None, constants: Iterable[str],
+def asked(who: str, steps: Steps, values: Mapping[str, Any], outputs: Iterable[str] | None,
+          constants: Iterable[str],
           rows: Iterable[str]) -> tuple[WengertList, dict[str, Any], list[str], list[str], list[str]]:
-    """What was asked for, when it can be."""
+    """What was asked of `who`, ONNX or StableHLO, when it can be."""
     steps = checked_list(steps, ops.G)
-    refuse_functions(steps, "ONNX")
+    refuse_functions(steps, who)
     outputs = known_registers(steps, steps.outputs if outputs is None else outputs, "outputs")
     if given := [x for x in outputs if x in steps.inputs]:
         raise XManError(f"outputs names {given[0]!r}, which is an input; a model gives what it computes")
@@ -97,9 +98,11 @@ def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, 
           constants: Collection[str]) -> Written:
     """The nodes of the lines, each line's result named as its register."""
     found = eval(WengertList(steps), values)
-    if strange := [x for x, v in found.items() if np.asarray(v).dtype.kind not in "biuf"]:
-        raise XManError(f"{strange[0]} is {shortened(found[strange[0]])}, and ONNX has arrays of numbers "
-                        "alone")
+    for line in steps:
+        words = [x for x in (*registers(line[2]), line[0]) if np.asarray(found[x]).dtype.kind not in "biuf"]
+        if words:
+            raise XManError(f"line {numbered[line[0]]}, {shown(line)}: {words[0]} is "
+                            f"{shortened(found[words[0]])}, and ONNX has arrays of numbers alone")
     xp = Nodes()
     table, known = on(xp, **beyond(xp)), {}
     table |= {op: in_either(table, op) for op in DOUBLE}

@@ -32,7 +32,7 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
     """
     jax = extra("jax", "jax", "StableHLO")
     from jax import export
-    steps, values, outputs, constants, rows = asked(steps, values, outputs, constants, rows)
+    steps, values, outputs, constants, rows = asked("StableHLO", steps, values, outputs, constants, rows)
     lines, kept = needed(steps, outputs), {x: np.asarray(values[x]) for x in constants}
     eval(lines, values)  # what fails, fails here and in words
     table = on(jax.numpy, **jax_rows())

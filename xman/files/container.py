@@ -29,8 +29,9 @@ def save(path: str | Path, arrays: dict[str, np.ndarray], facts: dict[str, Any])
                 numpy.save(arrays, {"format": str(FORMAT), "xman": text, "sha256": digest(arrays, text)}))
 
 
-def restore(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays and facts of a checkpoint or a model. XManError for a file that is none,
+def restore(path: str | Path,
+            remedy: str = "train and save it again") -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The arrays and facts of a checkpoint or a model. XManError, with the remedy, for a file that is none,
     of a later version, or damaged."""
     safetensors = extra("safetensors", "cli", "a checkpoint or a model")
     if Path(path).is_dir():
@@ -55,8 +56,8 @@ def restore(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     except FileNotFoundError:
         raise XManError(f"there is no file {path}") from None
     except (OSError, KeyError, TypeError, ValueError, RecursionError, safetensors.SafetensorError) as error:
-        raise XManError(f"{path} is no checkpoint or model of xman, or is damaged: {error}; move it away to "
-                        "begin anew") from error
+        raise XManError(f"{path} is no checkpoint or model of xman, or is damaged: {error}; "
+                        f"{remedy}") from error
 
 
 def digest(arrays: dict[str, np.ndarray], text: str) -> str:

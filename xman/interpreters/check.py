@@ -9,6 +9,7 @@ import numpy as np
 import ops
 
 from ..errors import XManError
+from ..notation import in_notebooks
 from ..wengert import Steps, checked_list, known_registers
 from .backprop import backprop
 from .context import varies
@@ -55,6 +56,9 @@ class Report(NamedTuple):
                          f"difference {worst:.1e}")
         return "\n".join([*lines, *self.misshapen, *(f"WRONG {e}" for e in self.wrong[:10]),
                           *([f"… and {len(self.wrong) - 10} more"] if len(self.wrong) > 10 else [])])
+
+    __repr__ = __str__
+    _repr_html_ = in_notebooks("report_in_html")
 
 
 def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = ops.G,

@@ -2,6 +2,7 @@
 §8.1.6 and the end of §8.2.2."""
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ..errors import XManError
 from ..interpreters import eval
+from ..notation import in_notebooks
 from ..passes import gradient, tangent
 from ..passes.differentiate import ending, inputs_of
 from ..wengert import Steps, checked_list, known_registers
@@ -30,6 +32,11 @@ class Hessian:
     steps: the list. wrt: names of inputs. Raises XManError for names that the list does not have,
     and an `of` of many elements.
     """
+
+    def __repr__(self) -> str:
+        return f"<Hessian of {self.of} by {', '.join(self.wrt)}: call it with values>"
+
+    _repr_html_ = in_notebooks("linear_in_html")
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str]):
         self.primal = checked_list(steps)
@@ -63,6 +70,10 @@ class Hessian:
         """The matrix (n, n), n the elements of all wrt together, each flattened, in their order."""
         columns = [packed(column, self.wrt) for _, _, column in self._columns(values)]
         return stacked_parts(columns, -1, (len(columns), len(columns)), values[self.wrt[0]])
+
+    def picture(self, values: Point) -> Any:
+        """The matrix as a heat map, which notebooks show."""
+        return importlib.import_module("xman.explorer").HeatMap(self(values), f"the Hessian of {self.of}")
 
     def blocks(self, values: Point) -> dict[tuple[str, str], Any]:
         """For each pair (x, y) of wrt ∂²of/∂x∂y, of the shape of x followed by that of y."""

@@ -2,6 +2,7 @@
 or through what is narrower."""
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from ops import Expression
 
 from ..errors import XManError
 from ..interpreters import eval
+from ..notation import in_notebooks
 from ..passes import gradient, tangent
 from ..passes.differentiate import ending, inputs_of
 from ..wengert import Steps, checked_list, known_registers
@@ -33,6 +35,11 @@ class Jacobian:
     where nothing is narrower, or None for the fewest passes.
     Raises XManError for names that the list does not have.
     """
+
+    def __repr__(self) -> str:
+        return f"<Jacobian of {self.of} by {', '.join(self.wrt)}: call it with values>"
+
+    _repr_html_ = in_notebooks("linear_in_html")
 
     def __init__(self, steps: Steps, of: str, wrt: Sequence[str], mode: str | None = None):
         self.steps, self.mode = checked_list(steps), mode
@@ -99,6 +106,13 @@ class Jacobian:
         push = self.pushforward(values)
         return {x: stacked_parts([push({x: v}) for v in units(values[x])], -1, shapes[x], y)
                 for x in self.wrt}
+
+    def picture(self, values: Point) -> Any:
+        """The matrix as a heat map, which notebooks show: a row an entry of `of`, a column an entry of wrt."""
+        parts = self(values).values()
+        rows = entries_of(self._evaluated(values)[1])
+        matrix = np.concatenate([np.reshape(part, (rows, -1)) for part in parts], -1)
+        return importlib.import_module("xman.explorer").HeatMap(matrix, f"the Jacobian of {self.of}")
 
     def _part(self, of: str, wrt: tuple[str, ...], values: Point) -> dict[str, Any]:
         """∂of/∂wrt of registers on the way, as matrices, by the mode of the fewer passes."""

@@ -85,19 +85,22 @@ class CutProgram:
 
     def added(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
         """Σ of each over the pieces, in their order, and over the workers:
-        one flat buffer for each precision."""
-        found, kinds = {}, {}
-        for x, a in parts[0].items():
-            kinds.setdefault(np.result_type(a), []).append(x)
+        one flat buffer for each precision, of which counts take the first."""
+        found, dtypes = {}, {x: np.result_type(a) for x, a in parts[0].items()}
+        kinds: dict[Any, list[str]] = {dtype: [] for dtype in dtypes.values() if dtype.kind == "f"}
+        for x, dtype in dtypes.items():
+            kinds[dtype if dtype in kinds else next(iter(kinds))].append(x)
         for dtype, names in kinds.items():
-            ends = np.cumsum([np.size(parts[0][x]) for x in names])
-            flat, more = np.empty(ends[-1], dtype), np.empty(ends[-1] if len(parts) > 1 else 0, dtype)
+            ends, heard = np.cumsum([np.size(parts[0][x]) for x in names]), [self.workers.heard]
+            flat, more = (np.empty(ends[-1] + 1, dtype) for _ in range(2))
             for k, part in enumerate(parts):
-                np.concatenate([np.ravel(part[x]) for x in names], out=more if k else flat)
+                np.concatenate([*(np.ravel(part[x]) for x in names), heard], out=more if k else flat,
+                               casting="unsafe")
                 if k:
                     flat += more
             self.workers.reduce(flat)
-            for x, a in zip(names, np.split(flat, ends[:-1]), strict=True):
+            self.workers.stop = bool(flat[-1])
+            for x, a in zip(names, np.split(flat, ends), strict=False):
                 like = parts[0][x]
                 found[x] = a.reshape(np.shape(like)) if isinstance(like, np.ndarray) else a[0]
         return found

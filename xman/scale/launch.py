@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -23,9 +24,10 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
     if workers > 1:
         command = [mpiexec(), "-n", str(workers), *command]
     for left in reversed(range(restarts + 1)):
-        started = time.monotonic()
+        started, before = time.monotonic(), signal.signal(signal.SIGINT, lambda *_: None)  # the run hears it too
         status = subprocess.run(command, env=os.environ
                                 | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}).returncode
+        signal.signal(signal.SIGINT, before)
         if status in SAID or not left:
             break
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"

@@ -3,14 +3,13 @@ and XLA adds the communication."""
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 
-from ..engines import compile
 from ..errors import XManError, extra
 from ..wengert import Line, WengertList
+from .mpi import workers
 
 PRODUCTS = "dot", "dotLeft", "dotRight"
 
@@ -18,6 +17,8 @@ PRODUCTS = "dot", "dotLeft", "dotRight"
 def mesh_of(text: str) -> Any:
     """The mesh that "data=2,model=2" says. XManError where that is none, or not as many devices are here."""
     jax = extra("jax", "jax", "a mesh of devices")
+    if workers().size > 1 and not jax.distributed.is_initialized():  # one process a device
+        jax.distributed.initialize(cluster_detection_method="mpi4py")
     sizes = {"data": 1, "model": 1}
     for part in text.split(","):
         name, _, n = part.partition("=")
@@ -25,52 +26,22 @@ def mesh_of(text: str) -> Any:
             raise XManError(f"{text!r} is no mesh; write data=2, or data=2,model=2: rows over the one, "
                             "parameters over the other")
         sizes[name] = int(n)
-    if (here := len(jax.devices())) < math.prod(sizes.values()):
-        raise XManError(f"the mesh {text} needs {math.prod(sizes.values())} devices, and JAX has {here} here")
-    return jax.make_mesh(tuple(sizes.values()), tuple(sizes),
-                         devices=jax.devices()[:math.prod(sizes.values())])
+    if (here := len(jax.devices())) < (n := math.prod(sizes.values())) or jax.process_count() > 1 and here != n:
+        raise XManError(f"the mesh {text} needs {n} devices, and JAX has {here} here")
+    return jax.make_mesh(tuple(sizes.values()), tuple(sizes), (jax.sharding.AxisType.Auto,) * 2,
+                         devices=jax.devices()[:n])
 
 
-class MeshProgram:
-    """The list as a function of its inputs for minibatches of so many rows, which runs on the mesh.
+def laid(a: Any, mesh: Any, *axes: str | None) -> Any:
+    """The array on the devices, each of its axes cut over that axis of the mesh, where it can be divided.
+    Every process has the whole array, and puts what its devices have of it there."""
+    import jax
 
-    Each input whose rows are many as the minibatch's is cut over `data`, each matrix that is overwritten over
-    `model` by its rows, where the number can be divided; all else every device has. What is overwritten stays
-    on the devices from call to call, and is copied back after each.
-    """
-
-    def __init__(self, steps: WengertList, outputs: Collection[str], inplace: Mapping[str, str], mesh: Any,
-                 rows: int):
-        self.rows, self.engine = rows, "jax"
-        self.program, self.inplace, self.mesh = (compile(steps, {*outputs, *inplace.values()}, "jax"),
-                                                 inplace, mesh)
-        self.held: dict[str, tuple[np.ndarray, Any]] = {}
-
-    def __call__(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The outputs."""
-        laid = {}
-        for x in self.program.steps.inputs:
-            a = values[x]
-            if x in self.inplace:
-                known, held = self.held.get(x, (None, None))
-                same = known is not None and np.array_equal(known, a)
-                laid[x] = held if same else self.laid(a, "model" if a.ndim > 1 else None)
-            else:
-                laid[x] = self.laid(a, "data" if np.shape(a)[:1] == (self.rows,) else None)
-        found = self.program(laid)
-        for x, y in self.inplace.items():
-            values[x][...] = found[y]
-            self.held[x] = values[x].copy(), found[y]
-        return found
-
-    def laid(self, a: Any, axis: str | None) -> Any:
-        """The array on the devices, its rows cut over that axis of the mesh."""
-        import jax
-
-        from ..engines.jax.engine import wide
-        cut = axis if axis and len(a) % self.mesh.shape[axis] == 0 else None
-        with wide():
-            return jax.device_put(np.asarray(a), jax.NamedSharding(self.mesh, jax.P(cut) if cut else jax.P()))
+    from ..engines.jax.engine import wide
+    a = np.asarray(a)
+    cut = [axis if axis and n % mesh.shape[axis] == 0 else None for axis, n in zip(axes, a.shape, strict=False)]
+    with wide():
+        return jax.make_array_from_callback(a.shape, jax.NamedSharding(mesh, jax.P(*cut)), lambda some: a[some])
 
 
 def mixed(steps: WengertList) -> WengertList:

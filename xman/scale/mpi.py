@@ -16,19 +16,19 @@ import numpy as np
 
 from ops import reductions
 
-from ..errors import extra
+from ..errors import XManError, extra
 
 SIZES = "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE"  # what launchers tell their processes
 TIMEOUT = 60.0  # seconds
 
 
 class Workers:
-    """rank: the number of this process, from 0, of `size`. waiting: since when
-    this one waits for the others, if it does."""
+    """rank: the number of this process, from 0, of `size`. waiting: since when this one waits for the others,
+    if it does. heard: whether it was told to stop; stop: whether one of all was, before the latest sum."""
 
     def __init__(self, comm: Any = None):
         self.comm, self.rank, self.size = comm, comm.rank if comm else 0, comm.size if comm else 1
-        self.waiting, self.timeout = 0.0, TIMEOUT
+        self.waiting, self.timeout, self.heard, self.stop = 0.0, TIMEOUT, False, False
 
     def total(self, x: Any) -> Any:
         """Σ of x over all workers, in a new buffer, the same bits for each of them and whoever came first."""
@@ -87,7 +87,11 @@ def workers() -> Workers:
     loaded = getattr(sys.modules.get("mpi4py.MPI"), "COMM_WORLD", None)
     if not loaded and all(os.environ.get(name, "1") == "1" for name in SIZES):
         return Workers()
-    comm = loaded or extra("mpi4py.MPI", "mpi", "training by several workers").COMM_WORLD
+    try:
+        comm = loaded or extra("mpi4py.MPI", "mpi", "training by several workers").COMM_WORLD
+    except RuntimeError as error:
+        raise XManError(f"mpi4py finds no MPI ({str(error).splitlines()[0]}); pip install 'xman[mpi]', or say "
+                        "where the library is, by MPI4PY_LIBMPI") from None
     found = Workers(comm if comm.size > 1 else None)
     if found.comm:
         sys.excepthook = found.uncaught

@@ -14,6 +14,7 @@ import ops
 from ..errors import XManError
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
+from ..notation import in_notebooks
 from ..passes import gradient, simplify, tangent
 from ..passes.differentiate import ending
 from ..wengert import Steps, WengertList, checked_list, known_registers, registers
@@ -79,6 +80,9 @@ class Cost(NamedTuple):
                         + (f"{1e6 * work.seconds:>14,.1f}{work.seconds / base.seconds:>8.2f}" if timed
                            else ""))
         return "\n".join(rows)
+
+    __repr__ = __str__
+    _repr_html_ = in_notebooks("cost_in_html")
 
 
 def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None,

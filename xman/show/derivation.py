@@ -3,7 +3,9 @@ Tables 1 to 3)."""
 from __future__ import annotations
 
 import ast
+import itertools
 import string
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -29,10 +31,20 @@ class Equation(NamedTuple):
 class Derivation(list):
     """A list of steps that prints itself as a table."""
 
-    def __str__(self) -> str:
+    def __str__(self) -> str: return self.wrapped()
+
+    def wrapped(self, columns: int | None = None) -> str:
+        """The table in so many columns, 40 at least, in which what is longer goes on in the next line;
+        None: as wide as it is."""
         rows = [Equation("Derivation step", "Reason"), *self]
-        width = max(len(step) for step, _ in rows)
-        return "\n".join(f"{step:<{width}}   {reason}" for step, reason in rows)
+        left, right = (max(map(len, column)) for column in zip(*rows, strict=True))
+        if columns is not None and left + 3 + right > max(columns, 40):
+            columns = max(columns, 40)
+            left = min(left, max(columns // 2, columns - 3 - right))
+            right = columns - 3 - left
+        fit = lambda text, width: textwrap.wrap(text, width, subsequent_indent="  ")
+        return "\n".join(f"{step:<{left}}   {reason}".rstrip() for row in rows
+                         for step, reason in itertools.zip_longest(fit(row.step, left), fit(row.reason, right), fillvalue=""))
 
     __repr__ = __str__
 

@@ -12,6 +12,7 @@ import ops
 from ..errors import XManError
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
+from ..notation import in_notebooks
 from ..wengert import Steps, checked_list, known_registers
 from .expressions import expression, mathematical
 
@@ -37,20 +38,25 @@ class Explanation(list):
         super().__init__(rows)
         self.of, self.along, self.digits = of, along, digits
 
-    def __str__(self) -> str:
+    def table(self) -> list[list[str]]:
+        """The titles of the columns, and a row for each register."""
         of = (self.of if np.ndim(next(row.value for row in self if row.register == self.of)) == 0
               else f"Σ{self.of}")
         table = [["register", "definition", "value", f"tangent {self.along}", f"adjoint ∂{of}/∂"]]
         for register, op, args, *numbers in self:
             defined = mathematical(expression(op, args)) if op else ""
             table.append([register, defined, *(shown_number_or_array(x, self.digits) for x in numbers)])
-        columns = [k for k in range(5) if k != 3 or self.along]
+        return [[cell for k, cell in enumerate(row) if k != 3 or self.along] for row in table]
+
+    def __str__(self) -> str:
+        table = self.table()
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        return "\n".join("  ".join(row[k].rjust(widths[k]) if k > 1 else row[k].ljust(widths[k])
-                                   for k in columns).rstrip()
+        return "\n".join("  ".join(cell.rjust(widths[k]) if k > 1 else cell.ljust(widths[k])
+                                   for k, cell in enumerate(row)).rstrip()
                          for row in table)
 
     __repr__ = __str__
+    _repr_html_ = in_notebooks("trace_in_html")
 
 
 def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | None = None,

@@ -93,8 +93,9 @@ class Checkpointed:
     def resumed(self, path: str | Path) -> State:
         """The state that the checkpoint holds. XManError where it belongs to another model,
         other data or settings."""
-        arrays, facts = checkpoints.restore(path)
-        other = f"the checkpoint {path} is of another version of xman{{}}; move it away to begin anew"
+        remedy = "move it away to begin anew"
+        arrays, facts = checkpoints.restore(path, remedy)
+        other = f"the checkpoint {path} is of another version of xman{{}}; {remedy}"
         if facts.get("format") != FORMAT:
             raise XManError(other.format(""))
         for key, wanted in (self.settings | self.content).items():

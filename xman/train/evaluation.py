@@ -12,6 +12,7 @@ from ..errors import XManError
 from ..files import Model, trained
 from ..interpreters import eval
 from ..manager import XMan
+from ..notation import in_notebooks
 from ..passes import EXACT, STABLE, simplify
 from ..scale.streams import Stream
 from ..tables import Prepared
@@ -38,6 +39,13 @@ class Result(NamedTuple):
     shape: tuple[int, ...] = ()
     classes: tuple[str, ...] = ()
     settings: Mapping[str, Any] = {}
+
+    def __repr__(self) -> str:
+        found = next((row for row in self.history if row["epoch"] == self.best), {})
+        losses = ", ".join(f"{name.replace('_', ' ')} {found[name]:.4g}" for name in ("loss", "validation_loss") if name in found)
+        return f"<result of {len(self.history)} epochs, best {self.best}{': ' * bool(losses)}{losses}; {self.reason}>"
+
+    _repr_html_ = in_notebooks("result_in_html")
 
     def model(self, **settings: Any) -> Model:
         """The trained model, which predicts. settings: what else is to be told of it, in JSON's terms.

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import numpy as np
 
 from ..errors import XManError
 from ..manager import XMan
+from ..scale import workers
 from ..tables import Prepared
 from .checkpoints import State
+from .devices import DeviceRun
 from .evaluation import Diverged, Result, TrainingError
 from .objective import Objective
 from .optimizers import Rule
@@ -82,14 +85,18 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
             raise XManError(f"{name} is at least {least}, not {value!r}")
     if not isinstance(accumulate, (int, np.integer)) or accumulate < 1:
         raise XManError(f"accumulate is the number of pieces of a minibatch, at least 1, not {accumulate!r}")
+    if mesh and accumulate > 1:
+        raise XManError("a mesh takes the rows of a minibatch at once: leave accumulate, or the mesh, away")
     callbacks = list(callbacks)
     if plot:
         check_plot(plot)
     if checkpoint and not (folder := Path(checkpoint).parent).is_dir():
         raise XManError(f"the checkpoint {checkpoint} could not be written: there is no folder {folder}; "
                         "make it first")
-    kind = SecondOrder if isinstance(optimizer, str) and optimizer in METHODS else Run
     objective = Objective(model, data, seed, sample_weight, class_weight, l1, l2)
+    second = isinstance(optimizer, str) and optimizer in METHODS
+    alone = engine == "jax" and find_spec("jax") and workers().size * accumulate == 1
+    kind = SecondOrder if second else DeviceRun if mesh or alone else Run
     run = kind(objective, validation, batch_size, seed, engine, optimizer, lr, schedule, prepared,
                weight_decay=weight_decay,
                clip=clip, clip_value=clip_value, accumulate=accumulate, checkpoint=checkpoint,
@@ -100,7 +107,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     done = (state.epoch - 1) * run.batches + state.batch
     progress = progress and not run.workers.rank
     with run.workers.together(), Progress(progress, total=epochs * run.batches,
-                                          done=done) as shown, CtrlC() as ctrl_c:
+                                          done=done) as shown, CtrlC(run.workers) as ctrl_c:
         try:
             try:
                 while not reason:

@@ -6,6 +6,8 @@ import sys
 import threading
 from types import FrameType
 
+from ..scale.mpi import Workers
+
 LINE = {"epoch": "epoch {:3d}", "loss": "loss {:.4f}", "validation_loss": "validation {:.4f}",
         "validation_accuracy": "accuracy {:.2%}", "seconds": "{:.2f} s"}
 
@@ -49,13 +51,14 @@ class CtrlC:
     overwrites the parameters where they are.
 
     After it `held` is set to False, and if Ctrl-C is `waiting`, deliver() does what Ctrl-C would have done.
+    Of several workers one that hears it tells the others with its next sum, and all stop after that step.
     Python hears signals in the main thread alone: in any other, and where Ctrl-C is not handled by Python,
     this context does nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, workers: Workers | None = None) -> None:
         self.held = self.waiting = False
-        self.before = None
+        self.before, self.workers = signal.default_int_handler, workers or Workers()
 
     def __enter__(self) -> CtrlC:
         if (threading.current_thread() is threading.main_thread()
@@ -65,15 +68,17 @@ class CtrlC:
         return self
 
     def __exit__(self, *_) -> None:
-        if self.before and signal.getsignal(signal.SIGINT) == self.hear:
+        if signal.getsignal(signal.SIGINT) == self.hear:
             signal.signal(signal.SIGINT, self.before)
 
     def hear(self, number: int, frame: FrameType | None) -> None:
-        if self.held:
+        if self.workers.size > 1:
+            self.workers.heard = True
+        elif self.held:
             self.waiting = True
         else:
             self.before(number, frame)
 
     def deliver(self) -> None:
-        self.waiting = False
+        self.waiting = self.workers.heard = self.workers.stop = False
         self.before(signal.SIGINT, None)

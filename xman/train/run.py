@@ -22,7 +22,7 @@ from ..engines import Compiled
 from ..errors import XManError
 from ..files import container as checkpoints
 from ..interpreters import eval
-from ..scale.mesh import MeshProgram, mesh_of, mixed
+from ..scale.mesh import mesh_of, mixed
 from ..scale.shares import shares_of, workers
 from ..scale.streams import Stream, Streamed
 from ..tables import Prepared
@@ -48,13 +48,10 @@ class Run(Checkpointed):
                  checkpoint: str | Path | None = None, checkpoint_every: float = math.inf,
                  mesh: str | None = None, precision: str | None = None, **options: float | None):
         self.objective, self.judge, self.over, self.prepared = objective, None, "", prepared
-        self.shares, self.workers = shares_of(objective, accumulate), workers()
+        self.mesh = mesh_of(mesh) if mesh else None
+        self.shares, self.workers = None if mesh else shares_of(objective, accumulate), workers()
         self.checkpoint, self.every, self.saved = checkpoint, checkpoint_every, time.monotonic()
         self.writer, self.writing = ThreadPoolExecutor(1), None
-        self.mesh = mesh_of(mesh) if mesh else None
-        if mesh and self.shares:
-            raise XManError("a mesh is of one process, which takes its rows at once: leave the workers, or "
-                            "the mesh, away")
         batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
         self.data = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
         streams = [rows.name for rows in (objective.stream, validation) if isinstance(rows, Stream)]
@@ -140,7 +137,7 @@ class Run(Checkpointed):
             if time.monotonic() - self.saved > self.every and state.batch < self.batches:
                 self.save(state)
             ctrl_c.held = False
-            if ctrl_c.waiting:
+            if ctrl_c.waiting or self.workers.stop:
                 ctrl_c.deliver()
             shown.step()
 
@@ -167,10 +164,7 @@ class Run(Checkpointed):
         outputs = [self.loss, *self.numbers.values()]
         engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
         copies = {x: values[x].copy() for x in self.inplace}
-        if self.mesh:
-            program = MeshProgram(self.training.steps, outputs, self.inplace, self.mesh, rows)
-            found = program(values | copies)
-        elif self.shares:
+        if self.shares:
             program = self.shares.program(self.training.steps, outputs, engine, self.inplace)
             found = program(values | copies, [{**piece} for piece in self.pieces])
         else:

@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from ..table import Goal, Table
-from ..worker import THREADS
+from ..worker import THREADS, keeping
 
 STEP = "from tests.bench.rows import training; training.{}training.Training((64, 10), 32))()"
 CODE = {"floor: import numpy": "import numpy",
@@ -45,11 +45,9 @@ def run(name: str, about: str, dtype: str, players: Any, options: Any) -> Table:
 
 def started(who: str, threads: int, folder: str, keep: bool) -> tuple[float, str]:
     """Seconds until the process has taken its step, and why it has not. folder: where it finds and keeps what it compiles."""
-    environment = {**os.environ, **dict.fromkeys(THREADS, str(threads)), "XMAN_CACHE": folder, "NUMBA_CACHE_DIR": folder,
-                   "TORCHINDUCTOR_CACHE_DIR": folder, "PYTENSOR_FLAGS": f"base_compiledir={folder}"}
-    if keep:
-        environment |= {"JAX_COMPILATION_CACHE_DIR": folder, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-                        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1"}
+    environment = {**os.environ, **dict.fromkeys(THREADS, str(threads)), **keeping(folder)}
+    if not keep:
+        del environment["JAX_COMPILATION_CACHE_DIR"]
     before = time.perf_counter()
     with subprocess.Popen([sys.executable, "-c", CODE[who] + "; print('done', flush=True)"], env=environment, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

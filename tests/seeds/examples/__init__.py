@@ -1,8 +1,8 @@
 """The table of all examples of the five documents: a file a document, each with a list of rows EXAMPLES.
 
-From it `python -m tests.seeds.page` writes docs/five-documents.html. A document is a module with TITLE, SOURCE (one sentence on where
+From it `make docs` writes the manual's chapters on the documents. A document is a module with TITLE, SOURCE (one sentence on where
 it comes from), PRELUDE (Python that its rows build on), FILES ({name: text} for its rows on the command line) and, where it
-has one, TABLE (caption, head, rows). A row more is an Example more in its document's list; then the page is written again.
+has one, TABLE (caption, head, rows). A row more is an Example more in its document's list.
 """
 
 from typing import NamedTuple

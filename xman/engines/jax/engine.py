@@ -22,11 +22,12 @@ import numpy as np
 
 import ops
 
+from ...errors import XManError
 from ...interpreters.context import numpy_real
-from ...wengert import Line, registers
+from ...wengert import Line, WengertList, registers
 from .. import interpret
 from ..plan import Plan, flops_of
-from ..program import Built, Kind, Program, kind_of
+from ..program import Built, Kind, Program, kind_of, program_of
 from ..text import Text, stands_in_text
 from .loops import APPLIED, operators_on_bundles, together
 from .table import (
@@ -47,6 +48,10 @@ from .table import (
 
 Kinds = Mapping[str, Kind]
 AS_WRITTEN = {"xla_disable_hlo_passes": "algsimp"}  # else XLA makes a/(bc) of (a/b)/c, 0 where bc is beyond the greatest float
+
+
+class NotForDevices(XManError):
+    """What JAX alone does not compute."""
 
 
 class JaxPart(NamedTuple):
@@ -88,6 +93,31 @@ def build(program: Program) -> Built:
                  plan)
 
 
+def traceable(steps: WengertList, values: Mapping[str, Any], outputs: Collection[str]) -> Callable:
+    """The list as a function (values by name) -> (outputs by name, whether NumPy would make the same of them),
+    for functions of JAX, such as scan, to trace. values: of such shapes. NotForDevices where a line is not for it.
+    """
+    import jax
+    program = program_of(steps, values, tuple(outputs), {})
+    with wide():
+        text = Text({*program.steps.inputs, *(dst for dst, _, _ in program.steps)})
+        written, why = expressions(program, program.kinds, text)
+        if why:
+            raise NotForDevices("; ".join(f"{dst} {reason}" for dst, reason in why.items()) + ": that takes the "
+                                "interpreter, so leave the mesh away")
+        parts = [stretch(text, part, written, program.kinds, ()) for part in parted(program, why)]
+
+    def run(values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        found, sure = program.constants | dict(values), jax.numpy.array(True)
+        for part in parts:
+            made = part.call.__wrapped__(*[found[x] for x in part.reads])
+            found.update(zip(part.gives, made, strict=False))
+            sure = functools.reduce(jax.numpy.logical_and, made[len(part.gives):], sure)
+        return {y: found[y] for y in outputs}, sure
+
+    return run
+
+
 def wide() -> AbstractContextManager:
     """Within it float64 is float64 and int64 is int64; the user's configuration stays."""
     import jax
@@ -115,7 +145,8 @@ def expressions(program: Program, kinds: Kinds, text: Text) -> tuple[dict[str, s
                                     call_text(text, op, args, casts(dst, op, args, kinds)))
                     out = builtins.eval(written[dst], dict(text.objects), known)
                     if (type(out) not in (int, tuple)
-                        and (out.shape, out.dtype, out.weak_type) != (*kinds[dst][:2], False)):
+                        and (out.shape, out.dtype, out.weak_type and out.dtype != bool)
+                        != (*kinds[dst][:2], False)):
                         why[dst] = f"is {out.dtype}{list(out.shape)} to JAX"
             except TimeoutError:
                 raise  # of a clock

@@ -23,7 +23,7 @@ COMPARISONS = {"equal": ("oeq", "eq", "eq"), "not_equal": ("une", "ne", "ne"), "
 ARITHMETIC = {"add": ("fadd", "add"), "subtract": ("fsub", "sub"), "mul": ("fmul contract", "mul"), "divide": ("fdiv",)}
 EXTREMES = {"maximum": ("smax", "umax"), "minimum": ("smin", "umin"), "max": ("smax", "umax"), "min": ("smin", "umin")}
 INTRINSICS = {"sqrt": "sqrt", "abs": "fabs", "maximum": "maximum", "minimum": "minimum", "floor": "floor", "ceil": "ceil",
-              "trunc": "trunc"}
+              "trunc": "trunc", "rint": "rint"}
 LIBRARY = {**{op: op for op in ("exp2", "log2", "log10", "tan", "sinh", "cosh", "cbrt", "hypot")}, "arctan2": "atan2",  # of C
            **{f"arc{op}": f"a{op}" for op in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}}
 FORMULAS = {name: getattr(formulas, name, None) or getattr(powers, name) for name in (
@@ -167,7 +167,7 @@ def start(how: str, dtype: np.dtype) -> str:
 
 # calls of formulas in a program, up to which loops take them in,
 # and what counts for several: more would take LLVM long
-INLINED, HEAVY = 24, {"sin": 4, "cos": 4, "power": 4}
+INLINED, HEAVY = 24, {"power": 4}
 
 
 def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[str]) -> list[str]:
@@ -178,10 +178,12 @@ def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[st
     an attribute tells LLVM which one is of how many numbers.
     """
     called = [x for text in callers for x in re.findall(r"@xman_(\w+)_float", text)]
-    if sum(HEAVY.get(op, 1) for op in called) <= INLINED:
-        return [written(op, kind, 1, "alwaysinline") for op, kind in formulas_called]
+    few = sum(HEAVY.get(op, 1) for op in called) <= INLINED
     text, names = [], []
     for op, kind in formulas_called:
+        if few and FORMULAS[op] not in powers.NEAR:  # which have a branch: with it a loop would be none of vectors
+            text.append(written(op, kind, 1, "alwaysinline"))
+            continue
         name, args = f"xman_{op}_{kind}", "v" * FORMULAS[op].__code__.co_argcount
         wide = (4, 8) if kind == "float64" else (4, 8, 16)
         attribute = ",".join(f"_ZGV_LLVM_N{n}{args}_{name}({name}_{n})" for n in wide)
@@ -191,7 +193,7 @@ def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[st
                           f'"vector-function-abi-variant"="{attribute}"')
         names += [f"ptr @{name}_{n}" for n in wide]
     used = ", ".join(names)
-    return [*text, f'@llvm.compiler.used = appending global [{len(names)} x ptr] [{used}], section '
+    return text if not names else [*text, f'@llvm.compiler.used = appending global [{len(names)} x ptr] [{used}], section '
                    '"llvm.metadata"']
 
 
@@ -214,5 +216,13 @@ def written(op: str, kind: str, lanes: int, attribute: str) -> str:
     function.linkage = "internal"
     function.attributes.add(attribute)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
-    builder.ret(formula(*(formulas.Lane(builder, types, kind, a) for a in function.args)).value)
+    args = [formulas.Lane(builder, types, kind, a) for a in function.args]
+    if formula in powers.NEAR:
+        near = (formulas.magnitude(args[0]) < powers.FAR).value
+        if lanes > 1:
+            every = ir.IntType(lanes)
+            near = builder.icmp_unsigned("==", builder.bitcast(near, every), ir.Constant(every, (1 << lanes) - 1))
+        with builder.if_then(near):
+            builder.ret(powers.NEAR[formula](*args).value)
+    builder.ret(formula(*args).value)
     return "\n".join(str(f) for f in (*(g for g in module.functions if g is not function), function))

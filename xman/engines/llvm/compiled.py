@@ -8,9 +8,10 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -79,8 +80,11 @@ def compiled_apart(text: str) -> bytes:
     return code
 
 
-def functions(code: bytes, count: int, routines: Iterable[str]) -> list[Callable[[tuple], int]]:
-    """step0, step1 … of machine code. routines: those of BLAS that it calls."""
+STEP = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.py_object)
+
+
+def functions(code: bytes, names: Mapping[str, Any], routines: Iterable[str] = ()) -> list[Callable]:
+    """The functions of machine code by name, of these types. routines: those of BLAS that it calls."""
     from llvmlite import binding
     for name in routines:
         binding.add_symbol(f"xman_{name}", address(name))
@@ -88,8 +92,8 @@ def functions(code: bytes, count: int, routines: Iterable[str]) -> list[Callable
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
     found = []
-    for k in range(count):
-        function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.py_object)(engine.get_function_address(f"step{k}"))
+    for name, kind in names.items():
+        function = kind(engine.get_function_address(name))
         function.engine = engine  # lives as long as its code
         found.append(function)
     return found

@@ -69,12 +69,12 @@ class Function:
         return index, size, first, step, name, before, len(self.out) - 1
 
     def close(self, index: str, size: int | str, first: str, step: int, name: str, before: str, mark: int,
-              lines: int = 1) -> None:
+              lines: int = 1, hint: str = "") -> None:
         after = self.do(f"add nuw nsw i64 {index}, {step}")
         more = self.do(f"icmp slt i64 {after}, {size}")
         short = isinstance(size, int) and size <= SHORT
-        hint = f", !llvm.loop !{2 if size <= UNROLLED and lines <= FEW else 3}" if short else ""
-        self.put(f"br i1 {more}, label %{name}, label %{name}_end{hint}")
+        hint = hint or (f"!{2 if size <= UNROLLED and lines <= FEW else 3}" if short else "")
+        self.put(f"br i1 {more}, label %{name}, label %{name}_end{', !llvm.loop ' * bool(hint)}{hint}")
         self.out[mark] = f" {index} = phi i64 [{first}, %{before}], [{after}, %{self.block}]"
         self.out.append(f"{name}_end:")
         self.block = f"{name}_end"

@@ -20,7 +20,7 @@ from ..nests.views import View
 from ..plan import Buffer, Plan, flops_of
 from ..program import Built, Program
 from ..text import Text, guard, own_array
-from .compiled import code_of, functions
+from .compiled import STEP, code_of, functions
 from .step import NestStep
 
 
@@ -38,7 +38,8 @@ def begin(program: Program, apart: bool = True) -> Callable[[], Built]:
     def end() -> Built:
         tree = "\n".join(tree_text(lines.tree.body, lines.tree.roots))
         writer = Writer(lines, step)
-        run = writer.function(functions(code, len(step.parts), step.blas.routines))
+        run = writer.function(functions(code, {f"step{k}": STEP for k in range(len(step.parts))},
+                                        step.blas.routines))
         return Built(run, f"{tree}\n\n{writer.text}", writer.plan())
     return end
 
@@ -135,6 +136,8 @@ class Writer:
             return self.text.literal(a)
         if a.root in self.called:  # as it came: a number of Python is another than one of NumPy
             return a.root
+        if a.root in self.program.constants and not self.kinds[a.root].array:
+            return self.text.literal(self.program.constants[a.root])
         return self.name(a.root) + "[()]" * (a.root in self.lines.scalars and a.root not in self.lines.given)
 
     def result(self, x: str) -> str:

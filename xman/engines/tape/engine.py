@@ -25,12 +25,10 @@ from .. import interpret
 from ..memory import arena
 from ..program import Built, Program
 from .lines import ROWS, TapeWriter, Unwritten
-from .loops import CHUNK, SENDS, arranged, loop_text, loops, machine_code, reach
+from .loops import arranged, loop_text, loops
 
-HINT = "without the package numba it runs in NumPy, and many times slower: pip install 'xman[fast]'"
-WIDTH, WIDER = 8, 64  # rows of a batch at once, as many numbers as a line of the cache has; without Numba
-LONG = 32  # lines, from which on a run is long
-LARGE = 200_000  # lines, from which on the cache does not hold values and deltas of WIDTH rows
+HINT = "without the package llvmlite lists of numbers are interpreted: pip install 'xman[fast]'"
+WIDTH = 8  # rows of a batch at once, as many numbers as a line of the cache has
 
 
 class Tape:
@@ -122,6 +120,8 @@ def stacked(steps: WengertList, values: Any) -> np.ndarray:
 def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorded | Interpreted:
     """What runs the list: the tape, or the interpreter where a line has no row on it.
     XManError for what is not of numbers."""
+    if importlib.util.find_spec("llvmlite") is None:
+        return Interpreted(steps, outputs, f"{len(steps):,} lines; {HINT}")
     try:
         return Recorded(steps, outputs)
     except Unwritten as error:
@@ -151,31 +151,28 @@ class Recorded:
         writer = TapeWriter(steps.inputs)
         writer.write(needed(steps, outputs))
         found, self.kinds = zip(*map(writer.operand, outputs), strict=True)
-        self.jit = compiles()
-        codes, reads = np.array(writer.codes, np.int32), np.array(writer.reads, np.int32)
-        order, starts = arranged(codes, np.where(reads < writer.first, -1, reads - writer.first).T.ravel(),
-                                 self.jit)
+        used, codes = np.unique(np.array(writer.codes, np.int32), return_inverse=True)
+        reads = np.array(writer.reads, np.int64)
+        self.rows = tuple(list(ROWS)[code] for code in used)
+        sends = np.reshape([[part is not None for part in ROWS[row].partials] for row in self.rows], (-1, 2))
+        order, starts = arranged(codes, reads - writer.first)
         self.inputs, self.constants = writer.first, np.array([float(x) for x in writer.constants])
         first = self.inputs + len(self.constants)
         place = np.empty(first + len(order), np.uint32)  # of what Writer numbers from 0 on, and from the end
         place[:self.inputs] = np.arange(self.inputs)
         place[self.inputs + order] = lines = np.arange(first, len(place))
         place[len(place) - len(self.constants):] = np.arange(self.inputs, first)[::-1]
-        codes, (a, b, c) = codes[order], np.ascontiguousarray(place[reads[:, order]])
+        codes, (a, b, c) = codes[order].astype(np.uint32), np.ascontiguousarray(place[reads[:, order]])
         self.outputs = place[list(found)]
-        to, also = (np.where(sends[codes] & ((slots < self.inputs) | (slots >= first)), slots,
-                             lines).astype(np.uint32)
-                    for sends, slots in zip(SENDS, (a, b), strict=True))
-        reached = np.zeros(len(place), bool)
-        reached[self.outputs[:1]] = True
-        (machine_code(reach) if self.jit else reach)(reached, to, also, first)
-        to, also = (np.where(reached[first:], slots, lines).astype(np.uint32) for slots in (to, also))
-        self.arrays = codes[starts[:-1]], starts, a, b, c, to, also, np.uint64(first) if self.jit else first
-        sizes = np.diff(starts.astype(int))
-        self.long = bool(2 * sizes[sizes >= LONG].sum() > len(codes))  # most lines stand in long runs
+        to, also = (np.where(sent[codes].astype(bool) & ((slots < self.inputs) | (slots >= first)), slots, lines)
+                    for sent, slots in zip(sends.T, (a, b), strict=True))
+        reached = reachable(self.outputs[0], to.tolist(), also.tolist(), first)
+        to, also = (np.where(reached, slots, lines).astype(np.uint32) for slots in (to, also))
+        self.arrays = codes[starts[:-1]], starts, a, b, c, to, also
+        self.first, self.lines, self.runs = first, len(codes), len(starts) - 1
         self._pool: dict[tuple[int, bool], list] = {}
-        self.plan = (f"{len(steps):,} lines, {len(codes):,} of them needed, in {len(sizes):,} runs of one "
-                     f"operator{'' if self.jit else '; ' + HINT}")
+        self.plan = (f"{len(steps):,} lines, {len(codes):,} of them needed, in {self.runs:,} runs of one "
+                     "operator")
 
     def values(self, X: np.ndarray) -> list:
         """The outputs, for inputs of shape (inputs,) or (inputs, batch)."""
@@ -193,56 +190,53 @@ class Recorded:
     def _run(self, X: np.ndarray, back: bool) -> tuple[list, np.ndarray]:
         single = X.ndim == 1
         X = X[:, None] if single else X
-        rows, width = X.shape[1], 1 if single else self._width(back)
-        chunked = width > 1 or self.long and not back
+        rows, width = X.shape[1], 1 if single else WIDTH
         found, slopes = np.empty((len(self.outputs), rows)), np.empty((self.inputs, rows if back else 1))
-        loop_forward, loop_back = loops(self.jit, chunked, width, back)
+        forward, *to_inputs = loops(self.rows, width, back) if self.lines else [None]
+        codes, starts, a, b, c, to, also = (x.ctypes.data for x in self.arrays)
         pool = self._pool.setdefault((width, back), [])
         try:
             buffers = pool.pop()
         except IndexError:
-            buffers = self._buffers(chunked and self.jit, width, back)
-        values, deltas = (x.reshape(-1, width) for x in buffers[:2])
+            buffers = self._buffers(width, back)
+        values, deltas, *_ = buffers
+        v, d, p, q = (x.ctypes.data for x in buffers)
         for start in range(0, rows, width):
             part = X[:, start:start + width]
             m = part.shape[1]
             values[:self.inputs, :m], values[:self.inputs, m:] = part, part[:, -1:]
-            loop_forward(*buffers, *self.arrays)
+            if self.lines:
+                forward(v, p, q, codes, starts, a, b, c, self.runs, self.first)
             found[:, start:start + m] = values[self.outputs, :m]
             if back:
                 deltas[...] = 0.0
                 deltas[self.outputs[0]] = 1.0
-                loop_back(*buffers, *self.arrays)
+                if self.lines:
+                    to_inputs[0](d, p, q, to, also, self.lines, self.first)
                 slopes[:, start:start + m] = deltas[:self.inputs, :m]
         pool.append(buffers)
         numbers = [x.astype({"b": bool, "i": int}.get(kind, float))
                    for x, kind in zip(found, self.kinds, strict=True)]
         return ([x[0] for x in numbers], slopes[:, 0]) if single else (numbers, slopes)
 
-    def _width(self, back: bool) -> int:
-        """How many rows of a batch go through a loop at once."""
-        lines = len(self.arrays[2])
-        return (max(1, min(WIDER, 64 * LARGE // (lines + 1))) if not self.jit else 1 if back and lines > LARGE
-                else WIDTH)
-
-    def _buffers(self, chunked: bool, width: int, back: bool) -> list[np.ndarray]:
-        """Values, with the constants in their place; deltas, partials of x and y,
-        and what a chunk gathers."""
-        lines, first = len(self.arrays[2]), int(self.arrays[-1])
-        partials, gathered = (CHUNK, CHUNK) if chunked else (lines if back else 0, 0)
-        sizes = first + lines, first + lines if back else 0, partials, partials, *[gathered] * 5
+    def _buffers(self, width: int, back: bool) -> list[np.ndarray]:
+        """Values, with the constants in their place; deltas, and the partials of x and y."""
+        slots = self.first + self.lines
         # each begins with a line of the cache: WIDTH numbers that lie in two lines move at half the speed
-        buffers = [arena(8 * size * width).view(float).reshape(size, width) for size in sizes]
-        buffers[0][self.inputs:first] = self.constants[:, None]
-        return [x.reshape(-1) for x in buffers] if self.jit else buffers
+        buffers = [arena(8 * size * width).view(float).reshape(size, width)
+                   for size in (slots, slots * back, self.lines * back, self.lines * back)]
+        buffers[0][self.inputs:self.first] = self.constants[:, None]
+        return buffers
 
 
-def compiles() -> bool:
-    """Whether Numba is there, and not told by NUMBA_DISABLE_JIT to compile nothing."""
-    if importlib.util.find_spec("numba") is None:
-        return False
-    import numba
-    return not numba.config.DISABLE_JIT
+def reachable(output: int, to: list[int], also: list[int], first: int) -> np.ndarray:
+    """The lines to which a delta comes from the output: to what only a condition reads there comes none."""
+    reached = [False] * (first + len(to))
+    reached[output] = True
+    for k in range(len(to) - 1, -1, -1):
+        if reached[first + k]:
+            reached[to[k]] = reached[also[k]] = True
+    return np.array(reached[first:], bool)
 
 
 class Interpreted:
@@ -306,11 +300,11 @@ def build(program: Program) -> Built:
         arrays = spread(wide)
         return {y: x if y in arrays else x[0] for y, x in found.items()}
 
-    return Built(run, loop_text("values"), tape.plan)
+    return Built(run, loop_text(tape.rows, 1, False), tape.plan)
 
 
 def begin(program: Program) -> Callable[[], Built]:
-    """The tape after its first run, for which Numba may compile."""
+    """The tape after its first run, for which LLVM may compile."""
     built = build(program)
     built.run(dict.fromkeys(program.original.inputs, 0.5))
     return lambda: built

@@ -2,60 +2,74 @@
 in which numbers are kept."""
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import ops
-from ops import DG, Expression, G
+from ops import DG, Expression, G, f
 from ops.facts import FACTS, parameters
 from ops.table import ELEMENTWISE
 
 from ...wengert import Line
+from ..llvm import arithmetic
+from ..llvm.arithmetic import BOOL, converted, literal
 
-#   operator       its value, of the numbers x and y; its partials are DG's
-VALUES = {
-    "divide":        "x / y",
-    "power":         "x ** y",
-    "maximum":       "maximum(x, y)",
-    "minimum":       "minimum(x, y)",
-    "abs":           "abs(x)",
-    **{op: f"{op}(x)" for op in ("exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid")},
-    "relu":          "maximum(x, 0.0)",
-    "less":          "x < y",
-    "greater":       "x > y",
-    # from here on one loop for all
-    "ratio":         "where(x == 0.0, 0.0, x / y)",
-    "scale":         "where(x == 0.0, 0.0, x * y)",
-    **{op: f"{op}(x)" for op in ("expm1", "exp2", "log1p", "log2", "log10", "cbrt", "tan", "arcsin", "arccos", "arctan", "sinh",
-                                 "cosh", "arcsinh", "arccosh", "arctanh", "erf", "sign", "floor", "ceil", "trunc")},
-    **{op: f"{op}(x, y)" for op in ("arctan2", "hypot", "logaddexp", "expDifference")},
-    "equal":         "x == y",
-    "not_equal":     "x != y",
-    "less_equal":    "x <= y",
-    "greater_equal": "x >= y",
-    "logical_and":   "(x != 0.0) & (y != 0.0)",
-    "logical_or":    "(x != 0.0) | (y != 0.0)",
-    "logical_not":   "x == 0.0",
-    "isnan":         "x != x",
-    "isfinite":      "x - x == 0.0",
-    "stopGradient":  "x",
-    "share":         "0.5 * (1.0 * (x > y) + (x >= y))",
-}
-#   a row of its own value                               ∂out/∂x                   ∂out/∂y
+FLOAT = np.dtype(float)
+
+
+class Said(Expression):
+    """A number in a loop that is being written: what is done with it becomes LLVM's text.
+    An operator's formula, and its rules with the delta 1, are given such numbers."""
+
+    def __init__(self, loop: Any, name: str, dtype: np.dtype = FLOAT):
+        self.loop, self.name, self.dtype = loop, name, dtype
+
+    def record(self, op: str, args: tuple) -> Any:
+        if op in ALONE:
+            return args[0]
+        if op not in COMPUTED:
+            return ops.facts_of(op).formula(*args)
+        given = [as_type(a, BOOL if op == "where" and not k else FLOAT, self.loop) for k, a in enumerate(args)]
+        return Said(self.loop, *arithmetic.value(self.loop, op, FLOAT, given))
+
+
+def as_type(a: Any, dtype: np.dtype, loop: Any) -> str:
+    """A number or a literal in LLVM's text, in that type."""
+    return converted(loop, a.name, a.dtype, dtype) if isinstance(a, Said) else literal(a, dtype)
+
+
+COMPUTED = arithmetic.TRUTHS | arithmetic.OF_FLOATS
+ALONE = {"alias", "broadcast", "unbroadcast", "getitem", "oneHot"}  # all is a number
+
+
+class Row(NamedTuple):
+    """A value, and its partials where it has them: functions of x, y, z and out.
+    n: the operator's arguments."""
+    value: Callable[..., Any]
+    partials: tuple[Callable[..., Any] | None, Callable[..., Any] | None]
+    n: int = 0
+
+
+def row_of(op: str) -> Row:
+    """The value of an operator, and its partials: what the rules of DG make of the delta 1."""
+    n = len(DG[op])
+    partial = lambda rule: rule and (lambda x, y, z, out: rule(1.0, out, *(x, y)[:n]))
+    return Row(lambda x, y, z, out: getattr(f, op)(*(x, y)[:n]), (*map(partial, DG[op]), None)[:2], n)
+
+
+#   rows of their own value, with z as third argument: in a sum the sign of y, 0 for a product; a condition
 OWN = {
-    # z is the third argument: in a sum the sign of y, 0 for a product; the condition of where
-    "arithmetic": ("where(z == 0.0, x * y, x + z * y)",  "where(z == 0.0, y, 1.0)", "where(z == 0.0, x, z)"),
-    "where":      ("where(z != 0.0, x, y)",              "1.0 * (z != 0.0)",        "1.0 * (z == 0.0)"),
-    "powerOf2":   ("x * x",                              "2.0 * x",                 "")}
-LAST = {
-    "farSin":     ("far_sin(x)",                         "far_cos(x)",              ""),
-    "farCos":     ("far_cos(x)",                         "-far_sin(x)",             ""),
-    "atLeast":    ("maximum(x, y)",                      "1.0 * (x >= y)",          ""),
-    "atMost":     ("minimum(x, y)",                      "1.0 * (x <= y)",          ""),
-    "rint":       ("rint(x)",                            "",                        "")}
+    "arithmetic": Row(lambda x, y, z, out: f.where(f.equal(z, 0.0), x * y, x + z * y),
+                      (lambda x, y, z, out: f.where(f.equal(z, 0.0), y, 1.0),
+                       lambda x, y, z, out: f.where(f.equal(z, 0.0), x, z))),
+    "where":      Row(lambda x, y, z, out: f.where(z, x, y),
+                      (lambda x, y, z, out: f.where(z, 1.0, 0.0), lambda x, y, z, out: f.where(z, 0.0, 1.0))),
+    "powerOf2":   Row(lambda x, y, z, out: x * x, (lambda x, y, z, out: 2.0 * x, None), 1),
+    "atLeast":    Row(lambda x, y, z, out: f.maximum(x, y), (lambda x, y, z, out: x >= y, None), 2),
+    "atMost":     Row(lambda x, y, z, out: f.minimum(x, y), (lambda x, y, z, out: x <= y, None), 2),
+    "rint":       Row(lambda x, y, z, out: x.record("rint", (x,)), (None, None), 1)}
 #   operator     row, number of its arguments, z, and y where that is a constant (None: x)
 PLAIN = {
     "add":      ("arithmetic", 2, 1.0, None),
@@ -64,57 +78,17 @@ PLAIN = {
     "square":   ("arithmetic", 1, 0.0, None),
     "half":     ("arithmetic", 1, 0.0, 0.5),
     "negative": ("arithmetic", 1, 0.0, -1.0)}
-# what formulas and rules are written with besides
-# all is a number
-TEXTS = VALUES | dict.fromkeys(("alias", "broadcast", "unbroadcast", "getitem", "oneHot"), "x") | {
-    "add": "x + y", "subtract": "x - y", "mul": "x * y", "negative": "-x", "where": "where(x, y, z)"}
-
-
-class Said(Expression):
-    """A number as the text that computes it: what an operator's formula or rule is given here."""
-
-    def __init__(self, text: str, truth: bool = False): self.text, self.truth = text, truth
-
-    def record(self, op: str, args: tuple) -> Any:
-        x, y = (*args, None)[:2]
-        if op == "mul" and type(x) is float and x == 1.0:
-            return y
-        if op == "scale" and type(y) is float and y == 1.0:
-            return Said(f"1.0 * ({x.text})") if x.truth else x
-        if op not in TEXTS:
-            return ops.facts_of(op).formula(*args)
-        parts = dict(zip("xyz", [f"({said(a)})" for a in args], strict=False))
-        return Said(re.sub(r"\b[xyz]\b", lambda name: parts[name[0]], TEXTS[op]),
-                    ops.facts_of(op).gives is bool)
-
-
-def said(a: Any) -> str:
-    return a.text if isinstance(a, Said) else repr(float(a))
-
-
-def row_of(op: str) -> tuple[str, str, str]:
-    """The value of an operator as its row or VALUES has it, and its partials:
-    what the rules of DG make of the delta 1."""
-    args = [Said("x"), Said("y")][:len(DG[op])]
-    value = VALUES.get(op) or ops.facts_of(op).formula(*args).text
-    partials = [said(rule(1.0, Said("out"), *args)) if rule else "" for rule in DG[op]]
-    return (f"1.0 * ({value})" if ops.facts_of(op).gives is bool else value, *partials, "")[:3]
-
-
-SPELT = [op for op, facts in FACTS.items() if facts.formula and op in ELEMENTWISE & ops.OURS
-         and len(DG[op]) <= 2]
-ROWS = OWN | {op: row_of(op) for op in (*VALUES, *SPELT) if op not in PLAIN} | LAST
+SPELT = {op for op, facts in FACTS.items() if facts.formula} & (ELEMENTWISE | {"stopGradient"})
+ROWS = OWN | {op: row_of(op) for op in sorted((SPELT | COMPUTED) & ops.OURS)
+              if op not in PLAIN and op != "where" and len(DG[op]) <= 2}
 CODE = {row: code for code, row in enumerate(ROWS)}
+SAME = {"alias", "broadcast", "unbroadcast", "reshape", "transpose", "max", "min", "prod", "sum", "mean"}  # of a number, it
+KINDS_OF = {"float64": "f", "bool": "b", "int64": "i"}
+PLAIN |= {op: (op, row.n, 0.0, None) for op, row in ROWS.items() if row.n}
 
 
 class Unwritten(Exception):
     """A line that has no row on the tape."""
-
-
-SAME = {"alias", "broadcast", "unbroadcast", "reshape", "transpose", "max", "min", "prod", "sum", "mean"}  # of a number, it
-KINDS_OF = {"float64": "f", "bool": "b", "int64": "i"}
-PLAIN |= {op: (op, 2 if re.search(r"\by\b", "".join(row)) else 1, 0.0, None) for op, row in ROWS.items()
-          if op != "where"}
 
 
 class TapeWriter:

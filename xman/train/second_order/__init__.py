@@ -74,7 +74,9 @@ class SecondOrder(Run):
     def step(self, program: Any, values: dict[str, Any]) -> float:
         """Take one step, which overwrites the parameters among the values; the loss that it comes to."""
         with np.errstate(all="ignore"):
-            return self.taken(values)
+            loss = self.taken(values)
+        self.workers.stop = self.workers.total(float(self.workers.heard)) > 0
+        return loss
 
     def taken(self, values: dict[str, Any]) -> float:
         w = packed(values, self.wrt).astype(float)

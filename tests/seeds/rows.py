@@ -1,7 +1,4 @@
-"""Writes docs/five-documents.html from the table in tests/seeds/examples: python -m tests.seeds.page
-
-Each row's code runs as the page is made, and what it prints stands below it.
-"""
+"""Runs the rows of the table in tests/seeds/examples, for the tests and for the manual, which shows what each prints."""
 
 import ast
 import contextlib
@@ -13,7 +10,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from html import escape
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest import mock
 
@@ -25,7 +22,6 @@ from xman.cli import main
 from .examples import COMMON, DOCUMENTS, Example
 
 SEEDS = Path(__file__).parent
-PAGE = SEEDS.parents[1] / "docs" / "five-documents.html"
 
 
 def documents() -> dict:
@@ -36,7 +32,7 @@ def documents() -> dict:
 @functools.cache
 def proofs() -> dict[str, str]:
     """{test function: its file} of all tests of the documents."""
-    return {found.name: path.name for path in sorted(SEEDS.glob("test_*.py")) if path.stem != "test_page"
+    return {found.name: path.name for path in sorted(SEEDS.glob("test_*.py")) if path.stem != "test_rows"
             for found in ast.parse(path.read_text("utf-8")).body if isinstance(found, ast.FunctionDef) and found.name.startswith("test_")}
 
 
@@ -102,53 +98,15 @@ def anchored(name: str, rows: list[Example]) -> dict[str, Example]:
     return found
 
 
-def cells(tag: str, row: list[str]) -> str:
-    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>\n"
-
-
-def article(anchor: str, row: Example, space: dict) -> str:
-    """The HTML of one row."""
-    slip = f'<p class="slip"><b>The print:</b> {escape(row.slip)}</p>\n' if row.slip else ""
-    return (f'<article id="{anchor}">\n<h3><a href="#{anchor}">{escape(row.number)}</a> {escape(row.shows)}</h3>\n{slip}'
-            f'<pre class="code">{escape(row.code.rstrip())}</pre>\n<pre class="output">{escape(run(row.code, dict(space)))}</pre>\n'
-            f'<p class="test">{escape(proofs()[row.test])} :: {escape(row.test)}</p>\n</article>\n')
-
-
-def section(name: str, document: object) -> str:
-    """The HTML of a document: its contents, what its rows build on, and the rows, run in a folder with its files."""
-    space, rows = {}, anchored(name, document.EXAMPLES)
+def printed(name: str, document: object, names: Callable[[dict], dict] = dict) -> Iterator[tuple[str, Example, str]]:
+    """(anchor, row, what its code prints) of each row of a document, run in a folder with its files; names: of all
+    names that a row may use, those that it is to have."""
+    space = {}
     exec(COMMON + document.PRELUDE, space)
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as after:
         after.callback(os.chdir, os.getcwd())
         os.chdir(folder)
         for file, text in document.FILES.items():
             Path(file).write_text(text, "utf-8")
-        articles = "".join(article(anchor, row, space) for anchor, row in rows.items())
-    contents = "".join(f'<li{" class=slips" * bool(row.slip)}><a href="#{anchor}">{escape(row.number)}</a> {escape(row.shows)}</li>\n'
-                       for anchor, row in rows.items())
-    texts = "".join(f'<p>{escape(file)}</p>\n<pre class="code">{escape(text.rstrip())}</pre>\n' for file, text in document.FILES.items())
-    caption, head, lines = getattr(document, "TABLE", ("", [], []))
-    table = (f'<div class="table" id="{name}-table"><table>\n<caption>{escape(caption)}</caption>\n{cells("th", head)}'
-             f'{"".join(cells("td", row) for row in lines)}</table></div>\n')
-    contents += f'<li><a href="#{name}-table">Table</a> {escape(caption)}</li>\n' * bool(caption)
-    return (f'<section id="{name}">\n<h2>{escape(document.TITLE)}</h2>\n<p>{escape(document.SOURCE)}</p>\n'
-            f'<details open><summary>Contents: {len(rows)} examples</summary><ol>\n{contents}</ol></details>\n'
-            f'<details><summary>What the examples build on</summary>\n<pre class="code">{escape(document.PRELUDE.rstrip())}</pre>\n'
-            f'{texts}</details>\n{articles}{table * bool(caption)}</section>\n')
-
-
-def page() -> str:
-    """The whole page."""
-    found = documents()
-    slips = [f'<li><a href="#{anchor}">{escape(document.AUTHOR)}, {escape(row.number)}</a>: {escape(row.slip)}</li>\n'
-             for name, document in found.items() for anchor, row in anchored(name, document.EXAMPLES).items() if row.slip]
-    titles = [f'<li><a href="#{name}">{escape(document.TITLE)}</a> ({len(document.EXAMPLES)})</li>\n' for name, document in found.items()]
-    parts = {"count": sum(len(document.EXAMPLES) for document in found.values()), "wrong": len(slips), "common": escape(COMMON.rstrip()),
-             "titles": "".join(titles), "slips": "".join(slips), "sections": "".join(section(*item) for item in found.items())}
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: str(parts[match[1]]), (SEEDS / "examples" / "page.html").read_text("utf-8"))
-
-
-if __name__ == "__main__":
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(page(), "utf-8")
-    print(PAGE)
+        for anchor, row in anchored(name, document.EXAMPLES).items():
+            yield anchor, row, run(row.code, names(space))

@@ -1,0 +1,62 @@
+"""A list as the manual shows it: its graph with its numbers, and the explorer behind a click.
+
+In a page it is the directive `explorer`: options `of`, `open` and `still` (no explorer), then a line `name = value` for each
+input, a line with nothing, and the lines of the list.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import Directive, directives
+
+from xman import WengertList, XManError, explain, explore, picture
+
+PAGES = Path(__file__).parents[1] / "generated" / "pages"  # what the site takes over as it is
+DRAWN, WIDE = 24, 1300  # lines of a list that is drawn, pixels of one with numbers
+
+
+def drawn(steps: WengertList, of: str, values: Mapping[str, Any], title: str) -> str:
+    """The graph as SVG: with values and adjoints where all inputs have values and that is not too wide."""
+    if len(steps) > DRAWN:
+        return ""
+    svg = picture(explain(steps, of, None, values) if {*steps.inputs} <= values.keys() else steps).svg()
+    if float(re.search(r'width="(\d+)"', svg)[1]) > WIDE:
+        svg = picture(steps).svg()
+    return svg.replace('role="img"', f'role="img" aria-label="The graph of {escape(title)}"', 1)
+
+
+def figure_of(steps: WengertList, of: str, values: Mapping[str, Any], title: str, docname: str, unfolded: bool = False) -> str:
+    """The HTML of a list for the page docname: its graph, and its explorer or why it has none."""
+    svg = drawn(steps, of, values, title)
+    try:
+        page = str(explore(steps, of=of, values=values, title=title, guided=unfolded))
+    except XManError as error:
+        return f'<figure class="stepped">{svg}<figcaption>{escape(str(error))}</figcaption></figure>'
+    name = f"{hashlib.sha256(page.encode()).hexdigest()[:12]}.html"
+    (PAGES / "explorers").mkdir(parents=True, exist_ok=True)
+    (PAGES / "explorers" / name).write_text(page, "utf-8")
+    src = f"{'../' * docname.count('/')}explorers/{name}"
+    frame = f'<iframe loading="lazy" title="The explorer, at {escape(title)}" src="{src}"></iframe>'
+    return (f'<figure class="stepped">{svg}<details{" open" * unfolded}><summary>Step through {escape(title)}</summary>{frame}'
+            "</details></figure>")
+
+
+class Explorer(Directive):
+    required_arguments, final_argument_whitespace, has_content = 1, True, True
+    option_spec = {"of": directives.unchanged, "open": directives.flag, "still": directives.flag}
+
+    def run(self) -> list[nodes.Node]:
+        given, _, lines = "\n".join(self.content).rpartition("\n\n")
+        values = {name: json.loads(text) for name, text in re.findall(r"(?m)^(\w+) = (.*)$", given)}
+        steps = WengertList.from_text(lines)
+        docname = self.state.document.settings.env.docname
+        of, title = self.options.get("of", steps[-1][0]), self.arguments[0]
+        html = (f'<figure class="stepped">{drawn(steps, of, values, title)}</figure>' if "still" in self.options else
+                figure_of(steps, of, values, title, docname, "open" in self.options))
+        return [nodes.raw("", html, format="html")]

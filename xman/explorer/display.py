@@ -1,0 +1,144 @@
+"""What notebooks show of reports, counts, plans, matrices, runs and programs: tables and small pictures, without scripts."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from ..errors import XManError
+
+CELLS = 64    # of a heat map each way: one of more rows or columns is thinned out
+EPOCHS = 12   # of a run that are in its table
+MOST = 100    # rows of a table
+
+
+def table_in_html(head: Sequence[str], rows: Iterable[Sequence[Any]], titles: Sequence[str] = ()) -> str:
+    """A table, text to the left and numbers to the right; titles: what is said where the pointer rests on a row."""
+    side = lambda cell: "left" if isinstance(cell, str) else "right"
+    shown = lambda cell: escape(cell) if isinstance(cell, str) else f"{cell:,}" if isinstance(cell, int) else f"{cell:.6g}"
+    rows = list(rows)
+    line = lambda tag, row, title="": (f'<tr title="{escape(title)}">' if title else "<tr>") + "".join(
+        f'<{tag} style="text-align:{side(cell)}">{shown(cell)}</{tag}>' for cell in row) + "</tr>"
+    body = "".join(line("td", row, titles[k] if titles else "") for k, row in enumerate(rows[:MOST]))
+    more = f"<p>… and {len(rows) - MOST:,} rows more</p>" if len(rows) > MOST else ""
+    return f'<table style="font-family:monospace"><thead>{line("th", head)}</thead><tbody>{body}</tbody></table>{more}'
+
+
+class HeatMap:
+    """A matrix as a picture: blue below 0, white 0, orange above, the strongest colour the entry farthest from 0."""
+
+    def __init__(self, matrix: Any, title: str):
+        x = np.asarray(matrix, float)
+        self.matrix, self.title = x.reshape(-1, x.shape[-1] if x.ndim else 1), title
+
+    def svg(self) -> str:
+        """The picture as SVG; what is not finite is purple."""
+        x, size = self.matrix, 12
+        rows, columns = (range(0, n, -(-n // CELLS) or 1) for n in x.shape)
+        most = np.abs(x[np.isfinite(x)]).max(initial=0) or 1.0
+        cells = "".join(f'<rect x="{j * size}" y="{i * size}" width="{size}" height="{size}" fill="{colour(x[r, c] / most)}">'
+                        f"<title>[{r}, {c}] {x[r, c]:.6g}</title></rect>"
+                        for i, r in enumerate(rows) for j, c in enumerate(columns))
+        width, height = size * len(columns), size * len(rows)
+        return (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(self.title)}" width="{width}" '
+                f'height="{height}" style="border:1px solid #8888">{cells}</svg>')
+
+    def _repr_html_(self) -> str:
+        return f"<figure><figcaption>{escape(repr(self))}</figcaption>{self.svg()}</figure>"
+
+    def __repr__(self) -> str:
+        x, whole = self.matrix, self.matrix[np.isfinite(self.matrix)]
+        found = f", {whole.min():.4g} to {whole.max():.4g}" if whole.size else ""
+        return f"{self.title}: {x.shape[0]}×{x.shape[1]}{found}"
+
+
+def colour(share: float) -> str:
+    if not np.isfinite(share):
+        return "#780078"
+    end = np.array([9, 105, 218] if share < 0 else [217, 101, 0])
+    return "#" + "".join(f"{int(v):02x}" for v in 255 + (end - 255) * min(1.0, abs(share)))
+
+
+def report_in_html(report: Any) -> str:
+    """Of `check`: a row a register, and what is wrong, the worst first."""
+    rows = []
+    for name in dict.fromkeys(e.register for e in report.entries):
+        mine = [e for e in report.entries if e.register == name]
+        right, off = sum(e.right for e in mine), max(abs(e.backprop - e.difference) for e in mine)
+        rows.append((name, f"{right} of {len(mine)}", float(off)))
+    wrong = "".join(f'<p style="color:#c62828">{escape(text)}</p>' for text in [*report.misshapen, *map(str, report.wrong[:10])])
+    verdict = "backprop and the difference quotients agree" if report.ok else "they do not agree"
+    return f"<p>{verdict}</p>{table_in_html(('register', 'agree', 'worst difference'), rows)}{wrong}"
+
+
+def cost_in_html(cost: Any) -> str:
+    """Operations and bytes of the list, with its tangents, and with its adjoints."""
+    rows = [(name, len(work.lines), work.flops, work.read, work.written, work.flops / max(1, cost.evaluation.flops),
+             *([1e6 * work.seconds] if work.seconds is not None else []))
+            for name, work in zip(("list", "with tangents", "with adjoints"), cost, strict=True)]
+    head = "", "lines", "operations", "bytes read", "written", "ratio", *(["microseconds"] * (len(rows[0]) > 6))
+    return table_in_html(head, rows)
+
+
+def plan_in_html(plan: Any) -> str:
+    """Where each buffer lies in the program's memory, as bars and in numbers."""
+    most = max(plan.memory, 1)
+    bars = "".join(f'<rect x="{400 * b.start / most:.1f}" y="{14 * k}" width="{max(1.0, 400 * b.bytes / most):.1f}" height="12" '
+                   f'fill="#0969da"><title>{escape(b.register)}: {b.bytes:,} bytes</title></rect>'
+                   for k, b in enumerate(plan.buffers[:MOST]))
+    svg = (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="The buffers in memory" width="400" '
+           f'height="{14 * min(len(plan.buffers), MOST)}">{bars}</svg>')
+    rows = [(b.register, f"{b.dtype}{b.shape}", b.start, b.bytes) for b in plan.buffers]
+    return (f"<p>{escape(str(plan).partition(chr(10))[0])}</p>{svg if rows else ''}"
+            f"{table_in_html(('register', 'kind', 'starts at', 'bytes'), rows)}")
+
+
+def linear_in_html(map: Any) -> str:
+    """A Jacobian or a Hessian before it has values: what it is of, and the list that computes its products."""
+    steps = map.steps
+    return (f"<p>{escape(repr(map))}</p><details><summary>Its list, of {len(steps):,} lines</summary>"
+            f"<pre>{escape(str(steps))}</pre></details>")
+
+
+def result_in_html(result: Any) -> str:
+    """Of `fit`: the curve of the losses, and the epochs in a table, the best one named."""
+    history = result.history
+    names = [name for name in ("loss", "validation_loss") if any(name in row for row in history)]
+    curves = {name: [(row["epoch"], row[name]) for row in history if np.isfinite(row.get(name, np.nan))] for name in names}
+    picked = history if len(history) <= EPOCHS else [*history[:EPOCHS // 2], *history[-EPOCHS // 2:]]
+    columns = list(dict.fromkeys(name for row in history for name in row))
+    rows = [["best" if row["epoch"] == result.best else "", *(row.get(name, "") for name in columns)] for row in picked]
+    skipped = f"<p>{len(history) - len(picked):,} epochs between are left out.</p>" if len(picked) < len(history) else ""
+    return f"<p>{escape(repr(result))}</p>{curve_in_svg(curves)}{table_in_html(['', *columns], rows)}{skipped}"
+
+
+def curve_in_svg(curves: Mapping[str, Sequence[tuple[float, float]]]) -> str:
+    """Lines over epochs, from the least to the greatest value."""
+    points = [p for line in curves.values() for p in line]
+    if len(points) < 2:
+        return ""
+    (left, low), (right, high) = np.min(points, 0), np.max(points, 0)
+    place = lambda x, y: f"{50 + 340 * (x - left) / (right - left or 1):.1f},{10 + 130 * (high - y) / (high - low or 1):.1f}"
+    lines = "".join(f'<polyline fill="none" stroke="{hue}" stroke-width="2" points="{" ".join(place(*p) for p in line)}"/>'
+                    f'<text x="{60 + 130 * k}" y="172" fill="{hue}">{escape(name.replace("_", " "))}</text>'
+                    for k, (hue, (name, line)) in enumerate(zip(("#0969da", "#bc4c00"), curves.items(), strict=False)))
+    marks = "".join(f'<text x="46" y="{y}" text-anchor="end" fill="#8b949e">{v:.3g}</text>' for y, v in ((14, high), (144, low)))
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="The losses by epoch" width="400" height="180" '
+            f'font-size="11" font-family="sans-serif">{marks}{lines}</svg>')
+
+
+def program_in_html(program: Any) -> str:
+    """A compiled list: what it gives, and its source once it has run."""
+    try:
+        source = f"<details><summary>Its source</summary><pre>{escape(program.source)}</pre></details>"
+    except XManError as error:  # it has not run yet
+        source = f"<p>{escape(str(error))}</p>"
+    return f"<p>{escape(repr(program))}</p>{source}"
+
+
+def trace_in_html(rows: Any) -> str:
+    """Of `explain`: its table, with shapes where the pointer rests."""
+    head, *lines = rows.table()
+    return table_in_html(head, lines, [f"{row.register}: shape {np.shape(row.value)}" for row in rows])
