@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from data_files import IMAGES, idx, three
 
-from xman.train.loaders import encode, load, read_idx, read_libsvm, read_titles
+from xman.train.loaders import load, read_idx, read_libsvm, read_titles
 
 ROOT = Path(__file__).parents[2]
 FILES = [f"{name}.{part}" for name in ("digits", "names") for part in ("train", "valid", "test")]
@@ -116,15 +116,11 @@ def test_titles_read_back_percent_decoded(write):
     assert read_titles(path) == (["Étang_d'Araing", "Café_100%\u2028x"], ["Place", "Work"])
 
 
-def test_encoding_is_one_hot_cut_padded_and_zero_for_strangers():
-    X = encode(["ab", "bbbb", "?a", ""], 3, "ab")
+def test_titles_are_one_hot_cut_padded_and_zero_for_strangers(write):
+    X = load(three(write, "x", "ab\tK\nb\tL\n", "?a\tK\n", "bbbb\tK\n"), max_len=3)
     a, b, none = [1, 0], [0, 1], [0, 0]
-    assert X.dtype == np.float32
-    assert X.tolist() == [[a, b, none], [b, b, b], [none, a, none], [none, none, none]]
-
-
-def test_no_titles_encode_as_no_rows():
-    assert encode([], 3, "ab").shape == (0, 3, 2)
+    assert X.train[0].dtype == np.float32 and X.train[0].tolist() == [[a, b, none], [b, none, none]]
+    assert X.valid[0].tolist() == [[none, a, none]] and X.test[0].tolist() == [[b, b, b]]
 
 
 # load

@@ -1,6 +1,7 @@
 """What notebooks show of reports, counts, plans, matrices, runs and programs: tables and small pictures, without scripts."""
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -16,11 +17,16 @@ MOST = 100    # rows of a table
 
 def table_in_html(head: Sequence[str], rows: Iterable[Sequence[Any]], titles: Sequence[str] = ()) -> str:
     """A table, text to the left and numbers to the right; titles: what is said where the pointer rests on a row."""
-    side = lambda cell: "left" if isinstance(cell, str) else "right"
-    shown = lambda cell: escape(cell) if isinstance(cell, str) else f"{cell:,}" if isinstance(cell, int) else f"{cell:.6g}"
     rows = list(rows)
-    line = lambda tag, row, title="": (f'<tr title="{escape(title)}">' if title else "<tr>") + "".join(
-        f'<{tag} style="text-align:{side(cell)}">{shown(cell)}</{tag}>' for cell in row) + "</tr>"
+    sides = ["left" if isinstance(cell, str) and not re.match(r"-?\d", cell) else "right"
+             for cell in (rows[-1] if rows else head)]
+    shown = lambda cell: escape(cell) if isinstance(cell, str) else f"{cell:,}" if isinstance(cell, int) else f"{cell:.6g}"
+
+    def line(tag: str, row: Sequence[Any], title: str = "") -> str:
+        cells = (f'<{tag} style="text-align:{side};padding:2px 8px">{shown(cell)}</{tag}>'
+                 for side, cell in zip(sides, row, strict=True))
+        return f'<tr title="{escape(title)}">{"".join(cells)}</tr>' if title else f"<tr>{''.join(cells)}</tr>"
+
     body = "".join(line("td", row, titles[k] if titles else "") for k, row in enumerate(rows[:MOST]))
     more = f"<p>… and {len(rows) - MOST:,} rows more</p>" if len(rows) > MOST else ""
     return f'<table style="font-family:monospace"><thead>{line("th", head)}</thead><tbody>{body}</tbody></table>{more}'

@@ -77,8 +77,8 @@ class Model(NamedTuple):
         """The outputs, when they are probabilities: of one number p that is 1 − p and p."""
         if not self.gives_probabilities(outputs):
             raise XManError("the model's outputs are no probabilities: " + (
-                "train it by another loss, --loss softmaxCrossEntropy" if self.classes
-                else "it predicts a number"))
+                "train it by --loss softmaxCrossEntropy, which may be right a little less often than "
+                "squaredError" if self.classes else "it predicts a number"))
         return np.concatenate([1 - outputs, outputs], -1) if outputs.shape[-1] == 1 else outputs
 
     def gives_probabilities(self, outputs: np.ndarray) -> bool:

@@ -32,15 +32,16 @@ def write_page(path: str, model: Model, outputs: np.ndarray, truth: np.ndarray, 
     history = settings.get("history", [])
     facts = {"target": model.target, "parameters": f"{sum(x.size for x in model.values.values()):,}",
              "seconds": f"{seconds:.1f}", "versions": ", ".join(map(" ".join, versions().items())),
-             **{key: value for key, value in settings.items() if key not in ("history", "names")}}
-    parts = [f"<h1>{escape(model.target)}</h1>", table([facts.items()], rows=True),
+             **{key: value for key, value in settings.items()
+                if key not in ("history", "names", "first") and value is not None}}
+    title = escape(" of ".join(settings[key] for key in ("model", "data")))
+    parts = [f"<h1>{title}</h1>", table([facts.items()], rows=True),
              "<h2>How good it is</h2>", f"<pre>{escape(report_text(report))}</pre>", "<h2>Curves</h2>",
              *(curve(history, names) for names in (("loss", "validation_loss"), ("validation_accuracy",))),
              "<h2>Worst mistakes</h2>", mistakes(model, outputs, truth, rows),
              "<h2>The list</h2>", f"<pre>{escape(str(model.steps))}</pre>"]
-    page = (f"<!doctype html><meta "
-            f"charset=utf-8><title>{escape(model.target)}</title><style>{STYLE}</style>{''.join(parts)}")
-    write_whole(path, page.encode())
+    page = f"<!doctype html><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
+    write_whole(path, "".join([page, *parts]).encode())
 
 
 def escape(text: Any) -> str:

@@ -18,7 +18,7 @@ from ..functions.tracer import CallTape, is_on
 from ..functions.trees import LEAF, children, flattened_tree, leaf_names, rebuilt, tree_map
 from ..notation import shortened
 from ..wengert import WengertList
-from .reached import VALUES, Impure, Place, Watch, reached, still_same, unchanged
+from .reached import VALUES, Impure, Place, Watch, reached, steady, still_same
 
 PATHS = 8  # of values, for arguments of one kind
 NUMBERS = frozenset(np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")
@@ -129,6 +129,7 @@ class TracedPath:
                  checks: dict[str, tuple[np.ndarray, str]], outputs: list[tuple[str | None, Any]],
                  structure: Any):
         self.steps, self.inputs, self.places, self.checks = steps, inputs, places, checks
+        self.steady = steady(places)
         self.fixed = [x.copy() if type(x) is np.ndarray else x for x in fixed]
         self.result = builder(structure, iter(outputs))
         wanted = dict.fromkeys((*checks, *(name for name, _ in outputs if name)))
@@ -145,7 +146,7 @@ class TracedPath:
 
     def stands(self, fixed: list) -> bool:
         """Whether the arguments that are no inputs, and what fn reads, are what they were."""
-        return all(map(still_same, self.fixed, fixed)) and all([unchanged(*place) for place in self.places])
+        return all(map(still_same, self.fixed, fixed)) and self.steady()
 
     def taken(self, found: dict) -> bool:
         """Whether the values are those that Python went by."""

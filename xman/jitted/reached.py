@@ -71,13 +71,25 @@ PARTS = {MethodType: ("__self__", "__func__"), functools.partial: ("func", "args
 
 def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
     """Whether what is read there is what was kept."""
-    if read is settings:
-        return owner.__code__ is kept[0] and owner.__defaults__ is kept[1] and owner.__kwdefaults__ is kept[2]
     found = read(owner)
     if type(found) not in (list, tuple):
         found = tuple(found)
     return len(found) == len(kept) and (all(map(operator.is_, kept, found))
                                         or all(map(still_same, kept, found)))
+
+
+def steady(places: Iterable[Place]) -> Callable[[], bool]:
+    """The function that says whether what is read at the places is unchanged; most are the very objects that
+    were kept, which is asked first."""
+    text, known = [], {"unchanged": unchanged, "MISSING": MISSING}
+    for k, place in enumerate(places):
+        known |= {f"p{k}": place, f"owner{k}": place.owner} | {f"p{k}_{j}": x for j, x in enumerate(place.kept)}
+        reads = {settings: [".__code__", ".__defaults__", ".__kwdefaults__"]}.get(place.read, [])
+        if isinstance(place.read, Globals):
+            reads = [f".get({name!r}, MISSING)" for name in place.read.names]
+        same = " and ".join(f"owner{k}{read} is p{k}_{j}" for j, read in enumerate(reads))
+        text.append(f"({same or False} or unchanged(*p{k}))")
+    return eval(f"lambda: {' and '.join(text) or 'True'}", known)
 
 
 def still_same(a: Any, b: Any) -> bool:
@@ -162,7 +174,7 @@ def walk(roots: Iterable[Any], attributes: set[str]) -> tuple[list[Place], list[
             todo += [(part, words) for part in kept if part is not x]
             places.append(Place(x, read, (x.copy(),), f"{words}, all its entries") if read is whole_array else
                           Place(owner, read, kept, words))
-    for held, names, module in wanted.values():
+    for held, names, module in filter(lambda found: found[1], wanted.values()):
         read = Globals(tuple(sorted(names)))
         found = [(name, held[name]) for name in read.names if name in held]
         words = ", ".join(name + (f" = {x!r}" if isinstance(x, VALUES) else "") for name, x in found)

@@ -2,11 +2,17 @@
 their arguments and their bodies."""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ops.loops.bodies import Function
+import numpy as np
 
+from ops import f
+from ops.loops.bodies import Function
+from ops.loops.values import one_of
+
+from ..interpreters import eval
 from ..wengert import WengertList, needed
 from .writer import ListWriter, Symbol, WrittenLine
 
@@ -120,3 +126,76 @@ def shorter(functions: Sequence[Function], k: int, slices: int, read: Collection
             for (_, name, parameters, _, results), body in zip(functions, bodies, strict=True)]
     return (made, (sum(i < k for i in places), sum(k <= i < m for i in places)), places,
             {i: j for j, i in enumerate(left)})
+
+
+# ---- sums over all steps -----------------------------------------------------------------------------------
+
+def hoisted(w: Any, function: Function, k: int, slices: int, b: Any, *reverse: bool) -> Any:
+    """What scan(function, k, slices, b) gives, its sums of products over all steps as one product each.
+
+    A carry to which each step adds x.T @ d, outer(x, d), sum(d, 0) or scatterAdd(d, like, key), the delta of
+    a weight, goes: x, d and key are stacked in its place, which takes the memory of all steps. None where
+    there is none, or no shapes are known. w: the writer, as a rewrite is given it.
+    """
+    _, name, parameters, lines, results = function
+    made, entries = w.definition.get(id(b), ("", ()))
+    if made != "bundle" or any(w.value(x) is None for x in entries):
+        return None
+    m, given = k + slices, [w.value(x) for x in entries]
+    likes = [one_of(x) if k <= i < m else x for i, x in enumerate(given)]
+    n = np.shape(given[k]) and len(given[k]) or given[k]
+    try:
+        known = eval(WengertList(lines), dict(zip(parameters, likes, strict=True)))
+    except Exception:  # it is left as it is, and says so when it runs
+        return None
+    definition, uses = {dst: (op, args) for dst, op, args in lines}, Counter(results)
+    uses.update(a for _, _, args in lines for a in args if isinstance(a, str))
+    in_step = {p for i, p in enumerate(parameters) if i < m} | {*definition}
+    axes = lambda *names: [np.ndim(known[x]) if x in in_step else -1 for x in names]
+
+    def parts(r: str, p: str) -> list | None:
+        """The summands of r but for p, each as what it makes of what is stacked."""
+        op, args = definition.get(r, ("", ()))
+        if op in ("add", "subtract") and uses[r] == 1 and all(isinstance(a, str) for a in args):
+            found = [[] if a == p else parts(a, p) for a in args]
+            if None in found or op == "subtract" and args[1] == p:
+                return None
+            sign = 1 if op == "add" else -1
+            return found[0] + [(names, make, sign * own) for names, make, own in found[1]]
+        of = definition.get(args[0], ("", ())) if args and isinstance(args[0], str) else ("", ())
+        if op == "dot" and of[0] == "transpose" and len(of[1]) == 1 and axes(of[1][0], args[1]) == [2, 2]:
+            return [((of[1][0], args[1]), lambda x, d: flat(x).T @ flat(d), 1)]
+        if op == "outer" and axes(*args) == [1, 1]:
+            return [(args, lambda x, d: x.T @ d, 1)]
+        if op == "sum" and args[1:2] == (0,) and axes(args[0]) == [2]:
+            return [(args[:1], lambda d: f.sum(flat(d), 0, *args[2:]), 1)]
+        if (op == "scatterAdd" and len(args) == 3 and args[1] in parameters[m:] and args[2] in in_step
+            and np.asarray(known[args[2]]).dtype.kind == "i" and args[0] in in_step):
+            like = entries[parameters.index(args[1])]
+            return [((args[0], args[2]), lambda d, i: f.scatterAdd(d, like, i), 1)]
+        return None
+
+    def flat(x: Any) -> Any:
+        shape = w.shape(x)
+        return f.reshape(x, (shape[0] * shape[1], shape[2]))
+
+    sums = {i: found for i in range(k) if type(n) is int and n and uses[parameters[i]] == 1
+            and np.shape(likes[i]) == np.shape(known[results[i]]) and (found := parts(results[i], parameters[i]))}
+    if not sums:
+        return None
+    stacked = list(dict.fromkeys(x for found in sums.values() for names, *_ in found for x in names))
+    there = {p: entries[i] for i, p in enumerate(parameters) if k <= i < m and np.ndim(given[i])}
+    more = [x for x in stacked if x not in there and x not in results[k:]]
+    step = ("def", name, parameters, lines, (*results, *more))
+    left = [j for j in range(len(step[4])) if j not in sums]
+    functions, counts, places, moved = shorter([step], k, slices, left, loop=True) or ([step], (k, slices), (), {})
+    out = f.scan(functions[0], *counts, f.bundle(*[entries[i] for i in places]), *reverse)
+    there |= {x: f.item(out, moved[j]) for j, x in enumerate(step[4]) if j >= k and x not in there}
+
+    def total(i: int) -> Any:
+        found = entries[i]
+        for names, product, sign in sums[i]:
+            part = product(*[there[x] for x in names])
+            found = found + part if sign == 1 else found - part
+        return found
+    return f.bundle(*[total(j) if j in sums else f.item(out, moved[j]) for j in range(len(results))])

@@ -13,6 +13,7 @@ import numpy as np
 
 from ops import Expression, f
 
+from .loops import hoisted
 from .patterns import Rewrite, floats, rewrite, shaped
 
 
@@ -247,4 +248,5 @@ ALGEBRA = (
     rewrite(lambda x, y: x - x * y,                       lambda x, y: x * (1 - y),             ROUNDING),
     rewrite(lambda x: x ** 2,                             lambda x: f.square(x),                ROUNDING),
     rewrite(lambda x: x ** 0.5,                           lambda x: f.sqrt(x),                  ROUNDING),
+    Rewrite("scan", lambda w, args: hoisted(w, *args), "sums of products over all steps", "rounding; memory for all steps"),
 )

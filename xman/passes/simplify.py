@@ -109,6 +109,8 @@ class Simplifier(ListWriter):
 
     def write(self, op: str, args: Iterable[Any]) -> Any:
         args = self.brief(op, tuple(a if isinstance(a, Symbol) else as_arg(a, op) for a in args))
+        if op == "item" and (of := self.definition.get(id(args[0]), ("", ())))[0] == "bundle":
+            return of[1][args[1]]
         literals = not any(isinstance(a, Symbol) for a in args)
         if literals and (value := self.constant(op, args)) is not None:
             return value

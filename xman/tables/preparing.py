@@ -249,7 +249,8 @@ def spelled_out(line: Any, register: str, n: int, alphabet: str) -> str:
 
 
 def lines_of_titles(register: str, n: int, alphabet: str) -> tuple[WengertList, str]:
-    """The lines from titles to (rows, n, characters), as `readers.encode` has them, and their register."""
+    """The lines from titles to (rows, n, characters), one-hot, and their register; what is past a title's end
+    and what is not of the alphabet is all zeros."""
     steps, line = writer({register})
     rows = line("astype", spelled_out(line, register, n, alphabet), ("float32",))
     return WengertList(steps), rows

@@ -135,24 +135,6 @@ def read_titles(path: str | Path) -> tuple[list[str], list[str]]:
     return titles, labels
 
 
-def encode(titles: list[str], max_len: int, alphabet: str) -> np.ndarray:
-    """One-hot titles, (rows, max_len, characters) float32: X[i, t,
-    k] is 1 where titles[i][t] == alphabet[k], else 0.
-
-    titles: strings; what is beyond max_len is cut off. max_len: positions, at least 1, else ValueError; those
-    past a title's end are all zeros, and so are characters not in alphabet: the characters in the order of
-    their columns.
-    """
-    if max_len < 1:
-        raise ValueError(f"max_len is {max_len}, wanted at least 1.")
-    column = {character: k for k, character in enumerate(alphabet)}
-    X = np.zeros((len(titles), max_len, len(alphabet)), np.float32)
-    if ones := [(i, t, column[character]) for i, title in enumerate(titles)
-                for t, character in enumerate(title[:max_len]) if character in column]:
-        X[tuple(np.array(ones).T)] = 1
-    return X
-
-
 def read_lines(path: str | Path) -> list[str]:
     """The lines of a UTF-8 file without their ends and without the blank ones at its end;
     DataError if none is left."""

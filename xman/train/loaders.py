@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..interpreters import eval
 from ..tables import Column, Prepared, TableError, inputs, prepared, read
 from ..tables.kinds import FEW
 from ..tables.preparing import lines_of_titles
 from ..tables.readers import (
     LARGEST,
     DataError,
-    encode,
     float_of,
     read_idx,
     read_libsvm,
@@ -104,27 +104,26 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
         paths = [path, path, paths[-1]]
 
     X, alphabet, title = [x for x, _ in parts], None, kind == "titles"
+    column, steps, output = Column("X", "X", "array", "x".join(map(str, X[0].shape[1:]))), WengertList(), "X"
     if title:
         alphabet = "".join(sorted(set("".join(X[0]))))
         max_len = (20 if source == "names" else 10) if max_len is None else max_len
-        X = [encode(x, max_len, alphabet) for x in X]
+        if max_len < 1:
+            raise DataError(f"max_len is {max_len}, wanted at least 1.")
+        column, (steps, output) = Column("title", "title", "text"), lines_of_titles("title", max_len, alphabet)
+        X = [eval(steps, {"title": x})[output] for x in X]
+    elif kind in PIXEL:
+        steps, output = WengertList([("z1", "divide", ("X", PIXEL[kind])),
+                                     ("z2", "astype", ("z1", ("float32",)))]), "z2"
     classes = () if numbers else tuple(sort_labels(set(parts[0][1])))
     y = [labels if numbers else targets(path, labels, classes)
          for path, (_, labels) in zip(paths, parts, strict=True)]
     scale = (float(y[0].mean()), float(y[0].std()) or 1.0) if numbers and task != "count" else (0.0, 1.0)
     y = [((some[:, None] - scale[0]) / scale[1]).astype(np.float32) for some in y] if numbers else y
-    shape, sparse = X[0].shape[1:], kind == "libsvm"
-    columns, steps, output = Column("X", "X", "array", "x".join(map(str, shape))), WengertList(), "X"
-    if title:
-        columns, (steps, output) = (Column("title", "title", "text"),
-                                    lines_of_titles("title", shape[0], alphabet))
-    elif kind in PIXEL:
-        steps, output = WengertList([("z1", "divide", ("X", PIXEL[kind])),
-                                     ("z2", "astype", ("z1", ("float32",)))]), "z2"
     goal = Column("label", "y", "category" if classes else "number")
-    how = Prepared((columns,), steps, output, goal, classes, scale, [], [], shape)
+    how = Prepared((column,), steps, output, goal, classes, scale, [], [], X[0].shape[1:])
     return Dataset(*zip(X, y, strict=True), classes, alphabet, how, ("title", "label") if title else (),
-                   {} if title or sparse else {"X": X[2]}, first)
+                   {} if title or kind == "libsvm" else {"X": X[2]}, first)
 
 
 def kind_of_file(stem: Path, path: Path) -> str:

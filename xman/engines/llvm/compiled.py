@@ -20,6 +20,8 @@ from . import disk, optimise
 from .products import address
 from .step import DATA, ITEMS
 
+OF_PYTHON = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals")
+
 
 @functools.cache
 def llvm() -> ModuleType:
@@ -80,7 +82,8 @@ def compiled_apart(text: str) -> bytes:
     return code
 
 
-STEP = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.py_object)
+# it raises what a signal's handler has raised; other threads may run meanwhile, as `step` lets them
+STEP = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object)
 
 
 def functions(code: bytes, names: Mapping[str, Any], routines: Iterable[str] = ()) -> list[Callable]:
@@ -88,6 +91,8 @@ def functions(code: bytes, names: Mapping[str, Any], routines: Iterable[str] = (
     from llvmlite import binding
     for name in routines:
         binding.add_symbol(f"xman_{name}", address(name))
+    for name in OF_PYTHON:
+        binding.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
     engine = binding.create_mcjit_compiler(binding.parse_assembly(""), optimise.machine())
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()

@@ -13,14 +13,18 @@ import numpy as np
 
 from ..memory import ALIGNED, Event, placed
 from ..nests.lines import Lines
-from ..nests.tree import Call, Line, Product, Routine
+from ..nests.tree import Applied, Call, Line, Product, Routine
+from ..plan import flops_of
 from .arithmetic import definitions, in_memory
 from .emit import HINTS, Function, Nest
+from .loops import INTERRUPTED, applied
 from .products import Blas
 
 # bytes of an object of CPython before a tuple's items, and before an array's
 # pointer or a number (`compiled` makes sure)
 ITEMS, DATA = 24, 16
+# numbers of a root, and bytes of an arena, up to which a step of a loop keeps them in a processor's registers
+FEW, ON_STACK = 16, 4096
 
 
 class Item(NamedTuple):
@@ -31,12 +35,19 @@ class Item(NamedTuple):
 
 
 class NestStep:
-    """The text of a program. functions: how many. places, size: of the arena.
-    arguments: what a function's tuple holds."""
+    """The text of a program. places, size: of the arena. arguments: what a function's tuple holds.
 
-    def __init__(self, lines: Lines):
-        self.lines, self.roots, self.tree = lines, lines.tree.roots, lines.tree
-        self.blas, self.declared, self.names, self.filled = Blas(), {}, {}, set()
+    outer: the program that runs these lines as one step. Its tuple is then pointers to numbers, and the
+    text is part of that of outer, as `body`. work: about how many operations there are.
+    """
+
+    def __init__(self, lines: Lines, outer: NestStep | None = None):
+        self.lines, self.roots, self.tree, self.outer = lines, lines.tree.roots, lines.tree, outer
+        self.blas, self.declared, self.names, self.bodies, self.checked = (
+            (outer.blas, outer.declared, outer.names, outer.bodies, outer.checked) if outer
+            else (Blas(), {}, {}, [], set()))
+        self.filled: set[str] = set()
+        self.work = flops_of(lines.lines, lines.kinds)
         items = self.items()
         self.places, self.size = self.memory(items)
         self.arguments = [x for x, root in self.roots.items() if root.place in ("given", "output")]
@@ -48,8 +59,16 @@ class NestStep:
                 self.parts.append([])
             else:
                 self.parts[-1].append(item)
+        self.checked |= {widened(self.roots[x].dtype) for x, _, _ in lines.bounds}
+        self.body = f"body{len(self.bodies)}"
         functions = [self.function(k, part) for k, part in enumerate(self.parts)]
-        bounded = [BOUNDED.format(T=T, how=how) for T, how in sorted(self.bounded())]
+        if outer:
+            self.bodies += functions
+            return
+        functions += [*self.bodies, THREADS]
+        bounded = [BOUNDED.format(T=T, how=how) for T, how in sorted(self.checked)]
+        bounded += [INTERRUPTED] * any("@interrupted" in text for text in functions)
+        self.names = {text.replace("NAME", name, 1): name for text, name in self.names.items()}
         called = [x for x in self.declared if isinstance(x, tuple)]
         declared = [x for x in self.declared if isinstance(x, str)]
         declared += definitions(called, self.names)
@@ -64,9 +83,16 @@ class NestStep:
         while k < len(nodes):
             node, group = nodes[k], [nodes[k]]
             k += 1
-            if isinstance(node, (Product, Routine, Call)):
+            if isinstance(node, (Product, Routine, Call, Applied)):
                 how = type(node).__name__.lower()
                 touched = [v.root for v in node.views] + ([node.target.root] if node.target else [])
+                if how == "applied":
+                    steps = [NestStep(run.lines, self) for run in node.runs]
+                    self.work += node.size * sum(step.work for step in steps)
+                    space = self.tree.root(self.lines.fresh("space"), (0,), np.uint8).root
+                    self.roots[space].size = max(step.size for step in steps)
+                    found.append(Item(how, (node, steps, space), list(dict.fromkeys([*touched, space]))))
+                    continue
                 if how == "call":
                     touched += [x for a in node.args if isinstance(a, str) for x in held.get(a, ())]
                     held |= {} if node.target else {node.dst: touched}
@@ -77,9 +103,10 @@ class NestStep:
                 k += 1
             nest = Nest(self.tree, group, self.declared)
             text = nest.text("{}").replace("{}", "NAME", 1)
+            if self.outer and all(self.roots[x].size <= FEW for x in nest.memory):
+                text = text.replace(") noinline {", ") alwaysinline {", 1)
             name = self.names.setdefault(text, f"nest{len(self.names)}")
             found.append(Item("nest", name, list(nest.memory)))
-        self.names = {text.replace("NAME", name, 1): name for text, name in self.names.items()}
         return found
 
     def memory(self, items: list[Item]) -> tuple[dict[str, int], int]:
@@ -96,10 +123,6 @@ class NestStep:
         places, size = placed(events)
         return places, size + ALIGNED
 
-    def bounded(self) -> set[tuple[str, str]]:
-        """The types of indices that are looked at, and how each becomes a wider one."""
-        return {widened(self.roots[x].dtype) for x, _, _ in self.lines.bounds}
-
     def function(self, k: int, part: list[Item]) -> str:
         """The text of one function."""
         f, where = Function(self.declared), {}
@@ -107,7 +130,10 @@ class NestStep:
         def pointer(x: str) -> str:
             if x not in where:
                 root, at = self.roots[x], f.new("r")
-                if root.place in ("given", "output"):
+                if self.outer and x in self.arguments:
+                    f.entry += [f" {at}i = getelementptr ptr, ptr %args, i64 {1 + self.arguments.index(x)}",
+                                f" {at} = load ptr, ptr {at}i"]
+                elif root.place in ("given", "output"):
                     item = ITEMS + 8 * (1 + self.arguments.index(x))
                     f.entry += [f" {at}i = getelementptr i8, ptr %args, i64 {item}",
                                 f" {at}o = load ptr, ptr {at}i",
@@ -116,6 +142,8 @@ class NestStep:
                     f.entry.append(
                         f" {at} = "
                         + (f"getelementptr i8, ptr {at}d, i64 0" if number else f"load ptr, ptr {at}d"))
+                elif self.outer and self.size <= ON_STACK:
+                    f.entry.append(f" {at} = alloca [{root.bytes} x i8], align {ALIGNED}")
                 else:
                     f.entry.append(f" {at} = getelementptr i8, ptr %arena, i64 {self.places[x]}")
                 where[x] = at
@@ -137,18 +165,25 @@ class NestStep:
             elif how == "routine":
                 bad.append(what)
                 self.blas.routine(f, what, self.roots, pointer)
+            elif how == "applied":
+                bad.append(what)
+                f.roots = self.roots
+                applied(f, *what, pointer)
             else:
                 self.blas.product(f, what, self.roots, pointer)
         head = [f"define i64 @step{k}(ptr %args) {{", "entry:",
                 f" %a = getelementptr i8, ptr %args, i64 {ITEMS}",
                 " %b = load ptr, ptr %a", f" %c = getelementptr i8, ptr %b, i64 {DATA}",
-                " %arena = load ptr, ptr %c"]
-        return "\n".join([*head, *f.entry, *f.out, " ret i64 0", *(["bad:", " ret i64 1"] if bad else []),
-                          "}"])
+                " %arena = load ptr, ptr %c", " %thread = call ptr @PyEval_SaveThread()"]
+        free = [] if self.outer else [" call void @PyEval_RestoreThread(ptr %thread)"]
+        if self.outer:
+            head = [f"define internal i64 @{self.body}(ptr %args) {{", "entry:", " %arena = load ptr, ptr %args"]
+        left = ["bad:", *free, " ret i64 1"] if bad else []
+        return "\n".join([*head, *f.entry, *f.out, *free, " ret i64 0", *left, "}"])
 
     def fill(self, f: Function, x: str, pointer: Any) -> None:
         """Zeros for a root to which is added, before the first that touches it."""
-        if x not in self.filled and any(isinstance(w, Line) and w.how == "into"
+        if x not in self.filled and self.roots[x].place != "given" and any(isinstance(w, Line) and w.how == "into"
                                         for w in self.tree.writers.get(x, ())):
             f.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
             f.put(f"call void @llvm.memset.p0.i64(ptr {pointer(x)}, i8 0, i64 {self.roots[x].bytes}, i1 "
@@ -161,6 +196,8 @@ def widened(dtype: np.dtype) -> tuple[str, str]:
     return in_memory(dtype), "zext" if dtype.kind == "u" else "sext"
 
 
+THREADS = """declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)"""
 BOUNDED = """define internal i1 @bounded_{T}_{how}(ptr %x, i64 %n, i64 %low, i64 %high) {{
 entry:
  %some = icmp sgt i64 %n, 0

@@ -76,8 +76,9 @@ def accumulated(w: Any, step: Step, v: list) -> View:
     shape, dtype = w.kinds[dst].shape, w.kinds[dst].dtype
     late, others = ([x for x in v if isinstance(x, ACCUMULATED)],
                     [x for x in v if not isinstance(x, ACCUMULATED)])
-    base = next((x for a, x in zip(args, v, strict=True) if isinstance(x, View) and w.uses[a] == 1
-                 and w.is_whole(x, shape) and collects(w, x.root)), None)
+    over = w.program.inplace[dst] if dst in w.direct else None
+    base = next((x for a, x in zip(args, v, strict=True) if isinstance(x, View) and w.is_whole(x, shape)
+                 and (x.root == over or w.uses[a] == 1 and collects(w, x.root))), None)
     if base is None:
         base = w.tree.root(w.fresh(dst), shape, dtype)
         for x in others:

@@ -8,7 +8,7 @@ What no table has is left to NumPy.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ...wengert import Line as Step
 from ..folded import folded, ordered
 from ..llvm import arithmetic
 from ..program import GEMM, KEYS, Program, held
+from .applied import APPLIED
 from .arrangements import ARRANGEMENTS
 from .contractions import CONTRACTIONS
 from .entrywise import NATIVE, TABLE, entrywise
@@ -42,14 +43,15 @@ class Lines:
     the program brings along. bounds: roots of whole numbers that have to lie in low … high − 1, as (root,
     low, high). positions: roots of whole numbers that do lie in 0 … n − 1, and n."""
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Program, positions: Mapping[str, int] = {}):
         self.program, self.kinds, self.tree = program, dict(program.kinds), Tree()
+        self.bundles: dict[str, tuple] = {}
         self.views: dict[str, Any] = {}
         self.objects: set[str] = set()
         self.scalars: set[str] = set()
         self.constants: dict[str, np.ndarray] = {}
         self.bounds: dict[tuple[str, int, int], None] = {}
-        self.positions: dict[str, int] = {}
+        self.positions: dict[str, int] = dict(positions)
         self.given = [x for x in dict.fromkeys((*program.original.inputs, *program.constants))]
         for x in self.given:
             if self.known(x):
@@ -72,6 +74,8 @@ class Lines:
                      and self.adds(reader[dst])}
         for line in self.lines:
             self.take(line)
+        for x in program.outputs:
+            self.as_object(x)
         self.results = {x: self.result(x) for x in program.outputs if x not in self.objects}
         for y, x in program.inplace.items():
             if y not in self.direct:
@@ -96,7 +100,7 @@ class Lines:
         and computed indices."""
         if op in KEYS and any(isinstance(a, str) and a not in self.given for a in args[KEYS[op]:]):
             return True
-        return not (op in LOOPS or op in ARRANGEMENTS or op in CONTRACTIONS or op in TABLE)
+        return not (op in ("bundle", "item") or op in LOOPS or op in ARRANGEMENTS or op in CONTRACTIONS or op in TABLE)
 
     def known(self, x: str) -> bool:
         """Whether a register is an array or a number that loops can compute with."""
@@ -105,8 +109,7 @@ class Lines:
     def adds(self, step: Step) -> bool:
         """Whether a line adds arrays of one type and shape, which a new root may collect."""
         dst, op, args = step
-        return (op == "add" and dst not in self.direct and self.known(dst)
-                and self.kinds[dst].dtype.kind == "f" and all(
+        return (op == "add" and self.known(dst) and self.kinds[dst].dtype.kind == "f" and all(
             isinstance(a, str) and a in self.kinds and self.kinds[a][:2] == self.kinds[dst][:2]
             for a in args))
 
@@ -115,8 +118,17 @@ class Lines:
     def take(self, step: Step) -> None:
         """Bring one line of the list into the tree."""
         dst, op, args = step
+        if op == "bundle":
+            self.bundles[dst] = args
+            return
+        if op in APPLIED and (found := APPLIED[op](self, step)) is not None:
+            self.bundles[dst] = tuple(found)
+            return
         found = None
-        if self.known(dst) and all(self.known(a) for k, a in enumerate(args) if isinstance(a, str)
+        if op == "item" and args[0] in self.bundles:
+            found = self.bundles[args[0]][args[1]]
+            found = self.views[found] if isinstance(found, str) else found
+        elif self.known(dst) and all(self.known(a) for k, a in enumerate(args) if isinstance(a, str)
                                    and k != SHAPE_ALONE.get(op)):
             make = (ARRANGEMENTS.get(op) or CONTRACTIONS.get(op) or ROUTINES.get(op) or TABLE.get(op)
                     or entrywise)
@@ -137,6 +149,8 @@ class Lines:
     def call(self, step: Step) -> None:
         """Leave a line to NumPy."""
         dst, op, args = step
+        for a in args:
+            self.as_object(a)
         given = tuple(a if not isinstance(a, str) or a in self.objects else self.lying(a) for a in args)
         target = (self.tree.root(dst, self.kinds[dst].shape, self.kinds[dst].dtype) if self.known(dst)
                   else None)
@@ -145,6 +159,13 @@ class Lines:
             self.objects.add(dst)
         else:
             self.views[dst] = target
+
+    def as_object(self, x: Any) -> None:
+        """A bundle as an object of Python's, for who wants one."""
+        if isinstance(x, str) and x in self.bundles and x not in self.objects:
+            entries = [self.copied(x, a) if isinstance(a, View) else a for a in self.bundles[x]]
+            self.scalars.update([a.root for a in entries if isinstance(a, View) and not a.shape])
+            self.call((x, "bundle", tuple(entries)))
 
     def lying(self, x: str) -> View:
         """The register as all of a root, in its own shape."""

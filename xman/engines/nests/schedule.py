@@ -18,7 +18,7 @@ from math import prod
 
 import numpy as np
 
-from .tree import REDUCTIONS, TILE, Call, Line, Loop, Node, Root, Routine
+from .tree import REDUCTIONS, TILE, Applied, Call, Line, Loop, Node, Root, Routine
 from .views import View, row_by_row, whole
 
 ON_STACK = 8  # a root that keeps no more numbers than that within loops lies on the stack
@@ -33,7 +33,7 @@ class Tree:
         self.roots: dict[str, Root] = {}
         self.writers: dict[str, list] = {}  # by root
         self.readers: dict[str, list] = {}
-        self.calls: list[Call | Routine] = []
+        self.calls: list[Call | Routine | Applied] = []
 
     def root(self, name: str, shape: tuple[int, ...], dtype: np.dtype, place: str = "arena") -> View:
         """A new root, all of it."""
@@ -81,10 +81,10 @@ class Tree:
                                 []).append(node)
         for view in node.views:
             self.readers.setdefault(view.root, []).append(node)
-        if isinstance(node, Routine):
-            for view in node.views[:-1]:
+        if isinstance(node, (Routine, Applied)):
+            for view in node.views[:-1] if isinstance(node, Routine) else node.targets[1:]:
                 self.writers.setdefault(view.root, []).append(node)
-        if isinstance(node, (Call, Routine)):
+        if isinstance(node, (Call, Routine, Applied)):
             self.calls.append(node)
 
     # ---- keeping -------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ A line goes over a *space*: one index for each axis of what it computes, those i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -140,7 +141,49 @@ class Call:
         return [a for a in self.args if isinstance(a, View)]
 
 
-Node = Line | Product | Routine | Call  # what is done at one place of the tree
+@dataclass(eq=False)
+class Run:
+    """Lines of their own, as one step. given: for each root that is given or handed out the view of the first
+    step, and by how many entries it moves on; None for the number of the step. relays: the roots that the next
+    step reads where this one has written another, and which."""
+    lines: Any
+    given: dict[str, tuple[View, int] | None]
+    relays: dict[str, str]
+
+    def written(self) -> list[View]:
+        """The views that it writes."""
+        over = {*self.lines.program.inplace.values()}
+        return [place[0] for x, place in self.given.items()
+                if place and (x in over or self.lines.tree.roots[x].place == "output")]
+
+
+@dataclass(eq=False)
+class Applied:
+    """Runs of functions. how: `scan`, the one `size` times, the steps first, first + way, …; `cond`, one of
+    two by a number `test`; `while`, the first as long as it writes one that holds to `test`,
+    each time followed by the second, at most `size` times; `count` receives how often."""
+    how: str
+    runs: list[Run]
+    targets: list[View]
+    size: int
+    test: View | None = None
+    count: View | None = None
+    first: int = 0
+    way: int = 1
+    path: tuple = ()
+    rank: float = 0.0
+
+    @property
+    def target(self) -> View:
+        return self.targets[0]
+
+    @property
+    def views(self) -> list[View]:
+        found = [place[0] for run in self.runs for place in run.given.values() if place]
+        return [*found, *self.targets, *filter(None, (self.test, self.count))]
+
+
+Node = Line | Product | Routine | Call | Applied  # what is done at one place of the tree
 
 
 @dataclass
@@ -181,6 +224,10 @@ def tree_text(body: list, roots: dict[str, Root], depth: int = 0) -> list[str]:
                         f"{node.op}({', '.join(map(name, node.args))}){kept}")
         elif isinstance(node, Routine):
             text.append(f"{node.name}({', '.join(v.root for v in node.views)})   # LAPACK")
+        elif isinstance(node, Applied):
+            text.append(f"{', '.join(v.root for v in node.targets)} = {node.how}:   # {node.size:,} steps at most")
+            for run in node.runs:
+                text += tree_text(run.lines.tree.body, run.lines.tree.roots, depth + 1)
         elif isinstance(node, Product):
             factor = "" if node.alpha == 1.0 else f"{node.alpha!r} * "
             factor += f"{node.s.root} * " if node.s else ""

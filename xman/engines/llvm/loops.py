@@ -1,0 +1,119 @@
+"""Loops whose step is a function of the same program: what a step takes and gives are pointers in a row,
+which move on from step to step; no number is copied."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..nests.tree import Applied, Run
+from .arithmetic import BOOL, converted, in_memory
+from .emit import Function
+
+OFTEN = 2 ** 24  # operations between two looks whether somebody wants to stop the program
+INTERRUPTED = """define internal i1 @interrupted() noinline {
+ %lock = call i32 @PyGILState_Ensure()
+ %found = call i32 @PyErr_CheckSignals()
+ call void @PyGILState_Release(i32 %lock)
+ %stop = icmp ne i32 %found, 0
+ ret i1 %stop
+}
+declare i32 @PyGILState_Ensure()
+declare i32 @PyErr_CheckSignals()
+declare void @PyGILState_Release(i32)"""
+
+
+class Pointers:
+    """What a step is given: the row of pointers, and where each begins."""
+
+    def __init__(self, f: Function, run: Run, step: Any, space: str, pointer: Callable[[str], str]):
+        self.f, self.run, self.step, self.row = f, run, step, f.alloca(f"[{1 + len(step.arguments)} x ptr]")
+        self.index = f.alloca("i64") if None in run.given.values() else ""
+        self.types = {x: in_memory(run.lines.tree.roots[x].dtype) for x in step.arguments}
+        self.begin = {}
+        f.put(f"store ptr {pointer(space)}, ptr {self.row}")
+        for x in step.arguments:
+            place = run.given[x]
+            self.begin[x] = self.index if place is None else f.do(
+                f"getelementptr {self.types[x]}, ptr {pointer(place[0].root)}, i64 {place[0].offset}")
+            self.put(x, self.begin[x])
+
+    def put(self, x: str, at: str) -> None:
+        k = 1 + self.step.arguments.index(x)
+        self.f.put(f"store ptr {at}, ptr {self.f.do(f'getelementptr ptr, ptr {self.row}, i64 {k}')}")
+
+    def move(self, i: str, first: int, way: int) -> dict[str, str]:
+        """Move on to the i-th step. The pointers that moved."""
+        f, moved = self.f, {}
+        if self.index:
+            f.put(f"store i64 {f.sum({i: way}, first)}, ptr {self.index}")
+        for x, start in self.begin.items():
+            if self.run.given[x] and (stride := self.run.given[x][1]):
+                moved[x] = f.do(f"getelementptr {self.types[x]}, ptr {start}, i64 {f.sum({i: stride}, 0)}")
+                self.put(x, moved[x])
+        return moved
+
+    def go(self) -> None:
+        """Run the step; what is not for it, is not for the program."""
+        found = self.f.do(f"call i64 @{self.step.body}(ptr {self.row})")
+        self.f.leave(self.f.do(f"icmp ne i64 {found}, 0"))
+
+
+def applied(f: Function, node: Applied, steps: Sequence[Any], space: str,
+            pointer: Callable[[str], str]) -> None:
+    """The loop, the branch or the one step that the node is. pointer(root): where a root begins."""
+    rows = [Pointers(f, run, step, space, pointer) for run, step in zip(node.runs, steps, strict=True)]
+    if node.how == "cond":
+        yes, no, after = (f.new("B")[1:] for _ in range(3))
+        f.put(f"br i1 {truth(f, node, pointer)}, label %{yes}, label %{no}")
+        for row, label in zip(rows, (yes, no), strict=True):
+            opened(f, label)
+            row.go()
+            f.put(f"br label %{after}")
+        opened(f, after)
+        return
+    loop = f.open(node.size + (node.how == "while"))
+    if node.how == "while":
+        more, done = (f.new("B")[1:] for _ in range(2))
+        f.put(f"store i64 {loop[0]}, ptr {pointer(node.count.root)}")
+        rows[0].go()
+        f.put(f"br i1 {truth(f, node, pointer)}, label %{more}, label %{done}")
+        opened(f, more)
+        f.leave(f.do(f"icmp eq i64 {loop[0]}, {node.size}"))
+        rows[1].go()
+    else:
+        moved = rows[0].move(loop[0], node.first, node.way)
+        rows[0].go()
+        for x, y in node.runs[0].relays.items():
+            if x in rows[0].begin:
+                rows[0].put(x, moved.get(y, rows[0].begin[y]))
+    look(f, loop[0], node.size, sum(step.work for step in steps))
+    f.close(*loop, lines=100)
+    if node.how == "while":
+        f.put(f"br label %{done}")
+        opened(f, done)
+
+
+def opened(f: Function, label: str) -> None:
+    f.out.append(f"{label}:")
+    f.block = label
+
+
+def truth(f: Function, node: Applied, pointer: Callable[[str], str]) -> str:
+    """Whether the number holds that the node goes by."""
+    dtype = f.roots[node.test.root].dtype
+    at = f.do(f"getelementptr {in_memory(dtype)}, ptr {pointer(node.test.root)}, i64 {node.test.offset}")
+    value = f.do(f"load {in_memory(dtype)}, ptr {at}")
+    return f.do(f"icmp ne i8 {value}, 0") if dtype == BOOL else converted(f, value, dtype, BOOL)
+
+
+def look(f: Function, i: str, size: int, work: int) -> None:
+    """Look from time to time whether somebody wants to stop the program."""
+    every = 1 << max(0, (OFTEN // (work + 64)).bit_length() - 1)
+    if size > every:
+        due, on = (f.new("B")[1:] for _ in range(2))
+        last = f.do(f"and i64 {i}, {every - 1}")
+        f.put(f"br i1 {f.do(f'icmp eq i64 {last}, {every - 1}')}, label %{due}, label %{on}")
+        opened(f, due)
+        f.leave(f.do("call i1 @interrupted()"))
+        f.put(f"br label %{on}")
+        opened(f, on)

@@ -1,0 +1,261 @@
+"""Lines that apply functions: each function becomes `Lines` of its own, which run step by step in place.
+
+A bundle is no memory: it is what its entries are. What a step takes and gives are views: a slice moves on by
+a stride from step to step, what is stacked is written where it stays, and a carry is overwritten where it
+lies, or read where the step before has stacked it. `scan`, `call`, `cond` and `while_loop` here give the
+results of a line as views, or None where NumPy has to run a body:
+then the line is a call, and its bundle is Python's.
+"""
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ops.loops.bodies import Function, unlike
+
+from ...wengert import Line as Step
+from ...wengert import WengertList
+from ..program import Kind, program_of
+from .tree import Applied, Call, Run
+from .views import View, indexed, row_by_row
+
+WIDE = {np.dtype(t) for t in ("f8", "i8", "?")}  # beside these a number of Python's is as one of NumPy's
+ENDLESS = 2 ** 62  # steps
+
+
+class Entry(NamedTuple):
+    """What a bundle has in a place: a register's name or a number, its view, and its kind."""
+    name: Any
+    x: Any
+    kind: Kind
+
+
+class Made(NamedTuple):
+    """A function as Lines. names: the register of each result, None for a carry that is handed on as it came.
+    over: the carries that are overwritten. relayed: the carries that are read where they are stacked,
+    and as which result."""
+    lines: Any
+    names: list
+    over: Collection[int]
+    relayed: Mapping[int, int]
+    parameters: tuple[str, ...]
+
+    def kind(self, j: int) -> Kind:
+        return self.lines.kinds[self.names[j]]
+
+
+def entries_of(w: Any, b: str, function: Function) -> list[Entry] | None:
+    """The entries of a bundle that has one for each parameter."""
+    if len(w.bundles.get(b, ())) != len(function[2]):
+        return None
+    if not all(type(a) in (bool, int, float) or isinstance(a, str) and w.known(a) for a in w.bundles[b]):
+        return None
+    return [Entry(a, w.views[a], w.kinds[a]) if isinstance(a, str) else
+            Entry(a, a, Kind((), np.dtype(type(a)), False)) for a in w.bundles[b]]
+
+
+def made_of(function: Function, entries: Sequence[Entry], k: int = 0, moving: Mapping[int, int] = {},
+            once: bool = False) -> Made | None:
+    """The function as Lines, for these entries.
+
+    k: how many are carries. moving: the steps of those that are slices. once: for one step alone, whose
+    carries are other places. None where it is not for loops; with a carry that changes, `lines` is its kinds.
+    """
+    _, _, parameters, lines, results = function
+    read = {a for _, _, args in lines for a in args if isinstance(a, str)}
+    stays = [i for i in range(k) if results[i] == parameters[i]]
+    relayed = {i: k + results[k:].index(results[i]) for i in range(k)
+               if not once and i not in stays and results[i] in results[k:]}
+    names: list[Any] = [None] * len(results)
+    steps, fresh = [*lines], unlike((f"{r}_out" for r in results), [*parameters, *(x for x, _, _ in lines)])
+    for j in sorted({*range(len(results))} - {*stays, *relayed}):
+        new = next(fresh)
+        taken = results[j] in parameters or results[j] in names
+        names[j] = new if taken else results[j]
+        steps += [(new, "alias", (results[j],))] * taken
+    for i, j in relayed.items():
+        names[i] = names[j]
+    over = [i for i in range(k) if not once and names[i] and i not in relayed and parameters[i] in read]
+    wanted = [y for i, y in enumerate(names) if y and i not in over and i not in relayed]
+    kinds = [one_of(e) if i in moving else e.kind for i, e in enumerate(entries)]
+    from .lines import Lines
+    try:
+        program = program_of(WengertList(steps), dict(zip(parameters, map(stand_in, kinds), strict=True)),
+                             tuple(wanted), {parameters[i]: names[i] for i in over})
+        if any(not program.kinds[names[i]][:2] == kinds[i][:2] for i in range(k) if names[i]) and not once:
+            return Made(program.kinds, names, over, relayed, parameters)
+        found = Lines(program, {p: moving[i] for i, p in enumerate(parameters) if moving.get(i)})
+    except TimeoutError:
+        raise  # of a clock
+    except Exception:  # what is wrong with it, the interpreter says when it runs
+        return None
+    numbers = any(not isinstance(e.name, str) and i not in moving for i, e in enumerate(entries))
+    if (found.objects or program.others or any(isinstance(x, Call) for x in found.tree.calls)
+        or numbers and not {kind.dtype for kind in program.kinds.values()} <= WIDE):
+        return None
+    for y in wanted:
+        found.tree.roots[found.results[y].root].place = "output"
+    return Made(found, names, over, relayed, parameters)
+
+
+def stand_in(kind: Kind) -> np.ndarray:
+    """An array of that kind: what a step is given lies in memory, a number, too."""
+    return np.broadcast_to(np.asarray(kind.dtype.kind == "f", kind.dtype), kind.shape)
+
+
+def one_of(e: Entry) -> Kind:
+    """The kind of what a step sees of a slice."""
+    return e.kind._replace(shape=e.kind.shape[1:], array=len(e.kind.shape) > 1)
+
+
+def lies(w: Any, e: Entry) -> View:
+    """An entry as it lies in memory, row by row."""
+    if isinstance(e.x, View) and not e.x.gathered and e.x.strides == row_by_row(e.x.shape):
+        return e.x
+    return w.line(w.fresh(f"{e.name}.lies"), "copy", [e.x], e.kind.shape, e.kind.dtype)
+
+
+def moves(w: Any, e: Entry) -> tuple[View, int] | None:
+    """What the first step sees of a slice, and how far on the next one's lies; None for a number of steps."""
+    if not e.kind.shape:
+        return None
+    if not isinstance(e.x, View):
+        return lies(w, e._replace(kind=one_of(e))), 0
+    x = e.x
+    if x.gathered or x.strides[1:] != row_by_row(x.shape[1:]):
+        x = w.line(w.fresh(f"{e.name}.lies"), "copy", [x], e.kind.shape, e.kind.dtype)
+    return indexed(x, [0]), x.strides[0]
+
+
+def at_step(place: tuple[View, int], t: int, way: int = 1) -> tuple[View, int]:
+    view, stride = place
+    return view._replace(offset=view.offset + t * stride, index=None), way * stride
+
+
+def new_root(w: Any, dst: str, j: int, kind: Kind, n: tuple[int, ...] = ()) -> View:
+    return w.tree.root(w.fresh(f"{dst}.{j}"), (*n, *kind.shape), kind.dtype)
+
+
+def run_of(w: Any, made: Made, places: Mapping[str, Any]) -> Run:
+    """A run of Lines. places: of their parameters and results."""
+    lines, given = made.lines, {}
+    for x, root in lines.tree.roots.items():
+        if root.place == "given":
+            value = lines.constants.get(x, lines.program.constants.get(x))
+            given[x] = places[x] if value is None else (w.constant(np.array(value, root.dtype)), 0)
+    given |= {view.root: places[y] for y, view in lines.results.items()}
+    relays = {made.parameters[i]: lines.results[made.names[j]].root for i, j in made.relayed.items()}
+    return Run(lines, given, {x: y for x, y in relays.items() if x in given})
+
+
+def steps_of(w: Any, dst: str, made: Made, k: int, entries: Sequence[Entry], moving: Mapping[int, Any],
+             outs: Sequence[View], first: int = 0, way: int = 1, count: int = 1) -> tuple[list[View], Run]:
+    """Where the carries are after so many steps, and what runs them."""
+    carry, places = [], {}
+    for i, e in enumerate(entries):
+        p = made.parameters[i]
+        if i in moving:
+            places[p] = moving[i] and at_step(moving[i], first, way)
+            continue
+        if i in made.over:
+            x = w.line(w.fresh(f"{dst}.{i}"), "copy", [e.x], e.kind.shape, e.kind.dtype)
+        else:
+            x = lies(w, e)
+        places[p] = x, 0
+        if i < k and made.names[i] and i not in made.over and i not in made.relayed:
+            x = new_root(w, dst, i, made.kind(i))
+            places[made.names[i]] = x, 0
+        if i in made.relayed:
+            x = indexed(outs[made.relayed[i] - k], [first + way * (count - 1)])
+        carry += [x] * (i < k)
+    for y, out in zip(made.names[k:], outs, strict=True):
+        places[y] = at_step((indexed(out, [0]), out.strides[0] or int(np.prod(out.shape[1:]))), first, way)
+    return carry, run_of(w, made, places)
+
+
+# ---- the operators -----------------------------------------------------------------------------------------
+
+def scan(w: Any, step: Step) -> Any:
+    dst, _, (function, k, slices, b, *reverse) = step
+    entries = entries_of(w, b, function)
+    if entries is None:
+        return None
+    sizes = {e.kind.shape[0] if e.kind.shape else e.x if type(e.x) is int else 0 for e in entries[k:k + slices]}
+    n = sizes.pop() if len(sizes) == 1 else 0
+    if n < 1:
+        return None  # it is wrong, or not known yet, or there is nothing to do
+    first, way = (n - 1, -1) if reverse and reverse[0] else (0, 1)
+    moving = {i: n * (not entries[i].kind.shape) for i in range(k, k + slices)}
+    made = made_of(function, entries, k, moving)
+    if made and isinstance(made.lines, dict):  # after the first step a carry is of another kind
+        alone = made_of(function, entries, k, moving, once=True)
+        rest = alone and [Entry(dst, None, alone.kind(i)) if alone.names[i] else entries[i] for i in range(k)]
+        made = alone and made_of(function, [*rest, *entries[k:]], k, moving)
+        if not made or isinstance(made.lines, dict) or any(
+                isinstance(e.name, str) and e.kind.dtype != alone.kind(i).dtype
+                for i, e in enumerate(entries[:k]) if alone.names[i]):
+            return None
+    else:
+        alone = None
+    if not made:
+        return None
+    places = {i: moves(w, entries[i]) for i in moving}
+    outs = [new_root(w, dst, j, made.kind(j), (n,)) for j in range(k, len(made.names))]
+    carry = []
+    for which, count in ((alone, 1), (made, n - bool(alone))):
+        if which and count:
+            carry, run = steps_of(w, dst, which, k, entries, places, outs, first, way, count)
+            if run.written():
+                w.tree.place(Applied("scan", [run], run.written(), count, first=first, way=way))
+            entries = [*(Entry(f"{dst}.{i}", x, which.kind(i) if which.names[i] else e.kind)
+                         for i, (x, e) in enumerate(zip(carry, entries, strict=False))), *entries[k:]]
+            first += way
+    return [*carry, *outs]
+
+
+def call(w: Any, step: Step) -> Any:
+    return of_functions(w, step[0], step[2][:1], step[2][1])
+
+
+def cond(w: Any, step: Step) -> Any:
+    test = w.views.get(step[2][0]) if isinstance(step[2][0], str) else None
+    if not isinstance(test, View) or test.shape or test.gathered:
+        return None
+    return of_functions(w, step[0], step[2][1:3], step[2][3], test)
+
+
+def of_functions(w: Any, dst: str, functions: Sequence[Function], b: str, test: View | None = None) -> Any:
+    """The results of a function, or of the one of two that the test says."""
+    made = [entries and made_of(function, entries) for function in functions
+            for entries in [entries_of(w, b, function)]]
+    if not all(made) or any(one.kind(j)[:2] != made[0].kind(j)[:2] for one in made
+                            for j in range(len(made[0].names))):
+        return None
+    outs = [new_root(w, dst, j, made[0].kind(j), (1,)) for j in range(len(made[0].names))]
+    runs = [steps_of(w, dst, one, 0, entries_of(w, b, function), {}, outs)[1]
+            for one, function in zip(made, functions, strict=True)]
+    if outs:
+        w.tree.place(Applied("cond" if test else "scan", runs, outs, 1, test=test))
+    return [indexed(out, [0]) for out in outs]
+
+
+def while_loop(w: Any, step: Step) -> Any:
+    dst, _, (test, function, k, b, *most) = step
+    entries, others = entries_of(w, b, function), entries_of(w, b, test)
+    asked, made = others and made_of(test, others), entries and made_of(function, entries, k)
+    if (not asked or not made or isinstance(made.lines, dict) or len(asked.names) != 1
+        or asked.kind(0).shape):
+        return None
+    carry, run = steps_of(w, dst, made, k, entries, {}, [])
+    truth, count = new_root(w, dst, k, asked.kind(0), (1,)), w.tree.root(w.fresh(f"{dst}.count"), (), np.int64)
+    now = [Entry(dst, x, e.kind) for x, e in zip(carry, entries, strict=False)]
+    _, look = steps_of(w, dst, asked, 0, [*now, *entries[k:]], {}, [truth])
+    most = most[0] if most and most[0] is not None else ENDLESS
+    w.tree.place(Applied("while", [look, run], [*run.written(), truth, count], most, test=indexed(truth, [0]),
+                         count=count))
+    return [*carry, count]
+
+
+APPLIED = {"scan": scan, "call": call, "cond": cond, "while_loop": while_loop}
