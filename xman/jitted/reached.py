@@ -83,7 +83,8 @@ def steady(places: Iterable[Place]) -> Callable[[], bool]:
     were kept, which is asked first."""
     text, known = [], {"unchanged": unchanged, "MISSING": MISSING}
     for k, place in enumerate(places):
-        known |= {f"p{k}": place, f"owner{k}": place.owner} | {f"p{k}_{j}": x for j, x in enumerate(place.kept)}
+        known |= {f"p{k}": place, f"owner{k}": place.owner}
+        known |= {f"p{k}_{j}": x for j, x in enumerate(place.kept)}
         reads = {settings: [".__code__", ".__defaults__", ".__kwdefaults__"]}.get(place.read, [])
         if isinstance(place.read, Globals):
             reads = [f".get({name!r}, MISSING)" for name in place.read.names]

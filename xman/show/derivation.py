@@ -44,7 +44,8 @@ class Derivation(list):
             right = columns - 3 - left
         fit = lambda text, width: textwrap.wrap(text, width, subsequent_indent="  ")
         return "\n".join(f"{step:<{left}}   {reason}".rstrip() for row in rows
-                         for step, reason in itertools.zip_longest(fit(row.step, left), fit(row.reason, right), fillvalue=""))
+                         for step, reason in itertools.zip_longest(fit(row.step, left), fit(row.reason, right),
+                                                                   fillvalue=""))
 
     __repr__ = __str__
 
