@@ -8,7 +8,7 @@ import numpy as np
 from ops import G, f
 from ops.derived import Traced
 from ops.facts import parameters
-from ops.table import ELEMENTWISE
+from ops.table import ELEMENTWISE, OURS
 
 from .arraylike import ArrayLike
 
@@ -32,7 +32,7 @@ class Directions(ArrayLike):
 
     def record(self, op: str, args: tuple) -> Any:
         rule = RULES.get(op) or (
-            reduction if parameters(G[op])[0][1:3] == ("axis", "keepdims")
+            reduction if op in OURS and parameters(G[op])[0][1:3] == ("axis", "keepdims")
             else aligned if op in ELEMENTWISE or isinstance(G[op], np.ufunc) else None)
         found = rule(op, *args) if rule else None
         return Directions(one_by_one(op, *args) if found is None else found)
