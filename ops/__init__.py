@@ -6,11 +6,11 @@ lambda x: x * x * x)` has its derivatives already.
 """
 from . import activations, arithmetic, functions, indexing, linear_maps, loops, matrices, reductions
 from .expression import Expression, f
-from .facts import facts_of, operations
+from .facts import by_tables, facts_of, operations
 from .loops import Bundle, is_function
 from .table import DG, OURS, TG, Each, G, elementwise, linear, operator
 
 OURS.update(G)  # from here on these names are taken
 
-__all__ = ["Bundle", "DG", "Each", "Expression", "G", "TG", "elementwise", "f", "facts_of", "is_function", "linear", "operations",
-           "operator"]
+__all__ = ["Bundle", "DG", "Each", "Expression", "G", "TG", "by_tables", "elementwise", "f", "facts_of", "is_function",
+           "linear", "operations", "operator"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .expression import DG, FLAT, Expression, Rule, f
-from .facts import Facts, facts_of
+from .facts import Facts, facts_of, operator_called
 
 
 def traced(value: Callable, i: int) -> Rule:
@@ -33,13 +33,13 @@ def pullback(function: Callable, x: Any, d: Any) -> Any:
     return deltas[id(start)] if id(start) in deltas else f.broadcast(0.0, x)
 
 
-def back(tape: list, lines: Iterable, deltas: dict[int, Any]) -> dict[int, Any]:
+def back(tape: list, lines: Iterable, deltas: dict[int, Any], rules: Mapping = DG) -> dict[int, Any]:
     """The deltas, by id, where a tape begins from those where it ends: step
     through its lines from the last one."""
     for node, op, args in lines:
         if (d := deltas.pop(id(node), None)) is not None:
             inputs = values_on(tape, args)
-            for a, x, rule in zip(args, inputs, DG[op], strict=False):
+            for a, x, rule in zip(args, inputs, rules[op], strict=False):
                 if a is not x and rule is not None:  # it is traced
                     part = rule(d, node.value, *inputs)
                     if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
@@ -293,7 +293,7 @@ class Traced(Expression):
     dtype = property(lambda self: np.asarray(self.value).dtype)
 
     def record(self, op, args):
-        out = Traced(getattr(f, op)(*values_on(self.tape, args)), self.tape, self.level, op in FLAT)
+        out = Traced(operator_called(op)(*values_on(self.tape, args)), self.tape, self.level, op in FLAT)
         self.tape.append((out, op, args))
         return out
 

@@ -10,11 +10,14 @@ Matrices: Golub and Van Loan, Matrix Computations.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from .expression import DG, TG, Expression, G, Rule, f
 
 Count = Callable[..., int]
 MANY = 2 ** 31 - 1  # arguments, of an operator that takes any number
@@ -62,6 +65,15 @@ class Facts(NamedTuple):
 FACTS: dict[str, Facts] = {}  # by operator
 NOTHING = Facts()
 TAME = {"moved", "part", "filled", "chosen", "sum", "same"}  # the flows of rows that are tame
+FLOWS = {"", *TAME, "product", "kept"}
+
+
+def refuse_facts(op: str, known: dict) -> None:
+    """ValueError for a fact that there is not, or a flow."""
+    for found, there, what in ((set(known), set(Facts._fields), "fact"), ({known.get("flow", "")}, FLOWS, "flow")):
+        if strange := sorted(found - there):
+            raise ValueError(f"the row of {op} has the {what} {strange[0]!r}, which nothing reads; there are "
+                             f"{', '.join(sorted(there - {''}))}")
 
 
 def facts_of(op: str) -> Facts:
@@ -212,3 +224,37 @@ def parameters(function: Callable) -> tuple[tuple[str, ...], dict[str, Any]]:
     names = code.co_varnames[:code.co_argcount] if code else ()
     defaults = code and function.__defaults__ or ()
     return names, dict(zip(names[len(names) - len(defaults):], defaults, strict=True))
+
+
+# ---- the tables in use: those that an interpreter was given, by which the functions of a list go too --------
+
+class Tables(NamedTuple):
+    """What the functions of a list are run and differentiated by."""
+    G: Mapping[str, Callable[..., Any]] = G
+    DG: Mapping[str, Sequence[Rule | None]] = DG
+    TG: Mapping[str, Sequence[Rule | None]] = TG
+
+
+OURS = Tables()
+IN_USE: ContextVar[Tables] = ContextVar("the tables of the interpreter under way", default=OURS)
+
+
+class by_tables:
+    """A context in which the functions of a list go by these tables, as in `with by_tables(G=own)`;
+    where nothing changes it does nothing."""
+
+    def __init__(self, **own: Mapping):
+        self.old = IN_USE.get()
+        same = all(getattr(self.old, which) is table for which, table in own.items())
+        self.new = self.old if same else self.old._replace(**own)
+
+    def __enter__(self) -> None: IN_USE.set(self.new)
+    def __exit__(self, *_: Any) -> None: IN_USE.set(self.old)
+
+
+def operator_called(op: str) -> Callable[..., Any]:
+    """f.<op>, and the same of an operator that is in tables of somebody's own alone."""
+    def own(*args):
+        inmost = max((a for a in args if isinstance(a, Expression)), key=lambda a: a.level, default=None)
+        return IN_USE.get().G[op](*args) if inmost is None else inmost.record(op, args)
+    return getattr(f, op, own)

@@ -19,7 +19,7 @@ import numpy as np
 
 from .derived import ROOTS, tangent_of, traced
 from .expression import DG, FLAT, TG, Expression, G, Rule, f
-from .facts import FACTS, MANY, TAME, Facts, arity, positional, takes
+from .facts import FACTS, MANY, TAME, Facts, arity, positional, refuse_facts, takes
 
 ELEMENTWISE: set[str] = set()  # the rows of that kind
 OURS: set[str] = set()  # the rows of this package, filled when all are there
@@ -85,8 +85,9 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     Without tangents they are found by going back through the adjoint rule, which is linear in its first
     argument: right for every operator, and slow enough that a row in frequent use gives its own. known: its
     facts, by the names of `Facts`. Raises ValueError for a name that cannot stand
-    in a list or belongs to a row of this package.
+    in a list or belongs to a row of this package, and for a fact that nothing reads.
     """
+    refuse_facts(op, known)
     if not op.isidentifier() or keyword.iskeyword(op) or op in OURS:
         raise ValueError(f"an operator cannot be called {op!r}: " + (
             "that is a row of ops; choose another name, or give eval and backprop tables of your own"

@@ -25,7 +25,7 @@ def as_line(line: Any) -> Any:
 
 
 def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
-                    depth: int = 0) -> tuple[str, ...]:
+                    depth: int = 0, seen: dict[int, int] | None = None) -> tuple[str, ...]:
     """The inputs of a list, in the order of their first use, when the list is valid,
     by itself and for the tables.
 
@@ -37,6 +37,7 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
     assigned: dict[str, int] = {}
     used: dict[str, int] = {}
     sizes: dict[tuple[str, int], tuple[int, int]] = {}
+    seen = {} if seen is None else seen  # functions by id, and how deep they stood
     for k, line in enumerate(steps, 1):
         if not (isinstance(line, tuple) and len(line) == 3):
             refuse_line(k, line, "is not a line (dst, op, args); write ('z1', 'mul', ('h', 'w'))")
@@ -58,7 +59,9 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
                     refuse_name(a, operators, k, line)
                     used[a] = k
             elif ops.is_function(a):
-                refuse_function_literal(a, k, line, tables, depth + 1)
+                if seen.get(id(a), -1) <= depth:
+                    refuse_function_literal(a, k, line, tables, depth + 1, seen)
+                    seen[id(a)] = depth + 1
             elif found := stranger(a):
                 inside = f" with a {found} in it" if found != type(a).__name__ else ""
                 refuse_line(k, line, f"has the argument {notation.shortened(a)}, a "
@@ -87,7 +90,7 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
 
 
 def refuse_function_literal(function: tuple, k: int, line: tuple, tables: Sequence[Mapping[str, Any]],
-                            depth: int) -> None:
+                            depth: int, seen: dict[int, int]) -> None:
     """Raise XManError unless the function is closed and its lines are valid."""
     _, name, parameters, lines, results = function
     if depth > 20:
@@ -99,7 +102,7 @@ def refuse_function_literal(function: tuple, k: int, line: tuple, tables: Sequen
         refuse_name(name)
         for p in (*parameters, *results):
             refuse_name(p)
-        free = inputs_of_valid(lines, tables, depth)
+        free = inputs_of_valid(lines, tables, depth, seen)
     except XManError as error:
         raise XManError(f"line {k}, in the function {notation.shortened(name)}: {error}") from None
     assigned = {dst for dst, _, _ in lines}

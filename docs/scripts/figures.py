@@ -44,7 +44,7 @@ def curves(names: list[str]) -> Any:
 
 def times(ax: Any, rows: list[list[str]]) -> None:
     """The table of speed.md: the time of a step over that of its matrix products, nearer to 1 is better."""
-    names = ["xman, Numba", "NumPy by hand", "JAX", "PyTorch", "PyTensor"]
+    names = ["xman", "NumPy by hand", "JAX", "PyTorch", "PyTensor"]
     columns = dict(zip(names, (2, 4, 5, 6, 7), strict=True))
     for k, (name, colour) in enumerate(zip(names, (BLUE, GREY, GREEN, RED, YELLOW), strict=True)):
         numbers = [[float(cell.replace(",", "") or "nan") for cell in (row[1], row[columns[name]])] for row in rows]

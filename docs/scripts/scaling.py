@@ -1,73 +1,116 @@
-"""The figures of docs/scale.md: run it under mpiexec -n 2, on two cores that nobody else uses.
+"""The figures of docs/scale.md, on a machine whose first two cores nobody else uses; some minutes, 0.5 GB in TMPDIR.
 
-    mpiexec -n 2 python docs/scripts/scaling.py
+    python docs/scripts/scaling.py            # prints the constants and the table
+    python docs/scripts/scaling.py 1 2 4      # for so many workers
 """
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import tempfile
 import time
-from functools import partial
+from pathlib import Path
 
 import numpy as np
 
 from xman import models
-from xman.scale import shares, workers
+from xman.scale import stream, workers
+from xman.scale.launch import mpiexec
 from xman.train import fit
 
-HERE = workers()
-ROUNDS = 200
+ROWS, BLOCK = 10_000_000, 100_000  # of the table
+SIZES = 250, 25_000, 235_146, 1_700_000  # numbers of an all-reduce
+RANDOM = np.random.default_rng(0)
+NETWORK = lambda: models.MLP([784, 256, 128, 10], activation="tanh")
+CASES = {  # the model, the shape of a row, classes, rows of a step
+    "mlp-m, 128 rows": (NETWORK, (784,), 10, 128), "mlp-m, 2048 rows": (NETWORK, (784,), 10, 2048),
+    "LSTM, 64 rows": (lambda: models.LSTM(180, 50, 5, steps=10), (10, 180), 5, 64)}
 
 
-def fastest(call) -> float:
-    """The least seconds of a call by all workers at once: what others do on the machine is not in it."""
-    found = []
-    for _ in range(ROUNDS):
-        HERE.comm.Barrier()
+def of_all(numbers: list[float]) -> float:
+    """The median, of the slowest worker."""
+    return max(workers().gathered(float(np.median(numbers))))
+
+
+def reduced(n: int) -> float:
+    """Seconds of an all-reduce of so many float32."""
+    buffer, seconds = np.ones(n, np.float32), []
+    for _ in range(100):
+        workers().gathered(0)
         start = time.perf_counter()
-        call()
-        found.append(time.perf_counter() - start)
-    return max(HERE.gathered(min(found)))
+        workers().reduce(buffer)
+        seconds.append(time.perf_counter() - start)
+    return of_all(seconds)
 
 
-def step_of(model, X, y, accumulate=1) -> float:
-    """Seconds of a step: the least that an epoch of two minibatches took, over the two, of several epochs."""
-    seconds = []
-    fit(model, (X, y), epochs=40, batch_size=len(y) // 2, lr=0.01, engine="numpy", progress=False, accumulate=accumulate,
-        callbacks=[lambda row, parameters: seconds.append(row["seconds"])])
-    return max(HERE.gathered(min(seconds[1:]) / 2))
+def step_of(name: str, part: int = 1) -> float:
+    """Seconds of a step of a case, of a part of its rows."""
+    model, shape, classes, rows = CASES[name]
+    rows, seconds = rows // part, []
+    X, y = RANDOM.normal(size=(4 * rows, *shape)).astype(np.float32), RANDOM.integers(0, classes, 4 * rows)
+    fit(model(), (X, y), epochs=25, batch_size=rows, lr=0.01, engine="numpy", progress=False,
+        callbacks=[lambda row, parameters: seconds.append(row["seconds"] / 4)])
+    return of_all(seconds[1:])
 
 
-def main() -> None:
-    random = np.random.default_rng(0)
-    sizes = [250, 25_000, 170_000, 1_700_000]
-    reduce = {n: fastest(partial(HERE.reduce, np.ones(n, np.float32))) for n in sizes}
-    small, large = reduce[sizes[0]], reduce[sizes[-1]]
-    latency, bandwidth = small / 2, 4 * sizes[-1] / (large - small)
-    rows = {
-        "mlp-m, 128 rows": (models.MLP([784, 256, 128, 10], activation="tanh"), random.normal(size=(256, 784)), 10),
-        "mlp-m, 2048 rows": (models.MLP([784, 256, 128, 10], activation="tanh"), random.normal(size=(4096, 784)), 10),
-        "LSTM, 64 rows": (models.LSTM(180, 50, 5, steps=10), random.normal(size=(128, 10, 180)), 5)}
-    if not HERE.rank:
-        print("all-reduce of 2:", {n: f"{1e6 * s:.0f} us" for n, s in reduce.items()},
-              f"latency {1e6 * latency:.1f} us, bandwidth {bandwidth / 1e9:.2f} GB/s", flush=True)
-    for name, (model, X, classes) in rows.items():
-        X, y = X.astype(np.float32), random.integers(0, classes, len(X))
-        both = step_of(model, X, y)
-        count = sum(w.size for w in fit(model, (X[:8], y[:8]), epochs=0, progress=False).parameters.values())
-        size, comm, HERE.size, HERE.comm = HERE.size, HERE.comm, 1, None
-        # one of them alone, while the other waits: what a step takes without workers
-        kept, shares.workers = shares.workers, lambda: HERE
-        alone, half = np.inf, np.inf
-        comm.Barrier()
-        if not HERE.rank:
-            alone, half = step_of(model, X, y), step_of(model, X[::2], y[::2])
-        comm.Barrier()
-        shares.workers, HERE.size, HERE.comm = kept, size, comm
-        if not HERE.rank:
-            moved = 4 * count / bandwidth + 2 * latency
-            print(f"{name}: {count:,} parameters; 1 worker {1e3 * alone:.2f} ms, half the rows {1e3 * half:.2f} ms, all-reduce "
-                  f"{1e3 * moved:.2f} ms; 2 workers predicted {1e3 * (half + moved):.2f} ms, measured {1e3 * both:.2f} ms; "
-                  f"efficiency {alone / both / 2:.2f}, by the model {alone / (half + moved) / 2:.2f}", flush=True)
+def epoch_of(folder: str) -> float:
+    """Seconds of 4096 rows of a table that is streamed: of an epoch, over its minibatches."""
+    data, seconds = stream(folder, memory=256, target="y"), []
+    fit(models.MLP([data.X.shape[1], 64, 2]), data, epochs=1, batch_size=4096, lr=0.01, engine="numpy", progress=False,
+        callbacks=[lambda row, parameters: seconds.append(row["seconds"] / -(-data.rows // 4096))])
+    return of_all(seconds)
+
+
+def write_table(folder: str) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    schema = pa.schema([*((f"x{k}", pa.float32()) for k in range(8)), ("y", pa.string())])
+    with pq.ParquetWriter(Path(folder) / "rows.parquet", schema) as file:
+        for _ in range(ROWS // BLOCK):
+            X = RANDOM.normal(size=(8, BLOCK)).astype(np.float32)
+            file.write_table(pa.table([*X, np.where(X[0] > X[1], "yes", "no")], schema=schema))
+
+
+def job(n: int, *words: object) -> float:
+    """What this file finds with those words on n workers, a core each."""
+    command = [*[mpiexec(), "-n", str(n)] * (n > 1), sys.executable, __file__, "measure", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True,
+                          env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+    if done.returncode:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main(many: list[int]) -> None:
+    # the workers of the last count measure the constants
+    reduce = {n: job(many[-1], "reduced", n) for n in SIZES}
+    share = 2 * (many[-1] - 1) / many[-1]
+    latency = reduce[SIZES[0]] / (2 * (many[-1] - 1))
+    bandwidth = share * 4 * SIZES[2] / (reduce[SIZES[2]] - reduce[SIZES[0]])  # of mlp-m's parameters
+    print(f"all-reduce of {many[-1]}:", ", ".join(f"{4 * n / 1e3:,.0f} kB {1e6 * s:,.0f} us" for n, s in reduce.items()),
+          f"; latency {1e6 * latency:.1f} us, bandwidth {bandwidth / 1e9:.2f} GB/s\n")
+    print("| step | workers | ms | of its rows alone | all-reduce | by the model | efficiency | goal |\n"
+          "|---|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        write_table(folder)
+        for name in [*CASES, "table"]:
+            one = job(1, "epoch_of", folder) if name == "table" else job(1, "step_of", name)
+            numbers = 770 if name == "table" else sum(w.size for w in CASES[name][0]().inputDict().values())
+            for n in many:
+                took = one if n == 1 else job(n, "epoch_of", folder) if name == "table" else job(n, "step_of", name)
+                part = one / n if name == "table" else one if n == 1 else job(1, "step_of", name, n)
+                moved = 2 * (n - 1) / n * 4 * numbers / bandwidth + 2 * (n - 1) * latency
+                print(f"| {name} | {n} | {1e3 * took:.2f} | {1e3 * part:.2f} | {1e3 * moved:.2f} | "
+                      f"{1e3 * (part + moved):.2f} | {one / n / took:.2f} | {0.9 * (one / n) / (one / n + moved):.2f} |",
+                      flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["measure"]:
+        found = globals()[sys.argv[2]](*(int(a) if a.isdigit() else a for a in sys.argv[3:]))
+        if not workers().rank:
+            print(json.dumps(found))
+    else:
+        main([int(n) for n in sys.argv[1:]] or [1, 2])

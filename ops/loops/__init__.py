@@ -2,4 +2,5 @@
 from . import rules
 from .bodies import Bundle, functions_apart, functions_in, is_function
 
-__all__ = ["Bundle", "functions_apart", "functions_in", "is_function"]
+ROWS = frozenset({"bundle", "item", "call", "cond", "scan", "while_loop"})
+__all__ = ["ROWS", "Bundle", "functions_apart", "functions_in", "is_function"]

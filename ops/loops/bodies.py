@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..derived import Traced, back, looked, values_on
-from ..expression import DG, TG, Expression, G, f
+from ..expression import Expression, G
+from ..facts import IN_USE, OURS, operator_called
 
 Function = tuple  # ("def", name, parameters, lines, results)
 
@@ -22,7 +23,9 @@ def is_function(a: Any) -> bool:
 
 
 class Bundle(tuple):
-    """The arrays of one register, in order."""
+    """The arrays of one register, in order; and the table of values that made them, where it is not ours."""
+
+    table: Mapping[str, Callable] | None = None
 
     shape = property(lambda self: tuple(map(np.shape, self)))
     size = property(lambda self: sum(map(np.size, self)))
@@ -62,8 +65,14 @@ def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> l
         return [*steps]
     registers = (a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str))
     texts = dict.fromkeys(registers, "a register's")
+    done: dict[int, Any] = {}  # by id: one that is applied twice is looked at once
 
     def renamed(a: Any, depth: int = 0) -> Any:
+        if id(a) not in done:
+            done[id(a)] = renamed_once(a, depth)
+        return done[id(a)]
+
+    def renamed_once(a: Any, depth: int) -> Any:
         if not is_function(a) or depth > 20 or not (isinstance(a[1], str) and isinstance(a[3], tuple)):
             return a
         name, lines = a[1], tuple(inside(line, depth + 1) for line in a[3])
@@ -87,15 +96,16 @@ def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> l
 # ---- running -----------------------------------------------------------------------------------------------
 
 def as_python(function: Function) -> Callable:
-    """The function on arrays: Python that calls the operators' values one after another,
-    with names of its own."""
+    """The function on arrays: Python that calls the operators' values in the table in use,
+    one after another, with names of its own."""
+    table = IN_USE.get().G
     def made():
         _, _, parameters, lines, results = function
         names = {x: f"r{k}" for k, x in enumerate((*parameters, *(dst for dst, _, _ in lines)))}
         space: dict[str, Any] = {}
         text = [f"def run({', '.join(names[p] for p in parameters)}):"]
         for k, (dst, op, args) in enumerate(lines):
-            space[f"op{k}"] = G[op]
+            space[f"op{k}"] = table[op]
             space |= {f"a{k}_{j}": a for j, a in enumerate(args)}
             called = ", ".join([names[a] if type(a) is str else f"a{k}_{j}" for j, a in enumerate(args)])
             text.append(f"    {names[dst]} = op{k}({called})")
@@ -103,7 +113,7 @@ def as_python(function: Function) -> Callable:
         exec(compile("\n".join(text), FILE, "exec"), space)
         return space["run"]
     # which a user may define anew
-    return remembered("program", function, made, *[G[op] for _, op, _ in function[3]])
+    return remembered("program", function, made, *[table[op] for _, op, _ in function[3]])
 
 
 KNOWN: dict[tuple, tuple] = {}
@@ -111,7 +121,9 @@ FILE = "<a function of a list>"
 
 
 def remembered(what: str, function: Function, make: Callable, *more: Any) -> Any:
-    """make(), once for a function and whatever else it is made for."""
+    """make(), once for a function and whatever else it is made for; by tables of somebody's own each time."""
+    if IN_USE.get() is not OURS and what != "program":
+        return make()
     key = (what, id(function), *more)
     if key not in KNOWN:
         KNOWN[key] = make(), function  # which is kept, so that its id is its own
@@ -231,7 +243,7 @@ class TapedRun:
                 self.env[dst] = Traced(known[dst], self.tape, level)
                 self.tape.append((self.env[dst], op, args))
             else:
-                self.env[dst] = out = getattr(f, op)(*args)
+                self.env[dst] = out = operator_called(op)(*args)
                 if isinstance(out, Traced) and isinstance(out.value, Name):
                     out.value.name = out.value.name or dst
 
@@ -240,13 +252,14 @@ class TapedRun:
 
     def adjoints(self, deltas: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         """The deltas of the parameters, from those of the results."""
-        return self.walked(lambda found: back(self.tape, reversed(self.tape), found), deltas)
+        return self.walked(lambda found: back(self.tape, reversed(self.tape), found, IN_USE.get().DG),
+                           deltas)
 
     def tangents(self, tangents: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         """The tangents of all registers, from those of the parameters."""
         def along(found):
             for node, op, args in self.tape:
-                for a, rule in zip(args, TG[op], strict=False):
+                for a, rule in zip(args, IN_USE.get().TG[op], strict=False):
                     if rule and isinstance(a, Traced) and id(a) in found:
                         part = rule(found[id(a)], node.value, *values_on(self.tape, args))
                         found[id(node)] = found[id(node)] + part if id(node) in found else part
@@ -265,17 +278,17 @@ class TapedRun:
 
 def reaches(function: Function, registers: Collection[str]) -> set[str]:
     """The registers that get a delta where those named have one."""
-    found = {*registers}
+    found, rules = {*registers}, IN_USE.get().DG
     for dst, op, args in reversed(function[3]):
         if dst in found:
-            found.update([a for a, rule in zip(args, DG[op], strict=False) if rule and isinstance(a, str)])
+            found.update([a for a, rule in zip(args, rules[op], strict=False) if rule and isinstance(a, str)])
     return found
 
 
 def moves(function: Function, registers: Collection[str]) -> set[str]:
     """The registers that have a tangent where those named have one."""
-    found = {*registers}
+    found, rules = {*registers}, IN_USE.get().TG
     for dst, op, args in function[3]:
-        if any(rule and isinstance(a, str) and a in found for a, rule in zip(args, TG[op], strict=False)):
+        if any(rule and isinstance(a, str) and a in found for a, rule in zip(args, rules[op], strict=False)):
             found.add(dst)
     return found

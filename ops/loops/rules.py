@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from ..derived import bare
 from ..expression import f
+from ..facts import IN_USE, by_tables
 from ..table import Each, operator
 from .bodies import Body, Function, Parts, TapedRun, moves, reaches, remembered, unlike
 from .values import bundle, call, cond, item, of_function, of_scan, of_values, one_step, scan, while_loop
@@ -43,9 +44,9 @@ class Derived(NamedTuple):
 
 
 def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write: Callable,
-            whole: bool) -> Derived:
+            whole: bool, word: Callable[[str, int], str]) -> Derived:
     """The function `write` of registers, by tag; tags: those of its carries, slices and constants,
-    each with its word.
+    each with its word. word(*tag): that of a result, if it is free.
 
     The words that are names of the function's own registers stay, others make room for these. Slices and
     constants that it does not read are left out, unless it is `whole`,
@@ -58,7 +59,7 @@ def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write:
     body = Body(words.values())
     found = write(dict(zip(words, body.starts, strict=True)))
     results = {**{tag: found[tag] for tag in tags[0]}, **found}
-    made, _ = body.function(function[1] + end, [(None, x) for x in results.values()])
+    made, _ = body.function(function[1] + end, [(word(*tag), x) for tag, x in results.items()])
     read = {a for _, _, args in made[3] for a in args if isinstance(a, str)} | {*made[4]}
     slices, constants = ([tag for tag in group if whole or words[tag] in read] for group in tags[1:])
     slices = slices or [tag for tag in tags[1] if tag[0] == "of"][:1]
@@ -94,7 +95,9 @@ def adjoint_of_step(function: Function, k: int, m: int, given: frozenset[int],
         return ({("from", i): delta(i, at["from", i]) for i in sorted(mine) if i < k}
                 | {("sum", i): at["sum", i] + delta(i, at["sum", i]) for i in sent if i >= m}
                 | {("to", i): delta(i, at["of", i]) for i in sent if k <= i < m})
-    return derived(function, "_back", tags, write, every is not None)
+    new = {"from": "d{}0", "sum": "d{}1", "to": "d{}"}
+    return derived(function, "_back", tags, write, every is not None,
+                   lambda kind, i: new[kind].format(parameters[i]))
 
 
 def tangent_of_step(function: Function, k: int, m: int, given: frozenset[int],
@@ -123,7 +126,7 @@ def tangent_of_step(function: Function, k: int, m: int, given: frozenset[int],
         return ({("from", i): slope(i) for i in sorted(mine) if i < k}
                 | {("to", j): slope(j) for j, r in enumerate(results) if j >= k and r in moving
                    or j in (every or ())})
-    return derived(function, "_dot", tags, write, every is not None)
+    return derived(function, "_dot", tags, write, every is not None, lambda _, i: f"{results[i]}_dot")
 
 
 # ---- the rules ---------------------------------------------------------------------------------------------
@@ -174,6 +177,15 @@ def called(step: Derived, args: Any) -> Any:
     return f.call(step.function, args)
 
 
+def by_its_table(rule: Callable) -> Callable:
+    """The rule, where what is computed again is computed by the table that made `out`."""
+    def contribution(d, out, *args):
+        with by_tables(G=getattr(out, "table", None) or IN_USE.get().G):
+            return rule(d, out, *args)
+    return contribution
+
+
+@by_its_table
 def scan_adjoint(d, out, function, k, slices, args, reverse=False):
     d, m = bare(d), k + slices
     step = remembered("back", function, lambda: adjoint_of_step(function, k, m, frozenset(d)), k, m,
@@ -185,6 +197,7 @@ def scan_adjoint(d, out, function, k, slices, args, reverse=False):
                   for (kind, i), x in found.items()})
 
 
+@by_its_table
 def scan_tangent(t, out, function, k, slices, args, reverse=False):
     t, m = bare(t), k + slices
     step = remembered("dot", function, lambda: tangent_of_step(function, k, m, frozenset(t)), k, m,
@@ -196,6 +209,7 @@ def scan_tangent(t, out, function, k, slices, args, reverse=False):
 
 def applying(make: Callable, end: str) -> Callable:
     """The rule of `call` for an adjoint or a tangent_of_step, and of `cond` for those of two functions."""
+    @by_its_table
     def rule(d, out, *given):
         d, (*choice, args) = bare(d), given
         n = len(choice[-1][2])

@@ -1,13 +1,14 @@
 """What the rows that apply functions compute, on arrays."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..expression import f
-from ..facts import operations
+from ..expression import G
+from ..facts import IN_USE, operations, operator_called
 from .bodies import Bundle, Function, as_python, explained, is_function
 
 # ---- the values --------------------------------------------------------------------------------------------
@@ -22,16 +23,32 @@ def item(b, i):
     return b[i]
 
 
+def with_table(results: Iterable) -> Bundle:
+    """A bundle that knows by which table it was computed."""
+    out, table = Bundle(results), IN_USE.get().G
+    if table is not G:
+        out.table = table
+    return out
+
+
 def call(function, args, *, program=as_python):
     """The bundle of the function's results, for a bundle of its arguments.
     program(function): what runs it, here and below."""
-    return Bundle(applied(function, args, program))
+    return with_table(applied(function, args, program(function)))
 
 
 def cond(c, yes, no, args, *, program=as_python):
     """The bundle of what the function `yes` makes of the bundle args where the number c holds,
     and else of what `no` does."""
-    return call(yes if c else no, args, program=as_python)
+    return call(yes if one_truth("the condition", c) else no, args, program=program)
+
+
+def one_truth(what: str, c: Any) -> bool:
+    """Whether c holds, one number."""
+    if np.ndim(c) or getattr(c, "dtype", np.dtype(float)).kind not in "biuf" or c is None:
+        raise ValueError(f"{what} gives {f'an array of shape {np.shape(c)}' if np.ndim(c) else repr(c)}, and one "
+                         "truth value is wanted, as of np.all(…) or np.any(…)")
+    return bool(c)
 
 
 def scan(function, carries, slices, args, reverse=False, *, program=as_python):
@@ -77,21 +94,36 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
             raise ValueError(f"step {t}: {said}") from error
         if done < 2:
             same_kinds(function, carry, results, broadens=not done)
-            outs = outs or [np.empty((n, *np.shape(y)), np.asarray(y).dtype) for y in results[k:]]
+            outs = [*map(room_for, results[k:], outs or itertools.repeat(n))]
         carry = results[:k]
         for y, stacked in zip(results[k:], outs, strict=True):
             stacked[t] = y
-    return Bundle((*carry, *outs))
+    return with_table((*carry, *outs))
 
 
-def one_step(function, carries, slices, args, reverse=False):
+def room_for(y: Any, before: Any) -> np.ndarray:
+    """Where all y of a scan are stacked: n of them, or those that are in a narrower place already."""
+    if isinstance(before, np.ndarray) and before.shape[1:] == np.shape(y):
+        return before
+    room = np.empty((len(before) if np.ndim(before) else before, *np.shape(y)), np.asarray(y).dtype)
+    if np.ndim(before):
+        room[:] = before.reshape(len(before), *(1,) * (room.ndim - before.ndim), *before.shape[1:])
+    return room
+
+
+def one_step(function, carries, slices, args, reverse=False, *, program=as_python):
     """A value of the shapes that `scan` gives, after one step, and a second where that broadens a carry."""
     k, m = carries, carries + slices
-    carry, n = args[:k], args[k] if np.ndim(args[k]) == 0 else len(args[k])
+    carry, n, run = args[:k], length(args[k]), program(function)
     for _ in range(2):
-        results = applied(function, (*carry, *map(one_of, args[k:m]), *args[m:]))
+        results = applied(function, (*carry, *map(one_of, args[k:m]), *args[m:]), run)
         carry = results[:k] if n else carry
     return Bundle((*carry, *[np.broadcast_to(y, (n, *np.shape(y))) for y in results[k:]]))
+
+
+def length(x: Any) -> int:
+    """The number of steps that a slice makes."""
+    return x if np.ndim(x) == 0 else len(x)
 
 
 def one_of(x: Any) -> Any:
@@ -107,31 +139,32 @@ def while_loop(test, function, carries, args, most=None, *, program=as_python):
     The bundle of the last carries, and the number of steps.
     """
     carry, constants, n = args[:carries], args[carries:], 0
+    whether, run = program(test), program(function)
     try:
-        while applied(test, (*carry, *constants), program)[0]:
+        while one_truth(test[1], applied(test, (*carry, *constants), whether)[0]):
             if n == most:
                 raise ValueError(f"{test[1]} still holds after {n:,} steps of {function[1]}; if it does end, "
                                  "give it more, most=")
-            results = applied(function, (*carry, *constants), program)
+            results = applied(function, (*carry, *constants), run)
             if n < 2:
                 same_kinds(function, carry, results, broadens=not n)
             carry, n = results, n + 1
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped in step {n:,} of {function[1]}, while {test[1]} still "
                                 "held") from None
-    return Bundle((*carry, n))
+    return with_table((*carry, n))
 
 
 def of_values(*_: Any) -> None:
     raise TypeError("the number of steps does not follow from shapes")
 
 
-def applied(function: Function, args: Sequence[Any], program: Callable = as_python) -> tuple:
-    """The function's results; an error names its line."""
+def applied(function: Function, args: Sequence[Any], run: Callable) -> tuple:
+    """The results of the function, which `run` runs; an error names its line."""
     if len(args) != len(function[2]):
         raise ValueError(f"{function[1]} takes {', '.join(function[2])}, and the bundle has {len(args)}")
     try:
-        return program(function)(*args)
+        return run(*args)
     except Exception as error:
         raise explained(function, error) from error
 
@@ -157,7 +190,7 @@ def of_function(out, function, args):
     env, total = dict(zip(function[2], args, strict=True)), 0
     for dst, op, names in function[3]:
         inputs = [env[a] if isinstance(a, str) else a for a in names]
-        env[dst] = getattr(f, op)(*inputs)
+        env[dst] = operator_called(op)(*inputs)
         total += (operations(op) or (lambda *_: 0))(env[dst], *inputs)
     return total
 
@@ -165,5 +198,5 @@ def of_function(out, function, args):
 def of_scan(out, function, k, slices, args, reverse=False):
     """The operations of a step, as often as there are steps."""
     xs = args[k:k + slices]
-    n = xs[0] if np.ndim(xs[0]) == 0 else len(xs[0])
+    n = length(xs[0])
     return n and n * of_function(out, function, (*args[:k], *map(one_of, xs), *args[k + slices:]))

@@ -48,7 +48,8 @@ def main() -> None:
         finally:
             players.dismiss()
     if options.json:
-        print(json.dumps({"machine": machine(), "load": os.getloadavg(), "tables": [table._asdict() for table in tables]}))
+        print(json.dumps({"machine": machine(), "load": os.getloadavg(), "tables": [table._asdict() for table in tables]},
+                         default=lambda x: x.item()))  # a number of NumPy
     else:
         print(summary(tables) if words else overview(tables))
 

@@ -127,7 +127,8 @@ def test_before_the_backward_pass_no_delta_is_there(found):
 def test_the_delta_of_y_after_each_step(found):
     told = [delta for delta, _ in found]
     assert told == ["·"] * 9 + ["184"] * 2 + ["299"] * 3 + ["459"] * 2
-    assert found[-2][1] == ("Line 1 in reverse, z1 = 4·y: δy += δz1·4 = 40·4 = 160, along the edge z1 → y. Here paths meet: 299 + 160 = 459. δy is complete.")
+    assert found[-2][1] == ("Line 1 in reverse, z1 = 4·y: δy += δz1·4 = 40·4 = 160, since ∂z1/∂y = 4, along the edge z1 → y. "
+                            "Here paths meet, and what comes along each is added: 299 + 160 = 459. δy is complete.")
 
 
 def test_an_input_is_edited(found):

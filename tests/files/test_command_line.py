@@ -36,7 +36,7 @@ def run(tmp_path, monkeypatch, capsys):
 
     def run(*words, stdin=""):
         monkeypatch.setattr(sys, "argv", ["xman", *map(str, words)])
-        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
         with pytest.raises(SystemExit) as end:
             main()
         return end.value.code, *capsys.readouterr()

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import xman
+from ops.loops import metered
 from xman import XManError
-from xman.files import container
+from xman.files import bounds, container
 
 safetensors = pytest.importorskip("safetensors.numpy")
 
@@ -43,7 +44,7 @@ def test_a_file_that_is_cut_anywhere_is_refused(path):
     content = written(path).read_bytes()
     for k in [*range(0, len(content), 97), len(content) - 1]:
         path.write_bytes(content[:k])
-        refusal(path)
+        assert refusal(path).endswith("train and save it again")
 
 
 def test_a_file_of_which_any_byte_is_altered_is_refused_or_is_the_same(path):
@@ -75,6 +76,23 @@ def test_a_checkpoint_that_predicts_nothing_and_a_file_of_others_are_no_models(p
 
 
 CODE = "z = __import__('os').system('touch RAN')"
+ENDLESS = ("def test(x):\n    return x\n\ndef step(x):\n    y = abs(x)\n    return y\n\n"
+           "b0 = bundle(1.0)\nw = while_loop(test, step, 1, b0)\noutputs = exp(a)")
+
+
+def stepping(n, before="", step="    h1 = half(h)", more="", results="h1"):
+    return (f"def step(h, t{more}):\n{step}\n    return {results}\n\n{before}b0 = bundle(a, {n}{more})\n"
+            "s0 = scan(step, 1, 1, b0)\noutputs = item(s0, 0)")
+
+
+def nested(depth, n):
+    """f0 halves, f1 applies f0 twice, f2 applies f1 twice, …"""
+    lines = "".join(f"    b{k} = bundle(h, {n})\n    s{k} = scan(f%d, 1, 1, b{k})\n" for k in (1, 2))
+    return ("def f0(h, t):\n    h1 = half(h)\n    return h1\n\n" + "".join(
+        f"def f{k}(h, t):\n{lines % (k - 1, k - 1)}    h1 = item(s2, 0)\n    return h1\n\n" for k in range(1, depth))
+        + f"b0 = bundle(a, {n})\ns0 = scan(f{depth - 1}, 1, 1, b0)\noutputs = item(s0, 0)")
+
+
 DEEP = "z = dot(a, " + "(" * 5000 + ")" * 5000 + ")"
 
 
@@ -87,10 +105,18 @@ DEEP = "z = dot(a, " + "(" * 5000 + ")" * 5000 + ")"
     ("z0 = exp(a)\n" + "".join(f"z{k} = concat(0, z{k - 1}, z{k - 1})\n" for k in range(1, 60)), "would hold"),
     ("z0 = broadcast(a, (4000, 1))\nz1 = mT(z0)\noutputs = add(z0, z1)\nz2 = outer(outputs, outputs)", "would hold"),
     ("outputs = power(a, 10000000000000000000000000000000)", "has the argument"), ("\n" * 200_000, "at most 100,000 lines"),
+    (stepping("9999999"), "run 19,999,998 lines: too many"), (stepping("c", "c = power(10, 12)\n"), "too many"),
+    (stepping("9", step="    h1 = broadcast(h, (9999, 9999))"), "line 1 of step has a literal that is too large"),
+    (stepping("99", "B = broadcast(a, (4000, 1000))\n", "    h1 = half(h)", ", B", "h1, B, B"), "would hold"),
+    (stepping("9", step="    h1 = half(nowhere)"), "nowhere is neither a parameter nor assigned"),
+    (stepping("9", step="    h1 = system(h)"), "in the function 'step': line 1, h1 = system(h), calls 'system'"),
+    (ENDLESS, "have run 9,000 lines, the last"), (nested(19, 9), "too many"), (nested(30, 1), "more than 20 deep"),
     ("outputs = array([1.0], 'object')", "cannot be read"), ("outputs = add(a, array([1.0], 'O'))", "cannot be read"),
-], ids=range(17))
+], ids=range(26))
 def test_a_list_that_is_none_or_takes_too_much_is_refused(path, tmp_path, monkeypatch, text, words):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(metered, "RUN", 9_000)
+    monkeypatch.setattr(bounds, "ENTRIES", 2 ** 25)
     assert words in refusal(written(path, list=text)) and not (tmp_path / "RAN").exists()
 
 

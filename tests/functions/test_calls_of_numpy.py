@@ -21,10 +21,10 @@ from xman.traced.arraylike import plain
 
 # the sentences of what is refused though NumPy has a value: options without a derivative, and what no operator does
 REFUSED = re.compile(
-    r"with (append|aweights|axis|axis[abc]|bias|casting|ddof|device|dtype|fweights|hermitian|initial|mean|method|mode|out|period|prepend|rcond|retstep|"
-    r"rtol|to_begin|to_end|upper|where)= has no derivative|takes no where here|bitwise functions of whole|in whole numbers has|in-place write"
+    r"with (append|aweights|axis|axis[abc]|bias|casting|ddof|device|dtype|fweights|hermitian|method|mode|out|period|prepend|rcond|retstep|"
+    r"rtol|to_begin|to_end|upper)= has no derivative|takes no where here|bitwise functions of whole|in whole numbers has|in-place write"
     r"|for a plain q|vectors of three|full rank|(vecdot|reciprocal) of (bool|u?int\d+)|lower triangle|mode='(linear_ramp|mean)'|one argument gives"
-    r"|no \.reduce here|order='K'|qr with mode=|for a whole order|(hermitian=True |with (full|cov|sorter|subok|weights|order|kind|like)= )has no derivative|full_matrices=False|positions are of an array with axes")
+    r"|no \.reduce here|order='K'|qr with mode=|for a whole order|(hermitian=True |with (full|cov|sorter|subok|weights|order|kind|like)= )has no derivative|full_matrices=False|a conversion to an array would|positions are of an array with axes")
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 
 
@@ -43,7 +43,7 @@ def test_the_sweep_sees_what_differs():
     assert "same" not in [difference(got, want) for got, want in pairs] and difference(x, x.copy()) == difference((x,), (x,)) == "same"
     assert len(list(calls(np.mean))) > 100 and len(arrays_of([x, [x, (x,)], {"a": x}])) == 4
     assert verdict(np.heaviside, (np.array([np.nan]), np.array([1.0])), {}) == "same"
-    assert verdict(np.sum, (x,), {"where": x > 0}, 0).startswith("refused")
+    assert verdict(np.add, (x, x), {"where": x > 0}, 0).startswith("refused")
     assert verdict(np.reshape, (x, (3, 3)), {}) == "both raise"
 
 
@@ -178,6 +178,8 @@ SMOOTH = {
     "interp": lambda x: np.interp(x, np.array([-2.0, 0.2, 4.0]), x[0], left=x[0, 0] ** 2), "vector_norm": lambda x: np.linalg.vector_norm(x, axis=(0, 1), ord=3), "nanmax": lambda x: np.nanmax(x, axis=0),
     "select": lambda x: np.select([x > 1, x > 0], [x * x, x ** 3], 1.0), "linspace": lambda x: np.linspace(x[0], x[1], 5), "trapezoid": lambda x: np.trapezoid(x, x ** 3 + x, axis=0), "pad": lambda x: np.pad(x, ((1, 0), (0, 2)), mode="reflect"),
     "tile": lambda x: np.tile(x, (2, 1)) ** 2, "delete": lambda x: np.delete(x, 1, axis=1) ** 2, "rot90": lambda x: np.rot90(x, k=3) ** 2, "split": lambda x: np.split(x, [1, 2], axis=1)[1] ** 2, "xlogy": lambda x: np.std(x, axis=0, correction=1),
+    "where": lambda x: np.sum(x ** 3, 0, where=x > 0, initial=2.0) * np.mean(x * x, 1, where=[[True, False, True]])[0] + np.prod(x, where=x < 0),
+    "initial": lambda x: np.max(x * x, 0, initial=1.0, where=x > 0.7) * np.var(x, 0, where=x < 3) + np.nanstd(x, where=x < 3) + np.min(x, initial=x[0, 0] ** 3 - 9),
 }
 
 

@@ -6,7 +6,7 @@ import pytest
 import ops
 import xman
 from xman.grade import Wrong
-from xman.grade.lists import ENTRIES, MODEL, deltas_of, from_given, read_list, values_of, work
+from xman.grade.lists import ENTRIES, LOOPS, MODEL, deltas_of, from_given, read_list, values_of, work
 
 LINES = [["z1", "dot", ["X", "W"]], ["scores", "add", ["z1", "b"]], ["z2", "softmaxCrossEntropy", ["scores", "y"]],
          ["loss", "mean", ["z2"]]]
@@ -134,6 +134,49 @@ def test_a_list_that_takes_too_much_is_stopped():
     with pytest.raises(Wrong) as raised:
         values_of(read_list(chain, "a"), square)
     assert "line 4" in raised.value.came_back
+
+
+STEP = ["def", "step", ["h", "x", "W"],
+        [["z1", "dot", ["x", "W"]], ["z2", "add", ["h", "z1"]], ["h1", "tanh", ["z2"]]], ["h1", "h1"]]
+LOOP = [["z1", "bundle", ["h0", "Xs", "W"]], ["z2", "scan", [STEP, 1, 1, "z1"]],
+        ["H", "item", ["z2", 1]], ["loss", "mean", ["H"]]]
+GIVEN = {"h0": np.zeros((3, 2)), "Xs": np.ones((4, 3, 2)), "W": np.eye(2)}
+
+
+def looped(*first, given=GIVEN, results=STEP[4]):
+    """The values of the loop, where the step begins with lines of its own."""
+    lines = [LOOP[0], ["z2", "scan", [[*STEP[:3], [*first, *STEP[3]], results], 1, 1, "z1"]], *LOOP[2:]]
+    return values_of(read_list(lines, list(given), MODEL | LOOPS), given)
+
+
+def test_a_list_that_applies_functions_is_read_where_a_task_allows_it():
+    steps = read_list(LOOP, list(GIVEN), MODEL | LOOPS)
+    values, plain = values_of(steps, GIVEN), xman.eval(steps, GIVEN)
+    slope = deltas_of(steps, values, "loss", ["W"])["W"]
+    np.testing.assert_array_equal(slope, xman.backprop(steps, plain, wrt="W", loss=1.0)["W"])
+    assert values["loss"] == plain["loss"] and work(steps, values).flops > 4 * work(steps[:1], values).flops
+    with pytest.raises(Wrong) as raised:
+        read_list(LOOP, list(GIVEN))
+    assert "line 1, z1 = bundle(…), calls 'bundle', which is not among the operators" in raised.value.came_back
+
+
+@pytest.mark.parametrize("first, how, words", [
+    ([["q", "eye", [9]]], {}, "line 1 of step, q = eye(…), calls 'eye', which is not among"),
+    ([["q", "mul", ["h", 10 ** 40]]], {}, "line 1 of step, q = mul(…), has an argument of type int"),
+    ([["q", "half", ["y"]]], {}, "y is neither a parameter nor assigned: a function is closed"),
+    ([7], {}, "line 1 of step is no such triple"),
+    ([["q", "half", ["h"]]] * 2000, {}, "more than that"), ([], {"results": ["h1"] * 41}, "line 2 has a function that is none"),
+    ([], {"results": 7}, "an argument of type list"),
+    ([], {"given": GIVEN | {"W": np.eye(3)}}, "in step, line 1, z1 = dot(…): x has shape (3, 2)"),
+    ([], {"given": GIVEN | {"Xs": np.ones((50_000, 1, 2))}}, "50,000 steps of step run 200,000 lines: too many"),
+    ([], {"given": GIVEN | {"Xs": np.float64(9.0)}}, "a slice is an array with a leading axis"),
+    ([], {"given": GIVEN | {"W": np.ones((2, 4000)), "h0": np.ones((1, 1)), "Xs": np.ones((9, 3000, 2))}},
+     "numbers here, more than"),
+], ids=range(11))
+def test_what_a_function_of_a_list_may_not_is_said_with_its_line(first, how, words):
+    with pytest.raises(Wrong) as raised:
+        looped(*first, **how)
+    assert words in raised.value.came_back
 
 
 def test_a_loss_that_is_no_number_and_one_that_does_not_depend_on_a_parameter_are_wrong():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn import datasets, linear_model, mixture
 
-from xman import XManError, backprop, check, compile, eval, gradient
+import xman
+from xman import XManError, backprop, check, compile, eval, files, gradient
 from xman.models import (
     GRU,
     LSTM,
@@ -219,7 +220,7 @@ def test_wrong_sizes_get_a_sentence(wrong, said):
 
 
 @pytest.mark.parametrize("network", [RNN, GRU, LSTM])
-def test_a_recurrent_network_as_a_loop_is_the_unrolled_one(network):
+def test_a_recurrent_network_as_a_loop_is_the_unrolled_one(network, tmp_path):
     one, other = (network(5, 4, 3, steps=3, unrolled=unrolled, **DOUBLE) for unrolled in (True, False))
     steps, loop = (model.operationSequence(model.loss) for model in (one, other))
     params = [name for name, _ in one.namedRegisterItems() if one.isParam(name)]
@@ -229,7 +230,9 @@ def test_a_recurrent_network_as_a_loop_is_the_unrolled_one(network):
     slopes = eval(gradient(loop, "loss", params), inputs)
     compiled = compile(gradient(loop, "loss", params), [f"dloss_d{x}" for x in params])(inputs)
     assert slopes["loss"] == values["loss"]
-    assert len(loop) == len((longer := network(5, 4, 3, steps=200, unrolled=False)).operationSequence(longer.loss)) == 9
+    assert len(loop) == len((longer := network(5, 4, 3, steps=200)).operationSequence(longer.loss)) == 9
+    files.trained(other, {}, shape=(3, 5)).save(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(xman.load(tmp_path / "model.safetensors").outputs(SEQUENCES), slopes["outputs"])
     for x in params:
         np.testing.assert_allclose(slopes[f"dloss_d{x}"], right[x], rtol=1e-13, atol=1e-15)
         np.testing.assert_allclose(compiled[f"dloss_d{x}"], right[x], rtol=1e-12, atol=1e-14)

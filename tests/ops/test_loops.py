@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import ops
-from xman import WengertList, XManError, backprop, eval, forward, gradient, simplify, tangent
+from xman import WengertList, XManError, backprop, check, eval, forward, gradient, simplify, tangent
 
 STEP = ("def", "step", ("h", "x", "U", "W"), (("z1", "dot", ("h", "U")), ("z2", "dot", ("x", "W")), ("z3", "add", ("z1", "z2")),
                                               ("h1", "tanh", ("z3",))), ("h1", "h1"))
@@ -85,16 +85,16 @@ def step(h, x, U, W):
     return h1, h1
 
 def step_back(dh, dU, h, dh1, h1, U):
-    z3 = add(dh, dh1)
-    z4 = mul(h1, h1)
-    z5 = subtract(1.0, z4)
-    z6 = mul(z3, z5)
-    z2 = transpose(U)
-    z11 = dot(z6, z2)
-    z8 = transpose(h)
-    z12 = dot(z8, z6)
-    z13 = add(dU, z12)
-    return z11, z13
+    z1 = add(dh, dh1)
+    z2 = mul(h1, h1)
+    z3 = subtract(1.0, z2)
+    z4 = mul(z1, z3)
+    z5 = transpose(U)
+    dh0 = dot(z4, z5)
+    z6 = transpose(h)
+    z7 = dot(z6, z4)
+    dU1 = add(dU, z7)
+    return dh0, dU1
 
 z1 = bundle(h0, X, U, W)
 z2 = scan(step, 1, 1, z1)
@@ -195,3 +195,19 @@ def test_ctrl_c_in_a_loop_says_where_it_was(monkeypatch):
     test, step = ("def", "test", ("x",), (("t", "greater", ("x", 0.0)),), ("t",)), ("def", "step", ("x",), (("y", "half", ("x",)),), ("y",))
     with pytest.raises(KeyboardInterrupt, match="stopped in step 0 of step, while test still held"):
         eval([("b", "bundle", ("x0",)), ("w", "while_loop", (test, step, 1, "b"))], {"x0": 1.0})
+
+
+def test_tables_of_somebodys_own_reach_the_bodies():
+    step = ("def", "step", ("h", "x"), (("y", "cube", ("h",)), ("h1", "add", ("y", "x"))), ("h1", "h1"))
+    steps = [("b", "bundle", ("h0", "X")), ("s", "scan", (step, 1, 1, "b")), ("H", "item", ("s", 1)), ("loss", "sum", ("H",))]
+    values, rule = {"h0": 0.5, "X": np.array([.1, .2, .3])}, [lambda d, out, x: 3 * d * x * x]
+    G, DG, TG = {**ops.G, "cube": lambda x: x ** 3}, {**ops.DG, "cube": rule}, {**ops.TG, "cube": rule}
+    assert check(steps, values, G, DG).ok
+    known = eval(steps, values, G)
+    slope = backprop(steps, known, DG, loss=1.0)["h0"]
+    assert forward(steps, known, {"h0": 1.0}, TG)["loss"] == pytest.approx(slope, rel=1e-14)
+    for found, name in ((gradient(steps, "loss", ["h0"], DG=DG), "dloss_dh0"), (tangent(steps, ["h0"], TG), "loss_dot")):
+        for written in (found, simplify(found, likes=values, G=G)):
+            assert eval(written, {**values, "h0_dot": 1.0}, G)[name] == pytest.approx(slope, rel=1e-14)
+    with pytest.raises(XManError, match="in the function 'step': line 1.*calls 'cube', which is not in the table"):
+        eval(steps, values)

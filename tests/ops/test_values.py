@@ -12,6 +12,13 @@ def test_a_row_with_more_rules_than_arguments_is_refused(row):
     assert "twice" not in G
 
 
+@pytest.mark.parametrize("fact, words", [({"flw": "moved"}, "the fact 'flw', which nothing reads; there are commutes,"), ({"flow": "move"}, "the flow 'move',.* moved,")])
+def test_a_misspelt_fact_of_a_row_is_refused(fact, words):
+    with pytest.raises(ValueError, match=words):
+        elementwise("twice", lambda x: 2 * x, lambda d, out, x: 2 * d, **fact)
+    assert "twice" not in G
+
+
 def test_argsort_leaves_equal_entries_in_their_own_order():
     x = np.tile([1.0, 0.0], 100)
     assert f.argsort(x).tolist() == [*range(1, 200, 2), *range(0, 200, 2)]

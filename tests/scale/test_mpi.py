@@ -32,6 +32,7 @@ X, y = R.normal(size=(37, 6)), R.integers(0, 3, 37)
 mlp = lambda: models.MLP([6, 3], dtype=float)
 block = lambda: models.ResidualMLP(6, 5, 3, normalization="batch", dropout=0.3, dtype=float)
 cases = {f"mlp {name}": (mlp, {"optimizer": name, "clip": 0.5}) for name in OPTIMIZERS}
+cases |= {name: (mlp, {"optimizer": name, "batch_size": None, "lr": None}) for name in ("newton-cg", "gauss-newton")}
 cases |= {"noise": (block, {}), "few rows": (block, {"batch_size": 2}), "stream": (mlp, {})}
 found = {}
 for name, (model, settings) in cases.items():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from xman import Dual, derivative, eval, forward, simplify, source, tangent, trace
+from xman import Dual, call, derivative, eval, forward, scan, simplify, source, tangent, trace
 from xman.show import expand
 
 
@@ -137,3 +137,20 @@ def test_boxes_have_two_inputs_and_two_outputs_and_snap_together(v, w):
     g, then_f = tangent([("y", "sin", ("x",))], ["x"]), tangent([("z", "exp", ("y",))], ["y"])
     values = eval(then_f, {name: value for name, value in eval(g, {"x": v, "x_dot": 1.0}).items() if name in ("y", "y_dot")})
     same([values["z"], values["z_dot"]], [snapped.value, snapped.tangent])
+
+
+def g(x, k):
+    return np.sin(k * x) + k
+
+
+def prod(x, ks):
+    return scan(lambda ans, k: (ans * call(g, x, k), None), 1.0, ks)[0]
+
+
+def test_example_2_1_comes_back_as_source_with_its_loop_and_its_procedures():
+    x, ks, space = 1.3, np.array([1.0, 2.0, 3.0]), {}
+    text = source(trace(prod, x, ks), None, ["x"], {"x": x, "ks": ks})
+    assert "    z3 = g(x, k)[0]\n    ans1_dot = ans_dot * z3 + g_dot(x, k, x_dot, z3)[0] * ans\n" in text
+    exec(text, space)
+    slope = sum(k * np.cos(k * x) * np.prod([g(x, j) for j in ks if j != k]) for k in ks)
+    same(space["tangent_of_result"](ks, x, 1.0), (np.prod([g(x, k) for k in ks]), slope))

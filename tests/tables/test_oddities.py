@@ -7,6 +7,7 @@ import pytest
 
 from xman import tables
 from xman.tables import TableError
+from xman.tables.reading import formed, of_text
 
 pa = pytest.importorskip("pyarrow")
 
@@ -78,6 +79,11 @@ def test_a_word_among_numbers_is_said(read):
 
 def test_latin_1_is_read(read):
     assert read((TABLE + "1,2,é\n").encode("latin-1"))[1].classes == ("a", "b", "é")
+    form = formed("standard input", b"word,x\n")
+    for encoding in ("utf-8", "latin-1"):  # of lines that come one by one
+        assert of_text("naïve,1\n".encode(encoding), form, {"word": "string"})["word"].to_pylist() == ["naïve"]
+    with pytest.raises(TableError, match="neither UTF-8 nor Windows-1252"):
+        of_text(b"\x81,1\n", form, {})
 
 
 def test_digits_are_a_header_where_they_count_the_columns(read):

@@ -108,8 +108,7 @@ def run(name: str, submissions: tuple[Path, ...], assignments: Path | None, term
                                 lambda record: bar.update() or graded.append(record), which)
         except KeyboardInterrupt:
             print(f"stopped: {len(graded)} of {len(found)} are graded and kept in {out}; the same command "
-                  "goes on",
-                  file=sys.stderr)
+                  "goes on", file=sys.stderr)
             raise
     if as_json:
         print(json.dumps(records, indent=1))

@@ -108,11 +108,11 @@ def of_lines(model: Model, header: bool | None) -> Iterator[np.ndarray]:
     """The outputs for lines of CSV from standard input, one at a time,
     the first of which may name the columns."""
     known, form = [[c.name for c in model.columns], model.settings.get("names", [])], None
-    for number, line in enumerate(iter(sys.stdin.readline, ""), 1):
+    for number, line in enumerate(iter(sys.stdin.buffer.readline, b""), 1):
         if not line.strip():
             continue
         if form is None:
-            form = formed("standard input", line.encode(), header, known)
+            form = formed("standard input", line, header, known)
             if form.header:
                 continue
             header = None

@@ -21,6 +21,7 @@ function el(tag, props = {}, ...children) {
   node.append(...children.flat().filter(child => child !== null && child !== undefined && child !== ""));
   return node;
 }
+const added = (map, key, value) => map.has(key) ? map.get(key).push(value) : map.set(key, [value]);
 const isRegister = a => typeof a === "string";
 const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 const short = (text, n = 60) => text.length > n ? text.slice(0, n - 1) + "…" : text;
@@ -196,6 +197,7 @@ function sent(part, names) {
 function run(doc) {
   const {lines, of, mode, along} = doc, values = new Map(), events = [{kind: "given"}], born = new Map(), notes = [];
   const sums = new Map(), sends = new Map();   // by register: [{e, total}], the events that add to it
+  const travelled = new Map();   // by edge: the event at which it is
   let stop = null;
   for (const [name, x] of doc.values) { values.set(name, x); born.set(name, 0); }
   const foreign = table => !doc.edited && doc.computed[table];
@@ -204,8 +206,9 @@ function run(doc) {
     const known = from && (mode === "reverse" ? from[name] : (from[along] || {})[name]);
     const sum = known ? Object.assign(unpack(known), {python: true}) : before ? G.add(before.total, part) : part;
     Object.assign(event, {name, part, before: before && before.total, total: sum, e: events.length});
-    sums.set(name, [...(sums.get(name) || []), {e: events.length, total: sum}]);
-    sends.set(name, [...(sends.get(name) || []), events.length]);
+    added(sums, name, {e: events.length, total: sum});
+    added(sends, name, events.length);
+    if (event.kind === "send") travelled.set(`${event.line}.${event.place}`, events.length);
     events.push(event);
   };
   const names = (line, d) => Object.fromEntries([["d", d], ["out", values.get(line[0])], ...line[2].map((a, i) => [`x${i}`, isRegister(a) ? values.get(a) : decode(a)])]);
@@ -258,7 +261,7 @@ function run(doc) {
   }
   if (!stop) events.push({kind: "end"});
   if (stop && !notes.includes(stop)) notes.unshift(stop);
-  return {values, born, events, sums, sends, notes, stop};
+  return {values, born, events, sums, sends, travelled, notes, stop};
 }
 
 // The lines of the gradient, as the rules write them.
@@ -336,7 +339,7 @@ function opened(raw) {
 function indexed_(doc) {
   doc.at = new Map(doc.lines.map(([dst], k) => [dst, k]));
   doc.users = new Map();
-  doc.lines.forEach(([, , args], k) => args.forEach((a, i) => { if (isRegister(a)) doc.users.set(a, [...(doc.users.get(a) || []), [k, i]]); }));
+  doc.lines.forEach(([, , args], k) => args.forEach((a, i) => { if (isRegister(a)) added(doc.users, a, [k, i]); }));
   const known = Object.keys(doc.inputs);
   if (!known.includes(doc.along)) doc.along = known.find(x => doc.values.has(x) && varies(doc.values.get(x))) || known[0];
   doc.groups = grouped(doc.lines);
@@ -407,7 +410,7 @@ function sentence(event) {
   const {doc, run: r} = S, name = (a, d) => d ? derived(doc, a) : a, mode = doc.mode;
   if (event.kind === "given") {
     const lacking = Object.keys(doc.inputs).filter(x => !doc.values.has(x));
-    return lacking.length ? `The inputs are to be given: ${lacking.join(", ")}.` : `The inputs are given. ${plural(doc.lines.length, "line")} compute ${doc.of}; ${mode === "reverse" ? "then the deltas come, in reverse" : `beside each value goes its derivative by ${doc.along}`}.`;
+    return lacking.length ? `The inputs are to be given: ${lacking.join(", ")}.` : `The inputs are given. ${plural(doc.lines.length, "line")} compute ${doc.of}; ${mode === "reverse" ? `then the deltas come, in reverse: δv is ∂${doc.of}/∂v, how fast ${doc.of} moves when v does` : `beside each value goes its derivative by ${doc.along}`}.`;
   }
   if (event.kind === "value") {
     const own = doc.lines[event.line], x = r.values.get(event.name);
@@ -429,8 +432,10 @@ function sentence(event) {
   if (event.python) return `${where}: ${derived(doc, event.name)} = ${shown(event.total)}, as Python computed it: the page has no rule here.`;
   const symbols = ruleText(doc, event, name), numbers = ruleText(doc, event, (a, d) => inFormula(d ? r.sums.get(a).at(-1).total : r.values.get(a)));
   const result = symbols === numbers ? "" : ` = ${shown(event.part)}`;
-  const meets = event.before ? ` Here paths meet: ${shown(event.before)} + ${inFormula(event.part)} = ${shown(event.total)}.` : "";
-  return `${where}: ${derived(doc, event.name)} ${sign} ${symbols} = ${numbers}${result === ` = ${numbers}` ? "" : result}${event.summed ? ", summed to its shape" : ""}, along the edge ${edge}.${meets}${toCome(event)}`;
+  const meets = event.before ? ` Here paths meet, and what comes along each is added: ${shown(event.before)} + ${inFormula(event.part)} = ${shown(event.total)}.` : "";
+  const whole = ruleFor(own), slope = whole && whole.adjoint[event.place] && whole.adjoint[event.place].label;  // where it is a factor
+  const since = slope ? `, since ∂${own[0]}/∂${own[2][event.place]} = ${ruleText(doc, {...event, rule: {label: slope}}, a => a, true)}` : "";
+  return `${where}: ${derived(doc, event.name)} ${sign} ${symbols} = ${numbers}${result === ` = ${numbers}` ? "" : result}${since}${event.summed ? ", summed to its shape" : ""}, along the edge ${edge}.${meets}${toCome(event)}`;
 }
 function toCome(event) {
   const sends = S.run.sends.get(event.name), left = sends.filter(e => e > event.e).length;
@@ -722,11 +727,11 @@ function update() {
     for (const [array, picture] of [[x, image], [d, second]])
       if (array && array.s.length && array.a.length) picture.setAttribute("href", heat(array).url); else picture.removeAttribute("href");
   }
-  const travelled = new Set(r.events.slice(0, S.step + 1).filter(e => e.kind === "send").map(e => `${e.line}.${e.place}`));
   for (const [key, {path, head, tail}] of layout.edges) {
     const isNow = event.kind === "send" ? key === `${event.line}.${event.place}` : event.kind === "value" && key.startsWith(`${event.line}.`);
-    path.setAttribute("class", `edge${isNow ? " now" : travelled.has(key) ? " gone" : ""}`);
-    const back = doc.mode === "reverse" && event.kind !== "value" && (isNow || travelled.has(key));
+    const gone = r.travelled.get(key) <= S.step;
+    path.setAttribute("class", `edge${isNow ? " now" : gone ? " gone" : ""}`);
+    const back = doc.mode === "reverse" && event.kind !== "value" && (isNow || gone);
     head.setAttribute("class", back ? "tail" : `head${isNow ? " now" : ""}`);
     tail.setAttribute("class", back ? `head${isNow ? " now" : " gone"}` : "tail");
   }
@@ -824,7 +829,7 @@ function useText(text, problem) {
 }
 function gradientView(doc) {
   const found = gradientLines(doc), ops = found.length;
-  return [el("p", {}, `The rules write ${plural(ops, "line")} behind the ${plural(doc.lines.length, "line")} of the list: δx is called d${doc.of}_dx. It is a list like any other, so it can be differentiated again. Python's simplify makes it shorter.`), el("pre", {tabindex: 0}, found.slice(0, 1500).map(lineText).join("\n") + (ops > 1500 ? "\n…" : ""))];
+  return [el("p", {}, `The rules write ${plural(ops, "line")} behind the ${plural(doc.lines.length, "line")} of the list: δx is called d${doc.of}_dx. It is a list like any other, so it can be differentiated again. broadcast and unbroadcast make shapes agree, and change no number. Python's simplify makes the list shorter.`), el("pre", {tabindex: 0}, found.slice(0, 1500).map(lineText).join("\n") + (ops > 1500 ? "\n…" : ""))];
 }
 function pathsView(doc) {
   const target = doc.of, from = el("select", {id: "from", onchange: () => fill()}, Object.keys(doc.inputs).map(x => el("option", {value: x}, x))), body = el("div");

@@ -10,6 +10,7 @@ import numpy as np
 
 import ops
 from ops.facts import entries_together, literal_size
+from ops.loops.metered import metered
 
 from ..errors import XManError
 from ..interpreters import eval
@@ -35,24 +36,24 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
     if strange := [name for name in steps.inputs if name not in values
                    and name not in {c.register for c in columns}]:
         raise ValueError(f"its list reads {strange[0]!r}, which is no column and has no value")
-    for k, (_, op, args) in enumerate(steps, 1):
-        if op not in ops.table.OURS:
-            raise ValueError(f"line {k} calls {op!r}, an operator of somebody's own")
-        for a in args:
-            if not isinstance(a, (str, np.ndarray)) and literal_size(a) > LARGEST:
-                raise ValueError(f"line {k} has a literal that is too large: {str(a)[:60]}")
-    spent = sum(x.size for x in values.values())
+    bodies = [(f" of {name}", lines) for _, name, _, lines, _ in ops.loops.functions_in(steps)]
+    for where, lines in (("", steps), *bodies):
+        for k, (_, op, args) in enumerate(lines, 1):
+            if op not in ops.table.OURS:
+                raise ValueError(f"line {k}{where} calls {op!r}, an operator of somebody's own")
+            for a in args:
+                if not isinstance(a, (str, np.ndarray)) and not ops.is_function(a) and literal_size(a) > LARGEST:
+                    raise ValueError(f"line {k}{where} has a literal that is too large: {str(a)[:60]}")
+    spent = given = sum(x.size for x in values.values())
 
-    def metered(op: str) -> Any:
-        def value(*args):
-            if (most := spent + most_entries(op, args)) > ENTRIES + sum(x.size for x in values.values()):
-                raise ValueError(f"it would hold {most:,} numbers for one row")
-            return counted(ops.G[op](*args))
-        return value
+    def bounded(entries: int) -> None:
+        if spent + entries > ENTRIES + given:
+            raise ValueError(f"it would hold {spent + entries:,} numbers for one row")
 
-    def counted(out: Any) -> Any:
+    def counted(_: str, args: tuple, out: Any) -> Any:
         nonlocal spent
-        spent += np.size(out)
+        bounded(size_of := np.size(out))
+        spent += size_of
         return out
 
     if strange := [c for c in columns if c.kind not in BLANK or (
@@ -62,7 +63,8 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
                          f"{strange[0].spelling}")
     blank = {c.register: BLANK[c.kind](sizes(c)) for c in columns}
     try:
-        found = eval(steps, {**values, **blank}, {op: metered(op) for _, op, _ in steps})
+        found = eval(steps, {**values, **blank},
+                     metered(steps, lambda op, args: bounded(most_entries(op, args)), counted))
     except XManError as error:
         raise ValueError(f"its list does not run on one row: {error}") from None
     if output not in found or output in blank:

@@ -3,8 +3,7 @@ read and run without the code that made it."""
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,10 +14,11 @@ from ..functions import trace
 from ..interpreters import eval
 from ..manager import XMan
 from ..passes import simplify
+from ..passes.writer import in_order, renamed
 from ..tables import Column, Prepared, TableError, inputs
 from ..tables.columns import sizes
 from ..tables.kinds import target_cells
-from ..wengert import Line, WengertList, temporaries
+from ..wengert import WengertList, temporaries
 from . import container
 from .bounds import bounded_list
 
@@ -165,7 +165,8 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
     if scale:
         steps += [(ends[0], "mul", (output, scale[1])), (ends[1], "add", (ends[0], scale[0]))]
         output = ends[1]
-    steps = renumbered(simplify(WengertList(steps), [output]))
+    steps = simplify(WengertList(steps), [output])
+    steps = WengertList(renamed(steps, in_order(steps)))
     columns = tuple(c._replace(register=new.get(c.register, c.register)) for c in columns)
     values = {name: known[name] for name in steps.inputs if name in known}
     return Model(steps, values, columns, output, tuple(classes), target, dict(settings or {}))
@@ -184,16 +185,3 @@ def feeding(network: XMan, own: WengertList, example: np.ndarray) -> WengertList
 def all_registers(steps: WengertList) -> list[str]:
     """All registers of a list."""
     return [*steps.inputs, *(dst for dst, _, _ in steps)]
-
-
-def renumbered(steps: WengertList) -> WengertList:
-    """The list with its temporaries as z1, z2, … in the order of evaluation."""
-    computed = [dst for dst, _, _ in steps if re.fullmatch("z[0-9]+", dst)]
-    return WengertList(
-        renamed(steps, dict(zip(computed, temporaries({*all_registers(steps)} - {*computed}), strict=False))))
-
-
-def renamed(steps: Iterable[Line], new: Mapping[str, str]) -> list[Line]:
-    """The lines with other names for the registers in `new`."""
-    name = lambda a: new.get(a, a) if isinstance(a, str) else a
-    return [(name(dst), op, tuple(map(name, args))) for dst, op, args in steps]

@@ -122,7 +122,8 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
             result, aux = result_and_aux(what, fn, result)
         ends, shape = flattened_tree(result)
         outputs = [end if is_on(tape, end) else None for end in ends]
-        results = [end.value if is_on(tape, end) else constant_output(what, fn, end) for end in ends]
+        results = [constant_output(what, fn, end) if x is None else x.value
+                   for x, end in zip(outputs, ends, strict=True)]
         aux = tree_map(lambda a: a.value if is_on(tape, a) else a, aux) if has_aux else None
         return TracedCall(tape, unrooted(tape), inputs, structures, outputs, results, shape, aux)
 

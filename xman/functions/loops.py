@@ -39,11 +39,14 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
     """
     callable_or_refused("scan", fn)
     (first, carries), (slices, xs) = flattened_tree(carry), flattened_tree(xs)
+    if length is not None and (not isinstance(length, (int, np.integer)) or length < 0 or slices):
+        raise XManError(f"length is the whole number of steps where there are no xs, not {length!r}"
+                        + " beside xs" * bool(slices))
     if not slices:
-        if not isinstance(length, int):
+        if length is None:
             raise XManError(f"scan of {name_of(fn)} has no xs to say how many steps there are: give it "
                             "length=100")
-        slices = [length]
+        slices = [int(length)]
     k, m, shape = len(first), len(first) + len(slices), []
 
     def step(*leaves):
@@ -59,9 +62,9 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
         return [*after, *y, *[c for c in after if keep and not any(c is other for other in y)]]
 
     words = words_of(fn, [carries, xs], ["t"] if xs is None else ())
-    function, outside = function_of(fn, "step", step, words, [*first, *[slice_seen(x) for x in slices]])
-    found = f.scan(function, k, m - k, f.bundle(*[entry(x) for x in first], *slices, *outside),
-                   *[True] * reverse)
+    function, outside = function_of(fn, "step", step, words, [*first, *[slice_seen(x) for x in slices]], k)
+    found = in_a_sentence(f.scan, function, k, m - k, f.bundle(*[entry(x) for x in first], *slices, *outside),
+                 *[True] * reverse)
     ys, n = shape
     return unflatten(carries, items(found, range(k))), unflatten(ys, items(found, range(k, k + n)))
 
@@ -89,7 +92,8 @@ def call(fn: Callable, *args: Any) -> Any:
     """
     callable_or_refused("call", fn)
     function, inputs, shape = procedure(fn, args, "procedure")
-    return unflatten(shape[0], items(f.call(function, f.bundle(*inputs)), range(len(function[4]))))
+    return unflatten(shape[0], items(in_a_sentence(f.call, function, f.bundle(*inputs)),
+                                     range(len(function[4]))))
 
 
 def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
@@ -102,11 +106,10 @@ def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
     if look(shape[0]) != look(like[0]):
         raise XManError(f"{name_of(yes)} returns {shape[0]} and {name_of(no)} {like[0]}; the branches of "
                         "cond return the same structure")
-    n = len(flattened_tree(args)[0])
-    one, other = with_parameters_of_both(one, other, n)
+    one, other, inputs = with_parameters_of_both(one, other, inputs, others, len(flattened_tree(args)[0]))
     c = c if isinstance(c, Expression) else np.asarray(c)[()]
-    return unflatten(shape[0], items(f.cond(c, one, other, f.bundle(*inputs, *others[n:])),
-                                     range(len(one[4]))))
+    found = in_a_sentence(f.cond, c, one, other, f.bundle(*inputs))
+    return unflatten(shape[0], items(found, range(len(one[4]))))
 
 
 def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_000) -> Any:
@@ -125,8 +128,8 @@ def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_00
         raise XManError(f"{name_of(test)} returns one truth value, and {name_of(fn)} a carry {structure}; "
                         f"found {shape[0]} and {after[0]}")
     n = len(flattened_tree(carry)[0])
-    whether, step = with_parameters_of_both(whether, step, n)
-    found = f.while_loop(whether, step, n, f.bundle(*inputs, *others[n:]), most)
+    whether, step, inputs = with_parameters_of_both(whether, step, inputs, others, n)
+    found = in_a_sentence(f.while_loop, whether, step, n, f.bundle(*inputs), most)
     return unflatten(structure, items(found, range(n)))
 
 
@@ -136,10 +139,20 @@ def items(found: Any, which: Sequence[int]) -> list:
     return [f.item(found, i) for i in which]
 
 
+def in_a_sentence(apply: Callable, *args: Any) -> Any:
+    """What apply gives; XManError where it finds something wrong."""
+    try:
+        return apply(*args)
+    except ValueError as error:
+        raise error if isinstance(error, XManError) else XManError(str(error)) from None
+
+
 def entry(x: Any) -> Any:
     """A leaf as a bundle holds it."""
     if isinstance(x, Expression) or type(x) in (int, float):
         return x
+    if np.asarray(x).dtype.kind not in "biuf":
+        raise XManError(f"a loop takes arrays of numbers, and found {x!r}")
     return kept(np.asarray(x)[()])
 
 
@@ -160,15 +173,16 @@ def slice_seen(x: Any) -> Any:
         return x[0] if len(x) else np.zeros(np.shape(x)[1:], np.asarray(x).dtype)
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
         return np.int64(0)
-    raise XManError(f"a loop goes along the leading axis of its xs, and {x!r} has none; give arrays, or a "
-                    "whole number of steps")
+    raise XManError(f"a loop goes along the leading axis of its xs, and {x!r} has none; give arrays, a list of "
+                    "numbers as np.array(…), or a whole number of steps")
 
 
 def words_of(fn: Callable, structures: Sequence, more: Sequence[str] = ()) -> list[str]:
-    """A name for each leaf of the arguments, after fn's parameters."""
+    """A name for each leaf of the arguments, after fn's parameters; that of a dict goes by its key."""
     names: list[str] = []
     for name, structure in zip(parameter_names(fn, len(structures)), structures, strict=True):
-        names += leaf_names(structure, name)
+        names += [leaf.removeprefix(f"{name}_") if leaf[len(name) + 1:].isidentifier() else leaf
+                  for leaf in leaf_names(structure, name)]
     found: list[str] = []
     for name in [*names, *more]:
         found.append(unused(name, found))
@@ -184,18 +198,28 @@ def procedure(fn: Callable, args: Sequence, role: str) -> tuple[Function, list, 
         ends, result = flattened_tree(fn(*unflatten(structure, leaves)))
         shape[:] = [result]
         return ends
-    function, outside = function_of(fn, role, run, words_of(fn, structure), leaves)
+    function, outside = function_of(fn, role, run, words_of(fn, structure), leaves,
+                                    len(leaves) * (role == "step"))
     return function, [*[entry(x) for x in leaves], *outside], shape
 
 
-def with_parameters_of_both(one: Function, other: Function, n: int) -> tuple[Function, Function]:
-    """The two with the parameters of both: the first n are those of both,
-    and then come those of one and of the other."""
-    def with_more(function: Function, place: int, words: Sequence[str]) -> Function:
-        p = function[2]
-        new = tuple(unlike(words, [*p, *(line[0] for line in function[3])]))
-        return (*function[:2], (*p[:place], *new, *p[place:]), *function[3:])
-    return with_more(one, len(one[2]), other[2][n:]), with_more(other, n, one[2][n:])
+def with_parameters_of_both(one: Function, other: Function, inputs: list, others: list,
+                            n: int) -> tuple[Function, Function, list]:
+    """The two with the parameters of both, and what they take: the first n are those of both, then come those
+    of one, and those that the other alone has."""
+    places = {id(x): i for i, x in enumerate(inputs) if i >= n}
+    new = [i for i in range(n, len(others)) if id(others[i]) not in places]
+
+    def taking(function: Function, mine: dict[int, str]) -> Function:
+        taken = {*function[2], *(line[0] for line in function[3])}
+        words = [*one[2][n:], *(other[2][i] for i in new)]
+        fresh = unlike([word for k, word in enumerate(words, n) if k not in mine], taken)
+        return (*function[:2], (*function[2][:n], *(mine.get(k) or next(fresh)
+                                                    for k in range(n, n + len(words)))), *function[3:])
+    at = {places.get(id(x), len(inputs) + new.index(i) if i in new else 0): other[2][i]
+          for i, x in enumerate(others) if i >= n}
+    return (taking(one, dict(enumerate(one[2][n:], n))), taking(other, at),
+            [*inputs, *(others[i] for i in new)])
 
 
 def names_around(fn: Callable) -> dict[int, str]:
@@ -214,8 +238,9 @@ def names_around(fn: Callable) -> dict[int, str]:
 
 
 def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
-                examples: Sequence) -> tuple[Function, list]:
+                examples: Sequence, carries: int = 0) -> tuple[Function, list]:
     """(the literal of what run(*leaves) does, which calls fn; what it took from around it).
+    The first results are so many carries, which h is h1 after.
 
     Where all examples have numbers they are traced, as by `trace`,
     and else the registers are all that is known of them.
@@ -228,7 +253,8 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
         for word, value in variables.items():
             if isinstance(value, Name) and value.body is body and value.name is None:
                 value.name = word + "1" * (word in words)  # h = tanh(h …) makes h1 of h
-        return body.function(name, [(None, end) for end in ends])
+        after = [*(word + "1" for word in words[:carries]), *[None] * (len(ends) - carries)]
+        return body.function(name, [*zip(after, ends, strict=True)])
     with CallTape(exact=False, guards={}) as tape:
         starts = [Tracer(np.asarray(numbers_within(x))[()], tape) for x in examples]
         ends, variables = watched(run, starts, {}, code_of=fn)
@@ -248,6 +274,9 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
         for word, value in variables.items():
             if isinstance(value, Tracer) and value.tape is tape and id(value) not in names:
                 names[id(value)] = unused(word + "1" * (word in words), names.values())
+        for word, end in zip(words[:carries], ends, strict=False):
+            if id(end) not in names:
+                names[id(end)] = unused(word + "1", names.values())
         outside: dict[int, tuple[Any, str]] = {}
 
         def around(a: Any, _: str) -> Any:

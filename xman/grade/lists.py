@@ -2,7 +2,7 @@
 evaluated and differentiated within bounds."""
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,18 +10,21 @@ import numpy as np
 import ops
 from ops.facts import FACTS
 from ops.functions import ORDERED
+from ops.loops.metered import metered
 from ops.table import ELEMENTWISE
 
 from ..errors import XManError, nearest
 from ..interpreters import backprop, eval
 from ..notation import shown
 from ..validity import as_line
-from ..wengert import WengertList, needed, registers
+from ..wengert import Line, WengertList, needed, registers
 from .compare import Wrong, expect, expect_that
 
 # What a line of these takes in memory is bounded by the inputs of the list.
 MODEL = (frozenset(ELEMENTWISE & ops.OURS - ORDERED)
          | {op for op, facts in FACTS.items() if facts.within and op in ops.OURS})
+# what applies functions, for tasks that allow it, MODEL | LOOPS; a scan goes along arrays, not a whole number
+LOOPS = ops.loops.ROWS
 ENTRIES = 10 ** 7      # numbers that the registers of a list may hold together
 OPERATIONS = 10 ** 9   # that its evaluation may take
 ARGUMENTS = ("which argument of crossEntropy is the prediction? It comes first; the logarithm of y's zeros "
@@ -42,8 +45,9 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
     lines: [(dst, op, args), …] as lists or tuples; args: names of registers, numbers, None, tuples of a few
     whole numbers. Whole numbers become floats where the operator has a rule for them, so that none can grow.
     inputs: the names that it may read without assigning them. operators: names of rows of `ops`; a caller who
-    allows more than MODEL answers for the memory. most: lines. names: how inputs are named,
-    told where one has another name. Raises Wrong: the line, and what to write instead.
+    allows more than MODEL and LOOPS answers for the memory. most: lines, those of functions among them.
+    names: how inputs are named, told where one has another name.
+    Raises Wrong: the line, and what to write instead.
     """
     if not isinstance(lines, (list, tuple)):
         raise Wrong(expected=f"{what}: a list of lines (dst, op, args)",
@@ -54,8 +58,15 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
                     look="is something computed row by row that could be computed for all rows at once?"
                     if lines else
                     "an input or a parameter has no lines: is that the register that was asked for?")
-    for k, line in enumerate(lines, 1):
-        expect_line(k, as_line(line), operators, what)
+    lines, left = [line_with_functions(line) for line in lines], most
+    todo = [("", lines, 0)]
+    for of, inside, depth in todo:
+        if (left := left - len(inside)) < 0 or depth > 5:
+            raise Wrong(expected=f"{what}: at most {most:,} lines, those of its functions among them, and functions "
+                                 "at most five deep", came_back="more than that", look=None)
+        for k, line in enumerate(inside, 1):
+            expect_line(f"{k}{of}", line, operators, what)
+            todo += [(f" of {a[1]}", a[3], depth + 1) for a in line[2] if ops.is_function(a)]
     try:
         steps = WengertList(lines, ops.G)
     except XManError as error:
@@ -65,9 +76,26 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
         raise Wrong(expected=f"{what}: it reads {', '.join(inputs)} and what earlier lines assign",
                     came_back=f"line {k}, {shown(line)}, reads {strange[0]!r}{near(strange[0], inputs)}",
                     look=names)
-    return WengertList((dst, op, tuple(float(a) if type(a) is int and ops.DG[op][i] else a
-                                       for i, a in enumerate(args)))
-                       for dst, op, args in steps)
+    return WengertList(map(with_floats, steps))
+
+
+def line_with_functions(line: Any, depth: int = 0) -> Any:
+    """The line, and the functions in it, as tuples where it holds lists."""
+    line = as_line(line)
+    if depth < 7 and isinstance(line, tuple) and len(line) == 3 and isinstance(line[2], tuple):
+        return (*line[:2], tuple(
+            (*a[:2], tuple(a[2]), tuple(line_with_functions(inner, depth + 1) for inner in a[3]), tuple(a[4]))
+            if isinstance(a, (list, tuple)) and len(a) == 5 and type(a[0]) is str and a[0] == "def"
+            and all(isinstance(part, (list, tuple)) for part in a[2:]) else a for a in line[2]))
+    return line
+
+
+def with_floats(line: Line) -> Line:
+    """The line with floats for the whole numbers that have a derivative."""
+    dst, op, args = line
+    return dst, op, tuple((*a[:3], tuple(map(with_floats, a[3])), a[4]) if ops.is_function(a)
+                          else float(a) if type(a) is int and ops.DG[op][i] else a
+                          for i, a in enumerate(args))
 
 
 def near(name: str, known: Collection[str]) -> str:
@@ -76,7 +104,7 @@ def near(name: str, known: Collection[str]) -> str:
     return nearest(name, known) or nearest(same[0], same) if same else nearest(name, known)
 
 
-def expect_line(k: int, line: Any, operators: Collection[str], what: str) -> None:
+def expect_line(k: str, line: Any, operators: Collection[str], what: str) -> None:
     """Raise Wrong unless the line is a triple of a short name, an operator that is allowed,
     and a few small arguments."""
     def wrong(why: str, look: str | None = None):
@@ -87,17 +115,22 @@ def expect_line(k: int, line: Any, operators: Collection[str], what: str) -> Non
         raise wrong(" is no such triple", "it is (register, operator, tuple of arguments); a tuple of one is "
                                           "('z2',)")
     dst, op, args = line
-    for name in (dst, op, *registers(args)):
+    functions = [a for a in args if ops.is_function(a) and op in LOOPS]
+    if any(not isinstance(part, tuple) or part is not f[3] and len(part) > 40
+           for f in functions for part in f[2:]):
+        raise wrong(" has a function that is none", 'it is ("def", name, parameters, lines, results), with at most '
+                                                  "40 parameters")
+    for name in (dst, op, *registers(args), *(a for f in functions for a in (f[1], *f[2], *f[4]))):
         if not isinstance(name, str) or len(name) > 80 or not name.isprintable():
             raise wrong(" has a name that is no string of at most 80 printable characters")
-    if len(args) > 8:
-        raise wrong(f" has {len(args):,} arguments", "no operator here needs more than eight")
+    if len(args) > (most := 40 if op == "bundle" else 8):
+        raise wrong(f" has {len(args):,} arguments", f"no operator here needs more than {most}")
     if op not in operators:
         raise wrong(f", {dst} = {op}(…), calls {op!r}, which is not among the operators of this "
                     f"task{nearest(op, operators)}",
                     f"the operators are {', '.join(sorted(operators))}" if len(operators) <= 40 else None)
     for a in args:
-        if not (isinstance(a, str) or small(a)):
+        if not (isinstance(a, str) or small(a) or any(a is f for f in functions)):
             raise wrong(f", {dst} = {op}(…), has an argument of type {type(a).__name__} that is none of this "
                         "kind",
                         "an argument is a register's name, a number, None, or an axis; an array comes in "
@@ -128,21 +161,18 @@ def values_of(steps: WengertList, inputs: Mapping[str, Any],
                     look="a parameter needs a default: f.param(default=…)")
     spent = {"entries": 0, "operations": 0}
 
-    def metered(op: str) -> Callable:
-        def value(*args):
-            out = ops.G[op](*args)
-            out = np.float64(out) if isinstance(out, (int, float)) else out
-            spent["entries"] += np.size(out)
-            spent["operations"] += ops.operations(op)(out, *args)
-            if spent["entries"] > ENTRIES or spent["operations"] > OPERATIONS:
-                raise ValueError(f"the list has taken {spent['operations']:,} operations and holds "
-                                 f"{spent['entries']:,} numbers here, more than the task can need; which "
-                                 "shape is larger than you think?")
-            return out
-        return value
+    def counted(op: str, args: tuple, out: Any) -> Any:
+        out = np.float64(out) if isinstance(out, (int, float)) else out
+        spent["entries"] += np.size(out)
+        spent["operations"] += ops.operations(op)(out, *args)
+        if spent["entries"] > ENTRIES or spent["operations"] > OPERATIONS:
+            raise ValueError(f"the list has taken {spent['operations']:,} operations and holds "
+                             f"{spent['entries']:,} numbers here, more than the task can need; which "
+                             "shape is larger than you think?")
+        return out
 
     try:
-        return eval(steps, inputs, {op: metered(op) for _, op, _ in steps})
+        return eval(steps, inputs, metered(steps, lambda *_: None, counted))
     except XManError as error:
         raise Wrong(expected=f"{what}: operators that fit the shapes of their arguments",
                     came_back=str(error),

@@ -17,8 +17,7 @@ from .context import depends, failure, own, seeds, varies
 @np.errstate(all="ignore")
 def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequence] = ops.DG,
              wrt: Collection[str] | None = None, **deltas: Any) -> dict[str, Any]:
-    """The deltas, ∂/∂register of Σ delta·output: those given for the outputs,
-    and of all registers that they depend on.
+    """The deltas, ∂/∂register of Σ delta·output: of the outputs, and of all registers that they depend on.
 
     steps: the list. values: what `eval` returned for it. DG: the adjoint rules, DG[op][i](delta, out, *args).
     wrt: the name or names of the registers that are wanted, which spares the products for others (None: all).
@@ -56,5 +55,6 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
             raise failure(error, steps, (dst, op, args), values, DG, "adjoint rule") from error
         return deltas
     # looked: if a NaN comes out, walk once more with masks, since what a `where` keeps out is 0 and not 0·∞
-    return looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(), steps.inputs
-                  if wrt is None else wrt)
+    with ops.by_tables(DG=DG):
+        return looked(walk, seeds(deltas, values, "delta"), deltas, steps, values.values(), steps.inputs
+                      if wrt is None else wrt)

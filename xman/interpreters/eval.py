@@ -30,10 +30,11 @@ def eval(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = op
         # register, and is looked up; anything else, a number or an axis, is the argument itself. Nothing is
         # ever overwritten: each register is assigned once, which is why backprop can use all of these values
         # afterwards.
-        for dst, op, args in steps:
-            values[dst] = out = G[op](*[values[a] if isinstance(a, str) else a for a in args])
-            if out is None:
-                raise TypeError(f"the function of {op!r} returned None; does it lack a return?")
+        with ops.by_tables(G=G):  # in bodies too
+            for dst, op, args in steps:
+                values[dst] = out = G[op](*[values[a] if isinstance(a, str) else a for a in args])
+                if out is None:
+                    raise TypeError(f"the function of {op!r} returned None; does it lack a return?")
     except Exception as error:
         raise failure(error, steps, (dst, op, args), values, G, "value") from error
     return values

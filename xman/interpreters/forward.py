@@ -44,5 +44,6 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
         except Exception as error:
             raise failure(error, steps, (dst, op, args), values, TG, "tangent rule") from error
         return tangents
-    return looked(walk, seeds(tangents, values, "tangent"), tangents, steps, values.values(), steps.outputs,
-                  True)
+    with ops.by_tables(TG=TG):
+        return looked(walk, seeds(tangents, values, "tangent"), tangents, steps, values.values(),
+                      steps.outputs, True)

@@ -17,8 +17,8 @@ class Sequences(XMan):
     hidden).
 
     unrolled: each step has lines of its own, inputs X1, X2, … and states h1, h2, …; else they are one loop
-    along the leading axis of the input `sequences` (steps, n, features),
-    to the last state h: as many lines for any length.
+    along the leading axis of the input `sequences` (steps, n, features), to the last state h: as many lines
+    for any length. None: unrolled below 50 steps.
 
     A subclass says in `cell(X, h, …)` which states a step comes to; for each letter g of its `gates` there
     are parameters Wg (features, hidden), Ug (hidden, hidden) and bg (1, hidden). Its `states`, h among them,
@@ -30,7 +30,8 @@ class Sequences(XMan):
 
     def __init__(self, features: int, hidden: int, classes: int, *, steps: int = 10,
                  last: str | None = "relu",
-                 loss: str = "crossEntropy", seed: int = 0, dtype: type = np.float32, unrolled: bool = True):
+                 loss: str = "crossEntropy", seed: int = 0, dtype: type = np.float32,
+                 unrolled: bool | None = None):
         if not isinstance(steps, int) or steps < 1:
             raise XManError(f"the steps of an {type(self).__name__} are a whole number, at least one, not "
                             f"{steps!r}")
@@ -44,7 +45,7 @@ class Sequences(XMan):
             setattr(self, f"U{gate}", glorot(random, hidden, hidden, dtype))
             setattr(self, f"b{gate}", bias(random, hidden, dtype))
         self.W2, self.b2 = glorot(random, hidden, classes, dtype), bias(random, classes, dtype)
-        self.steps, self.unrolled = steps, unrolled
+        self.steps, self.unrolled = steps, steps < 50 if unrolled is None else unrolled
         for t in range(1, steps + 1) if self.unrolled else ():
             X = f.input()
             state = dict(zip(self.states, self.cell(X, *state.values()), strict=True))

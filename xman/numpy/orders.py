@@ -11,6 +11,7 @@ from ..traced.arraylike import plain
 from ..traced.dispatch import NAMES, cast_to, checked, with_shape
 from .decompositions import real
 from .rearrangements import take_along_axis, whole_axis
+from .statistics import spread_by
 
 
 def partition(a, kth, axis=-1, kind="introselect"):
@@ -24,35 +25,11 @@ def argpartition(a, kth, axis=-1, kind="introselect"):
     return np.argsort(a, axis)
 
 
-def nancount(x, axis, ddof=0):
-    """How many entries along axis, which stays, are no NaN, less ddof; NaN where there are none."""
-    n = f.sum(f.logical_not(f.isnan(x)), axis=axis, keepdims=True) - ddof
-    return f.where(n > 0, n, np.nan)
-
-
-def deviation(x, axis, mean):
-    """x less its mean over axis, 0 where x is NaN."""
-    if mean is None:
-        mean = f.sum(f.where(f.isnan(x), 0.0, x), axis=axis, keepdims=True) / nancount(x, axis)
-    return f.where(f.isnan(x), 0.0, x - mean)
-
-
 def nan_spread(op):
     """np.nanvar or np.nanstd."""
-    function = getattr(np, op)
-    return lambda a, *args, **options: spread_of(function, a, *args, **options)
-
-
-def spread_of(function, a, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None):
-    x, axis = real(a) if dtype is None else cast_to(a, dtype), whole_axis(axis)
-    n = nancount(x, axis, ddof if correction is None else correction)
-    d = deviation(x, axis, mean)
-    if function is np.nanstd:
-        result = f.norm(d, axis=axis, keepdims=True) / np.sqrt(n)  # which has a gradient where all are equal
-    else:
-        result = f.sum(d * d, axis=axis, keepdims=True) / n
-    result = cast_to(result, x.dtype)
-    return result if keepdims else f.reshape(result, np.nansum(np.ones(x.shape), axis).shape)
+    def over_numbers(a, where=True, **options):
+        return spread_by(op, np.nan)(a, where=f.logical_and(where, f.logical_not(f.isnan(a))), **options)
+    return checked(getattr(np, f"nan{op}"), over_numbers)
 
 
 def nanquantile(a, q, axis=None, overwrite_input=False, keepdims=False):
@@ -132,8 +109,8 @@ def cumulative(function, number):
 NAMES.update({
     np.partition:        partition,
     np.argpartition:     argpartition,
-    np.nanvar:           checked(np.nanvar, nan_spread("nanvar")),
-    np.nanstd:           checked(np.nanstd, nan_spread("nanstd")),
+    np.nanvar:           nan_spread("var"),
+    np.nanstd:           nan_spread("std"),
     np.nanquantile:      checked(np.nanquantile, nanquantile),
     np.nanpercentile:    checked(np.nanpercentile, lambda a, q, **options: nanquantile(a, np.true_divide(q, 100), **options)),
     np.nanmedian:        checked(np.nanmedian, lambda a, **options: nanquantile(a, 0.5, **options)),

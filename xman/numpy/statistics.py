@@ -10,19 +10,37 @@ import numpy as np
 from ops import f
 
 from ..traced.arraylike import ArrayLike
-from ..traced.dispatch import cast_to, with_shape
+from ..traced.dispatch import cast_to, checked, with_shape
 from ..traced.refusals import refuse
+from .decompositions import real
 from .rearrangements import taken_along, whole_axis
+
+# what a reduction does with two parts, and with what it begins, unless that is to be said
+JOINED = {"sum": (f.add, 0), "prod": (f.mul, 1), "max": (f.maximum, None), "min": (f.minimum, None)}
 
 
 def reduction_by(op: str) -> Any:
-    """A reduction by our operator of that name; it may have a dtype."""
+    """A reduction by our operator of that name; it may have a dtype, a mask and a number to begin with."""
     over = getattr(f, op)
 
     def reduced(a, axis=None, keepdims=False, **options):
+        if not options.keys() <= {"dtype"}:
+            return checked(getattr(np, op), over_some)(a, axis=axis, keepdims=keepdims, **options)
         a = in_summing_precision(op, a, **options) if options else a
         return (over(a, whole_axis(axis), True) if keepdims else over(a) if axis is None
                 else over(a, whole_axis(axis)))
+
+    def over_some(a, axis, keepdims, where=True, initial=None, **options):
+        if op == "mean":
+            total = np.sum(in_summing_precision(op, a, **options), axis, keepdims=keepdims, where=where)
+            return total / np.sum(np.broadcast_to(where, a.shape), axis, keepdims=keepdims)
+        join, first = JOINED[op]
+        initial = initial if initial is None or first is not None else cast_to(initial, a.dtype)
+        if first is None and not a.size:
+            return initial
+        rest = a if where is True else f.where(where, a, initial if first is None else first)
+        total = reduced(rest, axis, keepdims, **options)
+        return total if initial is None else join(total, cast_to(initial, total.dtype))
     return reduced
 
 
@@ -32,10 +50,28 @@ def var_or_std(op: str) -> Any:
         if ddof and correction is not None:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         less = ddof if correction is None else correction
+        if not options.keys() <= {"dtype"}:
+            return checked(getattr(np, op), spread_by(op))(a, axis=axis, ddof=less, keepdims=keepdims, **options)
         a = in_summing_precision(op, a, **options)
         return (getattr(f, op)(a, whole_axis(axis), bool(keepdims), less) if less
                 else reduction_by(op)(a, axis, keepdims))
     return reduced
+
+
+def spread_by(op: str, of_none: float = 0.0) -> Any:
+    """np.var or np.std where a mask holds; of_none: for their number less ddof where that is not positive."""
+    def spread(a, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None, where=True):
+        x, axis = real(in_summing_precision(op, a, dtype=dtype)), whole_axis(axis)
+        n = np.sum(np.broadcast_to(where, x.shape), axis, keepdims=True)
+        mean = f.sum(f.where(where, x, 0.0), axis, True) / n if mean is None else mean
+        deviation = f.where(where, x - mean, 0.0)
+        n = n - (ddof if correction is None else correction)
+        n = f.where(n > 0, n, of_none)
+        # the norm has a gradient where all are equal
+        result = (f.norm(deviation, axis, True) / np.sqrt(n) if op == "std"
+                  else f.sum(deviation * deviation, axis, True) / n)
+        return result if keepdims else np.reshape(result, np.sum(np.ones(x.shape), axis).shape)
+    return spread
 
 
 def in_summing_precision(op: str, a: Any, *, dtype: Any = None) -> Any:

@@ -37,8 +37,11 @@ def without_nan(filler: float, reduced: Callable) -> Callable:
     def over_the_rest(a, **options):
         if a.dtype.kind != "f":
             return reduced(a, **options)
-        result = reduced(f.where(f.isnan(a), filler, a), **options)
-        return f.where(np.all(f.isnan(a), **options), np.nan, result) if np.isinf(filler) else result
+        alone = np.isinf(filler) and np.isnan(options.get("initial", np.nan))  # else the initial number stands there
+        result = reduced(f.where(f.isnan(a), filler, a), **options | (
+            {"initial": filler} if alone and "initial" in options else {}))
+        options.pop("initial", None)
+        return f.where(np.all(f.isnan(a), **options), np.nan, result) if alone else result
     return over_the_rest
 
 
@@ -244,7 +247,7 @@ NAMES.update({
     np.roll:          lambda x, shift, axis=None: f.roll(x, shift, axis),
     np.pad:           r.pad,
     np.repeat:        r.moving(np.repeat),
-    np.resize:        r.moving(np.resize),
+    np.resize:        lambda a, new_shape: r.moving(np.resize)(a if np.size(a) else np.zeros(1, with_shape(a).dtype), new_shape),
     np.lib.stride_tricks.sliding_window_view: r.moving(np.lib.stride_tricks.sliding_window_view),
     np.tile:          r.moving(np.tile),
     np.meshgrid:      r.meshgrid,

@@ -19,7 +19,7 @@ from ..wengert import Steps, WengertList, checked_list, known_registers, needed,
 from .loops import items_read, trimmed
 from .patterns import Rewrite, equal, key_of
 from .rewrites import EXACT
-from .writer import ListWriter, Origins, Symbol
+from .writer import ListWriter, Origins, Symbol, in_order, renamed
 
 
 def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
@@ -196,7 +196,8 @@ class Simplifier(ListWriter):
         computed = [r for r in dict.fromkeys(results) if r not in parameters]
         rewrites = [row for rows in self.rewrites.values() for row in rows]
         short = simplify(steps, computed, likes, rewrites, self.G) if computed else ()
-        return ("def", name, parameters, tuple(short), results)
+        new = in_order(short, parameters)
+        return ("def", name, parameters, tuple(renamed(short, new)), tuple(new.get(r, r) for r in results))
 
     # ---- what a rewrite may ask ----------------------------------------------------------------------------
 

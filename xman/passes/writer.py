@@ -1,14 +1,14 @@
 """Writing lists: rules that meet a Symbol in place of an array write lines in place of computing numbers."""
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ops import Expression
 from ops.expression import FLAT
 
 from ..register import as_arg
-from ..wengert import Line, WengertList, temporaries
+from ..wengert import Line, Steps, WengertList, registers, temporaries
 
 Origins = list[tuple[Line, Line | None]]  # lines, each with the line of another list that it belongs to
 
@@ -73,3 +73,16 @@ class Followed(WengertList):
         for self.writer.origin in lines:
             yield self.writer.origin
         self.writer.origin = None
+
+
+def in_order(steps: Steps, taken: Iterable[str] = ()) -> dict[str, str]:
+    """New names for the temporaries of a list, by the old: z1, z2, … in the order of evaluation."""
+    computed = [dst for dst, _, _ in steps if dst[0] == "z" and dst[1:].isdigit()]
+    others = {a for dst, _, args in steps for a in (dst, *registers(args))} - {*computed}
+    return dict(zip(computed, temporaries(others.union(taken)), strict=False))
+
+
+def renamed(steps: Iterable[Line], new: Mapping[str, str]) -> list[Line]:
+    """The lines with other names for the registers in `new`."""
+    name = lambda a: new.get(a, a) if isinstance(a, str) else a
+    return [(name(dst), op, tuple(map(name, args))) for dst, op, args in steps]

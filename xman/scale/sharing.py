@@ -35,8 +35,7 @@ class SharedList(NamedTuple):
 
 
 def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapping[str, Any],
-           kept: Iterable[str],
-           size: int) -> SharedList:
+           kept: Iterable[str], size: int) -> SharedList:
     """The list of one of `size` workers, in which loss and the other registers
     kept have the values that all rows give.
 

@@ -33,8 +33,7 @@ class Stream:
     """
 
     def __init__(self, read: Read, sizes: Iterable[int], memory: float = MEMORY, ordered: bool = False,
-                 name: str = "",
-                 prepared: Prepared | None = None, some: tuple = ALL):
+                 name: str = "", prepared: Prepared | None = None, some: tuple = ALL):
         self.source, self.name, self.prepared, self.ordered, self.some = read, name, prepared, ordered, some
         whole = np.fromiter(sizes, int)
         self.starts, self.whole, self.memory = np.cumsum([0, *whole[:-1]]), whole, memory

@@ -64,8 +64,7 @@ def stream_of_tables(source: str, memory: float, how: Prepared | None, settings:
         else:
             read = lambda k: fragments[k].to_table(batch_readahead=1, fragment_readahead=1)
             sizes = [sum(group.num_rows for group in piece.row_groups) if kind == "parquet"
-                     else piece.count_rows()
-                     for piece in fragments]
+                     else piece.count_rows() for piece in fragments]
         if not sum(sizes):
             raise TableError(f"{source} has no rows")
         how = how or learnt(read, sizes, settings, some)

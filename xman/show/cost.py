@@ -17,6 +17,7 @@ from ..interpreters.context import varies
 from ..notation import in_notebooks
 from ..passes import gradient, simplify, tangent
 from ..passes.differentiate import ending
+from ..passes.held import bytes_of, most_held
 from ..wengert import Steps, WengertList, checked_list, known_registers, registers
 from .explain import output
 
@@ -36,10 +37,12 @@ class LineCost(NamedTuple):
 
 
 class ListCost(NamedTuple):
-    """The cost of a list: its lines, and the median of the measured seconds, None where none were.
+    """The cost of a list: its lines, the median of the measured seconds, None where none were, and the most
+    bytes that its registers hold at a time when each goes after its last use, inputs included.
     It prints line by line."""
     lines: list[LineCost]
     seconds: float | None
+    peak: int = 0
 
     flops = property(lambda self: sum(line.flops for line in self.lines))
     read = property(lambda self: sum(line.read for line in self.lines))
@@ -72,10 +75,11 @@ class Cost(NamedTuple):
 
     def __str__(self) -> str:
         base, timed = self.evaluation, self.evaluation.seconds is not None
-        titles = f"{'':<14}{'lines':>8}{'operations':>15}{'bytes read':>15}{'written':>15}{'ratio':>8}"
+        titles = (f"{'':<14}{'lines':>8}{'operations':>15}{'bytes read':>15}{'written':>15}{'held':>15}"
+                  f"{'ratio':>8}")
         rows = [titles + f"{'microseconds':>14}{'ratio':>8}" * timed]
         for name, work in zip(("list", "with tangents", "with adjoints"), self, strict=True):
-            rows.append(f"{name:<14}{len(work.lines):>8,}{work.flops:>15,}{work.read:>15,}{work.written:>15,}"
+            rows.append(f"{name:<14}{len(work.lines):>8,}{work.flops:>15,}{work.read:>15,}{work.written:>15,}{work.peak:>15,}"
                         f"{ratio(work.flops, base.flops):>8.2f}"
                         + (f"{1e6 * work.seconds:>14,.1f}{work.seconds / base.seconds:>8.2f}" if timed
                            else ""))
@@ -92,10 +96,10 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
 
         >>> steps = [("z1", "mul", ("h", "w")), ("area", "half", ("z1",))]
         >>> print(cost(steps, values={"h": 3.0, "w": 6.0}, measured=False))
-                         lines     operations     bytes read        written   ratio
-        list                 2              2             24             16    1.00
-        with tangents        6              6             80             48    3.00
-        with adjoints        4              4             40             32    2.00
+                         lines     operations     bytes read        written           held   ratio
+        list                 2              2             24             16             32    1.00
+        with tangents        6              6             80             48             64    3.00
+        with adjoints        4              4             40             32             40    2.00
 
     of: the register that is differentiated (None: the last line's). wrt: the inputs it is differentiated by
     (None: all of floats). values: the inputs, in the shapes and the precision that count. measured: time the
@@ -106,9 +110,11 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
 
     `ops.facts` says what counts as one operation; an operator of your own says it in its row, as flops, or it
     counts as one an entry where it is elementwise. Bytes are those of each line's registers, read and
-    written, as if nothing was cached. Bishop, Deep Learning, §8.2: at most 6 times an evaluation, in practice
-    2 or 3. A list of nothing but operators whose derivative is a much longer calculation than they are,
-    such as a determinant, has more.
+    written, as if nothing was cached. Held are those of the registers that are still read, at most: what
+    the way back keeps counts, and what is computed again there does not (Bishop, Deep Learning, §8.2.2).
+    By §8.2 there the operations are at most 6 times an evaluation's, in practice 2 or 3 times. A list
+    of nothing but operators whose derivative is a much longer calculation than they are, such as a
+    determinant, has more.
     Raises XManError for an operator whose row does not say its flops,
     for a name that the list does not have, and as `eval` does.
     """
@@ -124,13 +130,14 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
              (gradient(steps, of, wrt), [of, *(f"d{of}_d{x}" for x in wrt)])]
     runs = [lambda: None, lambda: forward(steps, values, dict.fromkeys(wrt, 1.0)),
             lambda: backprop(steps, values, ops.DG, wrt, **{of: 1.0})]
-    return Cost(*(ListCost(line_costs(found, keep, given),
-                           timed(lambda run=run: (eval(steps, values), run())) if measured else None)
-                  for (found, keep), run in zip(lists, runs, strict=True)))
+    costs = [line_costs(found, keep, given) for found, keep in lists]
+    times = [timed(lambda run=run: (eval(steps, values), run())) if measured else None for run in runs]
+    return Cost(*(ListCost(lines, seconds, held)
+                  for (lines, held), seconds in zip(costs, times, strict=True)))
 
 
-def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> list[LineCost]:
-    """The cost of each line that the registers in keep need."""
+def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -> tuple[list[LineCost], int]:
+    """The cost of each line that the registers in keep need, and the bytes that they hold at their most."""
     keep = [name for name in keep if name in steps.inputs or any(name == dst for dst, _, _ in steps)]
     steps = simplify(steps, keep, {name: values[name] for name in steps.inputs})
     # no literal
@@ -138,17 +145,11 @@ def line_costs(steps: WengertList, keep: list[str], values: Mapping[str, Any]) -
     if missing := [op for _, op, _ in steps if not ops.operations(op)]:
         raise XManError(f"nothing says how many operations {missing[0]!r} takes; say it in its row: "
                         f"operator({missing[0]!r}, …, flops=lambda out, *args: …)")
-    return [LineCost(dst, op,
-                     ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a for a in args)),
-                     sum(bytes_of(values[a]) for a in registers(args)), bytes_of(values[dst]))
-            for dst, op, args in steps]
-
-
-def bytes_of(x: Any) -> int:
-    """The bytes of an array, dense or sparse."""
-    if hasattr(x, "indptr"):
-        return sum(part.nbytes for part in (x.data, x.indices, x.indptr))
-    return x.nbytes if hasattr(x, "nbytes") else np.asarray(x).nbytes
+    given = lambda args: [values[a] if isinstance(a, str) else a for a in args]
+    lines = [LineCost(dst, op, ops.operations(op)(values[dst], *given(args)),
+                      sum(bytes_of(values[a]) for a in registers(args)), bytes_of(values[dst]))
+             for dst, op, args in steps]
+    return lines, most_held(steps, keep, values)
 
 
 def timed(run: Callable[[], Any]) -> float:

@@ -77,8 +77,9 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
         dst, op, args = line
         partials = slopes_of(op, args, formula(op, args), rules)
         if partials is None:
-            raise XManError(f"{shown(line)} is a line on arrays, and a derivation is written for numbers; "
-                            "`explain` and `paths` take arrays")
+            what = "goes through a function" if op in ops.loops.ROWS else "is a line on arrays"
+            raise XManError(f"{shown(line)} {what}, and a derivation is written for numbers; "
+                            "`explain` and `paths` take it")
         definition = f"{dst} = {mathematical(formula(op, args))}"
         if not brief:
             say(put_in(e, dst, wrt, question(op, args, partials, wrt)), definition)

@@ -122,9 +122,9 @@ def shown_number_or_array(x: Any, digits: int) -> str:
     if x is None:
         return ""
     if isinstance(x, tuple):
-        return f"a bundle of {', '.join(str(np.shape(a)) for a in x)}"
-    if isinstance(x, dict):
-        return f"parts {', '.join(map(str, sorted(x)))}"
+        return "a bundle"
+    if isinstance(x, dict):  # its items show it
+        return ""
     if not isinstance(x, np.ndarray):
         return decimals_of(x, digits) if np.ndim(x) == 0 and not hasattr(x, "tocsr") else f"sparse {x.shape}"
     if x.size <= WHOLE:

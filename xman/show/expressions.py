@@ -34,7 +34,7 @@ UNARY = {"negative":   lambda x: ast.UnaryOp(ast.USub(), x),
          "transpose":  lambda x: ast.Attribute(x, "T", LOAD),
          "mT":         lambda x: ast.Attribute(x, "mT", LOAD)}
 
-NOTATION = {r" ?\*\* ?": "^", r" ?\* ?": "·", " / ": "/", r"\b(\d+)\.0\b": r"\1", r"\b(np|f)\.(?!m?T\b)": ""}
+NOTATION = {r" ?\*\* ?": "^", r"(?<=[\w)\]]) ?\* ?": "·", " / ": "/", r"\b(\d+)\.0\b": r"\1", r"\b(np|f)\.(?!m?T\b)": ""}
 LOAD = ast.Load()
 
 
@@ -63,13 +63,17 @@ def expression(op: str, args: Sequence[Any]) -> ast.expr:
         case "item", [b, i]:
             return ast.Subscript(b, i, LOAD)
         case "call", [function, b]:
-            return ast.Call(function, [ast.Starred(b, LOAD)], [])
+            return applied_to(function, b)
         case "cond", [c, yes, no, b]:
-            return ast.IfExp(c, ast.Call(yes, [ast.Starred(b, LOAD)], []),
-                             ast.Call(no, [ast.Starred(b, LOAD)], []))
+            return ast.IfExp(c, applied_to(yes, b), applied_to(no, b))
         case "scan" | "while_loop", parts:
             return ast.Call(ast.Name(op, LOAD), parts, [])
     return operator_call(op, args)
+
+
+def applied_to(function: ast.expr, b: ast.expr) -> ast.expr:
+    """The call with the arrays of the bundle b."""
+    return ast.Call(function, b.elts if isinstance(b, ast.Tuple) else [ast.Starred(b, LOAD)], [])
 
 
 def formula(op: str, args: Sequence[Any]) -> ast.expr:

@@ -117,16 +117,32 @@ def edges_of(steps: Steps, of: Collection[str], wrt: Collection[str],
     above, below = {dst for dst, _, _ in needed(steps, of)}, set(wrt)
     edges: list[Edge] = []
     rules: Rules = {}
-    for line in steps:
+    for line, alone in lines_folded(steps):
         dst, op, args = line
         if not below.isdisjoint(registers(args)):
             below.add(dst)
         if dst in above or dst in below:
             symbolic = edge_labels(line, values, rules)
-            numeric = {} if values is None else jacobians(line, values)
+            numeric = {} if values is None else jacobians(line, values, alone)
             edges += [Edge(a, dst, symbolic[i], numeric.get(i)) for i, a in enumerate(args)
                       if isinstance(a, str)]
     return edges
+
+
+def lines_folded(steps: Steps) -> Iterator[tuple[Line, list[Line]]]:
+    """Each line with the lines to compute it by; a bundle, what applies functions to it and an item are one
+    line from the arrays in the bundle to the item."""
+    defined = {line[0]: line for line in steps}
+    for line in steps:
+        if line[1] == "item" and line[2][0] in defined:
+            applied = defined[line[2][0]]
+            bundle = defined.get(next((a for a in applied[2][::-1] if isinstance(a, str)), ""), applied)
+            if "bundle" in (applied[1], bundle[1]):
+                made, lines = (applied, [applied]) if applied[1] == "bundle" else (bundle, [bundle, applied])
+                yield (line[0], "item", made[2]), [*lines, line]
+                continue
+        if line[1] not in ops.loops.ROWS:
+            yield line, [line]
 
 
 def edge_labels(line: Line, values: Mapping[str, Any] | None, rules: Rules) -> dict[int, ast.expr]:
@@ -134,18 +150,23 @@ def edge_labels(line: Line, values: Mapping[str, Any] | None, rules: Rules) -> d
     else d(x @ W)/dW."""
     dst, op, args = line
     places = {i: a for i, a in enumerate(args) if isinstance(a, str)}
+    if op == "item":
+        return {i: ast.Name(f"d{dst}/d{a}") for i, a in places.items()}
     entrywise = (op in ELEMENTWISE or values is None
                  or not any(np.shape(values[a]) for a in (dst, *places.values())))
     found = slopes_of(op, args, dst, rules) if entrywise else None
     return found or {i: ast.Name(f"d({mathematical(formula(op, args))})/d{a}") for i, a in places.items()}
 
 
-def jacobians(line: Line, values: Mapping[str, Any]) -> dict[int, Any]:
-    """The matrix of partial derivatives for each place: backprop of the one line from each unit vector."""
+def jacobians(line: Line, values: Mapping[str, Any], alone: list[Line]) -> dict[int, Any]:
+    """The matrix of partial derivatives for each place: backprop of the lines alone from each unit vector."""
     dst, op, args = line
     holes = {i: f"x{i}" for i, a in enumerate(args) if isinstance(a, str)}  # x + x has two edges
-    alone = WengertList([("out", op, tuple(holes.get(i, a) for i, a in enumerate(args)))])
-    here = {"out": values[dst], **{x: values[args[i]] for i, x in holes.items()}}
+    new = {register: f"y{k}" for k, (register, *_) in enumerate(alone)} | {dst: "out"}
+    inside = lambda a: new.setdefault(a, f"other{len(new)}") if isinstance(a, str) else a
+    first = (new[alone[0][0]], alone[0][1], tuple(holes.get(i, a) for i, a in enumerate(args)))
+    alone = WengertList([first, *((new[a], op, tuple(map(inside, args))) for a, op, args in alone[1:])])
+    here = {name: values[a] for a, name in new.items()} | {x: values[args[i]] for i, x in holes.items()}
     rows, columns = entry_count(here["out"]), {i: entry_count(here[x]) for i, x in holes.items()}
     check_readable(rows, max(rows, *columns.values(), 1), shown(line))
     units = np.eye(rows).reshape(rows, *np.shape(here["out"]))

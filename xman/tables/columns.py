@@ -106,8 +106,7 @@ def cells(chunks: pyarrow.ChunkedArray, column: Column, where: str) -> np.ndarra
         except pa.ArrowException:
             break
     raise TableError(f"{where}, row {row}, column {column.name!r}: found {str(cell)[:60]!r}, wanted a "
-                     f"{column.kind}"
-                     + (f" such as {column.spelling}" if column.spelling else "")
+                     f"{column.kind}" + (f" such as {column.spelling}" if column.spelling else "")
                      + "; mend the cell, or leave it empty")
 
 

@@ -118,10 +118,7 @@ def of_csv(path: Path, header: bool | None, known: Known, rows: int | None,
         form = formed(path, file.read(HEAD), header, known)
     block = 2 ** 22
     while True:
-        options = csv.ReadOptions(column_names=form.names, skip_rows=form.header, encoding=form.encoding,
-                                  block_size=block)
-        how = (options, csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=form.quoted),
-               csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=types or {}))
+        how = options(form, types, block)
         begun = False
         try:
             with unzipped(path) as file:
@@ -143,16 +140,27 @@ def of_csv(path: Path, header: bool | None, known: Known, rows: int | None,
             form, block = form._replace(quoted=True), min(max(block, size * 4), 2 ** 30)
 
 
-def of_text(text: str, form: Form, types: dict[str, Any]) -> pyarrow.Table:
+def options(form: Form, types: dict[str, Any] | None, block: int = 2 ** 20) -> tuple[Any, Any, Any]:
+    """How pyarrow reads, parses and converts a file that is written so, in blocks of so many bytes."""
+    csv = extra("pyarrow.csv", "tables", "a table")
+    return (csv.ReadOptions(column_names=form.names, skip_rows=form.header, encoding=form.encoding,
+                            block_size=block),
+            csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=form.quoted),
+            csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=types or {}))
+
+
+def of_text(text: bytes, form: Form, types: dict[str, Any]) -> pyarrow.Table:
     """The table of a few lines without a header, in the form of what came before them."""
     csv = extra("pyarrow.csv", "tables", "a table")
-    try:
-        return csv.read_csv(io.BytesIO(text.encode()), csv.ReadOptions(column_names=form.names),
-                            csv.ParseOptions(
-            delimiter=form.delimiter), csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True,
-                                                          column_types=types))
-    except arrow().ArrowInvalid as error:
-        raise TableError(f"standard input: {first_line(error)}") from None
+    for encoding in "utf8", "cp1252":
+        try:
+            plain = io.BytesIO(text.decode(encoding).encode())
+            return csv.read_csv(plain, *options(form._replace(header=0, encoding="utf8"), types))
+        except UnicodeDecodeError:
+            continue
+        except arrow().ArrowInvalid as error:
+            raise TableError(f"standard input: {first_line(error)}") from None
+    raise TableError("standard input: found bytes that are neither UTF-8 nor Windows-1252; wanted text")
 
 
 def misread(path: Path, form: Form, how: tuple, words: str) -> TableError:

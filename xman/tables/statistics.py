@@ -25,8 +25,7 @@ class Moments(NamedTuple):
         n = self.count + other.count
         apart, part = other.mean - self.mean, other.count / np.maximum(n, 1)
         return Moments(n, self.mean + apart * part, self.squares + other.squares + apart ** 2 * part
-                       * self.count,
-                       self.missing + other.missing)
+                       * self.count, self.missing + other.missing)
 
     def deviation(self) -> np.ndarray:
         """The standard deviation of each; where all numbers are equal their size, or 1 where that is less."""

@@ -199,9 +199,9 @@ def is_traced(x: Any) -> bool:
 def real(op: str, value: Any) -> Any:
     """What an operator gave as a value: an array or a NumPy number, or an Expression.
     Complex numbers are refused."""
-    if isinstance(value, (Expression, Bundle)):
-        return value
     if not isinstance(value, (np.ndarray, np.generic)):
+        if isinstance(value, (Expression, Bundle)):
+            return value
         value = np.asarray(value)[()]  # a Python number
     if value.dtype.kind == "c":
         refuse(f"{op} gives complex numbers", "work with their real and imaginary parts")

@@ -101,8 +101,7 @@ class Checkpointed:
         for key, wanted in (self.settings | self.content).items():
             if (found := facts.get("settings", {}).get(key)) != wanted:
                 what = ({"content": "another model or another rule", "digest": "other data"}[key]
-                        if key in ("content", "digest")
-                        else f"a run with {key} {found}, not {wanted}")
+                        if key in ("content", "digest") else f"a run with {key} {found}, not {wanted}")
                 raise XManError(f"the checkpoint {path} is of {what}; give this run another file, or move "
                                 "that one away")
         state = self.start()

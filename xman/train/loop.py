@@ -14,7 +14,6 @@ from ..manager import XMan
 from ..scale import workers
 from ..tables import Prepared
 from .checkpoints import State
-from .devices import DeviceRun
 from .evaluation import Diverged, Result, TrainingError
 from .objective import Objective
 from .optimizers import Rule
@@ -96,7 +95,9 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     objective = Objective(model, data, seed, sample_weight, class_weight, l1, l2)
     second = isinstance(optimizer, str) and optimizer in METHODS
     alone = engine == "jax" and find_spec("jax") and workers().size * accumulate == 1
-    kind = SecondOrder if second else DeviceRun if mesh or alone else Run
+    kind = SecondOrder if second else Run
+    if kind is Run and (mesh or alone):
+        from ..scale.devices import DeviceRun as kind
     run = kind(objective, validation, batch_size, seed, engine, optimizer, lr, schedule, prepared,
                weight_decay=weight_decay,
                clip=clip, clip_value=clip_value, accumulate=accumulate, checkpoint=checkpoint,

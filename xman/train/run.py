@@ -102,8 +102,7 @@ class Run(Checkpointed):
 
     def start(self) -> State:
         arrays = {w: np.array(self.inputs[w], None if np.asarray(self.inputs[w]).dtype.kind == "f" else float,
-                              order="C")
-                  for w in self.kept}
+                              order="C") for w in self.kept}
         arrays |= {m: np.zeros_like(arrays[w]) for m, w in self.training.moments.items()}
         return State(arrays, {name: a.copy() for name, a in arrays.items()})
 

@@ -44,7 +44,7 @@ COMPUTED = arithmetic.TRUTHS | arithmetic.OF_FLOATS
 ALONE = {"alias", "broadcast", "unbroadcast", "getitem", "oneHot"}  # all is a number
 
 
-class Row(NamedTuple):
+class TapeRow(NamedTuple):
     """A value, and its partials where it has them: functions of x, y, z and out.
     n: the operator's arguments."""
     value: Callable[..., Any]
@@ -52,24 +52,24 @@ class Row(NamedTuple):
     n: int = 0
 
 
-def row_of(op: str) -> Row:
+def row_of(op: str) -> TapeRow:
     """The value of an operator, and its partials: what the rules of DG make of the delta 1."""
     n = len(DG[op])
     partial = lambda rule: rule and (lambda x, y, z, out: rule(1.0, out, *(x, y)[:n]))
-    return Row(lambda x, y, z, out: getattr(f, op)(*(x, y)[:n]), (*map(partial, DG[op]), None)[:2], n)
+    return TapeRow(lambda x, y, z, out: getattr(f, op)(*(x, y)[:n]), (*map(partial, DG[op]), None)[:2], n)
 
 
 #   rows of their own value, with z as third argument: in a sum the sign of y, 0 for a product; a condition
 OWN = {
-    "arithmetic": Row(lambda x, y, z, out: f.where(f.equal(z, 0.0), x * y, x + z * y),
-                      (lambda x, y, z, out: f.where(f.equal(z, 0.0), y, 1.0),
-                       lambda x, y, z, out: f.where(f.equal(z, 0.0), x, z))),
-    "where":      Row(lambda x, y, z, out: f.where(z, x, y),
-                      (lambda x, y, z, out: f.where(z, 1.0, 0.0), lambda x, y, z, out: f.where(z, 0.0, 1.0))),
-    "powerOf2":   Row(lambda x, y, z, out: x * x, (lambda x, y, z, out: 2.0 * x, None), 1),
-    "atLeast":    Row(lambda x, y, z, out: f.maximum(x, y), (lambda x, y, z, out: x >= y, None), 2),
-    "atMost":     Row(lambda x, y, z, out: f.minimum(x, y), (lambda x, y, z, out: x <= y, None), 2),
-    "rint":       Row(lambda x, y, z, out: x.record("rint", (x,)), (None, None), 1)}
+    "arithmetic": TapeRow(lambda x, y, z, out: f.where(f.equal(z, 0.0), x * y, x + z * y),
+                          (lambda x, y, z, out: f.where(f.equal(z, 0.0), y, 1.0),
+                           lambda x, y, z, out: f.where(f.equal(z, 0.0), x, z))),
+    "where":      TapeRow(lambda x, y, z, out: f.where(z, x, y),
+                          (lambda x, y, z, out: f.where(z, 1.0, 0.0), lambda x, y, z, out: f.where(z, 0.0, 1.0))),
+    "powerOf2":   TapeRow(lambda x, y, z, out: x * x, (lambda x, y, z, out: 2.0 * x, None), 1),
+    "atLeast":    TapeRow(lambda x, y, z, out: f.maximum(x, y), (lambda x, y, z, out: x >= y, None), 2),
+    "atMost":     TapeRow(lambda x, y, z, out: f.minimum(x, y), (lambda x, y, z, out: x <= y, None), 2),
+    "rint":       TapeRow(lambda x, y, z, out: x.record("rint", (x,)), (None, None), 1)}
 #   operator     row, number of its arguments, z, and y where that is a constant (None: x)
 PLAIN = {
     "add":      ("arithmetic", 2, 1.0, None),

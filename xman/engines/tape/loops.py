@@ -21,7 +21,7 @@ ALONE = ", !llvm.access.group !1"  # no other set of inputs touches it
 HINTS = ["!0 = distinct !{!0, !2}", "!1 = distinct !{}", '!2 = !{!"llvm.loop.parallel_accesses", !1}']
 
 
-class Loop(Function):
+class LaneLoop(Function):
     """A loop that is being written, over arrays of `width` numbers a slot."""
 
     def __init__(self, width: int):
@@ -62,7 +62,7 @@ class Loop(Function):
 
 def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
     """The loop forward, with partials and the loop back where `back` holds."""
-    w = Loop(width)
+    w = LaneLoop(width)
     runs = w.open("%runs")
     start, stop = w.load("%starts", runs[0]), w.load("%starts", w.do(f"add i64 {runs[0]}, 1"))
     code = w.load("%codes", runs[0], "i32")
@@ -86,7 +86,7 @@ def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
     return "\n".join([*declared, *formulas, *text, *HINTS, ""])
 
 
-def row_text(w: Loop, row: str, k: str, back: bool) -> None:
+def row_text(w: LaneLoop, row: str, k: str, back: bool) -> None:
     """A line of a row: its value, and its partials."""
     x, y, z = (Said(w, w.number("%v", w.load(reads, k, "i32"))) for reads in ("%a", "%b", "%c"))
     out = Said(w, as_type(ROWS[row].value(x, y, z, None), FLOAT, w))
@@ -97,7 +97,7 @@ def row_text(w: Loop, row: str, k: str, back: bool) -> None:
 
 
 def back_text(width: int) -> str:
-    w = Loop(width)
+    w = LaneLoop(width)
     lines = w.open("%lines")
     k = w.do(f"sub i64 %last, {lines[0]}")
     slots = [w.load(array, k, "i32") for array in ("%to", "%also")]

@@ -49,7 +49,7 @@ class SecondOrder(Run):
                 raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps "
                                 f"itself: leave {name} away, or take an optimizer of first order")
         refuse_changing(objective, optimizer)
-        super().__init__(objective, validation, objective.rows, seed, engine, "sgd", 1.0, None, prepared, 1,
+        super().__init__(objective, validation, objective.rows, seed, engine, "sgd", 1.0, None, prepared, 0,
                          checkpoint, checkpoint_every)
         self.settings["optimizer"], self.method = optimizer, METHODS[optimizer]
         self.wrt = [w for w in self.names if w in self.training.inplace]

@@ -58,8 +58,7 @@ def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Se
     progress: a line a trial. Raises XManError as `fit` does.
     """
     if not grid or not all(isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str)
-                           and len(values)
-                           for values in grid.values()):
+                           and len(values) for values in grid.values()):
         raise XManError("the grid is a dict from settings to the values to try, as in {'lr': [0.1, 0.01]}")
     known, trials = fit.__kwdefaults__, []
     for values in itertools.product(*grid.values()):

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..engines.jax.engine import NotForDevices
-from ..scale.mesh import laid
-from .checkpoints import State
-from .evaluation import Diverged
-from .progress import CtrlC, Progress
-from .run import Run
+from ..engines.jax.engine import AS_WRITTEN, NotForDevices, traceable, wide
+from ..train.checkpoints import State
+from ..train.evaluation import Diverged
+from ..train.progress import CtrlC, Progress
+from ..train.run import Run
+from .mesh import laid
 
 AHEAD = 2 ** 28
 
@@ -102,8 +102,6 @@ class DeviceRun(Run):
     def scanned(self, rows: int, inputs: dict[str, Any]) -> Callable:
         """(parameters and moments, inputs) -> (what they are after the steps, their losses)."""
         import jax
-
-        from ..engines.jax.engine import AS_WRITTEN, traceable, wide
         training = self.training
         fixed = {x: self.values[x] for x in training.steps.inputs if x not in inputs and x not in training.inplace}
         one = {x: np.zeros(a.shape[1:], a.dtype)[()] for x, a in inputs.items()}

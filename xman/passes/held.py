@@ -1,0 +1,68 @@
+"""The memory of a list: how many bytes its registers hold at a time."""
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from ops.loops.values import one_of
+
+from ..interpreters import eval
+from ..wengert import Steps, WengertList, registers
+
+
+def most_held(steps: Steps, keep: Collection[str], values: Mapping[str, Any]) -> int:
+    """The bytes that the registers hold at their most, when each goes after its last use;
+    of a loop also what one of its steps holds."""
+    last = {a: k for k, (dst, _, args) in enumerate(steps) for a in (dst, *registers(args))}
+    last |= dict.fromkeys([*keep, *WengertList(steps).inputs], len(steps))
+    owners = {name: memory_of(x) for name, x in values.items()}
+    live = {name for name in values if name in last and not any(name == dst for dst, _, _ in steps)}
+    most = 0
+    for k, (dst, op, args) in enumerate(steps):
+        live.add(dst)
+        held: dict[int, int] = {}
+        for name in live:
+            held |= owners[name]
+        given = [values[a] if isinstance(a, str) else a for a in args]
+        most = max(most, sum(held.values()) + max([within_step(*body) for body in first_steps(op, given)],
+                                                  default=0))
+        live = {name for name in live if last[name] > k}
+    return most
+
+
+def memory_of(x: Any) -> dict[int, int]:
+    """The bytes of each piece of memory that x lies in, by its id; a view's are those that it views."""
+    if isinstance(x, tuple):
+        return {key: size for part in x for key, size in memory_of(part).items()}
+    while isinstance(getattr(x, "base", None), np.ndarray):
+        x = x.base
+    return {id(x): bytes_of(x)}
+
+
+def first_steps(op: str, args: list) -> list[tuple[tuple, tuple]]:
+    """The functions that op applies, each with its arguments in the first step."""
+    if op == "scan":
+        function, k, slices, b = args[:4]
+        return [(function, (*b[:k], *map(one_of, b[k:k + slices]), *b[k + slices:]))]
+    if op == "while_loop":
+        return [(function, args[3]) for function in args[:2]]
+    if op == "cond":
+        return [(args[1 if args[0] else 2], args[3])]
+    return [(args[0], args[1])] if op == "call" else []
+
+
+def within_step(function: tuple, args: tuple) -> int:
+    """The bytes that a function holds at its most beside its arguments."""
+    _, _, parameters, lines, results = function
+    given = dict(zip(parameters, args, strict=True))
+    mine = most_held(lines, results, eval(WengertList(lines), given)) if lines else 0
+    return max(0, mine - sum(memory_of(tuple(given.values())).values()))
+
+
+def bytes_of(x: Any) -> int:
+    """The bytes of an array, dense or sparse."""
+    if hasattr(x, "indptr"):
+        return sum(part.nbytes for part in (x.data, x.indices, x.indptr))
+    return x.nbytes if hasattr(x, "nbytes") else np.asarray(x).nbytes
