@@ -70,7 +70,8 @@ FLOWS = {"", *TAME, "product", "kept"}
 
 def refuse_facts(op: str, known: dict) -> None:
     """ValueError for a fact that there is not, or a flow."""
-    for found, there, what in ((set(known), set(Facts._fields), "fact"), ({known.get("flow", "")}, FLOWS, "flow")):
+    flow = {known.get("flow", "")}
+    for found, there, what in ((set(known), set(Facts._fields), "fact"), (flow, FLOWS, "flow")):
         if strange := sorted(found - there):
             raise ValueError(f"the row of {op} has the {what} {strange[0]!r}, which nothing reads; there are "
                              f"{', '.join(sorted(there - {''}))}")
@@ -226,7 +227,7 @@ def parameters(function: Callable) -> tuple[tuple[str, ...], dict[str, Any]]:
     return names, dict(zip(names[len(names) - len(defaults):], defaults, strict=True))
 
 
-# ---- the tables in use: those that an interpreter was given, by which the functions of a list go too --------
+# ---- the tables in use: those that an interpreter was given, by which the functions of a list go too -------
 
 class Tables(NamedTuple):
     """What the functions of a list are run and differentiated by."""

@@ -42,7 +42,7 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
             if op not in ops.table.OURS:
                 raise ValueError(f"line {k}{where} calls {op!r}, an operator of somebody's own")
             for a in args:
-                if not isinstance(a, (str, np.ndarray)) and not ops.is_function(a) and literal_size(a) > LARGEST:
+                if not (isinstance(a, (str, np.ndarray)) or ops.is_function(a)) and literal_size(a) > LARGEST:
                     raise ValueError(f"line {k}{where} has a literal that is too large: {str(a)[:60]}")
     spent = given = sum(x.size for x in values.values())
 

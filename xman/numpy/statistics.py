@@ -51,7 +51,8 @@ def var_or_std(op: str) -> Any:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         less = ddof if correction is None else correction
         if not options.keys() <= {"dtype"}:
-            return checked(getattr(np, op), spread_by(op))(a, axis=axis, ddof=less, keepdims=keepdims, **options)
+            options |= {"axis": axis, "ddof": less, "keepdims": keepdims}
+            return checked(getattr(np, op), spread_by(op))(a, **options)
         a = in_summing_precision(op, a, **options)
         return (getattr(f, op)(a, whole_axis(axis), bool(keepdims), less) if less
                 else reduction_by(op)(a, axis, keepdims))

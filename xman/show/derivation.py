@@ -43,9 +43,8 @@ class Derivation(list):
             left = min(left, max(columns // 2, columns - 3 - right))
             right = columns - 3 - left
         fit = lambda text, width: textwrap.wrap(text, width, subsequent_indent="  ")
-        return "\n".join(f"{step:<{left}}   {reason}".rstrip() for row in rows
-                         for step, reason in itertools.zip_longest(fit(row.step, left), fit(row.reason, right),
-                                                                   fillvalue=""))
+        paired = lambda row: itertools.zip_longest(fit(row.step, left), fit(row.reason, right), fillvalue="")
+        return "\n".join(f"{step:<{left}}   {reason}".rstrip() for row in rows for step, reason in paired(row))
 
     __repr__ = __str__
 
