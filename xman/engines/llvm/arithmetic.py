@@ -181,7 +181,7 @@ def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[st
     few = sum(HEAVY.get(op, 1) for op in called) <= INLINED
     text, names = [], []
     for op, kind in formulas_called:
-        if few and FORMULAS[op] not in powers.NEAR:  # which have a branch: with it a loop would be none of vectors
+        if few and FORMULAS[op] not in powers.NEAR:  # these have a branch, which no loop of vectors has
             text.append(written(op, kind, 1, "alwaysinline"))
             continue
         name, args = f"xman_{op}_{kind}", "v" * FORMULAS[op].__code__.co_argcount
@@ -193,8 +193,8 @@ def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[st
                           f'"vector-function-abi-variant"="{attribute}"')
         names += [f"ptr @{name}_{n}" for n in wide]
     used = ", ".join(names)
-    return text if not names else [*text, f'@llvm.compiler.used = appending global [{len(names)} x ptr] [{used}], section '
-                   '"llvm.metadata"']
+    kept = f"@llvm.compiler.used = appending global [{len(names)} x ptr] [{used}]"
+    return [*text, f'{kept}, section "llvm.metadata"'] if names else text
 
 
 @functools.cache
@@ -220,8 +220,8 @@ def written(op: str, kind: str, lanes: int, attribute: str) -> str:
     if formula in powers.NEAR:
         near = (formulas.magnitude(args[0]) < powers.FAR).value
         if lanes > 1:
-            every = ir.IntType(lanes)
-            near = builder.icmp_unsigned("==", builder.bitcast(near, every), ir.Constant(every, (1 << lanes) - 1))
+            every = ir.Constant(ir.IntType(lanes), (1 << lanes) - 1)
+            near = builder.icmp_unsigned("==", builder.bitcast(near, every.type), every)
         with builder.if_then(near):
             builder.ret(powers.NEAR[formula](*args).value)
     builder.ret(formula(*args).value)

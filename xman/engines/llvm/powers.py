@@ -168,7 +168,8 @@ FAR = 2.0 ** 20
 
 
 def turns_of_small(a):
-    """n, r and rest, where a = (n + 4k) π/2 + r + rest and |r| ≤ π/4, for 0 ≤ a < FAR of float64 (Cody and Waite)."""
+    """n, r and rest, where a = (n + 4k) π/2 + r + rest and |r| ≤ π/4,
+    for 0 ≤ a < FAR of float64 (Cody and Waite)."""
     c1, c2, c3 = pieces(PI // 2, 33, 33, 53)
     n, k = nearest(a * (2 / math.pi))
     x, y = a - n * c1, n * c2

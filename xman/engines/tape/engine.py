@@ -164,7 +164,8 @@ class Recorded:
         place[len(place) - len(self.constants):] = np.arange(self.inputs, first)[::-1]
         codes, (a, b, c) = codes[order].astype(np.uint32), np.ascontiguousarray(place[reads[:, order]])
         self.outputs = place[list(found)]
-        to, also = (np.where(sent[codes].astype(bool) & ((slots < self.inputs) | (slots >= first)), slots, lines)
+        varies = lambda slots: (slots < self.inputs) | (slots >= first)
+        to, also = (np.where(sent[codes].astype(bool) & varies(slots), slots, lines)
                     for sent, slots in zip(sends.T, (a, b), strict=True))
         reached = reachable(self.outputs[0], to.tolist(), also.tolist(), first)
         to, also = (np.where(reached, slots, lines).astype(np.uint32) for slots in (to, also))

@@ -31,7 +31,8 @@ class Said(Expression):
             return args[0]
         if op not in COMPUTED:
             return ops.facts_of(op).formula(*args)
-        given = [as_type(a, BOOL if op == "where" and not k else FLOAT, self.loop) for k, a in enumerate(args)]
+        types = [BOOL] * (op == "where") + [FLOAT] * len(args)
+        given = [as_type(a, to, self.loop) for a, to in zip(args, types, strict=False)]
         return Said(self.loop, *arithmetic.value(self.loop, op, FLOAT, given))
 
 

@@ -1,4 +1,4 @@
-"""The loops of the tape: LLVM's text, made of the rows that a list has, and the order of the lines that suits it.
+"""The loops of the tape: LLVM's text, made of the rows that a list has, and the order that suits it.
 
 A loop forward chooses an operator once a run; with derivatives it leaves the partials ∂out/∂x and ∂out/∂y
 beside each value. The loop back needs no operators: it adds delta·partial to the deltas of x and y. Both take
@@ -56,8 +56,8 @@ class LaneLoop(Function):
             body()
 
     def text(self, name: str, arguments: str) -> str:
-        return "\n".join([f"define void @{name}({arguments}) {{", "entry:", *self.entry, *self.out, " ret void",
-                          "}"])
+        head = f"define void @{name}({arguments}) {{\nentry:"
+        return "\n".join([head, *self.entry, *self.out, " ret void", "}"])
 
 
 def loop_text(rows: Sequence[str], width: int, back: bool) -> str:
@@ -123,7 +123,7 @@ def loops(rows: tuple[str, ...], width: int, back: bool) -> list[Callable]:
 
 
 def arranged(codes: np.ndarray, reads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """An order of the lines, and where its runs begin, with the end: lines of one operator that are equally deep.
+    """An order of the lines, and where its runs begin, with the end: of one operator, and equally deep.
 
     codes: the operator of each line. reads: (3, lines), the lines that it reads, below 0 for none.
     """
