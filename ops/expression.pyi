@@ -76,7 +76,7 @@ class f:
         r"""x itself, under another name."""
     @staticmethod
     def allreduce(x: Any) -> Any:
-        r"""Σ of x over the workers that run the list together, each with its own rows; of one alone x, in a buffer of its own."""
+        r"""Σ of x over the workers that run the list together, each with its own rows; truth values are counted. Of one alone x, in a buffer of its own."""
     @staticmethod
     def arccos(x: Any) -> Any: ...
     @staticmethod

@@ -68,7 +68,8 @@ FLOWS = {"", *TAME, "product", "kept"}
 
 def refuse_facts(op: str, known: dict) -> None:
     """ValueError for a fact that there is not, or a flow."""
-    for found, there, what in ((set(known), set(Facts._fields), "fact"), ({known.get("flow", "")}, FLOWS, "flow")):
+    flow = {known.get("flow", "")}
+    for found, there, what in ((set(known), set(Facts._fields), "fact"), (flow, FLOWS, "flow")):
         if strange := sorted(found - there):
             raise ValueError(f"the row of {op} has the {what} {strange[0]!r}, which nothing reads; there are "
                              f"{', '.join(sorted(there - {''}))}")
@@ -216,7 +217,7 @@ def parameters(function: Callable) -> tuple[tuple[str, ...], dict[str, Any]]:
     return names, dict(zip(names[len(names) - len(defaults):], defaults, strict=True))
 
 
-# ---- the tables in use: those that an interpreter was given, by which the functions of a list go too --------
+# ---- the tables in use: those of the interpreter under way, and so of the functions of its list -----
 
 class Tables(NamedTuple):
     """What the functions of a list are run and differentiated by."""
@@ -233,13 +234,21 @@ class by_tables:
     """A context in which the functions of a list go by these tables, as in `with by_tables(G=own)`;
     where nothing changes it does nothing."""
 
-    def __init__(self, **own: Mapping):
-        self.old = IN_USE.get()
-        same = all(getattr(self.old, which) is table for which, table in own.items())
-        self.new = self.old if same else self.old._replace(**own)
+    __slots__ = "new", "old"
 
-    def __enter__(self) -> None: IN_USE.set(self.new)
-    def __exit__(self, *_: Any) -> None: IN_USE.set(self.old)
+    def __init__(self, G: Mapping | None = None, DG: Mapping | None = None, TG: Mapping | None = None):
+        self.old = self.new = old = IN_USE.get()
+        if not ((G is None or G is old.G) and (DG is None or DG is old.DG) and (TG is None or TG is old.TG)):
+            given = zip(old, (G, DG, TG), strict=True)
+            self.new = Tables(*[was if own is None else own for was, own in given])
+
+    def __enter__(self) -> None:
+        if self.new is not self.old:
+            IN_USE.set(self.new)
+
+    def __exit__(self, *_: Any) -> None:
+        if self.new is not self.old:
+            IN_USE.set(self.old)
 
 
 def operator_called(op: str) -> Callable[..., Any]:

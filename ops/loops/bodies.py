@@ -278,7 +278,7 @@ class TapedRun:
 
 def reaches(function: Function, registers: Collection[str]) -> set[str]:
     """The registers that get a delta where those named have one."""
-    found, rules = {*registers}, IN_USE.get().DG
+    found, rules = {*registers}, ruled_lines(function, IN_USE.get().DG)
     for dst, op, args in reversed(function[3]):
         if dst in found:
             found.update([a for a, rule in zip(args, rules[op], strict=False) if rule and isinstance(a, str)])
@@ -287,8 +287,16 @@ def reaches(function: Function, registers: Collection[str]) -> set[str]:
 
 def moves(function: Function, registers: Collection[str]) -> set[str]:
     """The registers that have a tangent where those named have one."""
-    found, rules = {*registers}, IN_USE.get().TG
+    found, rules = {*registers}, ruled_lines(function, IN_USE.get().TG)
     for dst, op, args in function[3]:
         if any(rule and isinstance(a, str) and a in found for a, rule in zip(args, rules[op], strict=False)):
             found.add(dst)
     return found
+
+
+def ruled_lines(function: Function, rules: Mapping) -> Mapping:
+    """The rules, when they are there for all lines of the function."""
+    if lacking := [op for _, op, _ in function[3] if op not in rules]:
+        raise TypeError(f"in {function[1]}: there is no rule for the operator {lacking[0]!r}; put it in the "
+                        "table")
+    return rules

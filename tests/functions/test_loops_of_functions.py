@@ -83,6 +83,10 @@ def test_its_source_is_a_function_with_a_loop():
     exec(source(steps, "looped", ["U"], dict(zip(("h0", "X", "U", "W"), ARGS, strict=True))), space)
     value, slope = space["gradient_of_looped"](*ARGS)
     assert value == looped(*ARGS)
+    slopes = xman.gradient(steps, "looped", ["U"])
+    exec(source(slopes, "dlooped_dU", ["h0"], dict(zip(("h0", "X", "U", "W"), ARGS, strict=True))), space)
+    right = hvp(looped, ARGS, (0 * ARGS[0], 0 * ARGS[1], np.ones((5, 5)), 0 * ARGS[3]), range(4))[0]
+    np.testing.assert_allclose(space["gradient_of_dlooped_dU"](*ARGS)[1], right, rtol=1e-11, atol=1e-13)
     np.testing.assert_allclose(slope, grad(looped, 2)(*ARGS), rtol=1e-13)
 
 

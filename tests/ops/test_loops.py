@@ -211,3 +211,5 @@ def test_tables_of_somebodys_own_reach_the_bodies():
             assert eval(written, {**values, "h0_dot": 1.0}, G)[name] == pytest.approx(slope, rel=1e-14)
     with pytest.raises(XManError, match="in the function 'step': line 1.*calls 'cube', which is not in the table"):
         eval(steps, values)
+    with pytest.raises(XManError, match="in step: there is no rule for the operator 'cube'; put it in the table"):
+        backprop(steps, known, loss=1.0)

@@ -92,7 +92,8 @@ def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -
     """Print the steps of the chain rule, each with its reason, as in a textbook."""
     steps, _, of = read_source(source, (), of)
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    print("\n\n".join(pictures.derivation(steps, of, x, brief).wrapped(columns) for x in wrt or one_input(steps)[:1]))
+    print("\n\n".join(pictures.derivation(steps, of, x, brief).wrapped(columns)
+                      for x in wrt or one_input(steps)[:1]))
 
 
 @of_a_list(FIRST, DOT, SVG, click.option("--along", type=click.Choice(["forward", "backward"]),

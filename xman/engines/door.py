@@ -99,7 +99,8 @@ class Compiled:
         self._warned = False
 
     def __repr__(self) -> str:
-        return f"<program of {len(self.steps)} lines for {', '.join(self.outputs)}, engine {self.engine}>"
+        lines = f"{len(self.steps)} line{'s' * (len(self.steps) > 1)}"
+        return f"<program of {lines} for {', '.join(self.outputs)}, engine {self.engine}>"
 
     _repr_html_ = in_notebooks("program_in_html")
 

@@ -1,4 +1,5 @@
-"""What notebooks show of reports, counts, plans, matrices, runs and programs: tables and small pictures, without scripts."""
+"""What notebooks show of reports, counts, plans, matrices, runs and programs: tables and small pictures,
+without scripts."""
 from __future__ import annotations
 
 import re
@@ -16,11 +17,13 @@ MOST = 100    # rows of a table
 
 
 def table_in_html(head: Sequence[str], rows: Iterable[Sequence[Any]], titles: Sequence[str] = ()) -> str:
-    """A table, text to the left and numbers to the right; titles: what is said where the pointer rests on a row."""
+    """A table, text to the left and numbers to the right;
+    titles: what is said where the pointer rests on a row."""
     rows = list(rows)
     sides = ["left" if isinstance(cell, str) and not re.match(r"-?\d", cell) else "right"
              for cell in (rows[-1] if rows else head)]
-    shown = lambda cell: escape(cell) if isinstance(cell, str) else f"{cell:,}" if isinstance(cell, int) else f"{cell:.6g}"
+    number = lambda cell: f"{cell:,}" if isinstance(cell, int) else f"{cell:.6g}"
+    shown = lambda cell: escape(cell) if isinstance(cell, str) else number(cell)
 
     def line(tag: str, row: Sequence[Any], title: str = "") -> str:
         cells = (f'<{tag} style="text-align:{side};padding:2px 8px">{shown(cell)}</{tag}>'
@@ -29,11 +32,13 @@ def table_in_html(head: Sequence[str], rows: Iterable[Sequence[Any]], titles: Se
 
     body = "".join(line("td", row, titles[k] if titles else "") for k, row in enumerate(rows[:MOST]))
     more = f"<p>… and {len(rows) - MOST:,} rows more</p>" if len(rows) > MOST else ""
-    return f'<table style="font-family:monospace"><thead>{line("th", head)}</thead><tbody>{body}</tbody></table>{more}'
+    return (f'<table style="font-family:monospace"><thead>{line("th", head)}</thead>'
+            f"<tbody>{body}</tbody></table>{more}")
 
 
 class HeatMap:
-    """A matrix as a picture: blue below 0, white 0, orange above, the strongest colour the entry farthest from 0."""
+    """A matrix as a picture: blue below 0, white 0, orange above,
+    the strongest colour the entry farthest from 0."""
 
     def __init__(self, matrix: Any, title: str):
         x = np.asarray(matrix, float)
@@ -44,12 +49,11 @@ class HeatMap:
         x, size = self.matrix, 12
         rows, columns = (range(0, n, -(-n // CELLS) or 1) for n in x.shape)
         most = np.abs(x[np.isfinite(x)]).max(initial=0) or 1.0
-        cells = "".join(f'<rect x="{j * size}" y="{i * size}" width="{size}" height="{size}" fill="{colour(x[r, c] / most)}">'
-                        f"<title>[{r}, {c}] {x[r, c]:.6g}</title></rect>"
+        cells = "".join(f'<rect x="{j * size}" y="{i * size}" width="{size}" height="{size}" '
+                        f'fill="{colour(x[r, c] / most)}"><title>[{r}, {c}] {x[r, c]:.6g}</title></rect>'
                         for i, r in enumerate(rows) for j, c in enumerate(columns))
         width, height = size * len(columns), size * len(rows)
-        return (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(self.title)}" width="{width}" '
-                f'height="{height}" style="border:1px solid #8888">{cells}</svg>')
+        return f'{svg_start(self.title, width, height)} style="border:1px solid #8888">{cells}</svg>'
 
     def _repr_html_(self) -> str:
         return f"<figure><figcaption>{escape(repr(self))}</figcaption>{self.svg()}</figure>"
@@ -58,6 +62,11 @@ class HeatMap:
         x, whole = self.matrix, self.matrix[np.isfinite(self.matrix)]
         found = f", {whole.min():.4g} to {whole.max():.4g}" if whole.size else ""
         return f"{self.title}: {x.shape[0]}×{x.shape[1]}{found}"
+
+
+def svg_start(title: str, width: int, height: int) -> str:
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(title)}" '
+            f'width="{width}" height="{height}"')
 
 
 def colour(share: float) -> str:
@@ -74,35 +83,38 @@ def report_in_html(report: Any) -> str:
         mine = [e for e in report.entries if e.register == name]
         right, off = sum(e.right for e in mine), max(abs(e.backprop - e.difference) for e in mine)
         rows.append((name, f"{right} of {len(mine)}", float(off)))
-    wrong = "".join(f'<p style="color:#c62828">{escape(text)}</p>' for text in [*report.misshapen, *map(str, report.wrong[:10])])
+    wrong = "".join(f'<p style="color:#c62828">{escape(text)}</p>'
+                    for text in [*report.misshapen, *map(str, report.wrong[:10])])
     verdict = "backprop and the difference quotients agree" if report.ok else "they do not agree"
     return f"<p>{verdict}</p>{table_in_html(('register', 'agree', 'worst difference'), rows)}{wrong}"
 
 
 def cost_in_html(cost: Any) -> str:
     """Operations and bytes of the list, with its tangents, and with its adjoints."""
-    rows = [(name, len(work.lines), work.flops, work.read, work.written, work.flops / max(1, cost.evaluation.flops),
+    rows = [(name, len(work.lines), work.flops, work.read, work.written,
+             work.flops / max(1, cost.evaluation.flops),
              *([1e6 * work.seconds] if work.seconds is not None else []))
             for name, work in zip(("list", "with tangents", "with adjoints"), cost, strict=True)]
-    head = "", "lines", "operations", "bytes read", "written", "ratio", *(["microseconds"] * (len(rows[0]) > 6))
-    return table_in_html(head, rows)
+    head = "", "lines", "operations", "bytes read", "written", "ratio", "microseconds"
+    return table_in_html(head[:len(rows[0])], rows)
 
 
 def plan_in_html(plan: Any) -> str:
     """Where each buffer lies in the program's memory, as bars and in numbers."""
     most = max(plan.memory, 1)
-    bars = "".join(f'<rect x="{400 * b.start / most:.1f}" y="{14 * k}" width="{max(1.0, 400 * b.bytes / most):.1f}" height="12" '
-                   f'fill="#0969da"><title>{escape(b.register)}: {b.bytes:,} bytes</title></rect>'
+    bars = "".join(f'<rect x="{400 * b.start / most:.1f}" y="{14 * k}" '
+                   f'width="{max(1.0, 400 * b.bytes / most):.1f}" height="12" fill="#0969da">'
+                   f"<title>{escape(b.register)}: {b.bytes:,} bytes</title></rect>"
                    for k, b in enumerate(plan.buffers[:MOST]))
-    svg = (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="The buffers in memory" width="400" '
-           f'height="{14 * min(len(plan.buffers), MOST)}">{bars}</svg>')
+    svg = f"{svg_start('The buffers in memory', 400, 14 * min(len(plan.buffers), MOST))}>{bars}</svg>"
     rows = [(b.register, f"{b.dtype}{b.shape}", b.start, b.bytes) for b in plan.buffers]
     return (f"<p>{escape(str(plan).partition(chr(10))[0])}</p>{svg if rows else ''}"
             f"{table_in_html(('register', 'kind', 'starts at', 'bytes'), rows)}")
 
 
 def linear_in_html(map: Any) -> str:
-    """A Jacobian or a Hessian before it has values: what it is of, and the list that computes its products."""
+    """A Jacobian or a Hessian before it has values: what it is of,
+    and the list that computes its products."""
     steps = map.steps
     return (f"<p>{escape(repr(map))}</p><details><summary>Its list, of {len(steps):,} lines</summary>"
             f"<pre>{escape(str(steps))}</pre></details>")
@@ -112,12 +124,16 @@ def result_in_html(result: Any) -> str:
     """Of `fit`: the curve of the losses, and the epochs in a table, the best one named."""
     history = result.history
     names = [name for name in ("loss", "validation_loss") if any(name in row for row in history)]
-    curves = {name: [(row["epoch"], row[name]) for row in history if np.isfinite(row.get(name, np.nan))] for name in names}
+    curves = {name: [(row["epoch"], row[name]) for row in history if np.isfinite(row.get(name, np.nan))]
+              for name in names}
     picked = history if len(history) <= EPOCHS else [*history[:EPOCHS // 2], *history[-EPOCHS // 2:]]
     columns = list(dict.fromkeys(name for row in history for name in row))
-    rows = [["best" if row["epoch"] == result.best else "", *(row.get(name, "") for name in columns)] for row in picked]
-    skipped = f"<p>{len(history) - len(picked):,} epochs between are left out.</p>" if len(picked) < len(history) else ""
-    return f"<p>{escape(repr(result))}</p>{curve_in_svg(curves)}{table_in_html(['', *columns], rows)}{skipped}"
+    rows = [["best" if row["epoch"] == result.best else "", *(row.get(name, "") for name in columns)]
+            for row in picked]
+    left_out = len(history) - len(picked)
+    skipped = f"<p>{left_out:,} epochs between are left out.</p>" * (left_out > 0)
+    return (f"<p>{escape(repr(result))}</p>{curve_in_svg(curves)}"
+            f"{table_in_html(['', *columns], rows)}{skipped}")
 
 
 def curve_in_svg(curves: Mapping[str, Sequence[tuple[float, float]]]) -> str:
@@ -126,13 +142,17 @@ def curve_in_svg(curves: Mapping[str, Sequence[tuple[float, float]]]) -> str:
     if len(points) < 2:
         return ""
     (left, low), (right, high) = np.min(points, 0), np.max(points, 0)
-    place = lambda x, y: f"{50 + 340 * (x - left) / (right - left or 1):.1f},{10 + 130 * (high - y) / (high - low or 1):.1f}"
-    lines = "".join(f'<polyline fill="none" stroke="{hue}" stroke-width="2" points="{" ".join(place(*p) for p in line)}"/>'
+    place = lambda x, y: (f"{50 + 340 * (x - left) / (right - left or 1):.1f},"
+                          f"{10 + 130 * (high - y) / (high - low or 1):.1f}")
+    lines = "".join(f'<polyline fill="none" stroke="{hue}" stroke-width="2" '
+                    f'points="{" ".join(place(*p) for p in line)}"/>'
                     f'<text x="{60 + 130 * k}" y="172" fill="{hue}">{escape(name.replace("_", " "))}</text>'
-                    for k, (hue, (name, line)) in enumerate(zip(("#0969da", "#bc4c00"), curves.items(), strict=False)))
-    marks = "".join(f'<text x="46" y="{y}" text-anchor="end" fill="#8b949e">{v:.3g}</text>' for y, v in ((14, high), (144, low)))
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="The losses by epoch" width="400" height="180" '
-            f'font-size="11" font-family="sans-serif">{marks}{lines}</svg>')
+                    for k, (hue, (name, line)) in enumerate(zip(("#0969da", "#bc4c00"), curves.items(),
+                                                                strict=False)))
+    marks = "".join(f'<text x="46" y="{y}" text-anchor="end" fill="#8b949e">{v:.3g}</text>'
+                    for y, v in ((14, high), (144, low)))
+    start = svg_start("The losses by epoch", 400, 180)
+    return f'{start} font-size="11" font-family="sans-serif">{marks}{lines}</svg>'
 
 
 def program_in_html(program: Any) -> str:

@@ -108,7 +108,8 @@ class Jacobian:
                 for x in self.wrt}
 
     def picture(self, values: Point) -> Any:
-        """The matrix as a heat map, which notebooks show: a row an entry of `of`, a column an entry of wrt."""
+        """The matrix as a heat map, which notebooks show:
+        a row an entry of `of`, a column an entry of wrt."""
         parts = self(values).values()
         rows = entries_of(self._evaluated(values)[1])
         matrix = np.concatenate([np.reshape(part, (rows, -1)) for part in parts], -1)

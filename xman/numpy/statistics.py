@@ -51,7 +51,8 @@ def var_or_std(op: str) -> Any:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         less = ddof if correction is None else correction
         if not options.keys() <= {"dtype"}:
-            return checked(getattr(np, op), spread_by(op))(a, axis=axis, ddof=less, keepdims=keepdims, **options)
+            return checked(getattr(np, op), spread_by(op))(a, axis=axis, ddof=less, keepdims=keepdims,
+                                                           **options)
         a = in_summing_precision(op, a, **options)
         return (getattr(f, op)(a, whole_axis(axis), bool(keepdims), less) if less
                 else reduction_by(op)(a, axis, keepdims))
@@ -60,7 +61,7 @@ def var_or_std(op: str) -> Any:
 
 def spread_by(op: str, of_none: float = 0.0) -> Any:
     """np.var or np.std where a mask holds; of_none: for their number less ddof where that is not positive."""
-    def spread(a, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None, where=True):
+    def over_mask(a, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None, where=True):
         x, axis = real(in_summing_precision(op, a, dtype=dtype)), whole_axis(axis)
         n = np.sum(np.broadcast_to(where, x.shape), axis, keepdims=True)
         mean = f.sum(f.where(where, x, 0.0), axis, True) / n if mean is None else mean
@@ -71,7 +72,7 @@ def spread_by(op: str, of_none: float = 0.0) -> Any:
         result = (f.norm(deviation, axis, True) / np.sqrt(n) if op == "std"
                   else f.sum(deviation * deviation, axis, True) / n)
         return result if keepdims else np.reshape(result, np.sum(np.ones(x.shape), axis).shape)
-    return spread
+    return over_mask
 
 
 def in_summing_precision(op: str, a: Any, *, dtype: Any = None) -> Any:

@@ -51,12 +51,11 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
                         f"{shortened(likes)}")
     writer = Simplifier(rewrites, G)
     found: dict[str, Any] = {name: writer.input(name, likes) for name in steps.inputs}
-    lines = needed(steps, keep)
-    if any(op == "item" for _, op, _ in lines):
+    lines = [(*line, line) for line in needed(steps, keep)]
+    if any(line[1] == "item" for line in lines):
         lines = trimmed(items_read(lines, named=keep), keep,
                         temporaries({*steps.inputs, *(dst for dst, _, _ in steps)}).__next__)
-    for writer.origin in lines:
-        dst, op, args = writer.origin
+    for dst, op, args, writer.origin in lines:  # a bundle that was cut belongs to the line that takes it
         try:
             args = writer.with_simple_bodies(op, args, found)
             found[dst] = writer.write(op, [found[a] if isinstance(a, str) else a for a in args])

@@ -1,94 +1,41 @@
-"""A run on a mesh of JAX's devices: an epoch is one program, a scan over its minibatches, as many at a time as
-AHEAD bytes hold; the next ones are put there meanwhile."""
+"""An epoch as one program of JAX's devices: a scan over its minibatches, as many at a time as AHEAD bytes hold."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..engines.jax.engine import AS_WRITTEN, NotForDevices, traceable, wide
-from ..train.checkpoints import State
-from ..train.evaluation import Diverged
-from ..train.progress import CtrlC, Progress
-from ..train.run import Run
+from ..wengert import WengertList
 from .mesh import laid
 
 AHEAD = 2 ** 28
 
 
-class DeviceRun(Run):
-    """A run whose minibatches are cut by rows over the axis `data` of the mesh, and its matrices by rows over
-    `model`; all else every device has. Parameters come back when they are saved, and at the end of an epoch.
-    Where nobody asked for a mesh, a list that is not for JAX alone runs as any other."""
+class Devices:
+    """A training step, its loss and what it overwrites, on a mesh: minibatches are cut by rows over its axis
+    `data`, matrices by rows over `model`; all else every device has."""
 
-    def __init__(self, *arguments: Any, mesh: str | None = None, **options: Any):
-        super().__init__(*arguments, mesh=mesh or "data=1", **options)
-        self.asked = bool(mesh)
+    def __init__(self, steps: WengertList, loss: str, inplace: Mapping[str, str], mesh: Any):
+        self.steps, self.loss, self.inplace, self.mesh = steps, loss, inplace, mesh
+        self.programs: dict[tuple[int, int], Callable] = {}
 
-    def epoch(self, state: State, ctrl_c: CtrlC, shown: Progress) -> None:
-        try:
-            self.scan(state, ctrl_c, shown)
-        except NotForDevices:
-            if self.asked:
-                raise
-            self.scan = super().epoch
-            self.scan(state, ctrl_c, shown)
+    def put(self, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        """What is overwritten, on the devices."""
+        return {x: laid(arrays[x], self.mesh, "model" if arrays[x].ndim > 1 else None) for x in self.inplace}
 
-    def scan(self, state: State, ctrl_c: CtrlC, shown: Progress) -> None:
-        """Take the steps of the epoch that are left."""
-        self.values.update(state.arrays)
-        if state.batch == 0:
-            for name, a in state.arrays.items():
-                np.copyto(state.begun[name], a)
-        ctrl_c.held = True
-        held = {x: laid(state.arrays[x], self.mesh, "model" if state.arrays[x].ndim > 1 else None)
-                for x in self.training.inplace}
-        chunks = self.chunks(state.epoch, state.batch, state.t)
-        ahead = next(chunks, None)
-        while ahead:
-            inputs, rows = ahead
-            program = self.programs.get(rows) or self.scanned(rows, inputs)
-            held, losses = program(held, inputs)
-            ahead = next(chunks, None)  # while the devices compute
-            self.workers.waiting = self.workers.size > 1 and time.monotonic()
-            for loss in np.asarray(losses).tolist():
-                if loss != loss:
-                    raise self.diverged(state, state.batch, ctrl_c)
-                state.loss += loss * rows
-                state.batch += 1
-                state.t += 1
-                shown.step()
-            self.workers.waiting = 0.0
-            # what all do together all have to want
-            late, stop = self.workers.total(np.array([time.monotonic() - self.saved > self.every,
-                                                      ctrl_c.waiting or self.workers.heard], float))
-            if late or stop or not ahead:
-                for x, a in self.whole(held).items():
-                    state.arrays[x][...] = np.asarray(a)
-            if late and ahead:
-                self.save(state)
-            if stop:
-                ctrl_c.held = False
-                ctrl_c.deliver()
-        self.sound = self.parameters(state.begun)
-        ctrl_c.held = False
-
-    def chunks(self, epoch: int, first: int, t: int) -> Iterator[tuple[dict[str, Any], int]]:
-        """The inputs of minibatches of as many rows, on the devices, one minibatch behind another along a new
-        first axis; and how many rows."""
+    def chunks(self, minibatches: Iterable[tuple[dict[str, Any], int]]) -> Iterator[tuple[dict[str, Any], int]]:
+        """Inputs of minibatches and their numbers of rows: those of as many rows on the devices, one behind
+        another along a new first axis."""
         some: list[dict[str, Any]] = []
         before = 0
-        for X, y, numbers in self.minibatches.epoch(epoch, first):
-            t += 1
-            given = self.objective.given(X, y, numbers, epoch) | {
-                self.training.lr: self.rate(t), self.training.t: self.number(t)}
-            given = {x: np.array(given[x]) for x in self.training.steps.inputs if x in given}
+        for inputs, rows in minibatches:
+            given = {x: np.array(inputs[x]) for x in self.steps.inputs if x in inputs}
             if strange := [x for x, a in given.items() if a.dtype.kind not in "biuf"]:
                 raise NotForDevices(f"{strange[0]!r} is no array, and a mesh takes nothing else: leave it away")
-            rows, bytes_each = len(numbers), sum(a.nbytes for a in given.values())
-            if some and (rows != before or len(some) * bytes_each > AHEAD):
+            if some and (rows != before or (len(some) + 1) * sum(a.nbytes for a in given.values()) > AHEAD):
                 yield self.stacked(some, before), before
                 some = []
             some, before = [*some, given], rows
@@ -99,40 +46,95 @@ class DeviceRun(Run):
         return {x: laid(np.stack([given[x] for given in some]), self.mesh, None,
                         "data" if a.shape[:1] == (rows,) else None) for x, a in some[0].items()}
 
-    def scanned(self, rows: int, inputs: dict[str, Any]) -> Callable:
-        """(parameters and moments, inputs) -> (what they are after the steps, their losses)."""
+    def taken(self, held: dict[str, Any], inputs: dict[str, Any], rows: int,
+              values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        """What is overwritten, after these steps, and their losses, which go on being computed.
+        values: of all other inputs."""
         import jax
-        training = self.training
-        fixed = {x: self.values[x] for x in training.steps.inputs if x not in inputs and x not in training.inplace}
+        with wide():
+            key = rows, next(iter(inputs.values())).shape[0]
+            if key not in self.programs:
+                shardings = {x: a.sharding for x, a in held.items()}, jax.NamedSharding(self.mesh, jax.P())
+                step = self.step(inputs, values)
+                self.programs[key] = jax.jit(lambda held, inputs: jax.lax.scan(step, held, inputs),
+                                             out_shardings=shardings, compiler_options=AS_WRITTEN)
+            return self.programs[key](held, inputs)
+
+    def step(self, inputs: dict[str, Any], values: Mapping[str, Any]) -> Callable:
+        """One step, (held, inputs) -> (held, loss), to be traced."""
+        from jax import numpy as jnp
         one = {x: np.zeros(a.shape[1:], a.dtype)[()] for x, a in inputs.items()}
-        run = traceable(training.steps, self.values | one, [self.loss, *training.inplace.values()])
+        fixed = {x: values[x] for x in self.steps.inputs if x not in inputs and x not in self.inplace}
+        run = traceable(self.steps, {**values, **one}, [self.loss, *self.inplace.values()])
 
         def step(held: dict[str, Any], given: dict[str, Any]) -> tuple[dict[str, Any], Any]:
             found, sure = run(fixed | held | given)
-            return ({x: found[y] for x, y in training.inplace.items()},
-                    jax.numpy.where(sure, found[self.loss].reshape(()), np.nan))
+            loss = jnp.where(sure, found[self.loss].reshape(()), jnp.nan)
+            return {x: found[y] for x, y in self.inplace.items()}, loss
 
-        def program(held: dict[str, Any], inputs: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-            with wide():
-                shardings = {x: a.sharding for x, a in held.items()}, jax.NamedSharding(self.mesh, jax.P())
-                key = next(iter(inputs.values())).shape[0]
-                if key not in compiled:
-                    compiled[key] = jax.jit(lambda held, inputs: jax.lax.scan(step, held, inputs),
-                                            out_shardings=shardings, compiler_options=AS_WRITTEN)
-                return compiled[key](held, inputs)
+        return step
 
-        compiled: dict[int, Callable] = {}
-        self.programs[rows] = program
-        return program
-
-    def whole(self, held: dict[str, Any]) -> dict[str, Any]:
-        """The arrays, of which every device has all."""
+    def whole(self, held: dict[str, Any]) -> dict[str, np.ndarray]:
+        """The arrays, here."""
         import jax
-        return jax.jit(lambda held: held, out_shardings=jax.NamedSharding(self.mesh, jax.P()))(held)
+        with wide():
+            all_of = jax.jit(lambda held: held, out_shardings=jax.NamedSharding(self.mesh, jax.P()))(held)
+        return {x: np.asarray(a) for x, a in all_of.items()}
 
-    def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
+
+class OnDevices:
+    """A run, as far as it goes on a mesh: its attributes are those of `train.run.Run`, which follows it
+    among the bases. Parameters come back when they are saved, and at the end of an epoch.
+    Where nobody asked for a mesh, a list that is not for JAX alone runs as any other."""
+
+    def __init__(self, *arguments: Any, mesh: str | None = None, **options: Any):
+        super().__init__(*arguments, mesh=mesh or "data=1", **options)
+        self.devices = Devices(self.training.steps, self.loss, self.training.inplace, self.mesh)
+        self.asked, self.taken = bool(mesh), self.scan
+
+    def epoch(self, state: Any, ctrl_c: Any, shown: Any) -> None:
+        try:
+            self.taken(state, ctrl_c, shown)
+        except NotForDevices:
+            if self.asked:
+                raise
+            self.taken = super().epoch
+            self.taken(state, ctrl_c, shown)
+
+    def scan(self, state: Any, ctrl_c: Any, shown: Any) -> None:
+        """Take the steps of the epoch that are left."""
+        self.begin(state)
+        ctrl_c.held, t, given = True, self.training.t, self.objective.given
+        held = self.devices.put(state.arrays)
+        chunks = self.devices.chunks(
+            (given(X, y, some, state.epoch) | {self.training.lr: self.rate(k), t: self.number(k)}, len(some))
+            for k, (X, y, some) in enumerate(self.minibatches.epoch(state.epoch, state.batch), state.t + 1))
+        ahead = next(chunks, None)
+        while ahead:
+            inputs, rows = ahead
+            held, losses = self.devices.taken(held, inputs, rows, self.values)
+            ahead = next(chunks, None)  # is put there meanwhile
+            self.workers.waiting = time.monotonic() * (self.workers.size > 1)
+            for loss in np.asarray(losses).tolist():
+                if loss != loss:
+                    raise self.diverged(state, state.batch, ctrl_c)
+                state.loss, state.batch, state.t = state.loss + loss * rows, state.batch + 1, state.t + 1
+                shown.step()
+            self.workers.waiting, waited = 0.0, time.monotonic() - self.saved > self.every
+            # what takes all is done where one of all wants it
+            late, stop = self.workers.total(np.array([waited, ctrl_c.waiting or self.workers.heard], float))
+            if late or stop or not ahead:
+                for x, a in self.devices.whole(held).items():
+                    state.arrays[x][...] = a
+            if late and ahead:
+                self.save(state)
+            if stop:
+                ctrl_c.held = False
+                ctrl_c.deliver()
+        self.sound, ctrl_c.held = self.parameters(state.begun), False
+
+    def diverged(self, state: Any, latest: int, ctrl_c: Any) -> Exception:
         """As `Run` finds it, step by step, without the mesh."""
-        self.programs = {}
         X, y, some = next(self.minibatches.epoch(state.epoch, latest))
         self.give(self.values, X, y, some, state.epoch, len(some))
         return super().diverged(state, latest, ctrl_c)

@@ -38,13 +38,12 @@ class Derivation(list):
         None: as wide as it is."""
         rows = [Equation("Derivation step", "Reason"), *self]
         left, right = (max(map(len, column)) for column in zip(*rows, strict=True))
-        if columns is not None and left + 3 + right > max(columns, 40):
-            columns = max(columns, 40)
-            left = min(left, max(columns // 2, columns - 3 - right))
-            right = columns - 3 - left
-        fit = lambda text, width: textwrap.wrap(text, width, subsequent_indent="  ")
+        columns = left + 3 + right if columns is None else max(columns, 40)
+        left = min(left, max(columns // 2, columns - 3 - right))
+        cut = lambda row: [textwrap.wrap(text, width, subsequent_indent="  ")
+                           for text, width in zip(row, (left, columns - 3 - left), strict=True)]
         return "\n".join(f"{step:<{left}}   {reason}".rstrip() for row in rows
-                         for step, reason in itertools.zip_longest(fit(row.step, left), fit(row.reason, right), fillvalue=""))
+                         for step, reason in itertools.zip_longest(*cut(row), fillvalue=""))
 
     __repr__ = __str__
 

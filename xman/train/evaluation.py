@@ -42,8 +42,10 @@ class Result(NamedTuple):
 
     def __repr__(self) -> str:
         found = next((row for row in self.history if row["epoch"] == self.best), {})
-        losses = ", ".join(f"{name.replace('_', ' ')} {found[name]:.4g}" for name in ("loss", "validation_loss") if name in found)
-        return f"<result of {len(self.history)} epochs, best {self.best}{': ' * bool(losses)}{losses}; {self.reason}>"
+        losses = ", ".join(f"{name.replace('_', ' ')} {found[name]:.4g}"
+                           for name in ("loss", "validation_loss") if name in found)
+        epochs = f"{len(self.history)} epoch{'s' * (len(self.history) != 1)}"
+        return f"<result of {epochs}, best {self.best}{': ' * bool(losses)}{losses}; {self.reason}>"
 
     _repr_html_ = in_notebooks("result_in_html")
 

@@ -110,7 +110,8 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
         max_len = (20 if source == "names" else 10) if max_len is None else max_len
         if max_len < 1:
             raise DataError(f"max_len is {max_len}, wanted at least 1.")
-        column, (steps, output) = Column("title", "title", "text"), lines_of_titles("title", max_len, alphabet)
+        column = Column("title", "title", "text")
+        steps, output = lines_of_titles("title", max_len, alphabet)
         X = [eval(steps, {"title": x})[output] for x in X]
     elif kind in PIXEL:
         steps, output = WengertList([("z1", "divide", ("X", PIXEL[kind])),

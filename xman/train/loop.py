@@ -97,7 +97,8 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     alone = engine == "jax" and find_spec("jax") and workers().size * accumulate == 1
     kind = SecondOrder if second else Run
     if kind is Run and (mesh or alone):
-        from ..scale.devices import DeviceRun as kind
+        from ..scale.devices import OnDevices
+        kind = type("DeviceRun", (OnDevices, Run), {})
     run = kind(objective, validation, batch_size, seed, engine, optimizer, lr, schedule, prepared,
                weight_decay=weight_decay,
                clip=clip, clip_value=clip_value, accumulate=accumulate, checkpoint=checkpoint,

@@ -112,13 +112,17 @@ class Run(Checkpointed):
         """Copies of the parameters among the arrays, and of what is running."""
         return {w: arrays[w].copy() for w in self.kept}
 
-    def epoch(self, state: State, ctrl_c: CtrlC, shown: Progress) -> None:
-        """Take the steps of the epoch that are left."""
-        values, training, schedule = self.values, self.training, self.schedule
-        values.update(state.arrays)
+    def begin(self, state: State) -> None:
+        """Put the state among the values, and keep what an epoch began with."""
+        self.values.update(state.arrays)
         if state.batch == 0:
             for name, a in state.arrays.items():
                 np.copyto(state.begun[name], a)
+
+    def epoch(self, state: State, ctrl_c: CtrlC, shown: Progress) -> None:
+        """Take the steps of the epoch that are left."""
+        values, training, schedule = self.values, self.training, self.schedule
+        self.begin(state)
         rate = self.rate(1) if schedule is None else None
         for X, y, some in self.minibatches.epoch(state.epoch, state.batch):
             rows = min(self.minibatches.size, self.rows - state.batch * self.minibatches.size)

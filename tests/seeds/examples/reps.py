@@ -80,6 +80,13 @@ slope, same(slope, derivative(prod)(1.3))
     Example("§2, the transformation", "Each statement gets that of its derivative; in a list nothing is assigned twice, and so it may stand behind it", "test_the_transformation_follows_each_statement_by_that_of_its_derivative", """\
 print(source(PRODUCT, wrt=["f1", "f2", "f3"], likes={"f1": 1.0, "f2": 1.0, "f3": 1.0}, name="product"))
 """),
+    Example("Ex. 2.1, as source", "With its loop and its procedures it comes back as a program with both", "test_example_2_1_comes_back_as_source_with_its_loop_and_its_procedures", """\
+from xman import call, scan, trace
+procedure = lambda x, k: np.sin(k * x) + k
+looped = lambda x, ks: scan(lambda ans, k: (ans * call(procedure, x, k), None), 1.0, ks)[0]
+ks = np.array([1.0, 2.0, 3.0])
+print(source(trace(looped, 1.3, ks), None, ["x"], {"x": 1.3, "ks": ks}))
+"""),
     Example("Ex. 2.2", "The table of ans′ and ans at the start of each iteration", "test_example_2_2_the_table_of_ans_prime_and_ans_at_the_start_of_each_iteration", """\
 for i in (1, 2, 3):
     print(i, expand(DOUBLED, f"ans{i}_dot"), "|", expand(DOUBLED, f"ans{i}"), sep="  ")

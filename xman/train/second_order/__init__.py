@@ -1,8 +1,7 @@
 """Methods of second order: runs whose steps are Gauss–Newton's, Levenberg–Marquardt's or Newton's.
 
-Each step, of all rows, solves its equations by conjugate gradients,
-with products and no matrix: with W weights
-a product costs O(W). Of a loss E with gradient g, Hessian H and Gauss–Newton matrix G the steps p are
+Each step, of all rows, solves its equations by conjugate gradients, with products and no matrix: with W
+weights a product costs O(W). Of a loss E with gradient g, Hessian H and Gauss–Newton matrix G the steps p are
     gauss-newton           G p = −g, and as far along p as E descends
     levenberg-marquardt    (G + λ) p = −g, where λ grows until E descends, and falls where its model is right
     newton-cg              H p = −g until a direction bends downwards, and as far along p as E descends
