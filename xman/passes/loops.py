@@ -188,7 +188,10 @@ def hoisted(w: Any, function: Function, k: int, slices: int, b: Any, *reverse: b
     more = [x for x in stacked if x not in there and x not in results[k:]]
     step = ("def", name, parameters, lines, (*results, *more))
     left = [j for j in range(len(step[4])) if j not in sums]
-    functions, counts, places, moved = shorter([step], k, slices, left, loop=True) or ([step], (k, slices), (), {})
+    cut = shorter([step], k, slices, left, loop=True)
+    if cut is None or any(j in cut[3] for j in sums):
+        return None
+    functions, counts, places, moved = cut
     out = f.scan(functions[0], *counts, f.bundle(*[entries[i] for i in places]), *reverse)
     there |= {x: f.item(out, moved[j]) for j, x in enumerate(step[4]) if j >= k and x not in there}
 

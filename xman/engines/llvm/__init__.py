@@ -2,12 +2,14 @@
 
     arithmetic  what an operator does to numbers, in LLVM's words;
     formulas and powers are elementary functions
-    emit        from the tree to LLVM's text, a function for each nest; products: BLAS, called by its symbols
+    emit        from the tree to LLVM's text, a function for each nest; products: BLAS, called by its symbols; loops
     step        the function that calls them all, and where in memory their roots lie
     compiled    from LLVM's text to machine code, by way of `disk`
     engine      the function in Python that looks at the values and runs it all
 """
 import importlib.util
+
+from ops.loops import functions_in
 
 from ..program import Engine
 
@@ -20,4 +22,4 @@ def wish(steps, values, inplace):
 
 
 ENGINE = Engine("llvm", f"{__name__}.engine", wish, after="numpy", package="llvmlite", extra="fast",
-                seconds=lambda steps: 0.0016 * len(steps))
+                seconds=lambda steps: 0.0016 * (len(steps) + sum(len(function[3]) for function in functions_in(steps))))

@@ -58,13 +58,13 @@ class Pointers:
         self.f.leave(self.f.do(f"icmp ne i64 {found}, 0"))
 
 
-def applied(f: Function, node: Applied, steps: Sequence[Any], space: str,
+def write_applied(f: Function, node: Applied, steps: Sequence[Any], space: str,
             pointer: Callable[[str], str]) -> None:
     """The loop, the branch or the one step that the node is. pointer(root): where a root begins."""
     rows = [Pointers(f, run, step, space, pointer) for run, step in zip(node.runs, steps, strict=True)]
     if node.how == "cond":
         yes, no, after = (f.new("B")[1:] for _ in range(3))
-        f.put(f"br i1 {truth(f, node, pointer)}, label %{yes}, label %{no}")
+        f.put(f"br i1 {number_holds(f, node, pointer)}, label %{yes}, label %{no}")
         for row, label in zip(rows, (yes, no), strict=True):
             opened(f, label)
             row.go()
@@ -76,7 +76,7 @@ def applied(f: Function, node: Applied, steps: Sequence[Any], space: str,
         more, done = (f.new("B")[1:] for _ in range(2))
         f.put(f"store i64 {loop[0]}, ptr {pointer(node.count.root)}")
         rows[0].go()
-        f.put(f"br i1 {truth(f, node, pointer)}, label %{more}, label %{done}")
+        f.put(f"br i1 {number_holds(f, node, pointer)}, label %{more}, label %{done}")
         opened(f, more)
         f.leave(f.do(f"icmp eq i64 {loop[0]}, {node.size}"))
         rows[1].go()
@@ -86,7 +86,7 @@ def applied(f: Function, node: Applied, steps: Sequence[Any], space: str,
         for x, y in node.runs[0].relays.items():
             if x in rows[0].begin:
                 rows[0].put(x, moved.get(y, rows[0].begin[y]))
-    look(f, loop[0], node.size, sum(step.work for step in steps))
+    listen(f, loop[0], node.size, sum(step.work for step in steps))
     f.close(*loop, lines=100)
     if node.how == "while":
         f.put(f"br label %{done}")
@@ -98,7 +98,7 @@ def opened(f: Function, label: str) -> None:
     f.block = label
 
 
-def truth(f: Function, node: Applied, pointer: Callable[[str], str]) -> str:
+def number_holds(f: Function, node: Applied, pointer: Callable[[str], str]) -> str:
     """Whether the number holds that the node goes by."""
     dtype = f.roots[node.test.root].dtype
     at = f.do(f"getelementptr {in_memory(dtype)}, ptr {pointer(node.test.root)}, i64 {node.test.offset}")
@@ -106,7 +106,7 @@ def truth(f: Function, node: Applied, pointer: Callable[[str], str]) -> str:
     return f.do(f"icmp ne i8 {value}, 0") if dtype == BOOL else converted(f, value, dtype, BOOL)
 
 
-def look(f: Function, i: str, size: int, work: int) -> None:
+def listen(f: Function, i: str, size: int, work: int) -> None:
     """Look from time to time whether somebody wants to stop the program."""
     every = 1 << max(0, (OFTEN // (work + 64)).bit_length() - 1)
     if size > every:

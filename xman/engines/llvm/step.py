@@ -17,7 +17,7 @@ from ..nests.tree import Applied, Call, Line, Product, Routine
 from ..plan import flops_of
 from .arithmetic import definitions, in_memory
 from .emit import HINTS, Function, Nest
-from .loops import INTERRUPTED, applied
+from .loops import INTERRUPTED, write_applied
 from .products import Blas
 
 # bytes of an object of CPython before a tuple's items, and before an array's
@@ -168,7 +168,7 @@ class NestStep:
             elif how == "applied":
                 bad.append(what)
                 f.roots = self.roots
-                applied(f, *what, pointer)
+                write_applied(f, *what, pointer)
             else:
                 self.blas.product(f, what, self.roots, pointer)
         head = [f"define i64 @step{k}(ptr %args) {{", "entry:",

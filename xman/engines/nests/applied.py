@@ -56,7 +56,7 @@ def entries_of(w: Any, b: str, function: Function) -> list[Entry] | None:
             Entry(a, a, Kind((), np.dtype(type(a)), False)) for a in w.bundles[b]]
 
 
-def made_of(function: Function, entries: Sequence[Entry], k: int = 0, moving: Mapping[int, int] = {},
+def lines_of_function(w: Any, function: Function, entries: Sequence[Entry], k: int = 0, moving: Mapping[int, int] = {},
             once: bool = False) -> Made | None:
     """The function as Lines, for these entries.
 
@@ -64,7 +64,7 @@ def made_of(function: Function, entries: Sequence[Entry], k: int = 0, moving: Ma
     carries are other places. None where it is not for loops; with a carry that changes, `lines` is its kinds.
     """
     _, _, parameters, lines, results = function
-    read = {a for _, _, args in lines for a in args if isinstance(a, str)}
+    read = {a for _, _, args in lines for a in args if isinstance(a, str)} | {*results}
     stays = [i for i in range(k) if results[i] == parameters[i]]
     relayed = {i: k + results[k:].index(results[i]) for i in range(k)
                if not once and i not in stays and results[i] in results[k:]}
@@ -79,14 +79,13 @@ def made_of(function: Function, entries: Sequence[Entry], k: int = 0, moving: Ma
         names[i] = names[j]
     over = [i for i in range(k) if not once and names[i] and i not in relayed and parameters[i] in read]
     wanted = [y for i, y in enumerate(names) if y and i not in over and i not in relayed]
-    kinds = [one_of(e) if i in moving else e.kind for i, e in enumerate(entries)]
-    from .lines import Lines
+    kinds = [kind_in_step(e) if i in moving else e.kind for i, e in enumerate(entries)]
     try:
-        program = program_of(WengertList(steps), dict(zip(parameters, map(stand_in, kinds), strict=True)),
+        program = program_of(WengertList(steps), dict(zip(parameters, map(blank_of, kinds), strict=True)),
                              tuple(wanted), {parameters[i]: names[i] for i in over})
         if any(not program.kinds[names[i]][:2] == kinds[i][:2] for i in range(k) if names[i]) and not once:
             return Made(program.kinds, names, over, relayed, parameters)
-        found = Lines(program, {p: moving[i] for i, p in enumerate(parameters) if moving.get(i)})
+        found = type(w)(program, {p: moving[i] for i, p in enumerate(parameters) if moving.get(i)})
     except TimeoutError:
         raise  # of a clock
     except Exception:  # what is wrong with it, the interpreter says when it runs
@@ -100,41 +99,41 @@ def made_of(function: Function, entries: Sequence[Entry], k: int = 0, moving: Ma
     return Made(found, names, over, relayed, parameters)
 
 
-def stand_in(kind: Kind) -> np.ndarray:
+def blank_of(kind: Kind) -> np.ndarray:
     """An array of that kind: what a step is given lies in memory, a number, too."""
     return np.broadcast_to(np.asarray(kind.dtype.kind == "f", kind.dtype), kind.shape)
 
 
-def one_of(e: Entry) -> Kind:
+def kind_in_step(e: Entry) -> Kind:
     """The kind of what a step sees of a slice."""
     return e.kind._replace(shape=e.kind.shape[1:], array=len(e.kind.shape) > 1)
 
 
-def lies(w: Any, e: Entry) -> View:
+def in_rows(w: Any, e: Entry) -> View:
     """An entry as it lies in memory, row by row."""
     if isinstance(e.x, View) and not e.x.gathered and e.x.strides == row_by_row(e.x.shape):
         return e.x
     return w.line(w.fresh(f"{e.name}.lies"), "copy", [e.x], e.kind.shape, e.kind.dtype)
 
 
-def moves(w: Any, e: Entry) -> tuple[View, int] | None:
+def first_part(w: Any, e: Entry) -> tuple[View, int] | None:
     """What the first step sees of a slice, and how far on the next one's lies; None for a number of steps."""
     if not e.kind.shape:
         return None
     if not isinstance(e.x, View):
-        return lies(w, e._replace(kind=one_of(e))), 0
+        return in_rows(w, e._replace(kind=kind_in_step(e))), 0
     x = e.x
     if x.gathered or x.strides[1:] != row_by_row(x.shape[1:]):
         x = w.line(w.fresh(f"{e.name}.lies"), "copy", [x], e.kind.shape, e.kind.dtype)
     return indexed(x, [0]), x.strides[0]
 
 
-def at_step(place: tuple[View, int], t: int, way: int = 1) -> tuple[View, int]:
+def part_at(place: tuple[View, int], t: int, way: int = 1) -> tuple[View, int]:
     view, stride = place
     return view._replace(offset=view.offset + t * stride, index=None), way * stride
 
 
-def new_root(w: Any, dst: str, j: int, kind: Kind, n: tuple[int, ...] = ()) -> View:
+def root_for(w: Any, dst: str, j: int, kind: Kind, n: tuple[int, ...] = ()) -> View:
     return w.tree.root(w.fresh(f"{dst}.{j}"), (*n, *kind.shape), kind.dtype)
 
 
@@ -157,27 +156,27 @@ def steps_of(w: Any, dst: str, made: Made, k: int, entries: Sequence[Entry], mov
     for i, e in enumerate(entries):
         p = made.parameters[i]
         if i in moving:
-            places[p] = moving[i] and at_step(moving[i], first, way)
+            places[p] = moving[i] and part_at(moving[i], first, way)
             continue
         if i in made.over:
             x = w.line(w.fresh(f"{dst}.{i}"), "copy", [e.x], e.kind.shape, e.kind.dtype)
         else:
-            x = lies(w, e)
+            x = in_rows(w, e)
         places[p] = x, 0
         if i < k and made.names[i] and i not in made.over and i not in made.relayed:
-            x = new_root(w, dst, i, made.kind(i))
+            x = root_for(w, dst, i, made.kind(i))
             places[made.names[i]] = x, 0
         if i in made.relayed:
             x = indexed(outs[made.relayed[i] - k], [first + way * (count - 1)])
         carry += [x] * (i < k)
     for y, out in zip(made.names[k:], outs, strict=True):
-        places[y] = at_step((indexed(out, [0]), out.strides[0] or int(np.prod(out.shape[1:]))), first, way)
+        places[y] = part_at((indexed(out, [0]), out.strides[0] or int(np.prod(out.shape[1:]))), first, way)
     return carry, run_of(w, made, places)
 
 
 # ---- the operators -----------------------------------------------------------------------------------------
 
-def scan(w: Any, step: Step) -> Any:
+def scan_in_place(w: Any, step: Step) -> Any:
     dst, _, (function, k, slices, b, *reverse) = step
     entries = entries_of(w, b, function)
     if entries is None:
@@ -188,12 +187,13 @@ def scan(w: Any, step: Step) -> Any:
         return None  # it is wrong, or not known yet, or there is nothing to do
     first, way = (n - 1, -1) if reverse and reverse[0] else (0, 1)
     moving = {i: n * (not entries[i].kind.shape) for i in range(k, k + slices)}
-    made = made_of(function, entries, k, moving)
+    made = lines_of_function(w, function, entries, k, moving)
     if made and isinstance(made.lines, dict):  # after the first step a carry is of another kind
-        alone = made_of(function, entries, k, moving, once=True)
+        alone = lines_of_function(w, function, entries, k, moving, once=True)
         rest = alone and [Entry(dst, None, alone.kind(i)) if alone.names[i] else entries[i] for i in range(k)]
-        made = alone and made_of(function, [*rest, *entries[k:]], k, moving)
+        made = alone and lines_of_function(w, function, [*rest, *entries[k:]], k, moving)
         if not made or isinstance(made.lines, dict) or any(
+                alone.kind(j)[:2] != made.kind(j)[:2] for j in range(k, len(made.names))) or any(
                 isinstance(e.name, str) and e.kind.dtype != alone.kind(i).dtype
                 for i, e in enumerate(entries[:k]) if alone.names[i]):
             return None
@@ -201,8 +201,8 @@ def scan(w: Any, step: Step) -> Any:
         alone = None
     if not made:
         return None
-    places = {i: moves(w, entries[i]) for i in moving}
-    outs = [new_root(w, dst, j, made.kind(j), (n,)) for j in range(k, len(made.names))]
+    places = {i: first_part(w, entries[i]) for i in moving}
+    outs = [root_for(w, dst, j, made.kind(j), (n,)) for j in range(k, len(made.names))]
     carry = []
     for which, count in ((alone, 1), (made, n - bool(alone))):
         if which and count:
@@ -215,11 +215,11 @@ def scan(w: Any, step: Step) -> Any:
     return [*carry, *outs]
 
 
-def call(w: Any, step: Step) -> Any:
+def call_in_place(w: Any, step: Step) -> Any:
     return of_functions(w, step[0], step[2][:1], step[2][1])
 
 
-def cond(w: Any, step: Step) -> Any:
+def branch_in_place(w: Any, step: Step) -> Any:
     test = w.views.get(step[2][0]) if isinstance(step[2][0], str) else None
     if not isinstance(test, View) or test.shape or test.gathered:
         return None
@@ -228,12 +228,12 @@ def cond(w: Any, step: Step) -> Any:
 
 def of_functions(w: Any, dst: str, functions: Sequence[Function], b: str, test: View | None = None) -> Any:
     """The results of a function, or of the one of two that the test says."""
-    made = [entries and made_of(function, entries) for function in functions
+    made = [entries and lines_of_function(w, function, entries) for function in functions
             for entries in [entries_of(w, b, function)]]
     if not all(made) or any(one.kind(j)[:2] != made[0].kind(j)[:2] for one in made
                             for j in range(len(made[0].names))):
         return None
-    outs = [new_root(w, dst, j, made[0].kind(j), (1,)) for j in range(len(made[0].names))]
+    outs = [root_for(w, dst, j, made[0].kind(j), (1,)) for j in range(len(made[0].names))]
     runs = [steps_of(w, dst, one, 0, entries_of(w, b, function), {}, outs)[1]
             for one, function in zip(made, functions, strict=True)]
     if outs:
@@ -241,15 +241,15 @@ def of_functions(w: Any, dst: str, functions: Sequence[Function], b: str, test: 
     return [indexed(out, [0]) for out in outs]
 
 
-def while_loop(w: Any, step: Step) -> Any:
+def while_in_place(w: Any, step: Step) -> Any:
     dst, _, (test, function, k, b, *most) = step
     entries, others = entries_of(w, b, function), entries_of(w, b, test)
-    asked, made = others and made_of(test, others), entries and made_of(function, entries, k)
+    asked, made = others and lines_of_function(w, test, others), entries and lines_of_function(w, function, entries, k)
     if (not asked or not made or isinstance(made.lines, dict) or len(asked.names) != 1
         or asked.kind(0).shape):
         return None
     carry, run = steps_of(w, dst, made, k, entries, {}, [])
-    truth, count = new_root(w, dst, k, asked.kind(0), (1,)), w.tree.root(w.fresh(f"{dst}.count"), (), np.int64)
+    truth, count = root_for(w, dst, k, asked.kind(0), (1,)), w.tree.root(w.fresh(f"{dst}.count"), (), np.int64)
     now = [Entry(dst, x, e.kind) for x, e in zip(carry, entries, strict=False)]
     _, look = steps_of(w, dst, asked, 0, [*now, *entries[k:]], {}, [truth])
     most = most[0] if most and most[0] is not None else ENDLESS
@@ -258,4 +258,4 @@ def while_loop(w: Any, step: Step) -> Any:
     return [*carry, count]
 
 
-APPLIED = {"scan": scan, "call": call, "cond": cond, "while_loop": while_loop}
+APPLIED = {"scan": scan_in_place, "call": call_in_place, "cond": branch_in_place, "while_loop": while_in_place}

@@ -48,7 +48,7 @@ class Tree:
         if isinstance(node, Call):
             return found + [w for a in node.args if isinstance(a, str) for w in self.writers.get(a, ())]
         root = node.target.root
-        if not isinstance(node, Line) or node.how == "set":
+        if not isinstance(node, Line) or node.how == "set" or self.roots[root].place == "given":
             found += [*self.writers.get(root, ()), *self.readers.get(root, ())]
         if self.roots[root].place == "given":
             # the caller's own array: a call may still say that the values are not for this program
