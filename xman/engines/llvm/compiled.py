@@ -20,7 +20,8 @@ from . import disk, optimise
 from .products import address
 from .step import DATA, ITEMS
 
-OF_PYTHON = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals")
+OF_PYTHON = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyGILState_Ensure", "PyGILState_Release",
+             "PyErr_CheckSignals")
 
 
 @functools.cache

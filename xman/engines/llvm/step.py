@@ -177,13 +177,15 @@ class NestStep:
                 " %arena = load ptr, ptr %c", " %thread = call ptr @PyEval_SaveThread()"]
         free = [] if self.outer else [" call void @PyEval_RestoreThread(ptr %thread)"]
         if self.outer:
-            head = [f"define internal i64 @{self.body}(ptr %args) {{", "entry:", " %arena = load ptr, ptr %args"]
+            head = [f"define internal i64 @{self.body}(ptr %args) {{", "entry:",
+                    " %arena = load ptr, ptr %args"]
         left = ["bad:", *free, " ret i64 1"] if bad else []
         return "\n".join([*head, *f.entry, *f.out, *free, " ret i64 0", *left, "}"])
 
     def fill(self, f: Function, x: str, pointer: Any) -> None:
         """Zeros for a root to which is added, before the first that touches it."""
-        if x not in self.filled and self.roots[x].place != "given" and any(isinstance(w, Line) and w.how == "into"
+        mine = x not in self.filled and self.roots[x].place != "given"
+        if mine and any(isinstance(w, Line) and w.how == "into"
                                         for w in self.tree.writers.get(x, ())):
             f.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
             f.put(f"call void @llvm.memset.p0.i64(ptr {pointer(x)}, i8 0, i64 {self.roots[x].bytes}, i1 "

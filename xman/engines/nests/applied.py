@@ -56,8 +56,8 @@ def entries_of(w: Any, b: str, function: Function) -> list[Entry] | None:
             Entry(a, a, Kind((), np.dtype(type(a)), False)) for a in w.bundles[b]]
 
 
-def lines_of_function(w: Any, function: Function, entries: Sequence[Entry], k: int = 0, moving: Mapping[int, int] = {},
-            once: bool = False) -> Made | None:
+def lines_of_function(w: Any, function: Function, entries: Sequence[Entry], k: int = 0,
+                      moving: Mapping[int, int] = {}, once: bool = False) -> Made | None:
     """The function as Lines, for these entries.
 
     k: how many are carries. moving: the steps of those that are slices. once: for one step alone, whose
@@ -181,7 +181,8 @@ def scan_in_place(w: Any, step: Step) -> Any:
     entries = entries_of(w, b, function)
     if entries is None:
         return None
-    sizes = {e.kind.shape[0] if e.kind.shape else e.x if type(e.x) is int else 0 for e in entries[k:k + slices]}
+    sizes = {e.kind.shape[0] if e.kind.shape else e.x if type(e.x) is int else 0
+             for e in entries[k:k + slices]}
     n = sizes.pop() if len(sizes) == 1 else 0
     if n < 1:
         return None  # it is wrong, or not known yet, or there is nothing to do
@@ -244,12 +245,14 @@ def of_functions(w: Any, dst: str, functions: Sequence[Function], b: str, test: 
 def while_in_place(w: Any, step: Step) -> Any:
     dst, _, (test, function, k, b, *most) = step
     entries, others = entries_of(w, b, function), entries_of(w, b, test)
-    asked, made = others and lines_of_function(w, test, others), entries and lines_of_function(w, function, entries, k)
+    asked = others and lines_of_function(w, test, others)
+    made = entries and lines_of_function(w, function, entries, k)
     if (not asked or not made or isinstance(made.lines, dict) or len(asked.names) != 1
         or asked.kind(0).shape):
         return None
     carry, run = steps_of(w, dst, made, k, entries, {}, [])
-    truth, count = root_for(w, dst, k, asked.kind(0), (1,)), w.tree.root(w.fresh(f"{dst}.count"), (), np.int64)
+    truth = root_for(w, dst, k, asked.kind(0), (1,))
+    count = w.tree.root(w.fresh(f"{dst}.count"), (), np.int64)
     now = [Entry(dst, x, e.kind) for x, e in zip(carry, entries, strict=False)]
     _, look = steps_of(w, dst, asked, 0, [*now, *entries[k:]], {}, [truth])
     most = most[0] if most and most[0] is not None else ENDLESS
@@ -258,4 +261,5 @@ def while_in_place(w: Any, step: Step) -> Any:
     return [*carry, count]
 
 
-APPLIED = {"scan": scan_in_place, "call": call_in_place, "cond": branch_in_place, "while_loop": while_in_place}
+APPLIED = {"scan": scan_in_place, "call": call_in_place, "cond": branch_in_place,
+           "while_loop": while_in_place}

@@ -144,8 +144,8 @@ class Call:
 @dataclass(eq=False)
 class Run:
     """Lines of their own, as one step. given: for each root that is given or handed out the view of the first
-    step, and by how many entries it moves on; None for the number of the step. relays: the roots that the next
-    step reads where this one has written another, and which."""
+    step, and by how many entries it moves on; None for the number of the step. relays: the roots that the
+    next step reads where this one has written another, and which."""
     lines: Any
     given: dict[str, tuple[View, int] | None]
     relays: dict[str, str]
@@ -225,7 +225,8 @@ def tree_text(body: list, roots: dict[str, Root], depth: int = 0) -> list[str]:
         elif isinstance(node, Routine):
             text.append(f"{node.name}({', '.join(v.root for v in node.views)})   # LAPACK")
         elif isinstance(node, Applied):
-            text.append(f"{', '.join(v.root for v in node.targets)} = {node.how}:   # {node.size:,} steps at most")
+            names = ', '.join(v.root for v in node.targets)
+            text.append(f"{'  ' * depth}{names} = {node.how}:   # {node.size:,} steps at most")
             for run in node.runs:
                 text += tree_text(run.lines.tree.body, run.lines.tree.roots, depth + 1)
         elif isinstance(node, Product):
