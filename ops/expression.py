@@ -58,10 +58,10 @@ class Expression:
         if method != "__call__" or options:
             raise TypeError(f"np.{ufunc.__name__} on {self!r} can only be called plainly, without .{method} "
                             "or options")
-        return operatorOf(ufunc)(*inputs)
+        return operator_for(ufunc)(*inputs)
 
     def __array_function__(self, function, types, args, options):
-        return (REARRANGED.get(function) or operatorOf(function))(*args, **options)
+        return (REARRANGED.get(function) or operator_for(function))(*args, **options)
 
 
 # Python's operators, and NumPy's methods
@@ -95,7 +95,7 @@ REARRANGED = {
 }
 
 
-def operatorOf(function):
+def operator_for(function):
     """Our operator of NumPy's function; raises TypeError where there is none."""
     name = function.__name__
     op = getattr(f, SAME.get(name, name), None)

@@ -36,6 +36,7 @@ class Facts(NamedTuple):
     time. convex: in its first argument. numpy: the function of NumPy that it is, arguments and all,
     where its value is no ufunc. entries: (*args) -> int, at most so many has its result, where they may be
     more than its arguments' together; within: it has no more axes than they have, and none that is longer.
+    elementwise: the row is of that kind.
 
     Where numbers are infinite, `ops.derived` asks for these. tame: of finite arguments it has finite slopes.
     flow: what becomes of a zero that stands for nothing. "moved": its entries are its argument's in other
@@ -58,6 +59,7 @@ class Facts(NamedTuple):
     numpy: str = ""
     entries: Callable[..., int] | None = None
     within: bool = False
+    elementwise: bool = False
 
 
 FACTS: dict[str, Facts] = {}  # by operator
@@ -84,6 +86,14 @@ def operations(op: str) -> Count | None:
     """(out, *args) -> the operations of a line; None where its row does not say."""
     flops = facts_of(op).flops
     return flops if flops is None or callable(flops) else lambda out, *_: flops * np.size(out)
+
+
+def linear_in(op: str, places: list[int]) -> bool:
+    """Whether op is linear in its arguments at these places together, entry by entry or moving entries."""
+    known = facts_of(op)
+    return (known.elementwise or known.view) and (
+        known.flow == "sum" or places == [0] and known.flow in ("same", "moved", "product")
+        or len(places) == 1 and known.flow == "product" and known.commutes)
 
 
 # ---- what flops may be, beside a number --------------------------------------------------------------------
@@ -151,15 +161,15 @@ def of_diagonal(*args: Any) -> int:
 
 def by_literals(*args: Any) -> int:
     """So many times those of the arrays as the literals come to."""
-    return entries_together(*args) * prod(max(1, magnitude(a)) for a in args if not hasattr(a, "shape"))
+    return entries_together(*args) * prod(max(1, literal_size(a)) for a in args if not hasattr(a, "shape"))
 
 
-def magnitude(a: Any) -> int:
+def literal_size(a: Any) -> int:
     """What a literal may come to: a whole number, or the entries of a shape."""
     if isinstance(a, tuple):
-        return prod(max(1, magnitude(part)) for part in a)
+        return prod(max(1, literal_size(part)) for part in a)
     if isinstance(a, slice):
-        return max(magnitude(part) for part in (a.start, a.stop, a.step))
+        return max(literal_size(part) for part in (a.start, a.stop, a.step))
     return abs(a) if isinstance(a, int) else 0
 
 

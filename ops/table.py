@@ -19,7 +19,7 @@ import numpy as np
 
 from .derived import ROOTS, tangent_of, traced
 from .expression import DG, FLAT, TG, Expression, G, Rule, f
-from .facts import FACTS, MANY, TAME, Facts, arity, facts_of, positional, refuse_facts, takes
+from .facts import FACTS, MANY, TAME, Facts, arity, positional, refuse_facts, takes
 
 ELEMENTWISE: set[str] = set()  # the rows of that kind
 OURS: set[str] = set()  # the rows of this package, filled when all are there
@@ -42,14 +42,6 @@ class Each(Sequence):
         return MANY
 
 
-def linear_in(op: str, places: list[int]) -> bool:
-    """Whether op is linear in its arguments at these places together, entry by entry or moving entries."""
-    facts = facts_of(op)
-    return (op in ELEMENTWISE or facts.view) and (
-        facts.flow == "sum" or places == [0] and facts.flow in ("same", "moved", "product")
-        or len(places) == 1 and facts.flow == "product" and facts.commutes)
-
-
 # ---- the three kinds of row --------------------------------------------------------------------------------
 
 def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> None:
@@ -68,11 +60,11 @@ def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> 
             return (f.broadcast if i is None else f.unbroadcast)(part, like)
         return contribution
 
-    one = len(rules) == 1
+    one, limits = len(rules) == 1, {fact: True for rule in rules for fact in getattr(rule, "limits", ())}
     ELEMENTWISE.add(op)
     operator(op, value, *(rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)),
              tangents=[rule if one else rule and fitted(rule) for rule in rules],
-             **{"flops": 1} | {fact: True for rule in rules for fact in getattr(rule, "limits", ())} | known)
+             **{"flops": 1, "elementwise": True} | limits | known)
 
 
 def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -> None:

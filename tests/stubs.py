@@ -38,7 +38,7 @@ INFIX: dict[str, str]
 SAME: dict[str, str]
 REARRANGED: dict[Any, Callable[..., Any]]
 
-def operatorOf(function: Any) -> Any: ...
+def operator_for(function: Any) -> Any: ...
 
 class Expression:
     level: int

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from .errors import XManError, nearest
 from .notation import in_notebooks
-from .register import InOrder, Register, as_floats, evaluationOrder
+from .register import InOrder, Register, as_floats, evaluation_order
 from .validity import refuse_name
 from .wengert import WengertList, temporaries
 
@@ -62,7 +62,7 @@ class XMan:
     def registers(self) -> dict[str, Register]:
         """All registers that the attributes lead to, by name, temporaries too.
         Raises XManError as `operationSequence` does."""
-        names = self._listed(order := list(evaluationOrder(*(reg for _, reg in self._items()))))
+        names = self._listed(order := list(evaluation_order(*(reg for _, reg in self._items()))))
         return {names[id(reg)]: reg for reg in order}
 
     def names(self, others: Iterable[Register] = ()) -> dict[int, str]:
@@ -98,7 +98,7 @@ class XMan:
                             f"{', '.join(map(repr, outputs)) or 'nothing'}")
         known = {**self._known(), **dict(self._items())} if previouslyDefined else {}
         done = {id(known[name]): name for name in previouslyDefined or () if name in known}
-        order = list(evaluationOrder(*outputs, done=done))
+        order = list(evaluation_order(*outputs, done=done))
         names = self._listed(order, done)
         if isinstance(previouslyDefined, set):
             previouslyDefined.update(names[id(reg)] for reg in order)
@@ -112,7 +112,7 @@ class XMan:
         values["W"] -= rate * deltas["W"], is there at the next call, in no other model of the class; a number
         is not. XManError for a name that is no input or parameter of the model.
         """
-        reachable = list(evaluationOrder(*(reg for _, reg in self._items())))
+        reachable = list(evaluation_order(*(reg for _, reg in self._items())))
         names = self.names(reachable)
         byName = {**{names[id(r)]: r for r in reachable if id(r) in names}, **dict(self._items())}
         result, given = {}, {}

@@ -127,7 +127,7 @@ class InOrder(dict):
         return dict, (), None, None, self.pairs()
 
     def pairs(self) -> Iterator[tuple[str, Any]]:
-        around, order = getattr(self.now, "ids", frozenset()), list(evaluationOrder(*self.outputs))
+        around, order = getattr(self.now, "ids", frozenset()), list(evaluation_order(*self.outputs))
         try:
             if order:
                 self.now.ids = around.union(map(id, order))
@@ -174,7 +174,7 @@ class XManFunctions(f, metaclass=Named):
         return reg
 
 
-def evaluationOrder(*outputs: Register, done: Iterable[int] = ()) -> Iterator[Register]:
+def evaluation_order(*outputs: Register, done: Iterable[int] = ()) -> Iterator[Register]:
     """The registers that the outputs depend on, and they themselves, each after all that it is computed from.
 
     The notes (§1.6) speak of a pre-order traversal; the list needs post-order. No recursion: chains can be

@@ -156,7 +156,7 @@ def while_loop(test, function, carries, args, most=None, *, program=as_python):
 
 
 def of_values(*_: Any) -> None:
-    raise TypeError("how many steps there are follows from no shapes")
+    raise TypeError("the number of steps does not follow from shapes")
 
 
 def applied(function: Function, args: Sequence[Any], run: Callable) -> tuple:

@@ -191,5 +191,5 @@ def test_deep_models_and_registers_do_not_recurse_and_grow_with_their_length(thr
     same = through(deep)
     assert same.operationSequence(same.y) == deep.operationSequence(deep.y)
     x, y = through([deep.x, deep.y])
-    assert x.definedAs is None and next(iter(r for r in xman.register.evaluationOrder(y))) is x
+    assert x.definedAs is None and next(iter(r for r in xman.register.evaluation_order(y))) is x
     assert sizes[0] < 1.2 * sizes[1] and sizes[0] < 5 * sizes[2]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.facts import entries_together, magnitude
+from ops.facts import entries_together, literal_size
 from ops.loops.metered import metered
 
 from ..errors import XManError
@@ -42,7 +42,7 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
             if op not in ops.table.OURS:
                 raise ValueError(f"line {k}{where} calls {op!r}, an operator of somebody's own")
             for a in args:
-                if not isinstance(a, (str, np.ndarray)) and not ops.is_function(a) and magnitude(a) > LARGEST:
+                if not (isinstance(a, (str, np.ndarray)) or ops.is_function(a)) and literal_size(a) > LARGEST:
                     raise ValueError(f"line {k}{where} has a literal that is too large: {str(a)[:60]}")
     spent = given = sum(x.size for x in values.values())
 
@@ -57,7 +57,7 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
         return out
 
     if strange := [c for c in columns if c.kind not in BLANK or (
-            not 0 < magnitude(sizes(c)) < LARGEST if c.kind == "array"
+            not 0 < literal_size(sizes(c)) < LARGEST if c.kind == "array"
             else c.spelling not in ("", *NUMBERS, *DATES))]:
         raise ValueError(f"its column {strange[0].name!r} is of the kind {strange[0].kind!r} "
                          f"{strange[0].spelling}")
@@ -79,7 +79,7 @@ def bounded_list(text: str, columns: Sequence[Column], values: Mapping[str, np.n
 def most_entries(op: str, args: tuple) -> int:
     """At most how many entries the result of an operator has, before it is computed."""
     known = ops.facts_of(op)
-    if op in ops.table.ELEMENTWISE or known.gives is bool:
+    if known.elementwise or known.gives is bool:
         return math.prod(np.broadcast_shapes(*(np.shape(a) for a in args if hasattr(a, "shape"))))
     return (known.entries or entries_together)(*args)
 

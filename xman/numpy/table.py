@@ -37,7 +37,8 @@ def without_nan(filler: float, reduced: Callable) -> Callable:
     def over_the_rest(a, **options):
         if a.dtype.kind != "f":
             return reduced(a, **options)
-        alone = np.isinf(filler) and np.isnan(options.get("initial", np.nan))  # else the initial number stands there
+        # else the initial number stands there
+        alone = np.isinf(filler) and np.isnan(options.get("initial", np.nan))
         result = reduced(f.where(f.isnan(a), filler, a), **options | (
             {"initial": filler} if alone and "initial" in options else {}))
         options.pop("initial", None)

@@ -1,4 +1,5 @@
-"""An epoch as one program of JAX's devices: a scan over its minibatches, as many at a time as AHEAD bytes hold."""
+"""An epoch as one program of JAX's devices: a scan over its minibatches,
+as many at a time as AHEAD bytes hold."""
 from __future__ import annotations
 
 import time
@@ -26,7 +27,7 @@ class Devices:
         """What is overwritten, on the devices."""
         return {x: laid(arrays[x], self.mesh, "model" if arrays[x].ndim > 1 else None) for x in self.inplace}
 
-    def chunks(self, minibatches: Iterable[tuple[dict[str, Any], int]]) -> Iterator[tuple[dict[str, Any], int]]:
+    def chunks(self, minibatches: Iterable[tuple[dict, int]]) -> Iterator[tuple[dict[str, Any], int]]:
         """Inputs of minibatches and their numbers of rows: those of as many rows on the devices, one behind
         another along a new first axis."""
         some: list[dict[str, Any]] = []
@@ -34,7 +35,7 @@ class Devices:
         for inputs, rows in minibatches:
             given = {x: np.array(inputs[x]) for x in self.steps.inputs if x in inputs}
             if strange := [x for x, a in given.items() if a.dtype.kind not in "biuf"]:
-                raise NotForDevices(f"{strange[0]!r} is no array, and a mesh takes nothing else: leave it away")
+                raise NotForDevices(f"{strange[0]!r} is no array, all that a mesh takes: leave it away")
             if some and (rows != before or (len(some) + 1) * sum(a.nbytes for a in given.values()) > AHEAD):
                 yield self.stacked(some, before), before
                 some = []

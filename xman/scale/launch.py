@@ -13,7 +13,8 @@ from pathlib import Path
 from ..errors import XManError
 
 WITHOUT = {"--workers", "--restarts"}  # of this process alone
-SAID = 0, 2, 130  # statuses of a command that ended, was mistyped, or was interrupted: another start would not mend it
+# statuses of a command that ended, was mistyped, or was interrupted: another start would not mend it
+SAID = 0, 2, 130
 
 
 def launched(words: list[str], workers: int, restarts: int, checkpoint: str | None) -> int:
@@ -24,7 +25,8 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
     if workers > 1:
         command = [mpiexec(), "-n", str(workers), *command]
     for left in reversed(range(restarts + 1)):
-        started, before = time.monotonic(), signal.signal(signal.SIGINT, lambda *_: None)  # the run hears it too
+        started = time.monotonic()
+        before = signal.signal(signal.SIGINT, lambda *_: None)  # the run hears it too
         status = subprocess.run(command, env=os.environ
                                 | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}).returncode
         signal.signal(signal.SIGINT, before)

@@ -26,7 +26,8 @@ def mesh_of(text: str) -> Any:
             raise XManError(f"{text!r} is no mesh; write data=2, or data=2,model=2: rows over the one, "
                             "parameters over the other")
         sizes[name] = int(n)
-    if (here := len(jax.devices())) < (n := math.prod(sizes.values())) or jax.process_count() > 1 and here != n:
+    here, n = len(jax.devices()), math.prod(sizes.values())
+    if here < n or jax.process_count() > 1 and here != n:
         raise XManError(f"the mesh {text} needs {n} devices, and JAX has {here} here")
     return jax.make_mesh(tuple(sizes.values()), tuple(sizes), (jax.sharding.AxisType.Auto,) * 2,
                          devices=jax.devices()[:n])
@@ -39,9 +40,10 @@ def laid(a: Any, mesh: Any, *axes: str | None) -> Any:
 
     from ..engines.jax.engine import wide
     a = np.asarray(a)
-    cut = [axis if axis and n % mesh.shape[axis] == 0 else None for axis, n in zip(axes, a.shape, strict=False)]
+    cut = [axis if axis and n % mesh.shape[axis] == 0 else None
+           for axis, n in zip(axes, a.shape, strict=False)]
     with wide():
-        return jax.make_array_from_callback(a.shape, jax.NamedSharding(mesh, jax.P(*cut)), lambda some: a[some])
+        return jax.make_array_from_callback(a.shape, jax.NamedSharding(mesh, jax.P(*cut)), a.__getitem__)
 
 
 def mixed(steps: WengertList) -> WengertList:

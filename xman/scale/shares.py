@@ -58,7 +58,7 @@ class Shares:
 
 
 def shares_of(objective: Any, accumulate: int) -> Shares | None:
-    """None for one worker that takes its rows at once, and for workers that all take all rows: accumulate is 0."""
+    """None for one worker that takes its rows at once, and where accumulate is 0: each takes all rows."""
     return Shares(objective, accumulate) if workers().size * accumulate > 1 else None
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
-from ops.table import linear_in
+from ops.facts import linear_in
 
 from ..errors import XManError
 from ..interpreters import eval

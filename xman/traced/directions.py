@@ -7,7 +7,8 @@ import numpy as np
 
 from ops import G, f
 from ops.derived import Traced
-from ops.table import ELEMENTWISE
+from ops.facts import parameters
+from ops.table import ELEMENTWISE, OURS
 
 from .arraylike import ArrayLike
 
@@ -30,7 +31,9 @@ class Directions(ArrayLike):
     size = property(lambda self: int(np.prod(self.shape)))
 
     def record(self, op: str, args: tuple) -> Any:
-        rule = RULES.get(op) or (aligned if op in ELEMENTWISE or isinstance(G[op], np.ufunc) else None)
+        rule = RULES.get(op) or (
+            reduction if op in OURS and parameters(G[op])[0][1:3] == ("axis", "keepdims")
+            else aligned if op in ELEMENTWISE or isinstance(G[op], np.ufunc) else None)
         found = rule(op, *args) if rule else None
         return Directions(one_by_one(op, *args) if found is None else found)
 
@@ -88,9 +91,9 @@ def unbroadcast(op: str, x: Any, like: Any, axis: tuple = ()) -> Any:
     return f.reshape(f.sum(x.value, added, True), (x.value.shape[0], *want)) if added else x.value
 
 
-def reduction(op: str, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def reduction(op: str, x: Any, axis: Any = None, keepdims: bool = False, *rest: Any) -> Any:
     axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    return getattr(f, op)(x.value, tuple(a % x.ndim + 1 for a in axes), keepdims)
+    return getattr(f, op)(x.value, tuple(a % x.ndim + 1 for a in axes), keepdims, *rest)
 
 
 def reshape(op: str, x: Any, like: Any) -> Any:
@@ -100,10 +103,6 @@ def reshape(op: str, x: Any, like: Any) -> Any:
 def transpose(op: str, x: Any, axes: Any = None) -> Any:
     axes = range(x.ndim)[::-1] if axes is None else axes
     return f.transpose(x.value, (0, *(a % x.ndim + 1 for a in axes)))
-
-
-def mT(op: str, x: Any) -> Any:
-    return f.mT(x.value)
 
 
 def stays(keys: tuple) -> bool:
@@ -164,8 +163,6 @@ def dot(op: str, a: Any, b: Any) -> Any:
     return f.transpose(found, (1, 0, 2)) if left == 2 else found
 
 
-RULES = {"broadcast": broadcast, "unbroadcast": unbroadcast, "sum": reduction, "mean": reduction,
-         "reshape": reshape,
-         "transpose": transpose, "mT": mT, "getitem": getitem, "scatterAdd": scatter_add, "take": take,
-         "concat": joined,
-         "stack": joined, "part": part, "dot": dot}
+RULES = {"broadcast": broadcast, "unbroadcast": unbroadcast, "reshape": reshape, "transpose": transpose,
+         "mT": lambda op, x: f.mT(x.value), "getitem": getitem, "scatterAdd": scatter_add, "take": take,
+         "concat": joined, "stack": joined, "part": part, "dot": dot}

@@ -87,7 +87,8 @@ class Checkpointed:
 
     def factors(self, t: int) -> list[float]:
         """What the schedule has given at a few steps up to t."""
-        return [self.factor(s) for s in sorted({1, t // 2, t}) if 0 < s <= t] if self.schedule else []
+        some = {1, t // 2, t} if self.rate.schedule else ()
+        return [self.rate.factor(s) for s in sorted(some) if 0 < s <= t]
 
     def resumed(self, path: str | Path) -> State:
         """The state that the checkpoint holds. XManError where it belongs to another model,

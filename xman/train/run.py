@@ -30,9 +30,9 @@ from .checkpoints import Checkpointed, State
 from .evaluation import Diverged, Result, a_number_of_rows, first_nan, judge_of, rows_and_labels
 from .minibatches import Minibatches
 from .objective import Objective
-from .optimizers import Rule, optimizer_of, rates_of, training_list
+from .optimizers import Rule, TrainingList, optimizer_of, rates_of, training_list
 from .progress import CtrlC, Progress
-from .schedules import Schedule
+from .schedules import Rates, Schedule
 
 # minibatches an epoch; with fewer most runs are over before a compiler's seconds are earned back
 WORTH_COMPILING = 400
@@ -62,45 +62,43 @@ class Run(Checkpointed):
                 self.data += validation
             self.judge = judge_of(objective.model, validation)
         a_number_of_rows(batch_size)
-        if schedule is not None and not callable(schedule):
-            raise XManError(f"a schedule is a function from the number of the step, 1, 2, …, to a factor, "
-                            f"not {schedule!r}")
         mine = self.shares.mine if self.shares else slice
         self.minibatches = (Streamed(objective.stream, int(batch_size), int(seed), mine) if objective.stream
                             else Minibatches(objective.X, objective.y, int(batch_size), int(seed), mine))
         self.rows, self.batches = self.minibatches.rows, self.minibatches.count
         self.inputs, self.names, self.loss = objective.inputs, objective.names, objective.loss
         self.kept = (*self.names, *objective.running)  # what evaluation needs
-        self.optimizer, self.rates = optimizer_of(optimizer), rates_of(lr, self.names)
-        self.schedule, self.engine = schedule, engine
+        self.optimizer, self.rates, self.engine = optimizer_of(optimizer), rates_of(lr, self.names), engine
         # the engine of all minibatches but short ones, also where a run is resumed elsewhere
         self.begun_with = ""
-        self.lr, factors = ((1.0, self.rates) if isinstance(lr, dict)
-                            else (float(lr), dict.fromkeys(self.names, 1.0)))
-        moving = {w: factor for w, factor in factors.items() if w in objective.steps.inputs}
-        self.alone = training_list(objective.steps, self.loss, moving, optimizer, running=objective.running,
-                                   **options)
-        self.training = self.alone if self.shares is None else training_list(
-            self.shares.list.steps, self.loss, moving, optimizer, running=objective.running,
-            part=self.shares.list.loss, **options)
-        if precision not in (None, "mixed"):
-            raise XManError(f"the precision is 'mixed', or that of the parameters, not {precision!r}")
-        self.training = (self.training._replace(steps=mixed(self.training.steps)) if precision
-                         else self.training)
-        self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict)
-                         else self.lr, "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows}
-        self.settings |= {key: value if value is None else float(value) for key, value in options.items()}
-        parts = [(a,) if isinstance(a, np.ndarray) else (a.data, a.indices, a.indptr) for a in self.data]
-        self.settings["digest"] = checkpoints.digest({f"{k}": a for k, a in enumerate(sum(parts, ()))}, "")
+        one = 1.0 if isinstance(lr, dict) else float(lr)
+        moving = {w: rate / one for w, rate in self.rates.items() if w in objective.steps.inputs}
+        self.alone, self.training = self.training_lists(moving, optimizer, precision, options)
+        self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict) else one,
+                         "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows,
+                         **{key: value if value is None else float(value) for key, value in options.items()},
+                         "digest": digest_of(self.data)}
         start = self.start().arrays
         # a number, which is no array once it is computed, cannot be overwritten by the program
         self.numbers = {x: y for x, y in self.training.inplace.items() if not start[x].ndim}
         self.inplace = {x: y for x, y in self.training.inplace.items() if start[x].ndim}
         self.number = min((start[w].dtype for w in moving), key=lambda dtype: dtype.itemsize).type
-        self.largest = float(np.finfo(self.number).max)
+        self.rate = Rates(one, schedule, self.number)
         self.values = {name: self.inputs[name] for name in self.training.steps.inputs if name in self.inputs}
         self.programs: dict[int, Compiled] = {}  # by the number of rows
         self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss was seen
+
+    def training_lists(self, moving: dict[str, float], optimizer: str | Rule, precision: str | None,
+                       options: dict[str, float | None]) -> tuple[TrainingList, TrainingList]:
+        """The list of a step that one worker takes alone, and the one that this worker takes."""
+        if precision not in (None, "mixed"):
+            raise XManError(f"the precision is 'mixed', or that of the parameters, not {precision!r}")
+        options = {"running": self.objective.running, **options}
+        alone = mine = training_list(self.objective.steps, self.loss, moving, optimizer, **options)
+        if self.shares:
+            here = self.shares.list
+            mine = training_list(here.steps, self.loss, moving, optimizer, part=here.loss, **options)
+        return alone, mine._replace(steps=mixed(mine.steps)) if precision else mine
 
     def start(self) -> State:
         arrays = {w: np.array(self.inputs[w], None if np.asarray(self.inputs[w]).dtype.kind == "f" else float,
@@ -121,13 +119,12 @@ class Run(Checkpointed):
 
     def epoch(self, state: State, ctrl_c: CtrlC, shown: Progress) -> None:
         """Take the steps of the epoch that are left."""
-        values, training, schedule = self.values, self.training, self.schedule
+        values, training = self.values, self.training
         self.begin(state)
-        rate = self.rate(1) if schedule is None else None
         for X, y, some in self.minibatches.epoch(state.epoch, state.batch):
             rows = min(self.minibatches.size, self.rows - state.batch * self.minibatches.size)
             self.give(values, X, y, some, state.epoch, rows)
-            values[training.lr] = rate if schedule is None else self.rate(state.t + 1)
+            values[training.lr] = self.rate(state.t + 1)
             values[training.t] = self.number(state.t + 1)
             program = self.programs.get(rows) or self.program(rows, values)
             ctrl_c.held = True
@@ -183,19 +180,6 @@ class Run(Checkpointed):
         if not short:
             self.begun_with = program.engine
         return program
-
-    def rate(self, t: int) -> np.floating:
-        """The learning rate of step t; infinite where the precision does not reach it,
-        and the step says what comes of it."""
-        rate = self.lr * (self.factor(t) if self.schedule else 1.0)
-        return self.number(rate if rate <= self.largest else np.inf)
-
-    def factor(self, t: int) -> float:
-        factor = self.schedule(t)
-        if not 0 <= factor < np.inf:
-            raise XManError(f"the schedule gives {factor!r} at step {t}; a factor of the learning rate is at "
-                            "least 0 and finite")
-        return float(factor)
 
     def check(self, state: State, ctrl_c: CtrlC) -> None:
         """Raise Diverged where a parameter is not finite."""
@@ -284,6 +268,12 @@ class Run(Checkpointed):
     def result(self, parameters: dict[str, np.ndarray], state: State, reason: str) -> Result:
         return Result(parameters, list(state.history), state.best_epoch, reason, self.objective.model,
                       self.prepared, self.data[0].shape[1:], self.objective.labels, self.settings)
+
+
+def digest_of(data: list) -> str:
+    """What tells these arrays, sparse ones too, from others."""
+    parts = [(a,) if isinstance(a, np.ndarray) else (a.data, a.indices, a.indptr) for a in data]
+    return checkpoints.digest({f"{k}": a for k, a in enumerate(sum(parts, ()))}, "")
 
 
 def score(row: dict) -> float:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from ..errors import XManError
 
 Schedule = Callable[[int], float]
@@ -49,6 +51,30 @@ def in_turn(first: Schedule, steps: int, then: Schedule) -> Schedule:
     """`first` for so many steps, and `then` from there on, whose own steps begin with 1."""
     at_least("steps", steps, 0)
     return lambda t: first(t) if t <= steps else then(t - steps)
+
+
+class Rates:
+    """The learning rate of each step: lr, times the schedule's factor where there is a schedule."""
+
+    def __init__(self, lr: float, schedule: Schedule | None, number: type):
+        if schedule is not None and not callable(schedule):
+            raise XManError("a schedule is a function from the number of the step, 1, 2, …, to a factor, "
+                            f"not {schedule!r}")
+        self.lr, self.schedule, self.number = lr, schedule, number
+        self.largest = float(np.finfo(number).max)
+
+    def __call__(self, t: int) -> np.floating:
+        """The rate of step t, infinite where the precision does not reach it: the step says what follows."""
+        rate = self.lr * self.factor(t)
+        return self.number(rate if rate <= self.largest else np.inf)
+
+    def factor(self, t: int) -> float:
+        """What the schedule gives at step t, 1 without one. XManError where it is below 0 or not finite."""
+        factor = self.schedule(t) if self.schedule else 1.0
+        if not 0 <= factor < np.inf:
+            raise XManError(f"the schedule gives {factor!r} at step {t}; a factor of the learning rate is at "
+                            "least 0 and finite")
+        return float(factor)
 
 
 def at_least(name: str, value: float, least: int) -> None:

@@ -94,17 +94,16 @@ def build(program: Program) -> Built:
 
 
 def traceable(steps: WengertList, values: Mapping[str, Any], outputs: Collection[str]) -> Callable:
-    """The list as a function (values by name) -> (outputs by name, whether NumPy would make the same of them),
-    for functions of JAX, such as scan, to trace. values: of such shapes. NotForDevices where a line is not for it.
-    """
+    """The list as a function, values -> (outputs, whether NumPy would make the same), for JAX to trace.
+    values: of such shapes. NotForDevices where a line is not for it."""
     import jax
     program = program_of(steps, values, tuple(outputs), {})
     with wide():
         text = Text({*program.steps.inputs, *(dst for dst, _, _ in program.steps)})
         written, why = expressions(program, program.kinds, text)
         if why:
-            raise NotForDevices("; ".join(f"{dst} {reason}" for dst, reason in why.items()) + ": that takes the "
-                                "interpreter, so leave the mesh away")
+            raise NotForDevices("; ".join(f"{dst} {reason}" for dst, reason in why.items())
+                                + ": that takes the interpreter, so leave the mesh away")
         parts = [stretch(text, part, written, program.kinds, ()) for part in parted(program, why)]
 
     def run(values: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
@@ -173,8 +172,7 @@ def refused(line: Line, kinds: Kinds) -> str:
     cast = {dtype.kind for dtype, to in zip(dtypes(args, kinds), casts(dst, op, args, kinds), strict=True)
             if to}
     if (op in INEXACT and made != "f" or compares(op) and of >= {"i", "u"} or op in STEPWISE and cast - {"f"}
-        or (
-            op == "astype" and "f" in of and made in "iu") or op in OF_TRUTHS and of == {"b"}):
+        or op == "astype" and "f" in of and made in "iu" or op in OF_TRUTHS and of == {"b"}):
         return "is of whole numbers, which JAX takes otherwise"
     return ""
 

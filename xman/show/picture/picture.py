@@ -10,7 +10,7 @@ import ops
 
 from ...manager import XMan
 from ...notation import literal_text
-from ...register import Register, evaluationOrder
+from ...register import Register, evaluation_order
 from ...wengert import Line, Steps, checked_list, registers
 from ..explain import Explanation, shown_number_or_array
 from ..expressions import expression, mathematical
@@ -50,11 +50,11 @@ def picture(of: XMan | Steps | Paths | Explanation, notes: Mapping[str, Any] | N
 
 def objects(model: XMan, notes: Mapping[str, Any]) -> Picture:
     """The Registers and the Operations that the model's registers lead to."""
-    every = list(evaluationOrder(*model.registers().values()))
+    every = list(evaluation_order(*model.registers().values()))
     read = {id(a) for r in every for a in r.inputsTo()}
     results = [r for r in every if r.definedAs and id(r) not in read]
     steps = model.operationSequence(*results) if results else []
-    computed = [r for r in evaluationOrder(*results) if r.definedAs]
+    computed = [r for r in evaluation_order(*results) if r.definedAs]
     names = model.names(every) | {id(r): dst for r, (dst, _, _) in zip(computed, steps, strict=True)}
     nodes, arrows = [], []
     for r in every:

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ops import facts_of
-from ops.table import linear_in
+from ops.facts import facts_of, linear_in
 
 from ...errors import XManError, nearest
 from ...interpreters import eval
