@@ -109,7 +109,7 @@ def kind_in_step(e: Entered) -> Kind:
     return e.kind._replace(shape=e.kind.shape[1:], array=len(e.kind.shape) > 1)
 
 
-def as_rows(w: Any, e: Entered) -> View:
+def whole_rows(w: Any, e: Entered) -> View:
     """An entry as it lies in memory, row by row."""
     if isinstance(e.x, View) and not e.x.gathered and e.x.strides == row_by_row(e.x.shape):
         return e.x
@@ -121,7 +121,7 @@ def first_part(w: Any, e: Entered) -> tuple[View, int] | None:
     if not e.kind.shape:
         return None
     if not isinstance(e.x, View):
-        return as_rows(w, e._replace(kind=kind_in_step(e))), 0
+        return whole_rows(w, e._replace(kind=kind_in_step(e))), 0
     x = e.x
     if x.gathered or x.strides[1:] != row_by_row(x.shape[1:]):
         x = w.line(w.fresh(f"{e.name}.lies"), "copy", [x], e.kind.shape, e.kind.dtype)
@@ -161,7 +161,7 @@ def steps_of(w: Any, dst: str, made: Made, k: int, entries: Sequence[Entered], m
         if i in made.over:
             x = w.line(w.fresh(f"{dst}.{i}"), "copy", [e.x], e.kind.shape, e.kind.dtype)
         else:
-            x = as_rows(w, e)
+            x = whole_rows(w, e)
         places[p] = x, 0
         if i < k and made.names[i] and i not in made.over and i not in made.relayed:
             x = root_for(w, dst, i, made.kind(i))
@@ -191,7 +191,8 @@ def scan_in_place(w: Any, step: Step) -> Any:
     made = lines_of_function(w, function, entries, k, moving)
     if made and isinstance(made.lines, dict):  # after the first step a carry is of another kind
         alone = lines_of_function(w, function, entries, k, moving, once=True)
-        rest = alone and [Entered(dst, None, alone.kind(i)) if alone.names[i] else entries[i] for i in range(k)]
+        rest = alone and [Entered(dst, None, alone.kind(i)) if alone.names[i] else entries[i]
+                          for i in range(k)]
         made = alone and lines_of_function(w, function, [*rest, *entries[k:]], k, moving)
         if not made or isinstance(made.lines, dict) or any(
                 alone.kind(j)[:2] != made.kind(j)[:2] for j in range(k, len(made.names))) or any(
