@@ -7,10 +7,8 @@
         w = f.param()
         area = f.half(h * w)
 
-    model = Triangle().setup()
-    steps = model.operationSequence(model.area)
-    values = eval(steps, model.inputDict(h=3, w=6))
-    deltas = backprop(steps, values, area=1.0)
+    model = Triangle().setup() steps = model.operationSequence(model.area) values = eval(steps,
+    model.inputDict(h=3, w=6)) deltas = backprop(steps, values, area=1.0)
 
 `from xman import *` gives the four classes of the course alone: XMan, XManFunctions, Register and Operation.
 Of a list are `gradient`, `Jacobian`, `Hessian`; of a Python function `grad`, `jacobian`, `hessian`, and
@@ -40,7 +38,7 @@ LATER = {name: package for package, names in {
     "engines": "compile", "jitted": "jit", "files": "load", "engines.tape.engine": "Tape",
     "optimize": "minimize least_squares",
     "explorer": "explore",
-    "show": "explain derivation expand paths picture cost source difference_errors",
+    "show": "explain derivation expand paths picture cost source", "plots": "difference_errors",
 }.items() for name in names.split()}
 PACKAGES = ("engines estimators explorer export files functions grade interpreters matrices models numpy optimize passes plots "
             "scipy show tables train").split()

@@ -67,12 +67,12 @@ from .passes import gradient as gradient
 from .passes import rewrite as rewrite
 from .passes import simplify as simplify
 from .passes import tangent as tangent
+from .plots import difference_errors as difference_errors
 from .register import Operation as Operation
 from .register import Register as Register
 from .register import XManFunctions as XManFunctions
 from .show import cost as cost
 from .show import derivation as derivation
-from .show import difference_errors as difference_errors
 from .show import expand as expand
 from .show import explain as explain
 from .show import paths as paths

@@ -11,7 +11,7 @@ from test_mpi import LAUNCHER
 
 from xman import models
 from xman.errors import XManError
-from xman.scale.mesh import mixed
+from xman.scale.mesh import in_mixed_precision
 from xman.train import fit
 from xman.wengert import WengertList
 
@@ -47,7 +47,7 @@ def test_a_mesh_of_four_devices_takes_the_steps_of_one_which_goes_on_from_its_ch
 
 def test_mixed_precision_rounds_what_products_read_and_learns_as_well():
     pytest.importorskip("ml_dtypes")
-    steps = mixed(WengertList([("z", "dot", ("a", "b")), ("loss", "sum", ("z",))]))
+    steps = in_mixed_precision(WengertList([("z", "dot", ("a", "b")), ("loss", "sum", ("z",))]))
     assert [op for _, op, _ in steps] == ["astype"] * 4 + ["dot", "sum"]
     settings = {"epochs": 5, "batch_size": 20, "lr": 0.1, "progress": False, "engine": "numpy"}
     full, short = (fit(models.MLP([8, 6, 3]), (X, y), precision=p, **settings).history for p in (None, "mixed"))

@@ -5,7 +5,7 @@ import pytest
 
 import ops
 from xman import Jacobian, XMan, backprop, check, eval, f, gradient
-from xman.show.differences import difference_errors
+from xman.plots.differences import difference_errors
 
 
 def same(found, right):

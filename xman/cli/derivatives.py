@@ -13,6 +13,7 @@ from ..passes import ALGEBRA, EXACT, STABLE, simplify
 from ..passes import gradient as gradient_list
 from ..passes import tangent as tangent_list
 from ..passes.differentiate import ending
+from ..plots import difference_errors
 from ..wengert import WengertList
 from .commands import OF, SOURCE, VALUES, of_a_list, xman
 from .drawing import DOT, SVG, draw
@@ -126,7 +127,7 @@ def differences(source: str, values: tuple[str, ...], of: str | None, wrt: tuple
                 plot: str | None) -> None:
     """The error of one- and two-sided difference quotients against their step."""
     steps, known, of = read_source(source, values, of)
-    errors = pictures.difference_errors(steps, of, wrt or None, known)
+    errors = difference_errors(steps, of, wrt or None, known)
     if plot:
         errors.plot(plot)
     print(errors)

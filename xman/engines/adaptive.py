@@ -96,7 +96,7 @@ class Adaptive:
         try:
             self.rival = Rival(name, end(), [], [])
         except Exception as error:
-            self.next(f"{name} cannot build it: {told(error)}")
+            self.next(f"{name} cannot build it: {in_short(error)}")
 
     def work(self, name: str, begin: Callable) -> None:
         """What the thread does."""
@@ -119,7 +119,7 @@ class Adaptive:
         except Exception as error:
             found = self.built.run(values)  # raises, where the values are at fault
             if self.rival is rival:
-                self.next(f"{rival.name} cannot run it: {told(error)}")
+                self.next(f"{rival.name} cannot run it: {in_short(error)}")
             return found
         rival.its.append(math.inf if found is None else time.perf_counter() - begun)
         return self.built.run(values) if found is None else found
@@ -142,5 +142,5 @@ class Adaptive:
             self.settle(self.built, self.name, "; ".join(self.said))
 
 
-def told(error: Exception) -> str:
+def in_short(error: Exception) -> str:
     return f"{type(error).__name__}, {shortened(str(error))}"

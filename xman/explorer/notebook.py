@@ -21,10 +21,9 @@ def list_in_html(steps: WengertList) -> str:
     rows = []
     for k, (dst, op, args) in enumerate(steps[:ROWS], 1):
         given = ", ".join(a if isinstance(a, str) else literal_text(a) for a in args)
-        rows.append(f'<tr><td style="text-align:right;opacity:.6">{k}</td>'
-                    f'<td style="text-align:left"><b>{escape(dst)}</b> =</td>'
-                    f'<td style="text-align:left" title="{escape(said(ops.G.get(op)))}">'
-                    f'{escape(op)}({escape(given)})</td></tr>')
+        rows.append(f'<tr><td style="text-align:right;opacity:.6">{k}</td><td '
+                    f'style="text-align:left"><b>{escape(dst)}</b> =</td><td style="text-align:left" '
+                    f'title="{escape(said(ops.G.get(op)))}">{escape(op)}({escape(given)})</td></tr>')
     rest = f"<p>… and {len(steps) - ROWS:,} lines more</p>" if len(steps) > ROWS else ""
     return f'<table style="font-family:monospace">{"".join(rows)}</table>{rest}{behind_a_click(steps)}'
 

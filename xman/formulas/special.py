@@ -101,7 +101,7 @@ def bernoulli_series(n, z):
     return total / z ** n if n else total
 
 
-def reflected(function, x):
+def by_reflection(function, x):
     """function(x, the greater of x and 1 − x, x less the nearest whole number)."""
     low = f.less(x, 0.5)
     return f.where(low, *function(f.where(low, 1.0 - x, x), math.pi * (x - f.round(x))))
@@ -115,7 +115,7 @@ def gammaln(x):
         series = (z - 0.5) * (f.log(z) - 1.0) + LOG_ROOT_TWO_PI - 0.5 + bernoulli_series(-1, z)
         right = series - f.where(near, f.log(product), 0.0)
         return f.log(math.pi / f.abs(f.sin(angle))) - right, right
-    return reflected(both, x)
+    return by_reflection(both, x)
 
 
 def polygamma(n, x):
@@ -130,7 +130,7 @@ def polygamma(n, x):
         c = f.cos(angle) / f.sin(angle)
         slope = functools.reduce(lambda total, a: total * c + a, cot.coef[::-1].tolist())
         return (-1.0) ** n * right - slope, right
-    return reflected(both, x)
+    return by_reflection(both, x)
 
 
 def sign_of_gamma(x):

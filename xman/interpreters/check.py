@@ -62,12 +62,10 @@ class Report(NamedTuple):
 
 
 def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = ops.G,
-          DG: Mapping[str, Sequence] = ops.DG,
-          /, *, of: str | None = None, wrt: Collection[str] | None = None, sides: int = 2, most: int = 1000,
-          directions: int = 10, step: float | None = None, tolerance: float | None = None,
-          seed: int = 0) -> Report:
-    """Compare backprop with difference quotients, element by element.
-    The report prints itself; `report.ok` sums it up.
+          DG: Mapping[str, Sequence] = ops.DG, /, *, of: str | None = None,
+          wrt: Collection[str] | None = None, sides: int = 2, most: int = 1000, directions: int = 10,
+          step: float | None = None, tolerance: float | None = None, seed: int = 0) -> Report:
+    """Compare backprop with difference quotients, element by element. The report prints itself, and has `ok`.
 
     steps, values, G, DG: the list, its inputs, which are taken in float64 whatever they are, and the tables.
     of: the register to differentiate (None: the last line's); one that is not a number is weighted at random.
@@ -113,8 +111,7 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
                              f"{x.shape}")
             continue
         for where, direction in probes(x, most, directions, random):
-            h = step * max(1.0,
-                           float(np.max(np.abs(x[where] if isinstance(where, tuple) else x), initial=0.0)))
+            h = step * float(np.max(np.abs(x[where] if isinstance(where, tuple) else x), initial=1.0))
             below = total(name, x - h * direction) if sides == 2 else here
             quotient = (total(name, x + h * direction) - below) / (sides * h)
             mine = float(np.sum(delta * direction))
@@ -125,8 +122,7 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
 
 
 def probes(x: np.ndarray, most: int, directions: int, random: np.random.Generator):
-    """(index, unit array) of each element of x; where they are more than `most`,
-    random directions of length 1."""
+    """(index, unit array) of each element of x, or if they are more than `most` directions of length 1."""
     if x.size > most:
         for k in range(1, directions + 1):
             direction = random.standard_normal(x.shape)

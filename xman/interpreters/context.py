@@ -63,8 +63,7 @@ REAL = (float, np.floating, Expression, Bundle)
 
 
 def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
-    """Whether a derivative with respect to x makes sense: a number or an array of floats.
-    A sparse input is data.
+    """Whether a derivative with respect to x makes sense: a number or an array of floats. Sparse is data.
 
     XManError for a sparse matrix that is computed: through it derivatives would be lost.
     """
@@ -78,8 +77,7 @@ def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
 
 
 def own(part: Any, x: Any, held: set[int], around: Collection[Any], a: str = "an argument") -> Any:
-    """part in the precision of x and in a buffer of its own: no view, none that is held (by id),
-    none of those around."""
+    """part in the precision of x and in a buffer of its own: no view, none that is held (by id) or around."""
     if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
         if isinstance(part, Masked):
             return part.at(own(part.value, x, held, around, a))
@@ -92,8 +90,7 @@ def own(part: Any, x: Any, held: set[int], around: Collection[Any], a: str = "an
 
 
 def with_numpy_reals(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """A copy of values, where of those named Python's numbers are NumPy's reals, so that 1/0 is infinite,
-    and lists arrays."""
+    """A copy of values; of those named Python's numbers are NumPy's reals (1/0 is infinite), lists arrays."""
     if type(values) is not dict and not isinstance(values, Mapping):
         raise XManError(f"the values are a dictionary with one for each input, {{'x': 3.0}}, not "
                         f"{shortened(values)}")
@@ -115,8 +112,7 @@ def numpy_real(name: str, v: Any) -> Any:
 
 def failure(error: Exception, steps: WengertList, line: tuple, values: Mapping[str, Any], table: Mapping,
             word: str) -> XManError:
-    """The error that an operator or a rule raised, as a sentence with the
-    line and the shapes of its arguments."""
+    """The error of an operator or a rule, as a sentence with the line and the shapes of its arguments."""
     if isinstance(error, (TimeoutError, MemoryError, RecursionError)):
         raise error  # of a clock, the memory, the stack: no operator's
     dst, op, args = line

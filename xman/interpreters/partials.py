@@ -7,8 +7,7 @@ from typing import Any
 from ops import f
 
 
-def partials(DG: Mapping[str,
-                         Sequence[Callable[..., Any] | None]]) -> dict[str, list[Callable[..., Any] | None]]:
+def partials(DG: Mapping[str, Sequence[Callable | None]]) -> dict[str, list[Callable | None]]:
     """The adjoint rules that belong to a table of partial derivatives, functions of the arguments alone.
 
         >>> DG = {"add": [lambda a, b: 1, lambda a, b: 1], "square": [lambda a: 2 * a]}

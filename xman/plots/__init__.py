@@ -1,5 +1,6 @@
-"""Pictures by Matplotlib of what a model has learned and of what derivatives cost;
+"""Pictures by Matplotlib of what a model has learned, of what derivatives cost and how wrong differences are;
 learning curves are train's."""
+from .differences import Errors, difference_errors
 from .pictures import (
     confusion_picture,
     decision_regions,
@@ -8,4 +9,5 @@ from .pictures import (
     weight_images,
 )
 
-__all__ = ["confusion_picture", "decision_regions", "growth_of_derivatives", "hessian_spectrum", "weight_images"]
+__all__ = ["Errors", "confusion_picture", "decision_regions", "difference_errors", "growth_of_derivatives",
+           "hessian_spectrum", "weight_images"]

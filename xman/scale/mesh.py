@@ -46,7 +46,7 @@ def laid(a: Any, mesh: Any, *axes: str | None) -> Any:
         return jax.make_array_from_callback(a.shape, jax.NamedSharding(mesh, jax.P(*cut)), a.__getitem__)
 
 
-def mixed(steps: WengertList) -> WengertList:
+def in_mixed_precision(steps: WengertList) -> WengertList:
     """The list whose products are of numbers rounded to bfloat16,
     and summed in float32: a product of two such is exact there."""
     extra("ml_dtypes", "jax", "mixed precision")  # from here on NumPy knows the type

@@ -155,19 +155,19 @@ def taken_together(line: Line, whole: Mapping[str, Any], axes: Mapping[str, tupl
 
     first, last, out = of(0, 2), of(2, ROWS), whole[dst]
     if dst in axes:
-        if (hasattr(out, "tocsr") and axes[dst][0] == 0) or alike(np.concatenate([first, last], axes[dst][0]),
-                                                                  out):
+        axis = axes[dst][0]
+        if (hasattr(out, "tocsr") and axis == 0) or same_entries(np.concatenate([first, last], axis), out):
             return "rows"
     else:
         found = [how for how, made in (("sum", first + last), ("mean", (2 * first + last) / ROWS))
-                 if alike(made, out)]
+                 if same_entries(made, out)]
         if found:
             return found[-1] if op == "mean" else found[0]
     raise XManError(f"{shown(line)}: it takes rows together by more than a sum or a mean, so workers cannot "
                     "share them; train by one worker, without --accumulate")
 
 
-def alike(made: Any, out: Any) -> bool:
+def same_entries(made: Any, out: Any) -> bool:
     """Whether both are equal but for rounding."""
     made, out = np.asarray(made, float), np.asarray(out, float)
     scale = np.max(np.abs(out), initial=0.0, where=np.isfinite(out))

@@ -103,20 +103,18 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
 
     of: the register that is differentiated (None: the last line's). wrt: the inputs it is differentiated by
     (None: all of floats). values: the inputs, in the shapes and the precision that count. measured: time the
-    interpreters too, each for 0.2 s: `eval`, `eval` and `forward`, `eval` and `backprop`,
-    on the list as it stands.
-    Counted are the lists that `gradient` and `tangent` write, and the list itself, as `simplify` leaves them
-    for these shapes: no expression twice, nothing `of` does not need, none of the rules' helpers.
+    interpreters too, each for 0.2 s: `eval`, `eval` and `forward`, `eval` and `backprop`, on the list as it
+    stands. Counted are the lists that `gradient` and `tangent` write, and the list itself, as `simplify`
+    leaves them for these shapes: no expression twice, nothing `of` does not need, none of the rules' helpers.
 
     `ops.facts` says what counts as one operation; an operator of your own says it in its row, as flops, or it
     counts as one an entry where it is elementwise. Bytes are those of each line's registers, read and
-    written, as if nothing was cached. Held are those of the registers that are still read, at most: what
-    the way back keeps counts, and what is computed again there does not (Bishop, Deep Learning, §8.2.2).
-    By §8.2 there the operations are at most 6 times an evaluation's, in practice 2 or 3 times. A list
-    of nothing but operators whose derivative is a much longer calculation than they are, such as a
-    determinant, has more.
-    Raises XManError for an operator whose row does not say its flops,
-    for a name that the list does not have, and as `eval` does.
+    written, as if nothing was cached. Held are those of the registers that are still read, at most: what the
+    way back keeps counts, and what is computed again there does not (Bishop, Deep Learning, §8.2.2). By §8.2
+    there the operations are at most 6 times an evaluation's, in practice 2 or 3 times. A list of nothing but
+    operators whose derivative is a much longer calculation than they are, such as a determinant, has more.
+    Raises XManError for an operator whose row does not say its flops, for a name that the list does not have,
+    and as `eval` does.
     """
     steps = checked_list(steps, ops.G)
     of, values = output(steps, of), eval(steps, values)

@@ -54,9 +54,8 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
     Each puts in a definition from the list, or the derivative of an operator, which is what its rule in
     ops.DG says. steps: a list on numbers. of, wrt: names of registers; a wrt that is computed is taken as an
     input. brief: both at once, as in Table 3. (Table 2 prints df/dx1 on two of the lines that derive df/dx2;
-    this does not.)
-    Raises XManError for a name that the list does not have, for a line on arrays,
-    and past 300 parts in an expression.
+    this does not.) Raises XManError for a name that the list does not have, for a line on arrays, and past
+    300 parts in an expression.
     """
     steps = checked_list(steps, ops.G)
     known_registers(steps, [of], "of")

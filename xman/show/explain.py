@@ -74,12 +74,11 @@ def explain(steps: Steps, of: str | None = None, wrt: str | Mapping[str, Any] | 
     of: the register that is differentiated, its adjoint 1 for each entry (None: the last line's). values: the
     inputs. wrt: what it all is differentiated by, forwards: the name of an input, whose tangent is 1 for each
     entry, or a direction {name: tangent}, numbers or of the shape of the input; None leaves the tangents out.
-    digits: the decimals that are printed; what would round to 0 is printed as a power of ten.
-    A register that does not depend on wrt has the tangent 0, one that `of` does not depend on the adjoint 0;
-    whole numbers have neither. An array of more than 6 entries is printed as its shape,
-    its range and its norm √Σx².
-    Raises XManError for a name that the list does not have, and as the interpreters do.
-    Bishop (8.50) to (8.64), (8.70) to (8.76); Adams, Computing Gradients with Backpropagation, (18) to (36).
+    digits: the decimals that are printed; what would round to 0 is printed as a power of ten. A register that
+    does not depend on wrt has the tangent 0, one that `of` does not depend on the adjoint 0; whole numbers
+    have neither. An array of more than 6 entries is printed as its shape, its range and its norm √Σx². Raises
+    XManError for a name that the list does not have, and as the interpreters do. Bishop (8.50) to (8.64),
+    (8.70) to (8.76); Adams, Computing Gradients with Backpropagation, (18) to (36).
     """
     steps = checked_list(steps, ops.G)
     of = output(steps, of)

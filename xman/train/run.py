@@ -22,7 +22,7 @@ from ..engines import Compiled
 from ..errors import XManError
 from ..files import container as checkpoints
 from ..interpreters import eval
-from ..scale.mesh import mesh_of, mixed
+from ..scale.mesh import in_mixed_precision, mesh_of
 from ..scale.shares import shares_of, workers
 from ..scale.streams import Stream, Streamed
 from ..tables import Prepared
@@ -98,7 +98,7 @@ class Run(Checkpointed):
         if self.shares:
             here = self.shares.list
             mine = training_list(here.steps, self.loss, moving, optimizer, part=here.loss, **options)
-        return alone, mine._replace(steps=mixed(mine.steps)) if precision else mine
+        return alone, mine._replace(steps=in_mixed_precision(mine.steps)) if precision else mine
 
     def start(self) -> State:
         arrays = {w: np.array(self.inputs[w], None if np.asarray(self.inputs[w]).dtype.kind == "f" else float,

@@ -5,7 +5,7 @@ import pytest
 from lists_to_show import ADAMS, AT, LISTS
 
 from xman import XManError
-from xman.show.differences import difference_errors
+from xman.plots.differences import difference_errors
 
 
 @pytest.mark.parametrize("name", [name for name in LISTS if "relu" not in name])  # at a kink the error is no power of ε

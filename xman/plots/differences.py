@@ -13,8 +13,8 @@ from ..errors import XManError
 from ..files.figures import figure, save_figure
 from ..interpreters import backprop, eval
 from ..interpreters.context import seeds, varies, with_numpy_reals
+from ..show.explain import output
 from ..wengert import Steps, checked_list
-from .explain import output
 
 SIZES = np.logspace(-16, 0, 97)  # six to a power of ten
 NAMES = "finite differences (8.24)", "central differences (8.25)"
