@@ -100,7 +100,7 @@ class Lines:
         and computed indices."""
         if op in KEYS and any(isinstance(a, str) and a not in self.given for a in args[KEYS[op]:]):
             return True
-        return not any(op in table for table in (("bundle", "item"), LOOPS, ARRANGEMENTS, CONTRACTIONS, TABLE))
+        return not any(op in t for t in (("bundle", "item"), LOOPS, ARRANGEMENTS, CONTRACTIONS, TABLE))
 
     def known(self, x: str) -> bool:
         """Whether a register is an array or a number that loops can compute with."""
