@@ -27,7 +27,7 @@ bench: .venv/ready
 
 .venv/ready: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,grade,dev,docs,browser]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[cli,grade,dev,docs,browser]'
 	touch $@
 
 clean:

@@ -217,7 +217,8 @@ def pad(x, widths):
 def unpad(x, widths):
     """x without the rim that pad(x, widths) put around it."""
     pairs = np.broadcast_to(np.asarray(widths), (np.ndim(x), 2))
-    return x[tuple(slice(before, n - after) for (before, after), n in zip(pairs, np.shape(x), strict=True))]
+    key = tuple(slice(before, n - after) for (before, after), n in zip(pairs, np.shape(x), strict=True))
+    return x[key] if key else x
 
 
 def concat(axis, *arrays):

@@ -225,6 +225,8 @@ def sylvester(a, b, q):
 def sqrtm(a):
     """The principal square root of a matrix with a real one. ValueError where that is complex."""
     from scipy.linalg import sqrtm
+    if np.ndim(a) < 2:
+        raise ValueError("sqrtm takes a square matrix")
     root = sqrtm(a)
     if np.iscomplexobj(root) and np.abs(root.imag).max() > 1e-8 * np.abs(root.real).max():
         raise ValueError("the square root of this matrix is complex")

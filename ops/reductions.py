@@ -168,6 +168,8 @@ def back_over(d, x, axis, keepdims):
 @np.errstate(all="ignore")
 def prodOfOthers(x, axis=None):
     """For each entry of x the product of all the others along axis: a quotient where nothing is 0."""
+    if not np.ndim(x):
+        return f.broadcast(1.0, x)
     out = prod(x, axis, axis is not None)
     invertible = abs(np.vdot(out, 1.0 / out) - np.size(out)) < 0.5
     return out / x if invertible else products_of_others(x, axis)

@@ -133,7 +133,7 @@ def test_the_commands_of_a_page_are_there(page):
 def test_the_files_that_a_page_names_are_there(page):
     """Its links to files, and names of files between backticks with a folder of the project before them."""
     text = BLOCK.sub("", page.read_text("utf-8"))
-    linked = [page.parent / link for link in re.findall(r"\]\((?!https?:|#|generated/)([^)#]+)", text)]
+    linked = [page.parent / link for link in re.findall(r"\]\((?!https?:|#|(?:\.\./)?generated/)([^)#]+)", text)]
     named = [ROOT / name for name in re.findall(r"`((?:ops|xman|tests|docs|assignments|data)/[\w./-]*)`", text)]
     assert [str(path) for path in linked + named if not path.exists()] == []
 

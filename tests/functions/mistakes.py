@@ -151,10 +151,6 @@ def asks_where(x):
     return x[np.where(x > 0)].sum()
 
 
-def sums_a_part(x):
-    return np.sum(x, where=x > 0)
-
-
 def indexes_by_a_float(x):
     return np.ones(3)[x[0]]
 
@@ -207,7 +203,6 @@ MISTAKES = [
     (draws_random_numbers,       "return rng.normal(", "random number", "loc + scale"),
     (multiplies_by_i,            "return abs(x * 1j)",       "complex numbers", "real and imaginary parts"),
     (asks_where,                 "return x[np.where(x > 0)", "one argument", "np.where(condition, x, y)"),
-    (sums_a_part,                "return np.sum(x, where",   "where=", "np.where"),
     (indexes_by_a_float,         "return np.ones(3)[x[0]]",  "an index is a whole number", "np.argmax"),
     (pickles,                    "return pickle.loads",      "cannot be pickled", "return it"),
     (keeps_what_it_computed,     "return kept[0].sum()",     "a call that has ended", "auxiliary output"),
