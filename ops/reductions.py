@@ -232,8 +232,12 @@ def reducing(op, value, rule, **facts):
     the tangent applies it and then sums.
     """
     def spread(d, x, axis):
-        return (f.broadcast(d, x, axis) if isinstance(x, Expression) or isinstance(d, Expression)
-                else np.expand_dims(d, axis))
+        if isinstance(x, Expression) or isinstance(d, Expression):
+            return f.broadcast(d, x, axis)
+        shape = [*np.shape(x)]
+        for i in axis if isinstance(axis, (tuple, list)) else (axis,):
+            shape[i] = 1
+        return np.asarray(d).reshape(shape)  # np.expand_dims takes three times as long
 
     def adjoint(d, out, x, axis=None, keepdims=False, *rest):
         if axis is not None and not keepdims:
