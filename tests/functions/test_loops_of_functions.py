@@ -121,7 +121,7 @@ def test_map_differentiates_row_by_row_and_call_is_one_line():
 
 
 def test_runge_kutta_goes_many_steps():
-    def end(k, n=2000):
+    def end(k, n=10_000):
         def step(y, _):
             g = lambda y: -k * y
             a = g(y)
