@@ -169,12 +169,10 @@ def test_what_is_no_loop_is_refused_in_a_sentence(name):
 
 
 def test_what_has_no_form_for_a_loop_says_so_with_its_line():
-    pytest.importorskip("onnx")
     pytest.importorskip("jax")
-    from xman.export import to_onnx, to_stablehlo
+    from xman.export import to_stablehlo
     steps, values = trace(looped, *ARGS), dict(zip(("h0", "X", "U", "W"), ARGS, strict=True))
-    for who, refused in (("the explorer", lambda: xman.explore(steps, values=values)), ("ONNX", lambda: to_onnx(steps, values)),
-                         ("StableHLO", lambda: to_stablehlo(steps, values))):
+    for who, refused in (("the explorer", lambda: xman.explore(steps, values=values)), ("StableHLO", lambda: to_stablehlo(steps, values))):
         with pytest.raises(XManError, match=rf"line 2, .* applies a function, which {who} has no form for"):
             refused()
 

@@ -264,11 +264,17 @@ def test_a_loop_that_does_not_end_is_stopped():
 
 def test_ctrl_c_in_a_loop_says_where_it_was(monkeypatch):
     def stop(x):
-        raise KeyboardInterrupt
+        if x < 0.01:
+            raise KeyboardInterrupt
+        return x / 2
     monkeypatch.setitem(ops.G, "half", stop)
     test, step = ("def", "test", ("x",), (("t", "greater", ("x", 0.0)),), ("t",)), ("def", "step", ("x",), (("y", "half", ("x",)),), ("y",))
-    with pytest.raises(KeyboardInterrupt, match="stopped in step 0 of step, while test still held"):
+    with pytest.raises(KeyboardInterrupt, match="stopped in step 7 of step, while test still held"):
         eval([("b", "bundle", ("x0",)), ("w", "while_loop", (test, step, 1, "b"))], {"x0": 1.0})
+    steps, step = [("b", "bundle", ("x0", 99))], ("def", "step", ("x", "t"), (("y", "half", ("x",)),), ("y",))
+    steps.append(("w", "scan", (step, 1, 1, "b")))
+    with pytest.raises(KeyboardInterrupt, match="stopped in step 7 of step"):
+        eval(steps, {"x0": 1.0})
 
 
 def test_tables_of_somebodys_own_reach_the_bodies():
