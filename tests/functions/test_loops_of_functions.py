@@ -107,6 +107,11 @@ def test_a_branch_that_is_not_taken_is_not_run():
     def branch(x, y):
         return xman.cond(x.sum() > 0, lambda x: np.log(x) * y, lambda x: x ** 2, x).sum()
     x = np.array([1.0, 2.0, 3.0])
+    steps = trace(lambda x: xman.cond(x.sum() > 0, lambda x: (2.0 * x, x), lambda x: (x, x), x)[0].sum(), x)
+    slopes, moved = xman.gradient(steps, "result", ["x"]), xman.tangent(steps, ["x"])
+    for k, point in ((2.0, x), (1.0, -x)):  # one branch gives what it was given
+        np.testing.assert_array_equal(xman.eval(slopes, {"x": point})["dresult_dx"], [k] * 3)
+        assert xman.eval(moved, {"x": point, "x_dot": x})["result_dot"] == 6 * k
     np.testing.assert_allclose(grad(branch)(x, 2.0), 2.0 / x)
     np.testing.assert_allclose(grad(branch)(-x, 2.0), -2.0 * x)
     assert grad(branch, 1)(x, 2.0) == pytest.approx(np.log(x).sum()) and grad(branch, 1)(-x, 2.0) == 0
