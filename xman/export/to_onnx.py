@@ -54,8 +54,7 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     lines = needed(steps, outputs)
     sizes = three_sizes(lines, values) if rows else [0]
     written = [write(lines, numbered, {x: np.resize(v, (n, *np.shape(v)[1:])) if x in rows else v
-                                       for x, v in values.items()},
-                     outputs, constants) for n in sizes]
+                                       for x, v in values.items()}, outputs, constants) for n in sizes]
     model = assembled(onnx, written, sizes, steps, outputs, rows)
     if path is not None:
         write_whole(path, model.SerializeToString())
@@ -94,8 +93,7 @@ class Written(NamedTuple):
 
 
 def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, Any],
-          outputs: Collection[str],
-          constants: Collection[str]) -> Written:
+          outputs: Collection[str], constants: Collection[str]) -> Written:
     """The nodes of the lines, each line's result named as its register."""
     found = eval(WengertList(steps), values)
     for line in steps:
