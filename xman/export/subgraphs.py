@@ -93,10 +93,10 @@ def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
             results = written(function, (*carry, *xs, *args[m:]))
             return holds, *map(array, results[:k], values[:k]), *results[k:]
         begun = [a[:1] if np.ndim(a) else 1 for a in examples[k:m]]
-        one = G["scan"](function, k, slices, [*examples[:k], *begun, *examples[m:]])
+        one = G["scan"](function, k, slices, Bundle([*examples[:k], *begun, *examples[m:]]))
         if [np.shape(a)[1:] for a in one[k:]] != [np.shape(a)[1:] for a in values[k:]]:
-            raise XManError(f"the first step of {function[1]} gives smaller arrays than the others; broadcast "
-                            "its carry before the loop")
+            raise XManError(f"the first step of {function[1]} gives smaller arrays than the others; "
+                            "broadcast its carry before the loop")
         found = loop(n, True, first, step, values)
         # the reference evaluator joins what steps give along the first axis, and runtimes stack it
         stacked = [xp.reshape(y, np.shape(v)) for y, v in zip(found[k:], values[k:], strict=True)]
