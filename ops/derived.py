@@ -152,7 +152,7 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
     given: what was spread to the seeds. values: those of the lines; what stands for numbers cannot be looked
     at, and is masked wherever something may be kept out.
     """
-    if numbers := not any([isinstance(x, Expression) for x in (*values, *seeds.values())]):
+    if numbers := not any(map(is_expression, map(type, (*values, *seeds.values())))):
         found = walk(dict(seeds))
         if not any([unclear(found[x]) for x in ends or found if x in found]):
             return found
@@ -160,6 +160,10 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
     if not numbers and not masks(lines, masked.values()):
         return walk(dict(seeds))
     return {name: bare(x) for name, x in walk(masked).items()}
+
+
+@functools.cache
+def is_expression(kind: type) -> bool: return issubclass(kind, Expression)
 
 
 def unclear(x: Any) -> bool:

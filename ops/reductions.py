@@ -165,22 +165,21 @@ def back_over(d, x, axis, keepdims):
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
 
-@np.errstate(all="ignore")
 def prodOfOthers(x, axis=None):
     """For each entry of x the product of all the others along axis: a quotient where nothing is 0."""
     if not np.ndim(x):
         return f.broadcast(1.0, x)
     out = prod(x, axis, axis is not None)
-    invertible = abs(np.vdot(out, 1.0 / out) - np.size(out)) < 0.5
+    invertible = abs(np.vdot(out, 1.0 / out) - out.size) < 0.5
     return out / x if invertible else products_of_others(x, axis)
 
 
 def products_of_others(x, axis=None):
     if axis is None:
         return f.reshape(products_of_others(f.reshape(x, (-1,)), 0), x)
-    if axis == ():
-        return f.broadcast(1.0, x)
     if isinstance(axis, tuple):
+        if not axis:
+            return f.broadcast(1.0, x)
         first, *others = axis
         return products_of_others(x, first) * products_of_others(f.prod(x, first, True), tuple(others))
     before = f.shift(f.cumprod(x, axis), axis, 1.0)
@@ -189,9 +188,8 @@ def products_of_others(x, axis=None):
 
 
 def through_cumprod(d, out, x, axis=None):
-    if axis is None:
-        return f.reshape(through_cumprod(d, out, f.reshape(x, (-1,)), 0), x)
-    return adjoint_recurrence(d, x, axis) * f.shift(out, axis, 1.0)
+    axis = 0 if axis is None else axis
+    return f.reshape(adjoint_recurrence(d, f.reshape(x, out), axis) * f.shift(out, axis, 1.0), x)
 
 
 # ---- running: what cumprod and prod are made of ------------------------------------------------------------
@@ -233,8 +231,12 @@ def reducing(op, value, rule, **facts):
     the tangent applies it and then sums.
     """
     def spread(d, x, axis):
-        return (f.broadcast(d, x, axis) if isinstance(x, Expression) or isinstance(d, Expression)
-                else np.expand_dims(d, axis))
+        if isinstance(x, Expression) or isinstance(d, Expression):
+            return f.broadcast(d, x, axis)
+        shape = [*np.shape(x)]
+        for i in axis if isinstance(axis, (tuple, list)) else (axis,):
+            shape[i] = 1
+        return np.asarray(d).reshape(shape)  # np.expand_dims takes three times as long
 
     def adjoint(d, out, x, axis=None, keepdims=False, *rest):
         if axis is not None and not keepdims:

@@ -66,8 +66,7 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
     if not 0 <= k <= len(function[4]) or not k <= m <= len(function[2]):
         raise ValueError(f"{function[1]} has {len(function[2])} parameters and {len(function[4])} results, "
                          f"too few for {k} carries and {slices} slices")
-    if len(args) != len(function[2]):
-        raise ValueError(f"{function[1]} takes {', '.join(function[2])}, and the bundle has {len(args)}")
+    refuse_arguments(function, args)
     carry, constants = args[:k], args[m:]
     xs = [range(x) if np.ndim(x) == 0 and np.asarray(x).dtype.kind in "iu" else x for x in args[k:m]]
     if lacking := [p for p, x in zip(function[2][k:m], xs, strict=True) if not hasattr(x, "__len__")
@@ -87,6 +86,9 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
         inputs = (*carry, *[x[t] for x in xs], *constants)
         try:
             results = run(*inputs)
+        except KeyboardInterrupt as stop:
+            deeper = f": {stop}" * bool(stop.args)
+            raise KeyboardInterrupt(f"stopped in step {t:,} of {function[1]}{deeper}") from None
         except Exception as error:
             if ((said := explained(function, error)) is error
                 and not isinstance(error, (ValueError, TypeError))):
@@ -159,10 +161,18 @@ def of_values(*_: Any) -> None:
     raise TypeError("the number of steps does not follow from shapes")
 
 
-def applied(function: Function, args: Sequence[Any], run: Callable) -> tuple:
-    """The results of the function, which `run` runs; an error names its line."""
+def refuse_arguments(function: Function, args: Any) -> None:
+    """Raise ValueError unless args is a bundle of one for each parameter."""
+    if not isinstance(args, tuple):
+        parameters = ", ".join(function[2])
+        raise ValueError(f"{function[1]} takes a bundle of {parameters}; write b = bundle({parameters})")
     if len(args) != len(function[2]):
         raise ValueError(f"{function[1]} takes {', '.join(function[2])}, and the bundle has {len(args)}")
+
+
+def applied(function: Function, args: Sequence[Any], run: Callable) -> tuple:
+    """The results of the function, which `run` runs; an error names its line."""
+    refuse_arguments(function, args)
     try:
         return run(*args)
     except Exception as error:

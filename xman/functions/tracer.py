@@ -23,6 +23,8 @@ class CallTape(list):
     guards: where Python went by a value, (the tracer, the user's line) by its id; None: that is not noted.
     """
 
+    __slots__ = "level", "exact", "open", "guards"
+
     def __init__(self, exact: bool = True, guards: dict[int, tuple] | None = None):
         self.level, self.exact, self.open, self.guards = next(Traced.levels), exact, True, guards
 
@@ -34,6 +36,7 @@ class CallTape(list):
         self.clear()
 
     def __deepcopy__(self, memo: dict) -> CallTape: return self  # as its tracers do
+    def __reduce_ex__(self, protocol): return super().__reduce_ex__(max(protocol, 2))  # for slots
 
 
 class Tracer(ArrayLike, Traced):

@@ -33,11 +33,11 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) 
     arguments that are not floats, and for a line of fn that cannot be traced (Cohen,
     Automatic Reverse-Mode Differentiation, §1.3).
     """
-    both = value_and_grad(fn, argnums, has_aux).run
+    callable_or_refused("grad", fn)
 
     def gradient(*args, **options):
-        value, slope = both(*args, **options)
-        return (slope, value[1]) if has_aux else slope
+        call, slope = differentiated(fn, argnums, has_aux, args, options)
+        return (slope, call.aux) if has_aux else slope
     return Derivative(grad, fn, gradient, argnums, has_aux)
 
 
@@ -45,15 +45,20 @@ def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool
     """The function that gives (fn(…), its gradient), as `grad`;
     with has_aux ((output, auxiliary), gradient)."""
     callable_or_refused("grad", fn)
-    one = is_whole(argnums)
 
     def value_and_gradient(*args, **options):
-        call = traced_call("grad", fn, args, options, positions(argnums, args, fn), has_aux)
-        value = one_number(call, fn)
-        parts = iter(call.pulled([value.dtype.type(1)]))
-        slopes = [unflatten(structure, parts) for structure in call.arguments]
-        return (value, call.aux) if has_aux else value, slopes[0] if one else tuple(slopes)
+        call, slope = differentiated(fn, argnums, has_aux, args, options)
+        return (call.results[0], call.aux) if has_aux else call.results[0], slope
     return Derivative(value_and_grad, fn, value_and_gradient, argnums, has_aux)
+
+
+def differentiated(fn: Callable, argnums: Any, has_aux: bool, args: tuple,
+                   options: dict) -> tuple[TracedCall, Any]:
+    """The call of fn, and its gradient with respect to argnums."""
+    call = traced_call("grad", fn, args, options, positions(argnums, args, fn), has_aux)
+    parts = iter(call.pulled([one_number(call, fn).dtype.type(1)]))
+    slopes = [unflatten(structure, parts) for structure in call.arguments]
+    return call, slopes[0] if is_whole(argnums) else tuple(slopes)
 
 
 def one_number(call: TracedCall, fn: Callable) -> Any:
