@@ -150,8 +150,7 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
 @click.option("--lr", type=Several(float), help="The learning rate; of several, 0.1,0.01, that of the least "
                                                 "validation loss.")
 @click.option("--schedule", metavar="cosine|step:EPOCHS:FACTOR|exponential:FACTOR",
-              help="How the rate falls: to 0 over the epochs, by FACTOR every so many epochs, by FACTOR an "
-                   "epoch.")
+              help="How the rate falls: to 0 over the epochs, by FACTOR every EPOCHS, by FACTOR an epoch.")
 @click.option("--warm-up", type=click.IntRange(0), default=0, help="Epochs in which the rate rises.")
 @click.option("--weight-decay", type=Several(float),
               help="The part of a parameter that is added to its gradient, or taken off by adamw.")

@@ -180,9 +180,9 @@ def misread(path: str | Path, form: Form, words: str) -> TableError:
     where = f"{path}, row {row[1]}" if row else f"{path}"
     if match := re.search("Expected ([0-9]+) columns, got ([0-9]+): (.*)", words):
         wanted, found, text = match.groups()
-        return TableError(f"{where}: found {found} cells, wanted {wanted} as in the first line: "
-                          f"{text[:60]!r}; put a cell that holds {form.delimiter!r} in quotes, or mend the "
-                          "row")
+        cells = f"{found} cell{'s' * (found != '1')}"
+        return TableError(f"{where}: found {cells}, wanted {wanted} as in the first line: {text[:60]!r}; put "
+                          f"a cell that holds {form.delimiter!r} in quotes, or mend the row")
     if match := re.search("column #([0-9]+): .*CSV conversion error to .*: invalid value '(.*)'", words):
         return TableError(f"{where}, column {form.names[int(match[1])]!r}: found {match[2][:60]!r}, wanted a "
                           "number")
