@@ -17,7 +17,7 @@ from .table import Each, linear, operator
 
 def getitem(x, *keys):
     """x[keys]: slices, integers, integer arrays and boolean masks, as NumPy does."""
-    return x[keys]
+    return (np.asarray(x) if type(x) in (bool, int, float) else x)[keys]
 
 
 def scatterAdd(d, like, *keys):

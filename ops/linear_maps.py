@@ -174,7 +174,7 @@ def convolve(a, v):
 
 def correlate(a, v):
     """Σ a_(k+i) v_i of two vectors, at all k where the shorter v lies within a."""
-    return np.correlate(a, v)
+    return np.correlate(np.atleast_1d(a), np.atleast_1d(v))
 
 
 # ---- rearrangements ----------------------------------------------------------------------------------------
@@ -217,6 +217,8 @@ def pad(x, widths):
 def unpad(x, widths):
     """x without the rim that pad(x, widths) put around it."""
     pairs = np.broadcast_to(np.asarray(widths), (np.ndim(x), 2))
+    if pairs.dtype.kind not in "iu" or (pairs < 0).any() or (pairs.sum(1) > np.shape(x)).any():
+        raise ValueError(f"of shape {np.shape(x)} no rim of widths {widths} can be taken off")
     key = tuple(slice(before, n - after) for (before, after), n in zip(pairs, np.shape(x), strict=True))
     return x[key] if key else x
 
@@ -287,12 +289,12 @@ linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape
             flops=1, formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)), numpy="outer", entries=multiplied)
 linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None), flops=of_letters, view=True, entries=multiplied)
 linear("einsumBack",   einsumBack,  einsumBack_rule, None, None, flops=of_sum, view=True, flow="filled", entries=multiplied)
-linear("convolve",     convolve,    lambda d, out, a, v: f.correlate(d, v),
-                                    lambda d, out, a, v: f.correlate(d, a),
-            flops=lambda out, a, v: 2 * a.size * v.size, entries=multiplied)
-linear("correlate",    correlate,   lambda d, out, a, v: f.convolve(d, v),
-                                    lambda d, out, a, v: f.correlate(a, d),
-            flops=lambda out, a, v: 2 * out.size * v.size, entries=multiplied)
+linear("convolve",     convolve,    lambda d, out, a, v: f.reshape(f.correlate(d, v), a),
+                                    lambda d, out, a, v: f.reshape(f.correlate(d, a), v),
+            flops=lambda out, a, v: 2 * np.size(a) * np.size(v), entries=multiplied)
+linear("correlate",    correlate,   lambda d, out, a, v: f.reshape(f.convolve(d, v), a),
+                                    lambda d, out, a, v: f.reshape(f.correlate(a, d), v),
+            flops=lambda out, a, v: 2 * out.size * np.size(v), entries=multiplied)
 linear("reshape",      reshape,     lambda d, out, x, shape: f.reshape(d, x), None,     view=True, flow="moved")
 linear("transpose",    transpose,   lambda d, out, x, axes=None: f.transpose(d, *inverse(axes)), None,
             view=True, flow="moved", numpy="transpose", within=True)

@@ -105,6 +105,8 @@ def through_cholesky(d, out, a):
 # ---- decompositions: one operator for each of their results ------------------------------------------------
 
 def symmetric(a):
+    if np.ndim(a) > 1 and a.shape[-1] != a.shape[-2]:
+        raise ValueError(f"matrices of shape {a.shape} are not square")
     return f.half(a + mT(a))
 
 
@@ -206,6 +208,8 @@ def spanned(d, u, v):
 def expm(a):
     """e^a = Σ aᵏ/k!, of matrices."""
     from scipy.linalg import expm
+    if np.ndim(a) < 2:
+        raise ValueError("expm takes a square matrix")
     return expm(a)
 
 

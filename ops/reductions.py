@@ -178,9 +178,9 @@ def prodOfOthers(x, axis=None):
 def products_of_others(x, axis=None):
     if axis is None:
         return f.reshape(products_of_others(f.reshape(x, (-1,)), 0), x)
-    if axis == ():
-        return f.broadcast(1.0, x)
     if isinstance(axis, tuple):
+        if not axis:
+            return f.broadcast(1.0, x)
         first, *others = axis
         return products_of_others(x, first) * products_of_others(f.prod(x, first, True), tuple(others))
     before = f.shift(f.cumprod(x, axis), axis, 1.0)
@@ -189,9 +189,8 @@ def products_of_others(x, axis=None):
 
 
 def through_cumprod(d, out, x, axis=None):
-    if axis is None:
-        return f.reshape(through_cumprod(d, out, f.reshape(x, (-1,)), 0), x)
-    return adjoint_recurrence(d, x, axis) * f.shift(out, axis, 1.0)
+    axis = 0 if axis is None else axis
+    return f.reshape(adjoint_recurrence(d, f.reshape(x, out), axis) * f.shift(out, axis, 1.0), x)
 
 
 # ---- running: what cumprod and prod are made of ------------------------------------------------------------

@@ -54,7 +54,9 @@ def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write:
     """
     old = {*function[2], *(dst for dst, _, _ in function[3])}
     words = {tag: word for group in tags for tag, word in group.items()}
-    new = {tag: word for tag, word in words.items() if tag[0] in ("sum", "back", "from", "along")}
+    first = {word: tag for tag, word in reversed(words.items())}
+    new = {tag: word for tag, word in words.items()
+           if tag[0] in ("sum", "back", "from", "along") or first[word] != tag}
     words |= zip(new, unlike(new.values(), old), strict=True)
     body = Body(words.values())
     found = write(dict(zip(words, body.starts, strict=True)))
@@ -79,8 +81,8 @@ def adjoint_of_step(function: Function, k: int, m: int, given: frozenset[int],
         mine |= more
     live = reaches(function, [results[j] for j in mine])
     sent = [i for i, p in enumerate(parameters) if p in live and (i >= k or i in mine) or i in (every or ())]
-    outs = {("out", j): r for j, r in enumerate(results) if j >= k and r not in parameters
-            and r not in results[k:j]}
+    outs = {("out", j): r for j, r in enumerate(results) if j >= k and (
+        every is not None or r not in parameters and r not in results[k:j])}
     tags = ({("from", i): f"d{parameters[i]}" for i in sorted(mine) if i < k}
             | {("sum", i): f"d{parameters[i]}" for i in sent if i >= m},
             {("before" if i < k else "of", i): p for i, p in enumerate(parameters[:m])}
@@ -89,7 +91,7 @@ def adjoint_of_step(function: Function, k: int, m: int, given: frozenset[int],
 
     def write(at):
         inputs = [at["before" if i < k else "of", i] for i in range(len(parameters))]
-        run = TapedRun(function, inputs, {r: at[tag] for tag, r in outs.items()})
+        run = TapedRun(function, inputs, {r: at[tag] for tag, r in outs.items() if r not in parameters})
         deltas = run.adjoints((results[j], at["from" if j < k else "along", j]) for j in sorted(mine))
         delta = lambda i, like: deltas[parameters[i]] if parameters[i] in deltas else f.broadcast(0.0, like)
         return ({("from", i): delta(i, at["from", i]) for i in sorted(mine) if i < k}
@@ -110,8 +112,8 @@ def tangent_of_step(function: Function, k: int, m: int, given: frozenset[int],
            - mine):
         mine |= more
     moving = moves(function, [parameters[j] for j in mine])
-    outs = {("out", j): r for j, r in enumerate(results) if j >= k and r not in parameters
-            and r not in results[k:j]}
+    outs = {("out", j): r for j, r in enumerate(results) if j >= k and (
+        every is not None or r not in parameters and r not in results[k:j])}
     new = lambda group: {("along", i): f"{parameters[i]}_dot" for i in group if i in mine}
     tags = ({("from", i): f"{parameters[i]}_dot" for i in sorted(mine) if i < k},
             {("before" if i < k else "of", i): p for i, p in enumerate(parameters[:m])} | new(range(k, m))
@@ -120,7 +122,7 @@ def tangent_of_step(function: Function, k: int, m: int, given: frozenset[int],
 
     def write(at):
         inputs = [at["before" if i < k else "of", i] for i in range(len(parameters))]
-        run = TapedRun(function, inputs, {r: at[tag] for tag, r in outs.items()})
+        run = TapedRun(function, inputs, {r: at[tag] for tag, r in outs.items() if r not in parameters})
         found = run.tangents((parameters[i], at["from" if i < k else "along", i]) for i in sorted(mine))
         slope = lambda j: found[results[j]] if results[j] in found else f.broadcast(0.0, run[results[j]])
         return ({("from", i): slope(i) for i in sorted(mine) if i < k}

@@ -86,6 +86,9 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
         inputs = (*carry, *[x[t] for x in xs], *constants)
         try:
             results = run(*inputs)
+        except KeyboardInterrupt as stop:
+            deeper = f": {stop}" * bool(stop.args)
+            raise KeyboardInterrupt(f"stopped in step {t:,} of {function[1]}{deeper}") from None
         except Exception as error:
             if ((said := explained(function, error)) is error
                 and not isinstance(error, (ValueError, TypeError))):

@@ -107,6 +107,11 @@ def test_a_branch_that_is_not_taken_is_not_run():
     def branch(x, y):
         return xman.cond(x.sum() > 0, lambda x: np.log(x) * y, lambda x: x ** 2, x).sum()
     x = np.array([1.0, 2.0, 3.0])
+    steps = trace(lambda x: xman.cond(x.sum() > 0, lambda x: (2.0 * x, x), lambda x: (x, x), x)[0].sum(), x)
+    slopes, moved = xman.gradient(steps, "result", ["x"]), xman.tangent(steps, ["x"])
+    for k, point in ((2.0, x), (1.0, -x)):  # one branch gives what it was given
+        np.testing.assert_array_equal(xman.eval(slopes, {"x": point})["dresult_dx"], [k] * 3)
+        assert xman.eval(moved, {"x": point, "x_dot": x})["result_dot"] == 6 * k
     np.testing.assert_allclose(grad(branch)(x, 2.0), 2.0 / x)
     np.testing.assert_allclose(grad(branch)(-x, 2.0), -2.0 * x)
     assert grad(branch, 1)(x, 2.0) == pytest.approx(np.log(x).sum()) and grad(branch, 1)(-x, 2.0) == 0
@@ -121,7 +126,7 @@ def test_map_differentiates_row_by_row_and_call_is_one_line():
 
 
 def test_runge_kutta_goes_many_steps():
-    def end(k, n=2000):
+    def end(k, n=10_000):
         def step(y, _):
             g = lambda y: -k * y
             a = g(y)
@@ -169,12 +174,10 @@ def test_what_is_no_loop_is_refused_in_a_sentence(name):
 
 
 def test_what_has_no_form_for_a_loop_says_so_with_its_line():
-    pytest.importorskip("onnx")
     pytest.importorskip("jax")
-    from xman.export import to_onnx, to_stablehlo
+    from xman.export import to_stablehlo
     steps, values = trace(looped, *ARGS), dict(zip(("h0", "X", "U", "W"), ARGS, strict=True))
-    for who, refused in (("the explorer", lambda: xman.explore(steps, values=values)), ("ONNX", lambda: to_onnx(steps, values)),
-                         ("StableHLO", lambda: to_stablehlo(steps, values))):
+    for who, refused in (("the explorer", lambda: xman.explore(steps, values=values)), ("StableHLO", lambda: to_stablehlo(steps, values))):
         with pytest.raises(XManError, match=rf"line 2, .* applies a function, which {who} has no form for"):
             refused()
 

@@ -156,7 +156,7 @@ CASES: dict[str, list[tuple]] = {
     "einsumBack": [(n(3), n(3, 3), ("i", "ii")), (n(2), n(2, 3), ("i", "ij")), (n(4, 3), n(3), ("i", "i")), (n(2, 3), n(2, 3), ("ij", "ij"))],
     "broadcast": [(n(), n(3)), (n(3), n(2, 3)), (n(2, 1), n(2, 3)), (n(2), n(2, 3), 1), (n(3), (2, 3)), (n(2), n(2, 3, 2), (1, 2)), (n(1), n(0))],
     "unbroadcast": [(n(2, 3), n(3)), (n(2, 3), n()), (n(2, 3), n(2, 1)), (n(2, 3), n(2), 1), (n(2, 3), n(2, 3)), (n(4, 2, 3), n(1, 3))],
-    "convolve": [(n(5), n(3)), (n(2), n(4)), (n(1), n(1))],
+    "convolve": [(n(5), n(3)), (n(), n(3)), (n(2), n(4)), (n(1), n(1))],
     "correlate": [(n(5), n(3)), (n(4), n(4)), (n(3), n(1))],
     "reshape": [(n(2, 3), (3, 2)), (n(6), (2, -1)), (n(), (1, 1)), (n(2, 3), n(6)), (n(1), ()), (n(0, 3), (3, 0))],
     "transpose": [(n(2, 3),), (n(2, 3, 4), (2, 0, 1)), (n(2, 3, 4), (-1, 0, -2)), (n(),), (n(3),), (n(2, 3, 4),)],
@@ -188,7 +188,7 @@ CASES: dict[str, list[tuple]] = {
     "ties": [(np.array([1.0, 3.0, 3.0]), np.full(3, 3.0)), (n(2, 3), n(2, 3), 1)],
     "count": [(n(2, 3),), (n(2, 3), 1), (n(2, 3), None, 1), (n(2, 3), (0, 1)), (n(),)],
     # indexing
-    "getitem": [(n(4), 1), (n(4), slice(1, 3)), (n(2, 3), slice(None), 0), (n(2, 3), None, Ellipsis, slice(None, None, -2)), (n(4), INDEX),
+    "getitem": [(n(4), 1), (n(), None), (n(4), slice(1, 3)), (n(2, 3), slice(None), 0), (n(2, 3), None, Ellipsis, slice(None, None, -2)), (n(4), INDEX),
                 (n(2, 3), np.array([0, 1, 1]), np.array([2, 2, 0])), (n(4), np.array([True, False, True, True])), (n(3, 2), INDEX, 1),
                 (n(2, 3), np.array([[True, False, True], [False, True, True]])), (n(4), np.zeros(0, int)), (n(),)],
     "scatterAdd": [(n(), n(4), 1), (n(4), n(3), INDEX), (n(2), n(2, 3), slice(None), 1), (n(2), n(3), np.array([True, False, True]))],

@@ -1,9 +1,15 @@
 """A list may apply a list: a scan is the unrolled list to the last bits, in values and derivatives of every order."""
+import functools
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import ops
-from xman import WengertList, XManError, backprop, check, eval, forward, gradient, simplify, tangent
+import xman
+from xman import WengertList, XManError, backprop, check, eval, forward, grad, gradient, hvp, jvp, simplify, tangent
+
+ROOT = Path(__file__).parents[2]
 
 STEP = ("def", "step", ("h", "x", "U", "W"), (("z1", "dot", ("h", "U")), ("z2", "dot", ("x", "W")), ("z3", "add", ("z1", "z2")),
                                               ("h1", "tanh", ("z3",))), ("h1", "h1"))
@@ -54,24 +60,92 @@ def test_a_scan_is_the_unrolled_list_in_both_modes_and_the_second_order(T, kept)
         np.testing.assert_allclose(back_over[x], right[f"dloss_d{x}"], rtol=1e-12, atol=1e-13)
 
 
-def test_jax_has_the_same_values_gradients_and_hessian_products():
-    jax = pytest.importorskip("jax")
-    jnp, values, directions = jax.numpy, data(6), data(6, 1)
+def kutta(slope, y, h):
+    a = slope(y)
+    b = slope(y + h / 2 * a)
+    c = slope(y + h / 2 * b)
+    return y + h / 6 * (a + 2 * b + 2 * c + slope(y + h * c))
 
-    def loss(v):
-        H = jax.lax.scan(lambda h, x: (jnp.tanh(h @ v["U"] + x @ v["W"]),) * 2, v["h0"], v["X"])[1]
-        return jnp.sum(H ** 2)
 
-    steps = gradient(looped(), "loss", WRT)
-    with jax.enable_x64(True):
-        right, slopes = jax.value_and_grad(loss)(values)
-        product = jax.jvp(jax.grad(loss), (values,), (directions,))[1]
-    known = eval(steps, values)
-    mine = forward(steps, known, directions)
-    assert known["loss"] == pytest.approx(float(right), rel=1e-13)
-    for x in WRT:
-        np.testing.assert_allclose(known[f"dloss_d{x}"], slopes[x], rtol=1e-11, atol=1e-12)
-        np.testing.assert_allclose(mine[f"dloss_d{x}"], product[x], rtol=1e-11, atol=1e-12)
+def turned(xp, camera, point):
+    """A point seen by a camera of GradBench's ba: turned by Rodrigues' formula, projected, bent by the lens."""
+    axis, x = camera[:3], point - camera[3:6]
+    angle = xp.sqrt(xp.sum(axis ** 2))
+    u = axis / angle
+    x = x * xp.cos(angle) + xp.cross(u, x) * xp.sin(angle) + u * (xp.sum(u * x) * (1 - xp.cos(angle)))
+    flat = x[:2] / x[2]
+    square = xp.sum(flat ** 2)
+    return flat * (1 + camera[9] * square + camera[10] * square ** 2) * camera[6] + camera[7:9]
+
+
+def shows(xp, take, scan, until, letters, camera):
+    """The losses of a language model, of Runge and Kutta's steps, of Newton's method and of bundle adjustment, with that library's loops."""
+    def language(E, U, V):
+        def step(h, pair):
+            h = xp.tanh(take(E, pair[0]) + h @ U)
+            z = h @ V
+            return h, xp.log(xp.sum(xp.exp(z))) - take(z, pair[1])
+        return xp.sum(scan(step, xp.zeros(4), (letters[:-1], letters[1:]))[1])
+
+    def pendulum(y, k):
+        slope = lambda y: xp.stack([y[1], -k * xp.sin(y[0])])
+        return xp.sum(scan(lambda y, t: (kutta(slope, y, 0.1 + 0 * t), None), y, xp.arange(12.0))[0] ** 2)
+
+    def root(a):
+        return until(lambda x: abs(x ** 3 - a) > 1e-9, lambda x: x - (x ** 3 - a) / (3 * x ** 2), 1.5)
+
+    def adjustment(cameras, points):
+        return xp.sum(scan(lambda _, both: (None, turned(xp, *both)), None, (cameras, points))[1] ** 2) / 2
+    return language, pendulum, root, adjustment
+
+
+def written_out(step, carry, xs):
+    outs = []
+    for x in zip(*xs, strict=True) if isinstance(xs, tuple) else xs:
+        carry, y = step(carry, x)
+        outs.append(y)
+    return carry, None if outs[0] is None else np.stack(outs)
+
+
+def until_then(test, step, x):
+    while test(x):
+        x = step(x)
+    return x
+
+
+def test_the_shows_are_the_loops_of_python_and_of_jax_in_values_slopes_and_hessian_products():
+    R = np.random.default_rng(4)
+    letters = np.array([ord(x) - 96 for x in "".join((ROOT / "data" / "names.valid").read_text().split()[:3]).lower() if "a" <= x <= "z"])
+    camera = np.array([.2, -.1, .3, .1, .2, -5.0, 800.0, 320.0, 240.0, -.05, .01]) + R.normal(size=(5, 11)) / 50
+    args = [[R.normal(size=(27, 4)), R.normal(size=(4, 4)) / 2, R.normal(size=(4, 27))], [R.normal(size=2), np.float64(1.5)],
+            [np.float64(2.0)], [camera, R.normal(size=(5, 3))]]
+    ways = [[R.normal(size=np.shape(x)) for x in xs] for xs in args]
+    take = lambda x, k: xman.f.getitem(x, k)
+    mine = shows(np, take, xman.scan, xman.while_loop, letters, camera)
+    flat = shows(np, take, written_out, until_then, letters, camera)
+
+    def of_jax():
+        jax = pytest.importorskip("jax")
+        until = lambda test, step, x: jax.lax.fori_loop(0, 8, lambda _, x: jax.numpy.where(test(x), step(x), x), x)
+        with jax.enable_x64(True):
+            theirs = shows(jax.numpy, lambda x, k: x[k], jax.lax.scan, until, jax.numpy.array(letters), camera)
+            whole = lambda args: (sum(found := [fn(*xs) for fn, xs in zip(theirs, args, strict=True)]), found)
+            slope = lambda args: jax.grad(whole, has_aux=True)(args)
+            both = jax.jit(lambda args, ways: jax.jvp(slope, (args,), (ways,)))
+            return both.lower(args, ways).compile({"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True})(args, ways)
+
+    (slopes, values), (products, tangents) = of_jax()
+    for k, (fn, other, xs, us) in enumerate(zip(mine, flat, args, ways, strict=True)):
+        n, close = range(len(xs)), functools.partial(np.testing.assert_allclose, rtol=1e-9, atol=1e-9)
+        value, tangent = jvp(fn, xs, us)
+        assert value == pytest.approx(other(*xs), rel=1e-13) and value == pytest.approx(float(values[k]), rel=1e-12)
+        assert tangent == pytest.approx(jvp(other, xs, us)[1], rel=1e-11) and tangent == pytest.approx(float(tangents[k]), rel=1e-11)
+        for found, right, theirs in ((grad(fn, n)(*xs), grad(other, n)(*xs), slopes[k]),
+                                     (hvp(fn, xs, us, n), hvp(other, xs, us, n), products[k])):
+            for a, b, c in zip(found, right, theirs, strict=True):
+                scale = max(1.0, np.abs(b).max())
+                close(a / scale, b / scale)
+                close(a / scale, np.asarray(c) / scale)
 
 
 def test_the_gradient_of_one_weight_computes_nothing_for_the_others():
@@ -190,11 +264,17 @@ def test_a_loop_that_does_not_end_is_stopped():
 
 def test_ctrl_c_in_a_loop_says_where_it_was(monkeypatch):
     def stop(x):
-        raise KeyboardInterrupt
+        if x < 0.01:
+            raise KeyboardInterrupt
+        return x / 2
     monkeypatch.setitem(ops.G, "half", stop)
     test, step = ("def", "test", ("x",), (("t", "greater", ("x", 0.0)),), ("t",)), ("def", "step", ("x",), (("y", "half", ("x",)),), ("y",))
-    with pytest.raises(KeyboardInterrupt, match="stopped in step 0 of step, while test still held"):
+    with pytest.raises(KeyboardInterrupt, match="stopped in step 7 of step, while test still held"):
         eval([("b", "bundle", ("x0",)), ("w", "while_loop", (test, step, 1, "b"))], {"x0": 1.0})
+    steps, step = [("b", "bundle", ("x0", 99))], ("def", "step", ("x", "t"), (("y", "half", ("x",)),), ("y",))
+    steps.append(("w", "scan", (step, 1, 1, "b")))
+    with pytest.raises(KeyboardInterrupt, match="stopped in step 7 of step"):
+        eval(steps, {"x0": 1.0})
 
 
 def test_tables_of_somebodys_own_reach_the_bodies():

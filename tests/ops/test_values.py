@@ -19,6 +19,13 @@ def test_a_misspelt_fact_of_a_row_is_refused(fact, words):
     assert "twice" not in G
 
 
+def test_what_is_not_there_is_refused():
+    with pytest.raises(ValueError, match=r"of shape \(3,\) no rim of widths 2 can be taken off"):
+        f.unpad(np.ones(3), 2)
+    with pytest.raises(ValueError, match=r"matrices of shape \(1, 3\) are not square"):
+        f.eigvalsh(np.ones((1, 3)))
+
+
 def test_argsort_leaves_equal_entries_in_their_own_order():
     x = np.tile([1.0, 0.0], 100)
     assert f.argsort(x).tolist() == [*range(1, 200, 2), *range(0, 200, 2)]

@@ -133,9 +133,8 @@ ADAM = {"optimizer": "adam", "lr": 1e-2, "batch_size": 32}
 NEWTON, SHORT = {"optimizer": "newton-cg", "epochs": 50}, {**ADAM, "epochs": 15}
 PERCEPTRON = {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}
 DEFAULTS = {"linear": NEWTON, "poisson": NEWTON, "logreg": {**ADAM, "epochs": 60},
-            "mlp": PERCEPTRON, "residual": PERCEPTRON,
-            "convolution": SHORT, "rnn": {**SHORT, "lr": 3e-3}, "gru": SHORT, "lstm": SHORT,
-            "transformer": SHORT, "basis": {**ADAM, "epochs": 200}}
+            "mlp": PERCEPTRON, "residual": PERCEPTRON, "convolution": SHORT, "rnn": {**SHORT, "lr": 3e-3},
+            "gru": SHORT, "lstm": SHORT, "transformer": SHORT, "basis": {**ADAM, "epochs": 200}}
 TASKS = {"linear": "regress", "poisson": "count", "basis": "regress"}
 TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
 
@@ -153,24 +152,21 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
 @click.option("--schedule", metavar="cosine|step:EPOCHS:FACTOR|exponential:FACTOR",
               help="How the rate falls: to 0 over the epochs, by FACTOR every so many epochs, by FACTOR an "
                    "epoch.")
-@click.option("--warm-up", type=click.IntRange(0), default=0,
-              help="Epochs in which the rate rises to what it is.")
+@click.option("--warm-up", type=click.IntRange(0), default=0, help="Epochs in which the rate rises.")
 @click.option("--weight-decay", type=Several(float),
               help="The part of a parameter that is added to its gradient, or taken off by adamw.")
 @click.option("--l1", type=Several(float), help="The sum of the weights' sizes in the loss, times this.")
 @click.option("--l2", type=Several(float),
               help="Half the sum of the weights' squares in the loss, times this; linear is then ridge.")
 @click.option("--class-weight", type=click.Choice(["balanced"]), help="Each class counts the same.")
-@click.option("--folds", type=click.IntRange(2), help="Cross-validate on so many folds of the training rows "
-                                                      "first.")
+@click.option("--folds", type=click.IntRange(2), help="Cross-validate on so many folds of the rows first.")
 @click.option("--clip", type=Several(float), help="The largest norm of the gradient.")
 @click.option("--clip-value", type=Several(float), help="The largest entry of the gradient.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
               help="Of the parameters, the order of the rows, and a file's split.")
 @click.option("--hidden", type=click.IntRange(1), multiple=True,
               help="Size of a hidden layer; repeat it for more layers.")
-@click.option("--activation", metavar="OPERATOR", help="Of the hidden layers: tanh, relu, sigmoid, gelu and "
-                                                       "others of xman ops.")
+@click.option("--activation", metavar="OPERATOR", help="Of the hidden layers: tanh, relu, … of xman ops.")
 @click.option("--last", metavar="OPERATOR", help="An activation on the last layer too.")
 @click.option("--basis", type=click.Choice(KINDS), help="x^θ, exp(−(x − θ)²/θ′) or tanh(x θ + θ′).")
 @click.option("--loss", help="crossEntropy, softmaxCrossEntropy, sigmoidCrossEntropy, squaredError or hinge.")
@@ -179,14 +175,11 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
               help="Stop after so many epochs without a better validation loss.")
 @click.option("--threshold", type=click.FloatRange(0),
               help="Stop when no parameter moves by more than this in an epoch.")
-@click.option("--checkpoint", metavar="FILE", help="Save after each epoch and on Ctrl-C; go on from it where "
-                                                   "it exists.")
+@click.option("--checkpoint", metavar="FILE", help="Save after each epoch and on Ctrl-C, and go on from it.")
 @HEADER
 @ZERO_BASED
-@click.option("--target", metavar="COLUMN", help="The column of a table that is to be predicted.  [default: "
-                                                 "the last]")
-@click.option("--ignore", metavar="COLUMN", multiple=True,
-              help="A column of a table to leave out; may be repeated.")
+@click.option("--target", metavar="COLUMN", help="The column to predict.  [default: the last]")
+@click.option("--ignore", metavar="COLUMN", multiple=True, help="A column to leave out; may be repeated.")
 @click.option("--task", type=click.Choice(["classify", "regress", "count"]),
               help="What the target is; a count stays on its scale.  [default: by its looks]")
 @click.option("--day-first/--no-day-first", default=False, help="Whether 03/04/2024 is in April.")
@@ -214,13 +207,11 @@ TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
 @click.option("--quiet", is_flag=True, help="No list and no progress, only the result.")
 @AS_JSON
 def train(model: str, data: str, header: bool | None, zero_based: bool | None, target: str | None,
-          ignore: tuple[str, ...],
-          task: str | None, day_first: bool, save: str | None, report: str | None, seed: int,
-          max_len: int | None,
-          hidden: tuple[int, ...], activation: str | None, last: str | None, basis: str | None,
-          loss: str | None,
-          warm_up: int, folds: int | None, memory: float | None, threads: int, together: int, restarts: int,
-          timeout: float, quiet: bool, as_json: bool, **given: Any) -> None:
+          ignore: tuple[str, ...], task: str | None, day_first: bool, save: str | None, report: str | None,
+          seed: int, max_len: int | None, hidden: tuple[int, ...], activation: str | None, last: str | None,
+          basis: str | None, loss: str | None, warm_up: int, folds: int | None, memory: float | None,
+          threads: int, together: int, restarts: int, timeout: float, quiet: bool, as_json: bool,
+          **given: Any) -> None:
     """Train a model and judge it on rows that it has not seen."""
     if together > 1 or restarts:
         sys.exit(launched(sys.argv[1:], together, restarts, given["checkpoint"]))

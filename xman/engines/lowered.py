@@ -14,7 +14,8 @@ from ..passes.patterns import Rewrite, shaped
 def lowered() -> tuple[Rewrite, ...]:
     """The rewrites: to the formula that is in a row, also in one of your own,
     and to what a rule's helper is for some shapes."""
-    return (*(shaped(op, spelt(facts.formula)) for op, facts in FACTS.items() if facts.formula),
+    return (shaped("prodOfOthers", of_a_number),
+            *(shaped(op, spelt(facts.formula)) for op, facts in FACTS.items() if facts.formula),
             shaped("unbroadcast", unbroadcast), shaped("dotLeft", dot_left), shaped("dotRight", dot_right))
 
 
@@ -24,6 +25,11 @@ def spelt(formula):
     def becomes(w, x, *rest):
         return formula(x, *rest) if w.real(x) and w.shape(x) is not None and 0 not in w.shape(x) else None
     return becomes
+
+
+def of_a_number(w, x, axis=None):
+    """A number, which an axis is said of, has no others."""
+    return f.broadcast(1.0, x) if w.shape(x) == () else None
 
 
 def unbroadcast(w, x, like, axis=()):

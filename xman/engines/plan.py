@@ -58,6 +58,8 @@ class Plan(NamedTuple):
         text += [f"together: {', '.join(group)}" for group in self.groups if len(group) > 1]
         if self.calls:
             text.append(f"through the interpreter's function: {', '.join(self.calls)}")
+            if any(f" = {op}(" in call for call in self.calls for op in ("scan", "while_loop")):
+                text.append("a loop among these goes through Python in each step")
         return "\n".join([*text, self.note] if self.note else text)
 
     __repr__ = __str__

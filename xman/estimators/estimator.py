@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -23,23 +24,35 @@ def estimator(name: str, mixin: str, own: type) -> type:
                 {"__doc__": own.__doc__, "__module__": __package__})
 
 
+@dataclass(eq=False, repr=False)
 class Estimator:
     """What a classifier and a regressor have in common."""
+    model: Sequence[int] | XMan | Callable = (100,)
+    _: KW_ONLY
+    activation: str = "relu"
+    optimizer: str = "L-BFGS-B"
+    lr: float | None = None
+    batch_size: int | None = None
+    l1: float | None = None
+    l2: float | None = 1e-4
+    epochs: int = 200
+    tolerance: float | None = None
+    engine: str = "auto"
+    random_state: Any = None
+    progress: bool = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
         """Train on rows X (n, features), dense or sparse, with targets y and weights (n,)."""
         data, weights = self._begun(X, y, sample_weight)
         settings = {"l1": self.l1, "l2": self.l2, "sample_weight": weights, "engine": self.engine,
-                    "progress": self.progress,
-                    "epochs": self.epochs}
+                    "progress": self.progress, "epochs": self.epochs}
         if self.optimizer in (*WITH_GRADIENT, *WITH_PRODUCTS):
             tolerance = ((1e-9 if self.optimizer in WITH_PRODUCTS else 1e-4) if self.tolerance is None
                          else self.tolerance)
             result = minimize(self.model_, data, method=self.optimizer, tolerance=tolerance, **settings)
         else:
             result = fit(self.model_, data, optimizer=self.optimizer, lr=self.lr, batch_size=self.batch_size,
-                         seed=self.seed_,
-                         **settings)
+                         seed=self.seed_, **settings)
         self.parameters_, self.history_, self.reason_ = result.parameters, result.history, result.reason
         self.n_iter_ = len(result.history)
         return self
@@ -77,8 +90,7 @@ class Estimator:
             raise XManError("model is a tuple of the sizes of hidden layers, an XMan, or a function "
                             f"(features, outputs) -> XMan, not {self.model!r}")
         return MLP([features, *self.model, outputs], activation=self.activation, loss=self.LOSS,
-                   seed=self.seed_,
-                   dtype=dtype.type)
+                   seed=self.seed_, dtype=dtype.type)
 
     def _step(self, X: Any, y: Any, sample_weight: Any, **known: Any) -> Estimator:
         """One step on these rows, which goes on from where the last, or `fit`, came to."""
@@ -120,23 +132,12 @@ ABOUT = """
 """
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Classifier(Estimator):
     __doc__ = ("A classifier: outputs (n, classes) are probabilities; class_weight is a dict by class or "
                "'balanced'." + ABOUT)
     LOSS = "softmaxCrossEntropy"
-
-    def __init__(self, model: Sequence[int] | XMan | Callable = (100,), *, activation: str = "relu",
-                 optimizer: str = "L-BFGS-B",
-                 lr: float | None = None, batch_size: int | None = None, l1: float | None = None,
-                 l2: float | None = 1e-4,
-                 class_weight: Any = None, epochs: int = 200, tolerance: float | None = None,
-                 engine: str = "auto",
-                 random_state: Any = None, progress: bool = False):
-        self.model, self.activation, self.optimizer, self.lr, self.batch_size = (model, activation, optimizer,
-                                                                                 lr, batch_size)
-        self.l1, self.l2, self.class_weight, self.epochs, self.tolerance = (l1, l2, class_weight, epochs,
-                                                                            tolerance)
-        self.engine, self.random_state, self.progress = engine, random_state, progress
+    class_weight: Any = None
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Classifier:
         """Take one step with these rows, of `optimizer` or else Adam.
@@ -189,18 +190,6 @@ class Classifier(Estimator):
 class Regressor(Estimator):
     __doc__ = "A regressor: outputs (n, targets) are fitted to y (n,) or (n, targets)." + ABOUT
     LOSS = "squaredError"
-
-    def __init__(self, model: Sequence[int] | XMan | Callable = (100,), *, activation: str = "relu",
-                 optimizer: str = "L-BFGS-B",
-                 lr: float | None = None, batch_size: int | None = None, l1: float | None = None,
-                 l2: float | None = 1e-4,
-                 epochs: int = 200, tolerance: float | None = None, engine: str = "auto",
-                 random_state: Any = None,
-                 progress: bool = False):
-        self.model, self.activation, self.optimizer, self.lr, self.batch_size = (model, activation, optimizer,
-                                                                                 lr, batch_size)
-        self.l1, self.l2, self.epochs, self.tolerance = l1, l2, epochs, tolerance
-        self.engine, self.random_state, self.progress = engine, random_state, progress
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
         """Take one step with these rows, of `optimizer` or else Adam."""

@@ -20,8 +20,7 @@ class Steps:
     """
 
     def __init__(self, model: XMan, X: Any, y: np.ndarray, start: dict[str, np.ndarray], optimizer: Any,
-                 lr: float, seed: int,
-                 engine: str, **penalties: Any):
+                 lr: float, seed: int, engine: str, **penalties: Any):
         self.objective = Objective(model, (X, y), seed, np.ones(len(y)), **penalties)
         names, inputs = self.objective.names, self.objective.inputs | start
         self.list = training_list(self.objective.steps, self.objective.loss, names, optimizer,

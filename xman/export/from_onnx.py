@@ -115,8 +115,7 @@ def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None 
     graph = opened(onnx, source)
     given = dict(sizes or {})
     lengths = dict.fromkeys(d.dim_param or f"an axis of {x.name}" for x in graph_inputs(graph)
-                            for d in x.type.tensor_type.shape.dim
-                            if not d.HasField("dim_value"))
+                            for d in x.type.tensor_type.shape.dim if not d.HasField("dim_value"))
     free = [name for name in lengths if name not in given]
     if len(free) > 1:
         raise XManError(f"the model leaves {len(free)} lengths open, {', '.join(free)}: say all but one of "
@@ -182,8 +181,7 @@ class Reading:
                 raise XManError(f"the input {x.name!r} is no array of numbers")
             dtype = numeric(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type))
             shape = tuple(d.dim_value if d.HasField("dim_value")
-                          else int(sizes[d.dim_param or f"an axis of {x.name}"])
-                          for d in kind.shape.dim)
+                          else int(sizes[d.dim_param or f"an axis of {x.name}"]) for d in kind.shape.dim)
             within_bounds(shape)
             self.known[x.name] = self.register(x.name, np.zeros(shape, dtype))
         self.known_inputs = [a.name for a in self.known.values() if isinstance(a, Example)]

@@ -19,7 +19,7 @@ class Node:
 
     def __init__(self, xp: Nodes, op: str, args: tuple, attributes: dict[str, Any], example: np.ndarray):
         self.xp, self.op, self.args, self.attributes, self.example = xp, op, args, attributes, example
-        self.line, self.name = xp.line, ""
+        self.line, self.graph, self.name, self.graphs = xp.line, xp.graph, "", {}
 
     shape = property(lambda self: self.example.shape)
     ndim = property(lambda self: self.example.ndim)
@@ -72,6 +72,7 @@ class Nodes:
     def __init__(self) -> None:
         self.written: list[Node] = []
         self.line = 0  # of the list, that is being written
+        self.graph = None  # inside of which node
 
     def node(self, op: str, args: tuple, example: Any, **attributes: Any) -> Node:
         out = Node(self, op, args, attributes, np.asarray(example))

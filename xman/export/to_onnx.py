@@ -19,11 +19,11 @@ from ..files.whole import write_whole
 from ..interpreters import eval
 from ..interpreters.context import missing, with_numpy_reals
 from ..notation import shortened, shown
-from ..validity import refuse_functions
 from ..wengert import Line, Steps, WengertList, checked_list, known_registers, needed, registers
 from .double import DOUBLE, in_either
 from .nodes import OPSET, Node, Nodes, beyond
 from .rows import on
+from .subgraphs import Subgraph, applying
 
 LARGEST = 2 ** 31 - 2 ** 20  # bytes of a file: Protocol Buffers count in 31 bits
 MOST_ROWS = 100_000  # that are tried
@@ -45,7 +45,8 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     their names. outputs: registers (None: the list's outputs). rows: inputs whose first axis is as long as
     one likes, the same for all. Each node says the line that it is of. Raises XManError with the line of an
     operator that ONNX has not, and of what depends on the number of rows otherwise than by a shape;
-    and for a file of 2 GB.
+    and for a file of 2 GB. Loops become Loop, branches If; a
+    while_loop ends after `most` steps without a word.
     """
     onnx = extra("onnx", "onnx", "an ONNX file")
     steps, values, outputs, constants, rows = asked("ONNX", steps, values, outputs, constants, rows)
@@ -53,8 +54,7 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     lines = needed(steps, outputs)
     sizes = three_sizes(lines, values) if rows else [0]
     written = [write(lines, numbered, {x: np.resize(v, (n, *np.shape(v)[1:])) if x in rows else v
-                                       for x, v in values.items()},
-                     outputs, constants) for n in sizes]
+                                       for x, v in values.items()}, outputs, constants) for n in sizes]
     model = assembled(onnx, written, sizes, steps, outputs, rows)
     if path is not None:
         write_whole(path, model.SerializeToString())
@@ -66,7 +66,6 @@ def asked(who: str, steps: Steps, values: Mapping[str, Any], outputs: Iterable[s
           rows: Iterable[str]) -> tuple[WengertList, dict[str, Any], list[str], list[str], list[str]]:
     """What was asked of `who`, ONNX or StableHLO, when it can be."""
     steps = checked_list(steps, ops.G)
-    refuse_functions(steps, who)
     outputs = known_registers(steps, steps.outputs if outputs is None else outputs, "outputs")
     if given := [x for x in outputs if x in steps.inputs]:
         raise XManError(f"outputs names {given[0]!r}, which is an input; a model gives what it computes")
@@ -94,27 +93,34 @@ class Written(NamedTuple):
 
 
 def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, Any],
-          outputs: Collection[str],
-          constants: Collection[str]) -> Written:
+          outputs: Collection[str], constants: Collection[str]) -> Written:
     """The nodes of the lines, each line's result named as its register."""
     found = eval(WengertList(steps), values)
     for line in steps:
-        words = [x for x in (*registers(line[2]), line[0]) if np.asarray(found[x]).dtype.kind not in "biuf"]
+        words = [x for x in (*registers(line[2]), line[0])
+                 for a in (found[x] if isinstance(found[x], ops.Bundle) else [found[x]])
+                 if np.asarray(a).dtype.kind not in "biuf"]
         if words:
             raise XManError(f"line {numbered[line[0]]}, {shown(line)}: {words[0]} is "
                             f"{shortened(found[words[0]])}, and ONNX has arrays of numbers alone")
     xp = Nodes()
     table, known = on(xp, **beyond(xp)), {}
+    table |= applying(xp, table)
     table |= {op: in_either(table, op) for op in DOUBLE}
     for name in WengertList(steps).inputs:
         known[name] = xp.node("Constant" if name in constants else "Input", (), found[name])
         known[name].name = name
     for line in steps:
         dst, op, args = line
-        xp.line, want = numbered[dst], np.asarray(found[dst])
+        xp.line = numbered[dst]
         try:
             out = table[op](*[known[a] if isinstance(a, str) else a for a in args])
-            out = out if isinstance(out, Node) else xp.asarray(out)
+            if isinstance(found[dst], ops.Bundle):
+                if dst in outputs:
+                    raise XManError("a model gives arrays and no bundle; name its items")
+                known[dst] = out
+                continue
+            want, out = np.asarray(found[dst]), out if isinstance(out, Node) else xp.asarray(out)
             out = out if out.dtype == want.dtype else xp.astype(out, want.dtype)
             if out.shape != want.shape:
                 raise XManError(f"its nodes make the shape {out.shape} of {want.shape}")
@@ -132,7 +138,8 @@ def write(steps: WengertList, numbered: Mapping[str, int], values: Mapping[str, 
 
 def three_sizes(steps: Iterable[Line], values: Mapping[str, Any]) -> list[int]:
     """Numbers of rows that are greater than any whole number in the list, and the length of nothing else."""
-    literals = [np.max(np.abs(a), initial=1) for _, _, args in steps for a in flattened(args)]
+    literals = [np.max(np.abs(a), initial=1) for _, op, args in steps
+                for a in flattened(args[:4] if op == "while_loop" else args)]  # the fifth bounds its steps
     taken = {n for x in eval(WengertList(steps), values).values() for n in np.shape(x)}
     first = int(max(literals, default=1)) + 1
     if first > MOST_ROWS:
@@ -185,12 +192,13 @@ class File:
     """The nodes that the outputs need, as they come, and the constants, one for all that are equal."""
 
     def __init__(self, onnx: Any):
-        self.onnx, self.nodes, self.constants = onnx, [], {}
+        self.onnx, self.nodes, self.constants, self.graph = onnx, {None: []}, {}, None
 
     def add(self, op: str, args: Iterable[str], name: str, doc: str, outs: Sequence[str] = (),
             **attributes: Any) -> str:
         attributes = {key: self.code(v) if isinstance(v, np.dtype) else v for key, v in attributes.items()}
-        self.nodes.append(self.onnx.helper.make_node(op, [*args], [*outs, name], name, doc, **attributes))
+        node = self.onnx.helper.make_node(op, [*args], [*outs, name], name, doc, **attributes)
+        self.nodes.setdefault(self.graph, []).append(node)
         return name
 
     def constant(self, a: Any, name: str = "") -> str:
@@ -204,21 +212,31 @@ class File:
         return self.onnx.helper.make_tensor_value_info(name, self.code(dtype), shape)
 
 
+def inner_graph(file: File, name: str, graph: Subgraph, sized: bool) -> Any:
+    """The graph inside of a node, whose nodes have come; sized: shapes are the same for all rows."""
+    infos = [[file.info(a.name, a.dtype, [n if sized else None for n in a.shape]) for a in arrays]
+             for arrays in (graph.inputs, graph.results)]
+    return file.onnx.helper.make_graph(file.nodes.pop(graph, []), name, *infos)
+
+
 def assembled(onnx: Any, written: list[Written], sizes: list[int], steps: WengertList, outputs: list[str],
               rows: list[str]) -> Any:
     """The model of the nodes that the outputs need."""
     file, sloping, (nodes, known) = File(onnx), slopes(written, sizes, steps), written[0]
-    needed = {known[x] for x in outputs}
+    needed, parts = {known[x] for x in outputs}, {}
+    for node in nodes:
+        if node.op == "Part":
+            parts.setdefault(node.args[0], []).append(node)
     for node in reversed(nodes):
         needed.update(node.args if node in needed else ())
     if sloping:
         shape = file.add("Shape", [next(x for x in rows if x in known)], "rows/shape", "")
         count = file.add("Gather", [shape, file.constant(0)], "rows/count", "the number of rows")
     for k, node in enumerate(nodes):
-        if node.op == "Input" or node not in needed:
+        if node.op in ("Input", "Part") or node not in needed:
             continue
         dst, doc = (steps[node.line - 1][0], shown(steps[node.line - 1])) if node.line else ("", "")
-        name = node.name or f"{dst}/{node.op}_{k}"
+        name, file.graph = node.name or f"{dst}/{node.op}_{k}", node.graph
         if node in sloping:
             times, rest = sloping[node]
             whole = file.add("Mul", [count, file.constant(times)], f"{name}/times", doc)
@@ -227,6 +245,13 @@ def assembled(onnx: Any, written: list[Written], sizes: list[int], steps: Wenger
                          else file.add("Cast", [whole], name, doc, to=node.dtype))
         elif node.op == "Constant":
             node.name = file.constant(node.example, node.name)
+        elif node.graphs:
+            for part in parts[node]:
+                part.name = part.name or f"{name}/{part.attributes['part']}"
+            graphs = {word: inner_graph(file, f"{name}/{word}", graph, not rows)
+                      for word, graph in node.graphs.items()}
+            *outs, last = [part.name for part in parts[node]]
+            file.add(node.op, [a.name for a in node.args[:node.given]], last, doc, outs, **graphs)
         else:
             outs = [f"{name}/values"] * (node.op == "TopK")
             node.name = file.add(node.op, [a.name for a in node.args], name, doc, outs, **node.attributes)
@@ -241,10 +266,10 @@ def assembled(onnx: Any, written: list[Written], sizes: list[int], steps: Wenger
                 for n, a, b in zip(several[0], times, several[0] - times * sizes[0], strict=True)]
 
     infos = [[file.info(x, known[x].dtype, dims(x)) for x in names]
-             for names in ([x for x in known if known[x].op == "Input" and known[x].name == x], outputs)]
+             for names in ([x for x in steps.inputs if x in known and known[x].op == "Input"], outputs)]
     arrays = [onnx.numpy_helper.from_array(np.ascontiguousarray(a).reshape(a.shape), name)
               for name, a in file.constants.values()]
-    graph = onnx.helper.make_graph(file.nodes, "xman", *infos, arrays)
+    graph = onnx.helper.make_graph(file.nodes[None], "xman", *infos, arrays)
     model = onnx.helper.make_model(graph, producer_name="xman", ir_version=8,
                                    opset_imports=[onnx.helper.make_opsetid("", OPSET)])
     onnx.checker.check_model(model)

@@ -13,6 +13,7 @@ from ..errors import XManError, extra
 from ..files.whole import write_whole
 from ..interpreters import eval
 from ..notation import shown
+from ..validity import refuse_functions
 from ..wengert import Steps, needed, registers
 from .rows import on
 from .to_onnx import asked
@@ -33,6 +34,7 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
     jax = extra("jax", "jax", "StableHLO")
     from jax import export
     steps, values, outputs, constants, rows = asked("StableHLO", steps, values, outputs, constants, rows)
+    refuse_functions(steps, "StableHLO")
     lines, kept = needed(steps, outputs), {x: np.asarray(values[x]) for x in constants}
     eval(lines, values)  # what fails, fails here and in words
     table = on(jax.numpy, **jax_rows())

@@ -62,10 +62,10 @@ def curve(history: Sequence[Mapping[str, float]], names: Sequence[str]) -> str:
     if not known:
         return ""
     low, high = min(map(min, known.values())), max(map(max, known.values()))
-    at = lambda k, y, n: f"{40 + 520 * k / (n - 1):.1f},{190 - 170 * (y - low) / ((high - low) or 1):.1f}"
+    at = lambda k, y, n: f"{60 + 500 * k / (n - 1):.1f},{190 - 170 * (y - low) / ((high - low) or 1):.1f}"
     lines = [f"<polyline fill=none stroke='{COLOURS[name]}' stroke-width=1.5 points='"
              f"{' '.join(at(k, y, len(ys)) for k, y in enumerate(ys))}'/>" for name, ys in known.items()]
-    words = [f"<text x={50 + 150 * k} y=14 fill='{COLOURS[name]}'>{name.replace('_', ' ')}</text>"
+    words = [f"<text x={70 + 150 * k} y=14 fill='{COLOURS[name]}'>{name.replace('_', ' ')}</text>"
              for k, name in enumerate(known)]
     ends = f"<text x=0 y=194>{low:.3g}</text><text x=0 y=26>{high:.3g}</text>"
     return f"<svg width=600 height=210 font-size=12>{''.join(lines + words)}{ends}</svg>"

@@ -78,8 +78,7 @@ def calibration(model: Model, outputs: np.ndarray, truth: np.ndarray, guess: np.
     sure = p.max(1)
     tenth = np.minimum((sure * BINS).astype(int), BINS - 1)
     bins = [{"confidence": float(sure[here].mean()), "accuracy": float((truth == guess)[here].mean()),
-             "rows": int(here.sum())}
-            for k in range(BINS) if (here := tenth == k).any()]
+             "rows": int(here.sum())} for k in range(BINS) if (here := tenth == k).any()]
     chosen = np.clip(p[np.arange(len(p)), truth], np.finfo(np.float32).eps, 1)
     return {"log_loss": float(-np.log(chosen).mean()), "calibration": bins,
             "calibration_error": sum(abs(b["confidence"] - b["accuracy"]) * b["rows"] for b in bins) / len(p)}
@@ -97,8 +96,7 @@ def report_text(report: dict[str, Any]) -> str:
     width = max(5, *(len(row["class"][:24]) for row in report["classes"]))
     lines.append(f"{'class':{width}}  precision  recall      F1     rows")
     lines += [f"{row['class'][:24]:{width}}  {row['precision']:9.4f}  {row['recall']:6.4f}  {row['f1']:6.4f} "
-              f" {row['rows']:7,}"
-              for row in report["classes"]]
+              f" {row['rows']:7,}" for row in report["classes"]]
     if len(report["classes"]) <= 20:
         size = max(6, *(len(f"{n:,}") for row in report["confusion"] for n in row))
         lines.append(f"confusion: each row a class, each column what it was taken for\n{'':{width}}"

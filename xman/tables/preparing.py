@@ -102,7 +102,6 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     goal, classes, y = told_target(table[target], target, task, day_first, said)
     rows = rows(y) if callable(rows) else rows
     part, y = (table, y) if rows is None else (table.take(rows), y[rows])
-    scale = (0.0, 1.0) if classes or task == "count" else (float(y.mean()), float(y.std()))
     columns, arrays, found, same = [], [], [], []
     taken, there = {*ops.G, *keyword.kwlist, *WORDS}, dict(zip(names, part.columns, strict=True))
     for name in features:
@@ -129,7 +128,13 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     steps, output = lines(columns, [*map(known, columns, arrays)], taken)
     shape = eval(steps, {c.register: x[:1] for c, x in zip(columns, arrays, strict=True)})[output].shape[1:]
     found.append((target, "target", *summary(y, goal.kind)))
+    scale = scale_of(y, classes, task)
     return Prepared(tuple(columns), steps, output, goal, classes, scale, found, said, shape)
+
+
+def scale_of(y: np.ndarray, classes: Collection[str], task: str | None) -> tuple[float, float]:
+    """(mean, standard deviation) of the training rows' numbers; (0, 1) of classes and counts."""
+    return (0.0, 1.0) if classes or task == "count" else (float(y.mean()), float(y.std()) or 1.0)
 
 
 def as_column(y: Any, rows: int) -> Any:
@@ -154,8 +159,7 @@ def of_array(X: Any, y: Any, task: str | None) -> Prepared:
     steps, output = ((WengertList(), "X") if hasattr(X, "tocsr")
                      else lines([column], [known(column, np.asarray(X, float))], {"X"}))
     shape = eval(steps, {"X": X[:1]})[output].shape[1:]
-    scale = (0.0, 1.0) if classes or task == "count" else (float(y.mean()), float(y.std()))
-    return Prepared((column,), steps, output, goal, classes, scale, [], said, shape)
+    return Prepared((column,), steps, output, goal, classes, scale_of(y, classes, task), [], said, shape)
 
 
 # ---- lines -------------------------------------------------------------------------------------------------

@@ -136,7 +136,7 @@ def of_csv(path: Path, header: bool | None, known: Known, rows: int | None,
         except (arrow().ArrowInvalid, UnicodeDecodeError) as error:
             words = first_line(error)
             if begun or "straddling" not in words and form.quoted:
-                raise misread(path, form, how, words) from None
+                raise reading_again(path, form, how, words) from None
             form, block = form._replace(quoted=True), min(max(block, size * 4), 2 ** 30)
 
 
@@ -159,31 +159,32 @@ def of_text(text: bytes, form: Form, types: dict[str, Any]) -> pyarrow.Table:
         except UnicodeDecodeError:
             continue
         except arrow().ArrowInvalid as error:
-            raise TableError(f"standard input: {first_line(error)}") from None
+            raise misread("standard input", form, first_line(error)) from None
     raise TableError("standard input: found bytes that are neither UTF-8 nor Windows-1252; wanted text")
 
 
-def misread(path: Path, form: Form, how: tuple, words: str) -> TableError:
-    """The sentence for a file that cannot be read, with the number of the row,
-    which one thread alone knows."""
-    csv = extra("pyarrow.csv", "tables", "a table")
+def reading_again(path: Path, form: Form, how: tuple, words: str) -> TableError:
+    """The sentence for a file that cannot be read, with the row, which one thread alone knows."""
     how[0].use_threads = False
     try:
         with unzipped(path) as file:
-            csv.read_csv(file, *how)
+            extra("pyarrow.csv", "tables", "a table").read_csv(file, *how)
     except arrow().ArrowInvalid as error:
         words = first_line(error)
-    if match := re.search(r"(?:Row #([0-9]+): )?Expected ([0-9]+) columns, got ([0-9]+): (.*)", words):
-        row, wanted, found, text = match.groups()
-        where = f", row {int(row)}" if row else ""
-        return TableError(f"{path}{where}: found {found} cells, wanted {wanted} as in the first line: "
+    return misread(path, form, words)
+
+
+def misread(path: str | Path, form: Form, words: str) -> TableError:
+    """The sentence for what pyarrow says in its words."""
+    row = re.search("Row #([0-9]+): ", words)
+    where = f"{path}, row {row[1]}" if row else f"{path}"
+    if match := re.search("Expected ([0-9]+) columns, got ([0-9]+): (.*)", words):
+        wanted, found, text = match.groups()
+        return TableError(f"{where}: found {found} cells, wanted {wanted} as in the first line: "
                           f"{text[:60]!r}; put a cell that holds {form.delimiter!r} in quotes, or mend the "
                           "row")
-    if match := re.search(r"column #([0-9]+): (?:Row #([0-9]+): )?CSV conversion error to (\w+): invalid "
-                          r"value '(.*)'", words):
-        column, row, _, text = match.groups()
-        where = f", row {int(row)}" if row else ""
-        return TableError(f"{path}{where}, column {form.names[int(column)]!r}: found {text[:60]!r}, wanted a "
+    if match := re.search("column #([0-9]+): .*CSV conversion error to .*: invalid value '(.*)'", words):
+        return TableError(f"{where}, column {form.names[int(match[1])]!r}: found {match[2][:60]!r}, wanted a "
                           "number")
     return TableError(f"{path}: {words}")
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..interpreters import eval
 from ..tables import Column, Prepared, TableError, inputs, prepared, read
 from ..tables.kinds import FEW
-from ..tables.preparing import lines_of_titles
+from ..tables.preparing import lines_of_titles, scale_of
 from ..tables.readers import (
     LARGEST,
     DataError,
@@ -58,9 +58,8 @@ class Dataset(NamedTuple):
 
 
 def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task: str | None = None,
-         target: str | None = None,
-         ignore: Collection[str] = (), header: bool | None = None, day_first: bool = False,
-         zero_based: bool | None = None) -> Dataset:
+         target: str | None = None, ignore: Collection[str] = (), header: bool | None = None,
+         day_first: bool = False, zero_based: bool | None = None) -> Dataset:
     """The data set that source names, as a Dataset.
 
     source: "digits" (8 x 8 images, pixels / 16), "names" (which language?), or a file:
@@ -119,7 +118,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
     classes = () if numbers else tuple(sort_labels(set(parts[0][1])))
     y = [labels if numbers else targets(path, labels, classes)
          for path, (_, labels) in zip(paths, parts, strict=True)]
-    scale = (float(y[0].mean()), float(y[0].std()) or 1.0) if numbers and task != "count" else (0.0, 1.0)
+    scale = scale_of(y[0], classes, task)
     y = [((some[:, None] - scale[0]) / scale[1]).astype(np.float32) for some in y] if numbers else y
     goal = Column("label", "y", "category" if classes else "number")
     how = Prepared((column,), steps, output, goal, classes, scale, [], [], X[0].shape[1:])

@@ -27,18 +27,15 @@ Callback = Callable[[dict[str, float], dict[str, np.ndarray]], str | None]
 
 
 def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: int = 10,
-        batch_size: int | None = None,
-        optimizer: str | Rule = "sgd", lr: float | dict[str, float] | None = None,
-        schedule: Schedule | None = None,
+        batch_size: int | None = None, optimizer: str | Rule = "sgd",
+        lr: float | dict[str, float] | None = None, schedule: Schedule | None = None,
         weight_decay: float | None = None, clip: float | None = None, clip_value: float | None = None,
         l1: float | dict[str, float] | None = None, l2: float | dict[str, float] | None = None,
-        sample_weight: Any = None,
-        class_weight: dict[Any, float] | str | None = None, seed: int = 0, patience: int | None = None,
-        threshold: float | None = None, callbacks: Iterable[Callback] = (),
-        checkpoint: str | Path | None = None,
-        plot: str | Path | None = None, engine: str = "auto", progress: bool = True,
-        prepared: Prepared | None = None, accumulate: int = 1, checkpoint_every: float = 60.0,
-        mesh: str | None = None, precision: str | None = None) -> Result:
+        sample_weight: Any = None, class_weight: dict[Any, float] | str | None = None, seed: int = 0,
+        patience: int | None = None, threshold: float | None = None, callbacks: Iterable[Callback] = (),
+        checkpoint: str | Path | None = None, plot: str | Path | None = None, engine: str = "auto",
+        progress: bool = True, prepared: Prepared | None = None, accumulate: int = 1,
+        checkpoint_every: float = 60.0, mesh: str | None = None, precision: str | None = None) -> Result:
     """Train the parameters of model on data and return the best; the model itself is not changed.
 
     model: an XMan with a register `loss`, a number; `outputs` (n, classes), where it has one, gives the
@@ -100,9 +97,8 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
         from ..scale.devices import OnDevices
         kind = type("DeviceRun", (OnDevices, Run), {})
     run = kind(objective, validation, batch_size, seed, engine, optimizer, lr, schedule, prepared,
-               weight_decay=weight_decay,
-               clip=clip, clip_value=clip_value, accumulate=accumulate, checkpoint=checkpoint,
-               checkpoint_every=checkpoint_every, mesh=mesh, precision=precision)
+               weight_decay=weight_decay, clip=clip, clip_value=clip_value, accumulate=accumulate,
+               checkpoint=checkpoint, checkpoint_every=checkpoint_every, mesh=mesh, precision=precision)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
     reason = ended(state, epochs, patience, threshold)
     started = time.perf_counter()

@@ -191,9 +191,8 @@ class TrainingList(NamedTuple):
 
 
 def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[str, float],
-                  optimizer: str | Rule = "sgd", *,
-                  weight_decay: float | None = None, clip: float | None = None,
-                  clip_value: float | None = None,
+                  optimizer: str | Rule = "sgd", *, weight_decay: float | None = None,
+                  clip: float | None = None, clip_value: float | None = None,
                   running: Mapping[str, str] | None = None, part: str | None = None) -> TrainingList:
     """One list for a step of training: the lines of steps, those of the gradient of loss,
     and those of the optimizer.

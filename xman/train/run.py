@@ -42,9 +42,8 @@ class Run(Checkpointed):
     """What does not change during a run: the list and its programs, the data, the settings."""
 
     def __init__(self, objective: Objective, validation: tuple | None, batch_size: int | None, seed: int,
-                 engine: str,
-                 optimizer: str | Rule, lr: float | dict[str, float] | None, schedule: Schedule | None,
-                 prepared: Prepared | None = None, accumulate: int = 1,
+                 engine: str, optimizer: str | Rule, lr: float | dict[str, float] | None,
+                 schedule: Schedule | None, prepared: Prepared | None = None, accumulate: int = 1,
                  checkpoint: str | Path | None = None, checkpoint_every: float = math.inf,
                  mesh: str | None = None, precision: str | None = None, **options: float | None):
         self.objective, self.judge, self.over, self.prepared = objective, None, "", prepared

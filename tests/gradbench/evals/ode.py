@@ -11,12 +11,13 @@ def prepare(given):
 def solved(x, steps):
     h, y = 2 / steps, np.zeros(len(x))
     slope = lambda y: x * np.concatenate([np.ones(1), y[:-1]])
-    for _ in range(steps):
+
+    def step(y, _):
         a = slope(y)
         b = slope(y + h / 2 * a)
         c = slope(y + h / 2 * b)
-        y = y + h / 6 * (a + 2 * b + 2 * c + slope(y + h * c))
-    return y
+        return y + h / 6 * (a + 2 * b + 2 * c + slope(y + h * c)), None
+    return xman.scan(step, y, length=int(steps))[0]
 
 
 def last(x, steps):

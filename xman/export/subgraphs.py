@@ -1,0 +1,134 @@
+"""Lists that apply functions as nodes of ONNX that have graphs inside: Loop and If.
+
+A graph inside sees the names around it, so that it takes carries alone: constants are read where they lie.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ops import Bundle, G
+from ops.loops.bodies import Function
+
+from ..errors import XManError
+from ..interpreters import eval
+from ..notation import shown
+from .nodes import Node, Nodes
+
+
+class Subgraph:
+    """A graph inside: what it takes, and what it gives; its nodes say that they are of it."""
+
+    def __init__(self) -> None:
+        self.inputs, self.results = [], []
+
+
+def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
+    """The rows of functions, whose lines `table` writes through xp."""
+
+    def array(a: Any, like: Any = None) -> Node:
+        """a as a node, in the shape and the precision of `like`."""
+        a = a if isinstance(a, Node) else xp.asarray(a)
+        if like is None:
+            return a
+        like = np.asarray(like)
+        a = a if a.dtype == like.dtype else xp.astype(a, like.dtype)
+        return a if a.shape == like.shape else xp.broadcast_to(a, like.shape)
+
+    def written(function: Function, args: Sequence) -> list[Node]:
+        """The results of the function's lines, written where we are."""
+        name, parameters, lines, results = function[1:]
+        known = dict(zip(parameters, args, strict=True))
+        examples = {p: a.example[()] if isinstance(a, Node) else a for p, a in known.items()}
+        found = eval(lines, examples) if lines else examples
+        for k, line in enumerate(lines, 1):
+            dst, op, words = line
+            try:
+                out = table[op](*[known[a] if isinstance(a, str) else a for a in words])
+                known[dst] = out if isinstance(out, Bundle) else array(out, found[dst])
+            except Exception as error:  # whatever it is, the line has no nodes
+                raise XManError(f"in {name}, line {k}, {shown(line)}: {error}") from error
+        return [array(known[r]) for r in results]
+
+    def inside(start: Callable[[], Sequence], *given: np.ndarray) -> Subgraph:
+        """The graph of what start(*inputs) gives, for inputs like those given."""
+        graph, around = Subgraph(), xp.graph
+        xp.graph = graph
+        for like in given:
+            graph.inputs.append(xp.node("Input", (), like))
+            graph.inputs[-1].name = f"given/{len(xp.written)}"
+        graph.results = [xp.node("Identity", (a := array(r),), a.example) for r in start(*graph.inputs)]
+        xp.graph = around
+        return graph
+
+    def parts(op: str, args: Sequence[Node], values: Sequence, **graphs: Subgraph) -> list[Node]:
+        """The results of a node with graphs inside."""
+        ends = [r for graph in graphs.values() for r in graph.results]
+        node = xp.node(op, (*args, *ends), 0.0)
+        node.given, node.graphs = len(args), graphs
+        return [xp.node("Part", (node,), v, part=i) for i, v in enumerate(values)]
+
+    def loop(most: Any, holds: Any, carries: Sequence[Node], step: Callable, values: Sequence) -> list[Node]:
+        body = inside(step, np.array(0), np.array(True), *[c.example for c in carries])
+        return parts("Loop", (array(most), array(holds), *carries), values, body=body)
+
+    def scan(function, carries, slices, args, reverse=False):
+        k, m = carries, carries + slices
+        examples = Bundle(a.example[()] if isinstance(a, Node) else a for a in args)
+        values = G["scan"](function, k, slices, examples, reverse)
+        if any(isinstance(a, Node) and not a.ndim and a.op != "Constant" for a in args[k:m]):
+            raise XManError("the number of its steps is computed, or an input; give it as a literal")
+        first = [array(a, v) for a, v in zip(args[:k], values[:k], strict=True)]
+        n = len(examples[k]) if np.ndim(examples[k]) else int(examples[k])
+        if not n:
+            return Bundle([*first, *map(array, values[k:])])
+
+        def step(t, holds, *carry):
+            t = xp.node("Sub", (xp.asarray(n - 1), t), np.array(n - 1)) if reverse else t
+            xs = [xp.take(array(a), t, 0) if np.ndim(x) else t
+                  for a, x in zip(args[k:m], examples[k:m], strict=True)]
+            results = written(function, (*carry, *xs, *args[m:]))
+            return holds, *map(array, results[:k], values[:k]), *results[k:]
+        begun = [a[:1] if np.ndim(a) else 1 for a in examples[k:m]]
+        one = G["scan"](function, k, slices, [*examples[:k], *begun, *examples[m:]])
+        if [np.shape(a)[1:] for a in one[k:]] != [np.shape(a)[1:] for a in values[k:]]:
+            raise XManError(f"the first step of {function[1]} gives smaller arrays than the others; broadcast "
+                            "its carry before the loop")
+        found = loop(n, True, first, step, values)
+        # the reference evaluator joins what steps give along the first axis, and runtimes stack it
+        stacked = [xp.reshape(y, np.shape(v)) for y, v in zip(found[k:], values[k:], strict=True)]
+        return Bundle([*found[:k], *[y[(slice(None, None, -1),)] if reverse else y for y in stacked]])
+
+    def while_loop(test, function, carries, args, most=None):
+        examples = Bundle(a.example[()] if isinstance(a, Node) else a for a in args)
+        *values, n = G["while_loop"](test, function, carries, examples, most)
+        constants = args[carries:]
+
+        def truth(carry: Sequence[Node]) -> Node:
+            holds, = written(test, (*carry, *constants))
+            return array(holds, np.array(bool(holds.example)))
+
+        def step(t, holds, *carry):
+            results = written(function, (*carry[:-1], *constants))
+            after = [array(r, v) for r, v in zip(results, values, strict=True)]
+            return truth(after), *after, xp.add(carry[-1], xp.asarray(1))
+        first = [array(a, v) for a, v in zip(args[:carries], values, strict=True)]
+        return Bundle(loop(2 ** 63 - 1 if most is None else most, truth(first), [*first, array(0)], step,
+                           [*values, np.array(n)]))
+
+    def cond(c, yes, no, args):
+        one, other = [inside(partial(written, function, args)) for function in (yes, no)]
+        for a, b in zip(one.results, other.results, strict=True):
+            if (a.shape, a.dtype) != (b.shape, b.dtype):
+                raise XManError(f"{yes[1]} gives {a.dtype} of shape {a.shape} and {no[1]} {b.dtype} of shape "
+                                f"{b.shape}, and the branches of If are alike")
+        c = array(c)
+        values = [r.example for r in (one if c.example else other).results]
+        c = array(c, np.array(bool(c.example)))
+        return Bundle(parts("If", (c,), values, then_branch=one, else_branch=other))
+
+    return {"bundle": lambda *arrays: Bundle(arrays), "item": lambda b, i: b[i], "scan": scan, "cond": cond,
+            "while_loop": while_loop, "call": lambda function, args: Bundle(written(function, args))}
