@@ -165,6 +165,7 @@ def back_over(d, x, axis, keepdims):
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
 
+@np.errstate(all="ignore")
 def prodOfOthers(x, axis=None):
     """For each entry of x the product of all the others along axis: a quotient where nothing is 0."""
     if not np.ndim(x):
