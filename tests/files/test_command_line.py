@@ -130,7 +130,8 @@ NAMES = "sepal length (cm),sepal width (cm),petal length (cm),petal width (cm)"
 
 @pytest.mark.parametrize("rows, words", [
     ("a,b\n1,2\n", "lacks the column 'sepal length (cm)'"), ("1,2\n", "lacks the column"), ("", "the file is empty"),
-    (f"{NAMES}\n1,2,3,4\n1,x,3,4\n", "column 'sepal width (cm)': found 'x'")], ids=range(4))
+    (f"{NAMES}\n1,2,3,4\n1,x,3,4\n", "column 'sepal width (cm)': found 'x'"),
+    (NAMES.replace(",sepal width (cm)", "") + "\n1,3,4\n", "lacks the column 'sepal width (cm)'")], ids=range(5))
 def test_rows_that_are_not_like_those_of_training_are_refused_in_a_sentence(run, iris, tmp_path, rows, words):
     (tmp_path / "new.csv").write_text(rows)
     code, _, err = run("predict", "iris.safetensors", "new.csv")

@@ -217,7 +217,8 @@ def formed(path: str | Path, head: bytes, header: bool | None = None, known: Kno
     rows = records(text, delimiter, whole)
     first = [cell.strip() for cell in rows[0]]
     if header is None:
-        header = set(known[0]) <= {*first} if known else is_header(first, rows[1:])
+        header = (bool(known) and set(known[0]) <= {*first}
+                  or (not known or not {*known[0]}.isdisjoint(first)) and is_header(first, rows[1:]))
     if not header:
         numbered = [f"column{k}" for k in range(1, len(first) + 1)]
         first = next((list(names) for names in known if len(names) == len(first)), numbered)
