@@ -1,6 +1,7 @@
 """Every engine computes a list that applies functions as the interpreter does."""
 import _thread
 import importlib.util
+import signal
 import threading
 
 import numpy as np
@@ -86,10 +87,13 @@ def test_a_loop_in_machine_code_ends_where_somebody_stops_it():
     root = lambda a: xman.while_loop(lambda x: abs(x * x - a) > 1e-12, lambda x: (x + a / x) / 2, 1.0, most=10 ** 12)
     run = compile(trace(root, 2.0), engine="llvm")
     assert abs(run({"a": 9.0})["result"] - 3.0) < 1e-12 and run.engine == "llvm" and not run.plan.calls
-    timer = threading.Timer(0.1, _thread.interrupt_main)
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        run({"a": -1.0})
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores Ctrl-C
+    threading.Timer(0.1, _thread.interrupt_main).start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run({"a": -1.0})
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert abs(run({"a": 4.0})["result"] - 2.0) < 1e-12
 
 
