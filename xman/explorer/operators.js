@@ -499,13 +499,13 @@ const G = {
   },
   convolve: (a, v) => {
     [a, v] = [T(a), T(v)];
-    const out = filled([a.s[0] + v.s[0] - 1], 0);
+    const out = filled([a.a.length + v.a.length - 1], 0);
     a.a.forEach((x, i) => v.a.forEach((y, j) => { out.a[i + j] += x * y; }));
     return out;
   },
   correlate: (a, v) => {
     [a, v] = [T(a), T(v)];
-    const swap = v.s[0] > a.s[0], [x, y] = swap ? [v, a] : [a, v], out = filled([x.s[0] - y.s[0] + 1], 0);
+    const swap = v.a.length > a.a.length, [x, y] = swap ? [v, a] : [a, v], out = filled([x.a.length - y.a.length + 1], 0);
     out.a.forEach((_, k) => y.a.forEach((w, j) => { out.a[swap ? out.a.length - 1 - k : k] += x.a[k + j] * w; }));
     return out;
   },
