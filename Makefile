@@ -9,11 +9,10 @@ unexport PYTHONDONTWRITEBYTECODE
 train: .venv/ready
 	$(BIN)/xman train mlp --data digits
 
-# more workers than cores, since many tests wait for processes of their own
 test: export OPENBLAS_NUM_THREADS = 1
 test: .venv/ready
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest --numprocesses $$($(BIN)/python -c 'import os; print(3 * os.cpu_count() // 2)') --dist worksteal
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 docs: .venv/ready
 	rm -rf docs/build docs/generated
