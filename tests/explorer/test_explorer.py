@@ -234,7 +234,7 @@ def test_the_rules_need_nothing_that_the_page_does_not_compute_but_that_of_cofac
 
 def test_a_name_cannot_end_the_script_or_the_title():
     text = str(explore(H, title=NAME))
-    assert NAME not in text and text.count("</script>") == 4
+    assert NAME not in text and text.count("</script>") == 5
 
 
 @pytest.mark.parametrize("made, said", [
@@ -274,7 +274,7 @@ def test_notebooks_show_lists_and_models_with_the_explorer_behind_a_click():
 
 def test_what_the_package_holds_is_what_the_page_is_made_of():
     files = {path.name for path in rules.HERE.iterdir() if path.suffix in (".js", ".css")}
-    assert files == {"explorer.css", "explorer.js", "operators.js", "dagre.min.js"}
+    assert files == {"explorer.css", "explorer.js", "operators.js", "loops.js", "dagre.min.js"}
     assert "Permission is hereby granted" in (rules.HERE / "dagre.min.js").read_text("utf-8")
 
 
