@@ -2,7 +2,6 @@
 // Lists that apply lists: what bundle, item, call, cond, scan and while_loop compute, and what they send, by running the
 // lines of the function. A bundle is {parts: arrays}; that of deltas or of tangents has a part where there is one.
 
-const BODY_LINES = 1e6, BODY_SECONDS = 6;   // of all loops of a run together
 const bundleOf = parts => ({parts, s: [], a: new Float64Array(0), k: "bundle"});
 const plus = (x, y) => x.parts ? bundleOf(Array.from({length: Math.max(x.parts.length, y.parts.length)}, (_, i) => x.parts[i] && y.parts[i] ? plus(x.parts[i], y.parts[i]) : x.parts[i] || y.parts[i])) : G.add(x, y);
 const finite = x => x.parts ? x.parts.every(p => !p || finite(p)) : x.a.every(Number.isFinite);
@@ -26,12 +25,12 @@ const listText = lines => [...functionsIn(lines).values()].map(definitionText).j
 const onPage = ([, op, args]) => (Object.hasOwn(G, op) || Object.hasOwn(LOOPS, op)) && args.every(a => !functionOf(a) || functionOf(a).lines.every(onPage));
 const foreignIn = line => functionsOf(line).flatMap(fn => fn.lines).filter(own => !onPage(own)).map(foreignIn)[0] || line[1];
 
-const meter = {lines: 0, until: 0};
+const meter = {lines: 0, most: 1e6, until: 0, seconds: 6};   // of all loops of a run together
 function metered(n) {
   meter.lines += n;
-  if (meter.lines > BODY_LINES || performance.now() > meter.until) fail(`the page stops here, after ${meter.lines.toLocaleString("en")} lines in loops: this one is endless, or longer than you would wait for; Python goes on`);
+  if (meter.lines > meter.most || performance.now() > meter.until) fail(`the page stops here, after ${meter.lines.toLocaleString("en")} lines in loops: this one is endless, or longer than you would wait for; Python goes on`);
 }
-const metersReset = () => Object.assign(meter, {lines: 0, until: performance.now() + 1000 * BODY_SECONDS});
+const metersReset = () => Object.assign(meter, {lines: 0, until: performance.now() + 1000 * meter.seconds});
 
 function valueOf(line, env) {
   const [, op, args] = line, given = args.map(a => isRegister(a) ? env.get(a) : functionOf(a) || decode(a));
