@@ -316,7 +316,7 @@ def test_the_command_line_writes_the_page_of_a_file_and_of_a_model(tmp_path, cap
 def test_notebooks_show_lists_and_models_with_the_explorer_behind_a_click():
     for shown in (H._repr_html_(), Triangle()._repr_html_()):
         assert shown.count("<table") >= 1 and "<details><summary>Explore</summary><iframe" in shown
-    assert "<b>z4</b>" in H._repr_html_() and "param" in Triangle()._repr_html_()
+    assert "<b><span>z4</span></b>" in H._repr_html_() and "param" in Triangle()._repr_html_()
     assert repr(H) == str(H)
 
 

@@ -879,7 +879,7 @@ function update() {
     head.setAttribute("class", back ? "tail" : `head${isNow ? " now" : ""}`);
     tail.setAttribute("class", back ? `head${isNow ? " now" : " gone"}` : "tail");
   }
-  const target = layout.nodes.get(event.kind === "send" ? event.name : present);
+  const target = layout.nodes.get(event.kind === "send" ? event.name : present || doc.of);
   if (target) { V.graph.scrollTo({top: target.y - V.graph.clientHeight / 2, left: target.x - V.graph.clientWidth / 2}); }
   if (typeof V.pieces === "function") {
     const value = valueNow(doc.of);

@@ -29,6 +29,7 @@ from .guide import WORDS, guide
 from .rules import COMPUTED, HERE, all_on_the_page, rules_for, unfolded
 
 ENTRIES = 2_000_000  # of all arrays together
+FILES = "explorer.css", "dagre.min.js", "operators.js", "loops.js", "explorer.js"
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
@@ -150,7 +151,8 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
             computed["tangents"] = {x: packed_all(forward(steps, found, {x: one}))
                                     for x, one in moving.items()}
     if ops.loops.functions_in(steps):  # the page writes that of other lists
-        more["gradient"] = plain(gradient_after(steps, of, [x for x in steps.inputs if x not in given or varies(np.asarray(given[x]))]))
+        moving = [x for x in steps.inputs if x not in given or varies(np.asarray(given[x]))]
+        more["gradient"] = plain(gradient_after(steps, of, moving))
     inputs = {x: {"role": roles.get(x, "input"), "value": packed(given[x]) if x in given else None}
               for x in steps.inputs}
     return {"title": title, "lines": plain(steps), "of": of, "computed": computed, "inputs": inputs, **more}
@@ -166,7 +168,8 @@ def gradient_after(steps: WengertList, of: str, wrt: list[str]) -> Steps:
 
 
 def plain(steps: Steps) -> list:
-    return [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]] for dst, op, args in steps]
+    return [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]]
+            for dst, op, args in steps]
 
 
 def packed_all(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,12 +195,12 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
                          own.title, source=own.source, text=own.text, equations=own.equations,
                          words={word: WORDS[word] for word in own.words})
                 for own in (guide() if guided else ())]
-    every = [line for found in (*documents, *examples)
-             for line in unfolded(WengertList.from_json(json.dumps([*found["lines"], *found.get("gradient", ())])))]
+    lists = ([*found["lines"], *found.get("gradient", ())] for found in (*documents, *examples))
+    every = [line for lines in lists for line in unfolded(WengertList.from_json(json.dumps(lines)))]
     data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(every, guided),
                        "operators": signatures()}, allow_nan=False, separators=(",", ":"))
     style, *scripts = (HERE.joinpath(name).read_text("utf-8")
-                       for name in ("explorer.css", "dagre.min.js", "operators.js", "loops.js", "explorer.js"))
+                       for name in FILES)
     title = documents[0]["title"]
     text = ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
