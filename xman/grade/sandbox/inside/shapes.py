@@ -1,4 +1,4 @@
-"""What a program imports, and the shapes of its functions, by which it is known whose they are whatever its names."""
+"""What a program imports, and the shapes of its functions, by which it is known whose they are."""
 import ast
 import hashlib
 import sys
