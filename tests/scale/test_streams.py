@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import functools
 import operator
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -68,11 +70,37 @@ def test_a_run_that_was_killed_within_an_epoch_goes_on_with_the_next_row(tmp_pat
     assert restore(tmp_path / "run")[1]["state"]["batch"] == 10 and same(whole, trained(data, checkpoint=tmp_path / "run"))
 
 
-def test_workers_share_the_rows_that_one_would_see():
-    data = of_arrays(X, y, SMALL, rows=30)
-    thirds = [[*Streamed(data, 20, 0, lambda n, k=k: slice(n * k // 3, n * (k + 1) // 3)).epoch(2)] for k in range(3)]
-    for (_, _, whole), *parts in zip(Streamed(data, 20, 0).epoch(2), *thirds, strict=True):
-        assert np.array_equal(whole, np.concatenate([some for _, _, some in parts]))
+def together(data, size, n, number=1, first=0):
+    """The minibatches of each of n workers, threads that have one another's rows."""
+    held, all_here = {}, threading.Barrier(n)
+
+    class Thread(Workers):
+        def exchanged(self, rows, counts, given):
+            held[self.rank] = np.split(rows, np.cumsum(counts)[:-1])
+            all_here.wait(10)
+            found = [held[k][self.rank] for k in range(n)]
+            all_here.wait(10)
+            assert [*map(len, found)] == [*given]
+            return np.concatenate(found)
+
+    def one(rank):
+        streamed = Streamed(data, size, 0, lambda rows, k: slice(rows * k // n, rows * (k + 1) // n))
+        streamed.workers = Thread()
+        streamed.workers.rank, streamed.workers.size = rank, n
+        return [tuple(map(np.copy, some)) for some in streamed.epoch(number, first)]
+
+    with ThreadPoolExecutor(n) as pool:
+        return [*pool.map(one, range(n))]
+
+
+@pytest.mark.parametrize("n, size, first", [(2, 20, 0), (3, 20, 7), (3, 600, 0), (7, 3, 20)])
+def test_workers_read_shares_and_give_one_another_the_rows_that_one_would_see(n, size, first, monkeypatch):
+    data, read = of_arrays(X, y, SMALL, rows=30), []
+    block = data.block
+    monkeypatch.setattr(data, "block", lambda *some: [read.append(len(a)) or a for a in block(*some)][:2])
+    for some, *parts in zip(Streamed(data, size, 0).epoch(1, first), *together(data, size, n, 1, first), strict=True):
+        assert all(np.array_equal(a, np.concatenate(rows)) for a, rows in zip(some, zip(*parts, strict=True), strict=True))
+    assert sum(read) <= 2 * 2 * 501 + 60 * n  # X and y, by one and by all together
 
 
 def test_statistics_of_pieces_merge_to_those_of_the_whole():

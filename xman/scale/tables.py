@@ -22,7 +22,7 @@ from ..tables.preparing import known, lines
 from ..tables.reading import HEAD, NULLS, file_kind, formed
 from ..tables.statistics import moments
 from .mpi import workers
-from .streams import ALL, MEMORY, InTurn, Stream, drawn_by_number, of_arrays, of_batches
+from .streams import ALL, MEMORY, InTurn, Some, Stream, drawn_by_number, of_arrays, of_batches
 
 CSV_BLOCK = 2 ** 20  # bytes
 AT_ONCE = 2 ** 13    # rows of which numbers are made, through arrays of float64
@@ -72,14 +72,19 @@ def stream_of_tables(source: str, memory: float, how: Prepared | None, settings:
         raise TableError(f"{source}: cannot be read: "
                          f"{getattr(error, 'strerror', None) or first_line(error)}") from None
 
-    def numbers(k: int) -> tuple[np.ndarray, np.ndarray]:
+    def numbers(k: int) -> tuple[tuple[int, int], Callable]:
         try:
             table = read(k)
         except (OSError, pa.ArrowException) as error:
             raise TableError(f"{source}: cannot be read: "
                              f"{getattr(error, 'strerror', None) or first_line(error)}") from None
-        some = [table.slice(start, AT_ONCE) for start in range(0, table.num_rows, AT_ONCE)]
-        return np.concatenate([how.features(part, source) for part in some]), how.targets(table, source)
+
+        def rows_at(some: Some) -> tuple[np.ndarray, np.ndarray]:
+            rows = table[some] if isinstance(some, slice) else table.take(some)
+            parts = [rows.slice(start, AT_ONCE) for start in range(0, rows.num_rows, AT_ONCE)]
+            return np.concatenate([how.features(part, source) for part in parts]), how.targets(rows, source)
+
+        return (table.num_rows,) * 2, rows_at
 
     return Stream(numbers, sizes, memory, kind == "csv", f"{source} {sizes}", how)
 
