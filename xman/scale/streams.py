@@ -222,7 +222,8 @@ class Streamed:
             reader = np.searchsorted(bounds, order, "right")
             wanted.append(order[reader == me])
             if rank == me:
-                mine = np.bincount(reader, minlength=n).tolist(), np.argsort(reader, kind="stable"), window.rows[order], ends
+                mine = (np.bincount(reader, minlength=n).tolist(), np.argsort(reader, kind="stable"),
+                        window.rows[order], ends)
         return Portion(*self.gathered(window, np.concatenate(wanted)), [*map(len, wanted)], *mine)
 
     def gathered(self, window: Window, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
