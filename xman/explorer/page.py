@@ -152,10 +152,10 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
                                     for x, one in moving.items()}
     if ops.loops.functions_in(steps):  # the page writes that of other lists
         moving = [x for x in steps.inputs if x not in given or varies(np.asarray(given[x]))]
-        more["gradient"] = plain(gradient_after(steps, of, moving))
+        more["gradient"] = as_json(gradient_after(steps, of, moving))
     inputs = {x: {"role": roles.get(x, "input"), "value": packed(given[x]) if x in given else None}
               for x in steps.inputs}
-    return {"title": title, "lines": plain(steps), "of": of, "computed": computed, "inputs": inputs, **more}
+    return {"title": title, "lines": as_json(steps), "of": of, "computed": computed, "inputs": inputs, **more}
 
 
 def gradient_after(steps: WengertList, of: str, wrt: list[str]) -> Steps:
@@ -167,7 +167,7 @@ def gradient_after(steps: WengertList, of: str, wrt: list[str]) -> Steps:
     return whole[len(steps):]
 
 
-def plain(steps: Steps) -> list:
+def as_json(steps: Steps) -> list:
     return [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]]
             for dst, op, args in steps]
 
