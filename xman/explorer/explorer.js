@@ -853,10 +853,11 @@ function update() {
     if (!S.open.has(g)) { if (S.opened !== undefined && S.opened !== g && S.open.has(S.opened)) { S.open.delete(S.opened); doc.groups[S.opened] && doc.groups[S.opened].fill(); } S.open.add(g); S.opened = g; doc.groups[g].fill(); }
   }
   const present = k !== undefined ? doc.lines[k][0] : event.name;
-  for (const [name, {tr, value, sum}] of V.rows) {
-    const x = valueNow(name), d = sumNow(name);
-    value.replaceChildren(...cell(x, "not computed yet"));
-    sum.replaceChildren(...cell(d, "not there yet"));
+  for (const [name, row] of V.rows) {
+    const {tr, value, sum} = row, x = valueNow(name), d = sumNow(name);
+    if (x !== row.x) value.replaceChildren(...cell(x, "not computed yet"));
+    if (d !== row.d) sum.replaceChildren(...cell(d, "not there yet"));
+    [row.x, row.d] = [x, d];
     tr.className = [name === present ? "now" : "", name === event.name && event.kind !== "value" ? "target" : "", name === S.selected ? "chosen" : "", name === S.hot ? "hot" : ""].join(" ").trim();
     tr.toggleAttribute("aria-current", name === present);
     if (name === present) keepInView(tr);
