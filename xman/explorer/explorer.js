@@ -355,7 +355,7 @@ function ruleText(doc, event, name, direct) {
 
 // ---- the state -------------------------------------------------------------------------------------------------------
 
-const S = {doc: null, run: null, step: 0, hot: null, selected: null, quiz: null, open: new Set(), labels: null, timer: null, guide: -1, blocks: new Map(), extra: []};
+const S = {doc: null, run: null, step: 0, hot: null, selected: null, quiz: null, open: new Set(), labels: null, timer: null, blocks: new Map(), extra: []};
 const line = (doc, name) => doc.at.has(name) ? doc.lines[doc.at.get(name)] : null;
 
 function opened(raw) {

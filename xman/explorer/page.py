@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import base64
-import inspect
 import json
 from collections.abc import Callable, Mapping
 from html import escape
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.facts import arity
 from ops.loops.bodies import Parts
 
 from ..errors import XManError
@@ -218,14 +218,6 @@ def in_script(data: str) -> str:
     return data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def signatures() -> dict[str, list]:
-    """Of each operator the least and the greatest number of arguments,
-    and the first sentence of its docstring."""
-    from ops.facts import arity
-    return {op: [*map(int, arity(ops.G[op])), said(value) if op in ops.OURS else ""]
-            for op, value in ops.G.items()}
-
-
-def said(value: Any) -> str:
-    text = "" if isinstance(value, np.ufunc) else inspect.getdoc(value) or ""
-    return text.partition("\n\n")[0].replace("\n", " ")[:120]
+def signatures() -> dict[str, list[int]]:
+    """Of each operator the least and the greatest number of arguments."""
+    return {op: [*map(int, arity(value))] for op, value in ops.G.items()}
