@@ -614,7 +614,7 @@ function build() {
 const panel = (id, title, body, more = "") => el("section", {class: "panel", "aria-labelledby": id}, el("div", {class: "row"}, el("h2", {id}, title), more), body);
 function folded(id, title, make, isOpen = false) {
   const body = el("div"), node = el("details", {id}, el("summary", {}, title), body);
-  const fill = () => { if (node.open && !body.hasChildNodes()) body.replaceChildren(...[make()].flat()); };
+  const fill = () => { if (node.open && node.isConnected && !body.hasChildNodes()) body.replaceChildren(...[make()].flat()); };
   node.addEventListener("toggle", fill);
   if (isOpen || S[`open_${id}`]) node.open = true;
   node.addEventListener("toggle", () => { S[`open_${id}`] = node.open; });
@@ -693,7 +693,7 @@ function blockUnder(k) {
   const into = el("button", {type: "button", onclick: () => enter({doc: S.doc, run: S.run, step: S.step, open: S.open, blocks: S.blocks, k}, state.s)}, "Step through these lines");
   const controls = el("div", {class: "row"}, button("◀", `The step of ${names} before`, () => to(state.s - 1)), slider, button("▶", `The next step of ${names}`, () => to(state.s + 1)), said), under = el("div", {class: "row"}, controls, into);
   S.blocks.set(own[0], state);
-  const to = s => { state.s = s; fill(); };
+  const to = s => { state.s = Math.max(0, s); fill(); };
   function fill() {
     const trace = valueNow(own[0]) && S.run.traces.get(k), fn = trace ? trace.fn : functionsOf(own).at(-1), many = trace && trace.n > 1, i = own[2].findLastIndex(isRegister);
     toggle.setAttribute("aria-expanded", state.open);
@@ -719,7 +719,9 @@ function blockUnder(k) {
 }
 // The page of one step of a loop: the lines of its function are a list like any other.
 function enter(outer, s) {
-  const trace = outer.trace || outer.run.traces.get(outer.k), doc = {...stepDocument(trace, s, outer.doc.mode), raw: outer.doc.raw, results: trace.fn.results, of: trace.fn.results.at(-1), target: outer.doc.target || outer.doc.of, outer: {...outer, trace, s}};
+  const trace = outer.trace || outer.run.traces.get(outer.k);
+  if (!trace || s >= trace.n) return;
+  const doc = {...stepDocument(trace, s, outer.doc.mode), raw: outer.doc.raw, results: trace.fn.results, of: trace.fn.results.at(-1), target: outer.doc.target || outer.doc.of, outer: {...outer, trace, s}};
   doc.title = `${trace.fn.name}${/scan|while/.test(trace.op) ? `, ${(s + 1).toLocaleString("en")} of ${plural(trace.n, "step")}` : ""}`;
   const step = S.doc.outer && S.doc.outer.k === outer.k && S.doc.outer.trace === trace ? S.step : 0;
   indexed_(doc);
