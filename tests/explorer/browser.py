@@ -134,6 +134,8 @@ def a_loop_is_stepped_through(page, folder):
     page.click("#last")
     page.locator("#list .block input").fill("1")
     told.append(page.locator("#list .block tbody tr").nth(4).inner_text())
+    page.evaluate("choose('z1')")
+    told.append(page.inner_text("#detail p"))
     page.click("text=Step through these lines")
     page.click("#last")
     told += [page.inner_text("h1"), said(page)]

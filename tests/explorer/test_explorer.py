@@ -185,8 +185,8 @@ def test_a_loop_is_stepped_through(found):
         deltas = backprop(steps, eval(steps, given), **{of: 1.0})
         return f"Done. ∂{of}/∂h0 = {deltas['h0']:.6g}, ∂{of}/∂w = {deltas['w']:.6g}.".replace("-", "−")
     assert told[0].startswith("Line 2 of 6: z2 = scan(step, 1, 1, z1) runs step 3 times, h from step to step; x along an axis; w the same in all.")
-    assert told[1:5] == ["y = sin(h1)\t0.247404\t0.125", "step, 2 of 3 steps", "The step is done: δh = 0.304439, δw = 0.304439. They go on to the step before, along the axes, and into sums over all steps.", "step, 3 of 3 steps"]
-    assert told[5] == done(steps, "loss") and told[6] == done(xman.gradient(steps, "loss", ["h0", "w"]), "dloss_dw")
+    assert told[1:6] == ["y = sin(h1)\t0.247404\t0.125", "Value: (1, 3, 0.5). δz1: (0.207069, ·, 0.962459). Read by z2.", "step, 2 of 3 steps", "The step is done: δh = 0.304439, δw = 0.304439. They go on to the step before, along the axes, and into sums over all steps.", "step, 3 of 3 steps"]
+    assert told[6] == done(steps, "loss") and told[7] == done(xman.gradient(steps, "loss", ["h0", "w"]), "dloss_dw")
     assert edited == done(WengertList.from_text(LOOP.replace("mul(h, w)", "add(h, w)")), "loss")
 
 

@@ -695,7 +695,7 @@ function blockUnder(k) {
   S.blocks.set(own[0], state);
   const to = s => { state.s = s; fill(); };
   function fill() {
-    const trace = valueNow(own[0]) && S.run.traces.get(k), fn = trace ? trace.fn : functionsOf(own).at(-1), many = trace && trace.n !== 1, i = own[2].findLastIndex(isRegister);
+    const trace = valueNow(own[0]) && S.run.traces.get(k), fn = trace ? trace.fn : functionsOf(own).at(-1), many = trace && trace.n > 1, i = own[2].findLastIndex(isRegister);
     toggle.setAttribute("aria-expanded", state.open);
     toggle.textContent = `${state.open ? "▾" : "▸"} ${trace ? fn.name : names}: ${plural(fn.lines.length, "line")}${trace && /scan|while/.test(own[1]) ? `, ${plural(trace.n, "step")}` : ""}`;
     body.hidden = !state.open;
@@ -705,12 +705,12 @@ function blockUnder(k) {
     into.hidden = !trace || !trace.n;
     slider.max = trace ? Math.max(0, trace.n - 1) : 0;
     slider.value = state.s;
-    slider.setAttribute("aria-valuetext", said.textContent = trace && trace.n ? `step ${(state.s + 1).toLocaleString("en")} of ${trace.n.toLocaleString("en")}` : "no step is run");
+    slider.setAttribute("aria-valuetext", said.textContent = many ? `step ${(state.s + 1).toLocaleString("en")} of ${trace.n.toLocaleString("en")}` : "");
     const back = S.run.travelled.get(`${k}.${i}`) <= S.step, step = trace && trace.n ? {...stepDocument(trace, state.s, S.doc.mode), within: true} : null;
     if (step && !back) step.seeds = [];
     const r = step ? run(step) : {values: new Map(), sums: new Map()}, sum = name => (r.sums.get(name) || []).at(-1);
     const row = (name, line) => el("tr", {}, el("td", {class: "line"}, line), el("td", {}, cell(r.values.get(name), "not computed yet")), el("td", {}, cell(sum(name) && sum(name).total, "not there yet")));
-    table.replaceChildren(el("table", {}, el("caption", {class: "sr"}, `The lines of ${fn.name}: line, value, derivative`), el("tbody", {},
+    table.replaceChildren(valueNow(own[0]) && !step ? el("p", {class: "hint"}, trace ? "No step is run." : `This page does not compute ${foreignIn(own)}: what the loop gives is Python's, and its steps are not here.`) : "", el("table", {}, el("caption", {class: "sr"}, `The lines of ${fn.name}: line, value, derivative`), el("tbody", {},
       fn.params.map((p, j) => row(p, [el("b", {}, p), el("span", {class: "role"}, ` ${step ? step.inputs[p].role : ""}`)])), fn.lines.map(line => row(line[0], [el("b", {}, line[0]), lineText(line).slice(line[0].length)])), el("tr", {}, el("td", {class: "line", colspan: 3}, `return ${fn.results.join(", ")}`)))));
   }
   body.append(under, table);
@@ -905,9 +905,9 @@ function detail() {
   V.detail.replaceChildren(el("h2", {}, named(name), own ? [` = ${definition(own).join("")}`] : [` is ${doc.inputs[name].role === "parameter" ? "a parameter" : "an input"}`]),
     el("p", {}, `Value: ${x ? shown(x) : "not computed yet"}. ${symbol}: ${d ? shown(d) : "not there yet"}.${equation(name)} ${doc.users.has(name) ? `Read by ${[...new Set(doc.users.get(name).map(([k]) => doc.lines[k][0]))].slice(0, 12).join(", ")}.` : ""}`),
     sends.length ? el("div", {}, el("h3", {}, `What ${symbol} is the sum of`), el("ol", {}, sends.slice(0, 50).map(one))) : el("p", {class: "hint"}, r.stop ? "" : `${doc.mode === "reverse" ? `${doc.target || doc.of} does not depend on ${name}` : `${name} does not depend on ${doc.along}`}, so ${symbol} never comes.`),
-    looks(x, "The value"), looks(d, symbol));
+    ...looks(x, "The value"), ...looks(d, symbol));
 }
-const looks = (x, title) => !x ? "" : x.parts ? Array.from(x.parts, (p, i) => looks(p, `${title}[${i}]`)).flat() : x.s.length ? [look(x, title)] : [];
+const looks = (x, title) => !x ? [] : x.parts ? Array.from(x.parts, (p, i) => looks(p, `${title}[${i}]`)).flat() : x.s.length ? [look(x, title)] : [];
 function look(x, title) {  // a look inside: the first rows and columns
   const columns = x.s[x.s.length - 1], rows = x.a.length / (columns || 1), [m, n] = [Math.min(rows, 20), Math.min(columns, 12)];
   return el("div", {class: "look"}, el("h3", {}, `${title}, ${shown(x)}`), el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": `${title}, its entries`}, el("table", {class: "entries"}, el("tbody", {}, Array.from({length: m}, (_, i) => el("tr", {}, Array.from({length: n}, (_, j) => { const v = x.a[i * columns + j]; return el("td", {class: v < 0 ? "minus" : v > 0 ? "plus" : ""}, number(v)); })))))), m < rows || n < columns ? el("p", {class: "hint"}, `The first ${m} of ${plural(rows, "row")}, and ${n} of ${plural(columns, "column")}.`) : "");
@@ -917,7 +917,7 @@ function look(x, title) {  // a look inside: the first rows and columns
 
 function inputText(x) {
   if (!x) return "";
-  if (x.a.length > 200) return null;
+  if (x.a.length > 200 || x.parts) return null;
   const nested = (at, [n, ...rest]) => n === undefined ? String(x.a[at]) : `[${Array.from({length: n}, (_, i) => nested((at * n + i), rest)).join(", ")}]`;
   return nested(0, x.s);
 }

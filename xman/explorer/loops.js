@@ -66,6 +66,7 @@ function applied(op, given) {
   if (!args || !args.parts) fail(`${fn.name} takes a bundle of ${fn.params.join(", ")}; write b = bundle(${fn.params.join(", ")})`);
   const parts = args.parts, carries = [parts.slice(0, k)], outs = [];
   if (parts.length !== fn.params.length) fail(`${fn.name} takes ${fn.params.join(", ")}, and the bundle has ${parts.length}`);
+  if (![k, m].every(Number.isInteger)) fail(`${op} is told the number of carries${isScan ? " and that of slices" : ""}, as in ${isScan ? "scan(step, 1, 1, b)" : "while_loop(more, step, 1, b)"}`);
   if (!(k >= 0 && k <= fn.results.length && m >= k && m <= parts.length)) fail(`${fn.name} has ${plural(fn.params.length, "parameter")} and ${plural(fn.results.length, "result")}, too few for ${k} carries and ${m - k} slices`);
   const whole = x => !x.s.length && Number.isInteger(x.a[0]) && x.a[0] >= 0, lengths = parts.slice(k, m).map(x => x.s.length ? x.s[0] : whole(x) ? x.a[0] : fail("a slice is an array with a leading axis, or a whole number of steps"));
   if (isScan && !lengths.length) fail(`the steps of ${fn.name} are not said, since it has no slices: give it a whole number of steps as one`);
@@ -93,7 +94,7 @@ function applied(op, given) {
 }
 const LOOPS = {
   bundle: (...arrays) => bundleOf(arrays.map(T)),
-  item: (b, i) => (b && b.parts || fail("item takes an array out of a bundle, and this is none"))[i < 0 ? i + b.parts.length : i] || fail(`the bundle has ${plural(b.parts.length, "array")}, and item asks for number ${i}`),
+  item: (b, i) => !Number.isInteger(i) ? fail("item counts the arrays of a bundle from 0, as in item(b, 1)") : (b && b.parts || fail("item takes an array out of a bundle, and this is none"))[i < 0 ? i + b.parts.length : i] || fail(`the bundle has ${plural(b.parts.length, "array")}, and item asks for number ${i}`),
   ...Object.fromEntries(["call", "cond", "scan", "while_loop"].map(op => [op, (...given) => applied(op, given).out])),
 };
 

@@ -134,7 +134,8 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
         known_registers(steps, [name], "values")
     given = {x: values[x] for x in steps.inputs if values.get(x) is not None}
     for name, x in given.items():
-        if np.asarray(x).dtype.kind not in "biuf" or hasattr(x, "tocsr"):
+        arrays = x if isinstance(x, ops.loops.Bundle) else (x,)
+        if any(np.asarray(a).dtype.kind not in "biuf" for a in arrays) or hasattr(x, "tocsr"):
             raise XManError(f"{name} is a {type(x).__name__}, and the page shows numbers and arrays of "
                             "numbers")
     if (entries := sum(np.size(x) for x in given.values())) > ENTRIES:
@@ -151,11 +152,11 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
             computed["tangents"] = {x: packed_all(forward(steps, found, {x: one}))
                                     for x, one in moving.items()}
     if ops.loops.functions_in(steps):  # the page writes that of other lists
-        moving = [x for x in steps.inputs if x not in given or varies(np.asarray(given[x]))]
-        more["gradient"] = plain(gradient_after(steps, of, moving))
+        moving = [x for x in steps.inputs if x not in given or varies(given[x]) or np.ndim(given[x]) == 0]
+        more["gradient"] = as_json(gradient_after(steps, of, moving))
     inputs = {x: {"role": roles.get(x, "input"), "value": packed(given[x]) if x in given else None}
               for x in steps.inputs}
-    return {"title": title, "lines": plain(steps), "of": of, "computed": computed, "inputs": inputs, **more}
+    return {"title": title, "lines": as_json(steps), "of": of, "computed": computed, "inputs": inputs, **more}
 
 
 def gradient_after(steps: WengertList, of: str, wrt: list[str]) -> Steps:
@@ -167,7 +168,7 @@ def gradient_after(steps: WengertList, of: str, wrt: list[str]) -> Steps:
     return whole[len(steps):]
 
 
-def plain(steps: Steps) -> list:
+def as_json(steps: Steps) -> list:
     return [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]]
             for dst, op, args in steps]
 
