@@ -10,6 +10,7 @@ import pytest
 from more_numpy_cases import NOT_IN_JAX, NUMPY, NUMPY_ALONE, SCIPY
 
 import xman.scipy
+from tests.jax_at_once import at_once, jax_in_double
 from xman import Dual, XManError, grad, jit, jvp, trace, vjp
 from xman import eval as evaluate
 
@@ -77,15 +78,14 @@ def test_the_second_derivative_is_the_difference_of_the_first(room, fn, args):
 
 @SOME
 def test_the_cotangents_are_those_of_jax(room, fn, args):
-    jax = pytest.importorskip("jax")
-    jax.config.update("jax_enable_x64", True)
+    jax = jax_in_double()
     ours, _, theirs = modules(room)
     for module in ("linalg", "special", "stats"):
         importlib.import_module(f"jax.scipy.{module}")
     out, pull = vjp(lambda *xs: fn(ours, *xs), *args)
     u = draw(out, 5)
     try:
-        wanted = jax.vjp(lambda *xs: fn(getattr(jax, theirs), *xs), *map(jax.numpy.asarray, args))[1](jax.numpy.asarray(u))
+        wanted = at_once(lambda args, u: jax.vjp(lambda *xs: fn(getattr(jax, theirs), *xs), *args)[1](u), args, u)
     except (AttributeError, NotImplementedError) as error:
         pytest.skip(f"JAX has it not: {error}")
     for mine, other, a in zip(pull(u), wanted, args, strict=True):

@@ -8,6 +8,7 @@ import pytest
 from more_numpy_cases import NUMPY, NUMPY_ALONE
 from numpy_cases import CASES
 
+from tests.jax_at_once import at_once, jax_in_double
 from xman import eval as evaluate
 from xman.functions import Dual, grad, jvp, trace, vjp
 from xman.traced.arraylike import NAMES
@@ -62,11 +63,10 @@ def test_both_modes_and_dual_numbers_agree(fn, args):
 
 @SOME
 def test_the_cotangents_are_those_of_jax(fn, args):
-    jax = pytest.importorskip("jax")
-    jax.config.update("jax_enable_x64", True)
+    jax = jax_in_double()
     out, pull = vjp(lambda *xs: fn(np, *xs), *args)
     u = draw(out, 5)
-    theirs = jax.vjp(lambda *xs: fn(jax.numpy, *xs), *map(jax.numpy.asarray, args))[1](jax.numpy.asarray(u))
+    theirs = at_once(lambda args, u: jax.vjp(lambda *xs: fn(jax.numpy, *xs), *args)[1](u), args, u)
     for mine, other, a in zip(pull(u), theirs, args, strict=True):
         np.testing.assert_allclose(mine, np.where(np.isnan(a), mine, other), rtol=1e-9, atol=1e-9)
         assert mine.shape == a.shape

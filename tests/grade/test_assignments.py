@@ -66,7 +66,8 @@ def cases_in_one_process(assignment, folder, checks=False):
     with Session(sandbox(), folder, assignment.module, assignment.packages, assignment.limits, assignment.probes) as session:
         session.load(1)
         found = [(task, part, judged_case(part, case, extra, session, seed_of("a term", assignment.module, part.title, case)))
-                 for task in assignment.tasks for part in (task.checks if checks else task.parts) for case, extra in part.named_cases()]
+                 for task in assignment.tasks for part in (task.checks if checks else task.parts)
+                 for case, extra in part.named_cases()]
     assert not [case for _, _, case in found if case["feedback"] and case["feedback"].get("grader")]
     return None if session.trouble else found
 

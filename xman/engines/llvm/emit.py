@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..nests.schedule import Tree
-from ..nests.tree import REDUCTIONS, TILE, Line, Loop
+from ..nests.tree import REDUCTIONS, Line, Loop
 from ..nests.views import View
 from . import arithmetic
 from .arithmetic import BOOL, converted, in_memory, literal, llvm_type
@@ -58,6 +58,11 @@ class Function:
         self.block = self.new("go")[1:]
         self.put(f"br i1 {test}, label %bad, label %{self.block}")
         self.out.append(f"{self.block}:")
+
+    def begin(self, label: str) -> None:
+        """What follows is the block of that name."""
+        self.out.append(f"{label}:")
+        self.block = label
 
     def open(self, size: int | str, first: str = "0", step: int = 1) -> tuple:
         """Begin a loop, which runs at least once; the first of what `close` wants is its index."""
@@ -107,6 +112,7 @@ class Nest(Function):
         self.values: dict[str, str] = {}        # the roots whose number is in a register
         self.slots: dict[Line, str] = {}        # where lines add up
         self.index: dict[Loop, str] = {}
+        self.tiles: dict[Loop, tuple] = {}      # where a tile begins, and where it ends
         self.current: Line | None = None        # that is being written
         self.before: dict[Loop, list] = {}      # what is done before a loop and after it: sums begin and end
         self.after: dict[Loop, list] = {}
@@ -150,10 +156,10 @@ class Nest(Function):
 
     def loop(self, node: Loop, tile: tuple) -> None:
         if node.kind == "tile":
-            loop = self.open(node.size, step=TILE)
-            end = self.do(f"add nsw i64 {loop[0]}, {TILE}")
+            loop = self.open(node.size, step=node.width)
+            end = self.do(f"add nsw i64 {loop[0]}, {node.width}")
             less = self.do(f"icmp slt i64 {end}, {node.size}")
-            tile = loop[0], self.do(f"select i1 {less}, i64 {end}, i64 {node.size}")
+            self.tiles[node] = tile = loop[0], self.do(f"select i1 {less}, i64 {end}, i64 {node.size}")
         else:
             loop = self.open(tile[1], tile[0]) if node.kind == "lane" else self.open(node.size)
         self.index[node] = loop[0]
@@ -229,13 +235,15 @@ class Nest(Function):
         """Begin sums in memory, one for each index within."""
         first, _ = line.summed()
         at, loops = self.at(line, first), []
-        within = [axis for d, (axis, kind) in enumerate(line.levels) if d >= first and kind != "tile"
-                  and not line.reduced(d)]
+        within = [axis for axis, kind, _ in line.levels[first:] if kind != "tile" and line.target.strides[axis]]
         if any(line.shape[axis] == 0 for axis in within):
             return
+        tiles = {axis: self.tiles[loop] for (axis, kind, _), loop in zip(line.levels[:first], line.path, strict=False)
+                 if kind == "tile"}
         for axis in within:
-            loops.append(self.open(line.shape[axis]))
-            at[axis] = loops[-1][0], "0"
+            begin, end = tiles.get(axis, ("0", line.shape[axis]))
+            loops.append(self.open(end, begin))
+            at[axis] = loops[-1][0], begin
         self.store(arithmetic.start(line.how, self.roots[line.target.root].dtype), line.target, at)
         for loop in reversed(loops):
             self.close(*loop)
@@ -245,7 +253,7 @@ class Nest(Function):
     def at(self, line: Line, depth: int | None = None) -> dict[int, tuple[str, str | None]]:
         """For each axis of a line its index, and where its tile begins."""
         found, tile = {}, {}
-        for (axis, kind), loop in zip(line.levels[:depth], line.path, strict=False):
+        for (axis, kind, _), loop in zip(line.levels[:depth], line.path, strict=False):
             if kind == "tile":
                 tile[axis] = self.index[loop]
             else:
