@@ -9,13 +9,14 @@ from more_numpy_cases import NUMPY, NUMPY_ALONE
 from numpy_cases import CASES
 
 from tests.jax_at_once import at_once, jax_in_double
+from tests.ops.operator_cases import in_each
 from xman import eval as evaluate
 from xman.functions import Dual, grad, jvp, trace, vjp
 from xman.traced.arraylike import NAMES
 
 
 def each(cases):
-    return pytest.mark.parametrize(("fn", "args"), [pytest.param(fn, args, id=name) for name, fn, *args in cases])
+    return in_each([(name, fn, args) for name, fn, *args in cases])
 
 
 EACH = each(CASES)
@@ -36,21 +37,21 @@ def test_the_sweep_has_every_name():
 
 
 @EACH
-def test_the_value_is_that_of_numpy(fn, args):
+def test_the_value_is_that_of_numpy(_, fn, args):
     mine, theirs = vjp(lambda *xs: fn(np, *xs), *args)[0], fn(np, *args)
     np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-13)
     assert mine.shape == np.shape(theirs) and mine.dtype == np.asarray(theirs).dtype
 
 
 @EACH
-def test_the_list_that_trace_gives_has_the_value_of_numpy(fn, args):
+def test_the_list_that_trace_gives_has_the_value_of_numpy(_, fn, args):
     steps = trace(lambda *x: fn(np, *x), *args)
     values = evaluate(steps, {f"x_{i}": a for i, a in enumerate(args)})
     np.testing.assert_allclose(values[steps[-1][0]], fn(np, *args), rtol=1e-12, atol=1e-13)
 
 
 @EACH
-def test_both_modes_and_dual_numbers_agree(fn, args):
+def test_both_modes_and_dual_numbers_agree(_, fn, args):
     run = lambda *xs: fn(np, *xs)
     out, pull = vjp(run, *args)
     tangents, u = [draw(a, i) for i, a in enumerate(args)], draw(out, 99)
@@ -62,7 +63,7 @@ def test_both_modes_and_dual_numbers_agree(fn, args):
 
 
 @SOME
-def test_the_cotangents_are_those_of_jax(fn, args):
+def test_the_cotangents_are_those_of_jax(_, fn, args):
     jax = jax_in_double()
     out, pull = vjp(lambda *xs: fn(np, *xs), *args)
     u = draw(out, 5)

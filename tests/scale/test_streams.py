@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import operator
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -138,15 +139,19 @@ def test_statistics_of_pieces_merge_to_those_of_the_whole():
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "feather"])
-def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind, together):
+def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind, together, monkeypatch):
+    monkeypatch.setattr(tables, "CSV_BLOCK", 3000)
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     csv, feather = pytest.importorskip("pyarrow.csv"), pytest.importorskip("pyarrow.feather")
-    table = pa.table({"a": X[:, 0], "b": X[:, 1], "word": np.array(["red", "green", "blue"])[RNG.integers(0, 3, 501)],
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "word": np.array(["red", "\"gre\nen\"", "blue"])[RNG.integers(0, 3, 501)],
                       "y": np.array(["no", "yes", "maybe"])[y]})
     write = {"parquet": lambda t, path: pq.write_table(t, path, row_group_size=60), "csv": csv.write_csv,
              "feather": feather.write_feather}[kind]
     for k in range(3):
-        write(table.slice(k * 200, 200), str(tmp_path / f"{k}.{kind}"))
+        write(table.slice(k * 200, 200).select(table.column_names[::(-1) ** k]), str(tmp_path / f"{k}.{kind}"))
+    if kind == "csv":
+        (tmp_path / "1.csv.gz").write_bytes(gzip.compress((tmp_path / "1.csv").read_bytes()))
+        (tmp_path / "1.csv").unlink()
     data = stream(tmp_path)
     whole = read(tmp_path)
     pair = data.prepared.features(whole), data.prepared.targets(whole)

@@ -27,8 +27,8 @@ from ..register import as_arg
 from ..validity import refuse_name
 from ..wengert import Line, WengertList, needed
 from .any_rows import general
-from .graphs_inside import GRAPHS
 from .meanings import MEANINGS, MOST, numeric, within_bounds
+from .subgraphs import GRAPHS
 from .windows import WINDOWED
 
 READ = MEANINGS | WINDOWED | GRAPHS

@@ -67,8 +67,8 @@ class Stream:
         numbers."""
         found, rows_at = self.source(k)
         if {*found} != {int(self.whole[k])}:
-            raise XManError(f"block {k + 1} of the stream has {found[0]} rows and {found[1]} targets, and had "
-                            f"{self.whole[k]} before")
+            raise XManError(f"block {k + 1} of the stream has {found[0]} rows and {found[1]} targets, and "
+                            f"had {self.whole[k]} before")
         some = share
         if self.some != ALL:
             begin, end, seed = self.some
@@ -197,7 +197,8 @@ class Streamed:
                 yield at, window
             at += len(window.rows)
 
-    def taken(self, at: int, window: Window, first: int, rank: int) -> tuple[np.ndarray, list[tuple[int, bool]]]:
+    def taken(self, at: int, window: Window, first: int,
+              rank: int) -> tuple[np.ndarray, list[tuple[int, bool]]]:
         """The places in a window of the rows that a worker takes, in their order, with the end of each
         minibatch, and whether it ends here.
 

@@ -19,7 +19,7 @@ from ..tables.columns import cells
 from ..tables.frames import first_line
 from ..tables.kinds import target_cells
 from ..tables.preparing import known, lines
-from ..tables.reading import HEAD, NULLS, Form, file_kind, formed
+from ..tables.reading import HEAD, NULLS, Form, file_kind, formed, misread
 from ..tables.statistics import moments
 from .mpi import workers
 from .streams import ALL, MEMORY, InTurn, Some, Stream, drawn_by_number, of_arrays, of_batches
@@ -64,11 +64,12 @@ def stream_of_tables(source: str, memory: float, how: Prepared | None, settings:
             read, sizes = blocks_of_csv(filesystem, paths)
         else:
             dataset = extra("pyarrow.dataset", "tables", "a table")
-            files = [*dataset.dataset(paths, format=kind, filesystem=filesystem).get_fragments()]
+            whole = dataset.dataset(paths, format=kind, filesystem=filesystem)
+            files = [*whole.get_fragments()]
             # row groups of Parquet, whole files of Feather
             pieces = [piece for file in files
                       for piece in (file.split_by_row_group() if kind == "parquet" else [file])]
-            read = lambda k: pieces[k].to_table(batch_readahead=1, fragment_readahead=1)
+            read = lambda k: pieces[k].to_table(whole.schema, batch_readahead=1, fragment_readahead=1)
             sizes = [sum(group.num_rows for group in piece.row_groups) if kind == "parquet"
                      else piece.count_rows() for piece in pieces]
         if not sum(sizes):
@@ -135,6 +136,8 @@ def blocks_of_csv(filesystem: Any, paths: list[str]) -> tuple[Callable[[int], An
         for number, (place, text) in enumerate(texts(filesystem, path)):
             if number == 0:
                 look = formed(path, text[:HEAD], None, known)
+                if look.encoding == "utf16":
+                    raise TableError(f"{path} is written in UTF-16; a stream is of files in UTF-8")
                 known = known or (look.names,) * 2
             blocks.append((look, path, number, place, len(text)))
     opened = functools.lru_cache(1)(filesystem.open_input_file)
@@ -144,13 +147,20 @@ def blocks_of_csv(filesystem: Any, paths: list[str]) -> tuple[Callable[[int], An
     def read(k: int) -> Any:
         look, path, number, place, size = blocks[k]
         text = unpacked[path](number)[1] if path in unpacked else opened(path).read_at(size, place)
-        return csv.read_csv(
-            pa.BufferReader(text),
-            csv.ReadOptions(column_names=look.names, skip_rows=look.header * (number == 0),
-                            use_threads=False, block_size=size + 1),
-            csv.ParseOptions(delimiter=look.delimiter, newlines_in_values=b'"' in text),
-            csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=types,
-                               include_columns=known[0], include_missing_columns=True))
+        for wanted in types, {name: kind for name, kind in types.items() if pa.types.is_string(kind)}:
+            try:
+                return csv.read_csv(
+                    pa.BufferReader(text),
+                    csv.ReadOptions(column_names=look.names, skip_rows=look.header * (number == 0),
+                                    encoding=look.encoding, use_threads=False, block_size=2 * size + 1),
+                    csv.ParseOptions(delimiter=look.delimiter, newlines_in_values=b'"' in text),
+                    csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=wanted,
+                                       include_columns=known[0], include_missing_columns=True))
+            except pa.ArrowInvalid as error:
+                words = first_line(error)
+                if "conversion" not in words:  # of another kind of cell than the first block has in its column
+                    break
+        raise misread(f"{path}, from byte {place} on" if number else path, look, words)
 
     types |= {field.name: field.type for field in read(0).schema if not pa.types.is_null(field.type)}
     here = workers()

@@ -101,12 +101,12 @@ HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = !{!"llvm.loop.unroll.disable"
 
 
 class Nest(Function):
-    """The function of some nodes of the tree. memory: the roots that it is given,
-    and the parameter of each."""
+    """The function of some nodes of the tree; `part`: of one loop, from an index to another one. memory: the
+    roots that it is given, and the parameter of each."""
 
-    def __init__(self, tree: Tree, nodes: list, declared: dict[Any, None]):
+    def __init__(self, tree: Tree, nodes: list, declared: dict[Any, None], part: bool = False):
         super().__init__(declared)
-        self.tree, self.roots = tree, tree.roots
+        self.tree, self.roots, self.part = tree, tree.roots, nodes[0] if part else None
         self.memory: dict[str, str] = {}
         self.stack: dict[str, str] = {}
         self.values: dict[str, str] = {}        # the roots whose number is in a register
@@ -122,7 +122,8 @@ class Nest(Function):
         self.body(nodes, ())
 
     def text(self, name: str) -> str:
-        args = ", ".join(f"ptr noalias {p}" for p in self.memory.values())
+        args = ", ".join([*(f"ptr noalias {p}" for p in self.memory.values()),
+                          *["i64 %first", "i64 %last"] * bool(self.part)])
         head = f"define internal void @{name}({args}) noinline {{"
         return "\n".join([head, "entry:", *self.entry, *self.out, " ret void", "}"])
 
@@ -155,13 +156,14 @@ class Nest(Function):
                 action(line)
 
     def loop(self, node: Loop, tile: tuple) -> None:
+        first, last = ("%first", "%last") if node is self.part else ("0", node.size)
         if node.kind == "tile":
-            loop = self.open(node.size, step=node.width)
+            loop = self.open(last, first, node.width)
             end = self.do(f"add nsw i64 {loop[0]}, {node.width}")
             less = self.do(f"icmp slt i64 {end}, {node.size}")
             self.tiles[node] = tile = loop[0], self.do(f"select i1 {less}, i64 {end}, i64 {node.size}")
         else:
-            loop = self.open(tile[1], tile[0]) if node.kind == "lane" else self.open(node.size)
+            loop = self.open(tile[1], tile[0]) if node.kind == "lane" else self.open(last, first)
         self.index[node] = loop[0]
         self.body(node.body, tile)
         self.close(*loop, lines=node.lines)

@@ -91,7 +91,7 @@ class Tree:
 
     def follow(self, line: Line) -> None:
         """A line whose axes may have any order goes by the loops of one that it reads at the same index."""
-        if line.levels == levels_of(line.shape, []):
+        if line.levels == levels_of(line.shape):
             for v in line.args:
                 w = self.writers.get(v.root, [None])[-1] if isinstance(v, View) else None
                 if isinstance(w, Line) and w.how == "set" and v == w.target and w.levels != line.levels:

@@ -16,6 +16,7 @@ A line goes over a *space*: one index for each axis of what it computes, those i
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -45,13 +46,10 @@ class Line:
     target: View
     how: str
     dtype: np.dtype
-    levels: list = field(default_factory=list)
+    levels: list
     path: list = field(default_factory=list)
     rank: float = 0.0
     number: int = field(default_factory=itertools.count().__next__)
-
-    def __post_init__(self) -> None:
-        self.levels = levels_of(self.shape, [*self.views, self.target])
 
     @property
     def views(self) -> list[View]:
@@ -82,7 +80,7 @@ class Line:
 REDUCTIONS = {"sum", "prod", "max", "min"}
 
 
-def levels_of(shape: tuple[int, ...], views: list[View]) -> list[tuple[int, str, int]]:
+def levels_of(shape: tuple[int, ...], views: Sequence[View] = ()) -> list[tuple[int, str, int]]:
     """The loops over a space, so that the innermost goes from each number to the next one in memory.
 
     Where some views would have one axis there and some another, the last axis is cut into blocks, and such a
