@@ -32,7 +32,7 @@ function number(x, digits = 6) {
   return text.replace("-", "−").replace(/e\+?/, "e");
 }
 function shown(x) {
-  if (x.parts) return `(${Array.from(x.parts, p => p ? p.s.length ? p.s.join("×") : shown(p) : "·").join(", ")})`;
+  if (x.parts) return `(${Array.from(x.parts, p => p ? p.s.length ? `[${p.s.join("×")}]` : shown(p) : "·").join(", ")})`;
   if (!x.s.length) return x.k === "b" ? (x.a[0] ? "True" : "False") : number(x.a[0]);
   if (!x.a.length) return `[${x.s.join("×")}] empty`;
   const [low, high] = [x.a.reduce((p, q) => Math.min(p, q)), x.a.reduce((p, q) => Math.max(p, q))];
@@ -654,7 +654,7 @@ document.addEventListener("focusin", e => { const node = e.target.closest && e.t
 
 function drawList() {
   const {doc} = S, rows = new Map(), table = el("table", {},
-    el("thead", {}, el("tr", {}, ...["", "line", "value", doc.mode === "reverse" ? `δ = ∂${doc.target || doc.of}/∂…` : `${dotted("v")} = ∂…/∂${doc.outer ? "…" : doc.along}`].map((t, i) => el("th", {scope: "col"}, t || el("span", {class: "sr"}, "number"))))));
+    el("thead", {}, el("tr", {}, ...["", "line", "value", doc.mode === "reverse" ? `δ = ∂${doc.target || doc.of}/∂…` : `${dotted("v")} = ∂…/∂${doc.by || doc.along}`].map((t, i) => el("th", {scope: "col"}, t || el("span", {class: "sr"}, "number"))))));
   V.rows = rows;
   V.blocks = new Map();
   const row = (name, k) => {
@@ -721,7 +721,7 @@ function blockUnder(k) {
 function enter(outer, s) {
   const trace = outer.trace || outer.run.traces.get(outer.k);
   if (!trace || s >= trace.n) return;
-  const doc = {...stepDocument(trace, s, outer.doc.mode), raw: outer.doc.raw, results: trace.fn.results, of: trace.fn.results.at(-1), target: outer.doc.target || outer.doc.of, outer: {...outer, trace, s}};
+  const doc = {...stepDocument(trace, s, outer.doc.mode), raw: outer.doc.raw, results: trace.fn.results, of: trace.fn.results.at(-1), target: outer.doc.target || outer.doc.of, by: outer.doc.by || outer.doc.along, outer: {...outer, trace, s}};
   doc.title = `${trace.fn.name}${/scan|while/.test(trace.op) ? `, ${(s + 1).toLocaleString("en")} of ${plural(trace.n, "step")}` : ""}`;
   const step = S.doc.outer && S.doc.outer.k === outer.k && S.doc.outer.trace === trace ? S.step : 0;
   indexed_(doc);
@@ -729,11 +729,13 @@ function enter(outer, s) {
   S.step = Math.min(step, S.run.events.length - 1);
   layout = null;
   build();
+  if (document.activeElement === document.body) document.getElementById("leave").focus();
 }
 function leave({doc, run: r, step, open: opened, blocks}) {
   Object.assign(S, {doc, run: r, step, open: opened, blocks, opened: undefined, selected: null});
   layout = null;
   build();
+  document.getElementById("next").focus();
 }
 function stepView({outer}) {
   const {trace, s, doc} = outer, to = t => t >= 0 && t < trace.n && enter(outer, t), button = (id, text, label, t) => el("button", {id, type: "button", "aria-label": label, title: label, onclick: () => to(t)}, text);
