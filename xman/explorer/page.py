@@ -21,7 +21,7 @@ from ..functions.tracer import CallTape
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
 from ..manager import XMan
-from ..notation import definition, json_literal
+from ..notation import json_literal
 from ..passes import gradient
 from ..register import Register
 from ..wengert import Steps, WengertList, checked_list, known_registers
@@ -129,7 +129,6 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
              **more: Any) -> dict[str, Any]:
     """All that the page has to know of a list: its lines, its inputs,
     and what the page does not compute by itself."""
-    steps = WengertList(ops.loops.functions_apart(steps, definition))
     for name in values:
         known_registers(steps, [name], "values")
     given = {x: values[x] for x in steps.inputs if values.get(x) is not None}
@@ -162,10 +161,9 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
 def gradient_after(steps: WengertList, of: str, wrt: list[str]) -> Steps:
     """The lines of the gradient that stand behind the list; none where it has none."""
     try:
-        whole = WengertList(ops.loops.functions_apart(gradient(steps, of, wrt), definition))
+        return list(gradient(steps, of, wrt))[len(steps):]
     except XManError:
         return []
-    return whole[len(steps):]
 
 
 def as_json(steps: Steps) -> list:
