@@ -6,6 +6,7 @@ A key is a literal (int, slice, None, ..., array) or itself a register.
 from __future__ import annotations
 
 import re
+from itertools import repeat
 
 import numpy as np
 
@@ -50,8 +51,8 @@ def codes(x, categories):
     None counts as ""."""
     place = {category: k for k, category in enumerate(categories)}
     place.setdefault(None, place.get("", len(place)))
-    found = [place.get(entry, len(categories)) for entry in np.ravel(x).tolist()]
-    return np.array(found, np.int64).reshape(np.shape(x))
+    found = map(place.get, np.ravel(x).tolist(), repeat(len(categories)))
+    return np.fromiter(found, np.int64, np.size(x)).reshape(np.shape(x))
 
 
 def characters(x, n):

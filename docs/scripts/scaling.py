@@ -49,9 +49,9 @@ def step_of(name: str, part: int = 1) -> float:
     """Seconds of a step of a case, of a part of its rows."""
     model, shape, classes, rows = CASES[name]
     rows, seconds = rows // part, []
-    X, y = RANDOM.normal(size=(4 * rows, *shape)).astype(np.float32), RANDOM.integers(0, classes, 4 * rows)
-    fit(model(), (X, y), epochs=25, batch_size=rows, lr=0.01, engine="numpy", progress=False,
-        callbacks=[lambda row, parameters: seconds.append(row["seconds"] / 4)])
+    X, y = RANDOM.normal(size=(16 * rows, *shape)).astype(np.float32), RANDOM.integers(0, classes, 16 * rows)
+    fit(model(), (X, y), epochs=10, batch_size=rows, lr=0.01, engine="llvm", progress=False,
+        callbacks=[lambda row, parameters: seconds.append(row["seconds"] / 16)])
     return of_all(seconds[1:])
 
 

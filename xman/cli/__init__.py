@@ -27,7 +27,7 @@ def main() -> None:
     except XManError as error:
         with contextlib.suppress(XManError):  # where there is no MPI, which is the error
             if (here := workers()).size > 1:
-                time.sleep(2 * here.rank)  # what all find wrong, the first says
+                time.sleep(2 * (here.rank > 0))  # what all find wrong, the first says
                 here.abort(str(error), 2)
         print(f"xman: {error}", file=sys.stderr)
         sys.exit(2)

@@ -205,12 +205,15 @@ class Streamed:
         at: rows of the epoch before the window. first: the minibatch from which on they are wanted.
         """
         size, n = self.size, len(window.rows)
-        batch, place = np.divmod(np.arange(at, at + n), size)
-        full, last = (self.mine(rows, rank) for rows in (size, self.rows - (self.count - 1) * size))
-        takes = [(place >= (some.start or 0)) & (place < some.stop) for some in (full, last)]
-        places = np.flatnonzero(np.where(batch < self.count - 1, *takes) & (batch >= first))
+        begins, takes = (self.count - 1) * size, np.zeros(n, bool)  # the last minibatch
+        for rows, here in ((size, slice(first * size - at, begins - at)),
+                           (self.rows - begins, slice(max(begins, first * size) - at, n))):
+            here, mine = slice(max(here.start, 0), max(here.stop, 0)), self.mine(rows, rank)
+            place = np.arange(at, at + n)[here] % size
+            takes[here] = (place >= (mine.start or 0)) & (place < mine.stop)
+        places = np.flatnonzero(takes)
         some = np.arange(max(first, at // size), -(-(at + n) // size))
-        ends = np.cumsum(np.bincount(batch[places] - some[0], minlength=len(some)))
+        ends = np.cumsum(np.bincount((at + places) // size - some[0], minlength=len(some)))
         done = np.minimum((some + 1) * size, self.rows) <= at + n
         return window.order[places], [*zip(ends.tolist(), done.tolist(), strict=True)]
 

@@ -158,7 +158,7 @@ def blocks_of_csv(filesystem: Any, paths: list[str]) -> tuple[Callable[[int], An
                                        include_columns=known[0], include_missing_columns=True))
             except pa.ArrowInvalid as error:
                 words = first_line(error)
-                if "conversion" not in words:  # of another kind of cell than the first block has in its column
+                if "conversion" not in words:  # else a cell is of another kind than those of the first block
                     break
         raise misread(f"{path}, from byte {place} on" if number else path, look, words)
 
