@@ -51,7 +51,8 @@ class TracedCall:
     def looked(self, walk: Callable, seeds: dict[int, Any], forward: bool = False) -> list:
         """The derivatives, as `ops.derived.looked` finds them."""
         points = *self.points, *self.results
-        return [*map(number_of, unheard(looked, walk, seeds, seeds, self.lines, points, None, forward).values())]
+        found = unheard(looked, walk, seeds, seeds, self.lines, points, None, forward)
+        return [*map(number_of, found.values())]
 
     @np.errstate(all="ignore")
     def back(self, seeds: dict[int, Any]) -> dict:

@@ -99,7 +99,7 @@ class Tracer(ArrayLike, Traced):
 
 
 def unheard(run: Callable, *args: Any) -> Any:
-    """run(*args), of which `watched` hears nothing: what it calls is no act of the user's, and there is much of it."""
+    """run(*args), of which `watched` hears nothing: what it calls is much, and no act of the user's."""
     if not hasattr(listener := sys.getprofile(), "of_users"):
         return run(*args)
     sys.setprofile(None)

@@ -109,8 +109,8 @@ def example(op: str, args: Iterable[Any]) -> Any:
 
 @functools.lru_cache(1000)
 def example_of_kinds(value: Callable, *kinds: tuple[tuple, np.dtype]) -> Any:
-    """What a function of entries gives for arrays of these shapes and precisions: of long lists most lines are
-    alike."""
+    """What a function of entries gives for arrays of these shapes and precisions;
+    most lines of a long list are alike."""
     out = value(*[np.ones((1,) * len(shape), dtype) for shape, dtype in kinds])
     shape = np.broadcast_shapes(*[shape for shape, _ in kinds])
     return np.broadcast_to(out.reshape(()), shape) if type(out) is np.ndarray else out
