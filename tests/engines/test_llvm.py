@@ -283,3 +283,15 @@ def test_processes_that_compile_at_once_share_a_folder(own_cache):
     at_once = [subprocess.Popen([sys.executable, "-c", GENERIC], stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [process.communicate()[0] for process in at_once] == ["True llvm\n"] * 3
     assert len([*own_cache.glob("*.o")]) == 1 and not [*own_cache.glob("*.part")]
+
+
+def test_sines_and_cosines_of_the_same_numbers_are_those_of_each_alone():
+    steps = [("s", "sin", ("x",)), ("c", "cos", ("x",)), ("t", "sin", ("y",)), ("d", "cos", ("y",))]
+    x = np.array([0.0, -0.0, 1.0, -2.5, 1e6, -3e15, 1e30, np.inf, np.nan, *np.linspace(-9, 9, 24)])
+    for dtype, rtol in ((np.float64, 4e-16), (np.float32, 2e-7)):
+        for y in x.astype(dtype):
+            found = xman.compile(steps, engine="llvm")({"x": x.astype(dtype), "y": y})
+            with np.errstate(invalid="ignore"):
+                for name, right in (("s", np.sin(x.astype(dtype))), ("c", np.cos(x.astype(dtype))), ("t", np.sin(y)), ("d", np.cos(y))):
+                    np.testing.assert_allclose(found[name], right, rtol=rtol, atol=0)
+        assert np.signbit(found["s"][1]) and found["s"].dtype == dtype

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.loops import functions_in
 
 from ..errors import XManError, nearest
 from ..interpreters import eval
@@ -301,7 +302,8 @@ def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mappin
             raise XManError(f"XMAN_ENGINE is {asked!r}; there are auto, {', '.join(ENGINES)}")
         return asked, f"XMAN_ENGINE is {asked}", []
     seconds = {name: engine.seconds(steps) for name, engine in ENGINES.items()}
-    most = BLINK if adapts else PATIENCE
+    # a loop whose steps go through Python takes longer than a compiler
+    most = BLINK if adapts and not functions_in(steps) else PATIENCE
     first, later = players({name: rank for name, (rank, _) in wishes.items()}, seconds, reference(), most)
     why = [wishes[first][1] or "; ".join(why for rank, why in wishes.values() if not rank and why)]
     why += [f"to build {len(steps):,} lines takes {', '.join(later)} long"] if later else []

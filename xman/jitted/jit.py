@@ -1,6 +1,8 @@
 """jit: a plain function compiled by what it does, a list for each path that its calls take."""
 from __future__ import annotations
 
+import importlib.util
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -9,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ops import Expression
+from ops import Expression, G
+from ops.loops.values import length
 
+from ..engines.bodies import value_of
 from ..engines.door import Compiled
 from ..functions.call import number_of
 from ..functions.derivative import Derivative, callable_or_refused, name_of
@@ -24,6 +28,7 @@ from .reached import VALUES, Impure, Place, Watch, reached, steady, still_same
 PATHS = 8  # of values, for arguments of one kind
 NUMBERS = frozenset(np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")
 KINDS = 64  # of arguments: shapes, precisions and trees
+LONG = 20_000  # lines that all steps of a loop run, from which on its step is compiled for the first call
 DEEP = 50   # brackets in brackets: Python reads not many more
 
 
@@ -250,7 +255,7 @@ def traced(fn: Callable, args: tuple, options: dict, fixed: list,
     """The path of a call, and its result. Impure where a list cannot hold what it does;
     it has then done nothing."""
     watch, guards = Watch([fn, *fixed]), {}
-    with CallTape(guards=guards) as tape:
+    with CallTape(guards=guards, of_scan=scan_by_engine) as tape:
         given, inputs, names = traced_arguments(fn, args, tape)
         input_names, (leaves, look) = [names[id(x)] for x in inputs], flattened_tree(given)
         try:
@@ -279,6 +284,18 @@ def traced(fn: Callable, args: tuple, options: dict, fixed: list,
         path = TracedPath(compiled, steps, input_names, fixed, reached(watch.roots)[0], checks, outputs,
                           structure)
         return path, tree_map(lambda x: as_own(x.value if is_on(tape, x) else x), result)
+
+
+def scan_by_engine(*args: Any) -> Any:
+    """The value of a scan, of whose calls `watched` does not hear; the step of a long one is compiled."""
+    (function, k, _, b, *_), value, before = args, G["scan"], sys.getprofile()
+    if isinstance(b, tuple) and k < len(b) and length(b[k]) * len(function[3]) > LONG:
+        value = value_of("scan", "llvm" if importlib.util.find_spec("llvmlite") else "numpy")
+    sys.setprofile(None)
+    try:
+        return value(*args)
+    finally:
+        sys.setprofile(before)
 
 
 def as_own(x: Any) -> Any:

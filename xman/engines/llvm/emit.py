@@ -20,6 +20,7 @@ from .arithmetic import BOOL, converted, in_memory, literal, llvm_type
 # turns of a loop: that are written out, where it has few lines,
 # and up to which more turns at once would keep it from vectors
 UNROLLED, FEW, SHORT = 4, 8, 64
+TURNS = "sin", "cos"
 
 
 class Function:
@@ -115,6 +116,7 @@ class Nest(Function):
         self.current: Line | None = None        # that is being written
         self.before: dict[Loop, list] = {}      # what is done before a loop and after it: sums begin and end
         self.after: dict[Loop, list] = {}
+        self.turned: dict[Any, set[str]] = {}   # what goes into sin and cos, and into which
         for node in nodes:
             self.prepare(node)
         self.body(nodes, ())
@@ -129,6 +131,8 @@ class Nest(Function):
         """Note where sums begin and end."""
         for inner in node.body if isinstance(node, Loop) else ():
             self.prepare(inner)
+        if isinstance(node, Line) and node.op in TURNS:
+            self.turned.setdefault(node.args[0], set()).add(node.op)
         if isinstance(node, Line) and node.how in REDUCTIONS:
             first, last = node.summed()
             if last < len(node.path):
@@ -187,9 +191,11 @@ class Nest(Function):
         if line.op == "where" and not isinstance(line.args[0], View):
             v[0] = literal(line.args[0], BOOL), BOOL
         types = [BOOL if line.op == "where" and not k else line.dtype for k in range(len(v))]
-        value, dtype = arithmetic.value(self, line.op, line.dtype,
-                                        [converted(self, x, own, to)
-                                         for (x, own), to in zip(v, types, strict=True)])
+        given = [converted(self, x, own, to) for (x, own), to in zip(v, types, strict=True)]
+        paired = line.op in TURNS and len(self.turned[line.args[0]]) == 2 and (
+            not line.path or arithmetic.pairs_in_vectors())
+        value, dtype = (arithmetic.one_of_both(self, line.op, line.dtype, *given) if paired
+                        else arithmetic.value(self, line.op, line.dtype, given))
         return converted(self, value, dtype, self.roots[line.target.root].dtype)
 
     def read(self, view: View, line: Line) -> tuple[str, Any]:

@@ -13,7 +13,7 @@ and all of it where they share none.
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import islice
+from itertools import groupby, islice
 from math import prod
 
 import numpy as np
@@ -100,7 +100,10 @@ class Tree:
     # ---- keeping -------------------------------------------------------------------------------------------
 
     def keep(self) -> None:
-        """Settle what memory each root needs."""
+        """Settle what memory each root needs, and put lines without loops that follow one another as the list
+        has them: what was placed early stands before what could be computed beside it."""
+        self.body = [node for lines, group in groupby(self.body, lambda node: isinstance(node, Line))
+                     for node in (sorted(group, key=lambda line: line.number) if lines else group)]
         for root in self.roots.values():
             root.strides, root.tiled, root.size = (row_by_row(root.shape), (False,) * len(root.shape),
                                                    prod(root.shape))

@@ -15,6 +15,7 @@ A line goes over a *space*: one index for each axis of what it computes, those i
 """
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -37,7 +38,8 @@ class Line:
     args: views over the space, and numbers. how: `set` where each entry of the target is written once; `put`
     where the target is a part of its root; `into` where it is added to what is there; `sum`, `prod`, `max`,
     `min` over the axes along which the target stands still. levels: its loops from the outermost, (axis,
-    "all" | "tile" | "lane", how many of them at once). path: those loops themselves.
+    "all" | "tile" | "lane", how many of them at once). path: those loops themselves. number: of all lines, in
+    the order of the list.
     """
     op: str
     args: list
@@ -48,6 +50,7 @@ class Line:
     levels: list
     path: list = field(default_factory=list)
     rank: float = 0.0
+    number: int = field(default_factory=itertools.count().__next__)
 
     @property
     def views(self) -> list[View]:
