@@ -93,7 +93,8 @@ def chunk(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:
     less = f.do(f"icmp slt i64 {ends[1]}, {chunks.nest.size}")
     end = f.do(f"select i1 {less}, i64 {ends[1]}, i64 {chunks.nest.size}")
     f.put(f"call void @{nest}({', '.join([*given, f'i64 {ends[0]}', f'i64 {end}'])})")
-    return "\n".join([f"define internal void @{name}(ptr %row, i64 %k, i64 %thread) {{", *f.out, " ret void", "}"])
+    head = f"define internal void @{name}(ptr %row, i64 %k, i64 %thread) {{"
+    return "\n".join([head, *f.out, " ret void", "}"])
 
 
 def write_chunks(f: Function, name: str, chunks: Chunks, memory: list[str], tree: Tree,
