@@ -1,6 +1,7 @@
 """The tracer, a value that writes the operators it meets on a tape, and the list that the tape is."""
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -51,6 +52,9 @@ class Tracer(ArrayLike, Traced):
         self.value, self.tape, self.level, self.slopeless = value, tape, tape.level, slopeless
 
     def record(self, op: str, args: tuple) -> Any:
+        return unheard(self.written, op, args)
+
+    def written(self, op: str, args: tuple) -> Any:
         tape = self.tape
         if not tape.open:
             self.alive()
@@ -97,6 +101,17 @@ class Tracer(ArrayLike, Traced):
             refuse("this index or mask would be a constant of the list",
                    "write f.getitem(array, index) (from xman import f)")
         return self.value.is_flat() if isinstance(self.value, ArrayLike) else super().is_flat()
+
+
+def unheard(run: Callable, *args: Any) -> Any:
+    """run(*args), of which `watched` hears nothing: what it calls is much, and no act of the user's."""
+    if not hasattr(listener := sys.getprofile(), "of_users"):
+        return run(*args)
+    sys.setprofile(None)
+    try:
+        return run(*args)
+    finally:
+        sys.setprofile(listener)
 
 
 def idle(x: Any, like: Any, axis: tuple = ()) -> bool:
