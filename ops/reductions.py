@@ -84,9 +84,8 @@ def cumsum(x, axis=None):
 
 
 def through_cumsum(d, out, x, axis=None):
-    if axis is None:
-        return f.reshape(through_cumsum(d, out, x, 0), x)
-    return f.flip(f.cumsum(f.flip(d, axis), axis), axis)
+    axis = 0 if axis is None else axis
+    return f.reshape(f.flip(f.cumsum(f.flip(d, axis), axis), axis), x)
 
 
 def trace(x):
@@ -183,9 +182,9 @@ def products_of_others(x, axis=None):
             return f.broadcast(1.0, x)
         first, *others = axis
         return products_of_others(x, first) * products_of_others(f.prod(x, first, True), tuple(others))
-    before = f.shift(f.cumprod(x, axis), axis, 1.0)
-    after = f.flip(f.shift(f.cumprod(f.flip(x, axis), axis), axis, 1.0), axis)
-    return before * after
+    running = f.cumprod(x, axis)  # of a number with an axis, as cumprod has it
+    after = f.flip(f.shift(f.cumprod(f.flip(f.reshape(x, running), axis), axis), axis, 1.0), axis)
+    return f.reshape(f.shift(running, axis, 1.0) * after, x)
 
 
 def through_cumprod(d, out, x, axis=None):
@@ -234,7 +233,8 @@ def reducing(op, value, rule, **facts):
     def spread(d, x, axis):
         if isinstance(x, Expression) or isinstance(d, Expression):
             return f.broadcast(d, x, axis)
-        shape = [*np.shape(x)]
+        if not (shape := [*np.shape(x)]):
+            return d  # a number, along the one axis that NumPy grants it
         for i in axis if isinstance(axis, (tuple, list)) else (axis,):
             shape[i] = 1
         return np.asarray(d).reshape(shape)  # np.expand_dims takes three times as long

@@ -14,6 +14,8 @@ from ..traced.arraylike import ArrayLike, real
 from ..traced.refusals import line_of, refuse, user_frame
 from ..wengert import WengertList, temporaries
 
+BOOL = np.dtype(bool)  # what has no derivative, whatever it was computed by
+
 
 class CallTape(list):
     """What one call of a function did: (tracer, op, args) for each operator, in order.
@@ -63,7 +65,8 @@ class Tracer(ArrayLike, Traced):
             values.append(x)
             if isinstance(x, Expression):
                 value = getattr(f, op)
-        out = Tracer(real(op, value(*values)), tape, op in FLAT)
+        found = real(op, value(*values))
+        out = Tracer(found, tape, op in FLAT or getattr(found, "dtype", None) is BOOL)
         tape.append((out, op, tuple(line)))
         return out
 
