@@ -38,7 +38,7 @@ LATER = {name: package for package, names in {
     "engines": "compile", "jitted": "jit", "files": "load", "engines.tape.engine": "Tape",
     "optimize": "minimize least_squares",
     "explorer": "explore",
-    "show": "explain derivation expand paths picture cost source", "plots": "difference_errors",
+    "show": "explain derivation expand listing paths picture cost source", "plots": "difference_errors",
 }.items() for name in names.split()}
 PACKAGES = ("engines estimators explorer export files functions grade interpreters matrices models numpy optimize passes plots "
             "scipy show tables train").split()

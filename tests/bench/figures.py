@@ -28,9 +28,11 @@ def least(table: Table, belongs: Callable[[str], bool], column: int = 0) -> floa
 
 
 def steps_table(tables: dict[str, Table]) -> list[str]:
-    rows = [f"| one training step | {' | '.join(WHO)} |", "|---" * (len(WHO) + 1) + "|"]
-    return rows + [f"| {words} | {' | '.join(figure(least(tables[row], belongs)) for belongs in WHO.values())} |"
-                   for row, words in STEPS.items() if row in tables]
+    found = {who: [least(tables[row], belongs) for row in STEPS if row in tables] for who, belongs in WHO.items()}
+    who = {name: times for name, times in found.items() if any(times)}  # who was not installed has no column
+    lines = zip([words for row, words in STEPS.items() if row in tables], *who.values(), strict=True)
+    return [f"| one training step | {' | '.join(who)} |", "|---" * (len(who) + 1) + "|",
+            *(f"| {words} | {' | '.join(map(figure, times))} |" for words, *times in lines)]
 
 
 def written(text: str, first: str, lines: list[str], rows: int | None = None) -> str:

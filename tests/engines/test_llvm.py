@@ -12,9 +12,13 @@ import xman
 from xman import XManError, eval, gradient
 
 pytest.importorskip("llvmlite")
-from xman.engines.llvm import disk
+from xman.engines.llvm import disk, threads
+from xman.engines.llvm.step import NestStep
+from xman.engines.nests import tree
+from xman.engines.nests.lines import Lines
 from xman.engines.nests.schedule import Tree
 from xman.engines.nests.views import diagonal, indexed, reshaped, spread, transposed, whole
+from xman.engines.program import program_of
 
 R = np.random.default_rng(15)
 
@@ -115,6 +119,37 @@ def test_minus_zero_nan_infinities_and_denormals_are_numpys():
     for dst, _, _ in lines:
         np.testing.assert_array_equal(found[dst], wanted[dst], err_msg=dst)
     np.testing.assert_array_equal(np.signbit(found["e"]), np.signbit(wanted["e"]))
+
+
+def test_the_innermost_loop_goes_through_memory_in_order_and_what_is_transposed_goes_in_blocks():
+    x = R.normal(size=(70, 100))
+    lines = [("t", "transpose", ("x",)), ("u", "mul", ("t", "t")), ("s", "sum", ("u", 1)), ("y", "sin", ("t",)), ("z", "add", ("y", 1.0))]
+    for out, loops, wanted in [("s", "for 70:\n  for 100:\n", np.sum(x * x, 0)),
+                               ("z", "for 70 (tile of 32):\n  for 100:\n    for 70 (lane of 32):\n", np.sin(x.T) + 1)]:
+        step = xman.compile(lines, [out], engine="llvm")
+        np.testing.assert_allclose(step({"x": x})[out], wanted, rtol=1e-13)
+        assert step.source.startswith(loops) and step.source.index("def ") - len(loops) < 200
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_bit_depends_on_the_number_of_threads(seed, monkeypatch):
+    for name, small in {"FAR": 2, "MANY": 2, "BLOCK": 2, "LONG": 5, "TILE": 3}.items():
+        monkeypatch.setattr(tree, name, small)
+    monkeypatch.setattr(threads, "WORTH", 0)
+    draw = np.random.default_rng(seed).integers
+    x, axis, order = R.normal(size=draw(2, 9, 3)), int(draw(3)), tuple(map(int, R.permutation(3)))
+    lines = [("e", "exp", ("x",)), ("s", "sum", ("e", axis, True)), ("p", "divide", ("e", "s")), ("t", "transpose", ("p", order)),
+             ("y", "sin", ("t",)), ("top", "max", ("y", None)), ("c", "sum", ("y", (0, 1))), ("l", "sum", ("s", None)),
+             ("w", "mul", ("p", "x")), ("loss", "sum", ("w", None))]
+    grown = gradient(lines, of="loss", wrt=["x"])
+    outputs = ["s", "y", "top", "c", "l", *grown.outputs]
+    program = program_of(xman.WengertList(grown), {"x": x}, tuple(outputs), {})
+    assert NestStep(Lines(program)).chunks
+    one, *others = [xman.compile(grown, outputs, "llvm", threads=n)({"x": x}) for n in (1, 2, 3)]
+    wanted = eval(grown, {"x": x})
+    for name in outputs:
+        np.testing.assert_allclose(one[name], wanted[name], rtol=1e-12, atol=1e-14)
+        assert all(np.asarray(one[name]).tobytes() == np.asarray(other[name]).tobytes() for other in others)
 
 
 def test_steps_in_a_row_that_are_alike_share_their_code():
@@ -248,3 +283,15 @@ def test_processes_that_compile_at_once_share_a_folder(own_cache):
     at_once = [subprocess.Popen([sys.executable, "-c", GENERIC], stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [process.communicate()[0] for process in at_once] == ["True llvm\n"] * 3
     assert len([*own_cache.glob("*.o")]) == 1 and not [*own_cache.glob("*.part")]
+
+
+def test_sines_and_cosines_of_the_same_numbers_are_those_of_each_alone():
+    steps = [("s", "sin", ("x",)), ("c", "cos", ("x",)), ("t", "sin", ("y",)), ("d", "cos", ("y",))]
+    x = np.array([0.0, -0.0, 1.0, -2.5, 1e6, -3e15, 1e30, np.inf, np.nan, *np.linspace(-9, 9, 24)])
+    for dtype, rtol in ((np.float64, 4e-16), (np.float32, 2e-7)):
+        for y in x.astype(dtype):
+            found = xman.compile(steps, engine="llvm")({"x": x.astype(dtype), "y": y})
+            with np.errstate(invalid="ignore"):
+                for name, right in (("s", np.sin(x.astype(dtype))), ("c", np.cos(x.astype(dtype))), ("t", np.sin(y)), ("d", np.cos(y))):
+                    np.testing.assert_allclose(found[name], right, rtol=rtol, atol=0)
+        assert np.signbit(found["s"][1]) and found["s"].dtype == dtype

@@ -259,6 +259,7 @@ LINES = [("a", "mul", ("x", "y"))]
     (lambda: Tape(LINES, "b"), "of names 'b', which the list does not have"),
     (lambda: Tape(LINES, "a", ["a"]), "wrt names 'a', which is computed"),
     (lambda: Tape([("z", "mul", ("x", "y")), ("a", "dot", ("z", "y"))]), r"line 2, a = dot\(z, y\): the tape is for lists of numbers"),
+    (lambda: Tape([("a", "sin", ("x",)), ("b", "bundle", ("a",))]), r"line 2, b = bundle\(a\): the tape is for lists of numbers without loops; engine llvm"),
     (lambda: Tape([("a", "add", ("x", np.ones(2)))]), "line 1, .*the tape is for lists of numbers; use engine numpy"),
     (lambda: Tape(LINES).value({"x": 1.0}), "no value for the input 'y'"),
     (lambda: Tape(LINES).value({"x": 1.0, "y": None}), "no value for the input 'y'"),

@@ -57,14 +57,15 @@ def operators(page, folder):
 
 @check
 def derivatives(page, folder):
-    """Of each list of the models and each example: the list of its gradient, its deltas, and its tangents by each input."""
+    """Of each list of the models and each example: the list of its gradient and what that gives, its deltas, and its tangents by each input."""
     page.goto((folder / "models.html").as_uri())
     return page.evaluate("""() => [...DATA.documents, ...DATA.guide].map(raw => {
-        const doc = opened(raw), plain = x => ({s: x.s, a: Array.from(x.a)}), sums = r => Object.fromEntries([...r.sums].map(([name, list]) => [name, plain(list.at(-1).total)]));
-        const back = run(doc), tangents = {};
+        const doc = opened(raw), plain = x => ({s: x.s, a: Array.from(x.a)}), sums = r => Object.fromEntries([...r.sums].filter(([, list]) => !list.at(-1).total.parts).map(([name, list]) => [name, plain(list.at(-1).total)]));
+        const back = run(doc), tangents = {}, gradient = doc.gradient || gradientLines(doc), names = Object.keys(doc.inputs);
+        const again = bodyValues({lines: [...doc.lines, ...gradient], params: names}, names.map(x => doc.values.get(x)));
         for (const x of Object.keys(doc.inputs).filter(x => varies(doc.values.get(x)))) { doc.mode = "forward"; doc.along = x; tangents[x] = sums(run(doc)); }
         doc.mode = "reverse";
-        return {title: raw.title, stop: back.stop, deltas: sums(back), tangents, gradient: gradientLines(doc)};
+        return {title: raw.title, stop: back.stop, deltas: sums(back), tangents, gradient, again: Object.fromEntries(gradient.filter(([dst]) => names.some(x => dst === `d${doc.of}_d${x}`)).map(([dst]) => [dst, plain(again.get(dst))]))};
     })""")
 
 
@@ -124,6 +125,36 @@ def a_line_is_edited(page, folder):
 
 
 @check
+def a_loop_is_stepped_through(page, folder):
+    page.goto((folder / "loop.html").as_uri())
+    page.evaluate("go(2)")
+    told = [said(page)]
+    page.click("#list .block .fold")
+    waiting = page.locator("#list .block tbody td:nth-child(3)").all_inner_texts()
+    page.click("#last")
+    page.locator("#list .block input").fill("1")
+    told.append(page.locator("#list .block tbody tr").nth(4).inner_text())
+    page.evaluate("choose('z1')")
+    told.append(page.inner_text("#detail p"))
+    page.click("text=Step through these lines")
+    page.click("#last")
+    told += [page.inner_text("h1"), said(page)]
+    page.click("#after")
+    told.append(page.inner_text("h1"))
+    page.click("#leave")
+    told.append(said(page))
+    page.evaluate("document.getElementById('gradient').open = true")
+    page.click("#onwards")
+    page.click("#last")
+    told.append(said(page))
+    page.click("text=The gradient is a list, too")
+    page.select_option("#example", "0")
+    use(page, page.evaluate("listText(S.doc.lines).replace('mul(h, w)', 'add(h, w)')"))
+    page.click("#last")
+    return waiting, told, said(page)
+
+
+@check
 def the_quiz(page, folder):
     page.select_option("#example", "1")
     page.click("#quiz")
@@ -147,7 +178,8 @@ def what_is_wrong_is_said(page, folder):
     found = {}
     for name, text in {"unknown": "y = mull(x, 2)", "circle": "a = mul(b, x)\nb = half(a)", "itself": "a = add(a, 1)", "twice": "a = half(x)\na = exp(x)", "order": "a = half(b)\nb = exp(x)",
                        "arguments": "y = exp(x, x)", "no line": "y = 3 +", "script": "y = </script><script>alert(1)</script>", "empty": "  ", "megabyte": "y = exp(x" + " " * 1_100_000,
-                       "deep": "y = exp(" + "(" * 5000 + ")", "operator": "exp = half(x)"}.items():
+                       "deep": "y = exp(" + "(" * 5000 + ")", "operator": "exp = half(x)", "returns": "def step(h):\n    h1 = half(h)\nz1 = half(x)",
+                       "closed": "def step(h):\n    h1 = mul(h, w)\n    return h1\nb = bundle(x)\nc = call(step, b)", "inside": "def step(h):\n    h1 = hlaf(h)\n    return h1\nb = bundle(x)\nc = call(step, b)"}.items():
         use(page, text)
         found[name] = problem(page)
     use(page, "y = divide(x, w)")
@@ -158,6 +190,9 @@ def what_is_wrong_is_said(page, folder):
     found["zero"] = page.inner_text("#notes")
     use(page, "y = dot(x, x)")
     found["shapes"] = page.inner_text("#notes")
+    page.evaluate("meter.most = 2000")
+    use(page, "def on(h):\n    more = greater(h, 0)\n    return more\n\ndef step(h):\n    h1 = mul(h, 2.0)\n    return h1\n\nb = bundle(x)\nc = while_loop(on, step, 1, b)\ny = item(c, 0)")
+    found["endless"] = page.inner_text("#notes")
     return found
 
 
@@ -217,7 +252,10 @@ def ten_thousand_lines(page, folder):
     page.click("#last")
     rows, told = page.locator("#list tr").count(), said(page)
     page.evaluate("go(15000)")
-    return rows, page.locator("#list tr").count(), told, said(page), page.locator("#graph .box").count()
+    later = page.locator("#list tr").count(), said(page), page.locator("#graph .box").count()
+    page.goto((folder / "models.html").as_uri())
+    page.evaluate("open(DATA.documents.find(({title}) => title === 'Layers'))")
+    return rows, told, *later, page.locator("#list .fold").all_inner_texts()
 
 
 @check
@@ -241,20 +279,23 @@ def main(chromium, folder, out):
     found = {}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])  # of root, as CI is
+        page, wrong = browser.new_page(), []
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda request: None if request.url.startswith(("file:", "data:", "blob:", "about:")) else wrong.append(request.url))
         for name, function in CHECKS.items():
-            page = browser.new_page(viewport={"width": 1400, "height": 900})
-            page.set_default_timeout(20_000)
-            wrong = []
-            page.on("pageerror", lambda error, wrong=wrong: wrong.append(str(error)))
-            page.on("request", lambda request, wrong=wrong: None if request.url.startswith(("file:", "data:", "blob:")) else wrong.append(request.url))
+            wrong.clear()
             start = time.time()
             try:
-                page.goto((folder / "page.html").as_uri())
-                found[name] = {"found": function(page, folder), "wrong": wrong}
+                page.set_viewport_size({"width": 1400, "height": 900})
+                if page.url != (folder / "page.html").as_uri():
+                    page.goto((folder / "page.html").as_uri())
+                page.evaluate("S.quiz = null")
+                found[name] = {"found": function(page, folder), "wrong": [*wrong]}
             except Exception:
-                found[name] = {"raised": traceback.format_exc(), "wrong": wrong}
+                found[name] = {"raised": traceback.format_exc(), "wrong": [*wrong]}
+                page.goto("about:blank")
             found[name]["seconds"] = time.time() - start
-            page.close()
         browser.close()
     Path(out).write_text(json.dumps(found), "utf-8")
 

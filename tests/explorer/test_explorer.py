@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ops
+import xman
 from xman import XMan, XManError, backprop, eval, explore, f, forward, trace
 from xman.explorer import rules
 from xman.explorer.guide import guide
@@ -50,6 +51,7 @@ def done(tmp_path_factory):
     folder = tmp_path_factory.mktemp("explorer")
     explore(H, values={"x": 3.0, "y": 5.0}).save(folder / "page.html")
     page_of([document(steps, steps[-1][0], given, {}, name) for make in (models, more) for name, steps, given in make()], True).save(folder / "models.html")
+    explore(WengertList.from_text(LOOP), values={"h0": 1.0, "n": np.int64(3), "w": 0.5}).save(folder / "loop.html")
     explore(LONG, values={"x": 0.5}).save(folder / "long.html")
     explore([("w", "eigvalsh", ("A",)), ("s", "square", ("w",)), ("y", "sum", ("s",))], values={"A": np.array([[2.0, 1.0], [1.0, 3.0]])}).save(folder / "foreign.html")
     explore(H, values={"x": 3.0, "y": 5.0}, title=NAME).save(folder / "html.html")
@@ -81,11 +83,39 @@ def pieces(x, A):
     return np.sum(np.einsum("ij,kj->ik", A, A)) * part[-1] + np.sum(np.reshape(A, (3, 2)).T @ part[:3]) + np.max(A, axis=0)[1] * x[0] ** 2
 
 
+def loops(a, x, A):
+    """A loop in a loop, one that ends on a condition, a branch, a map and a call."""
+    def inner(h, row):
+        return xman.scan(lambda h, v: (np.tanh(h * v + a), None), h, row, keep=False)[0], h
+    h, hs = xman.scan(inner, x[0], A)
+    root = xman.while_loop(lambda y: abs(y * y - a) > 1e-9, lambda y: (y + a / y) / 2, 1.0)
+    either = xman.cond(a > 1, lambda p, q: p * q, lambda p, q: p + q, root, x[1])
+    return h * np.sum(hs) + either + np.sum(xman.map(lambda v: np.sum(v * np.sin(v)), A) ** 2) + xman.call(lambda p: np.exp(p), x[2])
+
+
+BACK = """def step(h, x):
+    h1 = add(h, x)
+    y = sin(h1)
+    return h1, y
+
+z1 = bundle(h0, X)
+z2 = scan(step, 1, 1, z1, True)
+z3 = item(z2, 0)
+z4 = item(z2, 1)
+z5 = mul(z4, z3)
+loss = sum(z5)"""
+LOOP = BACK.replace("add(h, x)", "mul(h, w)").replace("h, x", "h, x, w").replace("h0, X", "h0, n, w").replace(", True", "")
+
+
 def more():
     """Lists of other operators than the models have."""
     rng = np.random.default_rng(3)
     x, A = rng.uniform(0.5, 1, 4), rng.normal(size=(2, 3))
     yield "pieces", trace(pieces, x, A), {"x": x, "A": A}
+    yield "loops", trace(loops, 2.0, x, A), {"a": 2.0, "x": x, "A": A}
+    yield "reversed", WengertList.from_text(BACK), {"h0": np.ones((1, 3)), "X": rng.normal(size=(4, 2, 3))}
+    layers = [f"z{2 * k - 1} = add(h{k - 1}, layers_{k}_b)\nz{2 * k} = mul(z{2 * k - 1}, layers_{k}_W)\nh{k} = tanh(z{2 * k})" for k in range(1, 31)]
+    yield "Layers", WengertList.from_text("\n".join(layers)), {"h0": 0.1, **{f"layers_{k}_{a}": 0.9 for k in range(1, 31) for a in "Wb"}}
     yield "constructor", WengertList([("constructor", "exp", ("toString",)), ("hasOwnProperty", "mul", ("constructor", "constructor"))]), {"toString": 0.3}
 
 
@@ -98,7 +128,9 @@ def test_deltas_tangents_and_the_list_of_the_gradient_are_pythons(done, k):
     result = done["derivatives"]["found"][k]
     assert (result["title"], result["stop"]) == (name, None)
     values = eval(steps, given)
-    agree(result["deltas"], backprop(steps, values, **{of: 1.0}))
+    deltas = backprop(steps, values, **{of: 1.0})
+    agree(result["deltas"], deltas)
+    agree(result["again"], {f"d{of}_d{x}": deltas[x] for x in steps.inputs if f"d{of}_d{x}" in result["again"]})
     for x, tangents in result["tangents"].items():
         agree(tangents, forward(steps, values, {x: np.ones_like(values[x])}))
     written_out = eval([*steps, *WengertList.from_json(json.dumps(result["gradient"]))], given)
@@ -108,6 +140,7 @@ def test_deltas_tangents_and_the_list_of_the_gradient_are_pythons(done, k):
 
 
 def agree(found, right):
+    right = {name: x for name, x in right.items() if not isinstance(x, (dict, tuple))}
     assert found.keys() == right.keys()
     for name, x in found.items():
         np.testing.assert_allclose(np.reshape(x["a"], x["s"]), right[name], rtol=1e-11, atol=1e-12)
@@ -144,6 +177,19 @@ def test_a_line_is_edited(found):
     assert "area = tanh(h/w)·c" in found[2]
 
 
+def test_a_loop_is_stepped_through(found):
+    waiting, told, edited = found
+    assert waiting == ["·\nnot there yet"] * 5
+    steps, given = WengertList.from_text(LOOP), {"h0": 1.0, "n": np.int64(3), "w": 0.5}
+    def done(steps, of):
+        deltas = backprop(steps, eval(steps, given), **{of: 1.0})
+        return f"Done. ∂{of}/∂h0 = {deltas['h0']:.6g}, ∂{of}/∂w = {deltas['w']:.6g}.".replace("-", "−")
+    assert told[0].startswith("Line 2 of 6: z2 = scan(step, 1, 1, z1) runs step 3 times, h from step to step; x along an axis; w the same in all.")
+    assert told[1:6] == ["y = sin(h1)\t0.247404\t0.125", "Value: (1, 3, 0.5). δz1: (0.207069, ·, 0.962459). Read by z2.", "step, 2 of 3 steps", "The step is done: δh = 0.304439, δw = 0.304439. They go on to the step before, along the axes, and into sums over all steps.", "step, 3 of 3 steps"]
+    assert told[6] == done(steps, "loss") and told[7] == done(xman.gradient(steps, "loss", ["h0", "w"]), "dloss_dw")
+    assert edited == done(WengertList.from_text(LOOP.replace("mul(h, w)", "add(h, w)")), "loss")
+
+
 def test_the_quiz(found):
     wrong, right, next_one, told, boxes = found
     assert wrong == "Not yet: how does a register change with itself?"
@@ -155,7 +201,8 @@ def test_what_is_wrong_is_said(found):
     for name, part in {"unknown": "Line 1: there is no operator mull; did you mean mul?", "circle": "which is a circle; break it.", "itself": "a is computed from itself", "order": "move that line up",
                        "twice": "a is assigned a second time, after line 1", "arguments": "exp takes 1 argument, and found are 2", "no line": "Line 1 cannot be read: y = 3 +.",
                        "script": "Line 1 cannot be read", "empty": "The list is empty", "megabyte": "The list has 1,100,009 characters, and this page takes 500,000", "deep": "Line 1 cannot be read",
-                       "operator": "exp is the name of an operator", "zero": "a division by zero, whose result is infinite", "shapes": "a product of matrices needs arrays"}.items():
+                       "operator": "exp is the name of an operator", "returns": "Line 3 stands where step has not returned", "inside": "In step: Line 1: there is no operator hlaf; did you mean half?",
+                       "closed": "In step: Line 1: w is neither a parameter nor assigned", "endless": "Line 2, c = while_loop(on, step, 1, b): the page stops here, after 2,002 lines in loops: this one is endless", "zero": "a division by zero, whose result is infinite", "shapes": "a product of matrices needs arrays"}.items():
         assert part in found[name] and "\n" not in found[name], (name, found[name])
 
 
@@ -178,7 +225,8 @@ def test_nothing_runs_off_a_narrow_page(found):
 
 
 def test_ten_thousand_lines(found):
-    rows, later, told, middle, boxes = found
+    rows, told, later, middle, boxes, parts = found
+    assert [part.split(":")[0] for part in parts][::4] == ["▾ lines 1 to 21, layers_1 to layers_7", "▸ lines 85 to 90, layers_29 to layers_30"]
     slope = backprop(LONG, eval(LONG, {"x": 0.5}), z9999=1.0)["x"]
     assert rows < 400 and later < 400 and boxes < 60
     assert told == f"Done. ∂z9999/∂x = {slope:.6g}." and re.match("Line [0-9]+ in reverse, z", middle)
@@ -234,7 +282,7 @@ def test_the_rules_need_nothing_that_the_page_does_not_compute_but_that_of_cofac
 
 def test_a_name_cannot_end_the_script_or_the_title():
     text = str(explore(H, title=NAME))
-    assert NAME not in text and text.count("</script>") == 4
+    assert NAME not in text and text.count("</script>") == 5
 
 
 @pytest.mark.parametrize("made, said", [
@@ -268,13 +316,13 @@ def test_the_command_line_writes_the_page_of_a_file_and_of_a_model(tmp_path, cap
 def test_notebooks_show_lists_and_models_with_the_explorer_behind_a_click():
     for shown in (H._repr_html_(), Triangle()._repr_html_()):
         assert shown.count("<table") >= 1 and "<details><summary>Explore</summary><iframe" in shown
-    assert "<b>z4</b>" in H._repr_html_() and "param" in Triangle()._repr_html_()
+    assert "<b><span>z4</span></b>" in H._repr_html_() and "param" in Triangle()._repr_html_()
     assert repr(H) == str(H)
 
 
 def test_what_the_package_holds_is_what_the_page_is_made_of():
     files = {path.name for path in rules.HERE.iterdir() if path.suffix in (".js", ".css")}
-    assert files == {"explorer.css", "explorer.js", "operators.js", "dagre.min.js"}
+    assert files == {"explorer.css", "explorer.js", "operators.js", "loops.js", "dagre.min.js"}
     assert "Permission is hereby granted" in (rules.HERE / "dagre.min.js").read_text("utf-8")
 
 

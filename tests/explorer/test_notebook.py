@@ -13,12 +13,13 @@ from xman.models import LogisticRegression
 from xman.train import fit
 steps = WengertList.from_text("z1 = mul(h, w)\\narea = half(z1)")
 at = {"h": 3.0, "w": 6.0}
-steps""": ("<b>area</b> =</td>", "z1 = mul(h, w)\narea = half(z1)"),
+steps""": ("<b><span>area</span></b> =</td>", "z1 = mul(h, w)\narea = half(z1)"),
     """class Triangle(XMan):
     h = f.param(default=3.0)
     w = f.param(default=6.0)
     area = f.half(h * w)
 Triangle().setup()""": (">h</td>", "Triangle"),
+    "from xman import listing\nlisting(steps, at)": ('<b><span title="z1: () float64">z1</span></b>', "area = half(z1)       "),
     "picture(steps)": ("<svg", "<picture of 4 nodes"),
     "Triangle().explore(h=5.0)": ("<iframe", "<page of the explorer"),
     "check(steps, at)": ("<p>backprop and the difference quotients agree</p>", "h            1 of 1 elements agree"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xman import WengertList, XManError, eval
+from xman import WengertList, XManError, eval, gradient, trace
 from xman.export import from_onnx, to_onnx
 from xman.export.from_onnx import READ
 from xman.models import MLP
@@ -16,10 +16,11 @@ from xman.models import MLP
 sys.path.append(str(Path(__file__).parent))
 import test_array_api
 from lists_to_export import CASES, step_of
-from test_to_onnx import LACKING, ROWS, assert_agree, exported
+from test_to_onnx import LACKING, ROWS, assert_agree, exported, looped
 
 onnx = pytest.importorskip("onnx")
-helper, numpy_helper, FLOAT, INT = onnx.helper, onnx.numpy_helper, onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
+helper, numpy_helper = onnx.helper, onnx.numpy_helper
+FLOAT, INT, BOOL = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 R = np.random.default_rng(9)
 
@@ -115,7 +116,6 @@ def node(op, inputs, output, **attributes):
 
 
 def test_a_perceptron_as_other_tools_write_it_becomes_a_short_list_with_gradients():
-    from xman import gradient
     W, b = R.standard_normal((2, 3, 4), np.float32), R.standard_normal((2, 3), np.float32)
     V = R.standard_normal((3, 3), np.float32)
     model = model_of(node("Gemm", ["x", "fc1.weight", "fc1.bias"], "/fc1/Gemm_output_0", transB=1),
@@ -153,7 +153,48 @@ def test_names_that_no_register_can_have_are_changed_and_stay_apart():
     assert WengertList.from_text(str(steps)) == steps and y.isidentifier() and len({*steps.inputs, *(d for d, _, _ in steps)}) == 5
 
 
+def test_loops_branches_and_their_gradients_come_back_as_lines_that_apply_functions():
+    values = {"h0": R.standard_normal((4, 5)), "X": R.standard_normal((6, 4, 5)), "W": R.standard_normal((5, 5)) / 3}
+    slopes = gradient(trace(looped, *values.values()), "looped_0", ["W", "h0"])
+    outputs = ["looped_0", "looped_1", "dlooped_0_dW", "dlooped_0_dh0"]
+    read, want = from_onnx(to_onnx(slopes, values, outputs=outputs)), eval(slopes, values)
+    assert {"scan", "while_loop", "cond"} < {op for _, op, _ in read.steps}
+    assert str(WengertList.from_text(str(read.steps))) == str(read.steps)
+    assert_agree({x: eval(read.steps, values)[x] for x in outputs}, {x: want[x] for x in outputs}, 1e-14, 1e-15)
+
+
+def body_of(*nodes, outputs, constants=(), inputs=(("i", INT, ()), ("on", BOOL, ()), ("h", FLOAT, (3,)))):
+    return model_of(*nodes, inputs=inputs, constants=constants, outputs=outputs).graph
+
+
+ADD, GO = node("Add", ["h", "w"], "h1"), node("Identity", ["on"], "go")
+UNTIL = [node("ReduceSum", ["h1"], "s", keepdims=0), node("Less", ["s", "ten"], "go")]
+
+
+def loop_of(body, given=("m", "", "x"), outputs=("y", "all"), op="Loop", **named):
+    return model_of(helper.make_node(op, given, [*outputs], body=body, **named), inputs=[big, ("m", INT, ())][:1 + ("m" in given)],
+                    constants=[("w", np.ones(3, np.float32)), ("ten", np.float32(10.0))], outputs=outputs)
+
+
+def test_loops_of_other_tools_take_their_number_of_steps_and_end_on_conditions():
+    x, w = np.zeros(3, np.float32), np.ones(3, np.float32)
+    counted = from_onnx(loop_of(body_of(ADD, GO, outputs=["go", "h1", "h1"])))
+    for n in (1, 4):
+        y, stacked = (eval(counted.steps, {**counted.values, "x": x, "m": np.int64(n)})[name] for name in counted.outputs)
+        assert np.array_equal(y, n * w) and np.array_equal(stacked, np.outer(1 + np.arange(n), w)) and stacked.dtype == np.float32
+    ended = from_onnx(loop_of(body_of(ADD, *UNTIL, outputs=["go", "h1"]), outputs=["y"]))
+    for n, steps in ((2, 2), (50, 4)):
+        assert np.array_equal(eval(ended.steps, {**ended.values, "x": x, "m": np.int64(n)})["y"], steps * w)
+    inputs = [("h", FLOAT, ()), ("a", FLOAT, ())]
+    scan = body_of(node("Sub", ["a", "h"], "h1"), inputs=inputs, outputs=["h1", "h1"])
+    back = from_onnx(loop_of(scan, ("ten", "x"), op="Scan", num_scan_inputs=1, scan_input_directions=[1], scan_output_directions=[1]))
+    assert eval(back.steps, {"x": np.array([1, 2, 3], np.float32)})["all"].tolist() == [-8.0, 9.0, -7.0]
+
+
 big, sub = ("x", FLOAT, (3,)), helper.make_graph([], "none", [], [])
+deep = body_of(ADD, GO, outputs=["go", "h1"])
+for _ in range(9):
+    deep = body_of(helper.make_node("Loop", ["", "on", "h"], ["h1"], body=deep), GO, outputs=["go", "h1"])
 HOSTILE = {
     "no model": (b"\x00\xffnothing", "no model of ONNX, or is damaged"), "nothing": (b"", "no model of ONNX"),
     "no such file": ("/nowhere/at/all.onnx".replace("/nowhere", "nowhere"), "cannot be read: No such file"),
@@ -161,7 +202,12 @@ HOSTILE = {
     "many windows": (model_of(node("MaxPool", ["x"], "y", kernel_shape=[5_000]), inputs=[("x", FLOAT, (1, 1, 100_000))]), "entries is more"),
     "a wide window": (model_of(node("MaxPool", ["x"], "y", kernel_shape=[9]), inputs=[("x", FLOAT, (1, 1, 4))]), "MaxPool .* cannot be read"),
     "another domain": (model_of(node("Abs", ["x"], "y", domain="evil"), domains=["evil"]), "of evil is not among"),
-    "a branch": (model_of(node("If", ["x"], "y", then_branch=sub, else_branch=sub)), "the node If"),
+    "a branch": (model_of(node("If", ["x"], "y", then_branch=sub, else_branch=sub)), "the node If that gives 'y': of its results the first 0"),
+    "a loop without an end": (loop_of(body_of(ADD, GO, outputs=["go", "h1"]), ("", "", "x"), ["y"]), "the node Loop that gives 'y': it has no end"),
+    "a loop that ends and stacks": (loop_of(body_of(ADD, *UNTIL, outputs=["go", "h1", "h1"])), "node Loop .*it stacks what .* a list has one or"),
+    "a carry that grows": (loop_of(body_of(node("Concat", ["h", "h"], "h1", axis=0), GO, outputs=["go", "h1"]), outputs=["y"]), r"carry of shape \(3,\)"),
+    "a deep loop": (loop_of(deep, outputs=["y"]), "graphs lie in one another, deeper than 8"),
+    "a scan to and fro": (loop_of(sub, ("x", "x"), op="Scan", num_scan_inputs=1, scan_input_directions=[1], scan_output_directions=[0]), "node Scan.* all of them one"),
     "much memory": (model_of(node("Expand", ["x", "s"], "y"), inputs=[big], constants=[("s", [2 ** 40, 3])]), "entries is more than"),
     "much by a product": (model_of(node("Mul", ["x", "w"], "y"), inputs=[("x", FLOAT, (100_000, 1)), ("w", FLOAT, (1, 100_000))]),
                           "10,000,000,000 entries is more"),

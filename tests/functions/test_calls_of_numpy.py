@@ -14,6 +14,7 @@ from calls_of_numpy import FUNCTIONS, arrays_of, calls, compared, difference, fu
 import ops
 import xman
 import xman.numpy
+from tests.ops.operator_cases import in_each
 from xman import XManError
 from xman.functions import Dual, derivative, grad, jacobian, jvp, trace, value_and_grad, vjp
 from xman.functions.tracer import CallTape, Tracer
@@ -28,8 +29,8 @@ REFUSED = re.compile(
 ALL = bool(os.environ.get("XMAN_ALL_CASES"))
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=full_name)
-def test_a_call_gives_what_numpy_gives_or_a_sentence(function):
+@in_each([(full_name(function), function) for function in FUNCTIONS])
+def test_a_call_gives_what_numpy_gives_or_a_sentence(_, function):
     seen = collections.Counter()
     for args, options, only, found in compared(function, every=1 if ALL else 32):
         assert found in ("same", "both raise") or found.startswith("refused") and REFUSED.search(found), (args, options, only, found)

@@ -202,3 +202,12 @@ def test_the_way_back_holds_less_where_it_computes_again():
     carry = h0.nbytes
     assert stored.evaluation.peak < X.nbytes + 10 * carry and stored.adjoint.peak > X.nbytes + 64 * carry
     assert again.adjoint.peak < X.nbytes + 3 * 8 * carry + 1000 and again.adjoint.flops > stored.adjoint.flops
+
+
+def test_the_first_call_of_a_compiled_function_with_a_long_loop_is_right():
+    X = np.random.default_rng(0).normal(size=(9_000, 2))
+    slope = xman.grad(lambda w: np.sum(xman.scan(lambda h, x: (np.tanh(w * h + x), None), np.zeros(2), X)[0]))
+    run = xman.jit(slope)
+    assert [run(0.5), run(0.5)] == pytest.approx([slope(0.5)] * 2, rel=1e-12)
+    with pytest.raises(XManError, match="the steps of step are 9000 by x_0, 2 by x_1"):
+        xman.jit(lambda w: xman.scan(lambda h, x: (h + x[0] * w, None), w, (X, np.ones(2)))[0])(0.5)

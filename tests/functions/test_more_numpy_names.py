@@ -10,6 +10,8 @@ import pytest
 from more_numpy_cases import NOT_IN_JAX, NUMPY, NUMPY_ALONE, SCIPY
 
 import xman.scipy
+from tests.jax_at_once import at_once, jax_in_double
+from tests.ops.operator_cases import in_each
 from xman import Dual, XManError, grad, jit, jvp, trace, vjp
 from xman import eval as evaluate
 
@@ -26,7 +28,7 @@ KNOWN_TO_JAX = [("numpy", *case) for case in NUMPY] + [("scipy", *case) for case
 
 
 def each(cases):
-    return pytest.mark.parametrize(("room", "fn", "args"), [pytest.param(room, fn, args, id=f"{room} {name}") for room, name, fn, *args in cases])
+    return in_each([(f"{room} {name}", room, fn, args) for room, name, fn, *args in cases])
 
 
 EACH = each(CASES)
@@ -38,7 +40,7 @@ def draw(like, seed):
 
 
 @EACH
-def test_the_value_is_theirs(room, fn, args):
+def test_the_value_is_theirs(_, room, fn, args):
     ours, theirs, _ = modules(room)
     mine, wanted = vjp(lambda *xs: fn(ours, *xs), *args)[0], fn(theirs, *args)
     np.testing.assert_allclose(mine, wanted, rtol=1e-11, atol=1e-13)
@@ -46,7 +48,7 @@ def test_the_value_is_theirs(room, fn, args):
 
 
 @EACH
-def test_a_list_and_both_modes_agree_and_are_the_difference(room, fn, args):
+def test_a_list_and_both_modes_agree_and_are_the_difference(_, room, fn, args):
     run = lambda *xs: fn(modules(room)[0], *xs)
     steps = trace(run, *args)
     values = evaluate(steps, {name: a for name, a in zip([f"xs_{i}" for i in range(len(args))], args, strict=True) if name in steps.inputs})
@@ -64,7 +66,7 @@ def test_a_list_and_both_modes_agree_and_are_the_difference(room, fn, args):
 
 
 @EACH
-def test_the_second_derivative_is_the_difference_of_the_first(room, fn, args):
+def test_the_second_derivative_is_the_difference_of_the_first(_, room, fn, args):
     run = lambda *xs: fn(modules(room)[0], *xs)
     u = draw(vjp(run, *args)[0], 5)
     slopes = lambda *xs: grad(lambda *ys: np.sum(np.where(np.isfinite(z := run(*ys)), z, 0.0) * u), range(len(args)))(*xs)
@@ -76,18 +78,17 @@ def test_the_second_derivative_is_the_difference_of_the_first(room, fn, args):
 
 
 @SOME
-def test_the_cotangents_are_those_of_jax(room, fn, args):
-    jax = pytest.importorskip("jax")
-    jax.config.update("jax_enable_x64", True)
+def test_the_cotangents_are_those_of_jax(_, room, fn, args):
+    jax = jax_in_double()
     ours, _, theirs = modules(room)
     for module in ("linalg", "special", "stats"):
         importlib.import_module(f"jax.scipy.{module}")
     out, pull = vjp(lambda *xs: fn(ours, *xs), *args)
     u = draw(out, 5)
     try:
-        wanted = jax.vjp(lambda *xs: fn(getattr(jax, theirs), *xs), *map(jax.numpy.asarray, args))[1](jax.numpy.asarray(u))
-    except (AttributeError, NotImplementedError) as error:
-        pytest.skip(f"JAX has it not: {error}")
+        wanted = at_once(lambda args, u: jax.vjp(lambda *xs: fn(getattr(jax, theirs), *xs), *args)[1](u), args, u)
+    except (AttributeError, NotImplementedError):  # JAX has it not
+        return
     for mine, other, a in zip(pull(u), wanted, args, strict=True):
         if a.ndim == 2 and np.array_equal(a, a.T):  # NumPy reads one triangle of it, JAX both
             mine, other = mine + mine.T, other + other.T
@@ -134,7 +135,7 @@ def test_scipy_of_xman_is_scipy_on_plain_arrays():
 
 
 @EACH
-def test_the_gradient_of_single_precision_is_in_single_precision_however_it_is_had(room, fn, args):
+def test_the_gradient_of_single_precision_is_in_single_precision_however_it_is_had(_, room, fn, args):
     module = modules(room)[0]
     args = [np.float32(a) if isinstance(a, (float, np.floating)) or isinstance(a, np.ndarray) and a.dtype.kind == "f" else a for a in args]
     if np.asarray(fn(module, *args)).dtype == np.float32:

@@ -8,13 +8,15 @@ import pytest
 from more_numpy_cases import NUMPY, NUMPY_ALONE
 from numpy_cases import CASES
 
+from tests.jax_at_once import at_once, jax_in_double
+from tests.ops.operator_cases import in_each
 from xman import eval as evaluate
 from xman.functions import Dual, grad, jvp, trace, vjp
 from xman.traced.arraylike import NAMES
 
 
 def each(cases):
-    return pytest.mark.parametrize(("fn", "args"), [pytest.param(fn, args, id=name) for name, fn, *args in cases])
+    return in_each([(name, fn, args) for name, fn, *args in cases])
 
 
 EACH = each(CASES)
@@ -35,21 +37,21 @@ def test_the_sweep_has_every_name():
 
 
 @EACH
-def test_the_value_is_that_of_numpy(fn, args):
+def test_the_value_is_that_of_numpy(_, fn, args):
     mine, theirs = vjp(lambda *xs: fn(np, *xs), *args)[0], fn(np, *args)
     np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-13)
     assert mine.shape == np.shape(theirs) and mine.dtype == np.asarray(theirs).dtype
 
 
 @EACH
-def test_the_list_that_trace_gives_has_the_value_of_numpy(fn, args):
+def test_the_list_that_trace_gives_has_the_value_of_numpy(_, fn, args):
     steps = trace(lambda *x: fn(np, *x), *args)
     values = evaluate(steps, {f"x_{i}": a for i, a in enumerate(args)})
     np.testing.assert_allclose(values[steps[-1][0]], fn(np, *args), rtol=1e-12, atol=1e-13)
 
 
 @EACH
-def test_both_modes_and_dual_numbers_agree(fn, args):
+def test_both_modes_and_dual_numbers_agree(_, fn, args):
     run = lambda *xs: fn(np, *xs)
     out, pull = vjp(run, *args)
     tangents, u = [draw(a, i) for i, a in enumerate(args)], draw(out, 99)
@@ -61,12 +63,11 @@ def test_both_modes_and_dual_numbers_agree(fn, args):
 
 
 @SOME
-def test_the_cotangents_are_those_of_jax(fn, args):
-    jax = pytest.importorskip("jax")
-    jax.config.update("jax_enable_x64", True)
+def test_the_cotangents_are_those_of_jax(_, fn, args):
+    jax = jax_in_double()
     out, pull = vjp(lambda *xs: fn(np, *xs), *args)
     u = draw(out, 5)
-    theirs = jax.vjp(lambda *xs: fn(jax.numpy, *xs), *map(jax.numpy.asarray, args))[1](jax.numpy.asarray(u))
+    theirs = at_once(lambda args, u: jax.vjp(lambda *xs: fn(jax.numpy, *xs), *args)[1](u), args, u)
     for mine, other, a in zip(pull(u), theirs, args, strict=True):
         np.testing.assert_allclose(mine, np.where(np.isnan(a), mine, other), rtol=1e-9, atol=1e-9)
         assert mine.shape == a.shape

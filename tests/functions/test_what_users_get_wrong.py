@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from mistakes import MISTAKES
 
+from tests.ops.operator_cases import in_each
 from xman import XManError
 from xman.functions import Dual, derivative, grad, hessian, hvp, jacobian, jvp, trace, value_and_grad, vjp
 
@@ -34,11 +35,9 @@ USES = {
 PLAIN_IN_DUAL = {mistakes.branches_on_an_array, mistakes.asks_where, mistakes.keeps_what_it_computed}
 
 
-@pytest.mark.parametrize("use", USES.values(), ids=USES)
-@pytest.mark.parametrize(("fn", "line", "found", "instead"), MISTAKES, ids=[fn.__name__ for fn, *_ in MISTAKES])
-def test_a_line_that_cannot_be_traced_is_shown_with_what_to_write(use, fn, line, found, instead):
-    if use is USES["derivative"] and fn in PLAIN_IN_DUAL:
-        return
+@in_each([(fn.__name__, use, fn, *case) for fn, *case in MISTAKES for use in USES if use != "derivative" or fn not in PLAIN_IN_DUAL])
+def test_a_line_that_cannot_be_traced_is_shown_with_what_to_write(_, use, fn, line, found, instead):
+    use = USES[use]
     mistakes.kept[:] = []
     if fn is mistakes.keeps_what_it_computed:
         use(fn)  # a first time, and it is kept

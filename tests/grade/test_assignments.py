@@ -61,19 +61,15 @@ def write(name, source, folder):
     folder.chmod(0o755)  # the worker may be another user
 
 
-def lost_in_one_process(name, source, folder):
-    """The parts that lose points when one worker does all tasks, which is quicker; None where it came to grief."""
-    write(name, source, folder)
-    assignment, lost = assignment_of(name), set()
+def cases_in_one_process(assignment, folder, checks=False):
+    """[(task, part, case)] of all that is asked, by one worker for all tasks, which is quicker; None where it came to grief."""
     with Session(sandbox(), folder, assignment.module, assignment.packages, assignment.limits, assignment.probes) as session:
         session.load(1)
-        for part in (part for task in assignment.tasks for part in task.parts):
-            cases = [judged_case(part, case, extra, session, seed_of("a term", assignment.module, part.title, case))
-                     for case, extra in part.named_cases()]
-            assert not any(case["feedback"] and case["feedback"].get("grader") for case in cases), cases
-            if any(case["credit"] < 1 for case in cases):
-                lost.add(part.title)
-    return None if session.trouble else lost
+        found = [(task, part, judged_case(part, case, extra, session, seed_of("a term", assignment.module, part.title, case)))
+                 for task in assignment.tasks for part in (task.checks if checks else task.parts)
+                 for case, extra in part.named_cases()]
+    assert not [case for _, _, case in found if case["feedback"] and case["feedback"].get("grader")]
+    return None if session.trouble else found
 
 
 def parts(record):
@@ -96,11 +92,9 @@ def test_the_solution_has_all_points(name, tmp_path):
 
 @each_assignment
 def test_the_handout_imports_has_no_points_and_fails_each_part_with_the_name_of_its_task(name, tmp_path):
-    record = graded(name, starter(solution(name)), tmp_path)
-    assert record["points"] == 0 and record["trouble"] is None
-    for task, part in parts(record):
-        for case in part["cases"]:
-            assert f"task {task['number']}: {task['title']}" in case["feedback"]["came_back"]
+    write(name, starter(solution(name)), tmp_path)
+    for task, part, case in cases_in_one_process(assignment_of(name), tmp_path):
+        assert case["credit"] == 0 and f"task {task.number}: {task.title}" in case["feedback"]["came_back"], part.title
 
 
 @each_assignment
@@ -113,12 +107,9 @@ def test_the_handout_has_what_a_student_needs_without_a_trace_of_the_solution_an
 
     out.chmod(0o755)
     handed_out = load_checks(out)
-    fails = [case["credit"] == 0 for _, part in parts(judge(handed_out, out, sandbox(), "a term", checks=True))
-             for case in part["cases"]]
+    assert {case["credit"] for *_, case in cases_in_one_process(handed_out, out, checks=True)} == {0}
     (out / f"{handed_out.module}.py").write_text(solution(name), "utf-8")
-    passes = [(part["title"], case) for _, part in parts(judge(handed_out, out, sandbox(), "a term", checks=True))
-              for case in part["cases"] if case["credit"] < 1]
-    assert fails and all(fails) and passes == []
+    assert {case["credit"] for *_, case in cases_in_one_process(handed_out, out, checks=True)} == {1}
 
 
 @each_assignment
@@ -134,8 +125,11 @@ def test_a_mutant_loses_exactly_its_part(name, mutant, tmp_path):
     what, old, new, loses = mutant
     source = solution(name)
     assert source.count(old) == 1, what
-    lost = lost_in_one_process(name, source.replace(old, new), tmp_path)
-    if lost is None:  # a mutant that ends its process ends one task's alone
+    write(name, source.replace(old, new), tmp_path)
+    found = cases_in_one_process(assignment_of(name), tmp_path)
+    if found is not None:
+        lost = {part.title for _, part, case in found if case["credit"] < 1}
+    else:  # a mutant that ends its process ends one task's alone
         record = graded(name, source.replace(old, new), tmp_path)
         lost = {part["title"] for _, part in parts(record) if part["points"] < part["of"]}
     assert lost == ({loses} if isinstance(loses, str) else set(loses)), what

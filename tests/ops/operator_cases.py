@@ -11,25 +11,27 @@ import ops
 R = np.random.default_rng(20161017)
 
 
-def in_each(cases):
-    """Makes of a law of (op, …) one test an operator that goes through its cases; the first that fails is named.
+def in_each(cases, some=12):
+    """Makes of a law of (name, …) a test of some names, of operators say, that goes through their cases; the first that
+    fails is named.
 
     (As tests of their own they cost more time than what they test.)
     """
     of = defaultdict(list)
-    for op, *case in cases:
-        of[op].append(case)
+    for name, *case in cases:
+        of[name].append(case)
+    parts = [list(of)[k:k + some] for k in range(0, len(of), some)]
 
     def made(law):
-        def test(op):
-            for case in of[op]:
+        def test(names):
+            for op, case in [(name, case) for name in names for case in of[name]]:
                 try:
                     law(op, *case)
                 except Exception as error:
                     raise AssertionError(f"{law.__name__} fails for {op}, case {case}") from error
 
         test.__name__, test.__doc__ = law.__name__, law.__doc__
-        return pytest.mark.parametrize("op", of)(test)
+        return pytest.mark.parametrize("names", parts, ids=[f"{part[0]} to {part[-1]}" for part in parts])(test)
 
     return made
 

@@ -7,6 +7,7 @@ import pytest
 
 import ops
 import xman
+from tests.jax_at_once import at_once
 from xman import WengertList, XManError, backprop, check, eval, forward, grad, gradient, hvp, jvp, simplify, tangent
 
 ROOT = Path(__file__).parents[2]
@@ -131,8 +132,7 @@ def test_the_shows_are_the_loops_of_python_and_of_jax_in_values_slopes_and_hessi
             theirs = shows(jax.numpy, lambda x, k: x[k], jax.lax.scan, until, jax.numpy.array(letters), camera)
             whole = lambda args: (sum(found := [fn(*xs) for fn, xs in zip(theirs, args, strict=True)]), found)
             slope = lambda args: jax.grad(whole, has_aux=True)(args)
-            both = jax.jit(lambda args, ways: jax.jvp(slope, (args,), (ways,)))
-            return both.lower(args, ways).compile({"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True})(args, ways)
+            return at_once(lambda args, ways: jax.jvp(slope, (args,), (ways,)), args, ways)
 
     (slopes, values), (products, tangents) = of_jax()
     for k, (fn, other, xs, us) in enumerate(zip(mine, flat, args, ways, strict=True)):

@@ -147,7 +147,7 @@ def test_what_does_not_depend_on_wrt_has_no_tangent():
     assert "z_dot" not in str(tangent([("y", "exp", ("x",)), ("z", "sin", ("v",))], ["x"]))
 
 
-@pytest.mark.parametrize("op", CASES)
+@in_each([(op,) for op in CASES])
 def test_the_gradient_list_stays_in_single_precision(op):
     for k in range(len(CASES[op])):
         steps, values, wrt = weighted(op, k, np.float32)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from lists_with_values import LISTS, R, written
 
+from tests.jax_at_once import at_once, jax_in_double
 from xman import WengertList, eval
 from xman.passes import ALGEBRA, EXACT, gradient, simplify, tangent
 from xman.passes.differentiate import ending
@@ -44,15 +45,14 @@ def test_the_third_directional_derivative_of_a_network_is_191_lines_and_less_tha
 
 
 def test_the_third_directional_derivative_of_a_network_is_that_of_jax():
-    jax = pytest.importorskip("jax", reason="the oracle is JAX")
-    jax.config.update("jax_enable_x64", True)
+    jax = jax_in_double()
     steps, values = along_a_line()
     X, T, V, W, DV, DW = (values[name] for name in ("X", "T", "V", "W", "DV", "DW"))
     loss = lambda t: jax.numpy.mean((jax.numpy.tanh(X @ (V + t * DV)) @ (W + t * DW) - T) ** 2)
     steps, of = third_derivative(steps, "loss", "t")
     for rewrites in ((), EXACT, EXACT + ALGEBRA):
         got = eval(simplify(steps, [of], values, rewrites), values)[of]
-        assert got == pytest.approx(float(jax.grad(jax.grad(jax.grad(loss)))(0.0)), rel=1e-12)
+        assert got == pytest.approx(float(at_once(jax.grad(jax.grad(jax.grad(loss))), 0.0)), rel=1e-12)
 
 
 def test_the_tangent_of_the_tangent_of_the_tangent_is_the_third_derivative_too():

@@ -2,7 +2,10 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import operator
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,7 +13,7 @@ import pytest
 from xman import models
 from xman.errors import XManError
 from xman.files.container import restore
-from xman.scale import Workers, stream, tables
+from xman.scale import Workers, stream, streams, tables
 from xman.scale.streams import Streamed, of_arrays
 from xman.tables import read
 from xman.tables.statistics import moments, words_of
@@ -68,11 +71,61 @@ def test_a_run_that_was_killed_within_an_epoch_goes_on_with_the_next_row(tmp_pat
     assert restore(tmp_path / "run")[1]["state"]["batch"] == 10 and same(whole, trained(data, checkpoint=tmp_path / "run"))
 
 
-def test_workers_share_the_rows_that_one_would_see():
-    data = of_arrays(X, y, SMALL, rows=30)
-    thirds = [[*Streamed(data, 20, 0, lambda n, k=k: slice(n * k // 3, n * (k + 1) // 3)).epoch(2)] for k in range(3)]
-    for (_, _, whole), *parts in zip(Streamed(data, 20, 0).epoch(2), *thirds, strict=True):
-        assert np.array_equal(whole, np.concatenate([some for _, _, some in parts]))
+@pytest.fixture
+def together(monkeypatch):
+    """A function of a number of workers and what each does: what each of so many threads finds."""
+    here = threading.local()
+
+    def found_by(n, what):
+        held, all_here = {}, threading.Barrier(n)
+
+        class Thread(Workers):
+            def gathered(self, x):
+                held[self.rank] = x
+                all_here.wait(10)
+                found = [held[k] for k in range(n)]
+                all_here.wait(10)
+                return found
+
+            def exchanged(self, rows, counts, given):
+                found = [parts[self.rank] for parts in self.gathered(np.split(rows, np.cumsum(counts)[:-1]))]
+                assert [*map(len, found)] == [*given]
+                return np.concatenate(found)
+
+        def one(rank):
+            here.workers = Thread()
+            here.workers.rank, here.workers.size = rank, n
+            return what()
+
+        with ThreadPoolExecutor(n) as pool:
+            return [*pool.map(one, range(n))]
+
+    for module in streams, tables:
+        monkeypatch.setattr(module, "workers", lambda: getattr(here, "workers", Workers()))
+    return found_by
+
+
+def minibatches(data, size, n=1, first=0):
+    mine = lambda rows, k: slice(rows * k // n, rows * (k + 1) // n)
+    return [tuple(map(np.copy, some)) for some in Streamed(data, size, 0, mine).epoch(1, first)]
+
+
+def joined(parts):
+    """Each minibatch of all workers."""
+    return [tuple(map(np.concatenate, zip(*some, strict=True))) for some in zip(*parts, strict=True)]
+
+
+def equal(some, others):
+    return all(np.array_equal(a, b) for one, other in zip(some, others, strict=True) for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("n, size, first", [(2, 20, 0), (3, 20, 7), (3, 600, 0), (7, 3, 20)])
+def test_workers_read_shares_and_give_one_another_the_rows_that_one_would_see(n, size, first, together, monkeypatch):
+    data, read = of_arrays(X, y, SMALL, rows=30), []
+    whole, block = minibatches(data, size, 1, first), data.block
+    monkeypatch.setattr(data, "block", lambda *some: [read.append(len(a)) or a for a in block(*some)])
+    assert equal(whole, joined(together(n, lambda: minibatches(data, size, n, first))))
+    assert sum(read) <= 2 * 501 + 60 * n  # X and y, by all together
 
 
 def test_statistics_of_pieces_merge_to_those_of_the_whole():
@@ -86,15 +139,19 @@ def test_statistics_of_pieces_merge_to_those_of_the_whole():
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "feather"])
-def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind, monkeypatch):
+def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind, together, monkeypatch):
+    monkeypatch.setattr(tables, "CSV_BLOCK", 3000)
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     csv, feather = pytest.importorskip("pyarrow.csv"), pytest.importorskip("pyarrow.feather")
-    table = pa.table({"a": X[:, 0], "b": X[:, 1], "word": np.array(["red", "green", "blue"])[RNG.integers(0, 3, 501)],
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "word": np.array(["red", "\"gre\nen\"", "blue"])[RNG.integers(0, 3, 501)],
                       "y": np.array(["no", "yes", "maybe"])[y]})
     write = {"parquet": lambda t, path: pq.write_table(t, path, row_group_size=60), "csv": csv.write_csv,
              "feather": feather.write_feather}[kind]
     for k in range(3):
-        write(table.slice(k * 200, 200), str(tmp_path / f"{k}.{kind}"))
+        write(table.slice(k * 200, 200).select(table.column_names[::(-1) ** k]), str(tmp_path / f"{k}.{kind}"))
+    if kind == "csv":
+        (tmp_path / "1.csv.gz").write_bytes(gzip.compress((tmp_path / "1.csv").read_bytes()))
+        (tmp_path / "1.csv").unlink()
     data = stream(tmp_path)
     whole = read(tmp_path)
     pair = data.prepared.features(whole), data.prepared.targets(whole)
@@ -107,12 +164,9 @@ def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind, 
     assert np.allclose(predict(model, one.parameters, data), predict(model, one.parameters, pair[0]))
     parts = [data.part(0, *tenths).rows for tenths in ((0, 7), (7, 8), (8, 10))]
     assert sum(parts) == 501 and min(parts) > 30
-    here, told = Workers(), []
-    here.size, here.gathered = 4, lambda mine: [*told, told.append(mine) or mine]
-    monkeypatch.setattr(tables, "workers", lambda: here)
-    for here.rank in range(4):  # the last knows what all have found, of one CSV file or three others
-        merged = stream(tmp_path).prepared
-    assert merged.classes == data.prepared.classes and np.allclose(merged.features(whole), pair[0], 1e-6, 1e-6)
+    for merged in (one.prepared for one in together(4, lambda: stream(tmp_path))):  # of more workers than files
+        assert merged.classes == data.prepared.classes and np.allclose(merged.features(whole), pair[0], 1e-6, 1e-6)
+    assert equal(minibatches(data, 20), joined(together(2, lambda: minibatches(stream(tmp_path, how=data.prepared), 20, 2))))
 
 
 @pytest.mark.parametrize("make, said", [

@@ -136,7 +136,7 @@ def test_the_reverse_trace_formula_for_formula():
     same([d["vb"]] * 2, [d["v3"] * v["v3"] - d["v1"] * v["va"] / v["vb"] ** 2, d["v3"] * v["v3"] - d["v1"] * v["v1"] / v["vb"]])
 
 
-@pytest.mark.parametrize("times", [1, 100])
+@pytest.mark.parametrize("times", [1, 20])
 def test_the_gradient_costs_a_constant_factor_more_than_the_function_however_long_that_is(times):
     def repeated(x1, x2):
         for _ in range(times):

@@ -5,7 +5,7 @@ import ast
 import numpy as np
 import pytest
 
-from tests.ops.operator_cases import CASES
+from tests.ops.operator_cases import CASES, in_each
 from xman import WengertList, XMan, XManError, backprop, eval, f, forward
 from xman.models import LSTM, MLP
 from xman.passes import ALGEBRA, EXACT
@@ -81,7 +81,7 @@ def test_the_function_of_the_tangent_gives_the_tangents_of_forward(steps, values
     np.testing.assert_allclose(slope, expected, rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("op", CASES)
+@in_each([(op,) for op in CASES])
 def test_every_operator_can_be_written_out(op):
     for args in CASES[op]:
         names = [f"x{i}" if isinstance(a, np.ndarray) else a for i, a in enumerate(args)]

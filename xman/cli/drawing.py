@@ -11,8 +11,7 @@ import click
 
 from ..explorer import explore
 from ..explorer.page import of_model
-from ..notation import literal_text
-from ..show import Picture
+from ..show import Listing, Picture
 from ..wengert import WengertList
 from .sources import assignments, list_and_values, model_of
 
@@ -55,13 +54,5 @@ def print_list(steps: WengertList, sizes: Mapping[str, Any]) -> None:
     """The list, with shapes where they are known; on a terminal in columns,
     and in colours unless NO_COLOR is set."""
     on_terminal = sys.stdout.isatty()
-    paint = click.style if on_terminal and not os.environ.get("NO_COLOR") else lambda text, **_: text
-    width = max(len(dst) for dst, _, _ in steps) if on_terminal else 0
-    for line in steps:
-        dst, op, args = line
-        said = f"# {sizes[dst][0]} {sizes[dst][1]}" if sizes else ""
-        text = str(WengertList([line])) if not on_terminal else (
-            f"{paint(dst.ljust(width), bold=True)} = {paint(op, fg='blue')}"
-            f"({', '.join(a if isinstance(a, str) else paint(literal_text(a), fg='green') for a in args)})")
-        gap = " " * max(0, 50 - len(click.unstyle(text)))
-        print(f"{text}{gap} {paint(said, dim=True)}" if sizes else text)
+    colours = {"paint": click.style} if on_terminal and not os.environ.get("NO_COLOR") else {}
+    print(Listing(steps, sizes).text(**colours, aligned=on_terminal))

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.loops import functions_in
 
 from ..errors import XManError, nearest
 from ..interpreters import eval
@@ -41,7 +42,7 @@ def register(engine: Engine) -> None:
 
 
 def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "auto",
-            inplace: Mapping[str, str] | None = None) -> Compiled:
+            inplace: Mapping[str, str] | None = None, threads: int | None = None) -> Compiled:
     """The list as a function: step(values) gives the outputs by name, as eval would.
 
         >>> step = xman.compile(steps, ["loss"], inplace={"W": "W_next"})
@@ -56,12 +57,14 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
     meanwhile, and the faster of the two stays. An engine that is not for a list, such as the tape for arrays,
     hands it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning,
     which an engine that auto chose for what it is not for leaves out, and `step.why` says it.
+    threads: how many run the large loops of the engine llvm (None: as many as BLAS has, which
+    OPENBLAS_NUM_THREADS says, or one for each core); results do not depend on it.
     An operator is a function of its arguments alone: the first call runs it several times, and a program may
     leave one of two equal lines out. What it prints, counts or draws is not a value of the list.
     Raises XManError for a list that is not valid, for names that it does not
     have and an engine that is not installed.
     """
-    return Compiled(steps, outputs, engine, inplace)
+    return Compiled(steps, outputs, engine, inplace, threads=threads)
 
 
 class Compiled:
@@ -75,7 +78,7 @@ class Compiled:
 
     def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str, inplace: Mapping[str, str]
                  | None,
-                 adapts: bool = True):
+                 adapts: bool = True, threads: int | None = None):
         steps, renamed = apart_from_operators(exact(checked_list(steps)))
         for said in renamings(renamed):
             warnings.warn(f"in the program that compile makes, {said}", stacklevel=3)
@@ -88,7 +91,9 @@ class Compiled:
         self.inplace = overwritten(self.steps, inplace)
         wanted = self.steps.outputs if outputs is None else outputs
         self.outputs = tuple(str.__str__(x) for x in known_registers(self.steps, wanted, "outputs"))
-        self.asked, self.adapts = engine, adapts
+        if threads is not None and (type(threads) is not int or threads < 1):
+            raise XManError(f"threads is a whole number from 1 on, or None, not {shortened(threads)}")
+        self.asked, self.adapts, self.threads = engine, adapts, threads
         self.engine, self.why = engine, f"{engine} was asked for"
         # with the engine, and why that one
         self._programs: dict[tuple, tuple[Built | Adaptive, str, str]] = {}
@@ -106,7 +111,7 @@ class Compiled:
 
     def __reduce__(self) -> tuple:
         # compiled anew where it is loaded
-        return Compiled, (self.steps, self.outputs, self.asked, self.inplace, self.adapts)
+        return Compiled, (self.steps, self.outputs, self.asked, self.inplace, self.adapts, self.threads)
 
     def __call__(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs by name, arrays of their own. Raises XManError as eval does."""
@@ -238,7 +243,7 @@ class Compiled:
             raise RuntimeError(str(error)) from error
         for y, x in program.inplace.items():
             check_update(x, y, program.kinds.get(x), program.kinds.get(y))
-        return program
+        return program._replace(threads=self.threads or 0)
 
     def _named(self) -> bool:
         """Whether somebody asked for an engine by its name."""
@@ -297,7 +302,8 @@ def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mappin
             raise XManError(f"XMAN_ENGINE is {asked!r}; there are auto, {', '.join(ENGINES)}")
         return asked, f"XMAN_ENGINE is {asked}", []
     seconds = {name: engine.seconds(steps) for name, engine in ENGINES.items()}
-    most = BLINK if adapts else PATIENCE
+    # a loop whose steps go through Python takes longer than a compiler
+    most = BLINK if adapts and not functions_in(steps) else PATIENCE
     first, later = players({name: rank for name, (rank, _) in wishes.items()}, seconds, reference(), most)
     why = [wishes[first][1] or "; ".join(why for rank, why in wishes.values() if not rank and why)]
     why += [f"to build {len(steps):,} lines takes {', '.join(later)} long"] if later else []

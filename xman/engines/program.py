@@ -40,7 +40,7 @@ class Program(NamedTuple):
     one that is missing there is something else, such as a sparse matrix. outputs: what is wanted. inplace:
     the input that each of these registers is to overwrite. original: the list as it was. others: the type and
     shape of inputs without a kind. constants: the values of registers that steps reads, or that are wanted,
-    and that no input changes.
+    and that no input changes. threads: how many may run large loops; 0: as many as BLAS has.
     """
     steps: WengertList
     kinds: dict[str, Kind]
@@ -49,6 +49,7 @@ class Program(NamedTuple):
     original: WengertList
     others: dict[str, tuple[type, tuple]] = {}
     constants: dict[str, Any] = {}
+    threads: int = 0
 
 
 class Built(NamedTuple):

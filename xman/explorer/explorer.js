@@ -32,6 +32,7 @@ function number(x, digits = 6) {
   return text.replace("-", "−").replace(/e\+?/, "e");
 }
 function shown(x) {
+  if (x.parts) return `(${Array.from(x.parts, p => p ? p.s.length ? p.s.join("×") : shown(p) : "·").join(", ")})`;
   if (!x.s.length) return x.k === "b" ? (x.a[0] ? "True" : "False") : number(x.a[0]);
   if (!x.a.length) return `[${x.s.join("×")}] empty`;
   const [low, high] = [x.a.reduce((p, q) => Math.min(p, q)), x.a.reduce((p, q) => Math.max(p, q))];
@@ -54,11 +55,12 @@ function nearest(word, words) {
 function decode(a) {
   if (a === null || typeof a !== "object") return a;
   if ("float" in a) return {inf: Infinity, "-inf": -Infinity}[a.float] ?? NaN;
-  if ("tuple" in a) return a.tuple.map(decode);
+  if ("tuple" in a) return functionOf(a) || a.tuple.map(decode);
   if ("array" in a) return tensor(a.shape, Float64Array.from(a.array, Number), /^u?int/.test(a.dtype) ? "i" : a.dtype === "bool" ? "b" : "f");
   return a;
 }
-function unpack({s, k, b}) {
+function unpack({s, k, b, parts}) {
+  if (parts) return bundleOf(parts.map(part => part ? unpack(part) : undefined));
   const bytes = Uint8Array.from(atob(b), c => c.charCodeAt(0));
   return tensor(s, new Float64Array(bytes.buffer), k);
 }
@@ -67,6 +69,7 @@ function literalText(a) {
   if (typeof a === "string") return JSON.stringify(a);
   if (a === null || typeof a !== "object") return PLAIN[String(a)] ?? String(a);
   if ("float" in a) return `float('${a.float}')`;
+  if (functionOf(a)) return functionOf(a).name;
   if ("tuple" in a) return `(${a.tuple.map(literalText).join(", ")}${a.tuple.length === 1 ? "," : ""})`;
   if ("slice" in a) return `slice(${a.slice.map(literalText).join(", ")})`;
   if ("array" in a) {
@@ -81,16 +84,22 @@ const lineText = ([dst, op, args]) => `${dst} = ${op}(${args.map(argText).join("
 // The lines of a text; an Error names the line that is none.
 function parsed(text) {
   if (text.length > LIMIT) fail(`The list has ${text.length.toLocaleString("en")} characters, and this page takes ${LIMIT.toLocaleString("en")}; make its page in Python: xman show FILE.wl --html out.html.`);
-  const lines = [];
+  const lines = [], functions = new Map();
+  let fn = null;
   text.replace(/^\ufeff/, "").split(/\r?\n/).forEach((row, k) => {
     if (!row.trim() || row.trim().startsWith("#")) return;
-    try { lines.push(parsedLine(row.trim())); } catch (error) {
-      fail(`Line ${k + 1} cannot be read: ${short(row.trim(), 80)}. Wanted is an assignment of one operator on registers and literals, as in z1 = mul(h, 2.0).`);
+    const header = row.match(/^def\s+([\p{L}_][\p{L}\p{N}_]*)\s*\(([^()]*)\)\s*:\s*$/u), ends = row.match(/^\s+return\s+(.+)$/), names = words => words.split(",").map(word => word.trim()).filter(word => word);
+    if (fn && !/^\s/.test(row)) fail(`Line ${k + 1} stands where ${fn.name} has not returned; a function ends with a line such as return h1.`);
+    if (header) { fn = {name: header[1], params: names(header[2]), lines: []}; return; }
+    if (fn && ends) { functions.set(fn.name, asLiteral({...fn, results: names(ends[1])})); fn = null; return; }
+    try { (fn || {lines}).lines.push(parsedLine(row.trim(), functions)); } catch (error) {
+      fail(`Line ${k + 1} cannot be read: ${short(row.trim(), 80)}. Wanted is an assignment of one operator on registers and literals, as in z1 = mul(h, 2.0)${/^\s*(def|return)\b/.test(row) ? ", or a function, as in def step(h, x): with its lines indented under it, the last one return h1" : ""}.`);
     }
   });
+  if (fn) fail(`The text ends before ${fn.name} returns; a function ends with a line such as return h1.`);
   return lines.length ? lines : fail("The list is empty: write a line such as z1 = mul(h, w).");
 }
-function parsedLine(row) {
+function parsedLine(row, functions) {
   const tokens = row.replace(/\s#.*$/, "").match(/'[^']*'|"[^"]*"|\.\.\.|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[\p{L}_][\p{L}\p{N}_]*|[^\s]/gu);
   let at = 0, depth = 0;
   const next = want => { const token = tokens[at++]; if (token === undefined || want && token !== want) throw new Error("end"); return token; };
@@ -128,13 +137,13 @@ function parsedLine(row) {
   next("(");
   const [args] = list(")");
   if (at !== tokens.length || ![dst, op].every(t => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(t))) throw new Error("rest");
-  return [dst, op, args.map(a => a && a.name !== undefined ? a.name : a && (a.text !== undefined || a.list) ? fail("text") : a)];
+  return [dst, op, args.map(a => a && a.name !== undefined ? functions.get(a.name) || a.name : a && (a.text !== undefined || a.list) ? fail("text") : a)];
 }
 
 // ---- the list --------------------------------------------------------------------------------------------------------
 
-// What is wrong with lines as a sentence, or null.
-function complaint(lines) {
+// What is wrong with lines as a sentence, or null; params: those of the function whose lines they are.
+function complaint(lines, params = null) {
   const at = new Map(), operators = DATA.operators;
   for (const [k, [dst]] of lines.entries()) {
     if (at.has(dst)) return `Line ${k + 1}: ${dst} is assigned a second time, after line ${at.get(dst) + 1}; give it a name of its own.`;
@@ -146,7 +155,13 @@ function complaint(lines) {
     if (!operators[op]) return `Line ${k + 1}: there is no operator ${short(op, 40)}${nearest(op, Object.keys(operators))}${/\?$/.test(nearest(op, Object.keys(operators))) ? "" : "."}`;
     const [least, most] = operators[op];
     if (args.length < least || args.length > most) return `Line ${k + 1}: ${op} takes ${least === most ? plural(least, "argument") : most > 99 ? `${least} arguments or more` : `${least} to ${most} arguments`}, and found are ${args.length}.`;
+    for (const fn of functionsOf(line)) {
+      const names = new Set(fn.params.concat(fn.lines.map(([own]) => own))), wrong = fn.results.find(r => !names.has(r)), twice = fn.params.find((p, i) => fn.params.indexOf(p) < i || fn.lines.some(([own]) => own === p));
+      const said = complaint(fn.lines, fn.params) || (wrong !== undefined ? `${short(wrong, 40)} is returned, and is neither a parameter nor assigned.` : twice ? `${twice} is a parameter, and is given a second time.` : fn.results.length ? "" : "it returns nothing.");
+      if (said) return `In ${fn.name}: ${said}`;
+    }
     for (const a of args.filter(isRegister)) {
+      if (params && !params.includes(a) && !at.has(a)) return `Line ${k + 1}: ${a} is neither a parameter nor assigned; a function is closed, so make it a parameter.`;
       if (a === dst) return `Line ${k + 1}: ${a} is computed from itself, which is a circle.`;
       if (at.has(a) && at.get(a) > k) return `Line ${k + 1} reads ${a}, which is assigned below it, in line ${at.get(a) + 1}: ${reaches(lines, at, a, dst) ? `and ${a} needs ${dst}, which is a circle; break it.` : "move that line up."}`;
       if (operators[a]) return `Line ${k + 1}: ${a} is the name of an operator, and a register is wanted.`;
@@ -173,20 +188,24 @@ function inputsOf(lines) {
 const RULES = new Map();
 for (const rule of DATA.rules) RULES.set(rule.op, [...(RULES.get(rule.op) || []), rule]);
 const literal = a => isRegister(a) ? null : JSON.stringify(a);
-function ruleFor([, op, args]) {
+const ruled = new WeakMap();
+function ruleFor(line) {
+  if (!ruled.has(line)) ruled.set(line, ruleOf(line));
+  return ruled.get(line);
+}
+function ruleOf([, op, args]) {
   const known = RULES.get(op) || [], exact = known.find(rule => rule.args.length === args.length && rule.args.every((p, i) => isRegister(args[i]) ? p === null : JSON.stringify(p) === literal(args[i]) && (p !== null || args[i] === null)));
   const numbers = args.every(a => isRegister(a) || typeof a === "number");
   return exact || numbers && known.find(rule => rule.args.length === args.length && rule.args.every(p => p === null)) || null;
 }
 
-const varies = x => x.k === "f" || x.k === "i" && !x.s.length;
-const onPage = op => Object.hasOwn(G, op);
+const varies = x => x.k === "f" || x.k === "i" && !x.s.length || x.k === "bundle";
 
 // What a rule's part sends, from the values that its names stand for.
 function sent(part, names) {
   const known = {...names};
   for (const [dst, op, args] of part.lines) {
-    if (!onPage(op)) fail(`this page does not compute ${op}`);
+    if (!Object.hasOwn(G, op)) fail(`this page does not compute ${op}`);
     known[dst] = G[op](...args.map(a => isRegister(a) ? known[a] : decode(a)));
   }
   return T(isRegister(part.end) ? known[part.end] : part.end);
@@ -195,7 +214,8 @@ function sent(part, names) {
 // ---- a run: all values and all derivatives, with the step at which each appears -----------------------------------------
 
 function run(doc) {
-  const {lines, of, mode, along} = doc, values = new Map(), events = [{kind: "given"}], born = new Map(), notes = [];
+  const {lines, of, mode, along} = doc, values = new Map(), events = [{kind: "given"}], born = new Map(), notes = [], traces = new Map();
+  if (!doc.within) metersReset();
   const sums = new Map(), sends = new Map();   // by register: [{e, total}], the events that add to it
   const travelled = new Map();   // by edge: the event at which it is
   let stop = null;
@@ -204,7 +224,7 @@ function run(doc) {
   const total = (name, part, event) => {
     const before = (sums.get(name) || []).at(-1), from = event.python || (before && before.total.python) ? foreign(mode === "reverse" ? "adjoints" : "tangents") : null;
     const known = from && (mode === "reverse" ? from[name] : (from[along] || {})[name]);
-    const sum = known ? Object.assign(unpack(known), {python: true}) : before ? G.add(before.total, part) : part;
+    const sum = known ? Object.assign(unpack(known), {python: true}) : before ? plus(before.total, part) : part;
     Object.assign(event, {name, part, before: before && before.total, total: sum, e: events.length});
     added(sums, name, {e: events.length, total: sum});
     added(sends, name, events.length);
@@ -216,6 +236,10 @@ function run(doc) {
     const line = lines[k], rule = ruleFor(line), part = rule && rule[table][i], event = {kind: "send", line: k, place: i};
     if (rule && !part) return;
     try {
+      if (Object.hasOwn(LOOPS, line[1])) {
+        const x = sentByLoop(line, i, d, traces.get(k), mode);
+        return x && total(to, x, event);
+      }
       if (!rule) fail(`this page has no rule of ${lineText(line)}`);
       let x = sent(part, names(line, d));
       const like = values.get(to);
@@ -228,22 +252,24 @@ function run(doc) {
       else { stop = `Line ${k + 1}, ${lineText(line)}: ${error.message}, so what depends on it is not known here; make the page in Python again.`; notes.push(stop); }
     }
   };
-  const seed = name => total(name, filled(values.get(name).s, 1), {kind: "seed"});
-  if (mode === "forward" && values.has(along) && varies(values.get(along))) seed(along);
+  const seed = (name, x, carried) => total(name, x || filled(values.get(name).s, 1), {kind: "seed", carried});
+  const seeds = () => doc.seeds.forEach(([name, x, carried]) => { if (varies(values.get(name))) seed(name, x, carried); });
+  if (mode === "forward" && doc.seeds) seeds();
+  else if (mode === "forward" && values.has(along) && varies(values.get(along))) seed(along);
   for (let k = 0; k < lines.length; k++) {
     const [dst, op, args] = lines[k];
     const lacking = args.find(a => isRegister(a) && !values.has(a));
     if (lacking !== undefined) { stop = doc.inputs[lacking] ? `${lacking} has no value yet: type one at Inputs, and all is computed.` : stop || `${lacking} is not known, so ${dst} is not either.`; break; }
     try {
       let x;
-      if (onPage(op)) {
-        x = T(G[op](...args.map(a => isRegister(a) ? values.get(a) : decode(a))));
-        const gives = (ruleFor(lines[k]) || {}).gives;
-        if (gives === "bool" || gives === "int") x = tensor(x.s, x.a, gives[0]);
-      } else if (foreign("values") && doc.computed.values[dst]) x = Object.assign(unpack(doc.computed.values[dst]), {python: true});
-      else fail(`this page does not compute ${op}, and Python did not for these inputs`);
+      if (onPage(lines[k]) && functionsOf(lines[k]).length) {
+        traces.set(k, applied(op, args.map(a => isRegister(a) ? values.get(a) : decode(a))));
+        x = traces.get(k).out;
+      } else if (onPage(lines[k])) x = valueOf(lines[k], values);
+      else if (foreign("values") && doc.computed.values[dst]) x = Object.assign(unpack(doc.computed.values[dst]), {python: true});
+      else fail(`this page does not compute ${foreignIn(lines[k])}, and Python did not for these inputs`);
       values.set(dst, x);
-      if (!notes.length && x.a.some(v => !Number.isFinite(v)) && args.every(a => !isRegister(a) || values.get(a).a.every(Number.isFinite)))
+      if (!notes.length && !finite(x) && args.every(a => !isRegister(a) || finite(values.get(a))))
         notes.push(["divide", "reciprocal", "remainder"].includes(op) ? `Line ${k + 1}, ${lineText(lines[k])}: a division by zero, whose result is ${x.a.some(v => v !== v) ? "NaN" : "infinite"}.` : `Line ${k + 1}, ${lineText(lines[k])}: the result is not finite; look at its arguments.`);
     } catch (error) { stop = `Line ${k + 1}, ${lineText(lines[k])}: ${error.message}.`; break; }
     born.set(dst, events.length);
@@ -253,7 +279,9 @@ function run(doc) {
   }
   function passForward(k, i, d, to) { pass(k, i, d, to, "tangent"); }
   if (mode === "reverse" && !stop) {
-    if (varies(values.get(of))) seed(of); else stop = `${of} holds whole numbers or truth values, which have no derivative.`;
+    if (doc.seeds) seeds();
+    else if (values.get(of).parts) stop = `${of} holds a bundle, which has no derivative of its own; choose a register that holds an array, such as an item of it.`;
+    else if (varies(values.get(of))) seed(of); else stop = `${of} holds whole numbers or truth values, which have no derivative.`;
     for (let k = lines.length - 1; k >= 0 && !stop; k--) {
       const d = sums.get(lines[k][0]);
       if (d) lines[k][2].forEach((a, i) => { if (!stop && isRegister(a) && varies(values.get(a))) pass(k, i, d.at(-1).total, a, "adjoint"); });
@@ -261,7 +289,7 @@ function run(doc) {
   }
   if (!stop) events.push({kind: "end"});
   if (stop && !notes.includes(stop)) notes.unshift(stop);
-  return {values, born, events, sums, sends, travelled, notes, stop};
+  return {values, born, events, sums, sends, travelled, notes, stop, traces};
 }
 
 // The lines of the gradient, as the rules write them.
@@ -327,7 +355,7 @@ function ruleText(doc, event, name, direct) {
 
 // ---- the state -------------------------------------------------------------------------------------------------------
 
-const S = {doc: null, run: null, step: 0, hot: null, selected: null, quiz: null, open: new Set(), labels: null, timer: null, guide: -1};
+const S = {doc: null, run: null, step: 0, hot: null, selected: null, quiz: null, open: new Set(), labels: null, timer: null, guide: -1, blocks: new Map(), extra: []};
 const line = (doc, name) => doc.at.has(name) ? doc.lines[doc.at.get(name)] : null;
 
 function opened(raw) {
@@ -345,17 +373,44 @@ function indexed_(doc) {
   doc.groups = grouped(doc.lines);
 }
 
-// Runs of lines that repeat the operators of those before them, and what lies between: [{from, to, title}].
+// What is folded, [{from, to, title}]: the parts of a model, by the names that its registers have there, as layers_0_W or
+// h3; in a long part the runs of lines that repeat the operators of those before them; and what lies between.
 function grouped(lines) {
   if (lines.length <= FOLD) return [{from: 0, to: lines.length, title: ""}];
-  const ops = lines.map(([, op, args]) => `${op}/${args.length}`), found = [], least = Math.max(20, Math.ceil(lines.length / 100));
-  let start = 0, k = 0;
-  const rest = to => { for (; start < to; start += 2 * least) found.push({from: start, to: Math.min(start + 2 * least, to), title: ""}); start = to; };
-  while (k < lines.length) {
+  const least = Math.max(20, Math.ceil(lines.length / 100)), ops = lines.map(([, op, args]) => `${op}/${args.length}`), found = [];
+  for (const part of partsOfModel(lines)) {
+    const before = found.at(-1);
+    if (part.to - part.from > 2 * least) found.push(...repeated(ops, part, least).map(group => ({...group, title: [part.title, group.title].filter(x => x).join(", ")})));
+    else if (before && before.stem === part.stem && part.to - before.from <= 2 * least && before.to - before.from < least) Object.assign(before, {to: part.to, title: `${before.first} to ${part.title}`});
+    else found.push({...part, first: part.title});
+  }
+  return found.length < 300 ? found : repeated(ops, {from: 0, to: lines.length}, least);
+}
+const isTemporary = name => /^(d+\w+_d)?z\d+$/.test(name);
+// The lines up to each register with a name, together where the names say the same place.
+function partsOfModel(lines) {
+  const shared = new Map(), prefix = name => name.slice(0, Math.max(0, name.lastIndexOf("_")));
+  for (const name of new Set(lines.flatMap(([dst, , args]) => [dst, ...args.filter(isRegister)]))) if (prefix(name)) shared.set(prefix(name), (shared.get(prefix(name)) || 0) + 1);
+  const place = name => { const [, of, x] = name.match(/^d+(\w+?)_d(\w+)$/) || [null, "", name]; return (of && `∂${of}/∂… `) + (shared.get(prefix(x)) > 1 ? prefix(x) : (x.match(/\d+$/) || [""])[0]); };
+  const defined = new Set(lines.map(([dst]) => dst)), found = [];
+  let now;
+  const places = lines.map(([dst, , args]) => isTemporary(dst) ? args.filter(a => isRegister(a) && !defined.has(a) && shared.get(prefix(a)) > 1).map(prefix).at(-1) : place(dst));
+  for (let k = lines.length - 1; k >= 0; k--) now = places[k] = places[k] ?? now;  // what leads to a name belongs to it
+  lines.forEach(([dst], k) => {
+    const part = k && found.at(-1), same = part && (places[k] === undefined || part.place === places[k] || /^\d+$/.test(places[k]) && part.place && part.place.endsWith(`_${places[k]}`)), named = isTemporary(dst) ? [] : [dst];
+    if (same) { part.to = k + 1; part.names.push(...named); } else found.push({from: k, to: k + 1, place: places[k], names: named});
+  });
+  return found.map(({from, to, place: at, names}) => ({from, to, stem: (at || "").replace(/_?\d*$/, ""), title: /[^\d\s]$/.test(at || "") || shared.has(at) ? at : short(names.length > 3 ? `${names[0]} … ${names.at(-1)}` : names.join(", "), 40)}));
+}
+function repeated(ops, {from, to}, least) {
+  const found = [];
+  let start = from, k = from;
+  const rest = end => { for (; start < end; start += 2 * least) found.push({from: start, to: Math.min(start + 2 * least, end), title: ""}); start = end; };
+  while (k < to) {
     let best = null;
-    for (let p = 4; p <= 300 && k + 2 * p <= lines.length; p++) {
+    for (let p = 4; p <= 300 && k + 2 * p <= to; p++) {
       let n = 1, same = true;
-      while (same && k + (n + 1) * p <= lines.length) { for (let j = 0; j < p && same; j++) same = ops[k + n * p + j] === ops[k + j]; if (same) n++; }
+      while (same && k + (n + 1) * p <= to) { for (let j = 0; j < p && same; j++) same = ops[k + n * p + j] === ops[k + j]; if (same) n++; }
       if (n > 1) { best = [p, n]; break; }
     }
     if (!best) { k++; continue; }
@@ -367,12 +422,12 @@ function grouped(lines) {
     }
     start = k += p * n;
   }
-  rest(lines.length);
+  rest(to);
   return found;
 }
 
 function show(doc) {
-  Object.assign(S, {doc, selected: null, hot: null, quiz: S.quiz && {right: 0, asked: 0}, open: new Set([0]), labels: S.labels});
+  Object.assign(S, {doc, blocks: new Map(), selected: null, hot: null, quiz: S.quiz && {right: 0, asked: 0}, open: new Set([0]), labels: S.labels});
   S.run = run(doc);
   S.step = 0;
   layout = null;
@@ -393,7 +448,7 @@ function go(step) {
 function next() {
   const event = S.run.events[S.step + 1];
   if (!event) return;
-  if (S.quiz && (event.kind === "send" || event.kind === "seed")) return ask(event);
+  if (S.quiz && (event.kind === "send" || event.kind === "seed") && !event.total.parts) return ask(event);
   go(S.step + 1);
 }
 
@@ -408,6 +463,7 @@ function sumNow(name) {
 
 function sentence(event) {
   const {doc, run: r} = S, name = (a, d) => d ? derived(doc, a) : a, mode = doc.mode;
+  if (doc.outer && event.kind !== "value" && event.kind !== "send") return sentenceInStep(event);
   if (event.kind === "given") {
     const lacking = Object.keys(doc.inputs).filter(x => !doc.values.has(x));
     return lacking.length ? `The inputs are to be given: ${lacking.join(", ")}.` : `The inputs are given. ${plural(doc.lines.length, "line")} compute ${doc.of}; ${mode === "reverse" ? `then the deltas come, in reverse: δv is ∂${doc.of}/∂v, how fast ${doc.of} moves when v does` : `beside each value goes its derivative by ${doc.along}`}.`;
@@ -416,7 +472,7 @@ function sentence(event) {
     const own = doc.lines[event.line], x = r.values.get(event.name);
     const numbers = definition(own, a => [[inFormula(r.values.get(a))], 6]).join("");
     const said = x.python ? `${own[0]} = ${shown(x)}, which Python computed: the page has no ${own[1]}` : `${own[0]} = ${definition(own).join("")} = ${numbers} = ${shown(x)}`;
-    return `Line ${event.line + 1} of ${doc.lines.length}: ${said}.${equation(own[0])}`;
+    return `Line ${event.line + 1} of ${doc.lines.length}: ${saidOfLoop(own, r.traces.get(event.line)) || said}.${equation(own[0])}`;
   }
   if (event.kind === "seed") return mode === "reverse"
     ? `The backward pass begins at the end: δ${event.name} = ∂${event.name}/∂${event.name} = 1${event.total.s.length ? ", for each entry" : ""}. All other deltas are not there yet.`
@@ -430,6 +486,7 @@ function sentence(event) {
   const own = doc.lines[event.line], sign = event.before ? "+=" : "=", edge = mode === "reverse" ? `${own[0]} → ${event.name}` : `${own[2][event.place]} → ${own[0]}`;
   const where = mode === "reverse" ? `Line ${event.line + 1} in reverse, ${own[0]} = ${definition(own).join("")}` : `Line ${event.line + 1}, ${own[0]} = ${definition(own).join("")}`;
   if (event.python) return `${where}: ${derived(doc, event.name)} = ${shown(event.total)}, as Python computed it: the page has no rule here.`;
+  if (Object.hasOwn(LOOPS, own[1])) return `${where}: ${saidOfSending(event, own, sign)}${event.before ? ` Here paths meet, and what comes along each is added: ${shown(event.total)}.` : ""}${toCome(event)}`;
   const symbols = ruleText(doc, event, name), numbers = ruleText(doc, event, (a, d) => inFormula(d ? r.sums.get(a).at(-1).total : r.values.get(a)));
   const result = symbols === numbers ? "" : ` = ${shown(event.part)}`;
   const meets = event.before ? ` Here paths meet, and what comes along each is added: ${shown(event.before)} + ${inFormula(event.part)} = ${shown(event.total)}.` : "";
@@ -442,6 +499,34 @@ function toCome(event) {
   return left ? ` ${plural(left, "more contribution")} to ${derived(S.doc, event.name)} will come.` : sends.length > 1 ? ` ${derived(S.doc, event.name)} is complete.` : "";
 }
 const equation = name => S.doc.equations && Object.hasOwn(S.doc.equations, name) ? ` It is ${S.doc.equations[name]}.` : "";
+
+// ---- what a step says of a loop
+
+function saidOfLoop(own, trace) {
+  const [dst, op, args] = own;
+  if (op === "bundle") return `${dst} = ${definition(own).join("")} holds ${plural(args.length, "array")} in one register`;
+  if (op === "item") return `${dst} = ${definition(own).join("")} takes array ${args[1]} out of ${args[0]}, counted from 0: ${shown(S.run.values.get(dst))}`;
+  if (!trace) return "";
+  const {fn, k, m, n} = trace, names = (words, text) => words.length ? `${short(words.join(", "), 60)} ${text}` : "", often = op === "scan" || op === "while_loop";
+  const roles = often ? [names(fn.params.slice(0, k), "from step to step"), names(fn.params.slice(k, m), "along an axis"), names(fn.params.slice(m), "the same in all")].filter(text => text).join("; ") : "";
+  return `${dst} = ${definition(own).join("")} runs ${fn.name}${often ? ` ${n === 1 ? "once" : `${n.toLocaleString("en")} times`}, ${roles}` : ""}. It gives ${shown(trace.out)}. Its lines are under this one, folded`;
+}
+function saidOfSending(event, own, sign) {
+  const {doc, run: r} = S, [dst, op, args] = own, forward = doc.mode === "forward", trace = r.traces.get(event.line), from = derived(doc, forward ? args[event.place] : dst), to = derived(doc, event.name);
+  if (op === "item") return forward ? `${to} ${sign} ${from}[${args[1]}] = ${shown(event.part)}.` : `${to}[${args[1]}] ${sign} ${from}: the other arrays of ${event.name} get nothing here.`;
+  if (op === "bundle") return forward ? `${to}[${event.place}] ${sign} ${from}.` : `${to} ${sign} ${from}[${event.place}] = ${shown(event.part)}.`;
+  const {fn, k, m, n} = trace;
+  if (op === "call" || op === "cond") return `${to} ${sign} ${shown(event.part)}: the lines of ${fn.name} ${forward ? "with their tangents" : "in reverse"}.`;
+  return forward ? `${to} ${sign} ${shown(event.part)}: each step of ${fn.name} with its tangents, which the next one begins with.`
+    : `${fn.name} is gone through in reverse, ${plural(n, "step")}, from the last: ${k ? `the delta of ${fn.params.slice(0, k).join(", ")} that a step ends with is where the step before it begins` : "none waits for another"}${fn.params.length > m ? `; those of ${short(fn.params.slice(m).join(", "), 60)} are summed over all steps` : ""}. ${to} ${sign} ${shown(event.part)}.`;
+}
+function sentenceInStep(event) {  // of a document that is one step of a loop
+  const {doc, run: r} = S, {name} = doc.outer.trace.fn, forward = doc.mode === "forward";
+  if (event.kind === "given") return `${name} begins with what it is given. ${plural(doc.lines.length, "line")} compute ${doc.results.join(", ")}; ${forward ? "the tangents come in with the values" : `then come the deltas, ∂${doc.target}/∂…, in reverse`}.`;
+  if (event.kind === "seed") return `${derived(doc, event.name)} ${event.before ? "+=" : "="} ${shown(event.part)} comes from outside: ${forward ? event.carried ? "as the step before ended" : "with what the loop is given" : event.carried ? `from the step after, which begins with it` : `from those who read what each step gives`}.`;
+  const sums = names => [...new Set(names)].filter(x => r.sums.has(x)).map(x => `${derived(doc, x)} = ${shown(sumNow(x))}`).join(", ");
+  return forward ? `The step is done: ${sums(doc.results) || "nothing moves"}.` : `The step is done: ${sums(Object.keys(doc.inputs)) || "no delta reaches it"}${sums(Object.keys(doc.inputs)) ? ". They go on to the step before, along the axes, and into sums over all steps" : ""}.`;
+}
 
 // ---- heat maps -------------------------------------------------------------------------------------------------------
 
@@ -476,7 +561,7 @@ let layout = null;
 
 function build() {
   const {doc} = S, focused = document.activeElement && document.activeElement.id;
-  const examples = [...DATA.documents, ...DATA.guide];
+  const examples = [...DATA.documents, ...DATA.guide, ...S.extra];
   document.body.className = document.body.className.replace(/\bquiz\b/, "").trim() + (S.quiz ? " quiz" : "");
   const button = (id, text, label, act, key) => el("button", {id, type: "button", "aria-label": label, title: `${label} (${key})`, onclick: act}, text);
   V.slider = el("input", {id: "slider", type: "range", min: 0, max: S.run.events.length - 1, value: S.step, "aria-label": "Step", oninput: e => go(Number(e.target.value))});
@@ -495,10 +580,11 @@ function build() {
   document.body.replaceChildren(
     el("header", {},
       el("h1", {}, doc.title), doc.source ? el("p", {class: "source"}, doc.source) : "",
+      doc.outer ? stepView(doc) : "",
       el("div", {class: "row"},
-        choose("example", "Example", examples.map((d, k) => option(String(k), DATA.documents.includes(d) ? d.title : `${k - DATA.documents.length + 1}. ${short(d.title, 50)}`, now)), k => open(examples[k])),
-        choose("mode", "Derivatives", [option("reverse", "in reverse mode", doc.mode), option("forward", "in forward mode", doc.mode)], v => { doc.mode = v; rerun(); }),
-        doc.mode === "reverse" ? choose("of", "of", doc.lines.slice(-200).map(([dst]) => option(dst, dst, doc.of)), v => { doc.of = v; rerun(); })
+        choose("example", "Example", examples.map((d, k) => option(String(k), DATA.guide.includes(d) ? `${k - DATA.documents.length + 1}. ${short(d.title, 50)}` : d.title, now)), k => open(examples[k])),
+        doc.outer ? "" : choose("mode", "Derivatives", [option("reverse", "in reverse mode", doc.mode), option("forward", "in forward mode", doc.mode)], v => { doc.mode = v; rerun(); }),
+        doc.outer ? "" : doc.mode === "reverse" ? choose("of", "of", doc.lines.slice(-200).map(([dst]) => option(dst, dst, doc.of)), v => { doc.of = v; rerun(); })
           : choose("along", "by", (moving.length ? moving : Object.keys(doc.inputs)).map(x => option(x, x, doc.along)), v => { doc.along = v; rerun(); }),
         button("quiz", S.quiz ? "End the quiz" : "Quiz", S.quiz ? "End the quiz" : "Quiz: you say what comes next", () => { S.quiz = S.quiz ? null : {right: 0, asked: 0}; build(); }, "q"),
         button("theme", "◐", "Light or dark", () => { const dark = document.documentElement.dataset.theme; document.documentElement.dataset.theme = dark === "dark" || !dark && matchMedia("(prefers-color-scheme: dark)").matches ? "light" : "dark"; }, "d"))),
@@ -517,7 +603,7 @@ function build() {
           el("button", {id: "svg", type: "button", onclick: saveSvg}, "Save as SVG"))),
         panel("formula-title", "Formula", V.formula)),
       V.detail,
-      el("div", {id: "more"}, inputsView(doc), editView(doc), folded("gradient", "The gradient is a list, too", () => gradientView(doc)), folded("paths", "Sums over paths", () => pathsView(doc)), folded("help", "Keys, and what is seen", helpView))),
+      el("div", {id: "more"}, inputsView(doc), doc.outer ? [] : [editView(doc), folded("gradient", "The gradient is a list, too", () => gradientView(doc)), folded("paths", "Sums over paths", () => pathsView(doc))], folded("help", "Keys, and what is seen", helpView))),
     el("footer", {}, "Written by xman. This page computes in float64 and loads nothing."));
   drawList();
   drawGraph();
@@ -568,32 +654,89 @@ document.addEventListener("focusin", e => { const node = e.target.closest && e.t
 
 function drawList() {
   const {doc} = S, rows = new Map(), table = el("table", {},
-    el("thead", {}, el("tr", {}, ...["", "line", "value", doc.mode === "reverse" ? `δ = ∂${doc.of}/∂…` : `${dotted("v")} = ∂…/∂${doc.along}`].map((t, i) => el("th", {scope: "col"}, t || el("span", {class: "sr"}, "number"))))));
+    el("thead", {}, el("tr", {}, ...["", "line", "value", doc.mode === "reverse" ? `δ = ∂${doc.target || doc.of}/∂…` : `${dotted("v")} = ∂…/∂${doc.outer ? "…" : doc.along}`].map((t, i) => el("th", {scope: "col"}, t || el("span", {class: "sr"}, "number"))))));
   V.rows = rows;
+  V.blocks = new Map();
   const row = (name, k) => {
     const [value, sum] = [el("td"), el("td")];
     const line = k === null ? [named(name), el("span", {class: "role"}, ` ${doc.inputs[name].role}`)] : [named(name), " = ", doc.lines[k][1], "(", ...doc.lines[k][2].flatMap((a, i) => [i ? ", " : "", isRegister(a) ? named(a, a, "span") : literalText(a)]), ")"];
     const tr = el("tr", {"data-r": name}, el("td", {class: "k"}, k === null ? "" : String(k + 1)), el("td", {class: "line"}, line), value, sum);
     rows.set(name, {tr, value, sum});
-    return tr;
+    return k !== null && functionsOf(doc.lines[k]).length ? [tr, blockUnder(k)] : [tr];
   };
-  table.append(el("tbody", {}, Object.keys(doc.inputs).map(name => row(name, null))));
+  table.append(el("tbody", {}, Object.keys(doc.inputs).flatMap(name => row(name, null))));
   doc.groups.forEach((group, g) => {
     const body = el("tbody");
     table.append(body);
-    if (doc.groups.length === 1) return body.append(...doc.lines.map(([dst], k) => row(dst, k)));
+    if (doc.groups.length === 1) return body.append(...doc.lines.flatMap(([dst], k) => row(dst, k)));
     const toggle = el("button", {type: "button", class: "fold", onclick: () => { S.open.has(g) ? S.open.delete(g) : S.open.add(g); fill(); update(); }});
     const fill = () => {
       const isOpen = S.open.has(g), ops = [...new Set(doc.lines.slice(group.from, group.to).map(([, op]) => op))];
       toggle.setAttribute("aria-expanded", isOpen);
       toggle.textContent = `${isOpen ? "▾" : "▸"} lines ${group.from + 1} to ${group.to}${group.title ? `, ${group.title}` : ""}: ${short(ops.join(", "), 50)}`;
-      body.replaceChildren(el("tr", {}, el("th", {colspan: 4, scope: "rowgroup"}, toggle)), ...isOpen ? doc.lines.slice(group.from, group.to).map(([dst], k) => row(dst, group.from + k)) : []);
-      if (!isOpen) for (let k = group.from; k < group.to; k++) rows.delete(doc.lines[k][0]);
+      body.replaceChildren(el("tr", {}, el("th", {colspan: 4, scope: "rowgroup"}, toggle)), ...isOpen ? doc.lines.slice(group.from, group.to).flatMap(([dst], k) => row(dst, group.from + k)) : []);
+      if (!isOpen) for (let k = group.from; k < group.to; k++) { rows.delete(doc.lines[k][0]); V.blocks.delete(k); }
     };
     group.fill = fill;
     fill();
   });
   V.list.replaceChildren(table);
+}
+
+// ---- loops: the lines of a function, folded under the line that applies it
+
+function blockUnder(k) {
+  const {doc} = S, own = doc.lines[k], state = S.blocks.get(own[0]) || {open: false, s: 0}, names = functionsOf(own).map(fn => fn.name).join(", ");
+  const body = el("div", {class: "body"}), toggle = el("button", {type: "button", class: "fold", onclick: () => { state.open = !state.open; fill(); }});
+  const said = el("span", {role: "status"}), table = el("div"), slider = el("input", {type: "range", min: 0, "aria-label": `Step of ${names}`, oninput: e => to(Number(e.target.value))});
+  const button = (text, label, act) => el("button", {type: "button", "aria-label": label, title: label, onclick: act}, text);
+  const into = el("button", {type: "button", onclick: () => enter({doc: S.doc, run: S.run, step: S.step, open: S.open, blocks: S.blocks, k}, state.s)}, "Step through these lines");
+  const controls = el("div", {class: "row"}, button("◀", `The step of ${names} before`, () => to(state.s - 1)), slider, button("▶", `The next step of ${names}`, () => to(state.s + 1)), said), under = el("div", {class: "row"}, controls, into);
+  S.blocks.set(own[0], state);
+  const to = s => { state.s = s; fill(); };
+  function fill() {
+    const trace = valueNow(own[0]) && S.run.traces.get(k), fn = trace ? trace.fn : functionsOf(own).at(-1), many = trace && trace.n > 1, i = own[2].findLastIndex(isRegister);
+    toggle.setAttribute("aria-expanded", state.open);
+    toggle.textContent = `${state.open ? "▾" : "▸"} ${trace ? fn.name : names}: ${plural(fn.lines.length, "line")}${trace && /scan|while/.test(own[1]) ? `, ${plural(trace.n, "step")}` : ""}`;
+    body.hidden = !state.open;
+    if (!state.open) return;
+    state.s = Math.max(0, Math.min(state.s, trace ? trace.n - 1 : 0));
+    controls.hidden = !many;
+    into.hidden = !trace || !trace.n;
+    slider.max = trace ? Math.max(0, trace.n - 1) : 0;
+    slider.value = state.s;
+    slider.setAttribute("aria-valuetext", said.textContent = many ? `step ${(state.s + 1).toLocaleString("en")} of ${trace.n.toLocaleString("en")}` : "");
+    const back = S.run.travelled.get(`${k}.${i}`) <= S.step, step = trace && trace.n ? {...stepDocument(trace, state.s, S.doc.mode), within: true} : null;
+    if (step && !back) step.seeds = [];
+    const r = step ? run(step) : {values: new Map(), sums: new Map()}, sum = name => (r.sums.get(name) || []).at(-1);
+    const row = (name, line) => el("tr", {}, el("td", {class: "line"}, line), el("td", {}, cell(r.values.get(name), "not computed yet")), el("td", {}, cell(sum(name) && sum(name).total, "not there yet")));
+    table.replaceChildren(valueNow(own[0]) && !step ? el("p", {class: "hint"}, trace ? "No step is run." : `This page does not compute ${foreignIn(own)}: what the loop gives is Python's, and its steps are not here.`) : "", el("table", {}, el("caption", {class: "sr"}, `The lines of ${fn.name}: line, value, derivative`), el("tbody", {},
+      fn.params.map((p, j) => row(p, [el("b", {}, p), el("span", {class: "role"}, ` ${step ? step.inputs[p].role : ""}`)])), fn.lines.map(line => row(line[0], [el("b", {}, line[0]), lineText(line).slice(line[0].length)])), el("tr", {}, el("td", {class: "line", colspan: 3}, `return ${fn.results.join(", ")}`)))));
+  }
+  body.append(under, table);
+  V.blocks.set(k, fill);
+  return el("tr", {class: "block"}, el("td"), el("td", {colspan: 3}, toggle, body));
+}
+// The page of one step of a loop: the lines of its function are a list like any other.
+function enter(outer, s) {
+  const trace = outer.trace || outer.run.traces.get(outer.k), doc = {...stepDocument(trace, s, outer.doc.mode), raw: outer.doc.raw, results: trace.fn.results, of: trace.fn.results.at(-1), target: outer.doc.target || outer.doc.of, outer: {...outer, trace, s}};
+  doc.title = `${trace.fn.name}${/scan|while/.test(trace.op) ? `, ${(s + 1).toLocaleString("en")} of ${plural(trace.n, "step")}` : ""}`;
+  const step = S.doc.outer && S.doc.outer.k === outer.k && S.doc.outer.trace === trace ? S.step : 0;
+  indexed_(doc);
+  Object.assign(S, {doc, run: run(doc), open: new Set([0]), opened: undefined, blocks: new Map(), selected: null});
+  S.step = Math.min(step, S.run.events.length - 1);
+  layout = null;
+  build();
+}
+function leave({doc, run: r, step, open: opened, blocks}) {
+  Object.assign(S, {doc, run: r, step, open: opened, blocks, opened: undefined, selected: null});
+  layout = null;
+  build();
+}
+function stepView({outer}) {
+  const {trace, s, doc} = outer, to = t => t >= 0 && t < trace.n && enter(outer, t), button = (id, text, label, t) => el("button", {id, type: "button", "aria-label": label, title: label, onclick: () => to(t)}, text);
+  return el("div", {class: "row"}, el("button", {id: "leave", type: "button", onclick: () => leave(outer)}, `◂ Back to ${short(doc.title, 40)}`),
+    trace.n > 1 ? [button("before", "◀", "The step of the loop before", s - 1), el("input", {id: "turn", type: "range", min: 0, max: trace.n - 1, value: s, "aria-label": "Step of the loop", onchange: e => to(Number(e.target.value))}), button("after", "▶", "The next step of the loop", s + 1)] : "");
 }
 
 // ---- the graph
@@ -718,6 +861,7 @@ function update() {
     tr.toggleAttribute("aria-current", name === present);
     if (name === present) keepInView(tr);
   }
+  for (const fill of V.blocks.values()) fill();
   drawGraph();
   for (const [name, {box, value, delta, image, second, letters}] of layout.nodes) {
     const x = valueNow(name), d = sumNow(name);
@@ -735,7 +879,7 @@ function update() {
     head.setAttribute("class", back ? "tail" : `head${isNow ? " now" : ""}`);
     tail.setAttribute("class", back ? `head${isNow ? " now" : " gone"}` : "tail");
   }
-  const target = layout.nodes.get(event.kind === "send" ? event.name : present);
+  const target = layout.nodes.get(event.kind === "send" ? event.name : present || doc.of);
   if (target) { V.graph.scrollTo({top: target.y - V.graph.clientHeight / 2, left: target.x - V.graph.clientWidth / 2}); }
   if (typeof V.pieces === "function") {
     const value = valueNow(doc.of);
@@ -760,9 +904,10 @@ function detail() {
       el("button", {type: "button", onclick: () => go(e), "aria-label": `Go to step ${e}`}, "go")); };
   V.detail.replaceChildren(el("h2", {}, named(name), own ? [` = ${definition(own).join("")}`] : [` is ${doc.inputs[name].role === "parameter" ? "a parameter" : "an input"}`]),
     el("p", {}, `Value: ${x ? shown(x) : "not computed yet"}. ${symbol}: ${d ? shown(d) : "not there yet"}.${equation(name)} ${doc.users.has(name) ? `Read by ${[...new Set(doc.users.get(name).map(([k]) => doc.lines[k][0]))].slice(0, 12).join(", ")}.` : ""}`),
-    sends.length ? el("div", {}, el("h3", {}, `What ${symbol} is the sum of`), el("ol", {}, sends.slice(0, 50).map(one))) : el("p", {class: "hint"}, r.stop ? "" : `${doc.mode === "reverse" ? `${doc.of} does not depend on ${name}` : `${name} does not depend on ${doc.along}`}, so ${symbol} never comes.`),
-    x && x.s.length ? look(x, "The value") : "", d && d.s.length ? look(d, symbol) : "");
+    sends.length ? el("div", {}, el("h3", {}, `What ${symbol} is the sum of`), el("ol", {}, sends.slice(0, 50).map(one))) : el("p", {class: "hint"}, r.stop ? "" : `${doc.mode === "reverse" ? `${doc.target || doc.of} does not depend on ${name}` : `${name} does not depend on ${doc.along}`}, so ${symbol} never comes.`),
+    ...looks(x, "The value"), ...looks(d, symbol));
 }
+const looks = (x, title) => !x ? [] : x.parts ? Array.from(x.parts, (p, i) => looks(p, `${title}[${i}]`)).flat() : x.s.length ? [look(x, title)] : [];
 function look(x, title) {  // a look inside: the first rows and columns
   const columns = x.s[x.s.length - 1], rows = x.a.length / (columns || 1), [m, n] = [Math.min(rows, 20), Math.min(columns, 12)];
   return el("div", {class: "look"}, el("h3", {}, `${title}, ${shown(x)}`), el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": `${title}, its entries`}, el("table", {class: "entries"}, el("tbody", {}, Array.from({length: m}, (_, i) => el("tr", {}, Array.from({length: n}, (_, j) => { const v = x.a[i * columns + j]; return el("td", {class: v < 0 ? "minus" : v > 0 ? "plus" : ""}, number(v)); })))))), m < rows || n < columns ? el("p", {class: "hint"}, `The first ${m} of ${plural(rows, "row")}, and ${n} of ${plural(columns, "column")}.`) : "");
@@ -772,7 +917,7 @@ function look(x, title) {  // a look inside: the first rows and columns
 
 function inputText(x) {
   if (!x) return "";
-  if (x.a.length > 200) return null;
+  if (x.a.length > 200 || x.parts) return null;
   const nested = (at, [n, ...rest]) => n === undefined ? String(x.a[at]) : `[${Array.from({length: n}, (_, i) => nested((at * n + i), rest)).join(", ")}]`;
   return nested(0, x.s);
 }
@@ -803,7 +948,7 @@ function editView(doc) {
   const long = doc.lines.length > 3000;
   return folded("edit", "Edit the list", () => {
     const problem = el("p", {class: "problem", role: "alert"}), area = el("textarea", {id: "text", rows: Math.min(24, doc.lines.length + 2), spellcheck: "false", "aria-label": "The list as text"});
-    area.value = long ? "" : doc.lines.map(lineText).join("\n");
+    area.value = long ? "" : listText(doc.lines);
     return [el("p", {class: "hint"}, long ? "This list is too long to be edited here; another one can be pasted." : "One assignment a line, of one operator on registers and numbers: z1 = mul(h, 2.0). A name that no line assigns is an input."), area,
       el("div", {class: "row"}, el("button", {id: "use", type: "button", onclick: () => useText(area.value, problem)}, "Use this list"), el("button", {type: "button", onclick: () => open(S.doc.raw)}, "As it was")), problem];
   });
@@ -815,6 +960,7 @@ function useText(text, problem) {
     if (lines.length > MANY) fail(`The list has ${plural(lines.length, "line")}, and this page takes ${MANY.toLocaleString("en")}.`);
     const {doc} = S, old = doc.inputs;
     doc.lines = lines;
+    doc.listed = true;
     doc.inputs = bare(Object.fromEntries(inputsOf(lines).map(x => [x, old[x] || {role: "input"}])));
     for (const name of [...doc.values.keys()]) if (!doc.inputs[name]) doc.values.delete(name);
     if (!lines.some(([dst]) => dst === doc.of)) doc.of = lines[lines.length - 1][0];
@@ -828,21 +974,26 @@ function useText(text, problem) {
   } catch (error) { problem.textContent = error.message; }
 }
 function gradientView(doc) {
-  const found = gradientLines(doc), ops = found.length;
-  return [el("p", {}, `The rules write ${plural(ops, "line")} behind the ${plural(doc.lines.length, "line")} of the list: δx is called d${doc.of}_dx. It is a list like any other, so it can be differentiated again. broadcast and unbroadcast make shapes agree, and change no number. Python's simplify makes the list shorter.`), el("pre", {tabindex: 0}, found.slice(0, 1500).map(lineText).join("\n") + (ops > 1500 ? "\n…" : ""))];
+  const loops = functionsIn(doc.lines).size, found = !loops ? gradientLines(doc) : !doc.listed && doc.of === doc.raw.of ? doc.gradient : null;
+  if (!found) return el("p", {}, loops ? "Python writes the gradient of a list with loops, and this list is another one now: xman show FILE.wl --gradient, or explore it anew." : "");
+  const ops = found.length, raw = {title: short(`The gradient of ${doc.title}`), lines: [...doc.lines, ...found], of: found.at(-1)[0], inputs: doc.raw.inputs, from: doc};
+  return [el("p", {}, `The rules write ${plural(ops, "line")} behind the ${plural(doc.lines.length, "line")} of the list: δx is called d${doc.of}_dx. It is a list like any other, so it can be differentiated again. broadcast and unbroadcast make shapes agree, and change no number. Python's simplify makes the list shorter.`),
+    doc.lines.length + ops > MANY ? "" : el("button", {id: "onwards", type: "button", onclick: () => { S.extra = [raw]; const next = opened(raw); for (const [x, v] of doc.values) next.values.set(x, v); indexed_(next); next.raw = raw; show(next); }}, "Step through it"),
+    el("pre", {tabindex: 0}, listText(found.slice(0, 1500)) + (ops > 1500 ? "\n…" : ""))];
 }
 function pathsView(doc) {
+  const leads = (k, i) => Object.hasOwn(LOOPS, doc.lines[k][1]) || (ruleFor(doc.lines[k]) || {adjoint: []}).adjoint[i];
   const target = doc.of, from = el("select", {id: "from", onchange: () => fill()}, Object.keys(doc.inputs).map(x => el("option", {value: x}, x))), body = el("div");
   function fill() {
     const counts = new Map([[target, 1n]]), start = from.value;
     for (let k = doc.lines.length - 1; k >= 0; k--) {
-      const own = counts.get(doc.lines[k][0]), rule = ruleFor(doc.lines[k]);
-      if (own) doc.lines[k][2].forEach((a, i) => { if (isRegister(a) && rule && rule.adjoint[i]) counts.set(a, (counts.get(a) || 0n) + own); });
+      const own = counts.get(doc.lines[k][0]);
+      if (own) doc.lines[k][2].forEach((a, i) => { if (isRegister(a) && leads(k, i)) counts.set(a, (counts.get(a) || 0n) + own); });
     }
     const total = counts.get(start) || 0n, found = [], walk = (name, nodes, labels, values) => {
       if (found.length >= 12) return;
       if (name === target) return found.push([nodes, labels, values]);
-      for (const [k, i] of doc.users.get(name) || []) if (counts.has(doc.lines[k][0]) && (ruleFor(doc.lines[k]) || {adjoint: []}).adjoint[i]) walk(doc.lines[k][0], [...nodes, doc.lines[k][0]], [...labels, edgeLabel(k, i, "symbols") || "…"], [...values, edgeLabel(k, i, "numbers")]);
+      for (const [k, i] of doc.users.get(name) || []) if (counts.has(doc.lines[k][0]) && leads(k, i)) walk(doc.lines[k][0], [...nodes, doc.lines[k][0]], [...labels, edgeLabel(k, i, "symbols") || "…"], [...values, edgeLabel(k, i, "numbers")]);
     };
     if (total > 0n && doc.lines.length < 2000) walk(start, [start], [], []);
     const worth = values => values.every(v => v !== "" && v !== "?") ? values.map(v => Number(v.replace("−", "-"))).reduce((p, v) => p * v, 1) : null;

@@ -1,7 +1,9 @@
 """What notebooks show of lists and of models: a table, and the explorer behind a click."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -9,23 +11,36 @@ import ops
 
 from ..errors import XManError
 from ..manager import XMan
-from ..notation import literal_text
+from ..notation import definition, literal_text
+from ..show.listing import Listing, size_text
 from ..wengert import WengertList
 from .page import explore, said
 
 ROWS = 200  # of a list in a notebook; its explorer has all
 
 
-def list_in_html(steps: WengertList) -> str:
-    """The lines in columns, an operator's meaning where the pointer rests on it."""
+def list_in_html(steps: WengertList, sizes: Mapping[str, Any] = {}) -> str:
+    """The lines in columns; where the pointer rests on an operator its meaning, on a register its shape,
+    if sizes, (shape, dtype) by register, are known."""
+    def register(a: str) -> str:
+        shown = f'<span title="{escape(f"{a}: {size_text(sizes[a])}")}">' if a in sizes else "<span>"
+        return f"{shown}{escape(a)}</span>"
+
+    cell = '<td style="text-align:left">'
     rows = []
     for k, (dst, op, args) in enumerate(steps[:ROWS], 1):
-        given = ", ".join(a if isinstance(a, str) else literal_text(a) for a in args)
-        rows.append(f'<tr><td style="text-align:right;opacity:.6">{k}</td><td '
-                    f'style="text-align:left"><b>{escape(dst)}</b> =</td><td style="text-align:left" '
-                    f'title="{escape(said(ops.G.get(op)))}">{escape(op)}({escape(given)})</td></tr>')
+        given = ", ".join(register(a) if isinstance(a, str) else escape(literal_text(a)) for a in args)
+        meaning = f'<span title="{escape(said(ops.G.get(op)))}">{escape(op)}</span>'
+        rows.append(f'<tr><td style="text-align:right;opacity:.6">{k}</td>{cell}<b>{register(dst)}</b> ='
+                    f"</td>{cell}{meaning}({given})</td></tr>")
     rest = f"<p>… and {len(steps) - ROWS:,} lines more</p>" if len(steps) > ROWS else ""
-    return f'<table style="font-family:monospace">{"".join(rows)}</table>{rest}{behind_a_click(steps)}'
+    functions = "".join(f"<pre>{escape(definition(a))}</pre>" for a in ops.loops.functions_in(steps))
+    return (f'{functions}<table style="font-family:monospace">{"".join(rows)}</table>{rest}'
+            f"{behind_a_click(steps)}")
+
+
+def listing_in_html(found: Listing) -> str:
+    return list_in_html(found.steps, found.sizes)
 
 
 def model_in_html(model: XMan) -> str:

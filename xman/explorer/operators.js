@@ -3,7 +3,8 @@
 // kind "f" of floats, "i" of whole numbers, "b" of truth values. A literal comes as Python's decode() left it.
 // There are no rules of derivatives here: those come with the page, as lists of these operators.
 
-const size = s => s.reduce((p, n) => p * n, 1);
+const ENTRIES = 2e7;   // of an array
+const size = s => { const n = s.reduce((p, m) => p * m, 1); return n <= ENTRIES ? n : fail(`an array of shape ${shapeText(s)} is larger than this page takes`); };
 const tensor = (s, a, k = "f") => ({s, a, k});
 const filled = (s, value) => tensor(s, new Float64Array(size(s)).fill(value));
 const T = x => x && x.s ? x : Array.isArray(x) ? nestedTensor(x) : tensor([], Float64Array.of(x === true ? 1 : x === false ? 0 : x), typeof x === "boolean" ? "b" : "f");
@@ -26,6 +27,7 @@ function strides(s) {
 
 // The place in memory of each entry of an array of that shape and those strides, in C order.
 function positions(shape, steps, offset = 0) {
+  size(shape);
   let found = Int32Array.of(offset);
   shape.forEach((n, k) => {
     const next = new Int32Array(found.length * n);

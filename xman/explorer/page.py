@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.loops.bodies import Parts
 
 from ..errors import XManError
 from ..functions import trace
@@ -20,14 +21,15 @@ from ..functions.tracer import CallTape
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
 from ..manager import XMan
-from ..notation import json_literal
+from ..notation import definition, json_literal
+from ..passes import gradient
 from ..register import Register
-from ..validity import refuse_functions
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .guide import WORDS, guide
-from .rules import HERE, ON_THE_PAGE, all_on_the_page, rules_for
+from .rules import COMPUTED, HERE, all_on_the_page, rules_for, unfolded
 
 ENTRIES = 2_000_000  # of all arrays together
+FILES = "explorer.css", "dagre.min.js", "operators.js", "loops.js", "explorer.js"
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
@@ -127,17 +129,18 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
              **more: Any) -> dict[str, Any]:
     """All that the page has to know of a list: its lines, its inputs,
     and what the page does not compute by itself."""
-    refuse_functions(steps, "the explorer")
+    steps = WengertList(ops.loops.functions_apart(steps, definition))
     for name in values:
         known_registers(steps, [name], "values")
     given = {x: values[x] for x in steps.inputs if values.get(x) is not None}
     for name, x in given.items():
-        if np.asarray(x).dtype.kind not in "biuf" or hasattr(x, "tocsr"):
+        arrays = x if isinstance(x, ops.loops.Bundle) else (x,)
+        if any(np.asarray(a).dtype.kind not in "biuf" for a in arrays) or hasattr(x, "tocsr"):
             raise XManError(f"{name} is a {type(x).__name__}, and the page shows numbers and arrays of "
                             "numbers")
     if (entries := sum(np.size(x) for x in given.values())) > ENTRIES:
         raise XManError(f"the inputs have {entries:,} entries, and a page takes {ENTRIES:,}; give fewer rows")
-    foreign = [line for line in steps if line[1] not in ON_THE_PAGE]
+    foreign = [line for line in steps if not {op for _, op, _ in unfolded([line])} <= COMPUTED]
     computed: dict[str, Any] = {}
     if not all_on_the_page(steps) and len(given) == len(steps.inputs):
         found = eval(steps, given)
@@ -148,11 +151,26 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
         if moving:
             computed["tangents"] = {x: packed_all(forward(steps, found, {x: one}))
                                     for x, one in moving.items()}
-    plain = [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]]
-             for dst, op, args in steps]
+    if ops.loops.functions_in(steps):  # the page writes that of other lists
+        moving = [x for x in steps.inputs if x not in given or varies(given[x]) or np.ndim(given[x]) == 0]
+        more["gradient"] = as_json(gradient_after(steps, of, moving))
     inputs = {x: {"role": roles.get(x, "input"), "value": packed(given[x]) if x in given else None}
               for x in steps.inputs}
-    return {"title": title, "lines": plain, "of": of, "computed": computed, "inputs": inputs, **more}
+    return {"title": title, "lines": as_json(steps), "of": of, "computed": computed, "inputs": inputs, **more}
+
+
+def gradient_after(steps: WengertList, of: str, wrt: list[str]) -> Steps:
+    """The lines of the gradient that stand behind the list; none where it has none."""
+    try:
+        whole = WengertList(ops.loops.functions_apart(gradient(steps, of, wrt), definition))
+    except XManError:
+        return []
+    return whole[len(steps):]
+
+
+def as_json(steps: Steps) -> list:
+    return [[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]]
+            for dst, op, args in steps]
 
 
 def packed_all(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,7 +178,11 @@ def packed_all(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def packed(x: Any) -> dict[str, Any]:
-    """An array as its shape, its kind, and its entries in float64, in base 64."""
+    """An array as its shape, its kind, and its entries in float64, in base 64; a bundle as its parts."""
+    if isinstance(x, ops.loops.Bundle):
+        return {"parts": [*map(packed, x)]}
+    if isinstance(x, Parts):
+        return {"parts": [packed(x[i]) if i in x else None for i in range(1 + max(x, default=-1))]}
     x = np.asarray(x, float if type(x) is int else None)  # as eval takes it
     kind = {"b": "b", "i": "i", "u": "i"}.get(x.dtype.kind, "f")
     return {"s": list(x.shape), "k": kind,
@@ -174,12 +196,12 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
                          own.title, source=own.source, text=own.text, equations=own.equations,
                          words={word: WORDS[word] for word in own.words})
                 for own in (guide() if guided else ())]
-    every = [line for found in (*documents, *examples)
-             for line in WengertList.from_json(json.dumps(found["lines"]))]
+    lists = ([*found["lines"], *found.get("gradient", ())] for found in (*documents, *examples))
+    every = [line for lines in lists for line in unfolded(WengertList.from_json(json.dumps(lines)))]
     data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(every, guided),
                        "operators": signatures()}, allow_nan=False, separators=(",", ":"))
     style, *scripts = (HERE.joinpath(name).read_text("utf-8")
-                       for name in ("explorer.css", "dagre.min.js", "operators.js", "explorer.js"))
+                       for name in FILES)
     title = documents[0]["title"]
     text = ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

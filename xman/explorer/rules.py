@@ -25,6 +25,7 @@ from ..wengert import Line, WengertList, needed
 HERE = Path(__file__).parent
 TABLE = (HERE / "operators.js").read_text("utf-8").partition("const G = {")[2]
 ON_THE_PAGE = frozenset(re.findall(r"(?m)^  (\w+)(?::|,$)", TABLE))  # the operators that the page computes by itself
+COMPUTED = ON_THE_PAGE | ops.loops.ROWS
 SHORT = LEGIBLE + (rewrite(lambda d, a, b: f.dotLeft(d, a, b), lambda d, a, b: d @ f.transpose(b)),
                    rewrite(lambda d, a, b: f.dotRight(d, a, b), lambda d, a, b: f.transpose(a) @ d))
 FAILURES = (XManError, TypeError, ValueError, AttributeError, IndexError)  # of a rule that looks into its arguments
@@ -48,19 +49,27 @@ def likely(op: str) -> list[tuple]:
 def rules_for(steps: Iterable[Line], typed: bool) -> list[dict[str, Any]]:
     """What the page has to know of the operators of steps and, for lists that a reader types,
     of all that it can evaluate."""
+    steps = unfolded(steps)
     plain = ON_THE_PAGE if typed else {op for _, op, _ in steps} & ON_THE_PAGE
     cases = [(op, case) for op in sorted(plain) for case in likely(op)]
-    cases += [(op, tuple("_" if isinstance(a, str) else a for a in args)) for _, op, args in steps]
+    cases += [(op, tuple("_" if isinstance(a, str) else a for a in args)) for _, op, args in steps
+              if op not in ops.loops.ROWS]
     found = {json.dumps([op, [json_literal(a) for a in case]]): (op, case) for op, case in cases}
     return [known for key, case in found.items() if (known := written_rules(key, *case))]
 
 
+def unfolded(steps: Iterable[Line]) -> list[Line]:
+    """The lines, and those of the functions that they apply."""
+    steps = [*steps]
+    return [*steps, *(line for function in ops.loops.functions_in(steps) for line in function[3])]
+
+
 def all_on_the_page(steps: Sequence[Line]) -> bool:
     """Whether the page computes all values and all derivatives of steps by itself."""
-    known, plain = rules_for(steps, False), {op for _, op, _ in steps}
+    known, plain = rules_for(steps, False), {op for _, op, _ in unfolded(steps)}
     used = {op for rule in known for part in (*rule["adjoint"], *rule["tangent"]) if part
             for _, op, _ in part["lines"]}
-    return used | plain <= ON_THE_PAGE and plain <= {rule["op"] for rule in known}
+    return used | plain <= COMPUTED and plain - ops.loops.ROWS <= {rule["op"] for rule in known}
 
 
 def rules_of(key: str, op: str, case: tuple) -> dict[str, Any] | None:

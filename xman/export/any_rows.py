@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ops.loops.bodies import is_function
+
 from ..errors import XManError
 from ..wengert import Line
 
@@ -25,6 +27,8 @@ def general(read: list[Any], sizes: list[int]) -> list[Line]:
         for several in zip(args, *(other[2] for other in others), strict=True):
             a = several[0]
             if not all(equal(a, b) for b in several):
+                if is_function(a):
+                    raise only_one_number(dst)
                 if isinstance(a, tuple):
                     like = next((x for x in seen if tuple(each.shapes[x] for each in read) == several), None)
                     a = shape(op, several, like)
@@ -66,6 +70,8 @@ def equal(a: Any, b: Any) -> bool:
     """Whether two arguments are the same."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind == "f")
+    if isinstance(a, tuple):
+        return isinstance(b, tuple) and len(a) == len(b) and all(map(equal, a, b))
     return a == b or a != a and b != b
 
 

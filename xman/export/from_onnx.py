@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ import numpy as np
 
 import ops
 from ops.linear_maps import einsum_parts, shape_of
+from ops.loops.bodies import Function
 from ops.table import ELEMENTWISE
 
 from ..engines.jax.table import compares
@@ -27,9 +28,11 @@ from ..validity import refuse_name
 from ..wengert import Line, WengertList, needed
 from .any_rows import general
 from .meanings import MEANINGS, MOST, numeric, within_bounds
+from .subgraphs import GRAPHS
 from .windows import WINDOWED
 
-READ = MEANINGS | WINDOWED
+READ = MEANINGS | WINDOWED | GRAPHS
+DEEPEST = 8  # graph inside of graphs
 CHANGED = {"Softmax", "LogSoftmax"}  # in what they mean; others take other arguments, and are refused where they do
 
 
@@ -52,7 +55,7 @@ class Example(Symbol):
 
     shape = property(lambda self: np.shape(self.value))
     ndim = property(lambda self: np.ndim(self.value))
-    dtype = property(lambda self: np.asarray(self.value).dtype)
+    dtype = property(lambda self: getattr(self.value, "dtype", None) or np.asarray(self.value).dtype)
 
     def record(self, op, args):
         # a number takes the precision of the others
@@ -108,8 +111,7 @@ def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None 
     source: a file, its bytes, or a ModelProto. sizes: a number for each length that the model leaves open, by
     name; one that is not said stays open, the number of rows. Registers are called as in the file where that
     is an identifier. Nothing in the file is executed. Raises XManError with the node for an operator that is
-    not known, for subgraphs and data in other files, for a file that is damaged,
-    and for arrays of more than 2²⁷ entries.
+    not known, for data in other files, for a file that is damaged, and for arrays of more than 2²⁷ entries.
     """
     onnx = extra("onnx", "onnx", "reading ONNX")
     graph = opened(onnx, source)
@@ -163,8 +165,10 @@ def free_sizes(graph: Any) -> list[int]:
 class Reading:
     """The graph as a list, for given lengths."""
 
+    depth = 0  # of graphs around it
+
     def __init__(self, onnx: Any, graph: Any, sizes: Mapping[str, int], free: bool):
-        self.writer, self.free = NodeLines(), free
+        self.onnx, self.writer, self.free = onnx, NodeLines(), free
         self.known: dict[str, Any] = {"": None}
         self.values: dict[str, np.ndarray] = {}
         self.taken: set[str] = set()
@@ -215,6 +219,7 @@ class Reading:
         if node.domain not in ("", "ai.onnx") or node.op_type not in READ:
             of = f" of {node.domain}" if node.domain else ""
             raise XManError(f"{where}: that operator{of} is not among the {len(READ)} of ONNX that are read")
+        graphs = [*[self] * (node.op_type in GRAPHS)]
         before = len(self.writer.lines)
         folded = [self.known[x].size for x in node.input if isinstance(self.known.get(x), np.ndarray)]
         if node.op_type != "Concat" and math.prod(folded) > MOST:
@@ -229,7 +234,7 @@ class Reading:
             if real and type(args[0]) is np.ndarray and not args[0].ndim:
                 # a number of rows, perhaps: it stays in the list
                 args[0] = self.writer.line("alias", [args[0].item()], args[0])
-            results = READ[node.op_type](*args, **named)
+            results = READ[node.op_type](*graphs, *args, **named)
         except XManError as error:
             raise XManError(f"{where}: {error}") from None
         except Exception as error:  # whatever it is, the node is not what its operator takes
@@ -244,6 +249,9 @@ class Reading:
                 out.name = self.name(called)
             self.known[called] = out if isinstance(out, Example) else np.asarray(out)
 
+    def inside(self, graph: Any, given: Sequence, known: Collection[int] = ()) -> Inside:
+        return Inside(self, graph, given, known)
+
     def result(self, called: str) -> str:
         """The register of an output, one of its own."""
         out = self.known[called]
@@ -255,6 +263,53 @@ class Reading:
         steps = WengertList(lines)
         return Imported(steps, {x: self.values[x] for x in steps.inputs if x in self.values},
                         tuple(self.results))
+
+
+class Inside(Reading):
+    """A graph inside of a node, as the lines of a function. given: what it takes, or an example of it;
+    known: those of its inputs that are what is given.
+
+    What it reads from around it are further parameters: `outside`, each with the one that it is here.
+    """
+
+    def __init__(self, around: Reading, graph: Any, given: Sequence, known: Collection[int]):
+        self.onnx, self.writer, self.free, self.taken = around.onnx, NodeLines(), around.free, {*around.taken}
+        self.depth = around.depth + 1
+        if self.depth > DEEPEST:
+            raise XManError(f"its graphs lie in one another, deeper than {DEEPEST}")
+        self.outside: dict[Example, Example] = {}
+        self.known, self.parameters = Around(self, around), []
+        self.known |= {t.name: array(self.onnx, t) for t in graph.initializer}
+        for k, (x, a) in enumerate(zip(graph.input, given, strict=True)):
+            self.known[x.name] = a if k in known else self.register(x.name, getattr(a, "value", a))
+            self.parameters += [] if k in known else [self.known[x.name]]
+        for node in graph.node:
+            self.follow(self.onnx, node)
+        self.results = [self.known[out.name] for out in graph.output]
+
+    def function(self, name: str, results: Sequence, outside: Iterable[Example] | None = None) -> Function:
+        """The literal. outside: what it takes from around it, if that is more than it reads."""
+        ends = [a if isinstance(a, Example) else self.writer.line("alias", [a], a) for a in results]
+        lines = [line for line, _ in self.writer.named(self.taken)]
+        more = self.outside if outside is None else outside
+        return ("def", name, tuple(a.name for a in (*self.parameters, *more)),
+                tuple(needed(lines, {a.name for a in ends})), tuple(a.name for a in ends))
+
+
+class Around(dict):
+    """What a graph inside knows; a name that it has not is looked for around it."""
+
+    def __init__(self, inside: Inside, around: Reading):
+        self.inside, self.around = inside, around
+
+    def __missing__(self, name: str) -> Any:
+        a = self.around.known[name]
+        if isinstance(a, Example):
+            if a not in self.inside.outside:
+                self.inside.outside[a] = Example(self.inside.writer, a.name, a.value)
+                self.inside.outside[a].constant = a.constant
+            a = self.inside.outside[a]
+        return a
 
 
 def array(onnx: Any, tensor: Any) -> np.ndarray:
@@ -273,6 +328,4 @@ def attribute_value(onnx: Any, attribute: Any) -> Any:
         return found.decode()
     if attribute.name == "to":
         return numeric(onnx.helper.tensor_dtype_to_np_dtype(found))
-    if attribute.type in (attribute.GRAPH, attribute.GRAPHS):
-        raise XManError("it has a graph inside, and a list has no branches")
     return array(onnx, found) if attribute.type == attribute.TENSOR else found

@@ -23,12 +23,15 @@ class CallTape(list):
 
     exact: shapes are final, so that a broadcast to the shape that is there already is not written.
     guards: where Python went by a value, (the tracer, the user's line) by its id; None: that is not noted.
+    of_scan: the value of a scan.
     """
 
-    __slots__ = "level", "exact", "open", "guards"
+    __slots__ = "level", "exact", "open", "guards", "of_scan"
 
-    def __init__(self, exact: bool = True, guards: dict[int, tuple] | None = None):
+    def __init__(self, exact: bool = True, guards: dict[int, tuple] | None = None,
+                 of_scan: Callable = G["scan"]):
         self.level, self.exact, self.open, self.guards = next(Traced.levels), exact, True, guards
+        self.of_scan = of_scan
 
     def __enter__(self) -> CallTape: return self
 
@@ -65,6 +68,8 @@ class Tracer(ArrayLike, Traced):
             values.append(x)
             if isinstance(x, Expression):
                 value = getattr(f, op)
+        if op == "scan" and value is G[op]:
+            value = tape.of_scan
         found = real(op, value(*values))
         out = Tracer(found, tape, op in FLAT or getattr(found, "dtype", None) is BOOL)
         tape.append((out, op, tuple(line)))

@@ -1,6 +1,8 @@
 """jit: a plain function compiled by what it does, a list for each path that its calls take."""
 from __future__ import annotations
 
+import importlib.util
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -8,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ops import Expression
+from ops import Expression, G
+from ops.loops.values import length
 
+from ..engines.bodies import value_of
 from ..engines.door import Compiled
 from ..functions.call import number_of
 from ..functions.derivative import Derivative, callable_or_refused, name_of
@@ -23,10 +27,11 @@ from .reached import VALUES, Impure, Place, Watch, reached, steady, still_same
 PATHS = 8  # of values, for arguments of one kind
 NUMBERS = frozenset(np.typecodes["AllInteger"] + np.typecodes["Float"] + "?")
 KINDS = 64  # of arguments: shapes, precisions and trees
+LONG = 20_000  # lines that all steps of a loop run, from which on its step is compiled for the first call
 DEEP = 50   # brackets in brackets: Python reads not many more
 
 
-def jit(fn: Callable, engine: str = "auto") -> Callable:
+def jit(fn: Callable, engine: str = "auto", threads: int | None = None) -> Callable:
     """fn, compiled by what it does: the first call is traced, later ones run the program,
     and give what fn would.
 
@@ -37,21 +42,21 @@ def jit(fn: Callable, engine: str = "auto") -> Callable:
     closures and attributes. Where that has changed, fn is traced again, and the new path is kept beside the
     old ones. With more than 8 of them, and where fn does what a list cannot hold (it prints, draws random
     numbers, appends to a list of its surroundings), one RuntimeWarning says so and fn runs as plain Python.
-    engine: as in `compile`.
+    engine, threads: as in `compile`.
 
     `fn.lists` are the paths as lists, `fn.guards` what is checked for each of them, in words.
     Raises XManError as `trace` and `grad` do.
     """
     callable_or_refused("jit", fn)
-    return Jitted(fn, engine)
+    return Jitted(fn, engine, threads)
 
 
 class Jitted(Derivative):
     """A function with the programs of the paths that its calls have taken; made by `jit`."""
 
-    def __init__(self, fn: Callable, engine: str):
-        super().__init__(jit, fn, fn, engine)
-        self.engine, self.lock = engine, threading.Lock()
+    def __init__(self, fn: Callable, engine: str, threads: int | None):
+        super().__init__(jit, fn, fn, engine, threads)
+        self.engine, self.threads, self.lock = engine, threads, threading.Lock()
         # what reads arguments like those of a call before, and their key
         self.latest: tuple = (lambda args: None), ()
         self.readers: dict[tuple, tuple] = {}  # such, by key
@@ -99,7 +104,7 @@ class Jitted(Derivative):
         """The result of a call, traced; the path is kept."""
         fn = self.__wrapped__
         try:
-            path, result = traced(fn, args, options, fixed, self.engine)
+            path, result = traced(fn, args, options, fixed, self.engine, self.threads)
             if any(path.values == other.values for other in failed):
                 raise Impure("its program does not run")
             known = self.paths.get(key, [])
@@ -125,15 +130,16 @@ class Jitted(Derivative):
 class TracedPath:
     """One way that a call can take: the list, its program, and what has to be so."""
 
-    def __init__(self, engine: str, steps: WengertList, inputs: list[str], fixed: list, places: list[Place],
-                 checks: dict[str, tuple[np.ndarray, str]], outputs: list[tuple[str | None, Any]],
+    def __init__(self, engine: str, threads: int | None, steps: WengertList, inputs: list[str], fixed: list,
+                 places: list[Place], checks: dict[str, tuple[np.ndarray, str]], outputs: list[tuple[str | None, Any]],
                  structure: Any):
         self.steps, self.inputs, self.places, self.checks = steps, inputs, places, checks
         self.steady = steady(places)
         self.fixed = [x.copy() if type(x) is np.ndarray else x for x in fixed]
         self.result = builder(structure, iter(outputs))
         wanted = dict.fromkeys((*checks, *(name for name, _ in outputs if name)))
-        self.program = Compiled(steps, wanted, engine, None) if wanted else None
+        self.program = (Compiled(steps, wanted, engine, None, threads=threads) if wanted
+                        else None)
         self.values = [(name, was.tobytes()) for name, (was, _) in checks.items()]
 
     @property
@@ -243,11 +249,12 @@ def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callab
     return eval(f"lambda found: {text(structure)}", known)
 
 
-def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str) -> tuple[TracedPath, Any]:
+def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str,
+           threads: int | None) -> tuple[TracedPath, Any]:
     """The path of a call, and its result. Impure where a list cannot hold what it does;
     it has then done nothing."""
     watch, guards = Watch([fn, *fixed]), {}
-    with CallTape(guards=guards) as tape:
+    with CallTape(guards=guards, of_scan=scan_by_engine) as tape:
         given, inputs, names = traced_arguments(fn, args, tape)
         input_names, (leaves, look) = [names[id(x)] for x in inputs], flattened_tree(given)
         try:
@@ -273,9 +280,21 @@ def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str) -
         rest = iter(found)
         outputs = [(next(rest), None) if is_on(tape, x) else (None, as_own(x)) for x in ends]
         checks = {next(rest): (np.array(x.value), line) for x, line in guards.values()}
-        path = TracedPath(engine, steps, input_names, fixed, reached(watch.roots)[0], checks, outputs,
+        path = TracedPath(engine, threads, steps, input_names, fixed, reached(watch.roots)[0], checks, outputs,
                           structure)
         return path, tree_map(lambda x: as_own(x.value if is_on(tape, x) else x), result)
+
+
+def scan_by_engine(*args: Any) -> Any:
+    """The value of a scan, of whose calls `watched` does not hear; the step of a long one is compiled."""
+    (function, k, _, b, *_), value, before = args, G["scan"], sys.getprofile()
+    if isinstance(b, tuple) and k < len(b) and length(b[k]) * len(function[3]) > LONG:
+        value = value_of("scan", "llvm" if importlib.util.find_spec("llvmlite") else "numpy")
+    sys.setprofile(None)
+    try:
+        return value(*args)
+    finally:
+        sys.setprofile(before)
 
 
 def as_own(x: Any) -> Any:

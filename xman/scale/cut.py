@@ -2,14 +2,18 @@
 all that has come is added up over the workers, as one flat buffer."""
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..engines import Compiled
+from ..interpreters import eval
 from ..wengert import Line, WengertList, registers
 from .mpi import Workers
+from .sharing import fresh
+
+ALIGNED = 16  # entries
 
 
 class Stage(NamedTuple):
@@ -39,68 +43,103 @@ def stages_of(steps: WengertList, outputs: Collection[str]) -> list[Stage]:
     return [Stage(WengertList(lines), totals) for lines, totals in stages]
 
 
+class Totals:
+    """What a stage adds up, in one flat buffer for each precision, of which counts take the first.
+
+    views: the parts of the buffers by the names of the sums. Each begins at a multiple of ALIGNED entries;
+    the first entry tells whether a worker was told to stop.
+    """
+
+    def __init__(self, like: Mapping[str, Any]):
+        dtypes = {x: np.result_type(a) for x, a in like.items()}
+        kinds: dict[Any, list[str]] = {dtype: [] for dtype in dtypes.values() if dtype.kind == "f"}
+        for x, dtype in dtypes.items():
+            kinds[dtype if dtype in kinds else next(iter(kinds))].append(x)
+        self.flats, self.views = [], {}
+        for dtype, names in kinds.items():
+            places = np.cumsum([ALIGNED, *(-(-np.size(like[x]) // ALIGNED) * ALIGNED for x in names)])
+            self.flats.append(np.zeros(places[-1], dtype))
+            for x, k in zip(names, places, strict=False):
+                self.views[x] = self.flats[-1][k:k + np.size(like[x])].reshape(np.shape(like[x]))
+
+
+class Ready(NamedTuple):
+    """A stage that can run. part: what one piece gives, and total: the sum, which is the same place for a
+    single piece. into: parts that the program itself writes, by its inputs. copied: sums of what it gives."""
+    program: Callable[[dict[str, Any]], dict[str, Any]]
+    part: Totals
+    total: Totals
+    into: dict[str, np.ndarray]
+    copied: dict[str, str]
+
+
 class CutProgram:
     """The list as a function of its inputs, for the pieces of a minibatch that are this worker's,
-    as `compile` makes one."""
+    as `compile` makes one. A stage is compiled when it runs first, which tells the sizes of its sums."""
 
     def __init__(self, steps: WengertList, outputs: Collection[str], engine: str, inplace: Mapping[str, str],
                  workers: Workers):
-        wanted = {*outputs, *inplace.values()}
-        self.stages, self.workers, self.programs = stages_of(steps, wanted), workers, []
-        last = len(self.stages) - 1
-        computed = [{dst for dst, _, _ in stage.steps} for stage in self.stages]
+        self.wanted, self.asked = dict.fromkeys([*outputs, *inplace.values()]), engine
+        self.stages, self.workers = stages_of(steps, self.wanted), workers
+        computed = {dst for dst, _, _ in self.stages[-1].steps}
         # what an earlier stage updates is read by later ones, and is overwritten when all are done
-        self.inplace = {x: y for x, y in inplace.items() if y not in computed[last]}
-        for k, (stage, mine) in enumerate(zip(self.stages, computed, strict=True)):
-            later = {a for other in self.stages[k + 1:] for _, _, args in other.steps
-                     for a in registers(args)}
-            later |= {y for other in self.stages[k:] for y in other.totals.values()}
-            gives = [dst for dst, _, _ in stage.steps if dst in later | wanted]
-            over = {x: y for x, y in inplace.items() if k == last and y in mine}
-            gives = [y for y in gives if y not in over.values() or y in outputs]
-            self.programs.append(Compiled(stage.steps, gives, engine, over, adapts=False) if stage.steps
-                                 else lambda values: {})
+        self.late = {x: y for x, y in inplace.items() if y not in computed}
+        over = {x: y for x, y in inplace.items() if y in computed}
+        self.ready: list[Ready] = []
+        gives = [y for y in self.wanted if y in computed and (y in outputs or y not in over.values())]
+        self.last = self.compiled(self.stages[-1].steps, gives, over)
 
     @property
     def engine(self) -> str:
         """The engine of the last stage, once it has run."""
-        return getattr(self.programs[-1], "engine", "")
+        return getattr(self.last, "engine", "")
 
     def __call__(self, values: dict[str, Any], pieces: list[dict[str, Any]]) -> dict[str, Any]:
         """The outputs. values: what all pieces have. pieces: for each the inputs that it alone has."""
-        for k, (stage, program) in enumerate(zip(self.stages, self.programs, strict=True)):
-            if k == len(self.stages) - 1:  # the optimizer
-                values = values | pieces[0]
-                found = program(values)
-                break
+        for k in range(len(self.stages) - 1):
+            if k == len(self.ready):
+                self.ready.append(self.made(k, values | pieces[0], len(pieces)))
+            program, part, total, into, copied = self.ready[k]
+            for number, piece in enumerate(pieces):
+                piece |= program(values | piece | into)
+                for x, y in copied.items():
+                    part.views[x][...] = piece[y]
+                for flat, more in zip(total.flats, part.flats, strict=True):
+                    if number:
+                        flat += more
+                    elif flat is not more:
+                        np.copyto(flat, more)
+            for flat in total.flats:
+                flat[0] = self.workers.heard
+                self.workers.reduce(flat)
+                self.workers.stop = bool(flat[0])
             for piece in pieces:
-                piece |= program(values | piece)
-            totals = self.added([{x: piece[y] for x, y in stage.totals.items()} for piece in pieces])
-            for piece in pieces:
-                piece |= totals
-        values = values | found
-        for x, y in self.inplace.items():
+                piece |= {x: a if a.ndim else a[()] for x, a in total.views.items()}
+        values = values | pieces[0]
+        values |= self.last(values)
+        for x, y in self.late.items():
             values[x][...] = values[y]
         return values
 
-    def added(self, parts: list[dict[str, Any]]) -> dict[str, Any]:
-        """Σ of each over the pieces, in their order, and over the workers:
-        one flat buffer for each precision, of which counts take the first."""
-        found, dtypes = {}, {x: np.result_type(a) for x, a in parts[0].items()}
-        kinds: dict[Any, list[str]] = {dtype: [] for dtype in dtypes.values() if dtype.kind == "f"}
-        for x, dtype in dtypes.items():
-            kinds[dtype if dtype in kinds else next(iter(kinds))].append(x)
-        for dtype, names in kinds.items():
-            ends, heard = np.cumsum([np.size(parts[0][x]) for x in names]), [self.workers.heard]
-            flat, more = (np.empty(ends[-1] + 1, dtype) for _ in range(2))
-            for k, part in enumerate(parts):
-                np.concatenate([*(np.ravel(part[x]) for x in names), heard], out=more if k else flat,
-                               casting="unsafe")
-                if k:
-                    flat += more
-            self.workers.reduce(flat)
-            self.workers.stop = bool(flat[-1])
-            for x, a in zip(names, np.split(flat, ends), strict=False):
-                like = parts[0][x]
-                found[x] = a.reshape(np.shape(like)) if isinstance(like, np.ndarray) else a[0]
-        return found
+    def made(self, k: int, values: Mapping[str, Any], pieces: int) -> Ready:
+        """A stage, as it is for these values."""
+        steps, sums = self.stages[k]
+        found = dict(values) | (eval(steps, values) if steps else {})
+        total = Totals({x: found[y] for x, y in sums.items()})
+        part = total if pieces == 1 else Totals(total.views)
+        computed = {dst for dst, _, _ in steps}
+        taken = {*values, *(a for stage in self.stages for dst, _, args in stage.steps
+                            for a in (dst, *registers(args)))}
+        into = {fresh(f"{y}_part", taken): x for y, x in {y: x for x, y in sums.items()}.items()
+                if y in computed and np.ndim(found[y]) and found[y].dtype == part.views[x].dtype}
+        copied = {x: y for x, y in sums.items() if x not in into.values()}
+        later = {a for other in self.stages[k + 1:] for _, _, args in other.steps for a in registers(args)}
+        later |= {y for other in self.stages[k + 1:] for y in other.totals.values()} | {*self.wanted}
+        gives = [dst for dst, _, _ in steps if dst in later or dst in copied.values()]
+        # a line that reads it makes an input of what is overwritten
+        reads = [(fresh(f"{name}_read", taken), "alias", (name,)) for name in into]
+        program = self.compiled([*steps, *reads], gives, {name: sums[x] for name, x in into.items()})
+        return Ready(program, part, total, {name: part.views[x] for name, x in into.items()}, copied)
+
+    def compiled(self, steps: list[Line], gives: Collection[str], over: Mapping[str, str]) -> Callable:
+        return Compiled(WengertList(steps), gives, self.asked, over, adapts=False) if steps else lambda _: {}

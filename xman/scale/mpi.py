@@ -3,11 +3,12 @@ without one, this process alone."""
 from __future__ import annotations
 
 import functools
+import math
 import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
@@ -40,13 +41,35 @@ class Workers:
         """Make of the buffer Σ of all workers' buffers."""
         if self.comm:
             from mpi4py import MPI
-            self.waiting = time.monotonic()
-            self.comm.Allreduce(MPI.IN_PLACE, buffer)
-            self.waiting = 0.0
+            with self.noticed():
+                self.comm.Allreduce(MPI.IN_PLACE, buffer)
 
     def gathered(self, x: Any) -> list[Any]:
         """What each of the workers has, in their order."""
-        return self.comm.allgather(x) if self.comm else [x]
+        with self.noticed():
+            return self.comm.allgather(x) if self.comm else [x]
+
+    def exchanged(self, rows: np.ndarray, counts: Sequence[int], given: Sequence[int]) -> np.ndarray:
+        """The rows that the workers have for this one, by their order.
+
+        rows: those that this one has for each, one behind another. counts, given: how many for each of them,
+        and from each.
+        """
+        from mpi4py import MPI
+        found = np.empty((sum(given), *rows.shape[1:]), rows.dtype)
+        # counted in rows, of which there are fewer than a 32-bit integer counts
+        row = MPI.BYTE.Create_contiguous(rows.itemsize * math.prod(rows.shape[1:])).Commit()
+        with self.noticed():
+            self.comm.Alltoallv([rows, counts, row], [found, given, row])
+        row.Free()
+        return found
+
+    @contextmanager
+    def noticed(self) -> Iterator[None]:
+        """A context in which this worker waits for the others, no longer than `timeout`."""
+        self.waiting = time.monotonic() * (self.size > 1)
+        yield
+        self.waiting = 0.0
 
     def watch(self) -> None:
         """End the job when this worker has waited too long: MPI itself waits for ever."""

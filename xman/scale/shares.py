@@ -35,9 +35,9 @@ class Shares:
         start, stop = rows * piece // self.size, rows * (piece + 1) // self.size
         return (start, stop) if start < stop else (min(start, rows - 1), min(start, rows - 1) + 1)
 
-    def mine(self, rows: int) -> slice:
-        """This worker's rows of a minibatch."""
-        first = self.workers.rank * self.each
+    def mine(self, rows: int, rank: int | None = None) -> slice:
+        """A worker's rows of a minibatch, by default this one's."""
+        first = (self.workers.rank if rank is None else rank) * self.each
         return slice(self.bounds(first, rows)[0], self.bounds(first + self.each - 1, rows)[1])
 
     def given(self, X: Any, y: Any, some: np.ndarray, epoch: int, rows: int,

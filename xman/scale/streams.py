@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import XManError
 from ..tables import Prepared
 from .draws import Draws
+from .mpi import workers
 
 MEMORY = 256  # megabytes of rows that a stream may hold
 ALL = 0, 10, 0  # tenths of the rows, and the seed of who is in them
@@ -19,7 +20,9 @@ ALL = 0, 10, 0  # tenths of the rows, and the seed of who is in them
 # with what that takes
 COPIES = 6
 
-Read = Callable[[int], tuple[np.ndarray, np.ndarray]]
+Some = slice | np.ndarray
+# from the number of a block to how many rows of X and of y it has, and what gives those of some places in it
+Read = Callable[[int], tuple[tuple[int, int], Callable[[Some], tuple[Any, Any]]]]
 
 
 class Stream:
@@ -27,7 +30,7 @@ class Stream:
     given to fit, evaluate and predict as data.
 
     rows: how many. X, y: the first of them. sizes: rows of each block. read: a block by its number, (X, y).
-    ordered: whether blocks have to be read one after another, as those of a CSV file. window: rows that are
+    ordered: whether windows follow one another, as those of a CSV file. window: rows that are
     shuffled together. prepared: what made rows of numbers of a table.
     name: what tells these rows from others, for checkpoints.
     """
@@ -59,23 +62,26 @@ class Stream:
         return Stream(self.source, self.whole, self.memory, self.ordered, self.name, self.prepared,
                       (begin, end, seed))
 
-    def block(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """X and y of a block. XManError where they hold something else than finite numbers."""
-        X, y = map(np.asarray, self.source(k))
-        begin, end, seed = self.some
+    def block(self, k: int, share: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
+        """X and y of a block, or of a share of its rows. XManError where they hold something else than finite
+        numbers."""
+        found, rows_at = self.source(k)
+        if {*found} != {int(self.whole[k])}:
+            raise XManError(f"block {k + 1} of the stream has {found[0]} rows and {found[1]} targets, and "
+                            f"had {self.whole[k]} before")
+        some = share
         if self.some != ALL:
-            here = drawn_by_number(self.starts[k], len(y), begin, end, seed)
-            X, y = X[here], y[here]
-        if len(X) != len(y) or len(y) != self.sizes[k]:
-            raise XManError(f"block {k + 1} of the stream has {len(X)} rows and {len(y)} targets, and had "
-                            f"{self.sizes[k]} before")
+            begin, end, seed = self.some
+            some = np.flatnonzero(drawn_by_number(self.starts[k], self.whole[k], begin, end, seed))[share]
+        X, y = map(np.asarray, rows_at(some))
         for word, a in ("X", X), ("y", y):
             if a.dtype.kind not in "biuf":
                 raise XManError(f"block {k + 1} of the stream: {word} holds {a.dtype}, not numbers; labels "
                                 "are their places among the classes")
             if a.dtype.kind == "f" and not np.isfinite(a).all():
+                place = np.arange(self.whole[k])[some][np.argwhere(~np.isfinite(a))[0][0]]
                 raise XManError(f"block {k + 1} of the stream: {word} holds NaN or infinity, in its row "
-                                f"{int(np.argwhere(~np.isfinite(a))[0][0]) + 1}")
+                                f"{place + 1}")
         return X, y
 
     def batches(self, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -104,13 +110,34 @@ class Window(NamedTuple):
     order: np.ndarray
 
 
-class Streamed:
-    """The minibatches of a stream, as `Minibatches` has them: where all rows are one window,
-    the very same."""
+class Portion(NamedTuple):
+    """What a worker has read of a window: X and y of its share, those for the first worker first.
 
-    def __init__(self, data: Stream, size: int, seed: int, mine: Callable[[int], slice] = slice):
+    counts: of rows, for each worker. places: where the rows that it is given in return belong among its own,
+    whose numbers are `numbers`, and how many come of each worker (given). ends: of each minibatch among them,
+    and whether it ends here.
+    """
+    X: np.ndarray
+    y: np.ndarray
+    counts: list[int]
+    given: list[int]
+    places: np.ndarray
+    numbers: np.ndarray
+    ends: list[tuple[int, bool]]
+
+
+class Streamed:
+    """The minibatches of a stream, as `Minibatches` has them: where all rows are one window, the very same.
+
+    Of several workers each reads a share of a window's rows, beside the steps, and between two of them all
+    give one another the rows that they take.
+    mine: from the rows of a minibatch and the number of a worker to those of them that it takes.
+    """
+
+    def __init__(self, data: Stream, size: int, seed: int,
+                 mine: Callable[[int, int], slice] = lambda rows, rank: slice(rows)):
         self.data, self.rows, self.size, self.seed, self.mine = data, data.rows, size, seed, mine
-        self.count = -(-self.rows // size)
+        self.count, self.workers = -(-self.rows // size), workers()
         self.begin = np.cumsum([0, *data.sizes[:-1]])
 
     def windows(self, number: int) -> Iterator[Window]:
@@ -136,12 +163,14 @@ class Streamed:
         held: Any = None
         with ThreadPoolExecutor(1) as reader:
             windows = self.wanted(number, first)
-            ahead = reader.submit(self.taken, *next(windows), first)
+            ahead = reader.submit(self.read, *next(windows), first)
             while ahead:
-                X, y, numbers, ends = ahead.result()
+                found = ahead.result()
+                X, y = (self.exchanged(a, found) for a in (found.X, found.y))
                 after = next(windows, None)
-                ahead = reader.submit(self.taken, *after, first) if after else None
-                start = 0
+                ahead = reader.submit(self.read, *after, first) if after else None
+                start, numbers, ends = 0, found.numbers, found.ends
+                del found
                 for end, whole in ends:
                     some = X[start:end], y[start:end], numbers[start:end]
                     some = tuple(map(np.concatenate, zip(held, some, strict=True))) if held else some
@@ -149,6 +178,15 @@ class Streamed:
                     if whole:
                         yield some
                     start = end
+
+    def exchanged(self, rows: np.ndarray, found: Portion) -> np.ndarray:
+        """This worker's rows of a window, in their order."""
+        if self.workers.size == 1:
+            return rows
+        got = self.workers.exchanged(rows, found.counts, found.given)
+        mine = np.empty_like(got)
+        mine[found.places] = got
+        return mine
 
     def wanted(self, number: int, first: int) -> Iterator[tuple[int, Window]]:
         """The windows of an epoch with rows of its minibatches from `first` on,
@@ -159,31 +197,49 @@ class Streamed:
                 yield at, window
             at += len(window.rows)
 
-    def taken(self, at: int, window: Window,
-              first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[int, bool]]]:
-        """The rows of a window that this worker takes, in their order, with the end of each minibatch,
-        and whether it ends here.
+    def taken(self, at: int, window: Window, first: int,
+              rank: int) -> tuple[np.ndarray, list[tuple[int, bool]]]:
+        """The places in a window of the rows that a worker takes, in their order, with the end of each
+        minibatch, and whether it ends here.
 
         at: rows of the epoch before the window. first: the minibatch from which on they are wanted.
         """
-        places, ends, size, n = [], [], self.size, len(window.rows)
-        for batch in range(max(first, at // size), -(-(at + n) // size)):
-            rows = min(size, self.rows - batch * size)
-            mine = self.mine(rows)
-            low, high = (min(max(batch * size + x - at, 0), n) for x in (mine.start or 0, mine.stop))
-            places.append(np.arange(low, high))
-            ends.append(batch * size + rows <= at + n)
-        order = window.order[np.concatenate(places)]
+        size, n = self.size, len(window.rows)
+        batch, place = np.divmod(np.arange(at, at + n), size)
+        full, last = (self.mine(rows, rank) for rows in (size, self.rows - (self.count - 1) * size))
+        takes = [(place >= (some.start or 0)) & (place < some.stop) for some in (full, last)]
+        places = np.flatnonzero(np.where(batch < self.count - 1, *takes) & (batch >= first))
+        some = np.arange(max(first, at // size), -(-(at + n) // size))
+        ends = np.cumsum(np.bincount(batch[places] - some[0], minlength=len(some)))
+        done = np.minimum((some + 1) * size, self.rows) <= at + n
+        return window.order[places], [*zip(ends.tolist(), done.tolist(), strict=True)]
+
+    def read(self, at: int, window: Window, first: int) -> Portion:
+        """This worker's share of a window, of which each reads as many rows. Arguments as of `taken`."""
+        me, n = self.workers.rank, self.workers.size
+        bounds, wanted = len(window.rows) * np.arange(1, n) // n, []
+        for rank in range(n):
+            order, ends = self.taken(at, window, first, rank)
+            reader = np.searchsorted(bounds, order, "right")
+            wanted.append(order[reader == me])
+            if rank == me:
+                mine = (np.bincount(reader, minlength=n).tolist(), np.argsort(reader, kind="stable"),
+                        window.rows[order], ends)
+        return Portion(*self.gathered(window, np.concatenate(wanted)), [*map(len, wanted)], *mine)
+
+    def gathered(self, window: Window, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """X and y of the rows at these places in a window, of whose blocks no more is read than is between
+        them."""
         X, y = (np.empty((len(order), *a.shape[1:]), a.dtype) for a in (self.data.X, self.data.y))
         by_row, stops = np.argsort(order), np.cumsum(self.data.sizes[window.blocks])
-        for k, stop, here in zip(window.blocks, stops,
-                                 np.split(by_row, np.searchsorted(order, stops[:-1], sorter=by_row)),
-                                 strict=True):
+        for k, start, here in zip(window.blocks, [0, *stops[:-1]],
+                                  np.split(by_row, np.searchsorted(order, stops[:-1], sorter=by_row)),
+                                  strict=True):
             if len(here):
-                A, b = self.data.block(int(k))
-                row = order[here] - stop + len(b)
-                X[here], y[here] = A[row], b[row]
-        return X, y, window.rows[order], list(zip(np.cumsum([*map(len, places)]).tolist(), ends, strict=True))
+                low, high = order[here[0]], order[here[-1]] + 1
+                A, b = self.data.block(int(k), slice(low - start, high - start))
+                X[here], y[here] = A[order[here] - low], b[order[here] - low]
+        return X, y
 
 
 def of_arrays(X: Any, y: Any, memory: float, rows: int | None = None) -> Stream:
@@ -193,13 +249,18 @@ def of_arrays(X: Any, y: Any, memory: float, rows: int | None = None) -> Stream:
     each = max(1, X[:1].nbytes + y[:1].nbytes)
     rows = rows or max(1, int(memory * 1e6 / COPIES / 16 / each))
 
-    def read(k: int) -> tuple[np.ndarray, np.ndarray]:
-        found = tuple(np.array(a[k * rows:(k + 1) * rows]) for a in (X, y))
-        for a in (X, y):
-            if isinstance(a, np.memmap) and a.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
-                # else the pages that were read stay until others need the memory
-                a._mmap.madvise(mmap.MADV_DONTNEED)
-        return found
+    def read(k: int) -> tuple[tuple[int, int], Callable]:
+        here = X[k * rows:(k + 1) * rows], y[k * rows:(k + 1) * rows]
+
+        def rows_at(some: Some) -> tuple[np.ndarray, ...]:
+            found = tuple(np.array(a[some]) for a in here)
+            for a in (X, y):
+                if isinstance(a, np.memmap) and a.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
+                    # else the pages that were read stay until others need the memory
+                    a._mmap.madvise(mmap.MADV_DONTNEED)
+            return found
+
+        return (len(here[0]), len(here[1])), rows_at
 
     sizes = [min(rows, len(y) - start) for start in range(0, len(y), rows)]
     return Stream(read, sizes, memory, name=f"arrays {X.shape} {y.shape}")
@@ -216,7 +277,13 @@ def of_batches(source: Callable[[], Iterable] | Iterable, memory: float) -> Stre
     except (TypeError, ValueError):
         raise XManError("a stream is of arrays, stream(X, y), of batches (X, y), or of tables by their "
                         "path") from None
-    return Stream(InTurn(again), sizes, memory, ordered=True, name="batches")
+    batch = InTurn(again)
+
+    def read(k: int) -> tuple[tuple[int, int], Callable]:
+        X, y = map(np.asarray, batch(k))
+        return (len(X), len(y)), lambda some: (X[some], y[some])
+
+    return Stream(read, sizes, memory, ordered=True, name="batches")
 
 
 class InTurn:

@@ -19,12 +19,14 @@ from ..tables.columns import cells
 from ..tables.frames import first_line
 from ..tables.kinds import target_cells
 from ..tables.preparing import known, lines
-from ..tables.reading import HEAD, NULLS, file_kind, formed
+from ..tables.reading import HEAD, NULLS, Form, file_kind, formed, misread
 from ..tables.statistics import moments
 from .mpi import workers
-from .streams import ALL, MEMORY, InTurn, Stream, drawn_by_number, of_arrays, of_batches
+from .streams import ALL, MEMORY, InTurn, Some, Stream, drawn_by_number, of_arrays, of_batches
 
 CSV_BLOCK = 2 ** 20  # bytes
+LONGEST = 2 ** 26    # bytes of a row
+GROUPS = 64          # of blocks, of which columns are learnt one after another
 AT_ONCE = 2 ** 13    # rows of which numbers are made, through arrays of float64
 
 
@@ -57,14 +59,19 @@ def stream_of_tables(source: str, memory: float, how: Prepared | None, settings:
                      some: tuple = ALL) -> Stream:
     pa = extra("pyarrow", "tables", "a table")
     try:
-        kind, fragments = fragments_of(source)
+        kind, filesystem, paths = places_of(source)
         if kind == "csv":
-            read: Callable[[int], Any] = InTurn(lambda: tables_of_csv(fragments))
-            sizes = [table.num_rows for table in tables_of_csv(fragments)]
+            read, sizes = blocks_of_csv(filesystem, paths)
         else:
-            read = lambda k: fragments[k].to_table(batch_readahead=1, fragment_readahead=1)
+            dataset = extra("pyarrow.dataset", "tables", "a table")
+            whole = dataset.dataset(paths, format=kind, filesystem=filesystem)
+            files = [*whole.get_fragments()]
+            # row groups of Parquet, whole files of Feather
+            pieces = [piece for file in files
+                      for piece in (file.split_by_row_group() if kind == "parquet" else [file])]
+            read = lambda k: pieces[k].to_table(whole.schema, batch_readahead=1, fragment_readahead=1)
             sizes = [sum(group.num_rows for group in piece.row_groups) if kind == "parquet"
-                     else piece.count_rows() for piece in fragments]
+                     else piece.count_rows() for piece in pieces]
         if not sum(sizes):
             raise TableError(f"{source} has no rows")
         how = how or learnt(read, sizes, settings, some)
@@ -72,21 +79,26 @@ def stream_of_tables(source: str, memory: float, how: Prepared | None, settings:
         raise TableError(f"{source}: cannot be read: "
                          f"{getattr(error, 'strerror', None) or first_line(error)}") from None
 
-    def numbers(k: int) -> tuple[np.ndarray, np.ndarray]:
+    def numbers(k: int) -> tuple[tuple[int, int], Callable]:
         try:
             table = read(k)
         except (OSError, pa.ArrowException) as error:
             raise TableError(f"{source}: cannot be read: "
                              f"{getattr(error, 'strerror', None) or first_line(error)}") from None
-        some = [table.slice(start, AT_ONCE) for start in range(0, table.num_rows, AT_ONCE)]
-        return np.concatenate([how.features(part, source) for part in some]), how.targets(table, source)
+
+        def rows_at(some: Some) -> tuple[np.ndarray, np.ndarray]:
+            rows = table[some] if isinstance(some, slice) else table.take(some)
+            parts = [rows.slice(start, AT_ONCE) for start in range(0, rows.num_rows, AT_ONCE)]
+            return np.concatenate([how.features(part, source) for part in parts]), how.targets(rows, source)
+
+        return (table.num_rows,) * 2, rows_at
 
     return Stream(numbers, sizes, memory, kind == "csv", f"{source} {sizes}", how)
 
 
-def fragments_of(source: str) -> tuple[str, list[Any]]:
-    """The kind of the files, and their pieces: row groups of Parquet, whole files of Feather and CSV."""
-    fs, dataset = extra("pyarrow.fs", "tables", "a table"), extra("pyarrow.dataset", "tables", "a table")
+def places_of(source: str) -> tuple[str, Any, list[str]]:
+    """The kind of the files, where they lie, and their paths there."""
+    fs = extra("pyarrow.fs", "tables", "a table")
     if "://" in source:
         place, query, options = source.partition("?")
         folder, _, pattern = place.rpartition("/") if "*" in place.rpartition("/")[2] else (place, "", "*")
@@ -108,29 +120,80 @@ def fragments_of(source: str) -> tuple[str, list[Any]]:
     if len(kinds) != 1 or "" in kinds:
         raise TableError(f"{source} holds {' and '.join(sorted(kinds)) or 'no table'}; a stream is of files "
                          "of one kind: .parquet, .feather or .csv")
-    kind, = kinds
-    form: Any = kind
-    if kind == "csv":
-        csv = extra("pyarrow.csv", "tables", "a table")
-        with filesystem.open_input_stream(paths[0]) as file:
-            look = formed(paths[0], file.read(HEAD))
-        form = dataset.CsvFileFormat(csv.ParseOptions(delimiter=look.delimiter,
-                                                      newlines_in_values=look.quoted), None,
-                                     csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True),
-                                     csv.ReadOptions(column_names=look.names, skip_rows=look.header,
-                                                     block_size=CSV_BLOCK))
-    files = [*dataset.dataset(paths, format=form, filesystem=filesystem).get_fragments()]
-    return (kind, [piece for file in files for piece in file.split_by_row_group()] if kind == "parquet"
-            else files)
+    return kinds.pop(), filesystem, paths
 
 
-def tables_of_csv(fragments: list[Any]) -> Iterator[Any]:
-    """Tables of about CSV_BLOCK bytes each, in the order of the files."""
-    pa = extra("pyarrow", "tables", "a table")
-    for fragment in fragments:
-        for batch in fragment.to_batches(batch_readahead=1, fragment_readahead=1):
-            if batch.num_rows:
-                yield pa.Table.from_batches([batch])
+def blocks_of_csv(filesystem: Any, paths: list[str]) -> tuple[Callable[[int], Any], list[int]]:
+    """What reads a block of CSV files by its number, and the rows of each.
+
+    They are where lines end, and each worker counts the rows of its share of them.
+    """
+    pa, csv = extra("pyarrow", "tables", "a table"), extra("pyarrow.csv", "tables", "a table")
+    known: tuple = ()
+    types: dict[str, Any] = {}
+    blocks: list[tuple[Form, str, int, int, int]] = []
+    for path in paths:
+        for number, (place, text) in enumerate(texts(filesystem, path)):
+            if number == 0:
+                look = formed(path, text[:HEAD], None, known)
+                if look.encoding == "utf16":
+                    raise TableError(f"{path} is written in UTF-16; a stream is of files in UTF-8")
+                known = known or (look.names,) * 2
+            blocks.append((look, path, number, place, len(text)))
+    opened = functools.lru_cache(1)(filesystem.open_input_file)
+    unpacked = {path: InTurn(functools.partial(texts, filesystem, path)) for path in paths
+                if path.endswith(".gz")}
+
+    def read(k: int) -> Any:
+        look, path, number, place, size = blocks[k]
+        text = unpacked[path](number)[1] if path in unpacked else opened(path).read_at(size, place)
+        for wanted in types, {name: kind for name, kind in types.items() if pa.types.is_string(kind)}:
+            try:
+                return csv.read_csv(
+                    pa.BufferReader(text),
+                    csv.ReadOptions(column_names=look.names, skip_rows=look.header * (number == 0),
+                                    encoding=look.encoding, use_threads=False, block_size=2 * size + 1),
+                    csv.ParseOptions(delimiter=look.delimiter, newlines_in_values=b'"' in text),
+                    csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=wanted,
+                                       include_columns=known[0], include_missing_columns=True))
+            except pa.ArrowInvalid as error:
+                words = first_line(error)
+                if "conversion" not in words:  # of another kind of cell than the first block has in its column
+                    break
+        raise misread(f"{path}, from byte {place} on" if number else path, look, words)
+
+    types |= {field.name: field.type for field in read(0).schema if not pa.types.is_null(field.type)}
+    here = workers()
+    mine = {k: read(k).num_rows for k in range(here.rank, len(blocks), here.size)}
+    counted = functools.reduce(operator.or_, here.gathered(mine))
+    return read, [counted[k] for k in range(len(blocks))]
+
+
+def texts(filesystem: Any, path: str) -> Iterator[tuple[int, bytes]]:
+    """Rows of a file, about CSV_BLOCK bytes at a time, and where they begin."""
+    place, rest = 0, b""
+    with filesystem.open_input_stream(path) as file:  # which unpacks .gz
+        while more := file.read(CSV_BLOCK):
+            rest += more
+            if end := end_of_rows(rest):
+                yield place, rest[:end]
+                place, rest = place + end, rest[end:]
+            elif len(rest) > LONGEST:
+                raise TableError(f"{path}: no row ends within {LONGEST / 1e6:.0f} MB, from byte {place} on; "
+                                 "a quote may be open")
+    if rest:
+        yield place, rest
+
+
+def end_of_rows(text: bytes) -> int:
+    """Where the last row ends that does so within the text, whose lines may break in quotes; 0 for none."""
+    line, end, quotes = b"\n" if b"\n" in text else b"\r", len(text), text.count(b'"')
+    while (last := text.rfind(line, 0, end)) >= 0:
+        quotes -= text.count(b'"', last, end)
+        if quotes % 2 == 0:
+            return last + 1
+        end = last
+    return 0
 
 
 def learnt(read: Callable[[int], Any], sizes: list[int], settings: dict[str, Any], some: tuple) -> Prepared:
@@ -147,20 +210,25 @@ def learnt(read: Callable[[int], Any], sizes: list[int], settings: dict[str, Any
 
     sample = training(int(np.argmax(sizes)))
     how, here = prepared(sample, **settings), workers()
-    mine, like = range(here.rank, len(sizes), here.size), [known(c, cells(sample[c.name], c, "the table"))
-                                                           for c in how.columns]
-    facts, goal = None, None
-    for k in mine:
+    like = [known(c, cells(sample[c.name], c, "the table")) for c in how.columns]
+
+    def found_in(k: int) -> tuple[list[Any], Any]:
+        """What is to be known of each column and of the target, by one table."""
         table = training(k)
-        found = [known(c, cells(table[c.name], c, f"table {k + 1}"), fact)
-                 for c, fact in zip(how.columns, like, strict=True)]
         y = target_cells(table, how.target, f"table {k + 1}")
-        told = {*y.tolist()} if how.classes else moments(y[:, None])
-        facts = found if facts is None else [*map(operator.add, facts, found)]
-        goal = told if goal is None else goal | told if how.classes else goal + told
-    every = [(a, b) for a, b in here.gathered((facts, goal)) if a is not None]
-    facts = [functools.reduce(operator.add, each) for each in zip(*(a for a, _ in every), strict=True)]
-    goal = functools.reduce(operator.or_ if how.classes else operator.add, [b for _, b in every])
+        return ([known(c, cells(table[c.name], c, f"table {k + 1}"), fact)
+                 for c, fact in zip(how.columns, like, strict=True)],
+                {*y.tolist()} if how.classes else moments(y[:, None]))
+
+    def merged(a: tuple[list[Any], Any], b: tuple[list[Any], Any]) -> tuple[list[Any], Any]:
+        return [*map(operator.add, a[0], b[0])], a[1] | b[1] if how.classes else a[1] + b[1]
+
+    # in an order that does not depend on how many workers there are
+    groups = np.array_split(np.arange(len(sizes)), min(len(sizes), GROUPS))
+    mine = {k: functools.reduce(merged, map(found_in, groups[k].tolist()))
+            for k in range(here.rank, len(groups), here.size)}
+    all_of = functools.reduce(operator.or_, here.gathered(mine))
+    facts, goal = functools.reduce(merged, (all_of[k] for k in range(len(groups))))
     steps, output = lines(how.columns, facts, {*ops.G, *(c.register for c in how.columns)})
     shape = eval(steps, {c.register: cells(sample[c.name], c, "")[:1] for c in how.columns})[output].shape[1:]
     if how.classes:

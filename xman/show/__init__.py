@@ -2,6 +2,7 @@
 from .cost import Cost, cost
 from .derivation import Derivation, derivation
 from .explain import Explanation, explain
+from .listing import Listing, listing
 from .paths import Paths, paths
 from .picture import Picture, picture
 from .polynomial import expand
@@ -10,5 +11,5 @@ from .terminal import spell_out
 
 spell_out()
 
-__all__ = ["Cost", "Derivation", "Explanation", "Paths", "Picture", "cost", "derivation", "expand", "explain",
-           "paths", "picture", "source"]
+__all__ = ["Cost", "Derivation", "Explanation", "Listing", "Paths", "Picture", "cost", "derivation", "expand", "explain",
+           "listing", "paths", "picture", "source"]

@@ -61,9 +61,9 @@ class Run(Checkpointed):
                 self.data += validation
             self.judge = judge_of(objective.model, validation)
         a_number_of_rows(batch_size)
-        mine = self.shares.mine if self.shares else slice
-        self.minibatches = (Streamed(objective.stream, int(batch_size), int(seed), mine) if objective.stream
-                            else Minibatches(objective.X, objective.y, int(batch_size), int(seed), mine))
+        mine = [self.shares.mine] if self.shares else []
+        self.minibatches = (Streamed(objective.stream, int(batch_size), int(seed), *mine) if objective.stream
+                            else Minibatches(objective.X, objective.y, int(batch_size), int(seed), *mine))
         self.rows, self.batches = self.minibatches.rows, self.minibatches.count
         self.inputs, self.names, self.loss = objective.inputs, objective.names, objective.loss
         self.kept = (*self.names, *objective.running)  # what evaluation needs

@@ -14,40 +14,39 @@ def prepare(given):
 
 def rotated(axis, x):
     """x turned around axis by its length: Rodrigues' formula."""
-    square = np.sum(axis ** 2, axis=1, keepdims=True)
-    angle = np.sqrt(square)
-    cos, sin, unit = np.cos(angle), np.sin(angle), axis / angle
-    along = np.sum(unit * x, axis=1, keepdims=True)
-    return x * cos + np.cross(unit, x) * sin + unit * (along * (1 - cos))
+    angle = np.sqrt(np.sum(axis ** 2))
+    cos, unit = np.cos(angle), axis / angle
+    return x * cos + np.cross(unit, x) * np.sin(angle) + unit * (np.sum(unit * x) * (1 - cos))
 
 
-def errors(cameras, points, weights, seen):
-    """One row for each observation, of its own camera, point and weight."""
-    turned = rotated(cameras[:, :3], points - cameras[:, 3:6])
-    flat = turned[:, :2] / turned[:, 2:]
-    square = np.sum(flat ** 2, axis=1, keepdims=True)
-    bent = flat * (1 + cameras[:, 9:10] * square + cameras[:, 10:11] * square ** 2)
-    return weights[:, None] * (bent * cameras[:, 6:7] + cameras[:, 7:9] - seen)
+def error(camera, point, weight, seen):
+    """Of one observation, by its camera, its point and its weight."""
+    turned = rotated(camera[:3], point - camera[3:6])
+    flat = turned[:2] / turned[2]
+    square = np.sum(flat ** 2)
+    return weight * (flat * (1 + camera[9] * square + camera[10] * square ** 2) * camera[6] + camera[7:9] - seen)
 
 
-def weight_errors(weights):
-    return 1 - weights ** 2
+def weight_error(weight):
+    return 1 - weight ** 2
 
 
-def all_errors(cameras, points, weights, seen, camera, point):
-    return errors(cameras[camera], points[point], weights, seen), weight_errors(weights)
+def of_each(fn):
+    """fn of the camera, the point, the weight and the place of each observation."""
+    def of_all(cameras, points, weights, seen, camera, point):
+        return xman.map(lambda one: fn(xman.f.getitem(cameras, one[0]), xman.f.getitem(points, one[1]), *one[2:]),
+                        (camera, point, weights, seen))
+    return of_all
 
 
-def all_blocks(cameras, points, weights, seen, camera, point):
-    blocks = xman.row_jacobian(errors, (0, 1, 2))(cameras[camera], points[point], weights, seen)
-    return *blocks, xman.row_jacobian(weight_errors)(weights)
-
-
-objective, blocks_of = xman.jit(all_errors), xman.jit(all_blocks)
+objective = xman.jit(lambda *args: (of_each(error)(*args), weight_error(args[2])))
+blocks_of = xman.jit(lambda *args: (*of_each(xman.jacobian(error, (0, 1, 2)))(*args),
+                                    xman.map(xman.grad(weight_error), args[2])))
 
 
 def jacobian(cameras, points, weights, seen, camera, point):
     *blocks, last = blocks_of(cameras, points, weights, seen, camera, point)
+    blocks, last = [block.reshape(len(block), 2, -1) for block in blocks], last[:, None, None]
     weight_columns = cameras.size + points.size + np.arange(len(weights))[:, None]
     columns = [11 * camera[:, None] + np.arange(11), cameras.size + 3 * point[:, None] + np.arange(3),
                weight_columns]

@@ -27,7 +27,7 @@ INTRINSICS = {"sqrt": "sqrt", "abs": "fabs", "maximum": "maximum", "minimum": "m
 LIBRARY = {**{op: op for op in ("exp2", "log2", "log10", "tan", "sinh", "cosh", "cbrt", "hypot")}, "arctan2": "atan2",  # of C
            **{f"arc{op}": f"a{op}" for op in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}}
 FORMULAS = {name: getattr(formulas, name, None) or getattr(powers, name) for name in (
-    "exp", "expm1", "tanh", "sigmoid", "erf", "log", "log1p", "logaddexp", "sin", "cos", "power")}
+    "exp", "expm1", "tanh", "sigmoid", "erf", "log", "log1p", "logaddexp", "sin", "cos", "both", "power")}
 TRUTHS = {"isnan", "isfinite", "signbit", "logical_and", "logical_or", "logical_not", *COMPARISONS}
 OF_FLOATS = {"copy", "where", "negative", "sign", "scale", "ratio", "share", *ARITHMETIC, *INTRINSICS, *LIBRARY, *FORMULAS}
 OF_WHOLE = {"copy", "where", "negative", "add", "subtract", "mul", "maximum", "minimum"}
@@ -146,6 +146,21 @@ def value(f: Any, op: str, dtype: np.dtype, v: list[str]) -> tuple[str, np.dtype
     return f.do(f"call {T} @{name}({', '.join(f'{T} {x}' for x in v)})"), dtype
 
 
+@functools.cache
+def pairs_in_vectors() -> bool:
+    """Whether LLVM makes vectors of a loop that calls for two numbers at once, as from version 21 on."""
+    from llvmlite import binding
+    return binding.llvm_version_info >= (21,)
+
+
+def one_of_both(f: Any, op: str, dtype: np.dtype, x: str) -> tuple[str, np.dtype]:
+    """sin or cos of x, by a call that gives both: LLVM makes one of two such calls."""
+    T = llvm_type(dtype)
+    f.declare(("both", dtype.name))
+    found = f.do(f"call {{{T}, {T}}} @xman_both_{dtype.name}({T} {x})")
+    return f.do(f"extractvalue {{{T}, {T}}} {found}, {op == 'cos':d}"), dtype
+
+
 def combined(f: Any, how: str, dtype: np.dtype, x: str, y: str) -> str:
     """What is gathered so far, and one more number."""
     T = llvm_type(dtype)
@@ -211,18 +226,27 @@ def written(op: str, kind: str, lanes: int, attribute: str) -> str:
              "float64": ir.DoubleType()}
     types = {name: Several(of, lanes) if lanes > 1 else of for name, of in types.items()}
     formula, module = FORMULAS[op], ir.Module()
-    signature = ir.FunctionType(types[kind], [types[kind]] * formula.__code__.co_argcount)
+    gives = ir.LiteralStructType([types[kind]] * 2) if op == "both" else types[kind]
+    signature = ir.FunctionType(gives, [types[kind]] * formula.__code__.co_argcount)
     function = ir.Function(module, signature, f"xman_{op}_{kind}" + f"_{lanes}" * (lanes > 1))
     function.linkage = "internal"
     function.attributes.add(attribute)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     args = [formulas.Lane(builder, types, kind, a) for a in function.args]
+
+
+    def give(found: Any) -> None:
+        if op != "both":
+            builder.ret(found.value)
+        else:
+            pair = builder.insert_value(ir.Constant(gives, ir.Undefined), found[0].value, 0)
+            builder.ret(builder.insert_value(pair, found[1].value, 1))
     if formula in powers.NEAR:
         near = (formulas.magnitude(args[0]) < powers.FAR).value
         if lanes > 1:
             every = ir.Constant(ir.IntType(lanes), (1 << lanes) - 1)
             near = builder.icmp_unsigned("==", builder.bitcast(near, every.type), every)
         with builder.if_then(near):
-            builder.ret(powers.NEAR[formula](*args).value)
-    builder.ret(formula(*args).value)
+            give(formula(*args, powers.turns_of_small))
+    give(formula(*args))
     return "\n".join(str(f) for f in (*(g for g in module.functions if g is not function), function))

@@ -19,6 +19,7 @@ from ...errors import XManError, extra
 from . import disk, optimise
 from .products import address
 from .step import DATA, ITEMS
+from .threads import pthreads
 
 OF_PYTHON = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyGILState_Ensure", "PyGILState_Release",
              "PyErr_CheckSignals")
@@ -87,16 +88,22 @@ def compiled_apart(text: str) -> bytes:
 STEP = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object)
 
 
-def functions(code: bytes, names: Mapping[str, Any], routines: Iterable[str] = ()) -> list[Callable]:
-    """The functions of machine code by name, of these types. routines: those of BLAS that it calls."""
+def functions(code: bytes, names: Mapping[str, Any], routines: Iterable[str] = (),
+              threads: int = 0) -> list[Callable]:
+    """The functions of machine code by name, of these types. routines: those of BLAS that it calls.
+    threads: how many run its large nests, where it has such."""
     from llvmlite import binding
     for name in routines:
         binding.add_symbol(f"xman_{name}", address(name))
     for name in OF_PYTHON:
         binding.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
+    for name, at in pthreads().items():
+        binding.add_symbol(name, at)
     engine = binding.create_mcjit_compiler(binding.parse_assembly(""), optimise.machine())
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()
+    if threads:
+        ctypes.c_int64.from_address(engine.get_global_value_address("xman_threads")).value = threads
     found = []
     for name, kind in names.items():
         function = kind(engine.get_function_address(name))

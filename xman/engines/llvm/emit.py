@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..nests.schedule import Tree
-from ..nests.tree import REDUCTIONS, TILE, Line, Loop
+from ..nests.tree import REDUCTIONS, Line, Loop
 from ..nests.views import View
 from . import arithmetic
 from .arithmetic import BOOL, converted, in_memory, literal, llvm_type
@@ -20,6 +20,7 @@ from .arithmetic import BOOL, converted, in_memory, literal, llvm_type
 # turns of a loop: that are written out, where it has few lines,
 # and up to which more turns at once would keep it from vectors
 UNROLLED, FEW, SHORT = 4, 8, 64
+TURNS = "sin", "cos"
 
 
 class Function:
@@ -58,6 +59,11 @@ class Function:
         self.put(f"br i1 {test}, label %bad, label %{self.block}")
         self.out.append(f"{self.block}:")
 
+    def begin(self, label: str) -> None:
+        """What follows is the block of that name."""
+        self.out.append(f"{label}:")
+        self.block = label
+
     def open(self, size: int | str, first: str = "0", step: int = 1) -> tuple:
         """Begin a loop, which runs at least once; the first of what `close` wants is its index."""
         name = self.new("L")[1:]
@@ -95,26 +101,29 @@ HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = !{!"llvm.loop.unroll.disable"
 
 
 class Nest(Function):
-    """The function of some nodes of the tree. memory: the roots that it is given,
-    and the parameter of each."""
+    """The function of some nodes of the tree; `part`: of one loop, from an index to another one. memory: the
+    roots that it is given, and the parameter of each."""
 
-    def __init__(self, tree: Tree, nodes: list, declared: dict[Any, None]):
+    def __init__(self, tree: Tree, nodes: list, declared: dict[Any, None], part: bool = False):
         super().__init__(declared)
-        self.tree, self.roots = tree, tree.roots
+        self.tree, self.roots, self.part = tree, tree.roots, nodes[0] if part else None
         self.memory: dict[str, str] = {}
         self.stack: dict[str, str] = {}
         self.values: dict[str, str] = {}        # the roots whose number is in a register
         self.slots: dict[Line, str] = {}        # where lines add up
         self.index: dict[Loop, str] = {}
+        self.tiles: dict[Loop, tuple] = {}      # where a tile begins, and where it ends
         self.current: Line | None = None        # that is being written
         self.before: dict[Loop, list] = {}      # what is done before a loop and after it: sums begin and end
         self.after: dict[Loop, list] = {}
+        self.turned: dict[Any, set[str]] = {}   # what goes into sin and cos, and into which
         for node in nodes:
             self.prepare(node)
         self.body(nodes, ())
 
     def text(self, name: str) -> str:
-        args = ", ".join(f"ptr noalias {p}" for p in self.memory.values())
+        args = ", ".join([*(f"ptr noalias {p}" for p in self.memory.values()),
+                          *["i64 %first", "i64 %last"] * bool(self.part)])
         head = f"define internal void @{name}({args}) noinline {{"
         return "\n".join([head, "entry:", *self.entry, *self.out, " ret void", "}"])
 
@@ -122,6 +131,8 @@ class Nest(Function):
         """Note where sums begin and end."""
         for inner in node.body if isinstance(node, Loop) else ():
             self.prepare(inner)
+        if isinstance(node, Line) and node.op in TURNS:
+            self.turned.setdefault(node.args[0], set()).add(node.op)
         if isinstance(node, Line) and node.how in REDUCTIONS:
             first, last = node.summed()
             if last < len(node.path):
@@ -145,13 +156,14 @@ class Nest(Function):
                 action(line)
 
     def loop(self, node: Loop, tile: tuple) -> None:
+        first, last = ("%first", "%last") if node is self.part else ("0", node.size)
         if node.kind == "tile":
-            loop = self.open(node.size, step=TILE)
-            end = self.do(f"add nsw i64 {loop[0]}, {TILE}")
+            loop = self.open(last, first, node.width)
+            end = self.do(f"add nsw i64 {loop[0]}, {node.width}")
             less = self.do(f"icmp slt i64 {end}, {node.size}")
-            tile = loop[0], self.do(f"select i1 {less}, i64 {end}, i64 {node.size}")
+            self.tiles[node] = tile = loop[0], self.do(f"select i1 {less}, i64 {end}, i64 {node.size}")
         else:
-            loop = self.open(tile[1], tile[0]) if node.kind == "lane" else self.open(node.size)
+            loop = self.open(tile[1], tile[0]) if node.kind == "lane" else self.open(last, first)
         self.index[node] = loop[0]
         self.body(node.body, tile)
         self.close(*loop, lines=node.lines)
@@ -179,9 +191,11 @@ class Nest(Function):
         if line.op == "where" and not isinstance(line.args[0], View):
             v[0] = literal(line.args[0], BOOL), BOOL
         types = [BOOL if line.op == "where" and not k else line.dtype for k in range(len(v))]
-        value, dtype = arithmetic.value(self, line.op, line.dtype,
-                                        [converted(self, x, own, to)
-                                         for (x, own), to in zip(v, types, strict=True)])
+        given = [converted(self, x, own, to) for (x, own), to in zip(v, types, strict=True)]
+        paired = line.op in TURNS and len(self.turned[line.args[0]]) == 2 and (
+            not line.path or arithmetic.pairs_in_vectors())
+        value, dtype = (arithmetic.one_of_both(self, line.op, line.dtype, *given) if paired
+                        else arithmetic.value(self, line.op, line.dtype, given))
         return converted(self, value, dtype, self.roots[line.target.root].dtype)
 
     def read(self, view: View, line: Line) -> tuple[str, Any]:
@@ -223,13 +237,15 @@ class Nest(Function):
         """Begin sums in memory, one for each index within."""
         first, _ = line.summed()
         at, loops = self.at(line, first), []
-        within = [axis for d, (axis, kind) in enumerate(line.levels) if d >= first and kind != "tile"
-                  and not line.reduced(d)]
+        within = [axis for axis, kind, _ in line.levels[first:] if kind != "tile" and line.target.strides[axis]]
         if any(line.shape[axis] == 0 for axis in within):
             return
+        tiles = {axis: self.tiles[loop] for (axis, kind, _), loop in zip(line.levels[:first], line.path, strict=False)
+                 if kind == "tile"}
         for axis in within:
-            loops.append(self.open(line.shape[axis]))
-            at[axis] = loops[-1][0], "0"
+            begin, end = tiles.get(axis, ("0", line.shape[axis]))
+            loops.append(self.open(end, begin))
+            at[axis] = loops[-1][0], begin
         self.store(arithmetic.start(line.how, self.roots[line.target.root].dtype), line.target, at)
         for loop in reversed(loops):
             self.close(*loop)
@@ -239,7 +255,7 @@ class Nest(Function):
     def at(self, line: Line, depth: int | None = None) -> dict[int, tuple[str, str | None]]:
         """For each axis of a line its index, and where its tile begins."""
         found, tile = {}, {}
-        for (axis, kind), loop in zip(line.levels[:depth], line.path, strict=False):
+        for (axis, kind, _), loop in zip(line.levels[:depth], line.path, strict=False):
             if kind == "tile":
                 tile[axis] = self.index[loop]
             else:

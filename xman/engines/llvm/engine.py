@@ -22,6 +22,7 @@ from ..program import Built, Program
 from ..text import Text, guard, own_array
 from .compiled import STEP, code_of, functions
 from .step import NestStep
+from .threads import as_blas
 
 
 def build(program: Program) -> Built:
@@ -39,7 +40,8 @@ def begin(program: Program, apart: bool = True) -> Callable[[], Built]:
         tree = "\n".join(tree_text(lines.tree.body, lines.tree.roots))
         writer = Writer(lines, step)
         run = writer.function(functions(code, {f"step{k}": STEP for k in range(len(step.parts))},
-                                        step.blas.routines))
+                                        step.blas.routines,
+                                        bool(step.chunks) * (program.threads or as_blas())))
         return Built(run, f"{tree}\n\n{writer.text}", writer.plan())
     return end
 

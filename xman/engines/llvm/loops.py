@@ -66,10 +66,10 @@ def write_applied(f: Function, node: Applied, steps: Sequence[Any], space: str,
         yes, no, after = (f.new("B")[1:] for _ in range(3))
         f.put(f"br i1 {number_holds(f, node, pointer)}, label %{yes}, label %{no}")
         for row, label in zip(rows, (yes, no), strict=True):
-            block_begun(f, label)
+            f.begin(label)
             row.go()
             f.put(f"br label %{after}")
-        block_begun(f, after)
+        f.begin(after)
         return
     loop = f.open(node.size + (node.how == "while"))
     if node.how == "while":
@@ -77,7 +77,7 @@ def write_applied(f: Function, node: Applied, steps: Sequence[Any], space: str,
         f.put(f"store i64 {loop[0]}, ptr {pointer(node.count.root)}")
         rows[0].go()
         f.put(f"br i1 {number_holds(f, node, pointer)}, label %{more}, label %{done}")
-        block_begun(f, more)
+        f.begin(more)
         f.leave(f.do(f"icmp eq i64 {loop[0]}, {node.size}"))
         rows[1].go()
     else:
@@ -90,12 +90,7 @@ def write_applied(f: Function, node: Applied, steps: Sequence[Any], space: str,
     f.close(*loop, lines=100)
     if node.how == "while":
         f.put(f"br label %{done}")
-        block_begun(f, done)
-
-
-def block_begun(f: Function, label: str) -> None:
-    f.out.append(f"{label}:")
-    f.block = label
+        f.begin(done)
 
 
 def number_holds(f: Function, node: Applied, pointer: Callable[[str], str]) -> str:
@@ -113,7 +108,7 @@ def listen(f: Function, i: str, size: int, work: int) -> None:
         due, on = (f.new("B")[1:] for _ in range(2))
         last = f.do(f"and i64 {i}, {every - 1}")
         f.put(f"br i1 {f.do(f'icmp eq i64 {last}, {every - 1}')}, label %{due}, label %{on}")
-        block_begun(f, due)
+        f.begin(due)
         f.leave(f.do("call i1 @interrupted()"))
         f.put(f"br label %{on}")
-        block_begun(f, on)
+        f.begin(on)

@@ -183,28 +183,34 @@ def turns(a):
 
 
 def circular(x, quarters, turns=turns):
-    """sin(x + quarters·π/2), for 0 or 1 of them; of even ones without the sign of x."""
+    """sin(x + quarters·π/2) for each of the quarters, 0 or 1 of them; of 0 without the sign of x."""
     a = base.magnitude(x)
     k, r, rest = turns(a if x.format is DOUBLE else a.cast("fpext", "float64"))
     z = r * r
     h = 0.5 * z
     sin = r + (r * z * polynomial(z, SIN) + (rest - rest * h))
     cos = (1.0 - h) + (((1.0 - (1.0 - h)) - h) + (z * z * polynomial(z, COS) - r * rest))
-    k = k + quarters
-    y = bits(where((k & 1) == 0, sin, cos)) ^ ((k & 2) << 62)
-    y = number(y) if x.format is DOUBLE else number(y).cast("fptrunc", "float32")
-    return where(a < math.inf, y, math.nan)
+    for n in (k + q for q in quarters):
+        y = number(bits(where((n & 1) == 0, sin, cos)) ^ ((n & 2) << 62))
+        yield where(a < math.inf, y if x.format is DOUBLE else y.cast("fptrunc", "float32"), math.nan)
 
 
-def sin(x):
+def sin(x, *turns):
     """0.6 and 1.3 ulp."""
-    return signed(circular(x, 0), x)
+    y, = circular(x, [0], *turns)
+    return signed(y, x)
 
 
-def cos(x):
+def cos(x, *turns):
     """0.6 and 1.4 ulp."""
-    return circular(x, 1)
+    y, = circular(x, [1], *turns)
+    return y
 
 
-# the same where |x| < FAR, in a fraction of the time
-NEAR = {sin: lambda x: signed(circular(x, 0, turns_of_small), x), cos: lambda x: circular(x, 1, turns_of_small)}
+def both(x, *turns):
+    """sin and cos."""
+    y, z = circular(x, [0, 1], *turns)
+    return signed(y, x), z
+
+
+NEAR = {sin, cos, both}  # where |x| < FAR, they take turns_of_small and a fraction of the time

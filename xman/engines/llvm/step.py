@@ -13,12 +13,13 @@ import numpy as np
 
 from ..memory import ALIGNED, Event, placed
 from ..nests.lines import Lines
-from ..nests.tree import Applied, Call, Line, Product, Routine
+from ..nests.tree import Applied, Call, Line, Loop, Product, Routine
 from ..plan import flops_of
 from .arithmetic import definitions, in_memory
 from .emit import HINTS, Function, Nest
 from .loops import INTERRUPTED, write_applied
 from .products import Blas
+from .threads import TEXT, chunk, chunks_of, pthreads, write_chunks
 
 # bytes of an object of CPython before a tuple's items, and before an array's
 # pointer or a number (`compiled` makes sure)
@@ -47,6 +48,7 @@ class NestStep:
             (outer.blas, outer.declared, outer.names, outer.bodies, outer.checked) if outer
             else (Blas(), {}, {}, [], set()))
         self.filled: set[str] = set()
+        self.chunks: list[str] = []
         self.work = flops_of(lines.lines, lines.kinds)
         items = self.items()
         self.places, self.size = self.memory(items)
@@ -65,7 +67,7 @@ class NestStep:
         if outer:
             self.bodies += functions
             return
-        functions += [*self.bodies, THREADS]
+        functions += [*self.bodies, THREADS, *self.chunks, *[TEXT] * bool(self.chunks)]
         bounded = [BOUNDED.format(T=T, how=how) for T, how in sorted(self.checked)]
         bounded += [INTERRUPTED] * any("@interrupted" in text for text in functions)
         self.names = {text.replace("NAME", name, 1): name for text, name in self.names.items()}
@@ -101,12 +103,20 @@ class NestStep:
             while isinstance(node, Line) and k < len(nodes) and isinstance(nodes[k], Line):
                 group.append(nodes[k])
                 k += 1
-            nest = Nest(self.tree, group, self.declared)
+            chunks = (chunks_of(node, self.tree, self.lines.fresh)
+                      if isinstance(node, Loop) and pthreads() and not self.outer else None)
+            nest = Nest(self.tree, group, self.declared, bool(chunks))
             text = nest.text("{}").replace("{}", "NAME", 1)
             if self.outer and all(self.roots[x].size <= FEW for x in nest.memory):
                 text = text.replace(") noinline {", ") alwaysinline {", 1)
             name = self.names.setdefault(text, f"nest{len(self.names)}")
-            found.append(Item("nest", name, list(nest.memory)))
+            memory = list(nest.memory)
+            if chunks:
+                self.chunks.append(chunk(f"chunk{len(self.chunks)}", name, chunks, memory))
+                found.append(Item("chunks", (f"chunk{len(self.chunks) - 1}", chunks, memory),
+                                  [*memory, *chunks.sums]))
+            else:
+                found.append(Item("nest", name, memory))
         return found
 
     def memory(self, items: list[Item]) -> tuple[dict[str, int], int]:
@@ -162,6 +172,8 @@ class NestStep:
                 self.fill(f, x, pointer)
             if how == "nest":
                 f.put(f"call void @{what}({', '.join(f'ptr {pointer(x)}' for x in roots)})")
+            elif how == "chunks":
+                write_chunks(f, *what, self.tree, pointer)
             elif how == "routine":
                 bad.append(what)
                 self.blas.routine(f, what, self.roots, pointer)

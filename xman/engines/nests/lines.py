@@ -16,6 +16,7 @@ import numpy as np
 import ops
 
 from ...wengert import Line as Step
+from ...wengert import registers
 from ..folded import folded, ordered
 from ..llvm import arithmetic
 from ..program import GEMM, KEYS, Program, held
@@ -25,7 +26,7 @@ from .contractions import CONTRACTIONS
 from .entrywise import NATIVE, TABLE, entrywise
 from .routines import ROUTINES
 from .schedule import Tree
-from .tree import Call, Line
+from .tree import Call, Line, levels_of
 from .views import View, spread, strided, whole
 
 LOOPS = arithmetic.TRUTHS | arithmetic.OF_FLOATS | {"astype"}  # operators entry by entry
@@ -72,6 +73,13 @@ class Lines:
         self.late = {dst for dst, op, _ in self.lines if op == "scatterAdd" and self.uses[dst] == 1
                      and dst in reader
                      and self.adds(reader[dst])}
+        self.laid = {*program.outputs, *program.inplace}  # what lies in memory, and what is computed with it
+        for dst, op, args in reversed(self.lines):
+            if op in LOOPS:
+                self.laid.update(a for a in registers(args) if dst in self.laid and a in self.kinds
+                                 and self.kinds[a].shape == self.kinds[dst].shape)
+            elif op not in TABLE:
+                self.laid.update(registers(args))
         for line in self.lines:
             self.take(line)
         for x in program.outputs:
@@ -218,7 +226,9 @@ class Lines:
             result = target
             dtype = self.tree.roots[target.root].dtype
         args = [spread(a, shape) if isinstance(a, View) else a for a in args]
-        self.tree.place(Line(op, args, shape, target, how, np.dtype(computed or dtype)))
+        views = [a for a in args if isinstance(a, View)]
+        levels = levels_of(shape, [*views, *[target] * (how != "set" or op == "copy" or dst in self.laid)])
+        self.tree.place(Line(op, args, shape, target, how, np.dtype(computed or dtype), levels))
         return result
 
     def number(self, op: str, args: Sequence[Any], dtype: np.dtype, computed: np.dtype) -> Any:

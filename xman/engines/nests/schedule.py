@@ -13,12 +13,12 @@ and all of it where they share none.
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import islice
+from itertools import groupby, islice
 from math import prod
 
 import numpy as np
 
-from .tree import REDUCTIONS, TILE, Applied, Call, Line, Loop, Node, Root, Routine
+from .tree import REDUCTIONS, Applied, Call, Line, Loop, Node, Root, Routine, levels_of
 from .views import View, row_by_row, whole
 
 ON_STACK = 8  # a root that keeps no more numbers than that within loops lies on the stack
@@ -58,6 +58,8 @@ class Tree:
     def place(self, node: Node) -> None:
         """Put the node where the rule says."""
         waits, body, depth = self.waits(node), self.body, 0
+        if isinstance(node, Line):
+            self.follow(node)
         levels = node.levels if isinstance(node, Line) else ()
         while True:
             first = 0
@@ -87,10 +89,21 @@ class Tree:
         if isinstance(node, (Call, Routine, Applied)):
             self.calls.append(node)
 
+    def follow(self, line: Line) -> None:
+        """A line whose axes may have any order goes by the loops of one that it reads at the same index."""
+        if line.levels == levels_of(line.shape):
+            for v in line.args:
+                w = self.writers.get(v.root, [None])[-1] if isinstance(v, View) else None
+                if isinstance(w, Line) and w.how == "set" and v == w.target and w.levels != line.levels:
+                    line.levels = w.levels
+
     # ---- keeping -------------------------------------------------------------------------------------------
 
     def keep(self) -> None:
-        """Settle what memory each root needs."""
+        """Settle what memory each root needs, and put lines without loops that follow one another as the list
+        has them: what was placed early stands before what could be computed beside it."""
+        self.body = [node for lines, group in groupby(self.body, lambda node: isinstance(node, Line))
+                     for node in (sorted(group, key=lambda line: line.number) if lines else group)]
         for root in self.roots.values():
             root.strides, root.tiled, root.size = (row_by_row(root.shape), (False,) * len(root.shape),
                                                    prod(root.shape))
@@ -118,11 +131,11 @@ class Tree:
             return
         root.depth, sizes, tiled = depth, [], []
         for _, steps in w.target.index:
-            mine = [d for d, (axis, _) in enumerate(w.levels) if steps and axis == steps[0][0]]
+            mine = [d for d, (axis, *_) in enumerate(w.levels) if steps and axis == steps[0][0]]
             within = [d for d in mine if d >= depth]
             n = w.shape[steps[0][0]] if within else 1
             tiled.append(bool(within) and len(within) < len(mine))
-            sizes.append(min(TILE, n) if tiled[-1] else n)
+            sizes.append(min(w.levels[within[0]][2], n) if tiled[-1] else n)
         root.strides, root.tiled, root.size = row_by_row(sizes), tuple(tiled), prod(sizes)
         if depth and root.size <= ON_STACK:
             root.place = "stack"
@@ -131,7 +144,8 @@ class Tree:
 def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
     """Whether it is a loop over that axis of the line, with room for it. Two sums into parts of one root are
     kept apart, so that LLVM sees that the entries of each are."""
-    if not isinstance(loop, Loop) or (loop.size, loop.kind) != line.size(depth) or loop.lines >= MOST:
+    if (not isinstance(loop, Loop) or (loop.size, loop.kind, loop.width) != line.size(depth)
+        or loop.lines >= MOST):
         return False
     if depth < len(line.levels) - 1 or line.how not in ("into", "put"):
         return True

@@ -15,7 +15,10 @@ A line goes over a *space*: one index for each axis of what it computes, those i
 """
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,8 @@ import numpy as np
 from .views import View
 
 LONG, TILE = 2048, 1024  # an axis as long as that is cut into tiles of so many, so that several loops share what is in the cache
+# entries: from a number to the next one in another line of the cache; of a space whose order matters; of a block
+FAR, MANY, BLOCK = 8, 1024, 32
 
 
 @dataclass(eq=False)
@@ -32,7 +37,8 @@ class Line:
     args: views over the space, and numbers. how: `set` where each entry of the target is written once; `put`
     where the target is a part of its root; `into` where it is added to what is there; `sum`, `prod`, `max`,
     `min` over the axes along which the target stands still. levels: its loops from the outermost, (axis,
-    "all" | "tile" | "lane"). path: those loops themselves.
+    "all" | "tile" | "lane", how many of them at once). path: those loops themselves. number: of all lines, in
+    the order of the list.
     """
     op: str
     args: list
@@ -40,16 +46,10 @@ class Line:
     target: View
     how: str
     dtype: np.dtype
-    levels: list = field(default_factory=list)
+    levels: list
     path: list = field(default_factory=list)
     rank: float = 0.0
-
-    def __post_init__(self) -> None:
-        cut = False
-        for axis, n in enumerate(self.shape):
-            if n != 1:
-                self.levels += [(axis, "tile"), (axis, "lane")] if n >= LONG and not cut else [(axis, "all")]
-                cut = cut or n >= LONG
+    number: int = field(default_factory=itertools.count().__next__)
 
     @property
     def views(self) -> list[View]:
@@ -57,10 +57,10 @@ class Line:
         found = [a for a in self.args if isinstance(a, View)]
         return found + [v for a in (*found, self.target) for _, _, v in a.gathered]
 
-    def size(self, depth: int) -> tuple[int, str]:
-        """Of its loop at that depth: how often it runs, and over what."""
-        axis, kind = self.levels[depth]
-        return self.shape[axis], kind
+    def size(self, depth: int) -> tuple[int, str, int]:
+        """Of its loop at that depth: the entries of the axis, over what it runs, and how many at once."""
+        axis, *kind = self.levels[depth]
+        return self.shape[axis], *kind
 
     def reduced(self, depth: int) -> bool:
         """Whether it adds up along that loop."""
@@ -80,12 +80,36 @@ class Line:
 REDUCTIONS = {"sum", "prod", "max", "min"}
 
 
+def levels_of(shape: tuple[int, ...], views: Sequence[View] = ()) -> list[tuple[int, str, int]]:
+    """The loops over a space, so that the innermost goes from each number to the next one in memory.
+
+    Where some views would have one axis there and some another, the last axis is cut into blocks, and such a
+    block of both axes stays in the cache: so a matrix is transposed.
+    """
+    axes = [k for k, n in enumerate(shape) if n != 1]
+    far = {k: {j for j, v in enumerate(views) if abs(v.strides[k]) >= FAR} for k in axes}
+    if prod(shape) >= MANY and far[last := axes[-1]]:
+        near = min((k for k in reversed(axes) if far[last] - far[k]), key=lambda k: len(far[k]), default=last)
+        axes = [*(k for k in axes if k not in (near, last)), near]
+        if near != last and far[near]:
+            blocks = shape[last] >= 2 * BLOCK
+            return [*((k, "all", shape[k]) for k in axes[:-1]), *[(last, "tile", BLOCK)] * blocks,
+                    (near, "all", shape[near]), (last, "lane" if blocks else "all", BLOCK)]
+        axes[-1:-1] = [last] * (near != last)
+    levels: list[tuple[int, str, int]] = []
+    for k in axes:
+        cut = shape[k] >= LONG and not any(kind == "tile" for _, kind, _ in levels)
+        levels += [(k, "tile", TILE), (k, "lane", TILE)] if cut else [(k, "all", shape[k])]
+    return levels
+
+
 @dataclass(eq=False)
 class Loop:
     """An index that runs: over all of an axis, over its tiles, or over the lane of one tile.
     body: Loops and Lines in order."""
     size: int
     kind: str
+    width: int                                    # how many entries at once
     body: list = field(default_factory=list)
     lines: int = 0                                # in it, however deep
     parts: dict = field(default_factory=dict)     # by root, the part that is written here
@@ -213,7 +237,7 @@ def tree_text(body: list, roots: dict[str, Root], depth: int = 0) -> list[str]:
     name = lambda a: a.root + "[…]" * bool(a.gathered) if isinstance(a, View) else repr(a)
     for node in body:
         if isinstance(node, Loop):
-            text.append(f"{'  ' * depth}for {node.size}{'' if node.kind == 'all' else f' ({node.kind})'}:")
+            text.append(f"{'  ' * depth}for {node.size}{'' if node.kind == 'all' else f' ({node.kind} of {node.width:,})'}:")
             text += tree_text(node.body, roots, depth + 1)
         elif isinstance(node, Line):
             root = roots[node.target.root]

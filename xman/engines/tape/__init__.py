@@ -10,7 +10,7 @@ MANY = 100  # lines, from which on a list of numbers is coded
 
 def wish(steps, values, inplace):
     if (len(steps) < MANY or inplace or importlib.util.find_spec("llvmlite") is None
-        or any(np.ndim(values[x]) for x in steps.inputs)):
+        or any(np.ndim(values[x]) for x in steps.inputs) or any(op == "bundle" for _, op, _ in steps)):
         return 0, ""
     return (15, f"all inputs are numbers, and {len(steps):,} lines are many: a coded tape runs them in one "
             "loop")

@@ -133,7 +133,9 @@ def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorde
         except Exception:
             found = "nothing for numbers"
         if found:
-            raise XManError(f"line {k}, {shown(line)}: the tape is for lists of numbers; use engine numpy")
+            raise XManError(f"line {k}, {shown(line)}: the tape is for lists of numbers"
+                            + (" without loops; engine llvm runs these in machine code"
+                               if line[1] == "bundle" else "; use engine numpy"))
     return Interpreted(steps, outputs, f"{len(steps):,} lines by the interpreter: there is no row for line "
                                        f"{k}, {shown(line)}")
 

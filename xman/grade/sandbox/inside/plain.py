@@ -7,8 +7,7 @@ one key: {"tuple": [...]}, {"dict": [[key, value], ...]}, {"array": [type, shape
 """
 import json
 import math
-
-import numpy as np
+import sys
 
 TYPES = "bool", "int64", "float32", "float64"
 DIGITS, AXES = 30, 8  # of a whole number, of an array
@@ -18,18 +17,24 @@ MOST = 4_000_000      # items and characters that are written out
 KEYS = 2000
 
 
+def numpy_kinds():
+    """The types of arrays and of their numbers: none where nobody has loaded NumPy, which takes its time."""
+    numpy = sys.modules.get("numpy")
+    return (numpy.ndarray, numpy.generic) if numpy else ()
+
+
 def encoded(value, name_of=None) -> bytes:
     """The value as one line of JSON. name_of gives a function's name;
     without it a function is refused with a TypeError.
 
     TypeError also for more than MOST items and characters, however few the objects are that they stand in.
     """
-    room = MOST
+    room, kinds = MOST, numpy_kinds()
 
     def tree(value):
         nonlocal room
-        room -= (value.size if isinstance(value, np.ndarray) else len(value)
-                 if isinstance(value, (str, list, tuple, dict)) else 1)
+        room -= (len(value) if isinstance(value, (str, list, tuple, dict))
+                 else value.size if isinstance(value, kinds) else 1)
         if room < 0:
             raise TypeError(f"more than {MOST:,} items and characters")
         if value is None or isinstance(value, (bool, str)):
@@ -40,8 +45,8 @@ def encoded(value, name_of=None) -> bytes:
             return int(value)
         if isinstance(value, float):
             return float(value)
-        if isinstance(value, (np.ndarray, np.generic)):
-            return _array(np.asarray(value))
+        if isinstance(value, kinds):
+            return _array(value)
         if isinstance(value, list):
             return [tree(item) for item in value]
         if isinstance(value, tuple):
@@ -64,6 +69,8 @@ def decoded(line: bytes, function_of=None):
 
 
 def _array(array):
+    import numpy as np
+    array = np.asarray(array)
     if array.dtype.kind in "iu":
         array = array.astype(np.int64)
     elif array.dtype.name == "float16":
@@ -111,5 +118,6 @@ def _elements(name, shape, elements):
         raise ValueError("not plain data: an array whose shape does not fit its elements")
     if not elements and max(shape) > KEYS:  # its sum along the empty axis would be as large as it says
         raise ValueError("not plain data: an empty array with a long axis")
+    import numpy as np
     with np.errstate(all="ignore"):  # a float32 of 1e300 is infinite, as it was before
         return np.array(elements, dtype=name).reshape(shape)

@@ -1,6 +1,7 @@
-"""The shapes of a program's functions: by them it is known whose they are, whatever its names are."""
+"""What a program imports, and the shapes of its functions, by which it is known whose they are."""
 import ast
 import hashlib
+import sys
 
 SMALL = 25  # nodes of a function that anybody may write, as x * x
 LONG = 200  # characters of a string that could be a program
@@ -28,6 +29,17 @@ def function_shapes(source):
             if len(words) >= SMALL:
                 found[hashlib.sha256("\0".join(words).encode(errors="replace")).hexdigest()] = len(words)
     return found
+
+
+def imports_packages(source):
+    """Whether a program imports what is not Python's own, in any place."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except Exception:  # no program, and so without imports
+        return False
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += ["." * node.level + (node.module or "") for node in nodes if isinstance(node, ast.ImportFrom)]
+    return any(name.split(".")[0] not in sys.stdlib_module_names for name in names)
 
 
 def node_words(node, names):

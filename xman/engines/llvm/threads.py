@@ -1,0 +1,208 @@
+"""Large nests in several threads. Their outermost loop is cut into chunks, the same whatever the number of
+threads, so that the bits of a result do not depend on it; threads take chunk after chunk.
+
+A thread has memory of its own for what is kept within the loop, and a chunk for sums over the loop, which are
+added up in order when all chunks are done. The threads are made for a nest and end with it: nothing is left over for a
+process that forks, is interrupted or exits.
+"""
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from collections.abc import Callable, Iterator
+from math import prod
+from typing import NamedTuple
+
+from ..nests.schedule import Tree
+from ..nests.tree import REDUCTIONS, Line, Loop
+from .arithmetic import combined, in_memory, start
+from .emit import Function
+
+WORTH = 2 ** 19   # numbers that a nest computes, from which on threads are worth making: they take 20 to 80 µs each
+CHUNKS = 16       # of a loop
+OWN = 2 ** 24     # bytes that all of them together may have for themselves
+
+
+class Chunks(NamedTuple):
+    """count: how many, and the most threads. nest: the loop. private: the roots of which each thread, or each
+    chunk where it is a sum, has its own, and their bytes. sums: by where chunks put their sums, in the place of
+    which root, and how they are added up."""
+    count: int
+    nest: Loop
+    private: dict[str, int]
+    sums: dict[str, tuple[str, str]]
+
+
+def chunks_of(node: Loop, tree: Tree, fresh: Callable[[str], str]) -> Chunks | None:
+    """The chunks of a loop; None where it is short, or where one chunk would wait for another."""
+    lines, roots = [*lines_within(node)], tree.roots
+    count = min(CHUNKS, -(-node.size // (node.width if node.kind == "tile" else 1)))
+    if count < 2 or sum(prod(line.shape) for line in lines) < WORTH:
+        return None
+    private, sums, added = {}, {}, {}
+    for line in lines:
+        axis, target = line.levels[0][0], line.target
+        root, along = roots[target.root], target.strides[axis]
+        alone = along or line.how in REDUCTIONS and not root.depth and root.place != "none"
+        if line.how == "into":  # chunks add to rows of their own, or to columns
+            own = [(j, start, steps[0][1]) for j, (start, steps) in enumerate(target.index or ())
+                   if len(steps) == 1 and steps[0][0] == axis]
+            alone = own and added.setdefault(root.name, own[0]) == own[0]
+        if target.gathered or not alone:
+            return None
+        if not along:
+            sums[root.name] = line.how
+        if root.depth and root.place == "arena" or not along:
+            private[root.name] = root.bytes
+    if sum(private.values()) * count > OWN:
+        return None
+    for x in private:
+        if x not in sums:
+            roots[x].size *= count
+    parts = {}
+    for x, how in sums.items():
+        parts[name := fresh(f"{x}.parts")] = x, how
+        tree.root(name, (0,), roots[x].dtype)
+        roots[name].size = roots[x].size * count
+    return Chunks(count, node, private, parts)
+
+
+def lines_within(node: Loop | Line) -> Iterator[Line]:
+    if isinstance(node, Line):
+        yield node
+    else:
+        for inner in node.body:
+            yield from lines_within(inner)
+
+
+def chunk(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:
+    """The text of the function that runs the k-th chunk of a nest in a thread."""
+    f, given = Function({}), []
+    width = chunks.nest.width if chunks.nest.kind == "tile" else 1
+    for j, x in enumerate(memory):
+        place = f.do(f"load ptr, ptr {f.do(f'getelementptr ptr, ptr %row, i64 {j}')}")
+        if x in chunks.private:
+            each = "%k" if any(x == y for y, _ in chunks.sums.values()) else "%thread"
+            place = f.do(f"getelementptr i8, ptr {place}, i64 {f.sum({each: chunks.private[x]}, 0)}")
+        given.append(f"ptr {place}")
+    ends = []
+    for k in ("%k", f.do("add nsw i64 %k, 1")):
+        many = f.do(f"mul nsw i64 {k}, {-(-chunks.nest.size // width)}")
+        ends.append(f.do(f"mul nsw i64 {f.do(f'sdiv i64 {many}, {chunks.count}')}, {width}"))
+    less = f.do(f"icmp slt i64 {ends[1]}, {chunks.nest.size}")
+    end = f.do(f"select i1 {less}, i64 {ends[1]}, i64 {chunks.nest.size}")
+    f.put(f"call void @{nest}({', '.join([*given, f'i64 {ends[0]}', f'i64 {end}'])})")
+    return "\n".join([f"define internal void @{name}(ptr %row, i64 %k, i64 %thread) {{", *f.out, " ret void", "}"])
+
+
+def write_chunks(f: Function, name: str, chunks: Chunks, memory: list[str], tree: Tree,
+                 pointer: Callable[[str], str]) -> None:
+    """Run the chunks, and add up their sums. pointer(root): where a root begins."""
+    row, instead = f.alloca(f"[{len(memory)} x ptr]"), {x: part for part, (x, _) in chunks.sums.items()}
+    for j, x in enumerate(memory):
+        at = f.do(f"getelementptr ptr, ptr {row}, i64 {j}")
+        f.put(f"store ptr {pointer(instead.get(x, x))}, ptr {at}")
+    f.put(f"call void @xman_chunks(ptr @{name}, ptr {row}, i64 {chunks.count})")
+    for part, (x, how) in chunks.sums.items():
+        root, T = tree.roots[x], in_memory(tree.roots[x].dtype)
+        at = lambda base, entry, T=T: f.do(f"getelementptr {T}, ptr {base}, i64 {entry}")
+        each = f.open(root.size)
+        target = at(pointer(x), each[0])
+        f.put(f"store {T} {start(how, root.dtype)}, ptr {target}")
+        some = f.open(chunks.count)
+        one = f.do(f"load {T}, ptr {at(pointer(part), f.sum({some[0]: root.size, each[0]: 1}, 0))}")
+        f.put(f"store {T} {combined(f, how, root.dtype, f.do(f'load {T}, ptr {target}'), one)}, ptr {target}")
+        f.close(*some, lines=100)
+        f.close(*each, lines=100)
+
+
+@functools.cache
+def pthreads() -> dict[str, int]:
+    """Where the system's functions of threads are; none on systems that have others."""
+    try:
+        own = ctypes.CDLL(None)
+        return {name: ctypes.cast(getattr(own, name), ctypes.c_void_p).value
+                for name in ("pthread_create", "pthread_join")}
+    except (AttributeError, OSError, TypeError):
+        return {}
+
+
+def as_blas() -> int:
+    """How many threads BLAS has: what OPENBLAS_NUM_THREADS or OMP_NUM_THREADS says, or one for each core."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        if (said := os.environ.get(name, "")).isdecimal() and int(said):
+            return int(said)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+# work: the function of a chunk, its pointers, how many chunks there are, the next one, and the next thread
+TEXT = f"""@xman_threads = global i64 1
+declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+declare i32 @pthread_join(i64, ptr)
+define internal ptr @xman_worker(ptr %work) {{
+entry:
+ %f = load ptr, ptr %work
+ %row.at = getelementptr i64, ptr %work, i64 1
+ %row = load ptr, ptr %row.at
+ %count.at = getelementptr i64, ptr %work, i64 2
+ %count = load i64, ptr %count.at
+ %next.at = getelementptr i64, ptr %work, i64 3
+ %thread.at = getelementptr i64, ptr %work, i64 4
+ %thread = atomicrmw add ptr %thread.at, i64 1 seq_cst
+ br label %more
+more:
+ %k = atomicrmw add ptr %next.at, i64 1 seq_cst
+ %left = icmp slt i64 %k, %count
+ br i1 %left, label %run, label %done
+run:
+ call void %f(ptr %row, i64 %k, i64 %thread)
+ br label %more
+done:
+ ret ptr null
+}}
+define internal void @xman_chunks(ptr %f, ptr %row, i64 %count) noinline {{
+entry:
+ %work = alloca [5 x i64], align 64
+ %ids = alloca [{CHUNKS} x i64], align 64
+ store ptr %f, ptr %work
+ %row.at = getelementptr i64, ptr %work, i64 1
+ store ptr %row, ptr %row.at
+ %count.at = getelementptr i64, ptr %work, i64 2
+ store i64 %count, ptr %count.at
+ %next.at = getelementptr i64, ptr %work, i64 3
+ store i64 0, ptr %next.at
+ %thread.at = getelementptr i64, ptr %work, i64 4
+ store i64 0, ptr %thread.at
+ %most = load i64, ptr @xman_threads
+ %fewer = icmp slt i64 %most, %count
+ %threads = select i1 %fewer, i64 %most, i64 %count
+ br label %make
+make:
+ %made = phi i64 [0, %entry], [%made.next, %made.one]
+ %made.next = add i64 %made, 1
+ %wanted = icmp slt i64 %made.next, %threads
+ br i1 %wanted, label %make.one, label %work.here
+make.one:
+ %id = getelementptr i64, ptr %ids, i64 %made
+ %failed = call i32 @pthread_create(ptr %id, ptr null, ptr @xman_worker, ptr %work)
+ %fine = icmp eq i32 %failed, 0
+ br i1 %fine, label %made.one, label %work.here
+made.one:
+ br label %make
+work.here:
+ %ended = call ptr @xman_worker(ptr %work)
+ br label %wait
+wait:
+ %waited = phi i64 [0, %work.here], [%waited.next, %wait.one]
+ %waited.next = add i64 %waited, 1
+ %open = icmp slt i64 %waited, %made
+ br i1 %open, label %wait.one, label %all
+wait.one:
+ %id.at = getelementptr i64, ptr %ids, i64 %waited
+ %it = load i64, ptr %id.at
+ %joined = call i32 @pthread_join(i64 %it, ptr null)
+ br label %wait
+all:
+ ret void
+}}"""

@@ -1,0 +1,142 @@
+"use strict";
+// Lists that apply lists: what bundle, item, call, cond, scan and while_loop compute, and what they send, by running the
+// lines of the function. A bundle is {parts: arrays}; that of deltas or of tangents has a part where there is one.
+
+const bundleOf = parts => ({parts, s: [], a: new Float64Array(0), k: "bundle"});
+const plus = (x, y) => x.parts ? bundleOf(Array.from({length: Math.max(x.parts.length, y.parts.length)}, (_, i) => x.parts[i] && y.parts[i] ? plus(x.parts[i], y.parts[i]) : x.parts[i] || y.parts[i])) : G.add(x, y);
+const finite = x => x.parts ? x.parts.every(p => !p || finite(p)) : x.a.every(Number.isFinite);
+
+const read = new WeakMap();
+// The function that a literal is, or null.
+function functionOf(a) {
+  if (!a || !a.tuple || a.tuple.length !== 5 || a.tuple[0] !== "def") return null;
+  const [, name, params, lines, results] = a.tuple;
+  if (!read.has(a)) read.set(a, {name, params: params.tuple, lines: lines.tuple.map(({tuple: [dst, op, args]}) => [dst, op, args.tuple]), results: results.tuple});
+  return read.get(a);
+}
+const asLiteral = ({name, params, lines, results}) => ({tuple: ["def", name, {tuple: params}, {tuple: lines.map(([dst, op, args]) => ({tuple: [dst, op, {tuple: args}]}))}, {tuple: results}]});
+const functionsOf = line => line[2].map(functionOf).filter(fn => fn);
+function functionsIn(lines, found = new Map()) {  // by name, and before each those that it applies
+  for (const line of lines) for (const fn of functionsOf(line)) if (!found.has(fn.name)) { functionsIn(fn.lines, found); found.set(fn.name, fn); }
+  return found;
+}
+const definitionText = fn => [`def ${fn.name}(${fn.params.join(", ")}):`, ...fn.lines.map(lineText), `return ${fn.results.join(", ")}`].join("\n    ") + "\n\n";
+const listText = lines => [...functionsIn(lines).values()].map(definitionText).join("") + lines.map(lineText).join("\n");
+const onPage = ([, op, args]) => (Object.hasOwn(G, op) || Object.hasOwn(LOOPS, op)) && args.every(a => !functionOf(a) || functionOf(a).lines.every(onPage));
+const foreignIn = line => functionsOf(line).flatMap(fn => fn.lines).filter(own => !onPage(own)).map(foreignIn)[0] || line[1];
+
+const meter = {lines: 0, most: 1e6, until: 0, seconds: 6};   // of all loops of a run together
+function metered(n) {
+  meter.lines += n;
+  if (meter.lines > meter.most || performance.now() > meter.until) fail(`the page stops here, after ${meter.lines.toLocaleString("en")} lines in loops: this one is endless, or longer than you would wait for; Python goes on`);
+}
+const metersReset = () => Object.assign(meter, {lines: 0, until: performance.now() + 1000 * meter.seconds});
+
+function valueOf(line, env) {
+  const [, op, args] = line, given = args.map(a => isRegister(a) ? env.get(a) : functionOf(a) || decode(a));
+  if (Object.hasOwn(LOOPS, op)) return LOOPS[op](...given);
+  const k = given.findIndex(x => x && x.parts);
+  if (k >= 0) fail(`${args[k]} is a bundle, and ${op} takes arrays: take one out first, as in item(${args[k]}, 0)`);
+  const x = T(G[op](...given)), {gives} = ruleFor(line) || {};
+  return gives === "bool" || gives === "int" ? tensor(x.s, x.a, gives[0]) : x;
+}
+function bodyValues(fn, inputs) {
+  const env = new Map(fn.params.map((p, i) => [p, inputs[i]]));
+  metered(fn.lines.length + 1);
+  fn.lines.forEach((line, j) => { try { env.set(line[0], valueOf(line, env)); } catch (error) { fail(`in ${fn.name}, line ${j + 1}, ${lineText(line)}: ${error.message}`); } });
+  return env;
+}
+
+const partAt = (x, t) => x.s.length ? tensor(x.s.slice(1), x.a.slice(t * size(x.s.slice(1)), (t + 1) * size(x.s.slice(1))), x.k) : tensor([], Float64Array.of(t), "i");
+const stackedUp = (arrays, n) => {
+  const shape = arrays[arrays.length - 1].s, out = tensor([n, ...shape], new Float64Array(n * size(shape)), arrays[arrays.length - 1].k);
+  for (let t = 0; t < n; t++) out.a.set(spread(arrays[t], shape).a, t * size(shape));
+  return out;
+};
+const needs = (fn, what) => fn && fn.lines ? fn : fail(`${what} is a function, def step(…): …, which stands before the lines`);
+function holds(x, what) {
+  return x.parts || x.s.length ? fail(`${what} gives ${shown(x)}, and one truth value is wanted`) : x.a[0] !== 0;
+}
+
+// All steps of a line that applies functions: {fn, n, k, m, at(s): what step s begins with, place(s): where its slices are, out}.
+// The first k parameters are carried from step to step, those up to m go along an axis, and the rest stay the same.
+function applied(op, given) {
+  const isScan = op === "scan", isWhile = op === "while_loop", k = isScan || isWhile ? given[2 - isScan] : 0, m = isScan ? k + given[2] : k;
+  const fn = needs(op === "cond" ? given[holds(T(given[0]), "the condition") ? 1 : 2] : given[isWhile ? 1 : 0], `what ${op} applies`), args = op === "call" ? given[1] : given[3];
+  if (!args || !args.parts) fail(`${fn.name} takes a bundle of ${fn.params.join(", ")}; write b = bundle(${fn.params.join(", ")})`);
+  const parts = args.parts, carries = [parts.slice(0, k)], outs = [];
+  if (parts.length !== fn.params.length) fail(`${fn.name} takes ${fn.params.join(", ")}, and the bundle has ${parts.length}`);
+  if (![k, m].every(Number.isInteger)) fail(`${op} is told the number of carries${isScan ? " and that of slices" : ""}, as in ${isScan ? "scan(step, 1, 1, b)" : "while_loop(more, step, 1, b)"}`);
+  if (!(k >= 0 && k <= fn.results.length && m >= k && m <= parts.length)) fail(`${fn.name} has ${plural(fn.params.length, "parameter")} and ${plural(fn.results.length, "result")}, too few for ${k} carries and ${m - k} slices`);
+  const whole = x => !x.s.length && Number.isInteger(x.a[0]) && x.a[0] >= 0, lengths = parts.slice(k, m).map(x => x.s.length ? x.s[0] : whole(x) ? x.a[0] : fail("a slice is an array with a leading axis, or a whole number of steps"));
+  if (isScan && !lengths.length) fail(`the steps of ${fn.name} are not said, since it has no slices: give it a whole number of steps as one`);
+  if (lengths.some(n => n !== lengths[0])) fail(`the steps of ${fn.name} are ${lengths.map((n, i) => `${n} by ${fn.params[k + i]}`).join(", ")}`);
+  let n = isScan ? lengths[0] : isWhile ? Infinity : 1;
+  const found = {op, fn, k, m, args, place: s => isScan && given[4] ? n - 1 - s : s, at: s => [...carries[s], ...parts.slice(k, m).map(x => partAt(x, found.place(s))), ...parts.slice(m)], seeds: []};
+  const step = (s, inputs) => {
+    try { const env = bodyValues(fn, inputs); return fn.results.map(r => env.get(r)); } catch (error) { fail(op === "scan" || isWhile ? `step ${found.place(s).toLocaleString("en")}: ${error.message}` : error.message); }
+  };
+  for (let s = 0; s < n; s++) {
+    if (isWhile && !holds(bodyValues(given[0], found.at(s)).get(given[0].results[0]), given[0].name)) { n = s; break; }
+    if (isWhile && s === (given[4] ?? Infinity)) fail(`${given[0].name} still holds after ${plural(s, "step")}`);
+    const results = step(s, found.at(s));
+    for (const [i, x] of results.slice(0, k).entries()) {
+      const old = carries[s][i];
+      if (!same(x.s, old.s) && (s || old.s.length > x.s.length)) fail(`${fn.name} takes ${fn.params[i]} of shape ${shapeText(old.s)} and hands it on with shape ${shapeText(x.s)}; a carry keeps its shape`);
+    }
+    carries.push(results.slice(0, k));
+    if (!isWhile) outs[found.place(s)] = results.slice(k);
+  }
+  found.n = n;
+  const shapes = n || !isScan ? null : step(0, [...parts.slice(0, k), ...parts.slice(k, m).map(x => x.s.length ? filled(x.s.slice(1), 0) : T(0)), ...parts.slice(m)]).slice(k);
+  found.out = bundleOf([...carries[n], ...isWhile ? [tensor([], Float64Array.of(n), "i")] : !isScan ? outs[0] : fn.results.slice(k).map((_, j) => shapes ? tensor([0, ...shapes[j].s], new Float64Array(0)) : stackedUp(outs.map(row => row[j]), n))]);
+  return found;
+}
+const LOOPS = {
+  bundle: (...arrays) => bundleOf(arrays.map(T)),
+  item: (b, i) => !Number.isInteger(i) ? fail("item counts the arrays of a bundle from 0, as in item(b, 1)") : (b && b.parts || fail("item takes an array out of a bundle, and this is none"))[i < 0 ? i + b.parts.length : i] || fail(`the bundle has ${plural(b.parts.length, "array")}, and item asks for number ${i}`),
+  ...Object.fromEntries(["call", "cond", "scan", "while_loop"].map(op => [op, (...given) => applied(op, given).out])),
+};
+
+// The list of step s as a document: its inputs are what it begins with, its seeds what comes from outside.
+function stepDocument(trace, s, mode) {
+  const inputs = trace.at(s), {fn, k, m} = trace, role = i => i < k ? "carried" : i < m ? `at ${trace.place(s).toLocaleString("en")}` : "";
+  return {lines: fn.lines, inputs: bare(Object.fromEntries(fn.params.map((p, i) => [p, {role: role(i)}]))), values: new Map(fn.params.map((p, i) => [p, inputs[i]])), seeds: trace.seeds[s] || [], mode, computed: {}, edited: true};
+}
+
+// What a line sends from the delta d (or, forward, the tangent) of what it computes (or reads) to its argument i; null is nothing.
+function sentByLoop([, op, args], i, d, trace, mode) {
+  const forward = mode === "forward", alone = (x, j) => { const parts = []; parts[j] = x; return bundleOf(parts); };
+  if (op === (forward ? "item" : "bundle")) return d.parts[forward ? args[1] : i] || null;
+  if (op === (forward ? "bundle" : "item")) return alone(d, forward ? i : args[1]);
+  if (!trace) fail("this page does not compute what it applies");
+  if (i < args.findLastIndex(isRegister)) return null;   // the condition of cond
+  const {fn, k, m, n} = trace, parts = [], into = (j, s, x) => { parts[j] ||= []; parts[j][trace.place(s)] = x; };
+  const whole = (j, like) => parts[j] && Array.isArray(parts[j]) ? stackedUp(Array.from({length: n}, (_, t) => parts[j][t] || filled(like.slice(1), 0)), n) : parts[j];
+  const walked = s => {
+    metered(2 * fn.lines.length + 1);
+    const {sums, stop} = run({...stepDocument(trace, s, mode), within: true});
+    return stop ? fail(`step ${trace.place(s)}: ${stop}`) : name => sums.has(name) ? sums.get(name).at(-1).total : undefined;
+  };
+  const stacked = (j, s) => d.parts[j] && (trace.op === "scan" ? partAt(d.parts[j], trace.place(s)) : d.parts[j]);
+  trace.seeds = [];
+  let carried = Array.from({length: k}, (_, j) => d.parts[j]);
+  if (forward) {
+    for (let s = 0; s < n; s++) {
+      trace.seeds[s] = fn.params.map((p, j) => [p, j < k ? carried[j] : j < m ? d.parts[j] && d.parts[j].s.length ? stacked(j, s) : undefined : d.parts[j], j < k]).filter(([, x]) => x);
+      const total = walked(s);
+      carried = fn.results.slice(0, k).map(total);
+      fn.results.slice(k).forEach((r, j) => { const x = total(r); if (x) if (trace.op === "scan") into(k + j, s, x); else parts[k + j] = x; });
+    }
+    carried.forEach((x, j) => { if (x) parts[j] = x; });
+    return bundleOf(Array.from(parts, (_, j) => whole(j, trace.out.parts[j].s)));
+  }
+  for (let s = n - 1; s >= 0; s--) {
+    trace.seeds[s] = fn.results.map((r, j) => [r, j < k ? carried[j] : trace.op === "while_loop" ? undefined : stacked(j, s), j < k]).filter(([, x]) => x);
+    const total = walked(s);
+    carried = fn.params.slice(0, k).map(total);
+    fn.params.forEach((p, j) => { const x = j >= k && total(p); if (x) if (j < m) { if (trace.args.parts[j].s.length) into(j, s, x); } else parts[j] = parts[j] ? plus(parts[j], x) : x; });
+  }
+  carried.forEach((x, j) => { if (x) parts[j] = x; });
+  return bundleOf(Array.from(parts, (_, j) => whole(j, trace.args.parts[j].s)));
+}

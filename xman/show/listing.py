@@ -1,0 +1,52 @@
+"""A list in columns, with the shape of each register."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ops
+
+from ..interpreters import shapes
+from ..notation import definition, in_notebooks, literal_text
+from ..wengert import Steps, WengertList, checked_list
+
+
+def listing(steps: Steps, likes: Mapping[str, Any]) -> Listing:
+    """The list in columns, each line with its shape; in a notebook a table, where each register says its own.
+
+    likes: examples of the inputs, as `shapes` takes them: arrays, numbers, or shapes.
+    Raises XManError as `shapes` does.
+    """
+    steps = checked_list(steps, ops.G)
+    return Listing(steps, shapes(steps, likes))
+
+
+class Listing:
+    """What `listing` found: the list, and sizes, (shape, dtype) by register."""
+
+    def __init__(self, steps: WengertList, sizes: Mapping[str, Any]):
+        self.steps, self.sizes = steps, sizes
+
+    def text(self, paint: Callable[..., str] = lambda text, **_: text, aligned: bool = True) -> str:
+        """The lines; paint(text, bold=True, …) puts the colours in."""
+        width, rows = max((len(dst) for dst, _, _ in self.steps), default=0) * aligned, []
+        for dst, op, args in self.steps:
+            start, end = f"{dst.ljust(width)} = {op}(", f"{', '.join(map(argument_text, args))})"
+            painted = ", ".join(a if isinstance(a, str) else paint(literal_text(a), fg="green") for a in args)
+            line = f"{paint(dst.ljust(width), bold=True)} = {paint(op, fg='blue')}({painted})"
+            shape = f"# {size_text(self.sizes[dst])}" if self.sizes else ""
+            rows.append(f"{line}{' ' * (50 - len(start + end))} {paint(shape, dim=True)}" if shape else line)
+        return "\n".join([*(definition(a) + "\n" for a in ops.loops.functions_in(self.steps)), *rows])
+
+    def __repr__(self) -> str: return self.text()
+
+    _repr_html_ = in_notebooks("listing_in_html")
+
+
+def argument_text(a: Any) -> str:
+    return a if isinstance(a, str) else literal_text(a)
+
+
+def size_text(size: tuple) -> str:
+    shape, kind = size
+    return f"{shape} {'bundle' if kind.kind == 'O' else kind}"
