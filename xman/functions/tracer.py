@@ -15,6 +15,8 @@ from ..traced.arraylike import ArrayLike, real
 from ..traced.refusals import line_of, refuse, user_frame
 from ..wengert import WengertList, temporaries
 
+BOOL = np.dtype(bool)  # what has no derivative, whatever it was computed by
+
 
 class CallTape(list):
     """What one call of a function did: (tracer, op, args) for each operator, in order.
@@ -72,7 +74,8 @@ class Tracer(ArrayLike, Traced):
                 value = getattr(f, op)
         if op == "scan" and value is G[op]:
             value = tape.of_scan
-        out = Tracer(real(op, value(*values)), tape, op in FLAT)
+        found = real(op, value(*values))
+        out = Tracer(found, tape, op in FLAT or getattr(found, "dtype", None) is BOOL)
         tape.append((out, op, tuple(line)))
         return out
 
