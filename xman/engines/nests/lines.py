@@ -33,8 +33,8 @@ LOOPS = arithmetic.TRUTHS | arithmetic.OF_FLOATS | {"astype"}  # operators entry
 SHAPE_ALONE = {"reshape": 1, "broadcast": 1, "scatterAdd": 1, "unbroadcast": 1, "diagBack": 1, "einsumBack": 1}
 # the places of arguments that have to be literals
 LITERAL = {**dict.fromkeys(("concat", "stack", "einsum"), (0,)),
-           **dict.fromkeys(("flip", "pad", "unpad", "transpose", "diag", "count"), (1,)),
-           **dict.fromkeys(("sum", "prod", "max", "min", "roll", "shift", "part"), (1, 2)),
+           **dict.fromkeys(("flip", "pad", "unpad", "transpose", "diag"), (1,)),
+           **dict.fromkeys(("sum", "prod", "max", "min", "roll", "shift", "part", "count"), (1, 2)),
            **dict.fromkeys(("broadcast", "unbroadcast", "take", "diagBack", "ties", "einsumBack"), (2,))}
 
 
