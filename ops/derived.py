@@ -40,7 +40,7 @@ def back(tape: list, lines: Iterable, deltas: dict[int, Any], rules: Mapping = D
         if (d := deltas.pop(id(node), None)) is not None:
             inputs = values_on(tape, args)
             for a, x, rule in zip(args, inputs, rules[op], strict=False):
-                if a is not x and rule is not None:  # it is traced
+                if a is not x and rule is not None and not (a.slopeless and rules is DG):  # it is traced
                     part = rule(d, node.value, *inputs)
                     if type(part) is not type(x) or type(x) is np.ndarray and part.dtype is not x.dtype:
                         part = precise(part, x)

@@ -28,7 +28,7 @@ class Expression:
     """Base of all that can stand for an array. A subclass defines `record(op, args)`;
     the highest `level` is asked.
 
-    slopeless: whether it is the result of an operator of `FLAT`, so that where it is 0 it stays 0.
+    slopeless: whether it is a truth value or the result of an operator of `FLAT`: where it is 0 it stays 0.
     """
 
     __slots__ = ()

@@ -170,7 +170,7 @@ class f:
         r"""Σ a_i v_(k−i) of two vectors, at all k where they overlap."""
     @staticmethod
     def correlate(a: Any, v: Any) -> Any:
-        r"""Σ a_(k+i) v_i of two vectors, at all k where the shorter v lies within a."""
+        r"""Σ a_(k+i) v_i of two vectors, at all k where v lies within a. ValueError where v is longer."""
     @staticmethod
     def cos(x: Any) -> Any: ...
     @staticmethod

@@ -38,7 +38,7 @@ def take(x, indices, axis=None):
 
 
 def through_take(d, out, x, indices, axis=None):
-    if axis is None:
+    if axis is None or getattr(x, "shape", None) == ():
         return f.reshape(f.scatterAdd(d, f.reshape(x, (-1,)), indices), x)
     before = (slice(None),) * axis if axis >= 0 else (Ellipsis,)
     return f.scatterAdd(d, x, *before, indices, *(slice(None),) * (-1 - axis))
@@ -91,7 +91,7 @@ def days(x):
 
 linear("getitem",    getitem,    Each(lambda i: None, lambda d, out, x, *keys: f.scatterAdd(d, x, *keys)),
             view=True, flow="part", entries=multiplied)
-linear("scatterAdd", scatterAdd, Each(lambda i: None, lambda u, out, d, like, *keys: f.getitem(u, *keys), None),
+linear("scatterAdd", scatterAdd, Each(lambda i: None, lambda u, out, d, like, *keys: f.unbroadcast(f.getitem(u, *keys), d), None),
        flops=of_input(1), flow="filled", entries=multiplied)
 linear("take",       take,       through_take, None, None,
             flops=0, flow="part", numpy="take", entries=multiplied)

@@ -34,10 +34,12 @@ def astype(x, dtype):
 def broadcast(x, like, axis=()):
     """x spread to the shape and precision of like (an array, or a shape);
     the axes in `axis` are missing in x."""
-    if axis != ():
+    if axis != () and np.ndim(x):
         x = np.expand_dims(x, axis)
-    dtype = getattr(like, "dtype", None)
-    result = np.empty(shape_of(like), dtype if dtype is not None and dtype.kind == "f"
+    dtype, shape = getattr(like, "dtype", None), shape_of(like)
+    if np.ndim(x) > len(shape):
+        raise ValueError(f"an array of shape {np.shape(x)} does not spread to {shape}")
+    result = np.empty(shape, dtype if dtype is not None and dtype.kind == "f"
                       else np.asarray(x).dtype)
     result[...] = x
     return result
@@ -50,12 +52,12 @@ def unbroadcast(x, like, axis=()):
     have, want = getattr(x, "shape", ()), getattr(like, "shape", ())
     if have != want:
         extra = len(have) - len(want)
-        if extra >= 0:
-            added = *range(extra), *(extra + i for i, n in enumerate(want) if n == 1 != have[extra + i])
-            x = np.add.reduce(x, axis=added, keepdims=True)
-            x = x.reshape(want) if extra else x
-        else:
-            x = broadcast(x, like)
+        if extra < 0 or any([n not in (1, m) for n, m in zip(want, have[extra:], strict=True)]):
+            raise ValueError(f"an array of shape {want} does not spread to {have}, over which a sum was "
+                             "asked for")
+        added = *range(extra), *(extra + i for i, n in enumerate(want) if n == 1 != have[extra + i])
+        x = np.add.reduce(x, axis=added, keepdims=True)
+        x = x.reshape(want) if extra else x
     return in_precision_of(x, like)
 
 
@@ -173,7 +175,10 @@ def convolve(a, v):
 
 
 def correlate(a, v):
-    """Σ a_(k+i) v_i of two vectors, at all k where the shorter v lies within a."""
+    """Σ a_(k+i) v_i of two vectors, at all k where v lies within a. ValueError where v is longer."""
+    if np.size(v) > np.size(a):
+        raise ValueError(f"correlate takes the longer vector first, not {np.size(a)} numbers "
+                         f"and {np.size(v)}")
     return np.correlate(np.atleast_1d(a), np.atleast_1d(v))
 
 

@@ -84,9 +84,8 @@ def cumsum(x, axis=None):
 
 
 def through_cumsum(d, out, x, axis=None):
-    if axis is None:
-        return f.reshape(through_cumsum(d, out, x, 0), x)
-    return f.flip(f.cumsum(f.flip(d, axis), axis), axis)
+    axis = 0 if axis is None else axis
+    return f.reshape(f.flip(f.cumsum(f.flip(d, axis), axis), axis), x)
 
 
 def trace(x):
@@ -165,14 +164,25 @@ def back_over(d, x, axis, keepdims):
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
 
 
-@np.errstate(all="ignore")
 def prodOfOthers(x, axis=None):
     """For each entry of x the product of all the others along axis: a quotient where nothing is 0."""
     if not np.ndim(x):
         return f.broadcast(1.0, x)
-    out = prod(x, axis, axis is not None)
-    invertible = abs(np.vdot(out, 1.0 / out) - out.size) < 0.5
-    return out / x if invertible else products_of_others(x, axis)
+    others = quotients(prod(x, axis, axis is not None), x)
+    return products_of_others(x, axis) if others is None else others
+
+
+@np.errstate(all="ignore")
+def quotients(out, x):
+    """out / x, where no product in out is 0 or infinite; else None."""
+    return out / x if abs(np.vdot(out, 1.0 / out) - out.size) < 0.5 else None
+
+
+def through_prod(d, out, x, axis):
+    if type(x) is np.ndarray and x.ndim and type(d) is type(out) and d.dtype == x.dtype:
+        if (others := quotients(out, x)) is not None:
+            return np.multiply(others, d, others)  # a second array of that size would take as long again
+    return d * f.prodOfOthers(x, axis)
 
 
 def products_of_others(x, axis=None):
@@ -183,9 +193,9 @@ def products_of_others(x, axis=None):
             return f.broadcast(1.0, x)
         first, *others = axis
         return products_of_others(x, first) * products_of_others(f.prod(x, first, True), tuple(others))
-    before = f.shift(f.cumprod(x, axis), axis, 1.0)
-    after = f.flip(f.shift(f.cumprod(f.flip(x, axis), axis), axis, 1.0), axis)
-    return before * after
+    running = f.cumprod(x, axis)  # of a number with an axis, as cumprod has it
+    after = f.flip(f.shift(f.cumprod(f.flip(f.reshape(x, running), axis), axis), axis, 1.0), axis)
+    return f.reshape(f.shift(running, axis, 1.0) * after, x)
 
 
 def through_cumprod(d, out, x, axis=None):
@@ -234,7 +244,8 @@ def reducing(op, value, rule, **facts):
     def spread(d, x, axis):
         if isinstance(x, Expression) or isinstance(d, Expression):
             return f.broadcast(d, x, axis)
-        shape = [*np.shape(x)]
+        if not (shape := [*np.shape(x)]):
+            return d  # a number, along the one axis that NumPy grants it
         for i in axis if isinstance(axis, (tuple, list)) else (axis,):
             shape[i] = 1
         return np.asarray(d).reshape(shape)  # np.expand_dims takes three times as long
@@ -273,7 +284,7 @@ reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.tie
             flops=of_input(1), flow="chosen", numpy="max", within=True)
 reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
             flops=of_input(1), flow="chosen", numpy="min", within=True)
-reducing(   "prod",         prod,          lambda d, out, x, axis: d * f.prodOfOthers(x, axis), flops=of_input(1), numpy="prod")
+reducing(   "prod",         prod,          through_prod,                                flops=of_input(1), numpy="prod")
 operator(   "prodOfOthers", prodOfOthers,  through_others := traced(products_of_others, 0), None,
             tangents=[through_others, None], flops=of_input(3), formula=products_of_others)  # its Jacobian is symmetric
 reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:

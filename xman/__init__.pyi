@@ -75,6 +75,7 @@ from .show import cost as cost
 from .show import derivation as derivation
 from .show import expand as expand
 from .show import explain as explain
+from .show import listing as listing
 from .show import paths as paths
 from .show import picture as picture
 from .show import source as source

@@ -2,12 +2,12 @@
 
 import pytest
 
-from xman.engines.llvm import disk
+from xman.engines.llvm import compiled
 
 
 @pytest.fixture
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XMAN_CACHE", str(tmp_path / "cache"))
-    disk.folder.cache_clear()
+    compiled.cache_folder.cache_clear()
     yield tmp_path / "cache"
-    disk.folder.cache_clear()
+    compiled.cache_folder.cache_clear()

@@ -12,7 +12,7 @@ import xman
 from xman import XManError, eval, gradient
 
 pytest.importorskip("llvmlite")
-from xman.engines.llvm import disk, threads
+from xman.engines.llvm import compiled, threads
 from xman.engines.llvm.step import NestStep
 from xman.engines.nests import tree
 from xman.engines.nests.lines import Lines
@@ -199,20 +199,20 @@ def test_what_lapack_refuses_is_said_and_leaves_what_was_to_be_overwritten_as_it
 
 
 def test_code_that_is_cut_short_is_not_run(own_cache):
-    disk.store("key", b"code")
-    assert disk.load("key") == b"code"
+    compiled.keep_on_disk("key", b"code")
+    assert compiled.code_on_disk("key") == b"code"
     file = own_cache / "key.o"
     file.write_bytes(file.read_bytes()[:-1])
-    assert disk.load("key") is None and disk.load("other") is None
+    assert compiled.code_on_disk("key") is None and compiled.code_on_disk("other") is None
 
 
 def test_the_oldest_code_is_removed_first(own_cache, monkeypatch):
-    monkeypatch.setattr(disk, "KEPT", 3)
+    monkeypatch.setattr(compiled, "KEPT", 3)
     for k in range(5):
-        disk.store(f"key{k}", b"code")
+        compiled.keep_on_disk(f"key{k}", b"code")
         os.utime(own_cache / f"key{k}.o", (k, k))
-    disk.folder.cache_clear()
-    assert disk.folder() and sorted(path.name for path in own_cache.iterdir()) == ["key2.o", "key3.o", "key4.o"]
+    compiled.cache_folder.cache_clear()
+    assert compiled.cache_folder() and sorted(path.name for path in own_cache.iterdir()) == ["key2.o", "key3.o", "key4.o"]
 
 
 @pytest.mark.parametrize("place", ["a file", "no rights", "full"])
@@ -220,10 +220,10 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(own_cache, place,
     if place == "a file":
         own_cache.write_text("not a folder")
     elif place == "no rights":
-        monkeypatch.setattr(disk.tempfile, "TemporaryFile", refused)
+        monkeypatch.setattr(compiled.tempfile, "TemporaryFile", refused)
     else:
-        assert disk.folder()
-        monkeypatch.setattr(disk.tempfile, "NamedTemporaryFile", refused)
+        assert compiled.cache_folder()
+        monkeypatch.setattr(compiled.tempfile, "NamedTemporaryFile", refused)
     step = step_of([("y", "exp", ("x",))], {"x": np.zeros(3)})
     assert step({"x": np.zeros(3)})["y"].tolist() == [1, 1, 1] and not list(own_cache.glob("*.o"))
 

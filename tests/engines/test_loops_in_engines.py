@@ -87,6 +87,11 @@ def test_a_loop_in_machine_code_ends_where_somebody_stops_it():
     root = lambda a: xman.while_loop(lambda x: abs(x * x - a) > 1e-12, lambda x: (x + a / x) / 2, 1.0, most=10 ** 12)
     run = compile(trace(root, 2.0), engine="llvm")
     assert abs(run({"a": 9.0})["result"] - 3.0) < 1e-12 and run.engine == "llvm" and not run.plan.calls
+    large = lambda x: xman.while_loop(lambda c: c[1], lambda c: (c[0] / 2, c[0] > 2.0), (x, x > 1.0))[0]  # which the test alone reads
+    halved = compile(trace(large, 8.0), engine="llvm")
+    assert [halved({"x": x})["result"] for x in (8.0, 0.5, 9.0)] == [large(8.0), 0.5, large(9.0)] and not halved.plan.calls
+    kept = compile(trace(lambda X: xman.scan(lambda h, x: (h, None), 1.0, X)[0], np.ones(3)), engine="llvm")
+    assert kept({"X": np.ones(3)})["result"] == 1.0 and kept.engine == "llvm"
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores Ctrl-C
     threading.Timer(0.1, _thread.interrupt_main).start()
     try:

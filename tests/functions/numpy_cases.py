@@ -246,6 +246,7 @@ CASES = [
     ("log1p",               lambda np, x: np.log1p(x) + np.expm1(x) + np.log2(x) + np.log10(x) + np.log(x), p(4)),
     ("add.reduce",          lambda np, x: np.add.reduce(x) * np.multiply.reduce(x, axis=0) + np.maximum.reduce(x), n(2, 3)),
     ("add.accumulate",      lambda np, x: np.add.accumulate(x) * np.multiply.accumulate(x, 1), n(2, 3)),
+    ("maximum.accumulate",  lambda np, x: np.maximum.accumulate(x, 1) - 2 * np.minimum.accumulate(x), n(3, 7)),
     ("add.outer",           lambda np, x, y: np.add.outer(x, y) * np.multiply.outer(x, y), n(2), n(3)),
     ("astype",              lambda np, x: x.astype(float) * (x > 0).astype(float), n(3)),
     ("getitem",             lambda np, x: x[1:, None, ::-1] * x[..., 0, None] + x[-1] + x[numpy.array([0, 0])][1], n(3, 2)),

@@ -7,7 +7,7 @@ from operator_cases import APPLYING, CASES, LOOPS, NO_SECOND, R, in_each
 
 import ops
 from ops import DG, TG, G, f
-from xman import Register, XMan, backprop, forward
+from xman import Register, XMan, XManError, backprop, forward, grad, gradient, trace
 from xman import eval as evaluate
 
 OURS, CASES = CASES.keys() | APPLYING.keys(), {**CASES, **LOOPS}
@@ -172,6 +172,52 @@ def test_one_register_in_every_place_gets_the_sum_of_the_contributions(op, k):
     d = draw(out)
     got = backprop(steps, known, **{steps[-1][0]: d}).get("x")
     np.testing.assert_allclose(got, sum(DG[op][i](d, out, *same) for i in like), rtol=1e-13, atol=1e-14)
+
+
+WRITTEN_BY_RULES = {"dotLeft", "dotRight", "einsumBack", "part", "diagBack", "prodOfOthers", "recurrence", "cofactorSlope", "lowerHalf"}
+
+
+@in_each((op, k) for op, k in EVERY[::3] if op not in WRITTEN_BY_RULES | APPLYING.keys())  # for arguments that fit
+def test_whatever_spreads_gets_a_contribution_of_its_own_shape(op, k):
+    """An argument in the place of which NumPy takes one with fewer entries."""
+    for i, args, *_ in ruled(op, k):
+        shape, few = args[i].shape, args[i].ravel()
+        for less in {(), (1,) * len(shape), shape[1:], shape[:-1] + (1,)} - {shape} if few.size else ():
+            spread = args[:i] + (np.resize(few, less),) + args[i + 1:]
+            try:
+                out = G[op](*spread)
+            except (ValueError, IndexError, TypeError):
+                continue
+            for j in active(op, spread):
+                d, t = draw(out), draw(spread[j])
+                part = np.asarray(DG[op][j](d, out, *spread))
+                assert part.shape == spread[j].shape, (less, j)
+                assert inner(part, t) == pytest.approx(inner(d, TG[op][j](t, out, *spread)), rel=1e-9, abs=1e-9), (less, j)
+
+
+@pytest.mark.parametrize("op", sorted(OURS - APPLYING.keys()))
+def test_truth_values_alone_send_nothing_back_whatever_is_computed_of_them(op):
+    """Neither through a list nor through a function, where the value is NumPy's."""
+    args = CASES[op][0]
+    names = [f"w{i}" if real(a) else a for i, a in enumerate(args)]
+    values = {f"w{i}": a for i, a in enumerate(args) if real(a)}
+    steps = [(f"m{i}", "greater", (f"w{i}", 0.0)) for i, a in enumerate(args) if real(a)]
+    try:
+        out = evaluate([*steps, ("out", op, tuple(f"m{x[1:]}" if type(x) is str else x for x in names))], values)["out"]
+    except XManError:
+        return  # NumPy has no such function of truth values
+    if not values or np.asarray(out).dtype.kind not in "bf":
+        return
+
+    def function(w):
+        given = iter(w)
+        return np.sum(getattr(f, op)(*[next(given) > 0 if real(a) else a for a in args])) * np.sum(w[0])
+
+    w = [*values.values()]
+    steps = trace(function, w)
+    steps = gradient(steps, of := steps[-1][0], ["w_0"])
+    for slopes in (grad(function)(w)[0], evaluate(steps, {f"w_{i}": x for i, x in enumerate(w)})[f"d{of}_dw_0"]):
+        np.testing.assert_allclose(slopes, np.full(np.shape(w[0]), np.sum(out), float))
 
 
 @pytest.mark.parametrize("op", [op for op in CASES if all(DG[op][i] is None for i in range(len(CASES[op][0])))])

@@ -22,6 +22,12 @@ def test_a_misspelt_fact_of_a_row_is_refused(fact, words):
 def test_what_is_not_there_is_refused():
     with pytest.raises(ValueError, match=r"of shape \(3,\) no rim of widths 2 can be taken off"):
         f.unpad(np.ones(3), 2)
+    with pytest.raises(ValueError, match=r"an array of shape \(2, 3\) does not spread to \(3,\), over which a sum was asked for"):
+        f.unbroadcast(np.ones(3), np.ones((2, 3)))
+    with pytest.raises(ValueError, match=r"an array of shape \(1, 3\) does not spread to \(3,\)"):
+        f.broadcast(np.ones((1, 3)), np.ones(3))
+    with pytest.raises(ValueError, match=r"correlate takes the longer vector first, not 1 numbers and 3"):
+        f.correlate(np.ones(1), np.ones(3))
     with pytest.raises(ValueError, match=r"matrices of shape \(1, 3\) are not square"):
         f.eigvalsh(np.ones((1, 3)))
 

@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 from ..notation import shortened
 from .program import Built
 
-BLINK, PATIENCE = 0.25, 20.0  # seconds: what nobody notices; what somebody waits before a long run
+# seconds: what nobody notices; what a loop may take whose steps go through Python; what somebody waits for a
+# long run
+BLINK, A_LOOP, PATIENCE = 0.25, 2.0, 20.0
 TURNS = 3  # of each of two programs, before the slower one goes
 
 

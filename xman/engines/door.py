@@ -22,14 +22,13 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.loops import functions_in
 
 from ..errors import XManError, nearest
 from ..interpreters import eval
 from ..interpreters.context import missing, with_numpy_reals
 from ..notation import apart_from_operators, in_notebooks, renamings, shortened
 from ..wengert import Steps, WengertList, checked_list, known_registers
-from .adaptive import BLINK, PATIENCE, Adaptive, players
+from .adaptive import A_LOOP, BLINK, PATIENCE, Adaptive, players
 from .program import Built, Engine, Program, check_update, exact, on_host, program_of, signature, taken
 
 ENGINES: dict[str, Engine] = {}  # what `register` was given
@@ -302,8 +301,8 @@ def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mappin
             raise XManError(f"XMAN_ENGINE is {asked!r}; there are auto, {', '.join(ENGINES)}")
         return asked, f"XMAN_ENGINE is {asked}", []
     seconds = {name: engine.seconds(steps) for name, engine in ENGINES.items()}
-    # a loop whose steps go through Python takes longer than a compiler
-    most = BLINK if adapts and not functions_in(steps) else PATIENCE
+    loops = any(op in ("scan", "while_loop") for _, op, _ in steps)
+    most = (A_LOOP if loops else BLINK) if adapts else PATIENCE
     first, later = players({name: rank for name, (rank, _) in wishes.items()}, seconds, reference(), most)
     why = [wishes[first][1] or "; ".join(why for rank, why in wishes.values() if not rank and why)]
     why += [f"to build {len(steps):,} lines takes {', '.join(later)} long"] if later else []

@@ -70,7 +70,7 @@ class NumpyWriter:
             return "into"
         read = registers(args)
         if (op not in ops.table.OURS or any(a not in self.kinds for a in (dst, *read))
-            or len(read) > ARRAYS.get(op, 99)):
+            or len(read) > ARRAYS.get(op, 99) or op in REDUCED and not isinstance(args[0], str)):
             return "call"
         if isinstance(args[0], str) and (op == "alias" or op in VIEWS and self.kinds[args[0]].array
                                          and self.kinds[dst].array):

@@ -2,6 +2,7 @@
 what it costs."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -79,6 +80,7 @@ def flops_of(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> int:
     return total
 
 
+@functools.lru_cache(1000)
 def stand(kind: Kind) -> np.ndarray:
     """An array of that kind that takes no memory."""
     return np.broadcast_to(np.empty((), kind.dtype), kind.shape)

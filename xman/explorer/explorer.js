@@ -32,7 +32,7 @@ function number(x, digits = 6) {
   return text.replace("-", "−").replace(/e\+?/, "e");
 }
 function shown(x) {
-  if (x.parts) return `(${Array.from(x.parts, p => p ? p.s.length ? p.s.join("×") : shown(p) : "·").join(", ")})`;
+  if (x.parts) return `(${Array.from(x.parts, p => p ? p.s.length ? `[${p.s.join("×")}]` : shown(p) : "·").join(", ")})`;
   if (!x.s.length) return x.k === "b" ? (x.a[0] ? "True" : "False") : number(x.a[0]);
   if (!x.a.length) return `[${x.s.join("×")}] empty`;
   const [low, high] = [x.a.reduce((p, q) => Math.min(p, q)), x.a.reduce((p, q) => Math.max(p, q))];
@@ -355,7 +355,7 @@ function ruleText(doc, event, name, direct) {
 
 // ---- the state -------------------------------------------------------------------------------------------------------
 
-const S = {doc: null, run: null, step: 0, hot: null, selected: null, quiz: null, open: new Set(), labels: null, timer: null, guide: -1, blocks: new Map(), extra: []};
+const S = {doc: null, run: null, step: 0, hot: null, selected: null, quiz: null, open: new Set(), labels: null, timer: null, blocks: new Map(), extra: []};
 const line = (doc, name) => doc.at.has(name) ? doc.lines[doc.at.get(name)] : null;
 
 function opened(raw) {
@@ -614,7 +614,7 @@ function build() {
 const panel = (id, title, body, more = "") => el("section", {class: "panel", "aria-labelledby": id}, el("div", {class: "row"}, el("h2", {id}, title), more), body);
 function folded(id, title, make, isOpen = false) {
   const body = el("div"), node = el("details", {id}, el("summary", {}, title), body);
-  const fill = () => { if (node.open && !body.hasChildNodes()) body.replaceChildren(...[make()].flat()); };
+  const fill = () => { if (node.open && node.isConnected && !body.hasChildNodes()) body.replaceChildren(...[make()].flat()); };
   node.addEventListener("toggle", fill);
   if (isOpen || S[`open_${id}`]) node.open = true;
   node.addEventListener("toggle", () => { S[`open_${id}`] = node.open; });
@@ -654,7 +654,7 @@ document.addEventListener("focusin", e => { const node = e.target.closest && e.t
 
 function drawList() {
   const {doc} = S, rows = new Map(), table = el("table", {},
-    el("thead", {}, el("tr", {}, ...["", "line", "value", doc.mode === "reverse" ? `δ = ∂${doc.target || doc.of}/∂…` : `${dotted("v")} = ∂…/∂${doc.outer ? "…" : doc.along}`].map((t, i) => el("th", {scope: "col"}, t || el("span", {class: "sr"}, "number"))))));
+    el("thead", {}, el("tr", {}, ...["", "line", "value", doc.mode === "reverse" ? `δ = ∂${doc.target || doc.of}/∂…` : `${dotted("v")} = ∂…/∂${doc.by || doc.along}`].map((t, i) => el("th", {scope: "col"}, t || el("span", {class: "sr"}, "number"))))));
   V.rows = rows;
   V.blocks = new Map();
   const row = (name, k) => {
@@ -693,7 +693,7 @@ function blockUnder(k) {
   const into = el("button", {type: "button", onclick: () => enter({doc: S.doc, run: S.run, step: S.step, open: S.open, blocks: S.blocks, k}, state.s)}, "Step through these lines");
   const controls = el("div", {class: "row"}, button("◀", `The step of ${names} before`, () => to(state.s - 1)), slider, button("▶", `The next step of ${names}`, () => to(state.s + 1)), said), under = el("div", {class: "row"}, controls, into);
   S.blocks.set(own[0], state);
-  const to = s => { state.s = s; fill(); };
+  const to = s => { state.s = Math.max(0, s); fill(); };
   function fill() {
     const trace = valueNow(own[0]) && S.run.traces.get(k), fn = trace ? trace.fn : functionsOf(own).at(-1), many = trace && trace.n > 1, i = own[2].findLastIndex(isRegister);
     toggle.setAttribute("aria-expanded", state.open);
@@ -719,7 +719,9 @@ function blockUnder(k) {
 }
 // The page of one step of a loop: the lines of its function are a list like any other.
 function enter(outer, s) {
-  const trace = outer.trace || outer.run.traces.get(outer.k), doc = {...stepDocument(trace, s, outer.doc.mode), raw: outer.doc.raw, results: trace.fn.results, of: trace.fn.results.at(-1), target: outer.doc.target || outer.doc.of, outer: {...outer, trace, s}};
+  const trace = outer.trace || outer.run.traces.get(outer.k);
+  if (!trace || s >= trace.n) return;
+  const doc = {...stepDocument(trace, s, outer.doc.mode), raw: outer.doc.raw, results: trace.fn.results, of: trace.fn.results.at(-1), target: outer.doc.target || outer.doc.of, by: outer.doc.by || outer.doc.along, outer: {...outer, trace, s}};
   doc.title = `${trace.fn.name}${/scan|while/.test(trace.op) ? `, ${(s + 1).toLocaleString("en")} of ${plural(trace.n, "step")}` : ""}`;
   const step = S.doc.outer && S.doc.outer.k === outer.k && S.doc.outer.trace === trace ? S.step : 0;
   indexed_(doc);
@@ -727,11 +729,13 @@ function enter(outer, s) {
   S.step = Math.min(step, S.run.events.length - 1);
   layout = null;
   build();
+  if (document.activeElement === document.body) document.getElementById("leave").focus();
 }
 function leave({doc, run: r, step, open: opened, blocks}) {
   Object.assign(S, {doc, run: r, step, open: opened, blocks, opened: undefined, selected: null});
   layout = null;
   build();
+  document.getElementById("next").focus();
 }
 function stepView({outer}) {
   const {trace, s, doc} = outer, to = t => t >= 0 && t < trace.n && enter(outer, t), button = (id, text, label, t) => el("button", {id, type: "button", "aria-label": label, title: label, onclick: () => to(t)}, text);
@@ -853,10 +857,11 @@ function update() {
     if (!S.open.has(g)) { if (S.opened !== undefined && S.opened !== g && S.open.has(S.opened)) { S.open.delete(S.opened); doc.groups[S.opened] && doc.groups[S.opened].fill(); } S.open.add(g); S.opened = g; doc.groups[g].fill(); }
   }
   const present = k !== undefined ? doc.lines[k][0] : event.name;
-  for (const [name, {tr, value, sum}] of V.rows) {
-    const x = valueNow(name), d = sumNow(name);
-    value.replaceChildren(...cell(x, "not computed yet"));
-    sum.replaceChildren(...cell(d, "not there yet"));
+  for (const [name, row] of V.rows) {
+    const {tr, value, sum} = row, x = valueNow(name), d = sumNow(name);
+    if (x !== row.x) value.replaceChildren(...cell(x, "not computed yet"));
+    if (d !== row.d) sum.replaceChildren(...cell(d, "not there yet"));
+    [row.x, row.d] = [x, d];
     tr.className = [name === present ? "now" : "", name === event.name && event.kind !== "value" ? "target" : "", name === S.selected ? "chosen" : "", name === S.hot ? "hot" : ""].join(" ").trim();
     tr.toggleAttribute("aria-current", name === present);
     if (name === present) keepInView(tr);

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from inspect import getdoc
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,12 @@ from ..manager import XMan
 from ..notation import definition, literal_text
 from ..show.listing import Listing, size_text
 from ..wengert import WengertList
-from .page import explore, said
+from .page import explore
 
 ROWS = 200  # of a list in a notebook; its explorer has all
 
 
-def list_in_html(steps: WengertList, sizes: Mapping[str, Any] = {}) -> str:
+def list_in_html(steps: WengertList, sizes: Mapping[str, Any] = {}, values: Mapping[str, Any] = {}) -> str:
     """The lines in columns; where the pointer rests on an operator its meaning, on a register its shape,
     if sizes, (shape, dtype) by register, are known."""
     def register(a: str) -> str:
@@ -36,11 +37,11 @@ def list_in_html(steps: WengertList, sizes: Mapping[str, Any] = {}) -> str:
     rest = f"<p>… and {len(steps) - ROWS:,} lines more</p>" if len(steps) > ROWS else ""
     functions = "".join(f"<pre>{escape(definition(a))}</pre>" for a in ops.loops.functions_in(steps))
     return (f'{functions}<table style="font-family:monospace">{"".join(rows)}</table>{rest}'
-            f"{behind_a_click(steps)}")
+            f"{behind_a_click(steps, values)}")
 
 
 def listing_in_html(found: Listing) -> str:
-    return list_in_html(found.steps, found.sizes)
+    return list_in_html(found.steps, found.sizes, found.values)
 
 
 def model_in_html(model: XMan) -> str:
@@ -53,10 +54,15 @@ def model_in_html(model: XMan) -> str:
             f'<table style="font-family:monospace">{"".join(rows)}</table>{behind_a_click(model)}')
 
 
-def behind_a_click(what: XMan | WengertList) -> str:
+def said(value: Any) -> str:
+    text = "" if isinstance(value, np.ufunc) else getdoc(value) or ""
+    return text.partition("\n\n")[0].replace("\n", " ")[:120]
+
+
+def behind_a_click(what: XMan | WengertList, values: Mapping[str, Any] = {}) -> str:
     """The explorer, folded; nothing where there is nothing to explore."""
     try:
-        page = explore(what, guided=False)
+        page = explore(what, values=values, guided=False)
     except XManError as error:
         return f"<p>{escape(str(error))}</p>"
     return f"<details><summary>Explore</summary>{page._repr_html_()}</details>"

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import base64
-import inspect
 import json
 from collections.abc import Callable, Mapping
 from html import escape
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import ops
+from ops.facts import arity
 from ops.loops.bodies import Parts
 
 from ..errors import XManError
@@ -21,7 +21,7 @@ from ..functions.tracer import CallTape
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
 from ..manager import XMan
-from ..notation import definition, json_literal
+from ..notation import json_literal
 from ..passes import gradient
 from ..register import Register
 from ..wengert import Steps, WengertList, checked_list, known_registers
@@ -129,7 +129,6 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
              **more: Any) -> dict[str, Any]:
     """All that the page has to know of a list: its lines, its inputs,
     and what the page does not compute by itself."""
-    steps = WengertList(ops.loops.functions_apart(steps, definition))
     for name in values:
         known_registers(steps, [name], "values")
     given = {x: values[x] for x in steps.inputs if values.get(x) is not None}
@@ -162,10 +161,9 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
 def gradient_after(steps: WengertList, of: str, wrt: list[str]) -> Steps:
     """The lines of the gradient that stand behind the list; none where it has none."""
     try:
-        whole = WengertList(ops.loops.functions_apart(gradient(steps, of, wrt), definition))
+        return list(gradient(steps, of, wrt))[len(steps):]
     except XManError:
         return []
-    return whole[len(steps):]
 
 
 def as_json(steps: Steps) -> list:
@@ -218,14 +216,6 @@ def in_script(data: str) -> str:
     return data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def signatures() -> dict[str, list]:
-    """Of each operator the least and the greatest number of arguments,
-    and the first sentence of its docstring."""
-    from ops.facts import arity
-    return {op: [*map(int, arity(ops.G[op])), said(value) if op in ops.OURS else ""]
-            for op, value in ops.G.items()}
-
-
-def said(value: Any) -> str:
-    text = "" if isinstance(value, np.ufunc) else inspect.getdoc(value) or ""
-    return text.partition("\n\n")[0].replace("\n", " ")[:120]
+def signatures() -> dict[str, list[int]]:
+    """Of each operator the least and the greatest number of arguments."""
+    return {op: [*map(int, arity(value))] for op, value in ops.G.items()}

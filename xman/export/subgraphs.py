@@ -155,7 +155,8 @@ def same_shapes(carries: Sequence, results: Sequence) -> None:
             raise XManError(f"its carry of shape {np.shape(a)} is handed on with shape {np.shape(b)}")
 
 
-def scan_of_graph(reading: Any, body: Any, carries: Sequence, slices: Sequence, reverse: bool = False) -> list:
+def scan_of_graph(reading: Any, body: Any, carries: Sequence, slices: Sequence,
+                  reverse: bool = False) -> list:
     """The results of a scan of the graph."""
     k, m, x = len(carries), len(slices), slices[0]
     same_shapes(carries, body.results)

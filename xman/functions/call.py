@@ -17,7 +17,7 @@ from ..interpreters.context import own
 from ..traced.arraylike import ArrayLike, differentiable
 from ..traced.refusals import REFUSALS, replaced
 from .derivative import name_of
-from .tracer import CallTape, Tracer, is_on
+from .tracer import CallTape, Tracer, is_on, unheard
 from .trees import LEAF, flattened_tree, tree_map, unflatten
 
 
@@ -50,8 +50,9 @@ class TracedCall:
 
     def looked(self, walk: Callable, seeds: dict[int, Any], forward: bool = False) -> list:
         """The derivatives, as `ops.derived.looked` finds them."""
-        return [*map(number_of, looked(walk, seeds, seeds, self.lines, (*self.points, *self.results), None,
-                                       forward).values())]
+        points = *self.points, *self.results
+        found = unheard(looked, walk, seeds, seeds, self.lines, points, None, forward)
+        return [*map(number_of, found.values())]
 
     @np.errstate(all="ignore")
     def back(self, seeds: dict[int, Any]) -> dict:

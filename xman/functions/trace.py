@@ -132,11 +132,13 @@ def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *
     code, variables, before = getattr(inspect.unwrap(code_of or fn), "__code__", None), {}, sys.getprofile()
 
     def look(frame, event, result):
-        also(frame, event, result)
-        if event == "return" and frame.f_code is code:
+        if event != "return":
+            also(frame, event, result)
+        elif frame.f_code is code:
             variables.clear()  # of a recursive function the first call returns last
             variables.update(frame.f_locals)
 
+    look.of_users = True
     sys.setprofile(look)
     try:
         return outcome(fn, args, fixed), variables

@@ -1,6 +1,7 @@
 """The tracer, a value that writes the operators it meets on a tape, and the list that the tape is."""
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -13,6 +14,8 @@ from ops.expression import FLAT
 from ..traced.arraylike import ArrayLike, real
 from ..traced.refusals import line_of, refuse, user_frame
 from ..wengert import WengertList, temporaries
+
+BOOL = np.dtype(bool)  # what has no derivative, whatever it was computed by
 
 
 class CallTape(list):
@@ -51,6 +54,9 @@ class Tracer(ArrayLike, Traced):
         self.value, self.tape, self.level, self.slopeless = value, tape, tape.level, slopeless
 
     def record(self, op: str, args: tuple) -> Any:
+        return unheard(self.written, op, args)
+
+    def written(self, op: str, args: tuple) -> Any:
         tape = self.tape
         if not tape.open:
             self.alive()
@@ -68,7 +74,8 @@ class Tracer(ArrayLike, Traced):
                 value = getattr(f, op)
         if op == "scan" and value is G[op]:
             value = tape.of_scan
-        out = Tracer(real(op, value(*values)), tape, op in FLAT)
+        found = real(op, value(*values))
+        out = Tracer(found, tape, op in FLAT or getattr(found, "dtype", None) is BOOL)
         tape.append((out, op, tuple(line)))
         return out
 
@@ -97,6 +104,17 @@ class Tracer(ArrayLike, Traced):
             refuse("this index or mask would be a constant of the list",
                    "write f.getitem(array, index) (from xman import f)")
         return self.value.is_flat() if isinstance(self.value, ArrayLike) else super().is_flat()
+
+
+def unheard(run: Callable, *args: Any) -> Any:
+    """run(*args), of which `watched` hears nothing: what it calls is much, and no act of the user's."""
+    if not hasattr(listener := sys.getprofile(), "of_users"):
+        return run(*args)
+    sys.setprofile(None)
+    try:
+        return run(*args)
+    finally:
+        sys.setprofile(listener)
 
 
 def idle(x: Any, like: Any, axis: tuple = ()) -> bool:

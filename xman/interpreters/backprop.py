@@ -33,7 +33,7 @@ def backprop(steps: Steps, values: Mapping[str, Any], /, DG: Mapping[str, Sequen
         raise XManError(f"{word}=… {said}, and is no delta: a register called {word} needs another name, as "
                         "by r.name = 'x'")
     steps = checked_list(steps, DG)
-    active = values if wrt is None else depends(steps, wrt, values)
+    active = values if wrt is None else depends(steps, wrt, values, DG)
     square = {} if wrt is None else squares(steps, DG, wrt)
     def walk(deltas):
         held = set(map(id, deltas.values()))

@@ -1,7 +1,7 @@
 """What the interpreters share: where they start, what has a derivative, and an error with its line."""
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,18 +44,19 @@ def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dic
     return result
 
 
-def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any]) -> set[str]:
-    """The name or names, and the registers that are computed from them.
-    XManError for a name without a value."""
+def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any],
+            DG: Mapping[str, Sequence] | None = None) -> set[str]:
+    """The name or names, and the registers that are computed from them; with adjoint rules those alone
+    that have a derivative with respect to them. XManError for a name without a value."""
     names = [names] if isinstance(names, str) else names
     if unknown := [name for name in names if name not in values]:
         raise XManError(f"wrt names {unknown[0]!r}, which has no value{nearest(unknown[0], values)}")
     found = set(names)
-    for dst, _, args in steps:
-        for a in args:
-            if isinstance(a, str) and a in found:
-                found.add(dst)
-                break
+    for dst, op, args in steps:
+        rules = DG.get(op) if DG else args
+        if any([isinstance(a, str) and a in found and rule is not None for a, rule in zip(
+                args, rules if isinstance(rules, Sequence) else args, strict=False)]):
+            found.add(dst)
     return found
 
 

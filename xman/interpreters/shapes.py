@@ -6,6 +6,7 @@ a product of matrices without what it sums over.
 """
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
@@ -91,6 +92,8 @@ def example(op: str, args: Iterable[Any]) -> Any:
     if op not in ops.table.OURS and op not in ops.table.ELEMENTWISE:
         raise DependsOnValues(op)
     if op in ops.table.ELEMENTWISE or isinstance(value, np.ufunc):
+        if all([type(a) is np.ndarray for a in args]):
+            return example_of_kinds(value, *[(a.shape, a.dtype) for a in args])
         out = value(*[np.ones((1,) * a.ndim, a.dtype) if type(a) is np.ndarray else a for a in args])
         shape = np.broadcast_shapes(*map(np.shape, args))
         return np.broadcast_to(out.reshape(()), shape) if type(out) is np.ndarray else out
@@ -102,6 +105,15 @@ def example(op: str, args: Iterable[Any]) -> Any:
         return hollow(value(*args))
     except np.linalg.LinAlgError:  # of ones alone
         return hollow(value(*map(invertible, args)))
+
+
+@functools.lru_cache(1000)
+def example_of_kinds(value: Callable, *kinds: tuple[tuple, np.dtype]) -> Any:
+    """What a function of entries gives for arrays of these shapes and precisions;
+    most lines of a long list are alike."""
+    out = value(*[np.ones((1,) * len(shape), dtype) for shape, dtype in kinds])
+    shape = np.broadcast_shapes(*[shape for shape, _ in kinds])
+    return np.broadcast_to(out.reshape(()), shape) if type(out) is np.ndarray else out
 
 
 def hollow(x: Any) -> Any:

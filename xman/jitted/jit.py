@@ -6,6 +6,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,8 @@ class Jitted(Derivative):
 
     def __init__(self, fn: Callable, engine: str, threads: int | None):
         super().__init__(jit, fn, fn, engine, threads)
-        self.engine, self.threads, self.lock = engine, threads, threading.Lock()
+        self.compiled = partial(Compiled, engine=engine, inplace=None, threads=threads)
+        self.lock = threading.Lock()
         # what reads arguments like those of a call before, and their key
         self.latest: tuple = (lambda args: None), ()
         self.readers: dict[tuple, tuple] = {}  # such, by key
@@ -104,7 +106,7 @@ class Jitted(Derivative):
         """The result of a call, traced; the path is kept."""
         fn = self.__wrapped__
         try:
-            path, result = traced(fn, args, options, fixed, self.engine, self.threads)
+            path, result = traced(fn, args, options, fixed, self.compiled)
             if any(path.values == other.values for other in failed):
                 raise Impure("its program does not run")
             known = self.paths.get(key, [])
@@ -130,16 +132,15 @@ class Jitted(Derivative):
 class TracedPath:
     """One way that a call can take: the list, its program, and what has to be so."""
 
-    def __init__(self, engine: str, threads: int | None, steps: WengertList, inputs: list[str], fixed: list,
-                 places: list[Place], checks: dict[str, tuple[np.ndarray, str]], outputs: list[tuple[str | None, Any]],
-                 structure: Any):
+    def __init__(self, compiled: Callable, steps: WengertList, inputs: list[str], fixed: list,
+                 places: list[Place], checks: dict[str, tuple[np.ndarray, str]],
+                 outputs: list[tuple[str | None, Any]], structure: Any):
         self.steps, self.inputs, self.places, self.checks = steps, inputs, places, checks
         self.steady = steady(places)
         self.fixed = [x.copy() if type(x) is np.ndarray else x for x in fixed]
         self.result = builder(structure, iter(outputs))
         wanted = dict.fromkeys((*checks, *(name for name, _ in outputs if name)))
-        self.program = (Compiled(steps, wanted, engine, None, threads=threads) if wanted
-                        else None)
+        self.program = compiled(steps, wanted) if wanted else None
         self.values = [(name, was.tobytes()) for name, (was, _) in checks.items()]
 
     @property
@@ -249,8 +250,8 @@ def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callab
     return eval(f"lambda found: {text(structure)}", known)
 
 
-def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str,
-           threads: int | None) -> tuple[TracedPath, Any]:
+def traced(fn: Callable, args: tuple, options: dict, fixed: list,
+           compiled: Callable) -> tuple[TracedPath, Any]:
     """The path of a call, and its result. Impure where a list cannot hold what it does;
     it has then done nothing."""
     watch, guards = Watch([fn, *fixed]), {}
@@ -280,7 +281,7 @@ def traced(fn: Callable, args: tuple, options: dict, fixed: list, engine: str,
         rest = iter(found)
         outputs = [(next(rest), None) if is_on(tape, x) else (None, as_own(x)) for x in ends]
         checks = {next(rest): (np.array(x.value), line) for x, line in guards.values()}
-        path = TracedPath(engine, threads, steps, input_names, fixed, reached(watch.roots)[0], checks, outputs,
+        path = TracedPath(compiled, steps, input_names, fixed, reached(watch.roots)[0], checks, outputs,
                           structure)
         return path, tree_map(lambda x: as_own(x.value if is_on(tape, x) else x), result)
 

@@ -259,15 +259,16 @@ class Watch:
 
     def look(self, frame: Any, event: str, called: Any) -> None:
         """Raise Impure before the user's code calls a function of the WORLD."""
-        if frame.f_code in self.collecting:
+        user = frame if event == "c_call" else frame.f_back if event == "call" else None
+        if user is None or foreign(user.f_code.co_filename) or frame.f_code in self.collecting:
             return
-        if event == "c_call" and not foreign(frame.f_code.co_filename):
+        if event == "c_call":
             owner, name = getattr(called, "__self__", None), called.__name__
             kind = owner if isinstance(owner, type) else type(owner)
             module = called.__module__ or "" if owner is None or kind is ModuleType else kind.__module__
             if module in WORLD or module == "builtins" and kind is ModuleType and name in ACTS:
                 self.stop(f"it calls {'' if module == 'builtins' else module.lstrip('_') + '.'}{name}")
-        elif event == "call" and frame.f_back and not foreign(frame.f_back.f_code.co_filename):
+        else:
             code, module = frame.f_code, frame.f_globals.get("__name__", "")
             if module.partition(".")[0] in WORLD:
                 self.stop(f"it calls {module}.{code.co_name}")

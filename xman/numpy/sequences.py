@@ -9,7 +9,7 @@ import numpy as np
 from ops import f
 
 from ..traced.arraylike import plain
-from ..traced.dispatch import NAMES, cast_to, checked, with_shape
+from ..traced.dispatch import METHODS, NAMES, cast_to, checked, with_shape
 from .decompositions import real
 from .rearrangements import axis_index, moving
 
@@ -52,6 +52,21 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
     jump = f.where(f.abs(step) < (period / 2 if discont is None else max(discont, period / 2)), 0.0,
                    back - step)
     return np.moveaxis(np.concatenate([p[..., :1], p[..., 1:] + np.cumsum(jump, -1)], -1), -1, axis)
+
+
+# ---- running extremes --------------------------------------------------------------------------------------
+
+def running(extreme):
+    """extreme.accumulate: of windows that end at each place, each step twice as long as the one before."""
+    def accumulate(array, axis=0, dtype=None):
+        x, width = np.moveaxis(cast_to(with_shape(array), dtype or array.dtype), axis, 0), 1
+        while width < len(x):
+            x, width = np.concatenate([x[:width], extreme(x[width:], x[:-width])]), 2 * width
+        return np.moveaxis(x, 0, axis)
+    return accumulate
+
+
+METHODS["accumulate"] |= {extreme: running(extreme) for extreme in (np.maximum, np.minimum)}
 
 
 # ---- products ----------------------------------------------------------------------------------------------

@@ -11,21 +11,23 @@ from ..notation import definition, in_notebooks, literal_text
 from ..wengert import Steps, WengertList, checked_list
 
 
-def listing(steps: Steps, likes: Mapping[str, Any]) -> Listing:
-    """The list in columns, each line with its shape; in a notebook a table, where each register says its own.
+def listing(steps: Steps, likes: Mapping[str, Any] | None = None) -> Listing:
+    """The list in columns, each line with its shape; in a notebook a table, where each register says its own,
+    and the explorer at the likes that are arrays and numbers.
 
-    likes: examples of the inputs, as `shapes` takes them: arrays, numbers, or shapes.
-    Raises XManError as `shapes` does.
+    likes: examples of the inputs, as `shapes` takes them: arrays, numbers, or shapes; without them no shape
+    is known. Raises XManError as `shapes` does.
     """
     steps = checked_list(steps, ops.G)
-    return Listing(steps, shapes(steps, likes))
+    values = {x: a for x, a in (likes or {}).items() if not isinstance(a, tuple)}
+    return Listing(steps, shapes(steps, likes) if likes else {}, values)
 
 
 class Listing:
-    """What `listing` found: the list, and sizes, (shape, dtype) by register."""
+    """What `listing` found: the list, sizes, (shape, dtype) by register, and values of inputs."""
 
-    def __init__(self, steps: WengertList, sizes: Mapping[str, Any]):
-        self.steps, self.sizes = steps, sizes
+    def __init__(self, steps: WengertList, sizes: Mapping[str, Any], values: Mapping[str, Any] = {}):
+        self.steps, self.sizes, self.values = steps, sizes, values
 
     def text(self, paint: Callable[..., str] = lambda text, **_: text, aligned: bool = True) -> str:
         """The lines; paint(text, bold=True, …) puts the colours in."""

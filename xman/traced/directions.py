@@ -92,7 +92,7 @@ def unbroadcast(op: str, x: Any, like: Any, axis: tuple = ()) -> Any:
 
 
 def reduction(op: str, x: Any, axis: Any = None, keepdims: bool = False, *rest: Any) -> Any:
-    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = range(x.ndim) if axis is None or not x.ndim else axis if isinstance(axis, tuple) else (axis,)
     return getattr(f, op)(x.value, tuple(a % x.ndim + 1 for a in axes), keepdims, *rest)
 
 
@@ -121,7 +121,9 @@ def getitem(op: str, x: Any, *keys: Any) -> Any:
 def scatter_add(op: str, d: Any, like: Any, *keys: Any) -> Any:
     if not is_many(d) or not stays(keys):
         return None
-    return f.scatterAdd(d.value, f.broadcast(0.0, (d.value.shape[0], *shape_like(like))), slice(None), *keys)
+    full = shape_like(like)
+    d = with_axes(d, f.getitem(np.broadcast_to(0.0, full), *keys).ndim)
+    return f.scatterAdd(d, f.broadcast(0.0, (d.shape[0], *full)), slice(None), *keys)
 
 
 def take(op: str, x: Any, indices: Any, axis: int | None = None) -> Any:

@@ -3,9 +3,9 @@
     arithmetic  what an operator does to numbers, in LLVM's words;
     formulas and powers are elementary functions
     emit        from the tree to LLVM's text, a function for each nest;
-    products: BLAS, called by its symbols; loops: functions that lines apply, in place
+    products: BLAS, called by its symbols; loops: functions that lines apply, in place; threads: large nests
     step        the function that calls them all, and where in memory their roots lie
-    compiled    from LLVM's text to machine code, by way of `disk`
+    compiled    from LLVM's text to machine code, by way of the disk
     engine      the function in Python that looks at the values and runs it all
 """
 import importlib.util

@@ -1,4 +1,10 @@
-"""From LLVM's text to functions, by way of the disk."""
+"""From LLVM's text to functions, by way of the disk.
+
+Machine code is kept so that the next process starts at once: a file for each text, processor and version of
+LLVM. What lies there is run, so the folder has to be the user's own, and nobody else may write to it;
+elsewhere nothing is kept. A file is whole at any moment, whoever else writes it, begins with a digest of what
+follows, and the oldest are removed.
+"""
 from __future__ import annotations
 
 import atexit
@@ -6,9 +12,12 @@ import ctypes
 import functools
 import hashlib
 import os
+import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,13 +25,14 @@ from typing import Any
 import numpy as np
 
 from ...errors import XManError, extra
-from . import disk, optimise
+from . import optimise
 from .products import address
 from .step import DATA, ITEMS
 from .threads import pthreads
 
 OF_PYTHON = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyGILState_Ensure", "PyGILState_Release",
              "PyErr_CheckSignals")
+KEPT = 500  # files of machine code
 
 
 @functools.cache
@@ -48,12 +58,58 @@ def code_of(text: str, apart: bool) -> bytes:
     own = llvm()
     made_of = [Path(own.__file__).read_text("utf-8"), *own.processor(), text]
     key = hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:40]
-    code = disk.load(key)
+    code = code_on_disk(key)
     if code is None:
         code = (compiled_apart(text) if apart and sys.executable and not hasattr(sys, "frozen")
                 else own.optimised(text))
-        disk.store(key, code)
+        keep_on_disk(key, code)
     return code
+
+
+def code_on_disk(key: str) -> bytes | None:
+    """What was stored under a key; None where nothing is, or not all of it."""
+    place = cache_folder()
+    with suppress(OSError):
+        found = (place / f"{key}.o").read_bytes() if place else b""
+        if found[:32] == hashlib.sha256(found[32:]).digest():
+            return found[32:]
+    return None
+
+
+def keep_on_disk(key: str, code: bytes) -> None:
+    """Keep it, if that can be done."""
+    if not (place := cache_folder()):
+        return
+    with suppress(OSError):  # the disk is full, or another process has removed the folder
+        with tempfile.NamedTemporaryFile(dir=place, suffix=".part", delete=False) as file:
+            try:
+                file.write(hashlib.sha256(code).digest() + code)
+            except OSError:
+                os.unlink(file.name)
+                raise
+        os.replace(file.name, place / f"{key}.o")
+
+
+@functools.cache
+def cache_folder() -> Path | None:
+    """The folder: XMAN_CACHE, or xman in the user's folder of caches.
+    None where it is not safe or not there."""
+    try:
+        place = Path(os.environ.get("XMAN_CACHE")
+                     or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xman")
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = place.stat()
+        if hasattr(os, "getuid") and (found.st_uid != os.getuid()
+                                      or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+            return None
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.write(b"xman")
+        for old in sorted([*place.glob("*.o"), *place.glob("*.part")], key=lambda path: path.stat().st_mtime)[
+            :-KEPT]:
+            old.unlink(missing_ok=True)
+    except (OSError, RuntimeError):
+        return None
+    return place
 
 
 processes: set[subprocess.Popen] = set()  # that compile now; they end with this one

@@ -55,9 +55,9 @@ class Function:
 
     def leave(self, test: str) -> None:
         """Go on where the test does not hold; else the values are not for this program."""
-        self.block = self.new("go")[1:]
-        self.put(f"br i1 {test}, label %bad, label %{self.block}")
-        self.out.append(f"{self.block}:")
+        on = self.new("go")[1:]
+        self.put(f"br i1 {test}, label %bad, label %{on}")
+        self.begin(on)
 
     def begin(self, label: str) -> None:
         """What follows is the block of that name."""
@@ -237,11 +237,12 @@ class Nest(Function):
         """Begin sums in memory, one for each index within."""
         first, _ = line.summed()
         at, loops = self.at(line, first), []
-        within = [axis for axis, kind, _ in line.levels[first:] if kind != "tile" and line.target.strides[axis]]
+        within = [axis for d, (axis, kind, _) in enumerate(line.levels) if d >= first and kind != "tile"
+                  and not line.reduced(d)]
         if any(line.shape[axis] == 0 for axis in within):
             return
-        tiles = {axis: self.tiles[loop] for (axis, kind, _), loop in zip(line.levels[:first], line.path, strict=False)
-                 if kind == "tile"}
+        around = zip(line.levels[:first], line.path, strict=False)
+        tiles = {axis: self.tiles[loop] for (axis, kind, _), loop in around if kind == "tile"}
         for axis in within:
             begin, end = tiles.get(axis, ("0", line.shape[axis]))
             loops.append(self.open(end, begin))

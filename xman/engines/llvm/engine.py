@@ -65,8 +65,8 @@ class Writer:
         """The name of a root's array in Python."""
         if root in self.lines.given:
             return root
-        return self.names.setdefault(root, self.text.fresh("".join(c if c.isalnum() or c == "_" else "_"
-                                                                   for c in f"{root}_")))
+        word = "".join(c if c.isalnum() or c == "_" else "_" for c in f"{root}_")
+        return self.names.setdefault(root, self.text.fresh("_" * word[0].isdigit() + word))  # of a literal
 
     def function(self, steps: list[Callable]) -> Callable:
         """The function from the values to the results."""

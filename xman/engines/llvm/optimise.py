@@ -24,7 +24,7 @@ def processor() -> tuple[str, str, str, str]:
     from llvmlite import binding
     cpu = os.environ.get("XMAN_CPU")
     features = "" if cpu else binding.get_host_cpu_features().flatten()
-    if "+avx2" in features:  # what loads numbers from several places at once is slower than to load them one by one
+    if "+avx2" in features:  # to load numbers from several places at once is slower than one by one
         features += ",+prefer-no-gather,+prefer-no-scatter"
     return (cpu or binding.get_host_cpu_name(), features, str(binding.llvm_version_info),
             binding.get_default_triple())

@@ -2,8 +2,8 @@
 threads, so that the bits of a result do not depend on it; threads take chunk after chunk.
 
 A thread has memory of its own for what is kept within the loop, and a chunk for sums over the loop, which are
-added up in order when all chunks are done. The threads are made for a nest and end with it: nothing is left over for a
-process that forks, is interrupted or exits.
+added up in order when all chunks are done. The threads are made for a nest and end with it: nothing is left
+over for a process that forks, is interrupted or exits.
 """
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ..nests.tree import REDUCTIONS, Line, Loop
 from .arithmetic import combined, in_memory, start
 from .emit import Function
 
-WORTH = 2 ** 19   # numbers that a nest computes, from which on threads are worth making: they take 20 to 80 µs each
+WORTH = 2 ** 19   # numbers that a nest computes, from which on threads pay: to make one takes 20 to 80 µs
 CHUNKS = 16       # of a loop
 OWN = 2 ** 24     # bytes that all of them together may have for themselves
 
 
 class Chunks(NamedTuple):
     """count: how many, and the most threads. nest: the loop. private: the roots of which each thread, or each
-    chunk where it is a sum, has its own, and their bytes. sums: by where chunks put their sums, in the place of
-    which root, and how they are added up."""
+    chunk where it is a sum, has its own, and their bytes. sums: by where chunks put their sums, in the place
+    of which root, and how they are added up."""
     count: int
     nest: Loop
     private: dict[str, int]
@@ -93,7 +93,8 @@ def chunk(name: str, nest: str, chunks: Chunks, memory: list[str]) -> str:
     less = f.do(f"icmp slt i64 {ends[1]}, {chunks.nest.size}")
     end = f.do(f"select i1 {less}, i64 {ends[1]}, i64 {chunks.nest.size}")
     f.put(f"call void @{nest}({', '.join([*given, f'i64 {ends[0]}', f'i64 {end}'])})")
-    return "\n".join([f"define internal void @{name}(ptr %row, i64 %k, i64 %thread) {{", *f.out, " ret void", "}"])
+    head = f"define internal void @{name}(ptr %row, i64 %k, i64 %thread) {{"
+    return "\n".join([head, *f.out, " ret void", "}"])
 
 
 def write_chunks(f: Function, name: str, chunks: Chunks, memory: list[str], tree: Tree,
@@ -111,7 +112,8 @@ def write_chunks(f: Function, name: str, chunks: Chunks, memory: list[str], tree
         target = at(pointer(x), each[0])
         f.put(f"store {T} {start(how, root.dtype)}, ptr {target}")
         some = f.open(chunks.count)
-        one = f.do(f"load {T}, ptr {at(pointer(part), f.sum({some[0]: root.size, each[0]: 1}, 0))}")
+        its = f.sum({some[0]: root.size, each[0]: 1}, 0)
+        one = f.do(f"load {T}, ptr {at(pointer(part), its)}")
         f.put(f"store {T} {combined(f, how, root.dtype, f.do(f'load {T}, ptr {target}'), one)}, ptr {target}")
         f.close(*some, lines=100)
         f.close(*each, lines=100)

@@ -150,21 +150,24 @@ def run_of(w: Any, made: Made, places: Mapping[str, Any]) -> Run:
 
 
 def steps_of(w: Any, dst: str, made: Made, k: int, entries: Sequence[Entered], moving: Mapping[int, Any],
-             outs: Sequence[View], first: int = 0, way: int = 1, count: int = 1) -> tuple[list[View], Run]:
-    """Where the carries are after so many steps, and what runs them."""
+             outs: Sequence[View], first: int = 0, way: int = 1, count: int = 1,
+             looked_at: bool = False) -> tuple[list[View], Run]:
+    """Where the carries are after so many steps, and what runs them.
+    looked_at: whether a test reads them there before the first."""
     carry, places = [], {}
     for i, e in enumerate(entries):
         p = made.parameters[i]
         if i in moving:
             places[p] = moving[i] and part_at(moving[i], first, way)
             continue
-        if i in made.over:
+        written = i < k and made.names[i] and i not in made.relayed
+        if i in made.over or written and looked_at:
             x = w.line(w.fresh(f"{dst}.{i}"), "copy", [e.x], e.kind.shape, e.kind.dtype)
         else:
             x = whole_rows(w, e)
         places[p] = x, 0
-        if i < k and made.names[i] and i not in made.over and i not in made.relayed:
-            x = root_for(w, dst, i, made.kind(i))
+        if written and i not in made.over:
+            x = x if looked_at else root_for(w, dst, i, made.kind(i))
             places[made.names[i]] = x, 0
         if i in made.relayed:
             x = indexed(outs[made.relayed[i] - k], [first + way * (count - 1)])
@@ -251,7 +254,7 @@ def while_in_place(w: Any, step: Step) -> Any:
     if (not asked or not made or isinstance(made.lines, dict) or len(asked.names) != 1
         or asked.kind(0).shape):
         return None
-    carry, run = steps_of(w, dst, made, k, entries, {}, [])
+    carry, run = steps_of(w, dst, made, k, entries, {}, [], looked_at=True)
     truth = root_for(w, dst, k, asked.kind(0), (1,))
     count = w.tree.root(w.fresh(f"{dst}.count"), (), np.int64)
     now = [Entered(dst, x, e.kind) for x, e in zip(carry, entries, strict=False)]

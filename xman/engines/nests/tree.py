@@ -25,8 +25,9 @@ import numpy as np
 
 from .views import View
 
-LONG, TILE = 2048, 1024  # an axis as long as that is cut into tiles of so many, so that several loops share what is in the cache
-# entries: from a number to the next one in another line of the cache; of a space whose order matters; of a block
+# an axis as long as that is cut into tiles of so many, so that several loops share what is in the cache
+LONG, TILE = 2048, 1024
+# entries: to the next number in another line of the cache; of a space whose order matters; of a block
 FAR, MANY, BLOCK = 8, 1024, 32
 
 
@@ -237,7 +238,8 @@ def tree_text(body: list, roots: dict[str, Root], depth: int = 0) -> list[str]:
     name = lambda a: a.root + "[…]" * bool(a.gathered) if isinstance(a, View) else repr(a)
     for node in body:
         if isinstance(node, Loop):
-            text.append(f"{'  ' * depth}for {node.size}{'' if node.kind == 'all' else f' ({node.kind} of {node.width:,})'}:")
+            part = "" if node.kind == "all" else f" ({node.kind} of {node.width:,})"
+            text.append(f"{'  ' * depth}for {node.size}{part}:")
             text += tree_text(node.body, roots, depth + 1)
         elif isinstance(node, Line):
             root = roots[node.target.root]

@@ -79,6 +79,8 @@ def composed(one: tuple[int, Steps], shape: Sequence[int],
 
 def spread(view: View, shape: Sequence[int]) -> View:
     """As NumPy broadcasts: new axes in front, and axes of one entry made long."""
+    if view.shape == tuple(shape):
+        return view
     extra = len(shape) - len(view.shape)
     return substituted(view, shape, [(0, ((k + extra, 1),) if n != 1 else ())
                                      for k, n in enumerate(view.shape)])
