@@ -45,6 +45,10 @@ class Farthest(XMan):
     loss = f.max(f.abs(X @ w - y))
 
 
+def test_machine_code_takes_the_steps_of_the_whole_in_pieces():
+    assert apart(models.MLP([6, 5, 3]), engine="llvm") < 1e-6
+
+
 def test_losses_that_take_rows_together_by_means_and_sparse_rows():
     assert apart(Together().setup()) < 1e-12
     assert apart(models.LogisticRegression(6, 3), (csr_matrix(X.astype("float32")), y)) < 1e-5

@@ -11,7 +11,6 @@ from ..engines import Compiled
 from ..interpreters import eval
 from ..wengert import Line, WengertList, registers
 from .mpi import Workers
-from .sharing import fresh
 
 ALIGNED = 16  # entries
 
@@ -65,12 +64,10 @@ class Totals:
 
 class Ready(NamedTuple):
     """A stage that can run. part: what one piece gives, and total: the sum, which is the same place for a
-    single piece. into: parts that the program itself writes, by its inputs. copied: sums of what it gives."""
+    single piece."""
     program: Callable[[dict[str, Any]], dict[str, Any]]
     part: Totals
     total: Totals
-    into: dict[str, np.ndarray]
-    copied: dict[str, str]
 
 
 class CutProgram:
@@ -99,10 +96,10 @@ class CutProgram:
         for k in range(len(self.stages) - 1):
             if k == len(self.ready):
                 self.ready.append(self.made(k, values | pieces[0], len(pieces)))
-            program, part, total, into, copied = self.ready[k]
+            program, part, total = self.ready[k]
             for number, piece in enumerate(pieces):
-                piece |= program(values | piece | into)
-                for x, y in copied.items():
+                piece |= program(values | piece)
+                for x, y in self.stages[k].totals.items():
                     part.views[x][...] = piece[y]
                 for flat, more in zip(total.flats, part.flats, strict=True):
                     if number:
@@ -126,20 +123,10 @@ class CutProgram:
         steps, sums = self.stages[k]
         found = dict(values) | (eval(steps, values) if steps else {})
         total = Totals({x: found[y] for x, y in sums.items()})
-        part = total if pieces == 1 else Totals(total.views)
-        computed = {dst for dst, _, _ in steps}
-        taken = {*values, *(a for stage in self.stages for dst, _, args in stage.steps
-                            for a in (dst, *registers(args)))}
-        into = {fresh(f"{y}_part", taken): x for y, x in {y: x for x, y in sums.items()}.items()
-                if y in computed and np.ndim(found[y]) and found[y].dtype == part.views[x].dtype}
-        copied = {x: y for x, y in sums.items() if x not in into.values()}
         later = {a for other in self.stages[k + 1:] for _, _, args in other.steps for a in registers(args)}
-        later |= {y for other in self.stages[k + 1:] for y in other.totals.values()} | {*self.wanted}
-        gives = [dst for dst, _, _ in steps if dst in later or dst in copied.values()]
-        # a line that reads it makes an input of what is overwritten
-        reads = [(fresh(f"{name}_read", taken), "alias", (name,)) for name in into]
-        program = self.compiled([*steps, *reads], gives, {name: sums[x] for name, x in into.items()})
-        return Ready(program, part, total, {name: part.views[x] for name, x in into.items()}, copied)
+        later |= {y for other in self.stages[k:] for y in other.totals.values()} | {*self.wanted}
+        program = self.compiled(steps, [dst for dst, _, _ in steps if dst in later], {})
+        return Ready(program, total if pieces == 1 else Totals(total.views), total)
 
     def compiled(self, steps: list[Line], gives: Collection[str], over: Mapping[str, str]) -> Callable:
         return Compiled(WengertList(steps), gives, self.asked, over, adapts=False) if steps else lambda _: {}
