@@ -20,8 +20,7 @@ FLAT: set[str] = set()  # the operators that have no derivative by any argument
 
 
 class f:
-    """The operators by name: `f.exp(x)` is a number where x is one,
-    and is recorded where x is an Expression."""
+    """The operators by name: `f.exp(x)` is a number where x is one, and recorded where x is an Expression."""
 
 
 class Expression:

@@ -26,8 +26,7 @@ OURS: set[str] = set()  # the rows of this package, filled when all are there
 
 
 class Each(Sequence):
-    """The rules of an operator with any number of arguments: those named,
-    then `rule(i)` for the i-th argument."""
+    """The rules of an operator with any number of arguments: those named, then `rule(i)` for the i-th."""
 
     def __init__(self, rule: Callable[[int], Rule | None], *first: Rule | None):
         self.rule, self.first = rule, first
@@ -68,8 +67,7 @@ def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> 
 
 
 def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -> None:
-    """A row that is linear in each argument with a rule: the tangent is the
-    operator with the tangent in its place."""
+    """A row that is linear in each argument with a rule: the tangent is the operator with it in its place."""
     def tangent(rule, i):
         return lambda t, out, *args: getattr(f, op)(*args[:i], t, *args[i + 1:])
 
@@ -91,8 +89,7 @@ def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Seq
     if not op.isidentifier() or keyword.iskeyword(op) or op in OURS:
         raise ValueError(f"an operator cannot be called {op!r}: " + (
             "that is a row of ops; choose another name, or give eval and backprop tables of your own"
-            if op in OURS
-            else "the name has to be a Python identifier"))
+            if op in OURS else "the name has to be a Python identifier"))
     least, most = arity(value)
     if not rules:
         rules = ([Each(lambda i: traced(value, i))] if most == MANY

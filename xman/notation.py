@@ -140,8 +140,8 @@ def line_of_text(number: int, line: str, functions: Mapping[str, tuple]) -> tupl
     try:
         match ast.parse(line.strip()).body:
             case [ast.Assign([ast.Name(dst)], ast.Call(ast.Name(op), args, []))]:
-                return dst, op, tuple([functions.get(a, a) if isinstance(a, str) else a
-                                       for a in map(argument_of_node, args)])
+                args = map(argument_of_node, args)
+                return dst, op, tuple([functions.get(a, a) if isinstance(a, str) else a for a in args])
     except (SyntaxError, ValueError, TypeError, IndexError, OverflowError, RecursionError, MemoryError):
         pass  # whatever it was, the line is not of the form, as the next sentence says
     raise XManError(f"line {number} of the text cannot be read: {line.strip()[:80]!r}; wanted an assignment "
@@ -187,8 +187,7 @@ def array_literal(entries: Any, dtype: str, shape: tuple | None = None) -> np.nd
 def to_json(steps: Iterable[tuple]) -> str:
     import json
     return json.dumps([[dst, op, [a if isinstance(a, str) else json_literal(a) for a in args]]
-                       for dst, op, args in steps],
-                      allow_nan=False)
+                       for dst, op, args in steps], allow_nan=False)
 
 
 def json_literal(a: Any) -> Any:
@@ -200,8 +199,7 @@ def json_literal(a: Any) -> Any:
     if isinstance(a, slice):
         return {"slice": [json_literal(a.start), json_literal(a.stop), json_literal(a.step)]}
     if isinstance(a, (np.ndarray, np.generic)):
-        return {"array": [number if math.isfinite(number) else str(number)
-                          for number in np.ravel(a).tolist()],
+        return {"array": [n if math.isfinite(n) else str(n) for n in np.ravel(a).tolist()],
                 "dtype": str(a.dtype), "shape": list(a.shape)}
     return {"ellipsis": True} if a is Ellipsis else a
 
@@ -239,14 +237,13 @@ def unplain(a: Any) -> Any:
         case {"array": list(entries), "dtype": dtype, "shape": shape} if len(a) == 3:
             if any(isinstance(n, (type(None), list, dict)) for n in entries):
                 raise ValueError("an array holds numbers")
-            return array_literal([float(n) if isinstance(n, str) else n for n in entries], dtype,
-                                 tuple(shape))
+            entries = [float(n) if isinstance(n, str) else n for n in entries]
+            return array_literal(entries, dtype, tuple(shape))
         case {"ellipsis": _} if len(a) == 1:
             return Ellipsis
         case list() | dict():
             raise ValueError(f"found {str(a)[:80]}; a literal is a number or an object of one key, float, "
-                             "tuple, slice, array or "
-                             'ellipsis: a tuple is written {"tuple": […]}')
+                             'tuple, slice, array or ellipsis: a tuple is written {"tuple": […]}')
     return a
 
 

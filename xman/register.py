@@ -74,8 +74,7 @@ class Register(Expression):
 
 
 class Operation:
-    """The call of an operator `fun` on `args`, Registers and literals;
-    its result is the Register `outputReg`."""
+    """The call of an operator `fun` on `args`, Registers and literals; its result is `outputReg`."""
 
     def __init__(self, fun: str, *args: Any):
         self.fun, self.args = fun, tuple(as_arg(a, fun) for a in args)
@@ -151,8 +150,7 @@ def as_floats(x: Any) -> Any:
 
 
 class XManFunctions(f, metaclass=Named):
-    """Makes registers: `input`, `param`, and every operator of `ops` by its name.
-    Course code subclasses it."""
+    """Makes registers: `input`, `param`, every operator of `ops` by its name. Course code subclasses it."""
 
     @staticmethod
     def input(name: str | None = None, default: Any = None) -> Register:

@@ -162,8 +162,8 @@ def refuse_name(name: str, operators: Container[str] = ops.G, k: int | None = No
     if name.isidentifier() and name not in FORBIDDEN and name not in operators and plain == name:
         return
     why = (f"Python reads as {plain!r}" if name.isidentifier() and plain != name
-           else "is an operator" if name in operators else "is a word of the text form"
-           if name in notation.WORDS
+           else "is an operator" if name in operators
+           else "is a word of the text form" if name in notation.WORDS
            else "is a Python keyword" if keyword.iskeyword(name) else "is not an identifier")
     where = f"line {k}, {notation.shown(line)}: " if k else ""
     raise XManError(f"{where}a register cannot be called {name!r}, which {why}; choose another name")

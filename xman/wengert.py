@@ -1,5 +1,4 @@
-"""The Wengert list: lines (dst, op, args), where in args a string names
-a register and all else is a literal."""
+"""The Wengert list: lines (dst, op, args), where a string in args names a register, all else is a literal."""
 from __future__ import annotations
 
 import itertools

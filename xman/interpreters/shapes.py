@@ -86,15 +86,14 @@ def examples(lines: Iterable[Line], values: Mapping[str, Any], fixed: Collection
 
 
 def example(op: str, args: Iterable[Any]) -> Any:
-    """What op gives, where some of its arguments are hollow: in its shape and precision,
-    and hollow itself."""
+    """What op gives, where some arguments are hollow: in its shape and precision, and hollow itself."""
     value, args = ops.facts_of(op).example or ops.G[op], [*args]
     if op not in ops.table.OURS and op not in ops.table.ELEMENTWISE:
         raise DependsOnValues(op)
     if op in ops.table.ELEMENTWISE or isinstance(value, np.ufunc):
-        if all([type(a) is np.ndarray for a in args]):
-            return example_of_kinds(value, *[(a.shape, a.dtype) for a in args])
-        out = value(*[np.ones((1,) * a.ndim, a.dtype) if type(a) is np.ndarray else a for a in args])
+        out = (of_ones(value, *[(a.ndim, a.dtype) for a in args])
+               if all([type(a) is np.ndarray for a in args]) else
+               value(*[np.ones((1,) * a.ndim, a.dtype) if type(a) is np.ndarray else a for a in args]))
         shape = np.broadcast_shapes(*map(np.shape, args))
         return np.broadcast_to(out.reshape(()), shape) if type(out) is np.ndarray else out
     arrays = [a for a in args if not isinstance(a, tuple)]
@@ -108,12 +107,9 @@ def example(op: str, args: Iterable[Any]) -> Any:
 
 
 @functools.lru_cache(1000)
-def example_of_kinds(value: Callable, *kinds: tuple[tuple, np.dtype]) -> Any:
-    """What a function of entries gives for arrays of these shapes and precisions;
-    most lines of a long list are alike."""
-    out = value(*[np.ones((1,) * len(shape), dtype) for shape, dtype in kinds])
-    shape = np.broadcast_shapes(*[shape for shape, _ in kinds])
-    return np.broadcast_to(out.reshape(()), shape) if type(out) is np.ndarray else out
+def of_ones(value: Callable, *kinds: tuple[int, np.dtype]) -> Any:
+    """What a function gives for ones of these axes and precisions: most lines of a long list are alike."""
+    return value(*[np.ones((1,) * axes, dtype) for axes, dtype in kinds])
 
 
 def hollow(x: Any) -> Any:
