@@ -206,6 +206,14 @@ def test_code_that_is_cut_short_is_not_run(own_cache):
     assert compiled.code_on_disk("key") is None and compiled.code_on_disk("other") is None
 
 
+def test_what_numpy_computes_in_another_precision_is_put_over_an_input():
+    lines = [("z", "exp", ("V",)), ("next", "unbroadcast", ("z", "W")), ("loss", "sum", ("W",))]
+    W, V = np.zeros(3, np.float32), np.ones((2, 3))
+    step_of(lines, {"W": W, "V": V}, outputs=["loss"], inplace={"W": "next"})({"W": W, "V": V})
+    np.testing.assert_allclose(W, 2 * np.e, rtol=1e-6)
+
+
+
 def test_the_oldest_code_is_removed_first(own_cache, monkeypatch):
     monkeypatch.setattr(compiled, "KEPT", 3)
     for k in range(5):

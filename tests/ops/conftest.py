@@ -3,6 +3,6 @@
 
 def pytest_collection_modifyitems(items):
     oracle = [k for k, item in enumerate(items) if item.path.name == "test_oracle.py"]
-    by_operator = sorted((items[k] for k in oracle), key=lambda item: item.callspec.params["op"] if hasattr(item, "callspec") else "")
+    by_operator = sorted((items[k] for k in oracle), key=lambda item: item.callspec.params["names"] if hasattr(item, "callspec") else [])
     for k, item in zip(oracle, by_operator, strict=True):
         items[k] = item

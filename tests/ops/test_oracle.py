@@ -362,35 +362,35 @@ def test_every_operator_has_an_oracle():
     assert not (lacking := OURS - ROWS.keys() - SLOWLY - OF_STRINGS - APPLYING.keys()), f"no row for {sorted(lacking)}"
 
 
-@in_each(EVERY)
+@in_each(EVERY, some=1)
 def test_the_value_is_the_oracles(op, k):
     agree(G[op](*ROWS[op][1][k]), truth(op)[k][0], rtol=1e-10, atol=1e-13)
 
 
-@in_each(RULED)
+@in_each(RULED, some=1)
 def test_the_contribution_is_the_oracles(op, k, i):
     args, (d, right, _, _) = ROWS[op][1][k], truth(op)[k][1][i]
     agree(DG[op][i](d, G[op](*args), *args), right, rtol=1e-9, atol=1e-10)
 
 
-@in_each(RULED)
+@in_each(RULED, some=1)
 def test_the_tangent_is_the_oracles(op, k, i):
     args, (_, _, t, right) = ROWS[op][1][k], truth(op)[k][1][i]
     agree(TG[op][i](t, G[op](*args), *args), right, rtol=1e-9, atol=1e-10)
 
 
-@in_each(NOT_RULED)
+@in_each(NOT_RULED, some=1)
 def test_an_argument_without_a_rule_has_no_derivative(op, k, i):
     assert TG[op][i] is None
     assert not (truth(op)[k][0].dtype.kind == "f" and truth(op)[k][1][i][1].any())
 
 
-@in_each(EVERY)
+@in_each(EVERY, some=1)
 def test_the_value_stays_in_single_precision(op, k):
     agree(G[op](*narrow(op, k)), truth(op)[k][0], rtol=2e-4, atol=1e-5, dtype=np.float32)
 
 
-@in_each(RULED)
+@in_each(RULED, some=1)
 def test_the_contribution_stays_in_single_precision(op, k, i):
     args, (d, right, _, _) = narrow(op, k), truth(op)[k][1][i]
     agree(DG[op][i](d.astype(np.float32), G[op](*args), *args), right, rtol=2e-4, atol=1e-5, dtype=np.float32)

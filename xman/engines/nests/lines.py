@@ -167,6 +167,7 @@ class Lines:
             self.objects.add(dst)
         else:
             self.views[dst] = target
+            self.direct.discard(dst)  # it lies in memory of its own
 
     def as_object(self, x: Any) -> None:
         """A bundle as an object of Python's, for who wants one."""
