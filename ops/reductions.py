@@ -138,8 +138,8 @@ def logsumexp_of_entries(x, axis=None, keepdims=False):
 @np.errstate(invalid="ignore", over="ignore")
 def expDifference(x, y):
     """exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
-    # of whole numbers without a sign it would wrap round
-    e = np.exp(np.subtract(x, y, dtype=np.result_type(x, y, np.float16)))
+    dtype = np.result_type(x, y)  # of whole numbers without a sign it would wrap round
+    e = np.exp(np.subtract(x, y, dtype=dtype if dtype.kind == "f" else np.result_type(dtype, np.float16)))
     return (np.where(np.equal(x, y), np.not_equal(x, -np.inf), e).astype(e.dtype)[()] if np.isnan(e).any()
             else e)
 
