@@ -65,7 +65,8 @@ const entrywise = (fn, k) => (...args) => {
 };
 const real = fn => entrywise(fn, "f"), truth = fn => entrywise((...x) => fn(...x) ? 1 : 0, "b");
 
-const places = (x, axis) => (axis === null || axis === undefined ? x.s.map((_, k) => k) : [axis].flat()).map(k => place(k, x.s.length));
+const places = (x, axis) => (axis === null || axis === undefined ? x.s.map((_, k) => k) : [axis].flat().map(k => place(k, x.s.length || 1)))
+  .filter(k => k < x.s.length); // NumPy grants a number one axis
 function place(k, n) {
   if (!Number.isInteger(k) || k < -n || k >= n) fail(`axis ${k} is out of bounds for an array with ${n} axes`);
   return k < 0 ? k + n : k;
@@ -85,7 +86,7 @@ const nonempty = (x, axis, op) => count(x, axis) ? x : fail(`${op} over no entri
 
 // Along one axis: each line of entries is given to fn, which changes it.
 function along(x, axis, fn) {
-  if (axis === null || axis === undefined) { x = G.reshape(x, [-1]); axis = 0; }
+  if (axis === null || axis === undefined || !T(x).s.length) { x = G.reshape(x, [-1]); axis = place(axis ?? 0, 1); }
   x = tensor(x.s, Float64Array.from(x.a), x.k);
   axis = place(axis, x.s.length);
   const n = x.s[axis], own = strides(x.s), starts = positions(x.s.map((m, k) => k === axis ? 1 : m), own);

@@ -48,7 +48,7 @@ def given(call: str | Sequence[tuple] | None = None, look: str | None = None, fa
     try:
         yield
     except Wrong as wrong:
-        said = call if call is None or isinstance(call, str) else on_one_line(call)
+        said = call if call is None or isinstance(call, str) else listing(call)
         more_said = [f"{name} = {shown_value(value, 400)}" for name, value in more.items()]
         wrong.given = wrong.given or ", ".join([*filter(None, [said]), *more_said]) or None
         if not str(wrong.came_back).startswith("not written yet"):
@@ -80,7 +80,7 @@ def slip(found: Any, slips: Iterable[tuple[Any, str]], otherwise: str | None = N
     return otherwise
 
 
-def on_one_line(steps: Sequence[tuple], most: int = 1500) -> str:
+def listing(steps: Sequence[tuple], most: int = 1500) -> str:
     """A Wengert list on one line: z1 = mul(h, w); z2 = half(z1)."""
     said = "; ".join(f"{dst} = {op}({', '.join(a if isinstance(a, str) else repr(a) for a in args)})"
                      for dst, op, args in steps)

@@ -27,7 +27,8 @@ INTRINSICS = {"sqrt": "sqrt", "abs": "fabs", "maximum": "maximum", "minimum": "m
 LIBRARY = {**{op: op for op in ("exp2", "log2", "log10", "tan", "sinh", "cosh", "cbrt", "hypot")}, "arctan2": "atan2",  # of C
            **{f"arc{op}": f"a{op}" for op in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}}
 FORMULAS = {name: getattr(formulas, name, None) or getattr(powers, name) for name in (
-    "exp", "expm1", "tanh", "sigmoid", "erf", "log", "log1p", "logaddexp", "sin", "cos", "both", "power")}
+    "exp", "expm1", "tanh", "sigmoid", "erf", "log", "log1p", "logaddexp", "sin", "cos", "power")}
+WRITTEN = {**FORMULAS, "both": powers.both}  # the functions in a program's text
 TRUTHS = {"isnan", "isfinite", "signbit", "logical_and", "logical_or", "logical_not", *COMPARISONS}
 OF_FLOATS = {"copy", "where", "negative", "sign", "scale", "ratio", "share", *ARITHMETIC, *INTRINSICS, *LIBRARY, *FORMULAS}
 OF_WHOLE = {"copy", "where", "negative", "add", "subtract", "mul", "maximum", "minimum"}
@@ -196,10 +197,10 @@ def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[st
     few = sum(HEAVY.get(op, 1) for op in called) <= INLINED
     text, names = [], []
     for op, kind in formulas_called:
-        if few and FORMULAS[op] not in powers.NEAR:  # these have a branch, which no loop of vectors has
+        if few and WRITTEN[op] not in powers.NEAR:  # these have a branch, which no loop of vectors has
             text.append(written(op, kind, 1, "alwaysinline"))
             continue
-        name, args = f"xman_{op}_{kind}", "v" * FORMULAS[op].__code__.co_argcount
+        name, args = f"xman_{op}_{kind}", "v" * WRITTEN[op].__code__.co_argcount
         wide = (4, 8) if kind == "float64" else (4, 8, 16)
         attribute = ",".join(f"_ZGV_LLVM_N{n}{args}_{name}({name}_{n})" for n in wide)
         text += [written(op, kind, n, "noinline") for n in (1, *wide)]
@@ -225,7 +226,7 @@ def written(op: str, kind: str, lanes: int, attribute: str) -> str:
              "float32": ir.FloatType(),
              "float64": ir.DoubleType()}
     types = {name: Several(of, lanes) if lanes > 1 else of for name, of in types.items()}
-    formula, module = FORMULAS[op], ir.Module()
+    formula, module = WRITTEN[op], ir.Module()
     gives = ir.LiteralStructType([types[kind]] * 2) if op == "both" else types[kind]
     signature = ir.FunctionType(gives, [types[kind]] * formula.__code__.co_argcount)
     function = ir.Function(module, signature, f"xman_{op}_{kind}" + f"_{lanes}" * (lanes > 1))
