@@ -1,6 +1,7 @@
 """Columns: what a table's cells are, and the arrays that they enter a list as."""
 from __future__ import annotations
 
+import bisect
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -95,17 +96,19 @@ def by_position(columns: Sequence[Column], table: Any, where: str) -> Any:
 def cells(chunks: pyarrow.ChunkedArray, column: Column, where: str) -> np.ndarray:
     """The cells of a column as its kind has them. TableError names the first that is not of it."""
     pa = extra("pyarrow", "tables", "a table")
+
+    def failing(rows: int) -> bool:
+        try:
+            column_values(chunks.slice(0, rows), column)
+        except pa.ArrowException:
+            return True
+        return False
     try:
         return column_values(chunks, column)
     except pa.ArrowException:
-        pass
-    row, cell = 0, None
-    for row, cell in enumerate(chunks.to_pylist(), 1):  # noqa: B007, what it ends with is wanted
-        try:
-            column_values(pa.chunked_array([[cell]], chunks.type), column)
-        except pa.ArrowException:
-            break
-    raise TableError(f"{where}, row {row}, column {column.name!r}: found {str(cell)[:60]!r}, wanted a "
+        row = 1 + bisect.bisect(range(1, len(chunks)), False, key=failing)
+    cell = str(chunks[row - 1].as_py())[:60]
+    raise TableError(f"{where}, row {row}, column {column.name!r}: found {cell!r}, wanted a "
                      f"{column.kind}" + (f" such as {column.spelling}" if column.spelling else "")
                      + "; mend the cell, or leave it empty")
 
