@@ -107,7 +107,8 @@ def test_the_jacobian_of_bundle_adjustment_is_that_of_differences():
 
     def errors(x):
         one, two, three = np.split(x, [cameras.size, cameras.size + points.size])
-        return np.concatenate([part.ravel() for part in module.all_errors(one.reshape(2, 11), two.reshape(3, 3), three, *rest)])
+        return np.concatenate([part.ravel() for part in module.objective(one.reshape(2, 11), two.reshape(3, 3),
+                                                                         three, *rest)])
     assert J.shape == (15, 2 * 11 + 3 * 3 + 5) and J.nnz == 5 * 2 * 15 + 5
     assert largest_difference(differences(errors, flat).tolist(), J.toarray().tolist()) < TOLERANCE
     said = evaluated("ba", "jacobian", given)
