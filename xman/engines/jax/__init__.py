@@ -1,5 +1,4 @@
-"""The engine jax: engine.py cuts a list into what XLA compiles,
-table.py has JAX's function for each operator."""
+"""The engine jax: engine.py cuts lists into what XLA compiles, table.py has JAX's functions."""
 from ..program import Engine, on_host
 
 

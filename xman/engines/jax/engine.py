@@ -129,8 +129,7 @@ def wide() -> AbstractContextManager:
 # ---- the text ----------------------------------------------------------------------------------------------
 
 def expressions(program: Program, kinds: Kinds, text: Text) -> tuple[dict[str, str], dict[str, str]]:
-    """By register, its line as an expression in JAX; and why not, where JAX makes nothing of it,
-    or not what NumPy makes."""
+    """By register, its line as an expression in JAX; and why not, where JAX does not make what NumPy does."""
     import jax
     written, why = {}, {}
     here = operators_on_bundles(refused, call_text, casts)
@@ -196,8 +195,7 @@ def argument(text: Text, a: Any, dtype: np.dtype | None) -> str:
 
 
 def parted(program: Program, why: Collection[str]) -> list[JaxPart]:
-    """The lines in parts that run one after another, as few as can be,
-    those in `why` apart from the others."""
+    """The lines in parts that run one after another, as few as can be, those in `why` apart."""
     stage = dict.fromkeys((*program.original.inputs, *program.constants), -1)
     lines: dict[int, list[Line]] = {}
     for dst, op, args in program.steps:

@@ -1,5 +1,4 @@
-"""Functions that a list applies, in JAX: a scan is `jax.lax.scan`, a branch is `jax.lax.cond`,
-and a bundle is a tuple."""
+"""Functions that a list applies, in JAX: `jax.lax.scan`, `jax.lax.cond`, and a bundle is a tuple."""
 from __future__ import annotations
 
 import builtins
@@ -18,8 +17,7 @@ from .table import FINITE, indices
 
 
 def operators_on_bundles(refused: Callable, call_text: Callable, casts: Callable) -> dict[str, Callable]:
-    """The operators on bundles, made of the engine's own: why a line is not for JAX,
-    its text and its casts."""
+    """The operators on bundles. Of the engine: why a line is not for JAX, its text and its casts."""
     import jax
     from jax import lax
     from jax import numpy as jnp
@@ -66,8 +64,7 @@ def operators_on_bundles(refused: Callable, call_text: Callable, casts: Callable
 
 
 def looked_at(op: str, args: tuple, kinds: Mapping[str, Kind]) -> str:
-    """Why a line of a loop is not for JAX: NumPy has the last word on its values,
-    and cannot be asked in the midst of a loop."""
+    """Why a line of a loop is not for JAX: NumPy, which has the last word on it, cannot be asked there."""
     return "may raise for a value" if op in FINITE or any(True for _ in indices(op, args, kinds)) else ""
 
 

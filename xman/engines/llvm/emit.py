@@ -24,8 +24,7 @@ TURNS = "sin", "cos"
 
 
 class Function:
-    """A function that is being written. entry: what stands before all else.
-    block: the name of the block that is open."""
+    """A function that is being written. entry: what stands first. block: the name of the open block."""
 
     def __init__(self, declared: dict[Any, None]):
         self.out: list[str] = []
@@ -142,8 +141,7 @@ class Nest(Function):
                 self.before.setdefault(node.path[first], []).append((self.fill, node))
 
     def body(self, nodes: list, tile: tuple[str, str] | tuple) -> None:
-        """Loops and lines, in order. tile: the index at which the tile around them begins,
-        and where it ends."""
+        """Loops and lines, in order. tile: where the tile around them begins and ends."""
         for node in nodes:
             if isinstance(node, Line):
                 self.line(node)

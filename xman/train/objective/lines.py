@@ -57,8 +57,7 @@ def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Ite
 
 def penalised(steps: WengertList, loss: str, l1: Mapping[str, float],
               l2: Mapping[str, float]) -> tuple[WengertList, str]:
-    """The list with l1 Σ|w| + ½ l2 Σw² of each parameter w named added to its loss,
-    and the name of that sum."""
+    """The list with l1 Σ|w| + ½ l2 Σw² of each w named added to its loss, and the name of that sum."""
     lines, total, fresh = list(steps), loss, namer(steps)
     half_l2 = {w: factor / 2 for w, factor in l2.items()}
     for word, factors, op in ("l1", l1, "abs"), ("l2", half_l2, "square"):
@@ -93,8 +92,7 @@ def penalty_factors(word: str, penalty: float | Mapping[str, float] | None, step
 
 
 def namer(steps: WengertList) -> Callable[[str], str]:
-    """A function that gives a name as many _ at its end as it takes that no register has it,
-    and none was given it before."""
+    """A function that gives a name as many _ at its end as it takes to be new."""
     taken = {*steps.inputs, *(dst for dst, _, _ in steps)}
 
     def fresh(name: str) -> str:
