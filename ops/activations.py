@@ -1,5 +1,4 @@
-"""The activations and the losses of neural networks. No activation overflows;
-each keeps the precision of its argument.
+"""Activations and losses. No activation overflows; each keeps the precision of its argument.
 
 A target y of a loss is an array like the prediction, or integer labels: one class number a row. Those over
 classes (crossEntropy, softmaxCrossEntropy, hinge) sum over the last axis and keep it: (n, k) gives (n, 1).

@@ -25,8 +25,7 @@ def as_line(line: Any) -> Any:
 
 def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
                     depth: int = 0, seen: dict[int, int] | None = None) -> tuple[str, ...]:
-    """The inputs of a list, in the order of their first use, when the list is valid,
-    by itself and for the tables.
+    """The inputs of a list, in the order of their first use, when it is valid, by itself and for the tables.
 
     A register is assigned once and before its use; a name is no keyword and, by the tables of `ops`, no
     operator; an operator is in the tables and takes that number of arguments.
@@ -137,7 +136,6 @@ def arity_of(op: str, table: Mapping[str, Any], k: int, line: tuple) -> tuple[in
 
 
 def refuse_line(k: int, line: Any, why: str) -> None:
-    """Raise XManError about line k."""
     raise XManError(f"line {k}, {notation.shown(line)}, {why}")
 
 

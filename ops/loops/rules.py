@@ -1,5 +1,4 @@
-"""The rows that apply functions: `call` once, `cond` one of two, `scan` step by step,
-`while_loop` as long as a test holds.
+"""The rows that apply functions: `call`, `cond` (one of two), `scan` step by step, `while_loop` by a test.
 
 A line has one destination, so what has several results is a register that holds a bundle of arrays:
 

@@ -59,11 +59,9 @@ class Autograd:
         return backprop(lines, valueDict, self._table("BP_FUNS"), **deltaDict)
 
     def optimizeForBProp(self, opseq: Steps) -> list[Line]:
-        """The lines in reverse, a crossEnt of a softMax that nothing else reads as
-        one crossEnt-softMax where that has a rule.
+        """The lines in reverse, a crossEnt of a softMax that it alone reads as one crossEnt-softMax.
 
-        A subclass may have its own, as in the course: bprop goes through what it
-        returns from the first line to the last.
+        A subclass may have its own, as in the course: bprop goes through what it returns in order.
         """
         opseq = checked_list(opseq)
         reads = Counter(a for _, _, args in opseq for a in registers(args))

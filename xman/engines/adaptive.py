@@ -28,8 +28,7 @@ def players(ranks: Mapping[str, int], seconds: Mapping[str, float], reference: s
     """The engine that begins, and those to be built beside it, the quickest first.
 
     ranks: of the engines, how much they want the list. seconds: what each takes to build it. most: what the
-    one that begins may take. An engine that another one is ahead of, both in rank and in seconds,
-    is not built.
+    one that begins may take. One that another is ahead of, in rank and in seconds, is not built.
     """
     at_once = [name for name, rank in ranks.items() if rank and seconds[name] <= most]
     first = max(at_once, key=ranks.__getitem__, default=reference)

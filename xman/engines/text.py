@@ -92,8 +92,7 @@ def stands_in_text(a: Any) -> bool:
 
 
 def guard(text: Text, program: Program, lines: Iterable[Line]) -> None:
-    """Lines that take the inputs out of `values`, and return None where one is
-    not of the kind that the program is for.
+    """Lines that take the inputs out of `values`, and return None where one is of another kind.
 
     lines: those of the program as they are computed: a product that is scaled by 0 is not BLAS's.
     """
@@ -122,7 +121,6 @@ def guard(text: Text, program: Program, lines: Iterable[Line]) -> None:
 
 
 def scalar_type(kind: Kind) -> type:
-    """The type of a number of that kind."""
     return bool if kind.dtype.kind == "b" and not kind.array else kind.dtype.type
 
 

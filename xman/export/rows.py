@@ -1,5 +1,4 @@
-"""The values of the rows on the arrays of any library: the table G once more,
-from a namespace of the array API.
+"""The values of rows on the arrays of any library: the table G, from a namespace of the array API.
 
 `primitive` has what the standard has, cast as NumPy casts. Formulas, and operators of one's own, are written
 in the language and run on `Carried` arrays, whose operators are the table's.

@@ -92,8 +92,7 @@ class Model(NamedTuple):
         return target_cells(table, Column(name[0], "", "category" if self.classes else "number"), where)
 
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
-        """Write the model to a file of safetensors, whole or not at all.
-        XManError where it cannot be written.
+        """Write the model to a file of safetensors, whole or not at all. XManError where that cannot be.
 
         arrays, facts: what a checkpoint has beside the model that it is.
         """
@@ -128,8 +127,7 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
             classes: Sequence[str] = ()) -> Model:
     """The model that a network with these parameters is, on the columns of a table, or on its own X.
 
-    prepared: of the table that it was trained on; without it shape, that of a row of X, and classes,
-    the labels.
+    prepared: of the table that it was trained on; else shape, that of a row of X, and classes, the labels.
     """
     if not hasattr(network, "outputs"):
         raise XManError("the model has no register 'outputs', so there is nothing that it predicts; set one")
@@ -177,5 +175,4 @@ def feeding(network: XMan, own: WengertList, example: np.ndarray) -> WengertList
 
 
 def all_registers(steps: WengertList) -> list[str]:
-    """All registers of a list."""
     return [*steps.inputs, *(dst for dst, _, _ in steps)]

@@ -18,8 +18,7 @@ from .trees import tree_map
 
 
 class Dual(ArrayLike):
-    """value + tangent·ε, where ε² = 0: every operator computes its value,
-    and its tangent by the rules of `ops.TG`.
+    """value + tangent·ε, ε² = 0: every operator computes its value, and its tangent by the rules of `ops.TG`.
 
     value: a float or an array of floats, an int counts as float64; tangent: of its shape, or a number for all
     of it. Either may be a Dual again: Dual(Dual(x, 1.0), 1.0) carries the second derivative as its tangent's
@@ -121,7 +120,6 @@ class Dual(ArrayLike):
 
 
 def depth(x: Any) -> int:
-    """How many Duals lie within one another."""
     return 1 + max(depth(x.value), depth(x.tangent)) if isinstance(x, Dual) else 0
 
 
@@ -142,8 +140,7 @@ def column(x: Any) -> np.ndarray:
 
 
 def derivative(fn: Callable, order: int = 1) -> Callable:
-    """The function that gives the derivative of fn, of that order, at a number: dual numbers,
-    nested `order` deep.
+    """The function that gives the derivative of fn, of that order, at a number: duals, nested `order` deep.
 
     fn takes a number and gives arrays or numbers, also in lists, tuples and dicts. Each call has an ε of its
     own, so that derivatives within derivatives are not confused.

@@ -108,8 +108,7 @@ def blocks_at_once(call: TracedCall) -> list[list]:
 
 
 def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
-    """The function that gives ∂²fn/∂argument², of shape argument.shape twice: the Jacobian of `grad`, forward
-    over reverse.
+    """The function that gives ∂²fn/∂argument², (*argument.shape, *argument.shape), forward over reverse.
 
     For trees, and where argnums is a tuple, each block holds a tree of blocks, as in JAX. Raises XManError as
     `grad` does.

@@ -1,8 +1,6 @@
-"""Loops, branches and calls of Python functions as one line of a list: on arrays, on what is traced,
-and on registers.
+"""Loops, branches and calls of Python functions as one line of a list: on arrays, traced values, registers.
 
-What is written `for` in Python is unrolled, a line for each operator of each step;
-what these run is written once.
+What is written `for` in Python is unrolled, a line an operator and step; what these run is written once.
 """
 from __future__ import annotations
 
@@ -97,8 +95,7 @@ def call(fn: Callable, *args: Any) -> Any:
 
 
 def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
-    """yes(*args) where the number c holds, and no(*args) elsewhere;
-    the other is not run, as with `np.where` it would be.
+    """yes(*args) where the number c holds, else no(*args); the other is not run, as with `np.where`.
 
     Both return the same structure. Raises XManError where they do not, and as `scan` does.
     """
@@ -241,8 +238,7 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
     """(the literal of what run(*leaves) does, which calls fn; what it took from around it).
     The first results are so many carries, which h is h1 after.
 
-    Where all examples have numbers they are traced, as by `trace`,
-    and else the registers are all that is known of them.
+    Examples that all have numbers are traced, as by `trace`; else registers are all that is known.
     """
     name = unused(name_of(fn), ()) if name_of(fn).isidentifier() else role
     near = names_around(fn)

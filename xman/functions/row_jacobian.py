@@ -19,16 +19,14 @@ from .trees import tree_map, unflatten
 
 
 def row_jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = None) -> Callable:
-    """The function that gives ∂output[i]/∂argument[i] for all rows i at once, of shape (n, …output[i],
-    …argument[i]).
+    """The function that gives ∂output[i]/∂argument[i] for all rows i at once, (n, …output[i], …argument[i]).
 
     fn: a function of n rows whose i-th row depends on the i-th rows of the arguments that argnums names, and
     of no other of their rows; bundle adjustment, pixels, samples. Trees are as in `jacobian`. mode:
     "forward", one pass for each number of a row of the arguments; "reverse", one for each of the output;
-    None: whichever is fewer. The values are shared by all.
-    Raises XManError as `jacobian` does, where a row is missing, and where rows depend on one another (of a
-    `jit` of it at the calls that are traced) (Griewank and Walther, Evaluating Derivatives, §8.1: one seed
-    for all that do not overlap).
+    None: whichever is fewer. The values are shared by all. Raises XManError as `jacobian` does, where a row
+    is missing, and where rows depend on one another (of a `jit` of it at the calls that are traced) (Griewank
+    and Walther, Evaluating Derivatives, §8.1: one seed for all that do not overlap).
     """
     callable_or_refused("row_jacobian", fn)
     passes_counted(1, 1, mode)
@@ -107,10 +105,9 @@ def refuse_mixed_rows(fn: Callable, args: Sequence[Any], options: dict, where: S
 def sparse_rows(blocks: Sequence[Any], columns: Sequence[Any], size: int) -> Any:
     """The Jacobian that `row_jacobian` gave in blocks, as a scipy.sparse.csr_array of `size` columns.
 
-    blocks: one for each argument, of shape (n, …output[i], …argument[i]).
-    columns: for each block the columns of
-    the numbers of argument[i], of shape (n, how many they are). The rows are those of the outputs, flattened.
-    Raises XManError where they do not fit.
+    blocks: one for each argument, of shape (n, …output[i], …argument[i]). columns: for each block the columns
+    of the numbers of argument[i], of shape (n, how many they are). The rows are those of the outputs,
+    flattened. Raises XManError where they do not fit.
     """
     from scipy.sparse import csr_array
 

@@ -1,5 +1,4 @@
-"""Derivatives of Python functions of NumPy arrays. Each calls the function once and steps through its tape,
-back or forth.
+"""Derivatives of functions of NumPy arrays. Each calls the function once and steps through its tape.
 
 They compose with one another to any order. Arguments and results are arrays, numbers, and lists, tuples,
 dicts and dataclasses of them, but for fields with metadata={"static": True}; a derivative has the structure,
@@ -77,8 +76,7 @@ def one_number(call: TracedCall, fn: Callable) -> Any:
 
 
 def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
-    """(fn(*primals), pull), where pull(u) is the tuple of the products uᵀJ, one a primal;
-    with has_aux (…, pull, auxiliary).
+    """(fn(*primals), pull), pull(u) being the products uᵀJ, one a primal; with has_aux (…, pull, auxiliary).
 
     u has the structure and the shapes of the output. pull may be called many times, fn is not called again.
     Raises XManError as `grad` does, for any shape of output.
@@ -125,8 +123,7 @@ def like(tree: Any, points: Sequence[Any], structure: Any, name: str, other: str
 
 def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any],
         argnums: int | Sequence[int] = 0) -> Any:
-    """The product H·v of the Hessian of fn with a vector, forward over reverse, without the matrix (Bishop,
-    Deep Learning, §8.2).
+    """The product H·v of the Hessian of fn, forward over reverse, without the matrix (Bishop, §8.2).
 
     fn: as in `grad`. primals: the tuple of all positional arguments. vectors: the tuple of the directions,
     one for each of argnums, of its structure and shapes. The result is like the argument,

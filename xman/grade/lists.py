@@ -201,8 +201,7 @@ def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Colle
 
 
 def work(steps: WengertList, values: Mapping[str, Any]) -> CountedWork:
-    """The lines of the list and the operations of one evaluation, counted as `xman.cost` counts them,
-    nothing simplified.
+    """The lines of the list and the operations of one evaluation, counted as `xman.cost` counts them.
 
     values: as `values_of` gave them.
     """
@@ -222,7 +221,6 @@ def loss_of(values: Mapping[str, Any], loss: str = "loss") -> Any:
 
 
 def alike(own: Any, right: Any) -> bool:
-    """Whether two values are the same but for rounding."""
     return np.shape(own) == np.shape(right) and np.allclose(own, right, 1e-9)
 
 
@@ -232,8 +230,7 @@ def expect_deltas(steps: WengertList, right: WengertList, inputs: Mapping[str, A
     """Wrong unless the deltas of the names are those of the list `right`,
     and both agree about the registers `same`, or `of`.
 
-    Where they do not agree, the slope of the list's own `of` is worth a share.
-    stopGradient is told what it does to the deltas.
+    Where they do not agree, the slope of the list's own `of` is worth a share. stopGradient is explained.
     """
     same, own, standard = same or [of], values_of(steps, inputs, what), values_of(right, inputs)
     stops = [f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in steps

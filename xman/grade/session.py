@@ -242,11 +242,9 @@ def again(pipe: IO[bytes]) -> io.FileIO:
 
 
 def modest(args: Any) -> Any:
-    """The arguments of an ask. ValueError where whoever adds,
-    multiplies or repeats them would get something very large.
+    """The arguments of an ask. ValueError where adding, multiplying or repeating them gives something large.
 
-    A whole number beyond 10,000 becomes a float: a power of two of them would be computed for ever,
-    and cannot be interrupted.
+    A whole number beyond 10,000 becomes a float: a power of such would be computed for ever.
     """
     shapes: list[tuple[int, ...]] = []
 

@@ -37,8 +37,7 @@ ERRORS = {"squares": half_squares, "logistic": logistic, "softmax": softmax}
 
 def outer_products(steps: Steps, of: str, wrt: Collection[str], values: Point, error: str = "softmax",
                    weight: float = 1.0) -> np.ndarray:
-    """H ≈ Σ_n weight · J_nᵀ L Lᵀ J_n, a matrix (W, W) with the elements of all wrt in their order;
-    never negative.
+    """H ≈ Σ_n weight · J_nᵀ L Lᵀ J_n, (W, W) with the elements of all wrt in order; never negative.
 
     J_n is the Jacobian of the n-th row of `of`, the scores a_n before the last activation, of shape (n, k),
     (n,) or (). error: "squares" for ½ Σ (a − t)² (8.40), "logistic" for the cross-entropy of σ(a) (8.41),

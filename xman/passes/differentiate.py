@@ -21,8 +21,7 @@ TAKES_SHAPE = {"unbroadcast", "broadcast", "scatterAdd", "einsumBack"}  # op(…
 
 def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,
              DG: Mapping[str, Sequence] = ops.DG) -> WengertList:
-    """The list followed by the lines of its adjoints: `d{of}_d{x}` is the
-    gradient of `of` with respect to each x in wrt.
+    """The list followed by the lines of its adjoints: `d{of}_d{x}` is the gradient of `of` for each x in wrt.
 
         >>> gradient([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], "area", ["h"])
         z1 = mul(h, w)

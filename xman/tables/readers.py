@@ -63,8 +63,7 @@ def read_idx(path: str | Path) -> np.ndarray:
 
 def read_libsvm(path: str | Path, features: int | None = None,
                 first: int | None = None) -> tuple[csr_matrix, list[str], int]:
-    """The matrix of a LIBSVM file, CSR (rows, features) float32, the labels,
-    a string a row ("+1" reads "1"), and first.
+    """The matrix of a LIBSVM file, CSR (rows, features) float32, labels, strings ("+1" reads "1"), and first.
 
     path: a line is `label index:value index:value ...`, indices rising from `first`, which is 0 or 1 (None: 0
     where there is an index 0, else 1); lines with # at the top are comments, and so is what follows a # in a

@@ -234,7 +234,6 @@ def stretch(text: Text, part: JaxPart, written: Mapping[str, str], kinds: Kinds,
 
 
 def is_within(y: Any, least: int, beyond: int) -> Any:
-    """Whether an index is in its range."""
     return ((least <= y) & (y < beyond)).all()
 
 
@@ -288,7 +287,6 @@ def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
         return results
 
     def inside(found: Mapping[str, Any]) -> bool:
-        """Whether the inputs that are labels or indices are in their ranges."""
         return all(y.size == 0 or least <= y.min() and y.max() < beyond
                    for x, least, beyond in ranges for y in [np.asarray(found[x])])
 

@@ -43,7 +43,6 @@ def has(op: str, computed: np.dtype, result: np.dtype) -> bool:
 
 
 def llvm_type(dtype: np.dtype) -> str:
-    """The type of a number in a register."""
     return ({"f": {4: "float", 8: "double"}.get(dtype.itemsize), "b": "i1"}.get(dtype.kind)
             or f"i{8 * dtype.itemsize}")
 
@@ -187,11 +186,9 @@ INLINED, HEAVY = 24, {"power": 4}
 
 
 def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[str]) -> list[str]:
-    """The formulas as text: for the loops to take in, or as functions that they share,
-    of one number and of several at once.
+    """The formulas as text: for loops to take in, or as functions that they share, of one number and several.
 
-    callers: the text that calls them. Of those that are shared,
-    an attribute tells LLVM which one is of how many numbers.
+    callers: the text that calls them. An attribute tells LLVM which shared one is of how many numbers.
     """
     called = [x for text in callers for x in re.findall(r"@xman_(\w+)_float", text)]
     few = sum(HEAVY.get(op, 1) for op in called) <= INLINED

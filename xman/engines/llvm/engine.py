@@ -1,5 +1,4 @@
-"""The engine llvm: the function in Python that looks at the values, takes memory,
-runs the code and hands out the results.
+"""The engine llvm: in Python, look at the values, take memory, run the code, hand out the results.
 
 Results are the interpreter's to rounding: each operator is computed in the type in which NumPy does, sums and
 products of matrices in another order, and exp, log, tanh and their like to
@@ -163,7 +162,6 @@ class Writer:
 
 
 def written_roots(node: Loop | Line) -> list[str]:
-    """The roots that a nest writes."""
     return ([x for inner in node.body for x in written_roots(inner)] if isinstance(node, Loop)
             else [node.target.root])
 

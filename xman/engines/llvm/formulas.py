@@ -1,5 +1,4 @@
-"""Transcendental functions that LLVM vectorises: straight lines of arithmetic, with selects and no branch,
-call or table.
+"""Transcendental functions that LLVM vectorises: straight arithmetic, with selects, no branch, call or table.
 
     y = exp(Lane(builder, types, "float32", x))  # appends instructions that
     compute y to a function that is being written

@@ -176,7 +176,6 @@ def at_one_index(one: View, axis: int, other: View, its: int) -> bool:
 
 
 def position(body: list, node: Loop | Node) -> int:
-    """Where in a body a node is."""
     return bisect_left(body, node.rank, key=lambda x: x.rank)
 
 

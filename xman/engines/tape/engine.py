@@ -42,9 +42,8 @@ class Tape:
     wrt: the inputs to differentiate by (None: all). An operator of your own, and one that has no row here,
     make the list run on the interpreter; `plan` says so. Several threads may use one tape. It is reverse mode
     as in Griewank and Walther, Evaluating Derivatives (2008), §3.2, with the partial derivatives of each line
-    kept beside it: a partial that overflows is infinite even where delta times it would not be.
-    Raises XManError for a list that is not valid, names that it does not have,
-    and a line that is not of numbers.
+    kept beside it: a partial that overflows is infinite even where delta times it would not be. Raises
+    XManError for a list that is not valid, names that it does not have, and a line that is not of numbers.
     """
 
     def __init__(self, steps: Steps, of: str | None = None, wrt: Iterable[str] | None = None):

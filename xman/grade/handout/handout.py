@@ -1,5 +1,4 @@
-"""Hand-outs: the solution with its marked regions cut out, the checks that a student has, the data,
-and no trace of the solution.
+"""Hand-outs: the solution with its marked regions cut out, the public checks, the data, no trace of it.
 
 A region stands inside a function, between two comments of the same indentation,
 

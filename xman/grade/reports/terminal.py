@@ -29,8 +29,7 @@ def report_table(record: dict, colour: bool = False, width: int | None = None) -
     """The report of one submission as its student may see it: tasks and parts with points, what failed, in
     words, and what was printed.
 
-    Of checks, which have no points, whether they passed. width: columns of a line,
-    those of the terminal where it is not given.
+    Of checks, without points, whether they passed. width: columns of a line (None: the terminal's).
     """
     width = width or _terminal()
     record = for_student(record)

@@ -55,8 +55,7 @@ def for_student(record: dict) -> dict:
 def failures(part: dict) -> list[dict]:
     """The cases of a part without full credit, those of equal feedback as one.
 
-    Each has name, credit, rows (label and text of the feedback),
-    grader (whether the grader itself failed) and its traceback.
+    Each has name, credit, rows (label, text), grader (whether the grader itself failed) and its traceback.
     """
     found: dict[tuple, list[str]] = {}
     for case in part["cases"]:
@@ -101,5 +100,4 @@ def in_points(value: float) -> str:
 
 
 def share_of_points(points: float, of: float) -> float:
-    """points / of in [0, 1]; 0 of 0 is 0."""
     return min(1.0, max(0.0, points / of)) if of else 0.0

@@ -27,8 +27,7 @@ class Trial(NamedTuple):
 
 def cross_validate(model: XMan, data: tuple, folds: int = 5, *, seed: int = 0,
                    **settings: Any) -> list[Trial]:
-    """For each of so many folds of the rows `fit` on all others, judged on it;
-    of classes each fold has its share.
+    """For each of so many folds of the rows `fit` on the others, judged on it; each has its share of classes.
 
     model, data, settings: as for `fit`, with sample_weight of all rows. seed: of the folds too.
     Raises XManError as `fit` does.

@@ -1,5 +1,4 @@
-"""The process that a submission runs in. It answers questions about the submission;
-it knows no test and no answer.
+"""The process of a submission. It answers questions about the submission; it knows no test and no answer.
 
 The first line that it reads holds its settings. Then each line is a question, {"nonce", "call", "args",
 "keywords"}, and each answer is one line: {"nonce", "result"}, or {"nonce", "error"}. A function among the
