@@ -16,7 +16,7 @@ from ..errors import XManError
 from ..interpreters import eval
 from ..interpreters.shapes import examples
 from ..passes import EXACT, simplify
-from ..wengert import Line, WengertList, registers
+from ..wengert import Line, WengertList, all_registers, registers
 from .lowered import lowered
 
 KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # where the keys begin
@@ -141,7 +141,7 @@ def made_of(steps: WengertList, lines: WengertList, values: Mapping[str, Any], c
 def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
     """The list with a register in the place of each array among its literals that is no key,
     and these arrays by name."""
-    taken, known = {*steps.inputs, *(dst for dst, _, _ in steps)}, {}
+    taken, known = {*all_registers(steps)}, {}
     names = (name for k in itertools.count(1) if (name := f"constant{k}") not in taken)
     as_register = lambda a: known.setdefault(id(a), (next(names), a))[0] if isinstance(a, np.ndarray) else a
     lines = [(dst, op, (*map(as_register, args[:KEYS.get(op, MANY)]), *args[KEYS.get(op, MANY):]))

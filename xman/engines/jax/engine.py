@@ -24,7 +24,7 @@ import ops
 
 from ...errors import XManError
 from ...interpreters.context import numpy_real
-from ...wengert import Line, WengertList, registers
+from ...wengert import Line, WengertList, all_registers, registers
 from .. import interpret
 from ..plan import Plan, flops_of
 from ..program import Built, Kind, Program, kind_of, program_of
@@ -99,7 +99,7 @@ def traceable(steps: WengertList, values: Mapping[str, Any], outputs: Collection
     import jax
     program = program_of(steps, values, tuple(outputs), {})
     with wide():
-        text = Text({*program.steps.inputs, *(dst for dst, _, _ in program.steps)})
+        text = Text({*all_registers(program.steps)})
         written, why = expressions(program, program.kinds, text)
         if why:
             raise NotForDevices("; ".join(f"{dst} {reason}" for dst, reason in why.items())
