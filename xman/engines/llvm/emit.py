@@ -25,12 +25,12 @@ TURNS = "sin", "cos"
 
 class Function:
     """A function that is being written. entry: what stands before all else.
-    block: the name of the block that is open."""
+    block: the name of the block that is open. leaves: whether it may go to `bad`."""
 
     def __init__(self, declared: dict[Any, None]):
         self.out: list[str] = []
         self.entry: list[str] = []
-        self.block, self.count, self.declared = "entry", 0, declared
+        self.block, self.count, self.declared, self.leaves = "entry", 0, declared, False
 
     def new(self, word: str = "v") -> str:
         self.count += 1
@@ -55,7 +55,7 @@ class Function:
 
     def leave(self, test: str) -> None:
         """Go on where the test does not hold; else the values are not for this program."""
-        on = self.new("go")[1:]
+        on, self.leaves = self.new("go")[1:], True
         self.put(f"br i1 {test}, label %bad, label %{on}")
         self.begin(on)
 
