@@ -15,8 +15,9 @@ from ..memory import ALIGNED, Event, placed
 from ..nests.lines import Lines
 from ..nests.tree import Applied, Call, Line, Loop, Product, Root, Routine
 from ..plan import flops_of
-from .arithmetic import converted, definitions, in_memory
-from .emit import HINTS, Function, Nest
+from .arithmetic import converted, definitions
+from .emit import Nest
+from .function import HINTS, Function, in_memory
 from .loops import INTERRUPTED, write_applied
 from .products import Blas
 from .threads import TEXT, chunk, chunks_of, pthreads, write_chunks

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from ..nests.schedule import Tree
 from ..nests.tree import REDUCTIONS, Line, Loop
-from .arithmetic import combined, in_memory, start
-from .emit import Function
+from .arithmetic import combined, start
+from .function import Function, in_memory
 
 WORTH = 2 ** 19   # numbers that a nest computes, from which on threads pay: to make one takes 20 to 80 µs
 CHUNKS = 16       # of a loop
