@@ -19,7 +19,7 @@ from ops.linear_maps import einsum_parts, shape_of
 from ops.loops.bodies import Function
 from ops.table import ELEMENTWISE
 
-from ..engines.jax.table import compares
+from ..engines.program import compares
 from ..errors import XManError, extra
 from ..notation import shortened
 from ..passes.writer import ListWriter, Symbol, WrittenLine
