@@ -25,7 +25,7 @@ import ops
 
 from ...errors import XManError
 from ...interpreters.context import numpy_real
-from ...wengert import Line, WengertList, all_registers, registers
+from ...wengert import Line, WengertList, registers
 from .. import interpret
 from ..plan import Plan, flops_of
 from ..program import Built, Kind, Program, kind_of, program_of
