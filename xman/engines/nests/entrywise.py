@@ -9,7 +9,7 @@ import numpy as np
 
 from ...wengert import Line as Step
 from ..llvm import arithmetic
-from .arrangements import ACCUMULATED, spread_to
+from .arrangements import ACCUMULATED, axes_of, spread_to
 from .tree import Line
 from .views import View, reshaped, whole
 
@@ -96,14 +96,6 @@ def collects(w: Any, root: str) -> bool:
 
 
 # ---- reductions --------------------------------------------------------------------------------------------
-
-def axes_of(axis: Any, n: int) -> set[int] | None:
-    """The axes that a literal names; None where it is none."""
-    if axis is None:
-        return set(range(n))
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    return {a % n for a in axes} if all(type(a) is int for a in axes) and n or axis == () else None
-
 
 def reduction(w: Any, step: Step, v: list) -> View | None:
     """sum, prod, max and min over axes."""
