@@ -105,11 +105,17 @@ def reduction(w: Any, step: Step, v: list) -> View | None:
     if (axes is None or not isinstance(args[0], str) or kind.dtype.kind == "b" or op in ("max", "min")
         and 0 in shape):
         return None
-    long = op == "sum" and kind.dtype == np.float32 and prod(shape[a] for a in axes) > LONG_SUM
-    found = w.line(f"{dst}.double" if long else dst, "copy", [v[0]], shape, np.float64 if long
-                   else kind.dtype, how=op,
-                   reduced=axes, keepdims=bool(len(args) > 2 and args[2]))
-    return w.line(dst, "copy", [found], kind.shape, kind.dtype) if long else found
+    return gathered_over(w, dst, op, v[0], shape, axes, bool(len(args) > 2 and args[2]))
+
+
+def gathered_over(w: Any, dst: str, how: str, x: Any, shape: tuple[int, ...], axes: set[int],
+                  keepdims: bool = False) -> View:
+    """What is gathered of x over axes; a long sum of single precision in double."""
+    dtype = w.kinds[dst].dtype
+    if how != "sum" or dtype != np.float32 or prod(shape[a] for a in axes) <= LONG_SUM:
+        return w.line(dst, "copy", [x], shape, dtype, how=how, reduced=axes, keepdims=keepdims)
+    found = w.line(f"{dst}.double", "copy", [x], shape, float, how=how, reduced=axes, keepdims=keepdims)
+    return w.line(dst, "copy", [found], found.shape, dtype)
 
 
 def unbroadcast(w: Any, step: Step, v: list) -> View | None:
@@ -127,8 +133,7 @@ def unbroadcast(w: Any, step: Step, v: list) -> View | None:
     axes |= {k for j, k in enumerate(rest) if j < extra or kind.shape[j - extra] == 1 != have[k]}
     if not any(have[k] != 1 for k in axes):
         return reshaped(v[0], kind.shape) if isinstance(v[0], View) else v[0]
-    found = w.line(dst, "copy", [v[0]], have, kind.dtype, how="sum", reduced=axes)
-    return reshaped(found, kind.shape)
+    return reshaped(gathered_over(w, dst, "sum", v[0], have, axes), kind.shape)
 
 
 def ties(w: Any, step: Step, v: list) -> Any:
