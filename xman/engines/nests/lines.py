@@ -21,7 +21,7 @@ from ..folded import folded, ordered
 from ..llvm import arithmetic
 from ..program import GEMM, KEYS, Program, held
 from .applied import APPLIED
-from .arrangements import ARRANGEMENTS
+from .arrangements import ARRANGEMENTS, MOVED, OF_VIEWS
 from .contractions import CONTRACTIONS
 from .entrywise import NATIVE, TABLE, entrywise
 from .routines import ROUTINES
@@ -128,7 +128,9 @@ class Lines:
                     or entrywise)
             literal = all(type(args[k]) is not str for k in LITERAL.get(op, ()) if k < len(args))
             if literal and (op in ops.table.OURS or op == GEMM):
-                found = make(self, step, [self.views.get(a) if isinstance(a, str) else a for a in args])
+                v = [self.views.get(a) if isinstance(a, str) else a for a in args]
+                found = (make(self, step, v) if isinstance(v[0], View) or op not in MOVED | OF_VIEWS
+                         else v[0] if op in MOVED else None)
         if found is None:
             self.call(step)
         else:
