@@ -161,8 +161,7 @@ class Compiled:
             raise
 
     def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
-        """The outputs, by a new program: of the first engine that can build it, and run it once,
-        which may compile it."""
+        """The outputs, by a new program: of the first engine that can build it and run it once."""
         self.engine, self.why, later = self._choice(values)
         failed = ""
         while True:
@@ -252,8 +251,7 @@ class Compiled:
         return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
 
     def _look_at(self, values: Mapping[str, Any]) -> None:
-        """Raise XManError unless the arrays to be overwritten can be,
-        and share memory with no other input."""
+        """XManError unless the arrays to be overwritten can be, and share memory with no other input."""
         for x in self.inplace:
             if on_host(values[x]) is not values[x]:
                 raise XManError(f"inplace: {x} is an array of JAX, which cannot be overwritten; leave "
@@ -278,8 +276,7 @@ class Compiled:
         self._known = known  # at once: another thread may be looking
 
     def _seen(self, values: Mapping[str, Any]) -> bool:
-        """Whether the arrays are those that were looked at last,
-        or other parts of what those were parts of."""
+        """Whether the arrays are those that were looked at last, or parts of the same."""
         for name, array, owner in self._known:
             x = values[name]
             if x is not array and (owner is None or x.base is not owner):
@@ -289,8 +286,7 @@ class Compiled:
 
 def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mapping[str, str],
                   adapts: bool = False) -> tuple[str, str, list[str]]:
-    """The engine for a list, why that one, and those to be built meanwhile.
-    XMAN_ENGINE decides where it is set."""
+    """The engine for a list, why, and those to be built meanwhile. XMAN_ENGINE decides where it is set."""
     wishes = {name: engine.wish(steps, values, inplace) for name, engine in ENGINES.items()}
     best = max(wishes, key=lambda name: wishes[name][0])
     asked = os.environ.get("XMAN_ENGINE", "auto")

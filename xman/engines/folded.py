@@ -20,8 +20,7 @@ from .program import GEMM, Kind, Program
 
 
 def folded(program: Program, rows: bool = True) -> list[Line]:
-    """The lines of the program with its products of matrices as `gemm`.
-    rows: also where c is a row that is spread."""
+    """The lines, products of matrices as `gemm`. rows: also where c is a row that is spread."""
     kinds = program.kinds
     uses = Counter(a for _, _, args in program.steps for a in registers(args))
     uses.update((*program.outputs, *program.inplace))
@@ -57,8 +56,7 @@ def gemm_of(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind],
 
 def absorbed(dst: str, op: str, args: tuple, program: Program, made: Mapping[str, tuple],
              uses: Mapping[str, int], rows: bool) -> tuple | None:
-    """The gemm that a product becomes together with the line that alone reads it: scaled by a number or an
-    input, negated, or something added."""
+    """The gemm that a product becomes with the line that alone reads it: scaled, negated, or a sum."""
     kinds, takes = program.kinds, op in ("negative", "mul", "add", "subtract")
     free = [a for a in registers(args) if takes and a in made and uses[a] == 1]
     for z in reversed(free):  # what was computed last is added to what was there before

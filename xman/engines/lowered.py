@@ -12,14 +12,13 @@ from ..passes.patterns import Rewrite, shaped
 
 
 def lowered() -> tuple[Rewrite, ...]:
-    """The rewrites: to the formula that is in a row, also in one of your own."""
+    """The rewrites: to the formula of a row."""
     return (shaped("prodOfOthers", of_a_number),
             *(shaped(op, spelt(facts.formula)) for op, facts in FACTS.items() if facts.formula))
 
 
 def spelt(formula):
-    """The formula, of an array of floats that has entries; the other arguments
-    are any but whole numbers that spread."""
+    """The formula, of an array of floats that has entries; whole numbers beside it do not spread."""
     def becomes(w, x, *rest):
         return formula(x, *rest) if w.real(x) and w.shape(x) is not None and 0 not in w.shape(x) else None
     return becomes

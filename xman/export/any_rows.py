@@ -52,8 +52,7 @@ def shape(op: str, several: tuple, like: str | None) -> Any:
 
 def counted(several: tuple, sizes: list[int], rows: tuple, dtype: np.dtype, fresh: Any,
             lines: list[Line]) -> str | None:
-    """The register in the place of a number, whose lines are written;
-    None where it is not a·n + b of whole numbers."""
+    """The register for a number, its lines written; None where it is not a·n + b of whole numbers."""
     if not all(isinstance(b, (int, float)) for b in several):
         return None
     a = (several[1] - several[0]) / (sizes[1] - sizes[0])

@@ -54,8 +54,7 @@ def concrete(x: Any) -> Any:
 
 
 def units(xs: Sequence[Any]) -> list[list[list]]:
-    """For each of xs, and each number of a row of it: like all xs zeros, but for that number, 1 in each
-    row."""
+    """For each of xs, and each number of its rows: like all xs zeros, but for that number, 1 in each row."""
     found = []
     for k, x in enumerate(xs):
         found.append([])

@@ -168,8 +168,7 @@ LOGARITHMS = {**LEAVES, **PAIRS, "sum": f.logsumexp, "power": lambda a, c: c * a
 
 
 def logarithm(w, a, depth=100):
-    """log a, where a is made of exponentials: of their sums, products, quotients, powers and parts.
-    None for all else."""
+    """log a, a made of exponentials by sums, products, quotients, powers and parts. None for all else."""
     if not isinstance(a, Expression):
         return math.log(a) if type(a) in (int, float) and 0 < a < math.inf else None
     if id(a) not in w.logarithms:

@@ -132,8 +132,7 @@ def not_for_jax(program: Program, kinds: Kinds) -> dict[str, str]:
 
 
 def parted(program: Program, why: Collection[str]) -> list[JaxPart]:
-    """The lines in parts that run one after another, as few as can be,
-    those in `why` apart from the others."""
+    """The lines in parts that run one after another, as few as can be, those in `why` apart."""
     stage = dict.fromkeys((*program.original.inputs, *program.constants), -1)
     lines: dict[int, list[Line]] = {}
     for dst, op, args in program.steps:

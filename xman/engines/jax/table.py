@@ -17,13 +17,13 @@ from jax.scipy import linalg as slinalg
 from jax.scipy import special
 
 from ops import G, facts_of
+from ops.arrays.products import subscripts_of
+from ops.arrays.rearrangements import in_precision_of, shape_of
+from ops.formulas.carried import through
 from ops.functions import LOG_ROOT_TWO_PI, tail
-from ops.linear_maps import in_precision_of, shape_of, subscripts_of
 from ops.reductions import count
 from ops.table import OURS
 
-from ...formulas import formula_of
-from ...formulas.carried import through
 from ..program import KEYS, Kind, compares
 
 MODULES = {"jnp": jnp, "nn": nn, "special": special, "slinalg": slinalg}
@@ -133,7 +133,7 @@ RUN = FUNCTIONS | {op: runs(op, *text.split(".", 1)) for op, text in CALLED.item
 for _op in ("crossEntropy diagBack dotLeft dotRight expDifference hinge inverseGaps lowerHalf oneHot part "
             "ratio scale share shift sigmoidCrossEntropy softmaxCrossEntropy squaredError ties "
             "unbroadcast").split():
-    RUN[_op] = through(formula_of(_op), RUN)
+    RUN[_op] = through(facts_of(_op).elsewhere or facts_of(_op).formula, RUN)
 
 # ---- where JAX and NumPy differ ----------------------------------------------------------------------------
 
@@ -149,8 +149,7 @@ OWN_PRECISION = {"unbroadcast", "scatterAdd"}  # they add up in the precision of
 
 
 def indices(op: str, args: tuple, kinds: Mapping[str, Kind]) -> Iterator[tuple[str, int, int]]:
-    """(register, least, beyond): each register that is an index or a label,
-    and the range that it has to lie in."""
+    """(register, least, beyond): each register that is an index or a label, and its range."""
     shape = lambda a: kinds[a].shape if isinstance(a, str) else np.shape(a)
     if op in LABELS:
         y, like = (args[i] for i in LABELS[op])

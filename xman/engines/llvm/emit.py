@@ -63,8 +63,7 @@ class Nest(Function):
                 self.before.setdefault(node.path[first], []).append((self.fill, node))
 
     def body(self, nodes: list, tile: tuple[str, str] | tuple) -> None:
-        """Loops and lines, in order. tile: the index at which the tile around them begins,
-        and where it ends."""
+        """Loops and lines, in order. tile: where the tile around them begins and ends."""
         for node in nodes:
             if isinstance(node, Line):
                 self.line(node)

@@ -210,8 +210,7 @@ def sigmoid(x):
 
 
 def erf(x):
-    """1.2 and 1.4 ulp: a + a P(a²) to a = |x| = 1, then 1 − erfc(a),
-    of which the logarithm is a polynomial."""
+    """1.2 and 1.4 ulp: a + a P(a²) to a = |x| = 1, then 1 − erfc(a), whose logarithm is a polynomial."""
     p, a = x.format, magnitude(x)
     tail = exp(polynomial(below(a, p.erf_is_one) - 1.0, p.erfc))
     return signed(where(a < 1.0, a + a * polynomial(a * a, p.erf), 1.0 - tail), x)
@@ -241,8 +240,7 @@ def normal_exponent(x):
 
 
 def log_terms(f, coefficients):
-    """h and t, where log(1 + f) = f − (h − t): with s = f/(2 + f),
-    h = f²/2 and t = s (h + s² P(s²)) (fdlibm)."""
+    """h and t, where log(1 + f) = f − (h − t): s = f/(2 + f), h = f²/2 and t = s (h + s² P(s²)) (fdlibm)."""
     s, h = f / (2.0 + f), 0.5 * f * f
     return h, s * (h + s * s * polynomial(s * s, coefficients))
 

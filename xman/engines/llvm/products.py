@@ -34,8 +34,7 @@ def address(name: str) -> int:
 
 
 class Blas:
-    """Writes calls of BLAS. routines: those that were called.
-    constants: what they are told by reference, as text."""
+    """Writes calls of BLAS. routines: those called. constants: what they are told by reference, as text."""
 
     def __init__(self) -> None:
         self.routines: set[str] = set()

@@ -91,8 +91,7 @@ def flip(w: Any, step: Step, v: list) -> View | None:
 
 
 def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list | None:
-    """The keys of an index into an array of that shape, arrays as views;
-    None where loops cannot follow them."""
+    """The keys of an index into that shape, arrays as views; None where loops cannot follow them."""
     found, axis = [], 0
     taken = sum(key is not None and key is not Ellipsis for key in keys)
     for key in keys:

@@ -1,5 +1,4 @@
-"""Operators entry by entry, and reductions: each becomes a line of the tree,
-in the type in which NumPy computes it."""
+"""Operators entry by entry, and reductions: lines of the tree, in the types in which NumPy computes."""
 from __future__ import annotations
 
 from math import prod
@@ -70,8 +69,7 @@ def computed_in(w: Any, step: Step) -> np.dtype | None:
 
 
 def accumulated(w: Any, step: Step, v: list) -> View:
-    """A sum with what an index alone brings back: it is added in its place,
-    and not spread over zeros first."""
+    """A sum with what an index alone brings back: added in its place, not spread over zeros first."""
     dst, _, args = step
     shape, dtype = w.kinds[dst].shape, w.kinds[dst].dtype
     late, others = ([x for x in v if isinstance(x, ACCUMULATED)],
@@ -137,8 +135,7 @@ def unbroadcast(w: Any, step: Step, v: list) -> View | None:
 
 
 def ties(w: Any, step: Step, v: list) -> Any:
-    """The share of each entry in the extreme value of its slice: 1 / how many are equal to it.
-    NaNs share among themselves."""
+    """The share of each entry in the extreme value of its slice: 1 / how many are equal, NaNs too."""
     dst, _, args = step
     kind = w.kinds[dst]
     axes = axes_of(args[2] if len(args) > 2 else None, len(kind.shape))

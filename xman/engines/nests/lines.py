@@ -91,8 +91,7 @@ class Lines:
         self.tree.keep()
 
     def may_fail(self, dst: str, op: str, args: tuple) -> bool:
-        """Whether a line may say of values that they are not for it: what NumPy or LAPACK computes,
-        and computed indices."""
+        """Whether a line may refuse values: what NumPy or LAPACK computes, and computed indices."""
         if op in KEYS and any(isinstance(a, str) and a not in self.given for a in args[KEYS[op]:]):
             return True
         return not any(op in t for t in (("bundle", "item"), LOOPS, ARRANGEMENTS, CONTRACTIONS, TABLE))
