@@ -12,7 +12,7 @@ from ..passes.patterns import Rewrite, shaped
 
 
 def lowered() -> tuple[Rewrite, ...]:
-    """The rewrites: to the formula that is in a row, also in one of your own."""
+    """The rewrites: to the formula of a row."""
     return (shaped("prodOfOthers", of_a_number),
             *(shaped(op, spelt(facts.formula)) for op, facts in FACTS.items() if facts.formula))
 
