@@ -113,7 +113,7 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
 def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list[str]:
     """A name or names, each once, of registers of steps. XManError, with the user's word, for others."""
     names = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
-    known = {*steps.inputs, *(dst for dst, _, _ in steps)}
+    known = {*all_registers(steps)}
     for name in names:
         if isinstance(name, Mapping):
             raise XManError(f"{word} is a register's name, and found a dictionary; the order is (steps, of, "
@@ -129,6 +129,19 @@ def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list
 def registers(args: Iterable) -> list[str]:
     """The registers among the arguments of a line."""
     return [a for a in args if isinstance(a, str)]
+
+
+def all_registers(steps: WengertList) -> list[str]:
+    """All registers of a list."""
+    return [*steps.inputs, *(dst for dst, _, _ in steps)]
+
+
+def fresh(name: str, taken: set[str]) -> str:
+    """The name, with as many _ at its end as it takes that it is not taken; it then is."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
 
 
 def needed(steps: Sequence[Line], keep: Iterable[str]) -> list[Line]:

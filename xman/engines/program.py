@@ -15,7 +15,7 @@ from ..errors import XManError
 from ..interpreters import eval
 from ..interpreters.shapes import examples
 from ..passes import EXACT, simplify
-from ..wengert import Line, WengertList, registers
+from ..wengert import Line, WengertList, all_registers, registers
 from .lowered import lowered
 
 KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # where the keys begin
@@ -137,7 +137,7 @@ def made_of(steps: WengertList, lines: WengertList, values: Mapping[str, Any], c
 
 def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
     """The list with a register for each array among its literals that is no key, and these arrays by name."""
-    taken, known = {*steps.inputs, *(dst for dst, _, _ in steps)}, {}
+    taken, known = {*all_registers(steps)}, {}
     names = (name for k in itertools.count(1) if (name := f"constant{k}") not in taken)
     as_register = lambda a: known.setdefault(id(a), (next(names), a))[0] if isinstance(a, np.ndarray) else a
     lines = [(dst, op, (*map(as_register, args[:KEYS.get(op, MANY)]), *args[KEYS.get(op, MANY):]))
@@ -216,6 +216,11 @@ def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozense
         else:
             holds[dst] = frozenset([dst])
     return holds
+
+
+def compares(op: str) -> bool:
+    """Whether the truth that it gives is of two numbers, which have to be of one precision."""
+    return ops.facts_of(op).gives is bool and ops.table.arity(ops.G[op])[1] == 2
 
 
 def check_update(x: str, y: str, old: Kind | None, new: Kind | None) -> None:

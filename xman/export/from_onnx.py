@@ -19,13 +19,13 @@ from ops.arrays.rearrangements import shape_of
 from ops.loops.bodies import Function
 from ops.table import ELEMENTWISE
 
-from ..engines.jax.table import compares
+from ..engines.program import compares
 from ..errors import XManError, extra
 from ..notation import shortened
 from ..passes.writer import ListWriter, Symbol, WrittenLine
 from ..register import as_arg
 from ..validity import refuse_name
-from ..wengert import Line, WengertList, needed
+from ..wengert import Line, WengertList, fresh, needed
 from .any_rows import general
 from .meanings import MEANINGS, MOST, numeric, within_bounds
 from .subgraphs import GRAPHS
@@ -203,10 +203,7 @@ class Reading:
             refuse_name(name)
         except XManError:
             name = f"x_{name}"
-        while name in self.taken:
-            name += "_"
-        self.taken.add(name)
-        return name
+        return fresh(name, self.taken)
 
     def register(self, called: str, value: np.ndarray) -> Example:
         return Example(self.writer, self.name(called), value)
@@ -241,9 +238,9 @@ class Reading:
         results = results if isinstance(results, list) else [results]
         if len(results) < sum(map(bool, node.output)):
             raise XManError(f"{where}: of its results the first {len(results)} are read")
-        fresh = {id(line.out) for line in self.writer.lines[before:]}
+        new = {id(line.out) for line in self.writer.lines[before:]}
         for called, out in zip(node.output, results, strict=False):
-            if isinstance(out, Example) and out.name is None and id(out) in fresh:
+            if isinstance(out, Example) and out.name is None and id(out) in new:
                 out.name = self.name(called)
             self.known[called] = out if isinstance(out, Example) else np.asarray(out)
 

@@ -17,7 +17,7 @@ from ..passes.writer import in_order, renamed
 from ..tables import Column, Prepared, TableError, inputs
 from ..tables.columns import sizes
 from ..tables.kinds import target_cells
-from ..wengert import WengertList, temporaries
+from ..wengert import WengertList, all_registers, temporaries
 from . import container
 from .bounds import bounded_list
 
@@ -172,7 +172,3 @@ def feeding(network: XMan, own: WengertList, example: np.ndarray) -> WengertList
     def fed(X: Any) -> dict[str, Any]:
         return {name: x for name, x in feed(X, None).items() if name in own.inputs}
     return trace(fed, example)
-
-
-def all_registers(steps: WengertList) -> list[str]:
-    return [*steps.inputs, *(dst for dst, _, _ in steps)]

@@ -13,7 +13,7 @@ from ops import f
 
 from ..errors import XManError
 from ..interpreters import backprop, forward
-from ..wengert import Line, Steps, WengertList, checked_list, known_registers
+from ..wengert import Line, Steps, WengertList, all_registers, checked_list, known_registers
 from .loops import cut_loops
 from .writer import Followed, ListWriter, Origins, Symbol
 
@@ -119,7 +119,7 @@ def inputs_of(steps: WengertList, wrt: Collection[str]) -> tuple[str, ...]:
 
 def ending(steps: WengertList, word: str = "_dot") -> str:
     """The word, or as many of them as it takes that no register with this ending is in the list."""
-    registers, end = {*steps.inputs, *(dst for dst, _, _ in steps)}, word
+    registers, end = {*all_registers(steps)}, word
     while any(x + end in registers for x in registers):
         end += word
     return end

@@ -15,7 +15,7 @@ from ..errors import XManError
 from ..interpreters.shapes import example, hollow, stand_in
 from ..notation import shortened, shown
 from ..register import as_arg
-from ..wengert import Steps, WengertList, checked_list, known_registers, needed, temporaries
+from ..wengert import Steps, WengertList, all_registers, checked_list, known_registers, needed, temporaries
 from .loops import items_read, trimmed
 from .patterns import Rewrite, equal, key_of
 from .rewrites import EXACT
@@ -52,7 +52,7 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
     lines = [(*line, line) for line in needed(steps, keep)]
     if any(line[1] == "item" for line in lines):
         lines = trimmed(items_read(lines, named=keep), keep,
-                        temporaries({*steps.inputs, *(dst for dst, _, _ in steps)}).__next__)
+                        temporaries({*all_registers(steps)}).__next__)
     for dst, op, args, writer.origin in lines:  # a bundle that was cut belongs to the line that takes it
         try:
             args = writer.with_simple_bodies(op, args, found)

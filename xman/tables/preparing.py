@@ -14,7 +14,7 @@ import ops
 from ..errors import extra, nearest
 from ..interpreters import eval
 from ..notation import WORDS
-from ..wengert import WengertList, temporaries
+from ..wengert import WengertList, fresh, temporaries
 from .columns import Column, cells, inputs
 from .frames import TableError, first_line, of_frame
 from .kinds import COMMON, column_kind, leaks, summary, target_cells, told_target, useless
@@ -163,11 +163,7 @@ def of_array(X: Any, y: Any, task: str | None) -> Prepared:
 def register_of(name: str, taken: set[str]) -> str:
     """A register's name for a column, like the column's own and not taken; it then is."""
     plain = re.sub(r"[^0-9A-Za-z_]+", "_", name).strip("_")[:60] or "column"
-    plain = plain if plain[0].isalpha() else f"c{plain}"
-    while plain in taken:
-        plain += "_"
-    taken.add(plain)
-    return plain
+    return fresh(plain if plain[0].isalpha() else f"c{plain}", taken)
 
 
 def known(column: Column, array: np.ndarray, like: Any = None) -> Any:

@@ -15,7 +15,7 @@ from ..files import Model
 from ..files import container as checkpoints
 from ..wengert import WengertList
 
-FORMAT = 3  # of checkpoints
+FORMAT = 4  # of checkpoints
 
 
 @dataclass

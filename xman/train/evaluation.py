@@ -15,7 +15,7 @@ from ..notation import in_notebooks
 from ..passes import EXACT, STABLE, simplify
 from ..scale.streams import Stream
 from ..tables import Prepared
-from ..wengert import WengertList
+from ..wengert import WengertList, all_registers
 
 
 class Result(NamedTuple):
@@ -213,7 +213,7 @@ def a_number_of_rows(batch_size: int) -> None:
 
 def first_nan(steps: WengertList, values: dict[str, Any]) -> str:
     """Which register was the first with a NaN, an input or a line's; nothing where none was."""
-    for name in (*steps.inputs, *(dst for dst, _, _ in steps)):
+    for name in all_registers(steps):
         if isinstance(values[name], (np.ndarray, np.floating)) and np.isnan(values[name]).any():
             line = next((WengertList([line]) for line in steps if line[0] == name), name)
             return f"the first register with a NaN is {name!r} ({line})"

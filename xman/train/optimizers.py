@@ -27,7 +27,7 @@ from ..errors import XManError, nearest
 from ..notation import shortened
 from ..passes import gradient, simplify
 from ..passes.writer import ListWriter, Symbol
-from ..wengert import Steps, WengertList, checked_list, known_registers
+from ..wengert import Steps, WengertList, checked_list, fresh, known_registers
 
 Rule = Callable[..., Any]
 
@@ -262,21 +262,14 @@ class Step(ListWriter):
         self.before, self.registers = steps, self.symbols(steps)
         self.taken = set(self.registers)
 
-    def fresh(self, name: str) -> str:
-        """The name, with as many _ at its end as it takes that no register has it."""
-        while name in self.taken:
-            name += "_"
-        self.taken.add(name)
-        return name
-
     def input(self, name: str) -> Symbol:
-        return Symbol(self, self.fresh(name))
+        return Symbol(self, fresh(name, self.taken))
 
     def output(self, symbol: Any, name: str) -> str:
         """The name that the register gets."""
         if not isinstance(symbol, Symbol) or symbol.name:  # it is another register too
             symbol = self.write("alias", (symbol,))
-        symbol.name = self.fresh(name)
+        symbol.name = fresh(name, self.taken)
         return symbol.name
 
     def clipped(self, d: dict[str, Any], clip: float | None, clip_value: float | None) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""The engine jax: engine.py cuts lists into what XLA compiles, table.py has JAX's functions."""
+"""The engine jax: engine.py cuts a list into what XLA compiles, lines.py says what JAX makes of a line,
+table.py has JAX's function for each operator."""
 from ..program import Engine, on_host
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from ..nests.contractions import leading
 from ..nests.tree import Product, Root, Routine
 from ..nests.views import View, row_by_row
-from .arithmetic import converted, literal, llvm_type
-from .emit import Function
+from .arithmetic import converted
+from .function import Function, literal, llvm_type
 
 LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...wengert import Line as Step
 from ..llvm import arithmetic
-from .arrangements import ACCUMULATED, spread_to
+from .arrangements import ACCUMULATED, axes_of, spread_to
 from .tree import Line
 from .views import View, reshaped, whole
 
@@ -95,14 +95,6 @@ def collects(w: Any, root: str) -> bool:
 
 # ---- reductions --------------------------------------------------------------------------------------------
 
-def axes_of(axis: Any, n: int) -> set[int] | None:
-    """The axes that a literal names; None where it is none."""
-    if axis is None:
-        return set(range(n))
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    return {a % n for a in axes} if all(type(a) is int for a in axes) and n or axis == () else None
-
-
 def reduction(w: Any, step: Step, v: list) -> View | None:
     """sum, prod, max and min over axes."""
     dst, op, args = step
@@ -111,11 +103,17 @@ def reduction(w: Any, step: Step, v: list) -> View | None:
     if (axes is None or not isinstance(args[0], str) or kind.dtype.kind == "b" or op in ("max", "min")
         and 0 in shape):
         return None
-    long = op == "sum" and kind.dtype == np.float32 and prod(shape[a] for a in axes) > LONG_SUM
-    found = w.line(f"{dst}.double" if long else dst, "copy", [v[0]], shape, np.float64 if long
-                   else kind.dtype, how=op,
-                   reduced=axes, keepdims=bool(len(args) > 2 and args[2]))
-    return w.line(dst, "copy", [found], kind.shape, kind.dtype) if long else found
+    return gathered_over(w, dst, op, v[0], shape, axes, bool(len(args) > 2 and args[2]))
+
+
+def gathered_over(w: Any, dst: str, how: str, x: Any, shape: tuple[int, ...], axes: set[int],
+                  keepdims: bool = False) -> View:
+    """What is gathered of x over axes; a long sum of single precision in double."""
+    dtype = w.kinds[dst].dtype
+    if how != "sum" or dtype != np.float32 or prod(shape[a] for a in axes) <= LONG_SUM:
+        return w.line(dst, "copy", [x], shape, dtype, how=how, reduced=axes, keepdims=keepdims)
+    found = w.line(f"{dst}.double", "copy", [x], shape, float, how=how, reduced=axes, keepdims=keepdims)
+    return w.line(dst, "copy", [found], found.shape, dtype)
 
 
 def unbroadcast(w: Any, step: Step, v: list) -> View | None:
@@ -133,8 +131,7 @@ def unbroadcast(w: Any, step: Step, v: list) -> View | None:
     axes |= {k for j, k in enumerate(rest) if j < extra or kind.shape[j - extra] == 1 != have[k]}
     if not any(have[k] != 1 for k in axes):
         return reshaped(v[0], kind.shape) if isinstance(v[0], View) else v[0]
-    found = w.line(dst, "copy", [v[0]], have, kind.dtype, how="sum", reduced=axes)
-    return reshaped(found, kind.shape)
+    return reshaped(gathered_over(w, dst, "sum", v[0], have, axes), kind.shape)
 
 
 def ties(w: Any, step: Step, v: list) -> Any:
