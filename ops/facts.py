@@ -3,8 +3,7 @@
 One operation is + − × ÷, a comparison, whichever of its three outcomes, or one of the functions of one
 argument that a processor's library has (exp, sin, tanh, xᶜ …) of one entry, as Griewank and Walther,
 Evaluating Derivatives, §2.2, count elemental functions. An operator made of several counts them all: x^y is
-exp(y log x), and takes as long. Rearranging, indexing and copying are none.
-Matrices: Golub and Van Loan, Matrix Computations.
+exp(y log x). Rearranging, indexing and copying are none. Matrices: Golub and Van Loan, Matrix Computations.
 """
 from __future__ import annotations
 

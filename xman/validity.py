@@ -28,8 +28,7 @@ def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
     """The inputs of a list, in the order of their first use, when it is valid, by itself and for the tables.
 
     A register is assigned once and before its use; a name is no keyword and, by the tables of `ops`, no
-    operator; an operator is in the tables and takes that number of arguments.
-    XManError with the line, what was found and what to write instead.
+    operator; an operator is in the tables and takes that number of arguments. XManError with the line.
     """
     operators = ops.G if any(table is ours for table in tables for ours in (ops.G, ops.DG, ops.TG)) else ()
     assigned: dict[str, int] = {}

@@ -18,9 +18,8 @@ class Autograd:
     """Evaluates and differentiates the lists of a model.
 
     xman: an XMan. EVAL_FUNS, BP_FUNS: the tables, in the forms of G and DG, as arguments or as attributes of
-    a subclass. A rule 'crossEnt-softMax' in BP_FUNS serves, as it always has, where a crossEnt takes the
-    result of a softMax that nothing else reads. XManError without tables: what
-    the operators mean is the course's to say.
+    a subclass. A rule 'crossEnt-softMax' in BP_FUNS serves where a crossEnt takes the result of a softMax
+    that nothing else reads. XManError without tables: what the operators mean is the course's to say.
     """
 
     EVAL_FUNS: Mapping[str, Callable] | None = None

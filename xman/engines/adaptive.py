@@ -1,10 +1,8 @@
-"""Nobody waits for a compiler: a program that is there at once answers, while a thread builds better ones;
-the fastest stays.
+"""Nobody waits for a compiler: a program answers at once, while a thread builds better ones.
 
 An engine says of a list how many seconds it takes it to build a program (`program.Engine`). Where that is
 more than a blink, the best of the others begins. From the second call on a thread builds what wants the list
-more, one after another; one that is ready and the one that has answered so far take turns,
-and after a few of them the slower one goes.
+more, one after another; it and the one that has answered take turns, and after a few the slower one goes.
 """
 from __future__ import annotations
 

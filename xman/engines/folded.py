@@ -92,8 +92,7 @@ def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[s
     inplace: the input that each update overwrites. holds: the registers whose memory each register is in. An
     update stands after the last line that reads what it overwrites, and after line number `after`, the last
     that may fail. What leads to updates alone and has their shape stands with them, so that no gradient waits
-    for the end: of the lines that wait for nothing, those are taken first,
-    and the others as they stand (Kahn 1962).
+    for the end: of the lines that wait for nothing, those come first (Kahn 1962).
     """
     index = {dst: k for k, (dst, _, _) in enumerate(lines)}
     readers: dict[str, list[str]] = {}

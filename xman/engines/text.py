@@ -1,8 +1,7 @@
 """What generated programs have in common: their names, their literals, and the guard at their door.
 
-A program is Python text that is executed, so nothing of a list gets into it but names that the list was
-checked for and literals that are written here; whatever is not a plain number
-or a tuple of such is handed over as an object.
+A program is Python text that is executed, so nothing of a list gets into it but names that were checked and
+literals written here; what is not a plain number or a tuple of such is handed over as an object.
 """
 from __future__ import annotations
 

@@ -30,8 +30,7 @@ class Model(NamedTuple):
     steps: the list. values: the arrays of its inputs that are no columns: the parameters. columns: of the
     table that it reads, in the order of training. output: the register of the predictions: (rows, classes),
     or (rows, 1) of a number. classes: the labels in the order of the output's columns. target: the name of
-    what is predicted. settings: what else is told of how it came about,
-    in JSON's terms: nothing depends on it.
+    what is predicted. settings: what else is told of how it came about, in JSON's terms.
     """
     steps: WengertList
     values: dict[str, np.ndarray]

@@ -97,8 +97,7 @@ class Dual(ArrayLike):
         """[[v, t], [0, v]], whose sums and products are those of Duals (Ong and Deisenroth, Backpropagation,
         2020).
 
-        A nested Dual has the matrices of its parts in their place, a vector stands as a column.
-        XManError for more axes than 2.
+        A nested Dual has the matrices of its parts, a vector is a column. XManError for more axes than 2.
         """
         return matrix_of(self, depth(self))
 
@@ -143,8 +142,7 @@ def derivative(fn: Callable, order: int = 1) -> Callable:
     """The function that gives the derivative of fn, of that order, at a number: duals, nested `order` deep.
 
     fn takes a number and gives arrays or numbers, also in lists, tuples and dicts. Each call has an ε of its
-    own, so that derivatives within derivatives are not confused.
-    Raises XManError for a point that is not one number.
+    own, for derivatives within derivatives. Raises XManError for a point that is not one number.
     """
     callable_or_refused("derivative", fn)
     if not isinstance(order, (int, np.integer)) or isinstance(order, bool) or order < 0:

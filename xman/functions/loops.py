@@ -68,11 +68,9 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
 
 
 def map(fn: Callable, xs: Any) -> Any:
-    """All fn(x) stacked, for each x along the leading axis of xs: a scan without carries,
-    and so with derivatives row by row.
+    """All fn(x) stacked, for each x along the leading axis of xs: a scan without carries.
 
-    xs and the results are arrays, numbers and registers, or lists, tuples and dicts of them.
-    Raises XManError as `scan` does.
+    xs and results are arrays, numbers and registers, or lists, tuples and dicts of them. Raises as `scan`.
     """
     callable_or_refused("map", fn)
     def each(_, x): return None, fn(x)
@@ -85,8 +83,7 @@ def map(fn: Callable, xs: Any) -> Any:
 def call(fn: Callable, *args: Any) -> Any:
     """fn(*args) as one line; on the way back all but its results is computed again from the arguments.
 
-    args and the result: arrays, numbers and registers, and lists, tuples and dicts of them.
-    Raises XManError as `scan` does.
+    args and the result: arrays, numbers, registers, and lists, tuples and dicts of them. Raises as `scan`.
     """
     callable_or_refused("call", fn)
     function, inputs, shape = procedure(fn, args, "procedure")
@@ -115,8 +112,7 @@ def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_00
         >>> xman.while_loop(lambda x: abs(x * x - a) > 1e-12,    # √a by Newton's method
         ...                 lambda x: (x + a / x) / 2, 1.0)
 
-    Forward and reverse mode go through the steps that were made.
-    Raises XManError where the test still holds after `most`.
+    Both modes go through the steps that were made. XManError where the test still holds after `most`.
     """
     whether, inputs, shape = procedure(test, (carry,), "test")
     step, others, after = procedure(fn, (carry,), "step")

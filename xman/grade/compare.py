@@ -1,7 +1,6 @@
 """Compare what came back with what should have, and say in words how they differ; never what should.
 
-A difference is a Wrong. Its sentences are the feedback of the part: what came back, what was expected of it,
-and where to look next.
+A difference is a Wrong, the feedback of the part: what came back, what was expected, where to look next.
 """
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Where a submission is judged: a process that can be ended, so that no student holds up the class.
 
-The submission itself runs in its sandbox, one process further on, and never sees a verdict. What came back
-from it is evaluated, differentiated and compared here, with bounds on
-processor time and memory that the kernel keeps.
+The submission itself runs in its sandbox, one process further on, and never sees a verdict. What came back is
+evaluated, differentiated and compared here, in processor time and memory that the kernel bounds.
 """
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 `student.eval(steps, inputs)` sends {"nonce", "call": "eval", "args": …} to the worker and gives back the
 result, plain data. A function among the arguments is called here when the submission calls it there. All that
-comes from the worker is taken for an enemy's: it is read to a bounded length, decoded as plain data,
-and counts only for the question it answers.
+comes from the worker is an enemy's: read to a bounded length, decoded as plain data, for one question.
 """
 from __future__ import annotations
 

@@ -29,8 +29,7 @@ def read_idx(path: str | Path) -> np.ndarray:
     """The array of an IDX file (MNIST's format) of unsigned bytes: its own shape, uint8.
 
     path: plain or gzip. The header: 0, 0, 8, the number of axes, then each length in 4 bytes, big end first.
-    DataError where the magic is another, or (before memory is taken) the
-    file is not as long as its header says.
+    DataError where the magic is another, or (before memory is taken) the file is not so long.
     """
     try:
         size = Path(path).stat().st_size

@@ -97,7 +97,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
                clip_value=clip_value, accumulate=accumulate, checkpoint=checkpoint,
                checkpoint_every=checkpoint_every, mesh=mesh, precision=precision)
     state = run.resumed(checkpoint) if checkpoint and Path(checkpoint).exists() else run.start()
-    reason = ended(state, epochs, patience, threshold)
+    reason = why_over(state, epochs, patience, threshold)
     started = time.perf_counter()
     done = (state.epoch - 1) * run.batches + state.batch
     progress = progress and not run.workers.rank
@@ -113,7 +113,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
                     said = [call(state.history[-1], run.parameters(state.arrays)) for call in callbacks]
                     shown.line(state.history[-1])
                     run.save(state)
-                    reason = (ended(state, epochs, patience, threshold) or run.over
+                    reason = (why_over(state, epochs, patience, threshold) or run.over
                               or next(filter(None, said), ""))
             except KeyboardInterrupt:
                 run.check(state, ctrl_c)
@@ -130,7 +130,7 @@ def fit(model: XMan, data: tuple, *, validation: tuple | None = None, epochs: in
     return run.result(state.best or run.parameters(state.arrays), state, reason)
 
 
-def ended(state: State, epochs: int, patience: int | None, threshold: float | None) -> str:
+def why_over(state: State, epochs: int, patience: int | None, threshold: float | None) -> str:
     """Why the run is over, or nothing where it is not."""
     if state.epoch > epochs:
         return f"all {epochs} epochs done"

@@ -49,9 +49,8 @@ class CtrlC:
     """A context in which Ctrl-C waits while `held` is true, in a step that overwrites the parameters.
 
     After it `held` is set to False, and if Ctrl-C is `waiting`, deliver() does what Ctrl-C would have done.
-    Of several workers one that hears it tells the others with its next sum, and all stop after that step.
-    Python hears signals in the main thread alone: in any other, and where Ctrl-C is not handled by Python,
-    this context does nothing.
+    Of several workers one that hears it tells the others with its next sum, and all stop after that step. In
+    any thread but the main one, and where Ctrl-C is not Python's, it does nothing.
     """
 
     def __init__(self, workers: Workers | None = None) -> None:

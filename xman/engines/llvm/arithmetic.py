@@ -1,8 +1,7 @@
 """What operators do to numbers, in LLVM's words.
 
-`value` appends the instructions of an operator to the function that is being written and returns the name of
-what they compute. A product of matrices aside, no flag lets LLVM change a
-result: sums alone may be taken in another order.
+`value` appends the instructions of an operator to the function and returns the name of what they compute. A
+product of matrices aside, no flag lets LLVM change a result: sums alone may be taken in another order.
 """
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """From the lines of a list to views, lines of the tree, products and calls.
 
 `Lines` goes through a lowered list once. Each register becomes a view of a root, or a number where all its
-entries are one literal. What an operator becomes is said by a function in a table: of rearrangements
-(`arrangements`), of products (`contractions`), or here: operators entry by entry and reductions.
-What no table has is left to NumPy.
+entries are one literal. A function in a table says what an operator becomes: `arrangements`, `contractions`,
+`entrywise`, `routines`. What no table has is left to NumPy.
 """
 from __future__ import annotations
 

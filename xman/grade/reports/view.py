@@ -21,8 +21,7 @@ def harmless_record(value: Any) -> Any:
 
 
 def for_student(record: dict) -> dict:
-    """A copy with what the student may see: no times, of a hidden part title and points,
-    of a failure of the grader the fact.
+    """A copy with what the student may see: no times, of hidden parts title and points.
 
     The record, each task and each part also get `passed`, whether all their cases have full credit: checks
     have no points. The trouble of a task is not said again for each case, but for the one that it came in.

@@ -1,8 +1,7 @@
 """What crosses the pipe between grader and submission: plain data as JSON, of bounded size.
 
-None, bool, int, float, str and list are themselves; a tuple, a dict, an array and a function are an object of
-one key: {"tuple": [...]}, {"dict": [[key, value], ...]}, {"array": [type, shape, elements]},
-{"function": its name}.
+None, bool, int, float, str, list are themselves; tuples, dicts, arrays and functions are objects of one key:
+{"tuple": [...]}, {"dict": [[key, value], ...]}, {"array": [type, shape, elements]}, {"function": its name}.
 """
 import json
 import math
