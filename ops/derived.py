@@ -78,8 +78,7 @@ class Masked(Expression):
 
     @staticmethod
     def seed(value: Any, given: Any, forward: bool = False) -> Masked:
-        """A delta or a tangent to start from, which flows where `given`, what it was spread from,
-        is a number other than 0.
+        """A delta or a tangent to start from, which flows where `given`, spread to it, is not 0.
 
         What stands for a number flows everywhere: a list is written for directions without zeros.
         """
@@ -112,8 +111,7 @@ class Masked(Expression):
 
 
 def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -> Rule:
-    """The rule for argument i, x, of an operator of which 0·∞ is known: it settles,
-    it grows as the exponential does, or both.
+    """The rule for argument i, x, of an operator of known 0·∞: it settles, it grows as eˣ does, or both.
 
     Where an infinite x has a finite result, x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. Where a finite x has
     an infinite one by growth, ∂out/∂x / out is finite. So along a way through infinite values that begins at
@@ -143,8 +141,7 @@ def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -
 
 def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, values: Iterable,
            ends: Iterable | None = None, forward: bool = False) -> Any:
-    """walk(seeds), a way through the lines; the same with masked seeds where
-    what it found at one of the ends is NaN.
+    """walk(seeds), a way through the lines; the same with masked seeds where it found NaN at an end.
 
     given: what was spread to the seeds. values: those of the lines; what stands for numbers cannot be looked
     at, and is masked wherever something may be kept out.

@@ -1,5 +1,4 @@
-"""The rows that apply functions: `call` once, `cond` one of two, `scan` step by step,
-`while_loop` as long as a test holds.
+"""The rows that apply functions: `call`, `cond` (one of two), `scan` step by step, `while_loop` by a test.
 
 A line has one destination, so what has several results is a register that holds a bundle of arrays:
 
@@ -48,8 +47,7 @@ def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write:
     each with its word. word(*tag): that of a result, if it is free.
 
     The words that are names of the function's own registers stay, others make room for these. Slices and
-    constants that it does not read are left out, unless it is `whole`,
-    or there would be no slice left to count the steps.
+    constants that it does not read are left out, unless it is `whole`, or no slice were left to count by.
     """
     old = {*function[2], *(dst for dst, _, _ in function[3])}
     words = {tag: word for group in tags for tag, word in group.items()}

@@ -224,7 +224,6 @@ def compares(op: str) -> bool:
 
 
 def check_update(x: str, y: str, old: Kind | None, new: Kind | None) -> None:
-    """Raise XManError unless y can overwrite x."""
     if not old or not old.array or not same_but_number(old, new):
         raise XManError(f"inplace: {y} is {described(new)}, and cannot overwrite {x}, {described(old)}")
 

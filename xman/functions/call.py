@@ -95,7 +95,6 @@ def unrooted(tape: CallTape) -> list[tuple]:
 
 
 def number_of(x: Any) -> Any:
-    """x, a NumPy number where it is an array without axes."""
     return x[()] if isinstance(x, np.ndarray) and not x.ndim else x
 
 
@@ -129,8 +128,7 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
-    """fn(*args, **options), without NumPy's warnings: what is infinite stands in the result,
-    unless np.seterr says "raise".
+    """fn(*args, **options), without NumPy's warnings; what np.seterr says to "raise" is raised.
 
     Our error is raised also where NumPy puts one of its own before it, or fn swallows it.
     """

@@ -33,8 +33,7 @@ DEEP = 50   # brackets in brackets: Python reads not many more
 
 
 def jit(fn: Callable, engine: str = "auto", threads: int | None = None) -> Callable:
-    """fn, compiled by what it does: the first call is traced, later ones run the program,
-    and give what fn would.
+    """fn, compiled by what it does: the first call is traced, later ones run the program.
 
     fn: a function as `trace` takes it, or `grad` or `value_and_grad` of one; its inputs are those that
     `trace` has, and everything else in its arguments belongs to the program. New shapes, precisions and trees
@@ -156,13 +155,11 @@ class TracedPath:
         return all(map(still_same, self.fixed, fixed)) and self.steady()
 
     def taken(self, found: dict) -> bool:
-        """Whether the values are those that Python went by."""
         return all([found[name].tobytes() == was for name, was in self.values])
 
 
 def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
-    """Put the leaves of a tree among the inputs or what is fixed,
-    and its structure and their kinds into tokens.
+    """Put the leaves of a tree among the inputs or what is fixed, its structure and their kinds into tokens.
 
     The result says whether one of them is traced already.
     """
@@ -194,8 +191,7 @@ def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
 
 
 def reader(args: tuple) -> Callable[[tuple], list | None]:
-    """The function from arguments like these to their inputs, in the order of `apart`;
-    None where they are not alike.
+    """The function from arguments like these to their inputs, in the order of `apart`; None of others.
 
     It is for tuples, lists, dicts, arrays and numbers of Python alone, and takes nothing else.
     """

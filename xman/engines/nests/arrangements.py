@@ -1,8 +1,7 @@
 """Rearrangements: operators that move numbers and compute none. Most are views; some write parts of a root.
 
 A function of the table takes the `Lines`, a line of the list and what its arguments are, and returns the view
-of the result; or None, where NumPy has to do it: arrays of indices that are computed, masks,
-and what depends on values.
+of the result; or None, where NumPy has to: computed indices, masks, and what depends on values.
 """
 from __future__ import annotations
 
