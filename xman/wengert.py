@@ -98,8 +98,7 @@ for _method in ("append", "extend", "insert", "pop", "remove", "clear", "sort", 
 
 
 def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
-    """steps as a WengertList that is valid for the tables: looked through once,
-    and again only after it was changed."""
+    """steps as a WengertList that is valid for the tables: looked through once, and after a change."""
     if not isinstance(steps, WengertList):
         if not isinstance(steps, (list, tuple)):
             mend = "WengertList.from_text(steps)" if isinstance(steps, str) else "WengertList(steps)"
@@ -113,10 +112,9 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
 
 
 def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list[str]:
-    """A name or names, each once, of registers that steps has.
-    XManError, with the word a user calls them by, for others."""
+    """A name or names, each once, of registers of steps. XManError, with the user's word, for others."""
     names = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
-    known = {*steps.inputs, *(dst for dst, _, _ in steps)}
+    known = {*all_registers(steps)}
     for name in names:
         if isinstance(name, Mapping):
             raise XManError(f"{word} is a register's name, and found a dictionary; the order is (steps, of, "
@@ -132,6 +130,19 @@ def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list
 def registers(args: Iterable) -> list[str]:
     """The registers among the arguments of a line."""
     return [a for a in args if isinstance(a, str)]
+
+
+def all_registers(steps: WengertList) -> list[str]:
+    """All registers of a list."""
+    return [*steps.inputs, *(dst for dst, _, _ in steps)]
+
+
+def fresh(name: str, taken: set[str]) -> str:
+    """The name, with as many _ at its end as it takes that it is not taken; it then is."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
 
 
 def needed(steps: Sequence[Line], keep: Iterable[str]) -> list[Line]:

@@ -13,7 +13,7 @@ from ops import f
 
 from ..errors import XManError
 from ..interpreters import backprop, forward
-from ..wengert import Line, Steps, WengertList, checked_list, known_registers
+from ..wengert import Line, Steps, WengertList, all_registers, checked_list, known_registers
 from .loops import cut_loops
 from .writer import Followed, ListWriter, Origins, Symbol
 
@@ -119,17 +119,15 @@ def inputs_of(steps: WengertList, wrt: Collection[str]) -> tuple[str, ...]:
 
 
 def ending(steps: WengertList, word: str = "_dot") -> str:
-    """The word, or as many of them as it takes that no register with this
-    ending has a name that the list has."""
-    registers, end = {*steps.inputs, *(dst for dst, _, _ in steps)}, word
+    """The word, or as many of them as it takes that no register with this ending is in the list."""
+    registers, end = {*all_registers(steps)}, word
     while any(x + end in registers for x in registers):
         end += word
     return end
 
 
 def fits_input(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
-    """Whether the adjoint is sure to have the shape and the precision of x: it
-    is a sum of lines that take them from x."""
+    """Whether the adjoint has the shape and the precision of x for sure: its lines take them from x."""
     parts = {id(delta)}
     todo = [delta]
     while todo:
