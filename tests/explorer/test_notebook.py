@@ -13,7 +13,7 @@ from xman.models import LogisticRegression
 from xman.train import fit
 steps = WengertList.from_text("z1 = mul(h, w)\\narea = half(z1)")
 at = {"h": 3.0, "w": 6.0}
-steps""": ("<b><span>area</span></b> =</td>", "z1 = mul(h, w)\narea = half(z1)"),
+steps""": ("<b><span>area</span></b></td>", "z1 = mul(h, w)\narea = half(z1)"),
     """class Triangle(XMan):
     h = f.param(default=3.0)
     w = f.param(default=6.0)
