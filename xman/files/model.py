@@ -96,7 +96,7 @@ class Model(NamedTuple):
         arrays, facts: what a checkpoint has beside the model that it is.
         """
         container.save(path, {**arrays, **{f"values/{name}": x for name, x in self.values.items()}}, {
-            "list": str(self.steps), "columns": [list(column) for column in self.columns],
+            "list": repr(self.steps), "columns": [list(column) for column in self.columns],
             "output": self.output,
             "classes": list(self.classes), "target": self.target, "settings": self.settings} | facts)
 
