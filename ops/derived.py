@@ -12,6 +12,8 @@ import numpy as np
 from .expression import DG, FLAT, Expression, Rule, f
 from .facts import Facts, facts_of, operator_called
 
+STILL = object()  # what a tangent rule gives where the result stands still although the argument moves
+
 
 def traced(value: Callable, i: int) -> Rule:
     """The adjoint rule of an operator that has none: back through what its value does to argument i."""

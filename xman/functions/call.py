@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG
-from ops.derived import ROOTS, back, looked, squared, values_on
+from ops.derived import ROOTS, STILL, back, looked, squared, values_on
 
 from ..errors import XManError
 from ..interpreters.context import own
@@ -71,8 +71,9 @@ class TracedCall:
             out, op, args = line
             try:
                 inputs = values_on(self.tape, args)
-                parts = [own(rule(found[id(a)], out.value, *inputs), out.value, held, ())
-                         for a, rule in zip(args, TG[op], strict=False) if rule and id(a) in found]
+                parts = [own(part, out.value, held, ())
+                         for a, rule in zip(args, TG[op], strict=False) if rule and id(a) in found
+                         and (part := rule(found[id(a)], out.value, *inputs)) is not STILL]
             except Exception as error:
                 raise self.failure(error, line) from error
             if parts:
