@@ -168,7 +168,7 @@ def test_folders_of_tables_give_the_bits_of_the_table_in_memory(tmp_path, kind, 
         assert merged.classes == data.prepared.classes and np.allclose(merged.features(whole), pair[0], 1e-6, 1e-6)
     assert equal(minibatches(data, 20), joined(together(2, lambda: minibatches(stream(tmp_path, how=data.prepared), 20, 2))))
     write(table.slice(0, 200).drop(["word"]), str(tmp_path / f"0.{kind}"))
-    assert [c.name for c in stream(tmp_path).prepared.columns if c.kind == "category"] == ["word"]
+    assert [c.name for c in stream(tmp_path, target="y").prepared.columns if c.kind == "category"] == ["word"]
 
 
 @pytest.mark.parametrize("make, said", [

@@ -81,7 +81,8 @@ def stream_of_tables(source: str, memory: float, how: Prepared | None, settings:
         else:
             dataset = extra("pyarrow.dataset", "tables", "a table")
             files = [*dataset.dataset(paths, format=kind, filesystem=filesystem).get_fragments()]
-            schema = pa.unify_schemas([file.physical_schema for file in files], promote_options="permissive")
+            schemas = sorted((file.physical_schema for file in files), key=len, reverse=True)
+            schema = pa.unify_schemas(schemas, promote_options="permissive")
             # row groups of Parquet, whole files of Feather
             pieces = [piece for file in files
                       for piece in (file.split_by_row_group() if kind == "parquet" else [file])]
@@ -144,7 +145,6 @@ def blocks_of_csv(filesystem: Any, paths: list[str]) -> tuple[Callable[[int], An
     """
     pa, csv = extra("pyarrow", "tables", "a table"), extra("pyarrow.csv", "tables", "a table")
     known: tuple = ()
-    names: dict[str, None] = {}
     types: dict[str, Any] = {}
     blocks: list[tuple[Form, str, int, int, int]] = []
     for path in paths:
@@ -154,9 +154,10 @@ def blocks_of_csv(filesystem: Any, paths: list[str]) -> tuple[Callable[[int], An
                 if look.encoding == "utf16":
                     raise TableError(f"{path} is written in UTF-16; a stream is of files in UTF-8")
                 known = known or (look.names,) * 2
-                names |= dict.fromkeys(look.names)
             blocks.append((look, path, number, place, len(text)))
     where = [f"{path}, from byte {place} on" if number else path for _, path, number, place, _ in blocks]
+    looks = sorted((block[0] for block in blocks), key=lambda look: len(look.names), reverse=True)
+    names = dict.fromkeys(name for look in looks for name in look.names)
     opened = functools.lru_cache(1)(filesystem.open_input_file)
     unpacked = {path: InTurn(functools.partial(texts, filesystem, path)) for path in paths
                 if path.endswith(".gz")}
