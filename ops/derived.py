@@ -19,8 +19,7 @@ def traced(value: Callable, i: int) -> Rule:
 
 
 def tangent_of(rule: Rule, i: int) -> Rule:
-    """The tangent rule that belongs to an adjoint rule: rule(u, …) is Jᵀu,
-    so going back through it with t gives J t."""
+    """The tangent rule of an adjoint rule: rule(u, …) is Jᵀu, so going back through it with t gives J t."""
     return lambda t, out, *args: pullback(lambda u: rule(u, out, *args), f.broadcast(0.0, out), t)
 
 
@@ -34,8 +33,7 @@ def pullback(function: Callable, x: Any, d: Any) -> Any:
 
 
 def back(tape: list, lines: Iterable, deltas: dict[int, Any], rules: Mapping = DG) -> dict[int, Any]:
-    """The deltas, by id, where a tape begins from those where it ends: step
-    through its lines from the last one."""
+    """The deltas, by id, where a tape begins from those where it ends, line by line."""
     for node, op, args in lines:
         if (d := deltas.pop(id(node), None)) is not None:
             inputs = values_on(tape, args)
@@ -54,8 +52,7 @@ def values_on(tape: list, args: tuple) -> list:
 
 
 def precise(part: Any, x: Any, a: str = "an argument") -> Any:
-    """A delta or a tangent of numbers in the precision of x, the argument `a`.
-    TypeError where a rule had no answer."""
+    """A delta or a tangent in the precision of x, the argument `a`. TypeError where a rule had no answer."""
     if part is None:
         raise TypeError(f"the rule for {a} returned None; does it lack a return?")
     if isinstance(part, Masked):
@@ -183,8 +180,7 @@ def bare(x: Any) -> Any:
 
 
 def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
-    """Whether something may be kept out, by one of the lines or by the seeds,
-    where a slope may be infinite."""
+    """Whether something may be kept out, by a line or by the seeds, where a slope may be infinite."""
     lines = [*lines]
     facts = {op: facts_of(op) for _, op, _ in lines}
     return "where" in facts or not all([known.tame for known in facts.values()]) and (
@@ -213,8 +209,7 @@ MOVED, PRODUCTS, SELECTING = {"moved", "part"}, {"product", "kept"}, {"part", "f
 
 
 def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
-    """Where out = op(*args) flows, some of which are Masked;
-    what is not moved entry by entry flows if any of it does."""
+    """Where out = op(*args) flows, some of which are Masked; else all flows if any of it does."""
     how = facts_of(op).flow
     if (kind == "steep" and how not in PRODUCTS
         and all([a.steep is by_value for a in args if type(a) is Masked])):
@@ -253,8 +248,7 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
 
 
 def has_final_shape(x: Any) -> bool:
-    """Whether it stands for numbers of this shape alone, so that what
-    follows from the shape may be a constant."""
+    """Whether its shape stays: what follows from it may be a constant."""
     return getattr(x, "has_zeros", False) or getattr(getattr(x, "tape", None), "exact", False)
 
 
@@ -307,8 +301,7 @@ ROOTS: dict[str, str] = {}  # the facts `squared`, by operator
 
 def squares(steps: Sequence, table: Mapping[str, Any],
             kept: Collection[str] = ()) -> dict[str, tuple[str, tuple]]:
-    """For each line that squares a root, what is under it: at 0 that has
-    the derivatives that the root lacks."""
+    """For each line that squares a root, what is under it: at 0 that has a derivative."""
     roots = {dst: (ROOTS[op], args) for dst, op, args in steps if ROOTS.get(op) in table and dst not in kept}
     return {dst: roots[args[0]] for dst, op, args in (steps if roots else ())
             if args and type(args[0]) is str and args[0] in roots and squared(op, *args)}

@@ -33,7 +33,6 @@ RANKS = [{"errors", "notation", "validity", "wengert", "register", "manager"},
          {"scipy"},
          {"functions"},
          {"autograd", ""},  # the package itself
-         {"formulas"},
          {"engines"},
          {"jitted"},
          {"tables"},

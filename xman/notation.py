@@ -42,8 +42,7 @@ def as_text(line: tuple) -> str:
 
 
 def apart_from_operators(steps: Sequence[tuple]) -> tuple[Sequence[tuple], dict[str, str]]:
-    """The lines, with registers that bear an operator's name called otherwise,
-    and what those are called: exp_ for exp."""
+    """The lines, registers with an operator's name called otherwise, and those names: exp_ for exp."""
     taken = dict.fromkeys(a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str))
     end = "_" * (1 + max((len(a) - len(a.rstrip("_")) for a in taken), default=0))
     new = {a: a + end for a in taken if a in ops.G}
@@ -96,8 +95,7 @@ def nested_text(a: Any) -> str:
 
 
 def from_text(text: str) -> list[tuple]:
-    """The lines of a text; empty lines and comments are passed over.
-    XManError names the line that is none."""
+    """The lines of a text but empty ones and comments. XManError names a line that is none."""
     functions: dict[str, tuple] = {}
     lines, header = [], None
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):

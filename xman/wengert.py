@@ -99,8 +99,7 @@ for _method in ("append", "extend", "insert", "pop", "remove", "clear", "sort", 
 
 
 def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
-    """steps as a WengertList that is valid for the tables: looked through once,
-    and again only after it was changed."""
+    """steps as a WengertList that is valid for the tables: looked through once, and after a change."""
     if not isinstance(steps, WengertList):
         if not isinstance(steps, (list, tuple)):
             mend = "WengertList.from_text(steps)" if isinstance(steps, str) else "WengertList(steps)"
@@ -114,8 +113,7 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
 
 
 def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list[str]:
-    """A name or names, each once, of registers that steps has.
-    XManError, with the word a user calls them by, for others."""
+    """A name or names, each once, of registers of steps. XManError, with the user's word, for others."""
     names = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
     known = {*all_registers(steps)}
     for name in names:

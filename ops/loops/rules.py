@@ -29,8 +29,7 @@ Tag = tuple[str, int]  # what a parameter or a result of a derived function is, 
 # ---- the derivative of a function is a function ------------------------------------------------------------
 
 class Derived(NamedTuple):
-    """A function that was made from another: what its parameters and its results are;
-    the first are carries, then slices."""
+    """A function made from another: its parameters and its results, carries first, then slices."""
     function: Function
     carries: int
     slices: int
@@ -72,8 +71,7 @@ def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write:
 
 def adjoint_of_step(function: Function, k: int, m: int, given: frozenset[int],
                     every: frozenset[int] | None = None) -> Derived:
-    """The adjoint of a step whose results `given` have a delta.
-    every: the parameters whose delta is wanted at any rate."""
+    """The adjoint of a step whose results `given` have a delta. every: whose delta is wanted at any rate."""
     _, _, parameters, _, results = function
     mine = {*given}
     while (more := {i for i in range(k) if parameters[i] in reaches(function, [results[j] for j in mine])}
@@ -104,8 +102,7 @@ def adjoint_of_step(function: Function, k: int, m: int, given: frozenset[int],
 
 def tangent_of_step(function: Function, k: int, m: int, given: frozenset[int],
                     every: frozenset[int] | None = None) -> Derived:
-    """The tangent of a step whose parameters `given` have one.
-    every: the results whose tangent is wanted at any rate."""
+    """The tangent of a step whose parameters `given` have one. every: whose tangent is wanted at any rate."""
     _, _, parameters, _, results = function
     mine = {*given}
     while (more := {i for i in range(k) if results[i] in moves(function, [parameters[j] for j in mine])}

@@ -32,14 +32,12 @@ def with_table(results: Iterable) -> Bundle:
 
 
 def call(function, args, *, program=as_python):
-    """The bundle of the function's results, for a bundle of its arguments.
-    program(function): what runs it, here and below."""
+    """The bundle of the function's results, for one of its arguments. program(function): what runs it."""
     return with_table(applied(function, args, program(function)))
 
 
 def cond(c, yes, no, args, *, program=as_python):
-    """The bundle of what the function `yes` makes of the bundle args where the number c holds,
-    and else of what `no` does."""
+    """The bundle that the function `yes` makes of the bundle args where the number c holds, else `no`."""
     return call(yes if one_truth("the condition", c) else no, args, program=program)
 
 
@@ -180,8 +178,7 @@ def applied(function: Function, args: Sequence[Any], run: Callable) -> tuple:
 
 
 def same_kinds(function: Function, carry: Sequence, results: Sequence, broadens: bool) -> None:
-    """Raise ValueError where a carry is handed on as something else.
-    The first step may broaden it, from (1, 3) to (5, 3)."""
+    """ValueError where a carry is handed on as something else. The first may broaden: (1, 3) to (5, 3)."""
     for p, old, new in zip(function[2], carry, results, strict=False):
         before, after = np.shape(old), np.shape(new)
         kinds = [x.dtype for x in (old, new) if hasattr(x, "dtype")]

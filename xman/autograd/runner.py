@@ -1,5 +1,4 @@
-"""Autograd: the class through which the course's code has always run its lists,
-with the course's own tables."""
+"""Autograd: the class that has always run the course's lists, with the course's own tables."""
 from __future__ import annotations
 
 from collections import Counter
@@ -41,8 +40,7 @@ class Autograd:
         return table
 
     def eval(self, opseq: Steps, valueDict: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-        """valueDict itself, with the values of all lines added;
-        parameters in whole numbers become floats, to be trained."""
+        """valueDict itself, with the values of all lines added; whole numbers of parameters become floats."""
         opseq = checked_list(opseq)
         whole = [name for name in opseq.inputs if isinstance(x := valueDict.get(name), list)
                  or isinstance(x, np.ndarray) and x.dtype.kind != "f"]

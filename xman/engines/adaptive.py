@@ -38,8 +38,7 @@ def players(ranks: Mapping[str, int], seconds: Mapping[str, float], reference: s
 
 
 class Rival(NamedTuple):
-    """A program that was built meanwhile, and the seconds that its turns took,
-    and those of the one that was there."""
+    """A program that was built meanwhile, and the seconds that its turns and the other's took."""
     name: str
     built: Built
     its: list[float]

@@ -33,6 +33,7 @@ from .program import Built, Engine, Program, check_update, exact, on_host, progr
 
 ENGINES: dict[str, Engine] = {}  # what `register` was given
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
+MISSES = 3  # times in a row that a program is not for values of its own kinds, before it goes
 
 
 def register(engine: Engine) -> None:
@@ -97,6 +98,8 @@ class Compiled:
         # with the engine, and why that one
         self._programs: dict[tuple, tuple[Built | Adaptive, str, str]] = {}
         self._latest: Built | Adaptive | None = None
+        self._reference: Built | None = None
+        self._misses = 0
         # the inputs that were looked at, and their owners
         self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []
         self._lock = threading.Lock()
@@ -136,10 +139,10 @@ class Compiled:
         return self._built().plan
 
     def _built(self) -> Built:
-        if self._latest is None:
-            raise XManError("a list is compiled for the shapes of its values: call it once, then it has a "
-                            "source and a plan")
-        return self._latest
+        if found := self._latest or self._reference:
+            return found
+        raise XManError("a list is compiled for the shapes of its values: call it once, then it has a source "
+                        "and a plan")
 
     def _specialised(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by the program for values of these kinds: a new one if they are new."""
@@ -155,14 +158,21 @@ class Compiled:
             built, self.engine, self.why = self._programs[key]
             self._latest = built
         try:
-            return self._run(built, self.engine, values, here)
+            result = self._run(built, self.engine, values, here)
         except Exception:
             eval(self.steps, here)  # raises the sentence
             raise
+        if self._latest is None:  # shapes within follow from the values, as those of a loop that ends on them
+            self._misses += 1
+            if self._misses >= MISSES:
+                why = f"{self.why}; {self.engine} is for shapes within that the values change: it is interpreted"
+                self._programs[key] = self._reference, reference(), why
+        else:
+            self._misses = 0
+        return result
 
     def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
-        """The outputs, by a new program: of the first engine that can build it, and run it once,
-        which may compile it."""
+        """The outputs, by a new program: of the first engine that can build it and run it once."""
         self.engine, self.why, later = self._choice(values)
         failed = ""
         while True:
@@ -198,7 +208,9 @@ class Compiled:
              here: Mapping[str, Any]) -> dict[str, Any]:
         result = built.run(values if ENGINES[engine].on_device else here)
         if result is None:
-            return ENGINES[reference()].build(self._as_written()).run(here)
+            self._latest = None
+            self._reference = self._reference or ENGINES[reference()].build(self._as_written())
+            return self._reference.run(here)
         return result
 
     def _adaptive(self, built: Built, later: list[str], key: tuple, made_of: Program | dict) -> Adaptive:
@@ -252,8 +264,7 @@ class Compiled:
         return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
 
     def _look_at(self, values: Mapping[str, Any]) -> None:
-        """Raise XManError unless the arrays to be overwritten can be,
-        and share memory with no other input."""
+        """XManError unless the arrays to be overwritten can be, and share memory with no other input."""
         for x in self.inplace:
             if on_host(values[x]) is not values[x]:
                 raise XManError(f"inplace: {x} is an array of JAX, which cannot be overwritten; leave "
@@ -278,8 +289,7 @@ class Compiled:
         self._known = known  # at once: another thread may be looking
 
     def _seen(self, values: Mapping[str, Any]) -> bool:
-        """Whether the arrays are those that were looked at last,
-        or other parts of what those were parts of."""
+        """Whether the arrays are those that were looked at last, or parts of the same."""
         for name, array, owner in self._known:
             x = values[name]
             if x is not array and (owner is None or x.base is not owner):
@@ -289,8 +299,7 @@ class Compiled:
 
 def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mapping[str, str],
                   adapts: bool = False) -> tuple[str, str, list[str]]:
-    """The engine for a list, why that one, and those to be built meanwhile.
-    XMAN_ENGINE decides where it is set."""
+    """The engine for a list, why, and those to be built meanwhile. XMAN_ENGINE decides where it is set."""
     wishes = {name: engine.wish(steps, values, inplace) for name, engine in ENGINES.items()}
     best = max(wishes, key=lambda name: wishes[name][0])
     asked = os.environ.get("XMAN_ENGINE", "auto")

@@ -64,8 +64,7 @@ class NumpyWriter:
         self.text.objects |= program.constants
 
     def how(self, dst: str, op: str, args: tuple) -> str:
-        """How a line is computed: `into` an array that is there, as a `view`, as a `number`,
-        or by a `call` of its operator."""
+        """How a line is computed: `into` an array, as a `view` or a `number`, or by a `call`."""
         if op == GEMM:
             return "into"
         read = registers(args)

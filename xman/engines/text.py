@@ -58,8 +58,7 @@ class Text:
         return f"{self.object(word, function)}({', '.join(args)})"
 
     def pool(self, space: Callable[[], tuple]) -> tuple[str, str]:
-        """The names of two functions: one takes memory that no run uses now, or a new space(),
-        and one gives it back."""
+        """The names of two functions: one takes memory that is free, or a new space(), one gives it back."""
         spaces: list[tuple] = []
         return (self.object("taken", lambda: spaces.pop() if spaces else space()),
                 self.object("give_back", spaces.append))

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
-from ops.linear_maps import einsum_parts, shape_of
+from ops.arrays.products import einsum_parts
+from ops.arrays.rearrangements import shape_of
 from ops.loops.bodies import Function
 from ops.table import ELEMENTWISE
 
-from ..engines.jax.table import compares
+from ..engines.program import compares
 from ..errors import XManError, extra
 from ..notation import shortened
 from ..passes.writer import ListWriter, Symbol, WrittenLine
@@ -37,8 +38,7 @@ CHANGED = {"Softmax", "LogSoftmax"}  # in what they mean; others take other argu
 
 
 class Imported(NamedTuple):
-    """A list that was read from a file, the values that the file has for it,
-    and the registers that the file gives."""
+    """A list that was read from a file, the file's values for it, and the registers that it gives."""
     steps: WengertList
     values: dict[str, np.ndarray]
     outputs: tuple[str, ...]

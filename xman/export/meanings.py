@@ -1,5 +1,4 @@
-"""The operators of ONNX that are read, each as a formula in the language: of
-arrays known to the file it is computed at once."""
+"""The operators of ONNX that are read, as formulas in the language, computed at once of constants."""
 from __future__ import annotations
 
 import functools

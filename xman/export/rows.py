@@ -13,10 +13,9 @@ import numpy as np
 
 import ops
 from ops import G
+from ops.formulas.carried import dtype_of, through
 
 from ..errors import XManError
-from ..formulas import formula_of
-from ..formulas.carried import dtype_of, through
 from .picking import picked, scattered
 
 # the standard's name for each operator that is a ufunc of NumPy
@@ -39,7 +38,8 @@ def on(xp: Any, /, **own: Callable) -> dict[str, Callable]:
     table: dict[str, Callable] = {}
     known = primitive(xp, table) | own
     for op in G:
-        formula = formula_of(op) or (G[op] if op not in ops.table.OURS else None)
+        facts = ops.facts_of(op)
+        formula = facts.elsewhere or facts.formula or (G[op] if op not in ops.table.OURS else None)
         table[op] = known.get(op) or (through(formula, table) if formula else lacking(op, xp))
     return table
 

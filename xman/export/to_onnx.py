@@ -160,8 +160,7 @@ def flattened(a: Any) -> list[np.ndarray]:
 
 def slopes(written: list[Written], sizes: list[int],
            steps: WengertList) -> dict[Node, tuple[np.ndarray, np.ndarray]]:
-    """(a, b) for each constant that is a·n + b for n rows; XManError for the
-    line of what depends on n otherwise."""
+    """(a, b) for each constant that is a·n + b for n rows; XManError where n counts otherwise."""
     place = {node: k for one in written for k, node in enumerate(one.nodes)}
     form = lambda node: (node.op, node.attributes, [place[a] for a in node.args])
     found = {}

@@ -1,5 +1,4 @@
-"""A trained model: one list from raw columns to predictions, with its arrays;
-read and run without the code that made it."""
+"""A trained model: one list from raw columns to predictions, with its arrays; no code is needed."""
 from __future__ import annotations
 
 import math
@@ -43,8 +42,7 @@ class Model(NamedTuple):
     settings: dict[str, Any]
 
     def outputs(self, table: Any, where: str = "the table") -> np.ndarray:
-        """The outputs for the rows of a table, a frame, an array or a sparse matrix, (rows, …),
-        in the order of the rows."""
+        """The outputs for the rows of a table, a frame, an array or a sparse matrix, (rows, …)."""
         found = inputs(self.columns, table, where)
         rows = next(iter(found.values())).shape[0]
         if rows <= BATCH:
@@ -57,13 +55,11 @@ class Model(NamedTuple):
         return eval(self.steps, {**self.values, **values})[self.output]
 
     def predict(self, table: Any, where: str = "the table") -> np.ndarray:
-        """The label of each row, (rows,), or of a number that number.
-        TableError for a table that is not like training's."""
+        """The label of each row, (rows,), or the number. TableError for a table unlike training's."""
         return self.labels(self.outputs(table, where))
 
     def predict_proba(self, table: Any, where: str = "the table") -> np.ndarray:
-        """The probability of each class, (rows, classes). XManError where
-        the outputs are no probabilities."""
+        """The probability of each class, (rows, classes). XManError where there are none."""
         return self.probabilities(self.outputs(table, where))
 
     def labels(self, outputs: np.ndarray) -> np.ndarray:
@@ -88,8 +84,7 @@ class Model(NamedTuple):
                     and (np.all(outputs <= 1) if single else np.allclose(outputs.sum(-1), 1, atol=1e-4)))
 
     def truth(self, table: Any, where: str = "the table") -> np.ndarray:
-        """What stands in the table's column of the target: labels, or numbers.
-        TableError where there is none."""
+        """The table's column of the target: labels, or numbers. TableError where there is none."""
         names, first = table.column_names, self.columns[0]
         last = names[-1:] if first.kind == "array" and len(names) == math.prod(sizes(first)) + 1 else []
         if not (name := [self.target] if self.target in names else last):
@@ -173,8 +168,7 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
 
 
 def feeding(network: XMan, own: WengertList, example: np.ndarray) -> WengertList:
-    """The lines from X to the inputs of the network's own list, fed_ before their names,
-    that its feed writes."""
+    """The lines that feed writes from X to the inputs of the network's own list, called fed_…."""
     feed = network.feed if hasattr(network, "feed") else lambda X, y: {"X": X}
 
     def fed(X: Any) -> dict[str, Any]:

@@ -105,8 +105,7 @@ def zeros(x: Any) -> Any:
 
 def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int],
                 has_aux: bool = False) -> TracedCall:
-    """Call fn(*args, **options) with tracers in the arguments that argnums names,
-    copies of them: their arrays may change."""
+    """Call fn(*args, **options) with tracers, of copies, in the arguments that argnums names."""
     args, inputs, structures = list(args), [], []
     with CallTape() as tape:
         for i in argnums:
@@ -151,8 +150,7 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
 
 @functools.cache
 def quietly(*done: str) -> Callable:
-    """What gives fn(*args, **options) without NumPy's warnings;
-    done: what np.geterr() says of each kind of error."""
+    """What calls without NumPy's warnings. done: what np.geterr() says of each kind of error."""
     silent = {kind: "ignore" for kind, what in zip(np.geterr(), done, strict=True) if what == "warn"}
     return np.errstate(**silent)(lambda fn, args, options: fn(*args, **options))
 

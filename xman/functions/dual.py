@@ -1,5 +1,4 @@
-"""Differentiation arithmetic: numbers that carry their tangent (Reps,
-Automatic Differentiation and Backpropagation, Fig. 1)."""
+"""Numbers that carry their tangent (Reps, Automatic Differentiation and Backpropagation, Fig. 1)."""
 from __future__ import annotations
 
 import math
@@ -106,8 +105,7 @@ class Dual(ArrayLike):
 
     @staticmethod
     def from_matrix(matrix: Any, depth: int = 1) -> Dual:
-        """The Dual of that matrix (2n, 2m), nested `depth` deep.
-        XManError where it is not of the form [[v, t], [0, v]]."""
+        """The Dual of a matrix (2n, 2m), nested `depth` deep. XManError unless it is [[v, t], [0, v]]."""
         matrix = np.asarray(matrix, float)
         if matrix.ndim != 2 or any(n % 2 ** depth or not n for n in matrix.shape):
             raise XManError(f"the matrix of a Dual has {2 ** depth}n rows and {2 ** depth}m columns, not "

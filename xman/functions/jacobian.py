@@ -81,8 +81,7 @@ def blocks_by_rows(call: TracedCall) -> list[list]:
 
 
 def blocks_by_columns(call: TracedCall) -> list[list]:
-    """The blocks [output][input], a pass forward for each entry of the inputs; for all at once where they are
-    traced."""
+    """The blocks [output][input], a pass forward for each entry of the inputs; all at once where traced."""
     if any(isinstance(x, ArrayLike) for x in call.points):
         return blocks_at_once(call)
     found = list(zip(call.points, passes(call.points, call.pushed), strict=True))

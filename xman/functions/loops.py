@@ -164,8 +164,7 @@ def numbers_within(x: Any) -> Any:
 
 
 def slice_seen(x: Any) -> Any:
-    """What a step sees of a slice; of a whole number n one of 0, …, n − 1.
-    XManError for what has no steps."""
+    """What a step sees of a slice; of a number n one of 0, …, n − 1. XManError for what has no steps."""
     if isinstance(x, Expression) and not isinstance(x, ArrayLike):
         return x
     x = numbers_within(x)

@@ -42,8 +42,7 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) 
 
 
 def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
-    """The function that gives (fn(…), its gradient), as `grad`;
-    with has_aux ((output, auxiliary), gradient)."""
+    """The function that gives (fn(…), its gradient); with has_aux ((output, auxiliary), gradient)."""
     callable_or_refused("grad", fn)
 
     def value_and_gradient(*args, **options):
@@ -114,8 +113,7 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
 
 
 def like(tree: Any, points: Sequence[Any], structure: Any, name: str, other: str) -> list:
-    """The leaves of the tree in the precision of the points;
-    XManError unless it has that structure and their shapes."""
+    """The leaves of the tree in the points' precision; XManError unless structure and shapes agree."""
     leaves = matching(tree, structure, name, other)
     leaves = [leaf if isinstance(leaf, Expression) else np.asarray(leaf) for leaf in leaves]
     for leaf, x in zip(leaves, points, strict=True):

@@ -1,5 +1,4 @@
-"""Judge one submission: a worker for each task, its parts one after the other,
-and a record of what came of it."""
+"""Judge one submission: a worker for each task, its parts one after the other, and a record of it."""
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,4 @@
-"""A submission's Wengert list, which came back as plain data: read with care,
-evaluated and differentiated within bounds."""
+"""A submission's list, which came back as plain data: read, evaluated and differentiated within bounds."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
@@ -105,8 +104,7 @@ def near(name: str, known: Collection[str]) -> str:
 
 
 def expect_line(k: str, line: Any, operators: Collection[str], what: str) -> None:
-    """Raise Wrong unless the line is a triple of a short name, an operator that is allowed,
-    and a few small arguments."""
+    """Wrong unless the line is a triple of a short name, an operator that is allowed, and small arguments."""
     def wrong(why: str, look: str | None = None):
         return Wrong(expected=f"{what}: lines (dst, op, args) such as ('z1', 'dot', ('X', 'W'))",
                      came_back=f"line {k}{why}", look=look)
@@ -146,15 +144,13 @@ def small(a: Any) -> bool:
 
 
 def from_given(steps: WengertList, of: str, given: Collection[str]) -> WengertList:
-    """The lines that `of` needs once the registers in `given` have values: what
-    is judged apart from what it builds on."""
+    """The lines that `of` needs once the registers in `given` have values, judged apart from those."""
     return WengertList(needed([line for line in steps if line[0] not in given], [of]))
 
 
 def values_of(steps: WengertList, inputs: Mapping[str, Any],
               what: str = "the model's list") -> dict[str, Any]:
-    """The values of all registers of a list of `read_list`'s, of NumPy's types.
-    Wrong: the line that fails or takes too much."""
+    """The values of all registers of a list of `read_list`. Wrong: the line that fails or takes too much."""
     if lacking := [name for name in steps.inputs if name not in inputs]:
         raise Wrong(expected=f"{what}: a value for each register that it reads",
                     came_back=f"none for {lacking[0]!r}",

@@ -50,8 +50,7 @@ class JudgingProcess:
         inner.close()
 
     def judged(self, task: int, folder: Path, term: str, stop: threading.Event) -> Iterator[Event]:
-        """What judging yields, and {"ended": why} where it met a limit.
-        XManError where it failed, or stop is set."""
+        """What judging yields, and {"ended": why} at a limit. XManError where it failed, or stop is set."""
         try:
             send(self.pipe, [task, str(folder), term])
             while not stop.is_set():
@@ -70,8 +69,7 @@ class JudgingProcess:
 @contextmanager
 def judging_processes(number: int, judging: Judging,
                       cpu_seconds: int) -> Iterator[SimpleQueue[JudgingProcess | None]]:
-    """A queue of so many processes. Where there can be none (not on Linux) each is None,
-    and parts run in this process."""
+    """A queue of so many processes; of None where there can be none (not on Linux): parts run in this one."""
     made, free = [], SimpleQueue()
     try:
         for _ in range(number):
@@ -128,8 +126,7 @@ def serve(grader: Connection, judging: Judging, seconds: int) -> None:
 
 
 def relay(inner: Connection, grader: Connection, process: int) -> None:
-    """Pass on what the process says to its end, which comes soon where the grader has let go,
-    and at once where it is late."""
+    """Pass on what the process says to its end, which comes at once where it is late."""
     listening, until = [inner, grader], time.monotonic() + WALL_SECONDS
     while True:
         ready = wait(listening, max(until - time.monotonic(), 0))

@@ -36,8 +36,7 @@ SECRET = 12           # characters
 
 def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
           stop: threading.Event | None = None, process: JudgingProcess | None = None) -> Record:
-    """The record of one submission. One that cannot be read is a record too,
-    with its trouble and no points."""
+    """The record of one submission; of one that cannot be read, its trouble and no points."""
     start, submission = time.monotonic(), submission.read()
     with contextlib.ExitStack() as unpacked:
         try:
@@ -144,8 +143,7 @@ def earlier_records(out: Path, slugs: Collection[str], wanted: dict[str, str]) -
 
 
 def kept_term(out: Path, term: str | None) -> str:
-    """The term that was given, or that of the folder's first run: a secret,
-    so that nobody can know the inputs before."""
+    """The term that was given, or that of the folder's first run: a secret, from which inputs are drawn."""
     path, given = out / "term", term is not None
     if not given and path.is_file():
         return path.read_text("utf-8").strip()
@@ -162,8 +160,7 @@ def kept_term(out: Path, term: str | None) -> str:
 
 
 def secret(term: str | None) -> str:
-    """The term, if it is long enough; a new one for None. XManError where students could guess it,
-    and so the inputs."""
+    """The term, a new one for None. XManError where students could guess it, and so the inputs."""
     if term is not None and len(term) < SECRET:
         raise XManError(f"the inputs are drawn from the term, and students could guess {term!r}: give at "
                         f"least {SECRET} characters, or leave it out")
@@ -172,8 +169,7 @@ def secret(term: str | None) -> str:
 
 @contextlib.contextmanager
 def locked(out: Path, shard: tuple[int, int] | None = None) -> Iterator[None]:
-    """The folder, made where it is missing, for this process alone, or for it and other shards.
-    XManError where that is taken."""
+    """The folder, made if missing, for this process alone or with shards. XManError where it is taken."""
     try:
         (out / "records").mkdir(parents=True, exist_ok=True)
         own = ".lock-{}-of-{}".format(*shard) if shard else ".lock-all"

@@ -1,5 +1,4 @@
-"""Forward mode: step through the list in order with a tangent beside each value (Bishop, Deep Learning,
-§8.2.1)."""
+"""Forward mode: a tangent beside each value, in the order of the list (Bishop, Deep Learning, §8.2.1)."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

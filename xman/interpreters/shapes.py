@@ -30,8 +30,7 @@ def shapes(steps: Steps, likes: Mapping[str, Any], G: Mapping[str, Callable] = o
 
 
 def stand_in(like: Any) -> Any:
-    """An array of the shape: ones; the unit matrix where it is square, so that it can be inverted;
-    integers 0."""
+    """An array of the shape: ones; a unit matrix where square, so that it can be inverted; integers 0."""
     if not isinstance(like, tuple):
         return like
     shape, dtype = like if like and isinstance(like[0], tuple) else (like, float)

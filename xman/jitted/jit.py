@@ -252,8 +252,7 @@ def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callab
 
 def traced(fn: Callable, args: tuple, options: dict, fixed: list,
            compiled: Callable) -> tuple[TracedPath, Any]:
-    """The path of a call, and its result. Impure where a list cannot hold what it does;
-    it has then done nothing."""
+    """The path of a call, and its result. Impure where a list cannot hold it; it has then done nothing."""
     watch, guards = Watch([fn, *fixed]), {}
     with CallTape(guards=guards, of_scan=scan_by_engine) as tape:
         given, inputs, names = traced_arguments(fn, args, tape)

@@ -1,5 +1,4 @@
-"""The Hessian of a list, forward mode over reverse mode: Bishop, Deep Learning,
-§8.1.6 and the end of §8.2.2."""
+"""The Hessian of a list, forward over reverse mode: Bishop, Deep Learning, §8.1.6 and §8.2.2."""
 from __future__ import annotations
 
 import importlib
@@ -50,8 +49,7 @@ class Hessian:
         self.map = LinearMap(self.steps, self.dots.values(), self.images.values(), self._look)
 
     def at(self, values: Point) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-        """The product with the Hessian at values, a function of vectors: what
-        depends on values alone is done once."""
+        """The product with the Hessian at values, a function of vectors; what is of values is done once."""
         values = point(values, self.wrt)
         product = self.map.at(values, {self.dots[x]: values[x] for x in self.wrt})
 

@@ -1,5 +1,4 @@
-"""The outer-product approximation of the Hessian, and its inverse: Bishop, Deep Learning, eqs.
-8.38 to 8.41."""
+"""The Hessian approximated by outer products, and its inverse: Bishop, Deep Learning, eqs. 8.38 to 8.41."""
 from __future__ import annotations
 
 import math
@@ -27,8 +26,7 @@ def logistic(a: np.ndarray) -> np.ndarray:
 
 
 def softmax(a: np.ndarray) -> np.ndarray:
-    """Cross-entropy of p = softmax(a): L of L Lᵀ = diag(p) − p pᵀ,
-    namely diag(√p) − p √pᵀ (the analogue of 8.41)."""
+    """Cross-entropy of p = softmax(a): L of L Lᵀ = diag(p) − p pᵀ, diag(√p) − p √pᵀ (as 8.41)."""
     p = np.exp(a - a.max())
     p /= p.sum()
     return np.diag(np.sqrt(p)) - np.outer(p, np.sqrt(p))

@@ -54,8 +54,7 @@ def rearranged(rearrange: Any) -> Any:
 
 
 def moving(function: Any) -> Any:
-    """A function that moves, repeats or leaves out entries: NumPy's own
-    shows on their positions which go where."""
+    """A function that moves, repeats or leaves out entries: NumPy's own, on their positions, shows which."""
     known = lambda x: np.asarray(x) if isinstance(x, ArrayLike) else x
     return lambda a, *args, **options: f.take(with_shape(a), function(
         entry_positions(a), *map(known, args), **{name: known(x) for name, x in options.items()}))

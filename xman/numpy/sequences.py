@@ -30,8 +30,7 @@ def gradient(f, *spacing, axis=None, edge_order=1):
 
 
 def parabola_slopes(y, h, edge_order):
-    """The differences of y along its first axis, by parabolas;
-    h is the distance of two points, or where the points are."""
+    """The differences of y along its first axis, by parabolas; h: how far apart, or where, the points are."""
     h = np.diff(h) if h.ndim else np.broadcast_to(h, (len(y) - 1,))
     h = np.reshape(h, (-1, *(1,) * (y.ndim - 1)))
     rise = (y[1:] - y[:-1]) / h
@@ -155,8 +154,7 @@ def block(arrays):
 
 
 def depth_of(part: Any) -> tuple[int, int]:
-    """How deep the lists lie in one another, and the most axes of an array in them;
-    ValueError where that differs."""
+    """How deep lists lie in one another, and the most axes of an array in them; ValueError if unequal."""
     if isinstance(part, tuple):
         raise TypeError("np.block takes lists, and found a tuple; write […]")
     if not isinstance(part, list):

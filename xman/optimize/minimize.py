@@ -107,8 +107,7 @@ class Problem:
         self.far = 100 * (1 + abs(self.at(self.start).loss))
 
     def at(self, w: np.ndarray) -> Problem:
-        """The problem with what is known at w: SciPy asks for the value,
-        the gradient and the products one by one."""
+        """The problem with what is known at w: SciPy asks for value, gradient and products one by one."""
         if self.w is None or not np.array_equal(w, self.w):
             self.w, self.here = w.copy(), self.named(w)
             self.found = self.evaluated(self.values | self.here)
@@ -213,8 +212,7 @@ def unsound(steps: WengertList, values: dict[str, Any]) -> Diverged:
 
 def objective_list(fn: Callable, start: Any,
                    data: tuple) -> tuple[WengertList, list[str], dict[str, Any], Callable[[dict], Any]]:
-    """The list of fn(start, *data), the names of start's leaves in it, all values,
-    and what makes a tree of leaves by name."""
+    """The list of fn(start, *data), the names of start's leaves, all values, what makes a tree of leaves."""
     if start is None:
         raise XManError("a function is made small from somewhere: say start=…, its parameters to begin with")
     leaves, structure = flattened_tree(start)

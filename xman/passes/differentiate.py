@@ -119,8 +119,7 @@ def inputs_of(steps: WengertList, wrt: Collection[str]) -> tuple[str, ...]:
 
 
 def ending(steps: WengertList, word: str = "_dot") -> str:
-    """The word, or as many of them as it takes that no register with this
-    ending has a name that the list has."""
+    """The word, or as many of them as it takes that no register with this ending is in the list."""
     registers, end = {*all_registers(steps)}, word
     while any(x + end in registers for x in registers):
         end += word
@@ -128,8 +127,7 @@ def ending(steps: WengertList, word: str = "_dot") -> str:
 
 
 def fits_input(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
-    """Whether the adjoint is sure to have the shape and the precision of x: it
-    is a sum of lines that take them from x."""
+    """Whether the adjoint has the shape and the precision of x for sure: its lines take them from x."""
     parts = {id(delta)}
     todo = [delta]
     while todo:

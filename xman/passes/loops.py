@@ -1,5 +1,4 @@
-"""What passes do to lines that apply functions: what nobody reads goes, of their results,
-their arguments and their bodies."""
+"""Passes on lines that apply functions: what nobody reads of results, arguments and bodies goes."""
 from __future__ import annotations
 
 from collections import Counter

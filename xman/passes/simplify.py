@@ -66,8 +66,7 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
 
 
 class Simplifier(ListWriter):
-    """Writes a line only where none of the rewrites finds something shorter,
-    and none that it has written before."""
+    """Writes a line only where no rewrite finds something shorter, and none that it has written before."""
 
     def __init__(self, rewrites: Iterable[Rewrite], G: Mapping[str, Callable]):
         super().__init__()
@@ -141,8 +140,7 @@ class Simplifier(ListWriter):
         return args + defaults[len(defaults) - (most - len(args)):] if len(args) < most else args
 
     def defaults(self, op: str) -> tuple[tuple, int]:
-        """The values of the last arguments of op where they are left out, and the number of all;
-        ((), 0) if there are none."""
+        """The defaults of the last arguments of op, and the number of all; ((), 0) if there are none."""
         if op not in self.signature:
             names, defaults = parameters(self.G[op])
             self.signature[op] = (((*defaults.values(),), len(names)) if arity(self.G[op])[1] != MANY
@@ -165,15 +163,13 @@ class Simplifier(ListWriter):
             return None
 
     def constant(self, op: str, args: tuple) -> int | float | None:
-        """The number that op makes of literals, which then takes the precision of the list;
-        None where that is not one alone."""
+        """The number that op makes of literals, in the precision of the list; None where that is not one."""
         value = self.evaluated(op, args)
         value = value.item() if isinstance(value, np.floating) and self.one_precision else value
         return value if type(value) in (int, float) else None
 
     def with_simple_bodies(self, op: str, args: tuple, found: Mapping[str, Any]) -> tuple:
-        """The arguments of a line, the functions among them simplified,
-        for the shapes that they meet where these are known."""
+        """The arguments of a line, functions among them simplified, for their shapes if these are known."""
         if not any(map(ops.is_function, args)):
             return args
         k, m = ((args[1], args[1] + args[2]) if op == "scan" else (args[2], args[2]) if op == "while_loop"
@@ -209,8 +205,7 @@ class Simplifier(ListWriter):
         return None if (value := self.value(a)) is None else np.shape(value)
 
     def alike(self, a: Any, like: Any) -> bool:
-        """Whether a is known to have the shape and the precision of like.
-        A literal number has that of any number."""
+        """Whether a surely has the shape and the precision of like. A literal number has any number's."""
         if not (isinstance(like, Symbol) and id(like) in self.example):
             return False
         if not isinstance(a, Symbol):
@@ -233,8 +228,7 @@ class Simplifier(ListWriter):
 
     @property
     def one_precision(self) -> np.dtype | None:
-        """The precision of all floats, where it is one: then a literal number
-        may stand in the place of any of them."""
+        """The precision of all floats, where it is one: then a literal number may stand for any of them."""
         return next(iter(self.precisions)) if len(self.precisions) == 1 else None
 
     # ---- reading the list off ------------------------------------------------------------------------------

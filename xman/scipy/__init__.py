@@ -23,8 +23,7 @@ def both(theirs: Callable, ours: Callable) -> Callable:
 
 
 def room(module: str, ours: Mapping[str, Callable]) -> tuple[Callable, Callable]:
-    """The functions __getattr__ and __dir__ of a module that is SciPy's of that name,
-    with ours on traced values."""
+    """__getattr__ and __dir__ of a module that is SciPy's of that name, with ours on traced values."""
     def found(name: str) -> Any:
         theirs = getattr(importlib.import_module(module), name)
         return both(theirs, ours[name]) if name in ours else theirs

@@ -1,5 +1,4 @@
-"""The functions of scipy.special on traced values: its ufuncs hand them over by themselves,
-the others by xman.scipy."""
+"""The functions of scipy.special on traced values: ufuncs hand them over, the others by xman.scipy."""
 from __future__ import annotations
 
 import math
@@ -43,8 +42,7 @@ def whole_order(op):
 
 
 def vanishing(op, order, at_infinity):
-    """The function of that order, which SciPy knows to vanish at ∞,
-    and at −∞ too where it is not None there."""
+    """The function of that order, which vanishes at ∞, and at −∞ too where it is not None there."""
     def function(x):
         value = f.where(f.equal(x, np.inf), 0.0, getattr(f, op)(order, x))
         return value if at_infinity is None else f.where(f.equal(x, -np.inf), at_infinity, value)

@@ -66,8 +66,7 @@ def sizes(column: Column) -> tuple[int, ...]:
 
 
 def numbers_of(table: Any, shape: tuple[int, ...], where: str) -> Any:
-    """An array of numbers, or a sparse matrix, (rows, *shape);
-    of a table its columns, of which a last one more is a target."""
+    """An array of numbers, or a sparse matrix, (rows, *shape); of a table its columns, a target left out."""
     if hasattr(table, "column_names"):
         width = math.prod(shape)
         names = (table.column_names[:width] if len(table.column_names) in (width, width + 1)

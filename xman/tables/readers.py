@@ -1,5 +1,4 @@
-"""Read the files that data sets come in beside tables: MNIST IDX, LIBSVM and titles;
-refuse what is not right, saying where."""
+"""Read the files of data sets that are no tables: MNIST IDX, LIBSVM and titles; say where one is wrong."""
 from __future__ import annotations
 
 import gzip
@@ -23,8 +22,7 @@ DEFLATE = 1032  # no gzip file grows by more than this factor
 
 
 class DataError(XManError):
-    """A data file that cannot be read; the message is one sentence with
-    the file and the line (or the byte)."""
+    """A data file that cannot be read; its sentence has the file and the line (or the byte)."""
 
 
 def read_idx(path: str | Path) -> np.ndarray:
@@ -136,8 +134,7 @@ def read_titles(path: str | Path) -> tuple[list[str], list[str]]:
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a UTF-8 file without their ends and without the blank ones at its end;
-    DataError if none is left."""
+    """The lines of a UTF-8 file without their ends and blank ones at its end; DataError if none is left."""
     try:
         text = Path(path).read_bytes().decode("utf-8-sig").rstrip("\r\n")
     except OSError as error:

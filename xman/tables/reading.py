@@ -1,5 +1,4 @@
-"""Files and frames to tables of pyarrow: CSV as people write it, Parquet, Feather, folders of them,
-pandas and polars."""
+"""Files and frames to tables of pyarrow: CSV as people write it, Parquet, Feather, pandas, polars."""
 from __future__ import annotations
 
 import csv
@@ -111,8 +110,7 @@ def feather(path: Path, rows: int | None) -> Iterator[Any]:
 
 def of_csv(path: Path, header: bool | None, known: Known, rows: int | None,
            types: dict[str, Any] | None) -> Iterator[Any]:
-    """The pieces of a CSV file. What its head did not show, a quoted newline or another encoding,
-    is seen by reading again."""
+    """The pieces of a CSV file. A quoted newline, or another encoding, is seen by reading again."""
     csv, size = extra("pyarrow.csv", "tables", "a table"), path.stat().st_size
     with unzipped(path) as file:
         form = formed(path, file.read(HEAD), header, known)
@@ -253,8 +251,7 @@ def agreeing(rows: list[list[str]]) -> tuple[float, bool]:
 
 
 def is_header(first: list[str], rows: list[list[str]]) -> bool:
-    """Whether the first record names the columns: 0, 1, 2, … as pandas does,
-    or words above numbers or other words."""
+    """Whether the first record names the columns: 0, 1, 2, … as pandas does, or words above others."""
     digits = [int(cell) for cell in first if cell.isdecimal() and len(cell) < 9]
     if digits == [*range(len(digits))] and len(digits) > 2 - (first[0] == ""):
         return True

@@ -1,5 +1,4 @@
-"""What behaves like the array `self.value` in plain NumPy code: the
-manners that Tracer and Dual have in common."""
+"""What behaves like the array `self.value` in NumPy's code: the manners of Tracer and Dual."""
 from __future__ import annotations
 
 import operator
@@ -197,8 +196,7 @@ def is_traced(x: Any) -> bool:
 
 
 def real(op: str, value: Any) -> Any:
-    """What an operator gave as a value: an array or a NumPy number, or an Expression.
-    Complex numbers are refused."""
+    """What an operator gave as a value: NumPy's array or number, or an Expression. No complex numbers."""
     if not isinstance(value, (np.ndarray, np.generic)):
         if isinstance(value, (Expression, Bundle)):
             return value

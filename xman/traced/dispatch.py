@@ -1,5 +1,4 @@
-"""Where NumPy hands over a call of a function or a ufunc: which of ours does the same,
-with which arguments."""
+"""Where NumPy hands over a call of a function or a ufunc: which of ours does it, with which arguments."""
 from __future__ import annotations
 
 import functools
@@ -135,8 +134,7 @@ def blank(x: Any) -> Any:
 
 
 def checked(function: Any, ours: Callable) -> Callable:
-    """Our function, after NumPy's own of ones, which raises what NumPy does
-    and has the shape and the precision."""
+    """Our function, after NumPy's own of ones, for its errors, its shape and its precision."""
     def both(*args, **options):
         with np.errstate(all="ignore"):
             like = function(*map(blank, args), **{name: blank(x) for name, x in options.items()})

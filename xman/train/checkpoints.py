@@ -15,7 +15,7 @@ from ..files import Model
 from ..files import container as checkpoints
 from ..wengert import WengertList
 
-FORMAT = 3  # of checkpoints
+FORMAT = 4  # of checkpoints
 
 
 @dataclass
@@ -91,8 +91,7 @@ class Checkpointed:
         return [self.rate.factor(s) for s in sorted(some) if 0 < s <= t]
 
     def resumed(self, path: str | Path) -> State:
-        """The state that the checkpoint holds. XManError where it belongs to another model,
-        other data or settings."""
+        """The state that the checkpoint holds. XManError where model, data or settings were others."""
         remedy = "move it away to begin anew"
         arrays, facts = checkpoints.restore(path, remedy)
         other = f"the checkpoint {path} is of another version of xman{{}}; {remedy}"

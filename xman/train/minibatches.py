@@ -64,6 +64,5 @@ class Minibatches:
 
 
 def in_rows(a: np.ndarray) -> np.ndarray:
-    """a with each row in one piece and in this machine's order of bytes: `take`
-    would copy any other array at each call."""
+    """a with each row in one piece, in this machine's order of bytes: `take` would copy it at each call."""
     return np.ascontiguousarray(a, None if a.dtype.isnative else a.dtype.newbyteorder("="))

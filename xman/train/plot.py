@@ -14,8 +14,7 @@ from .evaluation import feed, list_of, rows_and_labels
 
 
 def check_plot(path: str | Path) -> None:
-    """Raise XManError now where `learning_curve` would after hours: matplotlib is missing,
-    or the folder is."""
+    """XManError now where `learning_curve` would fail after hours: Matplotlib is missing, or the folder."""
     extra("matplotlib.figure", "cli", "a plot")
     if not Path(path).parent.is_dir() or Path(path).is_dir():
         raise XManError(f"the plot {path} cannot be written: there is no such folder, or a folder has that "

@@ -29,8 +29,7 @@ def exponential(factor: float) -> Schedule:
 
 
 def cosine(steps: int, floor: float = 0.0) -> Schedule:
-    """Half a cosine from 1 at the first step to `floor` after `steps` (Loshchilov and Hutter 2017, SGDR, eq.
-    5)."""
+    """Half a cosine from 1 to `floor` after `steps` (Loshchilov and Hutter 2017, SGDR, eq. 5)."""
     at_least("steps", steps, 1)
     at_least("floor", floor, 0)
     return lambda t: floor + (1 - floor) * 0.5 * (1 + math.cos(math.pi * min(t - 1, steps) / steps))

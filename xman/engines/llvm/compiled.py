@@ -37,8 +37,7 @@ KEPT = 500  # files of machine code
 
 @functools.cache
 def llvm() -> ModuleType:
-    """LLVM, ready to write code for this processor. XManError where Python
-    is not the one that our code knows."""
+    """LLVM, ready for this processor. XManError where Python is not the one that our code knows."""
     extra("llvmlite.binding", "fast", "the engine llvm")
     array, number = np.zeros(3), np.float64(2.5)
     pair = (array, number)
@@ -92,8 +91,7 @@ def keep_on_disk(key: str, code: bytes) -> None:
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """The folder: XMAN_CACHE, or xman in the user's folder of caches.
-    None where it is not safe or not there."""
+    """The folder: XMAN_CACHE, or xman in the user's caches. None where it is not safe or not there."""
     try:
         place = Path(os.environ.get("XMAN_CACHE")
                      or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xman")

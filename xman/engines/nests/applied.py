@@ -152,8 +152,7 @@ def run_of(w: Any, made: Made, places: Mapping[str, Any]) -> Run:
 def steps_of(w: Any, dst: str, made: Made, k: int, entries: Sequence[Entered], moving: Mapping[int, Any],
              outs: Sequence[View], first: int = 0, way: int = 1, count: int = 1,
              looked_at: bool = False) -> tuple[list[View], Run]:
-    """Where the carries are after so many steps, and what runs them.
-    looked_at: whether a test reads them there before the first."""
+    """Where the carries are after so many steps, and what runs them. looked_at: by a test before."""
     carry, places = [], {}
     for i, e in enumerate(entries):
         p = made.parameters[i]

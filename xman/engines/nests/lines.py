@@ -21,7 +21,7 @@ from ..folded import folded, ordered
 from ..llvm import arithmetic
 from ..program import GEMM, KEYS, Program, held
 from .applied import APPLIED
-from .arrangements import ARRANGEMENTS
+from .arrangements import ARRANGEMENTS, MOVED, OF_VIEWS
 from .contractions import CONTRACTIONS
 from .entrywise import NATIVE, TABLE, entrywise
 from .routines import ROUTINES
@@ -59,8 +59,7 @@ class Lines:
                 self.views[x] = self.tree.root(x, self.kinds[x].shape, self.kinds[x].dtype, "given")
             else:
                 self.objects.add(x)
-        lines = [self.halved(line) for line in folded(program, rows=False)]
-        lines = [part for line in lines for part in line]
+        lines = folded(program, rows=False)
         holds = held([(dst, "alias" if op in ARRANGEMENTS else op, args) for dst, op, args in lines],
                      self.kinds)
         fails = [k for k, line in enumerate(lines) if self.may_fail(*line)]
@@ -91,21 +90,8 @@ class Lines:
                           target=whole(x, self.kinds[x].shape))
         self.tree.keep()
 
-    def halved(self, line: Step) -> list[Step]:
-        """A product whose factor is computed, as two lines: a product, and the rest."""
-        dst, op, args = line
-        if op != GEMM or args[1] is None or args[1] in self.given:
-            return [line]
-        alpha, s, a, ta, b, tb, c = args
-        self.kinds |= {f"{dst}.{part}": self.kinds[dst] for part in ("product", "scaled")}
-        return [(f"{dst}.product", GEMM, (alpha, None, a, ta, b, tb, None)),
-                *([(f"{dst}.scaled", "mul", (f"{dst}.product", s)), (dst, "add", (f"{dst}.scaled", c))] if c
-                  else
-                  [(dst, "mul", (f"{dst}.product", s))])]
-
     def may_fail(self, dst: str, op: str, args: tuple) -> bool:
-        """Whether a line may say of values that they are not for it: what NumPy or LAPACK computes,
-        and computed indices."""
+        """Whether a line may refuse values: what NumPy or LAPACK computes, and computed indices."""
         if op in KEYS and any(isinstance(a, str) and a not in self.given for a in args[KEYS[op]:]):
             return True
         return not any(op in t for t in (("bundle", "item"), LOOPS, ARRANGEMENTS, CONTRACTIONS, TABLE))
@@ -142,7 +128,9 @@ class Lines:
                     or entrywise)
             literal = all(type(args[k]) is not str for k in LITERAL.get(op, ()) if k < len(args))
             if literal and (op in ops.table.OURS or op == GEMM):
-                found = make(self, step, [self.views.get(a) if isinstance(a, str) else a for a in args])
+                v = [self.views.get(a) if isinstance(a, str) else a for a in args]
+                found = (make(self, step, v) if isinstance(v[0], View) or op not in MOVED | OF_VIEWS
+                         else v[0] if op in MOVED else None)
         if found is None:
             self.call(step)
         else:

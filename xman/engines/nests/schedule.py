@@ -153,8 +153,7 @@ def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
 
 
 def together(line: Node, depth: int, w: Node, loop: Loop | Node) -> bool:
-    """Whether the line may be in the loop of what it waits for: they touch each
-    root that one of them writes at one index."""
+    """Whether the line may be in the loop of what it waits for: they meet in written roots at one index."""
     if (not (isinstance(line, Line) and isinstance(w, Line) and depth < min(len(line.levels), len(w.levels)))
         or not takes(
             loop, line, depth) or w.how in ("into", "put")):
@@ -168,8 +167,7 @@ def together(line: Node, depth: int, w: Node, loop: Loop | Node) -> bool:
 
 
 def at_one_index(one: View, axis: int, other: View, its: int) -> bool:
-    """Whether two views of a root meet only where the index of an axis of
-    one is that of an axis of the other."""
+    """Whether two views of a root meet only where the index of one's axis is that of the other's."""
     if one.index is None or other.index is None:
         return False
     return any(start == begin and len(steps) == len(ways) == 1 and steps[0] == (axis, ways[0][1])

@@ -106,8 +106,7 @@ def levels_of(shape: tuple[int, ...], views: Sequence[View] = ()) -> list[tuple[
 
 @dataclass(eq=False)
 class Loop:
-    """An index that runs: over all of an axis, over its tiles, or over the lane of one tile.
-    body: Loops and Lines in order."""
+    """An index that runs over an axis, its tiles, or the lane of a tile. body: Loops and Lines in order."""
     size: int
     kind: str
     width: int                                    # how many entries at once
@@ -119,8 +118,7 @@ class Loop:
 
 @dataclass(eq=False)
 class Product:
-    """target = alpha·s·a@b by BLAS, added to what is there where `added` holds;
-    once for each matrix of a batch."""
+    """target = alpha·s·a@b by BLAS, added to what is there if `added`; once for each matrix of a batch."""
     target: View
     a: View
     b: View
@@ -137,8 +135,7 @@ class Product:
 
 @dataclass(eq=False)
 class Routine:
-    """A routine of LAPACK, once for each matrix of a batch. views: what it is given, all of it overwritten,
-    the target last."""
+    """A routine of LAPACK, once for each matrix of a batch. views: what it overwrites, the target last."""
     name: str
     views: list[View]
     target: View

@@ -89,8 +89,7 @@ class Tape:
 
 
 def stacked(steps: WengertList, values: Any) -> np.ndarray:
-    """The inputs of the list as one array of floats, (inputs,) or (inputs, batch).
-    XManError where they do not fit."""
+    """The inputs as one array of floats, (inputs,) or (inputs, batch). XManError where they do not fit."""
     names = steps.inputs
     if isinstance(values, np.ndarray):
         if values.dtype.kind not in "biuf" or values.ndim not in (1, 2) or values.shape[-1] != len(names):
@@ -118,8 +117,7 @@ def stacked(steps: WengertList, values: Any) -> np.ndarray:
 
 
 def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorded | Interpreted:
-    """What runs the list: the tape, or the interpreter where a line has no row on it.
-    XManError for what is not of numbers."""
+    """What runs the list: the tape, or else the interpreter. XManError for what is not of numbers."""
     if importlib.util.find_spec("llvmlite") is None:
         return Interpreted(steps, outputs, f"{len(steps):,} lines; {HINT}")
     try:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..llvm.arithmetic import definitions
 from ..llvm.compiled import code_of, functions
-from ..llvm.emit import Function
+from ..llvm.function import Function
 from .lines import FLOAT, ROWS, Said, as_type
 
 ALONE = ", !llvm.access.group !1"  # no other set of inputs touches it

@@ -139,8 +139,7 @@ def check_place(tree: ast.Module, region: Region) -> None:
 
 
 def traces(source: str, *handed_out: str) -> list[str]:
-    """The telling lines of the source's regions that stand in one of the texts,
-    as lines or as parts of lines."""
+    """The telling lines of the source's regions that stand in one of the texts, or are parts of its lines."""
     lines = io.StringIO(source).readlines()
     secret = {" ".join(line.split()) for region in regions(source)
               for line in lines[region.start:region.end - 1]}
@@ -196,8 +195,7 @@ def outside(assignment: Assignment, out: Path) -> None:
 
 @contextlib.contextmanager
 def fresh_folder(out: Path) -> Iterator[Path]:
-    """A temporary folder beside out, which takes its place in one step once it is filled,
-    and is gone if it is not."""
+    """A temporary folder, which takes the place of out in one step once it is filled, or is gone."""
     out = out.resolve()
     try:
         if out == Path.cwd():

@@ -22,8 +22,7 @@ def problem(number: int, title: str) -> str:
 
 
 def last_line(record: dict) -> str:
-    """`{"scores": {problem: points, …}, "scoreboard": [points, points of each task …]}`,
-    in one line of ASCII."""
+    """`{"scores": {problem: points, …}, "scoreboard": [points, points of each task …]}`, in ASCII."""
     scores = {problem(task["number"], task["title"]): round(task["points"], 4) for task in record["tasks"]}
     return json.dumps({"scores": scores, "scoreboard": [round(record["points"], 4), *scores.values()]},
                       allow_nan=False)

@@ -1,5 +1,4 @@
-"""What the reports share: what a student may see of a record, what failed in it,
-and numbers as people write them."""
+"""What reports share: what a student may see of a record, what failed, numbers as people write them."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -72,8 +71,7 @@ def failures(part: dict) -> list[dict]:
 
 
 def grader_errors(record: dict) -> Iterator[tuple[dict, dict, dict]]:
-    """(task, part, failure) for each case in which the grader itself failed,
-    hidden ones too: for the instructor."""
+    """(task, part, failure) for each case in which the grader itself failed: for the instructor."""
     for task in record["tasks"]:
         for part in task["parts"]:
             yield from ((task, part, case) for case in failures(part) if case["grader"])

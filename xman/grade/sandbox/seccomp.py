@@ -1,5 +1,4 @@
-"""The system calls that a worker does not need, refused: a program for the kernel's filter,
-written by libseccomp."""
+"""The system calls that a worker does not need, refused: a filter for the kernel, by libseccomp."""
 from __future__ import annotations
 
 import functools

@@ -42,8 +42,7 @@ def find(paths: Iterable[str | Path], module: str) -> list[Submission]:
 
 
 def is_another(path: Path, module: str) -> bool:
-    """Whether what lies beside MODULE.py is somebody else's: a program, an archive,
-    a folder that has a MODULE.py or archives."""
+    """Whether what lies beside MODULE.py is somebody else's: a program, an archive, a folder with such."""
     if path.name in (f"{module}.py", *HANDED_OUT):
         return False
     if is_folder(path):

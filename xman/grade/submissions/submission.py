@@ -35,8 +35,7 @@ class Submission:
             return replace(self, data=error)
 
     def digest(self) -> str:
-        """The SHA-256 of the file's bytes; of a folder's names and contents;
-        or of the sentence why it cannot be read."""
+        """The SHA-256 of the file's bytes; of a folder's names and contents; or of why it cannot be read."""
         data = self.read().data
         if isinstance(data, dict):
             data = b"".join(f"{name}\0{len(inner)}\0".encode() + inner
@@ -63,8 +62,7 @@ class Submission:
 
 
 def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[str, bytes]:
-    """The files from the folder of MODULE.py on, so that it is at the top.
-    XManError where it is not clear which it is."""
+    """The files from the folder of MODULE.py on, which is at the top. XManError where it is not clear."""
     if not files:
         raise XManError(f"{source} is empty: it holds no file")
     wanted = f"{module}.py"
@@ -88,8 +86,7 @@ def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[s
 
 
 def write_for_everyone(files: dict[str, bytes], folder: Path) -> None:
-    """Write the files into a new folder, for everyone to read.
-    OSError where that cannot be, which is not the student's fault."""
+    """Write the files into a new folder, for everyone to read. OSError is not the student's fault."""
     folder.mkdir()
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,4 @@
-"""What a run makes smaller: a model's loss with its weights and penalties,
-and what goes into it for a minibatch."""
+"""What a run makes smaller: a model's loss with weights and penalties, and what a minibatch gives it."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -86,8 +85,7 @@ class Objective:
 
 def weights_of(y: np.ndarray, sample_weight: Any, class_weight: Mapping[Any, float] | str | None,
                labels: tuple[str, ...] = ()) -> np.ndarray | None:
-    """The weight of each row, (n,): the product of its own and its class's.
-    XManError where they do not fit."""
+    """The weight of each row, (n,), its own times its class's. XManError where they do not fit."""
     if sample_weight is None and class_weight is None:
         return None
     weights = np.ones(len(y)) if sample_weight is None else np.array(sample_weight)

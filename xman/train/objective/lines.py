@@ -58,8 +58,7 @@ def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Ite
 
 def penalised(steps: WengertList, loss: str, l1: Mapping[str, float],
               l2: Mapping[str, float]) -> tuple[WengertList, str]:
-    """The list with l1 Σ|w| + ½ l2 Σw² of each parameter w named added to its loss,
-    and the name of that sum."""
+    """The list with l1 Σ|w| + ½ l2 Σw² of each w named added to its loss, and the name of that sum."""
     lines, total, unused = list(steps), loss, partial(fresh, taken={*all_registers(steps)})
     half_l2 = {w: factor / 2 for w, factor in l2.items()}
     for word, factors, op in ("l1", l1, "abs"), ("l2", half_l2, "square"):

@@ -64,8 +64,7 @@ def limit(limits):
 
 
 def gain_nothing(settings):
-    """Linux: no capabilities, nor by a program that is run, the end with the process that started this one,
-    the filter."""
+    """Linux: no capabilities, nor by programs, the end with the process that started this one, the filter."""
     import ctypes
     libc = ctypes.CDLL(None, use_errno=True)
 

@@ -60,8 +60,7 @@ def encoded(value, name_of=None) -> bytes:
 
 
 def decoded(line: bytes, function_of=None):
-    """The value of a line that `encoded` wrote, or that an enemy wrote:
-    ValueError says what is wrong with it."""
+    """The value of a line that `encoded`, or an enemy, wrote: ValueError says what is wrong with it."""
     try:
         return _value(json.loads(line, parse_int=_whole), function_of, DEPTH)
     except (RecursionError, OverflowError, TypeError, KeyError, UnicodeError) as error:

@@ -81,8 +81,7 @@ class Answerer:
         return getattr(self.module, question["call"])(*question["args"], **question["keywords"])
 
     def load(self, seed):
-        """The shapes of the submission's functions. Imports the probes, and then the submission,
-        which could change all this."""
+        """The shapes of the submission's functions. Imports the probes, then the submission."""
         import random
 
         import shapes
