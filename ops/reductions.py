@@ -128,12 +128,14 @@ def logsumexp(x, axis=None, keepdims=False):
 
 
 def logsumexp_of_entries(x, axis=None, keepdims=False):
-    if not count(x, axis):
-        return f.log(f.sum(f.exp(x), axis, keepdims))
     top = f.max(x, axis, True)
     top = f.where(f.isfinite(top), top, 0.0)
     result = f.log(f.sum(f.exp(x - top), axis, True)) + top
     return result if keepdims else f.reshape(result, f.sum(x, axis))
+
+
+def logsumexp_of_any(x, axis=None, keepdims=False):
+    return logsumexp_of_entries(x, axis, keepdims) if count(x, axis) else f.log(f.sum(f.exp(x), axis, keepdims))
 
 
 def logaddexp_of_entries(x, y):
@@ -253,7 +255,7 @@ reducing(   "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x)
 reducing(   "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
             flops=of_input(2), formula=lambda A: f.norm(A), tame=True, squared="squaredNorm", convex=True, within=True)
 reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out),
-            flops=of_input(4), formula=logsumexp_of_entries, tame=True, convex=True, within=True)
+            flops=of_input(4), formula=logsumexp_of_entries, elsewhere=logsumexp_of_any, tame=True, convex=True, within=True)
 elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
                                            lambda d, out, x, y: d * f.expDifference(y, out), flops=5, tame=True,
             elsewhere=logaddexp_of_entries)

@@ -33,6 +33,7 @@ from .program import Built, Engine, Program, check_update, exact, on_host, progr
 
 ENGINES: dict[str, Engine] = {}  # what `register` was given
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
+MISSES = 3  # times in a row that a program is not for values of its own kinds, before it goes
 
 
 def register(engine: Engine) -> None:
@@ -97,6 +98,8 @@ class Compiled:
         # with the engine, and why that one
         self._programs: dict[tuple, tuple[Built | Adaptive, str, str]] = {}
         self._latest: Built | Adaptive | None = None
+        self._reference: Built | None = None
+        self._misses = 0
         # the inputs that were looked at, and their owners
         self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []
         self._locks: dict[int, threading.Lock] = {}  # by process: one that is forked finds no lock of its own
@@ -136,10 +139,10 @@ class Compiled:
         return self._built().plan
 
     def _built(self) -> Built:
-        if self._latest is None:
-            raise XManError("a list is compiled for the shapes of its values: call it once, then it has a "
-                            "source and a plan")
-        return self._latest
+        if found := self._latest or self._reference:
+            return found
+        raise XManError("a list is compiled for the shapes of its values: call it once, then it has a source "
+                        "and a plan")
 
     def _specialised(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by the program for values of these kinds: a new one if they are new."""
@@ -155,10 +158,18 @@ class Compiled:
             built, self.engine, self.why = self._programs[key]
             self._latest = built
         try:
-            return self._run(built, self.engine, values, here)
+            result = self._run(built, self.engine, values, here)
         except Exception:
             eval(self.steps, here)  # raises the sentence
             raise
+        if self._latest is None:  # shapes within follow from the values, as those of a loop that ends on them
+            self._misses += 1
+            if self._misses >= MISSES:
+                why = f"{self.why}; {self.engine} is for shapes within that the values change: it is interpreted"
+                self._programs[key] = self._reference, reference(), why
+        else:
+            self._misses = 0
+        return result
 
     def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by a new program: of the first engine that can build it and run it once."""
@@ -197,7 +208,9 @@ class Compiled:
              here: Mapping[str, Any]) -> dict[str, Any]:
         result = built.run(values if ENGINES[engine].on_device else here)
         if result is None:
-            return ENGINES[reference()].build(self._as_written()).run(here)
+            self._latest = None
+            self._reference = self._reference or ENGINES[reference()].build(self._as_written())
+            return self._reference.run(here)
         return result
 
     def _adaptive(self, built: Built, later: list[str], key: tuple, made_of: Program | dict) -> Adaptive:

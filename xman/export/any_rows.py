@@ -29,9 +29,17 @@ def general(read: list[Any], sizes: list[int]) -> list[Line]:
             if not all(equal(a, b) for b in several):
                 if is_function(a):
                     raise only_one_number(dst)
-                if isinstance(a, tuple):
-                    like = next((x for x in seen if tuple(each.shapes[x] for each in read) == several), None)
-                    a = shape(op, several, like)
+                if isinstance(a, (tuple, np.ndarray)):
+                    shapes = several if isinstance(a, tuple) else tuple(map(np.shape, several))
+                    like = next((x for x in seen if tuple(each.shapes[x] for each in read) == shapes), None)
+                    if isinstance(a, tuple):
+                        a = shape(op, several, like)
+                    else:  # one number, as often as there are entries
+                        numbers = {x for each in several for x in np.ravel(each).tolist()}
+                        a, of = next(fresh), (*numbers, like)
+                        if len(numbers) != 1 or like is None or one.dtypes[like] != several[0].dtype:
+                            raise only_one_number(dst)
+                        lines.append((a, "broadcast", of))
                 else:
                     a = counted(several, sizes, rows, one.dtypes[dst], fresh, lines)
                 if a is None:
