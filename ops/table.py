@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .derived import ROOTS, tangent_of, traced
+from .derived import ROOTS, Masked, tangent_of, traced
 from .expression import DG, FLAT, TG, Expression, G, Rule, f
 from .facts import FACTS, MANY, TAME, Facts, arity, positional, refuse_facts, takes
 
@@ -50,12 +50,16 @@ def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> 
     here, and the tangent spread to the result's.
     """
     def fitted(rule, i=None):
+        rule, masked = getattr(rule, "rule", rule), getattr(rule, "masked", None)
+
         def contribution(d, out, *args):
             part, like = rule(d, out, *args), out if i is None else args[i]
             if (kind := type(part)) is type(like) and (
                     kind is np.float64 or kind is np.ndarray and part.shape == like.shape
                     and part.dtype == like.dtype):
                 return part  # the common case, seen at once
+            if masked and type(part) is Masked:
+                part = masked(part, d, out, *args)
             return (f.broadcast if i is None else f.unbroadcast)(part, like)
         return contribution
 
