@@ -153,7 +153,7 @@ def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -
                                         part.where("steep"), nowhere))
         return Masked(value, part.flow, steep, d.forward)
     contribution.limits = ("grows",) * grows + ("settles",) * settles
-    contribution.rule, contribution.masked = rule, masked
+    contribution.parts = rule, masked
     return contribution
 
 
@@ -209,14 +209,13 @@ def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
 def settles(lines: Iterable, facts: Mapping[str, Facts]) -> bool:
     """Whether what grows comes to what settles."""
     grown: set = set()
-    name = lambda a: a if type(a) is str else id(a)
     for dst, op, args in lines:
-        if not grown.isdisjoint(map(name, args)):
+        if not grown.isdisjoint(map(name_or_id, args)):
             if facts[op].settles or op == "power" and type(args[1]) in (int, float) and args[1] < 0:
                 return True
-            grown.add(name(dst))
+            grown.add(name_or_id(dst))
         elif facts[op].grows:
-            grown.add(name(dst))
+            grown.add(name_or_id(dst))
     return False
 
 
@@ -318,13 +317,16 @@ class Traced(Expression):
 ROOTS: dict[str, str] = {}  # the facts `squared`, by operator
 
 
-def squares(steps: Sequence, table: Mapping[str, Any],
-            kept: Collection[str] = ()) -> dict[str, tuple[str, tuple]]:
-    """For each line that squares a root, what is under it: at 0 that has
+def squares(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str] = ()) -> dict[Any, tuple]:
+    """For each line that squares a root, by its name, what is under it: at 0 that has
     the derivatives that the root lacks."""
-    roots = {dst: (ROOTS[op], args) for dst, op, args in steps if ROOTS.get(op) in table and dst not in kept}
-    return {dst: roots[args[0]] for dst, op, args in (steps if roots else ())
-            if args and type(args[0]) is str and args[0] in roots and squared(op, *args)}
+    roots = {name_or_id(dst): (ROOTS[op], args) for dst, op, args in lines
+             if ROOTS.get(op) in table and dst not in kept}
+    return {name_or_id(dst): roots[name_or_id(args[0])] for dst, op, args in (lines if roots else ())
+            if args and name_or_id(args[0]) in roots and squared(op, *args)}
+
+
+def name_or_id(a: Any) -> Any: return a if type(a) is str else id(a)
 
 
 def squared(op: str, x: Any, y: Any = None, *_: Any) -> bool:

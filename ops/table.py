@@ -50,22 +50,20 @@ def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> 
     here, and the tangent spread to the result's.
     """
     def fitted(rule, i=None):
-        rule, masked = getattr(rule, "rule", rule), getattr(rule, "masked", None)
-
+        rule, masked = getattr(rule, "parts", (rule, None))
         def contribution(d, out, *args):
             part, like = rule(d, out, *args), out if i is None else args[i]
             if (kind := type(part)) is type(like) and (
                     kind is np.float64 or kind is np.ndarray and part.shape == like.shape
                     and part.dtype == like.dtype):
                 return part  # the common case, seen at once
-            if masked and type(part) is Masked:
-                part = masked(part, d, out, *args)
+            part = masked(part, d, out, *args) if masked and type(part) is Masked else part
             return (f.broadcast if i is None else f.unbroadcast)(part, like)
         return contribution
 
     one, limits = len(rules) == 1, {fact: True for rule in rules for fact in getattr(rule, "limits", ())}
     ELEMENTWISE.add(op)
-    operator(op, value, *(rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)),
+    operator(op, value, *[rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)],
              tangents=[rule if one else rule and fitted(rule) for rule in rules],
              **{"flops": 1, "elementwise": True} | limits | known)
 
