@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG
-from ops.derived import ROOTS, STILL, back, looked, squared, values_on
+from ops.derived import STILL, back, looked, squares, values_on
 
 from ..errors import XManError
 from ..interpreters.context import own
@@ -89,10 +89,8 @@ class TracedCall:
 
 def unrooted(tape: CallTape) -> list[tuple]:
     """The lines of the tape; one that squares a root is of what is under it, as `squares` says."""
-    roots = {id(node): (ROOTS[op], args) for node, op, args in tape if op in ROOTS}
-    return [(node, *roots[id(args[0])]) if args and id(args[0]) in roots and squared(op, *args)
-            else (node, op, args)
-            for node, op, args in tape] if roots else tape[:]
+    found = squares(tape)
+    return [(node, *found.get(id(node), (op, args))) for node, op, args in tape] if found else tape[:]
 
 
 def number_of(x: Any) -> Any:
