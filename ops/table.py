@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .derived import ROOTS, tangent_of, traced
+from .derived import ROOTS, Masked, tangent_of, traced
 from .expression import DG, FLAT, TG, Expression, G, Rule, f
 from .facts import FACTS, MANY, TAME, Facts, arity, positional, refuse_facts, takes
 
@@ -49,18 +49,20 @@ def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> 
     The rules know nothing of broadcasting and dtypes: adjoints are summed back, tangents are spread here.
     """
     def fitted(rule, i=None):
+        rule, masked = getattr(rule, "parts", (rule, None))
         def contribution(d, out, *args):
             part, like = rule(d, out, *args), out if i is None else args[i]
             if (kind := type(part)) is type(like) and (
                     kind is np.float64 or kind is np.ndarray and part.shape == like.shape
                     and part.dtype == like.dtype):
                 return part  # the common case, seen at once
+            part = masked(part, d, out, *args) if masked and type(part) is Masked else part
             return (f.broadcast if i is None else f.unbroadcast)(part, like)
         return contribution
 
     one, limits = len(rules) == 1, {fact: True for rule in rules for fact in getattr(rule, "limits", ())}
     ELEMENTWISE.add(op)
-    operator(op, value, *(rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)),
+    operator(op, value, *[rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)],
              tangents=[rule if one else rule and fitted(rule) for rule in rules],
              **{"flops": 1, "elementwise": True} | limits | known)
 

@@ -25,7 +25,7 @@ def changing(method: str) -> Callable:
 
 
 class WengertList(list):
-    """A list of lines (dst, op, args) that prints itself, an assignment a line, and is valid when it is made.
+    """A list of lines (dst, op, args) that prints itself, the signs = in a column, and is valid when it is made.
 
         >>> WengertList([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))])
         z1 = mul(h, w)
@@ -70,15 +70,14 @@ class WengertList(list):
         read = {a for _, _, args in self for a in registers(args)}
         return tuple(dst for dst, _, _ in self if dst not in read)
 
-    def __str__(self) -> str: return notation.to_text(self)
-
-    __repr__ = __str__
+    def __repr__(self) -> str: return notation.to_text(self)
+    def __str__(self) -> str: return notation.to_text(self, aligned=True)
 
     _repr_html_ = notation.in_notebooks("list_in_html")
 
     @classmethod
     def from_text(cls, text: str) -> WengertList:
-        """The list that `str` printed. XManError names the line of text that cannot be read."""
+        """The list that `str` or `repr` wrote. XManError names the line of text that cannot be read."""
         return cls(notation.from_text(text))
 
     def to_json(self) -> str:

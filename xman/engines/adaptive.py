@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..notation import shortened
-from .program import Built
+from .program import WHOLE, Built
 
 # seconds: what nobody notices; what a loop may take whose steps go through Python; what somebody waits for a
 # long run
@@ -92,7 +92,8 @@ class Adaptive:
             return
         name, end = self.ready.pop()
         try:
-            self.rival = Rival(name, end(), [], [])
+            with WHOLE:
+                self.rival = Rival(name, end(), [], [])
         except Exception as error:
             self.next(f"{name} cannot build it: {in_short(error)}")
 

@@ -100,7 +100,7 @@ class Compiled:
         self._misses = 0
         # the inputs that were looked at, and their owners
         self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []
-        self._lock = threading.Lock()
+        self._locks: dict[int, threading.Lock] = {}  # by process: one that is forked finds no lock of its own
         self._warned = False
 
     def __repr__(self) -> str:
@@ -129,7 +129,7 @@ class Compiled:
     @property
     def source(self) -> str:
         """The text of the program that ran last."""
-        return self._built().source
+        return str(self._built().source)
 
     @property
     def plan(self) -> Any:
@@ -150,7 +150,7 @@ class Compiled:
         self._look_at(values)
         here = {name: on_host(x) for name, x in values.items()}
         key = tuple(signature(values[x]) for x in self.steps.inputs)
-        with self._lock:
+        with self._locks.setdefault(os.getpid(), threading.Lock()):
             if key not in self._programs:
                 return self._first(key, values, here)
             built, self.engine, self.why = self._programs[key]

@@ -93,7 +93,7 @@ class Model(NamedTuple):
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
         """Write the model to a file of safetensors, whole or not at all. arrays, facts: a checkpoint's."""
         container.save(path, {**arrays, **{f"values/{name}": x for name, x in self.values.items()}}, {
-            "list": str(self.steps), "columns": [list(column) for column in self.columns],
+            "list": repr(self.steps), "columns": [list(column) for column in self.columns],
             "output": self.output,
             "classes": list(self.classes), "target": self.target, "settings": self.settings} | facts)
 

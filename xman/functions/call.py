@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG
-from ops.derived import ROOTS, back, looked, squared, values_on
+from ops.derived import STILL, back, looked, squares, values_on
 
 from ..errors import XManError
 from ..interpreters.context import own
@@ -71,8 +71,9 @@ class TracedCall:
             out, op, args = line
             try:
                 inputs = values_on(self.tape, args)
-                parts = [own(rule(found[id(a)], out.value, *inputs), out.value, held, ())
-                         for a, rule in zip(args, TG[op], strict=False) if rule and id(a) in found]
+                parts = [own(part, out.value, held, ())
+                         for a, rule in zip(args, TG[op], strict=False) if rule and id(a) in found
+                         and (part := rule(found[id(a)], out.value, *inputs)) is not STILL]
             except Exception as error:
                 raise self.failure(error, line) from error
             if parts:
@@ -88,10 +89,8 @@ class TracedCall:
 
 def unrooted(tape: CallTape) -> list[tuple]:
     """The lines of the tape; one that squares a root is of what is under it, as `squares` says."""
-    roots = {id(node): (ROOTS[op], args) for node, op, args in tape if op in ROOTS}
-    return [(node, *roots[id(args[0])]) if args and id(args[0]) in roots and squared(op, *args)
-            else (node, op, args)
-            for node, op, args in tape] if roots else tape[:]
+    found = squares(tape)
+    return [(node, *found.get(id(node), (op, args))) for node, op, args in tape] if found else tape[:]
 
 
 def number_of(x: Any) -> Any:

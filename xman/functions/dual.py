@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG, Expression, f
-from ops.derived import ROOTS, Masked, Traced, bare, squared
+from ops.derived import ROOTS, STILL, Masked, Traced, bare, squared
 
 from ..errors import XManError
 from ..traced.arraylike import ArrayLike, differentiable, real
@@ -66,9 +66,9 @@ class Dual(ArrayLike):
             if mine[0] and args[0].root and squared(op, *args):
                 op, args = args[0].root
                 mine, values = on_this_level()
-            parts = [rule(a.tangent if isinstance(a.tangent, dict)
-                          else Masked(a.tangent, a.flow, a.steep, True), out, *values)
-                     for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule]
+            parts = [part for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule
+                     and (part := rule(a.tangent if isinstance(a.tangent, dict) else
+                                       Masked(a.tangent, a.flow, a.steep, True), out, *values)) is not STILL]
             part = sum(parts[1:], parts[0]) if parts else 0.0
             if out.dtype.kind == "O":  # a bundle, with the parts of its tangent
                 result = object.__new__(Dual)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import threading
 import warnings
@@ -57,7 +58,7 @@ class Jitted(Derivative):
     def __init__(self, fn: Callable, engine: str, threads: int | None):
         super().__init__(jit, fn, fn, engine, threads)
         self.compiled = partial(Compiled, engine=engine, inplace=None, threads=threads)
-        self.lock = threading.Lock()
+        self.locks: dict[int, threading.Lock] = {}  # by process, as `Compiled` has them
         # what reads arguments like those of a call before, and their key
         self.latest: tuple = (lambda args: None), ()
         self.readers: dict[tuple, tuple] = {}  # such, by key
@@ -116,7 +117,7 @@ class Jitted(Derivative):
                           RuntimeWarning, stacklevel=3)
             self.paths[key] = str(sentence)
             return fn(*args, **options)
-        with self.lock:
+        with self.locks.setdefault(os.getpid(), threading.Lock()):
             if not isinstance(known := self.paths.pop(key, []), str):
                 known = [path, *known]
             self.paths[key] = known
