@@ -63,10 +63,7 @@ REAL = (float, np.floating, Expression, Bundle)
 
 
 def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
-    """Whether a derivative with respect to x makes sense: a number or an array of floats. Sparse is data.
-
-    XManError for a sparse matrix that is computed: through it derivatives would be lost.
-    """
+    """Whether x has derivatives: floats do, sparse data do not; XManError for a sparse matrix computed."""
     if isinstance(x, REAL):
         return True
     if isinstance(x, np.ndarray):

@@ -189,10 +189,7 @@ def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
 
 
 def reader(args: tuple) -> Callable[[tuple], list | None]:
-    """The function from arguments like these to their inputs, in the order of `apart`; None of others.
-
-    It is for tuples, lists, dicts, arrays and numbers of Python alone, and takes nothing else.
-    """
+    """The function from arguments like these to their inputs, in the order of `apart`; None of others."""
     text, known, leaves = [], {"array": np.ndarray, "real": np.float64}, []
 
     def look(tree: Any, at: str) -> None:
