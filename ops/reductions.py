@@ -135,7 +135,9 @@ def logsumexp_of_entries(x, axis=None, keepdims=False):
 
 
 def logsumexp_of_any(x, axis=None, keepdims=False):
-    return logsumexp_of_entries(x, axis, keepdims) if count(x, axis) else f.log(f.sum(f.exp(x), axis, keepdims))
+    if not count(x, axis):
+        return f.log(f.sum(f.exp(x), axis, keepdims))
+    return logsumexp_of_entries(x, axis, keepdims)
 
 
 def logaddexp_of_entries(x, y):
