@@ -135,8 +135,9 @@ def logsumexp_of_entries(x, axis=None, keepdims=False):
 
 
 def logsumexp_of_any(x, axis=None, keepdims=False):
-    return (logsumexp_of_entries(x, axis, keepdims) if count(x, axis)
-            else f.log(f.sum(f.exp(x), axis, keepdims)))
+    if not count(x, axis):
+        return f.log(f.sum(f.exp(x), axis, keepdims))
+    return logsumexp_of_entries(x, axis, keepdims)
 
 
 def logaddexp_of_entries(x, y):
@@ -154,7 +155,10 @@ def expDifference(x, y):
 
 
 def ties(x, out, axis=None):
-    """The share of each entry of x in the extreme value of its slice, NaN too: 1 / how many share it."""
+    """The share of each entry of x in the extreme value of its slice, out spread over x: 1 / ties, else 0.
+
+    Where that is NaN, the entries that are NaN share it.
+    """
     equal = np.equal(x, out)
     if unclear(out):
         equal |= np.isnan(x) & np.isnan(out)

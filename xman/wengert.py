@@ -25,7 +25,7 @@ def changing(method: str) -> Callable:
 
 
 class WengertList(list):
-    """A list of lines (dst, op, args) that prints itself, the signs = in a column, and is valid when it is made.
+    """A list of lines (dst, op, args), valid when it is made, that prints itself, the signs = in a column.
 
         >>> WengertList([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))])
         z1 = mul(h, w)
