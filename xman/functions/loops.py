@@ -92,7 +92,7 @@ def call(fn: Callable, *args: Any) -> Any:
 
 
 def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
-    """yes(*args) where the number c holds, else no(*args); the other is not run, as with `np.where`.
+    """yes(*args) where the number c holds, else no(*args); the other is not run: `np.where` runs both.
 
     Both return the same structure. Raises XManError where they do not, and as `scan` does.
     """
