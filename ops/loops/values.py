@@ -81,27 +81,28 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
     n = next(iter(lengths.values()))
     if not n:
         return Bundle((*carry, *map(np.array, one_step(function, carries, slices, args)[k:])))
-    run, outs = program(function), []
-    for done, t in enumerate(range(n - 1, -1, -1) if reverse else range(n)):
-        inputs = (*carry, *[x[t] for x in xs], *constants)
-        try:
-            results = run(*inputs)
-        except KeyboardInterrupt as stop:
-            deeper = f": {stop}" * bool(stop.args)
-            raise KeyboardInterrupt(f"stopped in step {t:,} of {function[1]}{deeper}") from None
-        except Exception as error:
-            if ((said := explained(function, error)) is error
-                and not isinstance(error, (ValueError, TypeError))):
-                raise
-            raise ValueError(f"step {t}: {said}") from error
-        if done < 2:
-            same_kinds(function, carry, results, broadens=not done)
-        if done < 2 or any([getattr(y, "dtype", None) is not out.dtype
-                            for y, out in zip(results[k:], outs, strict=True)]):
-            outs = [*map(room_for, results[k:], outs or itertools.repeat(n))]
-        carry = results[:k]
-        for y, stacked in zip(results[k:], outs, strict=True):
-            stacked[t] = y
+    run, outs, t = program(function), [], 0
+    try:
+        for done, t in enumerate(range(n - 1, -1, -1) if reverse else range(n)):
+            inputs = (*carry, *[x[t] for x in xs], *constants)
+            try:
+                results = run(*inputs)
+            except Exception as error:
+                if ((said := explained(function, error)) is error
+                    and not isinstance(error, (ValueError, TypeError))):
+                    raise
+                raise ValueError(f"step {t}: {said}") from error
+            if done < 2:
+                same_kinds(function, carry, results, broadens=not done)
+            if done < 2 or any([getattr(y, "dtype", None) is not out.dtype
+                                for y, out in zip(results[k:], outs, strict=True)]):
+                outs = [*map(room_for, results[k:], outs or itertools.repeat(n))]
+            carry = results[:k]
+            for y, stacked in zip(results[k:], outs, strict=True):
+                stacked[t] = y
+    except KeyboardInterrupt as stop:
+        deeper = f": {stop}" * bool(stop.args)
+        raise KeyboardInterrupt(f"stopped in step {t:,} of {function[1]}{deeper}") from None
     return with_table((*carry, *outs))
 
 
