@@ -32,14 +32,12 @@ def with_table(results: Iterable) -> Bundle:
 
 
 def call(function, args, *, program=as_python):
-    """The bundle of the function's results, for a bundle of its arguments.
-    program(function): what runs it, here and below."""
+    """The bundle of the function's results, for one of its arguments. program(function): what runs it."""
     return with_table(applied(function, args, program(function)))
 
 
 def cond(c, yes, no, args, *, program=as_python):
-    """The bundle of what the function `yes` makes of the bundle args where the number c holds,
-    and else of what `no` does."""
+    """The bundle that the function `yes` makes of the bundle args where the number c holds, else `no`."""
     return call(yes if one_truth("the condition", c) else no, args, program=program)
 
 
@@ -52,8 +50,7 @@ def one_truth(what: str, c: Any) -> bool:
 
 
 def scan(function, carries, slices, args, reverse=False, *, program=as_python):
-    """The function step by step, each going on with the carries of the one before;
-    reverse: from the last step to the first.
+    """The function step by step, each with the carries of the one before; reverse: from the last step on.
 
     args: the bundle of its arguments, the first carries, then the slices, arrays whose leading axis are the
     steps, and the constants, which are the same in all. Where a slice is the whole number n, the steps are 0,
@@ -148,11 +145,9 @@ def one_of(x: Any) -> Any:
 
 
 def while_loop(test, function, carries, args, most=None, *, program=as_python):
-    """The function on its own results as long as test, of the same arguments, gives a number that holds;
-    at most `most` times.
+    """The function on its own results as long as test, of the same arguments, holds; at most `most` times.
 
-    args: the bundle of the first carries, and of the constants.
-    The bundle of the last carries, and the number of steps.
+    args: a bundle, the first carries, then constants. The bundle of the last carries, and of the steps.
     """
     carry, constants, n = args[:carries], args[carries:], 0
     whether, run = program(test), program(function)
@@ -194,8 +189,7 @@ def applied(function: Function, args: Sequence[Any], run: Callable) -> tuple:
 
 
 def same_kinds(function: Function, carry: Sequence, results: Sequence, broadens: bool) -> None:
-    """Raise ValueError where a carry is handed on as something else.
-    The first step may broaden it, from (1, 3) to (5, 3)."""
+    """ValueError where a carry is handed on as something else. The first may broaden: (1, 3) to (5, 3)."""
     for p, old, new in zip(function[2], carry, results, strict=False):
         before, after = np.shape(old), np.shape(new)
         kinds = [x.dtype for x in (old, new) if hasattr(x, "dtype")]

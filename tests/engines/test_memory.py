@@ -115,6 +115,13 @@ def test_a_gradient_that_only_moves_its_parameter_is_one_product_onto_it():
     assert not {"dloss_dW1", "dloss_dW2", "W1_step", "W2_step"} & set(lines)
 
 
+def test_a_factor_that_is_computed_is_no_part_of_a_product():
+    values = {"A": R.normal(size=(100, 100)), "B": R.normal(size=(100, 100))}
+    step = xman.compile([("m", "mean", ("A",)), ("p", "dot", ("A", "B")), ("y", "mul", ("p", "m"))], ["y"], engine="numpy")
+    np.testing.assert_allclose(step(values)["y"], values["A"] @ values["B"] * values["A"].mean())
+    assert step.engine == "numpy"
+
+
 def test_a_gradient_that_is_wanted_too_stays():
     steps, values, inplace = training()
     lines = {line[0] for line in folded(program_of(steps, values, ("loss", "dloss_dW1"), inplace))}

@@ -90,7 +90,7 @@ def test_a_scan_has_the_derivatives_of_the_loop(one, other):
 def test_its_list_has_as_many_lines_for_any_number_of_steps_and_names_what_it_takes():
     steps = trace(looped, *ARGS)
     assert steps == trace(looped, ARGS[0], np.ones((500, 4, 3)), *ARGS[2:])
-    assert str(steps).startswith("def step(h, x, U, W):\n    z1 = dot(h, U)\n") and "h1 = tanh(z3)\n    return h1, h1" in str(steps)
+    assert repr(steps).startswith("def step(h, x, U, W):\n    z1 = dot(h, U)\n") and "h1 = tanh(z3)\n    return h1, h1" in repr(steps)
 
 
 def test_its_source_is_a_function_with_a_loop():

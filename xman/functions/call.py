@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG
-from ops.derived import ROOTS, STILL, back, looked, squared, values_on
+from ops.derived import STILL, back, looked, squares, values_on
 
 from ..errors import XManError
 from ..interpreters.context import own
@@ -89,14 +89,11 @@ class TracedCall:
 
 def unrooted(tape: CallTape) -> list[tuple]:
     """The lines of the tape; one that squares a root is of what is under it, as `squares` says."""
-    roots = {id(node): (ROOTS[op], args) for node, op, args in tape if op in ROOTS}
-    return [(node, *roots[id(args[0])]) if args and id(args[0]) in roots and squared(op, *args)
-            else (node, op, args)
-            for node, op, args in tape] if roots else tape[:]
+    found = squares(tape)
+    return [(node, *found.get(id(node), (op, args))) for node, op, args in tape] if found else tape[:]
 
 
 def number_of(x: Any) -> Any:
-    """x, a NumPy number where it is an array without axes."""
     return x[()] if isinstance(x, np.ndarray) and not x.ndim else x
 
 
@@ -106,8 +103,7 @@ def zeros(x: Any) -> Any:
 
 def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int],
                 has_aux: bool = False) -> TracedCall:
-    """Call fn(*args, **options) with tracers in the arguments that argnums names,
-    copies of them: their arrays may change."""
+    """Call fn(*args, **options) with tracers, of copies, in the arguments that argnums names."""
     args, inputs, structures = list(args), [], []
     with CallTape() as tape:
         for i in argnums:
@@ -131,8 +127,7 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
-    """fn(*args, **options), without NumPy's warnings: what is infinite stands in the result,
-    unless np.seterr says "raise".
+    """fn(*args, **options), without NumPy's warnings; what np.seterr says to "raise" is raised.
 
     Our error is raised also where NumPy puts one of its own before it, or fn swallows it.
     """
@@ -152,8 +147,7 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
 
 @functools.cache
 def quietly(*done: str) -> Callable:
-    """What gives fn(*args, **options) without NumPy's warnings;
-    done: what np.geterr() says of each kind of error."""
+    """What calls without NumPy's warnings. done: what np.geterr() says of each kind of error."""
     silent = {kind: "ignore" for kind, what in zip(np.geterr(), done, strict=True) if what == "warn"}
     return np.errstate(**silent)(lambda fn, args, options: fn(*args, **options))
 

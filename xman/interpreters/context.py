@@ -46,8 +46,7 @@ def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dic
 
 def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any],
             DG: Mapping[str, Sequence] | None = None) -> set[str]:
-    """The name or names, and the registers that are computed from them; with adjoint rules those alone
-    that have a derivative with respect to them. XManError for a name without a value."""
+    """The names, and what is computed from them; with DG what has a derivative. XManError for no value."""
     names = [names] if isinstance(names, str) else names
     if unknown := [name for name in names if name not in values]:
         raise XManError(f"wrt names {unknown[0]!r}, which has no value{nearest(unknown[0], values)}")

@@ -1,5 +1,4 @@
-"""Forward mode: step through the list in order with a tangent beside each value (Bishop, Deep Learning,
-§8.2.1)."""
+"""Forward mode: a tangent beside each value, in the order of the list (Bishop, Deep Learning, §8.2.1)."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -17,8 +16,7 @@ from .context import failure, own, seeds
 @np.errstate(all="ignore")
 def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any],
             TG: Mapping[str, Sequence] = ops.TG, /) -> dict[str, Any]:
-    """The tangents, Σ ∂register/∂input · tangent: those given for the inputs,
-    and of all registers computed from them.
+    """The tangents, Σ ∂register/∂input · tangent: those given, and of all registers computed from them.
 
     steps: the list. values: what `eval` returned for it. tangents: the direction, by name; each is spread to
     its register's shape. TG: the tangent rules, TG[op][i](tangent, out, *args). A register that is not in the

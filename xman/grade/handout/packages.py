@@ -143,8 +143,7 @@ cat "$here/output"
 
 
 def gradescope(assignment: Assignment, out: Path, term: str) -> None:
-    """Write the autograder that is uploaded to Gradescope as the file out (a .zip).
-    The same contents give the same bytes."""
+    """Write the autograder for Gradescope, the file out (a .zip). The same contents give the same bytes."""
     if out.suffix != ".zip":
         raise XManError(f"Gradescope takes a .zip, not {out.name!r}: --out autograder.zip")
     outside(assignment, out)
@@ -160,8 +159,7 @@ def gradescope(assignment: Assignment, out: Path, term: str) -> None:
 
 
 def autolab(assignment: Assignment, out: Path, term: str) -> None:
-    """Write Autolab's autograde-Makefile and autograde.tar into the new folder out;
-    and a Makefile, the same, to try it there."""
+    """Write Autolab's autograde-Makefile, also as Makefile, and autograde.tar into the new folder out."""
     outside(assignment, out)
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive:
@@ -179,7 +177,6 @@ def autolab(assignment: Assignment, out: Path, term: str) -> None:
 
 
 def mode(name: str) -> int:
-    """The permissions of a file."""
     return 0o755 if name in SCRIPTS else 0o644
 
 

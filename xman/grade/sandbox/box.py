@@ -41,8 +41,7 @@ class Sandbox(ABC):
         """
 
     def complaint(self, packages: Sequence[str] = ()) -> str:
-        """What goes wrong when Python is confined inside and imports these packages;
-        empty where nothing does."""
+        """What goes wrong when Python, confined inside, imports these packages; empty where nothing does."""
         with scratch() as folder:
             script = folder / "worker.py"
             script.write_text(TRIAL)

@@ -83,8 +83,7 @@ def sandbox(unsafe: bool) -> tuple[list[Finding], Sandbox | None]:
 
 
 def from_inside(box: Sandbox) -> list[Finding]:
-    """The attempts, with all that protects; the network also without the filter,
-    so that its namespace is tried too."""
+    """The attempts; the network also without the filter, so that its namespace is tried too."""
     with scratch() as folder, socket.socket() as port, abstract() as name:
         port.bind(("127.0.0.1", 0))
         port.listen()
