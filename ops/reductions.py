@@ -135,7 +135,9 @@ def logsumexp_of_entries(x, axis=None, keepdims=False):
 
 
 def logsumexp_of_any(x, axis=None, keepdims=False):
-    return logsumexp_of_entries(x, axis, keepdims) if count(x, axis) else f.log(f.sum(f.exp(x), axis, keepdims))
+    if not count(x, axis):
+        return f.log(f.sum(f.exp(x), axis, keepdims))
+    return logsumexp_of_entries(x, axis, keepdims)
 
 
 def logaddexp_of_entries(x, y):
@@ -153,8 +155,7 @@ def expDifference(x, y):
 
 
 def ties(x, out, axis=None):
-    """The share of each entry of x in the extreme value of its slice,
-    out spread over x: 1 / the number of ties, else 0.
+    """The share of each entry of x in the extreme value of its slice, out spread over x: 1 / ties, else 0.
 
     Where that is NaN, the entries that are NaN share it.
     """
@@ -189,11 +190,9 @@ def through_prod(d, out, x, axis):
 # ---- the rows ----------------------------------------------------------------------------------------------
 
 def reducing(op, value, rule, **facts):
-    """A row whose result is made of what each entry gives: one rule serves both modes,
-    as in an elementwise row.
+    """A row whose result is made of what each entry gives: one rule serves both modes, as elementwise.
 
-    The adjoint spreads delta and out over x again and then applies the rule;
-    the tangent applies it and then sums.
+    The adjoint spreads delta and out over x and then applies the rule; the tangent applies it and sums.
     """
     def spread(d, x, axis):
         if isinstance(x, Expression) or isinstance(d, Expression):

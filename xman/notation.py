@@ -3,8 +3,7 @@
 Text is one assignment a line, valid Python over the operators' names: `z1 = mul(h, w)`. Registers are names;
 literals are numbers, None, True, False, ..., tuples, slice(0, 3, None), float('nan') and array([[1.0, 2.0]],
 'float64'). A function that lines apply stands before them, `def step(h, x): …`, and is applied by its name.
-JSON is [["z1", "mul", ["h", "w"]], …], a register a string, a number a number, and each other literal an
-object of one key.
+JSON is [["z1", "mul", ["h", "w"]], …]: a register is a string, each literal but numbers an object of one key.
 """
 from __future__ import annotations
 

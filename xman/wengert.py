@@ -25,16 +25,14 @@ def changing(method: str) -> Callable:
 
 
 class WengertList(list):
-    """A list of lines (dst, op, args) that prints itself, one assignment a line, the signs = in a column,
-    and is valid when it is made.
+    """A list of lines (dst, op, args), valid when it is made, that prints itself, the signs = in a column.
 
         >>> WengertList([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))])
         z1 = mul(h, w)
         area = half(z1)
 
-    steps: an iterable of lines. G: a table of values; where it is given, every operator has to be in it and
-    to take that number of arguments. Raises XManError with the line,
-    what was found and what to write instead.
+    steps: lines. G: a table of values; where it is given, every operator has to be in it and to take that
+    number of arguments. Raises XManError with the line, what was found and what to write instead.
     """
 
     checkedFor: dict[int, Mapping] | None = None  # the tables, by id, that the list was found valid for

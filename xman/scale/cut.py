@@ -112,7 +112,7 @@ class CutProgram:
                 self.workers.reduce(flat)
                 self.workers.stop = bool(flat[0])
             for piece in pieces:
-                piece |= {x: a if a.ndim else a[()] for x, a in total.views.items()}
+                piece |= total.views
         values = values | pieces[0]
         values |= self.last(values)
         for x, y in self.late.items():
