@@ -1,8 +1,7 @@
 """What the operators mean: G (values), DG (adjoint rules), TG (tangent rules), and f, the operators by name.
 
-One file a family; a row is one call of `elementwise`, `linear` or `operator` (see `ops.table`). A new
-operator in a file of your own is the same call: `operator("cube",
-lambda x: x * x * x)` has its derivatives already.
+One file a family; a row is one call of `elementwise`, `linear` or `operator` (`ops.table`). A new operator of
+your own is the same call: `operator("cube", lambda x: x * x * x)` has its derivatives already.
 """
 from . import activations, functions, loops, matrices
 from .arrays import indexing, products

@@ -1,5 +1,4 @@
-"""The activations and the losses of neural networks. No activation overflows;
-each keeps the precision of its argument.
+"""Activations and losses. No activation overflows; each keeps the precision of its argument.
 
 A target y of a loss is an array like the prediction, or integer labels: one class number a row. Those over
 classes (crossEntropy, softmaxCrossEntropy, hinge) sum over the last axis and keep it: (n, k) gives (n, 1).
@@ -116,10 +115,9 @@ operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out)
 def oneHot(y, like):
     """The target that belongs to predictions `like`: integer labels become rows of zeros with a single one.
 
-    y: floats of a shape that broadcasts to like's, returned as they are; or integers (or booleans), either of
-    like's shape, taken for numbers, or one label in 0 … k−1 for each row of like (..., k). A single column
-    like (n, 1) takes integers as numbers too. ValueError for any other shape,
-    for labels out of range and for rows that do not match.
+    y: floats of a shape that broadcasts to like's, as they are; or integers (or booleans) of like's shape,
+    numbers, or one label in 0 … k−1 for each row of like (..., k). A single column like (n, 1) takes integers
+    as numbers too. ValueError for any other shape, for labels out of range and for rows that do not match.
     """
     y, shape = np.asarray(y, np.result_type(y, like) if type(y) is float else None), np.shape(like)
     if y.shape == shape and y.dtype.kind == "f":

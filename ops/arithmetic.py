@@ -89,6 +89,9 @@ def through_base(d, out, x, y):
             else d * y * x ** (y - 1))
 
 
+def overflows(rule, i=0): return limited(rule, i, settles=False)
+
+
 settled = limited(lambda d, out, x, y: d * y * x ** (y - 1))  # of y < 0, as 1/x is
 
 
@@ -126,13 +129,13 @@ elementwise("add",        np.add,        lambda d, out, x, y: d,
                                          lambda d, out, x, y: d,                        commutes=True, flow="sum")
 elementwise("subtract",   np.subtract,   lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d,                       flow="sum")
-elementwise("mul",        np.multiply,   lambda d, out, x, y: d * y,
-                                         lambda d, out, x, y: d * x,                    commutes=True, flow="product", tame=True)
-elementwise("divide",     np.divide,     lambda d, out, x, y: d / y,
+elementwise("mul",        np.multiply,   overflows(lambda d, out, x, y: d * y),
+                                         overflows(lambda d, out, x, y: d * x, 1),      commutes=True, flow="product", tame=True)
+elementwise("divide",     np.divide,     overflows(lambda d, out, x, y: d / y),
                                          limited(lambda d, out, x, y: -(d * out / y), 1), flow="product")
-elementwise("power",      np.power,      through_base,
-                                         lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))),
-            flops=of_power)
+elementwise("power",      np.power,      overflows(through_base),
+                                         overflows(lambda d, out, x, y: d * f.scale(out, f.log(f.where(f.equal(x, 0), 1.0, x))),
+                                                   1), flops=of_power)
 elementwise("remainder",  np.remainder,  lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d * f.floor_divide(x, y))
 elementwise("ratio",      ratio,         lambda d, out, x, y: f.scale(f.not_equal(1.0 / y, 0.0), d / y),
@@ -154,7 +157,7 @@ elementwise("clip",       clip,          lambda d, out, x, *to: d if all(b is No
 
 elementwise("negative",   np.negative,   lambda d, out, x: -d,                          flow="same")
 elementwise("reciprocal", reciprocal,    limited(lambda d, out, x: -(d * out / x)), formula=reciprocal)
-elementwise("square",     square,        lambda d, out, x: d * (2 * x),                 formula=square, tame=True, convex=True)
+elementwise("square",     square,        overflows(lambda d, out, x: d * (2 * x)), formula=square, tame=True, convex=True)
 elementwise("half",       half,          lambda d, out, x: f.half(d),                   formula=half, flow="same")
 elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True, flow="moved",
             elsewhere=alias)

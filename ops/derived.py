@@ -12,6 +12,8 @@ import numpy as np
 from .expression import DG, FLAT, Expression, Rule, f
 from .facts import Facts, facts_of, operator_called
 
+STILL = object()  # what a tangent rule gives where the result stands still although the argument moves
+
 
 def traced(value: Callable, i: int) -> Rule:
     """The adjoint rule of an operator that has none: back through what its value does to argument i."""
@@ -78,8 +80,7 @@ class Masked(Expression):
 
     @staticmethod
     def seed(value: Any, given: Any, forward: bool = False) -> Masked:
-        """A delta or a tangent to start from, which flows where `given`, what it was spread from,
-        is a number other than 0.
+        """A delta or a tangent to start from, which flows where `given`, spread to it, is not 0.
 
         What stands for a number flows everywhere: a list is written for directions without zeros.
         """
@@ -112,51 +113,62 @@ class Masked(Expression):
 
 
 def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -> Rule:
-    """The rule for argument i, x, of an operator of which 0·∞ is known: it settles,
-    it grows as the exponential does, or both.
+    """The rule for argument i, x, of an operator of which 0·∞ is known: it settles, it grows, or both.
 
-    Where an infinite x has a finite result, x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. Where a finite x has
-    an infinite one by growth, ∂out/∂x / out is finite. So along a way through infinite values that begins at
-    the one and ends at the other the derivative is 0: of 1 / (1 + exp(-x)) at −1000 and of tanh(exp(x)) at
-    1000. All other 0·∞ depend on which gets there faster, which floats do not tell, and stay NaN: at a pole,
-    as of 1 / (1/x), tanh(1/x), sqrt(x**4), x*sqrt(x) and exp(log(x)) at 0,
-    and of what grows within what does not settle, as of log(1 + exp(x)) at 1000.
+    Where an infinite x has a finite result, x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. Where a finite x
+    other than 0 has an infinite one by growth, ∂out/∂x / out is finite. So along a way through infinite
+    values that begins at the one and ends at the other the derivative is 0: of 1 / (1 + exp(-x)) at −1000,
+    of tanh(exp(x)) at 1000 and of exp(-x**4) at 10²⁰⁰. All other 0·∞ depend on which gets there faster,
+    which floats do not tell, and stay NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x**4), x*sqrt(x) and
+    exp(log(x)) at 0, and of what grows within what does not settle, as of log(1 + exp(x)) at 1000.
+    grows: as the exponential does, so that lists of derivatives are masked for it as well; of numbers
+    what came out tells.
     """
     def contribution(d, out, *args):
         part = rule(d, out, *args)
-        if type(part) is not Masked:
-            return part
-        x, value, steep = args[i], part.value, part.steep
-        if d.steep is not d.flow and (d.forward or grows):
-            kept = (f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)) if d.forward
-                    else f.isfinite(out))
-            value = f.where(f.logical_or(kept, d.where("steep")()), value, 0.0)
-        if not d.forward:
+        return masked(part, d, out, *args) if type(part) is Masked else part
+
+    def masked(part, d, out, *args):
+        numbers = not isinstance(out, Expression) or hasattr(out, "value")
+        x, value, steep, kept = args[i], part.value, part.steep, []
+        if not d.forward and (grows or numbers):
+            kept.append(f.logical_or(f.isfinite(out), f.logical_or(f.equal(x, 0), f.not_equal(d.value, 0)))
+                        if numbers else f.isfinite(out))
+        if settles and (d.forward or numbers):
+            kept.append(f.logical_or(f.not_equal(f.abs(x), math.inf), f.equal(x, out)))
+        if kept and d.steep is not d.flow:
+            where = functools.reduce(f.logical_and, kept)
+            if numbers:  # it is 0·∞, and not NaN without it
+                where = f.logical_or(where, f.logical_or(f.equal(value, value), f.not_equal(out, out)))
+            value = f.where(f.logical_or(where, d.where("steep")()), value, 0.0)
+        if settles and not d.forward:
             steep = by_value
-        elif grows:
-            steep = once(lambda: chosen(f.logical_or(f.isfinite(out), f.logical_not(f.isfinite(d.value))),
-                                        part.steep, nowhere))
+        elif numbers or grows and d.forward:
+            pole = lambda: f.logical_and(f.equal(x, 0), f.equal(f.abs(rule(1.0, out, *args)), math.inf))
+            same = lambda: f.isfinite(part.value) if d.forward else f.not_equal(f.abs(part.value), math.inf)
+            finite = lambda: f.logical_or(same(), pole()) if numbers else f.isfinite(out)
+            steep = once(lambda: chosen(f.logical_or(finite(), f.logical_not(f.isfinite(d.value))),
+                                        part.where("steep"), nowhere))
         return Masked(value, part.flow, steep, d.forward)
     contribution.limits = ("grows",) * grows + ("settles",) * settles
+    contribution.parts = rule, masked
     return contribution
 
 
 def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, values: Iterable,
            ends: Iterable | None = None, forward: bool = False) -> Any:
-    """walk(seeds), a way through the lines; the same with masked seeds where
-    what it found at one of the ends is NaN.
+    """walk(seeds), a way through the lines; the same with masked seeds where it found NaN at an end.
 
-    given: what was spread to the seeds. values: those of the lines; what stands for numbers cannot be looked
-    at, and is masked wherever something may be kept out.
+    given: what was spread to the seeds. values: those of the lines; what stands for numbers of which another
+    derivative is taken is masked also wherever something may be kept out.
     """
-    if numbers := not any(map(is_expression, map(type, (*values, *seeds.values())))):
+    start = lambda: {name: Masked.seed(d, given[name], forward) for name, d in seeds.items()}
+    written = any(map(is_expression, map(type, (*values, *seeds.values()))))
+    if not written or not masks(lines, start().values()):
         found = walk(dict(seeds))
         if not any([unclear(found[x]) for x in ends or found if x in found]):
             return found
-    masked = {name: Masked.seed(d, given[name], forward) for name, d in seeds.items()}
-    if not numbers and not masks(lines, masked.values()):
-        return walk(dict(seeds))
-    return {name: bare(x) for name, x in walk(masked).items()}
+    return {name: bare(x) for name, x in walk(start()).items()}
 
 
 @functools.cache
@@ -164,7 +176,9 @@ def is_expression(kind: type) -> bool: return issubclass(kind, Expression)
 
 
 def unclear(x: Any) -> bool:
-    """Whether x has a NaN among its entries, or infinities of both signs."""
+    """Whether x has a NaN among its entries, or infinities of both signs; of symbols that is not known."""
+    while isinstance(x, Expression):
+        x = getattr(x, "value", 0.0)
     if isinstance(x, dict):  # the parts of a bundle
         return any(map(unclear, x.values()))
     if not isinstance(x, float):  # of more than 10,000 entries BLAS would wake its threads
@@ -192,14 +206,13 @@ def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
 def settles(lines: Iterable, facts: Mapping[str, Facts]) -> bool:
     """Whether what grows comes to what settles."""
     grown: set = set()
-    name = lambda a: a if type(a) is str else id(a)
     for dst, op, args in lines:
-        if not grown.isdisjoint(map(name, args)):
+        if not grown.isdisjoint(map(name_or_id, args)):
             if facts[op].settles or op == "power" and type(args[1]) in (int, float) and args[1] < 0:
                 return True
-            grown.add(name(dst))
+            grown.add(name_or_id(dst))
         elif facts[op].grows:
-            grown.add(name(dst))
+            grown.add(name_or_id(dst))
     return False
 
 
@@ -299,12 +312,16 @@ class Traced(Expression):
 ROOTS: dict[str, str] = {}  # the facts `squared`, by operator
 
 
-def squares(steps: Sequence, table: Mapping[str, Any],
-            kept: Collection[str] = ()) -> dict[str, tuple[str, tuple]]:
-    """For each line that squares a root, what is under it: at 0 that has a derivative."""
-    roots = {dst: (ROOTS[op], args) for dst, op, args in steps if ROOTS.get(op) in table and dst not in kept}
-    return {dst: roots[args[0]] for dst, op, args in (steps if roots else ())
-            if args and type(args[0]) is str and args[0] in roots and squared(op, *args)}
+def squares(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str] = ()) -> dict[Any, tuple]:
+    """For each line that squares a root, by its name, what is under it: at 0 that has
+    the derivatives that the root lacks."""
+    roots = {name_or_id(dst): (ROOTS[op], args) for dst, op, args in lines
+             if ROOTS.get(op) in table and dst not in kept}
+    return {name_or_id(dst): roots[name_or_id(args[0])] for dst, op, args in (lines if roots else ())
+            if args and name_or_id(args[0]) in roots and squared(op, *args)}
+
+
+def name_or_id(a: Any) -> Any: return a if type(a) is str else id(a)
 
 
 def squared(op: str, x: Any, y: Any = None, *_: Any) -> bool:

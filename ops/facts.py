@@ -1,11 +1,9 @@
-"""What else is true of an operator, beside its value and its rules: the keywords at the end of its row,
-and its arguments.
+"""What else is true of an operator: the keywords at the end of its row, and its arguments.
 
 One operation is + − × ÷, a comparison, whichever of its three outcomes, or one of the functions of one
 argument that a processor's library has (exp, sin, tanh, xᶜ …) of one entry, as Griewank and Walther,
 Evaluating Derivatives, §2.2, count elemental functions. An operator made of several counts them all: x^y is
-exp(y log x), and takes as long. Rearranging, indexing and copying are none.
-Matrices: Golub and Van Loan, Matrix Computations.
+exp(y log x). Rearranging, indexing and copying are none. Matrices: Golub and Van Loan, Matrix Computations.
 """
 from __future__ import annotations
 
@@ -28,16 +26,15 @@ class Facts(NamedTuple):
     """The facts of a row. What a row does not say, nobody takes for true.
 
     flops: its operations, for each entry of the result, or a function (out, *args) -> int; elementwise: 1,
-    and a view: 0, where the row does not say it. gives: bool or int where its results are never floats.
-    view: they may lie in an argument's memory. commutes: its two arguments may change places. formula: its
-    value in the language, for arrays of floats that have entries: what an engine that does not have the
-    operator computes in its place. elsewhere: the same, for a library of arrays that has no function for it.
-    squared: the operator that gives its square, where it is a root. example: what gives, of the same
-    arguments, another value of the same shapes and precisions, in much less time. convex: in its first
-    argument. numpy: the function of NumPy that it is, arguments and all, where its value is no ufunc.
-    entries: (*args) -> int, at most so many has its result, where they may be more than its arguments'
-    together; within: it has no more axes than they have, and none that is longer. elementwise: the row is of
-    that kind.
+    and a view: 0, where the row does not say it. gives: bool or int where its results are never floats. view:
+    they may lie in an argument's memory. commutes: its two arguments may change places. formula: its value in
+    the language, for arrays of floats that have entries: what an engine that does not have the operator
+    computes in its place. elsewhere: the same, for a library of arrays that has no function for it. squared:
+    the operator that gives its square, where it is a root. example: what gives, of the same arguments,
+    another value of the same shapes and precisions, in much less time. convex: in its first argument. numpy:
+    the function of NumPy that it is, arguments and all, where its value is no ufunc. entries: (*args) -> int,
+    at most so many has its result, where they may be more than its arguments' together; within: it has no
+    more axes than they have, and none that is longer. elementwise: the row is of that kind.
 
     Where numbers are infinite, `ops.derived` asks for these. tame: of finite arguments it has finite slopes.
     flow: what becomes of a zero that stands for nothing. "moved": its entries are its argument's in other

@@ -153,8 +153,7 @@ def svdvals(a):
 def leftVectors(a):
     """The left singular vectors of a, as columns in the order of svdvals(a), with LAPACK's signs.
 
-    Among equal singular values, and for those that are 0, the derivative
-    given does not turn them: see eigenvectors.
+    Among equal singular values, and those that are 0, the derivative does not turn them: see eigenvectors.
     """
     return np.linalg.svd(a, full_matrices=False)[0]
 

@@ -128,12 +128,16 @@ def logsumexp(x, axis=None, keepdims=False):
 
 
 def logsumexp_of_entries(x, axis=None, keepdims=False):
-    if not count(x, axis):
-        return f.log(f.sum(f.exp(x), axis, keepdims))
     top = f.max(x, axis, True)
     top = f.where(f.isfinite(top), top, 0.0)
     result = f.log(f.sum(f.exp(x - top), axis, True)) + top
     return result if keepdims else f.reshape(result, f.sum(x, axis))
+
+
+def logsumexp_of_any(x, axis=None, keepdims=False):
+    if not count(x, axis):
+        return f.log(f.sum(f.exp(x), axis, keepdims))
+    return logsumexp_of_entries(x, axis, keepdims)
 
 
 def logaddexp_of_entries(x, y):
@@ -151,8 +155,7 @@ def expDifference(x, y):
 
 
 def ties(x, out, axis=None):
-    """The share of each entry of x in the extreme value of its slice,
-    out spread over x: 1 / the number of ties, else 0.
+    """The share of each entry of x in the extreme value of its slice, out spread over x: 1 / ties, else 0.
 
     Where that is NaN, the entries that are NaN share it.
     """
@@ -187,11 +190,9 @@ def through_prod(d, out, x, axis):
 # ---- the rows ----------------------------------------------------------------------------------------------
 
 def reducing(op, value, rule, **facts):
-    """A row whose result is made of what each entry gives: one rule serves both modes,
-    as in an elementwise row.
+    """A row whose result is made of what each entry gives: one rule serves both modes, as elementwise.
 
-    The adjoint spreads delta and out over x again and then applies the rule;
-    the tangent applies it and then sums.
+    The adjoint spreads delta and out over x and then applies the rule; the tangent applies it and sums.
     """
     def spread(d, x, axis):
         if isinstance(x, Expression) or isinstance(d, Expression):
@@ -253,7 +254,7 @@ reducing(   "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x)
 reducing(   "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
             flops=of_input(2), formula=lambda A: f.norm(A), tame=True, squared="squaredNorm", convex=True, within=True)
 reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out),
-            flops=of_input(4), formula=logsumexp_of_entries, tame=True, convex=True, within=True)
+            flops=of_input(4), formula=logsumexp_of_entries, elsewhere=logsumexp_of_any, tame=True, convex=True, within=True)
 elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
                                            lambda d, out, x, y: d * f.expDifference(y, out), flops=5, tame=True,
             elsewhere=logaddexp_of_entries)

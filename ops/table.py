@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .derived import ROOTS, tangent_of, traced
+from .derived import ROOTS, Masked, tangent_of, traced
 from .expression import DG, FLAT, TG, Expression, G, Rule, f
 from .facts import FACTS, MANY, TAME, Facts, arity, positional, refuse_facts, takes
 
@@ -46,22 +46,23 @@ class Each(Sequence):
 def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> None:
     """A row whose Jacobian is diagonal, and so its own transpose: one rule an argument serves both modes.
 
-    The rules know nothing of broadcasting and dtypes: the adjoint is summed back to the argument's shape
-    here, and the tangent spread to the result's.
+    The rules know nothing of broadcasting and dtypes: adjoints are summed back, tangents are spread here.
     """
     def fitted(rule, i=None):
+        rule, masked = getattr(rule, "parts", (rule, None))
         def contribution(d, out, *args):
             part, like = rule(d, out, *args), out if i is None else args[i]
             if (kind := type(part)) is type(like) and (
                     kind is np.float64 or kind is np.ndarray and part.shape == like.shape
                     and part.dtype == like.dtype):
                 return part  # the common case, seen at once
+            part = masked(part, d, out, *args) if masked and type(part) is Masked else part
             return (f.broadcast if i is None else f.unbroadcast)(part, like)
         return contribution
 
     one, limits = len(rules) == 1, {fact: True for rule in rules for fact in getattr(rule, "limits", ())}
     ELEMENTWISE.add(op)
-    operator(op, value, *(rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)),
+    operator(op, value, *[rule if one else rule and fitted(rule, i) for i, rule in enumerate(rules)],
              tangents=[rule if one else rule and fitted(rule) for rule in rules],
              **{"flops": 1, "elementwise": True} | limits | known)
 
@@ -76,8 +77,7 @@ def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -
 
 def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None]
              | None = None, **known: Any) -> None:
-    """Add a row to G, DG and TG, and `f.<op>`: its value and one adjoint rule per argument,
-    None where it is zero.
+    """Add a row to G, DG, TG and `f.<op>`: its value, an adjoint rule per argument, None where it is zero.
 
     Without rules the value itself, when it is written in the language, is traced through and differentiated.
     Without tangents they are found by going back through the adjoint rule, which is linear in its first

@@ -77,8 +77,7 @@ class XMan:
 
     def operationSequence(self, *outputs: Any, previouslyDefined: Collection[str]
                           | None = None) -> WengertList:
-        """The Wengert list that computes the outputs, in the order of evaluation.
-        Raises XManError as `names` does.
+        """The Wengert list that computes the outputs, in the order of evaluation. XManError as `names`.
 
         outputs: registers. previouslyDefined, which may stand behind them: names whose lines are left out;
         a set gets the new.

@@ -168,9 +168,8 @@ class XManFunctions(f, metaclass=Named):
 def evaluation_order(*outputs: Register, done: Iterable[int] = ()) -> Iterator[Register]:
     """The registers that the outputs depend on, and they themselves, each after all that it is computed from.
 
-    The notes (§1.6) speak of a pre-order traversal; the list needs post-order. No recursion: chains can be
-    long. done: ids of registers that are passed over. Raises XManError where
-    registers define one another in a circle.
+    The notes (§1.6) speak of pre-order; the list needs post-order. No recursion: chains can be long. done:
+    ids of registers that are passed over. Raises XManError where registers define one another in a circle.
     """
     done, open_ = set(done), set()
     todo = [(r, False) for r in reversed(outputs)]

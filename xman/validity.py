@@ -25,12 +25,10 @@ def as_line(line: Any) -> Any:
 
 def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
                     depth: int = 0, seen: dict[int, int] | None = None) -> tuple[str, ...]:
-    """The inputs of a list, in the order of their first use, when the list is valid,
-    by itself and for the tables.
+    """The inputs of a list, in the order of their first use, when it is valid, by itself and for the tables.
 
     A register is assigned once and before its use; a name is no keyword and, by the tables of `ops`, no
-    operator; an operator is in the tables and takes that number of arguments.
-    XManError with the line, what was found and what to write instead.
+    operator; an operator is in the tables and takes that number of arguments. XManError with the line.
     """
     operators = ops.G if any(table is ours for table in tables for ours in (ops.G, ops.DG, ops.TG)) else ()
     assigned: dict[str, int] = {}
@@ -137,7 +135,6 @@ def arity_of(op: str, table: Mapping[str, Any], k: int, line: tuple) -> tuple[in
 
 
 def refuse_line(k: int, line: Any, why: str) -> None:
-    """Raise XManError about line k."""
     raise XManError(f"line {k}, {notation.shown(line)}, {why}")
 
 

@@ -25,16 +25,14 @@ def changing(method: str) -> Callable:
 
 
 class WengertList(list):
-    """A list of lines (dst, op, args) that prints itself, one assignment a line,
-    and is valid when it is made.
+    """A list of lines (dst, op, args), valid when it is made, that prints itself, the signs = in a column.
 
         >>> WengertList([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))])
         z1 = mul(h, w)
         area = half(z1)
 
-    steps: an iterable of lines. G: a table of values; where it is given, every operator has to be in it and
-    to take that number of arguments. Raises XManError with the line,
-    what was found and what to write instead.
+    steps: lines. G: a table of values; where it is given, every operator has to be in it and to take that
+    number of arguments. Raises XManError with the line, what was found and what to write instead.
     """
 
     checkedFor: dict[int, Mapping] | None = None  # the tables, by id, that the list was found valid for
@@ -72,15 +70,14 @@ class WengertList(list):
         read = {a for _, _, args in self for a in registers(args)}
         return tuple(dst for dst, _, _ in self if dst not in read)
 
-    def __str__(self) -> str: return notation.to_text(self)
-
-    __repr__ = __str__
+    def __repr__(self) -> str: return notation.to_text(self)
+    def __str__(self) -> str: return notation.to_text(self, aligned=True)
 
     _repr_html_ = notation.in_notebooks("list_in_html")
 
     @classmethod
     def from_text(cls, text: str) -> WengertList:
-        """The list that `str` printed. XManError names the line of text that cannot be read."""
+        """The list that `str` or `repr` wrote. XManError names the line of text that cannot be read."""
         return cls(notation.from_text(text))
 
     def to_json(self) -> str:

@@ -1,5 +1,4 @@
-"""Looking up: r[...] and its adjoint, the scatter-add; and what strings and dates are as numbers,
-which have no derivative.
+"""Looking up: r[...] and its adjoint, the scatter-add; and strings and dates as numbers.
 
 A key is a literal (int, slice, None, ..., array) or itself a register.
 """

@@ -118,8 +118,7 @@ def einsum_rule(i):
 
 
 def einsumBack(x, like, letters):
-    """x, whose axes are letters[0], put back into the shape of like, whose axes are letters[1],
-    in the same order.
+    """x, of axes letters[0], put back into the shape of like, of axes letters[1], in the same order.
 
     A letter that is missing in x is spread, one that like has twice is a diagonal, an axis of length 1 that
     the sum stretched is summed over; leading axes are those of `...`.

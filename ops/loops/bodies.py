@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..derived import Traced, back, looked, values_on
+from ..derived import STILL, Traced, back, looked, values_on
 from ..expression import Expression, G
 from ..facts import IN_USE, OURS, operator_called
 
@@ -257,7 +257,8 @@ class TapedRun:
                 for a, rule in zip(args, IN_USE.get().TG[op], strict=False):
                     if rule and isinstance(a, Traced) and id(a) in found:
                         part = rule(found[id(a)], node.value, *values_on(self.tape, args))
-                        found[id(node)] = found[id(node)] + part if id(node) in found else part
+                        if part is not STILL:
+                            found[id(node)] = found[id(node)] + part if id(node) in found else part
             return found
         return self.walked(along, tangents, True)
 

@@ -50,8 +50,7 @@ def one_truth(what: str, c: Any) -> bool:
 
 
 def scan(function, carries, slices, args, reverse=False, *, program=as_python):
-    """The function step by step, each going on with the carries of the one before;
-    reverse: from the last step to the first.
+    """The function step by step, each with the carries of the one before; reverse: from the last step on.
 
     args: the bundle of its arguments, the first carries, then the slices, arrays whose leading axis are the
     steps, and the constants, which are the same in all. Where a slice is the whole number n, the steps are 0,
@@ -132,11 +131,9 @@ def one_of(x: Any) -> Any:
 
 
 def while_loop(test, function, carries, args, most=None, *, program=as_python):
-    """The function on its own results as long as test, of the same arguments, gives a number that holds;
-    at most `most` times.
+    """The function on its own results as long as test, of the same arguments, holds; at most `most` times.
 
-    args: the bundle of the first carries, and of the constants.
-    The bundle of the last carries, and the number of steps.
+    args: a bundle, the first carries, then constants. The bundle of the last carries, and of the steps.
     """
     carry, constants, n = args[:carries], args[carries:], 0
     whether, run = program(test), program(function)

@@ -124,7 +124,7 @@ def test_a_perceptron_as_other_tools_write_it_becomes_a_short_list_with_gradient
                      node("Softmax", ["l2"], "y", axis=1),
                      constants=[("fc1.weight", W[0]), ("fc1.bias", b[0]), ("out", V), ("shift", np.float32(0.5))])
     steps, values, outputs = from_onnx(model)
-    assert str(steps).splitlines()[-5:] == ["fc1_Gemm_output_0 = add(z2, fc1_bias)".replace("fc1_G", "_fc1_G"),
+    assert repr(steps).splitlines()[-5:] == ["fc1_Gemm_output_0 = add(z2, fc1_bias)".replace("fc1_G", "_fc1_G"),
                                             "_Relu_output_0 = relu(_fc1_Gemm_output_0)", "logits = dot(_Relu_output_0, out)",
                                             "l2 = add(logits, 0.5)", "y = softmax(l2, 1)"]
     x = R.standard_normal((5, 4), np.float32)

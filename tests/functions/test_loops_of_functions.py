@@ -49,6 +49,20 @@ def in_reverse_flat(h0, X, U, W):
     return total
 
 
+def counted(h0, X, U, W):
+    inner = lambda h, s: (h / 2, xman.scan(lambda h, t: (h * W[0] + t, np.sin(h * t) * s), h[0], 3)[1])
+    return np.sum(xman.scan(inner, h0, X[:3, 0, 0])[1])
+
+
+def counted_flat(h0, X, U, W):
+    total = 0.0
+    for s in X[:3, 0, 0]:
+        h, h0 = h0[0], h0 / 2
+        for t in range(3):
+            total, h = total + np.sum(np.sin(h * t) * s), h * W[0] + t
+    return total
+
+
 def broadened(h0, X, U, W):
     return np.sum(xman.scan(lambda h, x: (np.tanh(h @ U + x @ W), h @ U), h0[:1], X)[1] ** 2)
 
@@ -60,7 +74,8 @@ def broadened_flat(h0, X, U, W):
     return total
 
 
-@pytest.mark.parametrize(("one", "other"), [(looped, flat), (broadened, broadened_flat), (checkpointed, last), (in_reverse, in_reverse_flat)])
+@pytest.mark.parametrize(("one", "other"), [(looped, flat), (broadened, broadened_flat), (checkpointed, last), (in_reverse, in_reverse_flat),
+                                            (counted, counted_flat)])
 def test_a_scan_has_the_derivatives_of_the_loop(one, other):
     assert one(*ARGS) == pytest.approx(other(*ARGS), rel=1e-14)
     assert jvp(one, ARGS, DIRECTION)[1] == pytest.approx(jvp(other, ARGS, DIRECTION)[1], rel=1e-12)
@@ -75,7 +90,7 @@ def test_a_scan_has_the_derivatives_of_the_loop(one, other):
 def test_its_list_has_as_many_lines_for_any_number_of_steps_and_names_what_it_takes():
     steps = trace(looped, *ARGS)
     assert steps == trace(looped, ARGS[0], np.ones((500, 4, 3)), *ARGS[2:])
-    assert str(steps).startswith("def step(h, x, U, W):\n    z1 = dot(h, U)\n") and "h1 = tanh(z3)\n    return h1, h1" in str(steps)
+    assert repr(steps).startswith("def step(h, x, U, W):\n    z1 = dot(h, U)\n") and "h1 = tanh(z3)\n    return h1, h1" in repr(steps)
 
 
 def test_its_source_is_a_function_with_a_loop():

@@ -123,3 +123,25 @@ POLES = (lambda x: 1 / (1 / x + 1 / 2), lambda x: 2 / (3 + x ** -1), lambda x: 1
 @np.errstate(all="ignore")
 def test_at_a_pole_within_a_quotient_the_derivative_is_not_said_to_be_0(function):
     assert all(np.isnan(differentiated(function, modes)(0.0)) for modes in ORDERS)
+
+
+INNER = {"x": lambda x: x, "x/1e-200": lambda x: x / 1e-200, "1+1e150x": lambda x: 1 + 1e150 * x, "1/x": lambda x: 1 / x}
+BEYOND = {"z**2": lambda z: z ** 2, "z**4": lambda z: z ** 4, "square": np.square, "z*z": lambda z: z * z, "z*z*z*z": lambda z: z * z * z * z,
+          "z/1e-200": lambda z: z / 1e-200, "(z*z)**2.5": lambda z: (z * z) ** 2.5, "sum": lambda z: np.sum(np.stack([z, 2 * z]) ** 2),
+          "½(z-3)²": lambda z: .5 * (z - 3) ** 2, "1e200/(3/z)": lambda z: 1e200 / (3 / z), "z^z": lambda z: abs(z) ** abs(z), "z exp z": lambda z: z * np.exp(z)}
+FLAT = {"exp(-u)": lambda u: np.exp(-u), "tanh": np.tanh, "1/(1+u)": lambda u: 1 / (1 + u), "u**-2": lambda u: u ** -2, "arctan": np.arctan}
+
+
+@np.errstate(all="ignore")
+def test_where_a_product_a_power_or_a_quotient_overflows_what_settles_is_flat_in_all_modes():
+    met = 0
+    for (i, inner), (g, beyond), (o, flat) in itertools.product(INNER.items(), BEYOND.items(), FLAT.items()):
+        for x in (-3.0, 1e-200, 1e200):
+            if np.isfinite(z := inner(x := np.float64(x))) and np.isinf(u := beyond(z)) and np.isfinite(flat(u)):
+                found = [differentiated(lambda x: flat(beyond(inner(x))), modes)(x) for modes in ORDERS[:3]]  # noqa: B023
+                assert found == [0.0, 0.0, 0.0], (i, g, o, x, found)
+                met += 1
+    assert met > 150
+    for power in (2, 4, 2.5):
+        for modes in ORDERS:
+            assert differentiated(lambda x: np.exp(-abs(x / 1e-200) ** power), modes)(1.0) == 0  # noqa: B023

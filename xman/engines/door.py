@@ -55,14 +55,13 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
     `jax`), tape (lists of numbers), or auto, which chooses by sizes and by what is installed; `step.why` says
     why. Nobody waits for auto: where an engine takes long to build the program, another one answers
     meanwhile, and the faster of the two stays. An engine that is not for a list, such as the tape for arrays,
-    hands it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning,
-    which an engine that auto chose for what it is not for leaves out, and `step.why` says it.
-    threads: how many run the large loops of the engine llvm (None: as many as BLAS has, which
-    OPENBLAS_NUM_THREADS says, or one for each core); results do not depend on it.
-    An operator is a function of its arguments alone: the first call runs it several times, and a program may
-    leave one of two equal lines out. What it prints, counts or draws is not a value of the list.
-    Raises XManError for a list that is not valid, for names that it does not
-    have and an engine that is not installed.
+    hands it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning, which
+    an engine that auto chose for what it is not for leaves out, and `step.why` says it. threads: how many run
+    the large loops of the engine llvm (None: as many as BLAS has, which OPENBLAS_NUM_THREADS says, or one for
+    each core); results do not depend on it. An operator is a function of its arguments alone: the first call
+    runs it several times, and a program may leave one of two equal lines out. What it prints, counts or draws
+    is not a value of the list. Raises XManError for a list that is not valid, for names that it does not have
+    and an engine that is not installed.
     """
     return Compiled(steps, outputs, engine, inplace, threads=threads)
 
@@ -72,8 +71,7 @@ class Compiled:
 
     It is specialised at the first call for the shapes and types of the values, again when they change, and
     remembers the last programs. Several threads may call it at once. engine: the name of the one that runs.
-    why: why that one. adapts: whether auto goes by a clock, and not by the
-    list and the kinds of the values alone.
+    why: why that one. adapts: whether auto goes by a clock, not by the list and the values' kinds.
     """
 
     def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str, inplace: Mapping[str, str]
@@ -102,7 +100,7 @@ class Compiled:
         self._misses = 0
         # the inputs that were looked at, and their owners
         self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []
-        self._lock = threading.Lock()
+        self._locks: dict[int, threading.Lock] = {}  # by process: one that is forked finds no lock of its own
         self._warned = False
 
     def __repr__(self) -> str:
@@ -131,7 +129,7 @@ class Compiled:
     @property
     def source(self) -> str:
         """The text of the program that ran last."""
-        return self._built().source
+        return str(self._built().source)
 
     @property
     def plan(self) -> Any:
@@ -152,7 +150,7 @@ class Compiled:
         self._look_at(values)
         here = {name: on_host(x) for name, x in values.items()}
         key = tuple(signature(values[x]) for x in self.steps.inputs)
-        with self._lock:
+        with self._locks.setdefault(os.getpid(), threading.Lock()):
             if key not in self._programs:
                 return self._first(key, values, here)
             built, self.engine, self.why = self._programs[key]

@@ -1,5 +1,4 @@
-"""Folding: what BLAS does in one call becomes one line, and the lines
-stand in the order in which memory likes them.
+"""Folding: what BLAS does in one call becomes one line, and lines stand in the order that memory likes.
 
 A line `gemm(alpha, s, a, ta, b, tb, c)` is alpha·s·a@b + c: alpha a number, s a register with one number or
 None, a and b matrices, transposed where ta and tb hold, c a register that spreads to the product, or None. A
@@ -88,14 +87,12 @@ def is_number(a: Any) -> bool:
 def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[str],
             holds: Mapping[str, frozenset[str]],
             kinds: Mapping[str, Kind], after: int = -1) -> tuple[list[Line], set[str]]:
-    """The lines with each update as early as it can be, and the updates that
-    can be written over their inputs at once.
+    """The lines with each update as early as can be, and the updates that can overwrite their inputs at once.
 
     inplace: the input that each update overwrites. holds: the registers whose memory each register is in. An
     update stands after the last line that reads what it overwrites, and after line number `after`, the last
     that may fail. What leads to updates alone and has their shape stands with them, so that no gradient waits
-    for the end: of the lines that wait for nothing, those are taken first,
-    and the others as they stand (Kahn 1962).
+    for the end: of the lines that wait for nothing, those come first (Kahn 1962).
     """
     index = {dst: k for k, (dst, _, _) in enumerate(lines)}
     readers: dict[str, list[str]] = {}

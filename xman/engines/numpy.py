@@ -1,9 +1,7 @@
-"""The NumPy engine: a list as straight-line Python, each result in a planned buffer,
-each product one call of BLAS.
+"""The NumPy engine: a list as straight-line Python, results in planned buffers, products calls of BLAS.
 
-Results are the interpreter's to rounding: NumPy's own functions compute them, but that a product, its factor
-and what is added to it are rounded once by BLAS in place of three times,
-and that softmax and the like are written out.
+Results are the interpreter's to rounding: NumPy computes them, but a product, its factor and what is added
+are rounded once by BLAS in place of three times, and softmax and the like are written out.
 """
 from __future__ import annotations
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import os
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -19,6 +21,9 @@ from ..wengert import Line, WengertList, all_registers, registers
 from .lowered import lowered
 
 KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # where the keys begin
+WHOLE = threading.RLock()  # held by what a process that is forked must not find half done: modules, LLVM's affairs
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=WHOLE.acquire, after_in_parent=WHOLE.release, after_in_child=WHOLE.release)
 GEMM = "gemm()"  # a line that is one call of BLAS (`folded`); no operator can be called so
 
 
@@ -54,10 +59,10 @@ class Built(NamedTuple):
     """What an engine makes of a program.
 
     run: from the values to the outputs by name, or None where the values are not of the program's kinds; it
-    then has written nothing. source: the text it was made from. plan: what it is made of, to be printed.
+    then has written nothing. source, plan: what it was made from and of, to be printed.
     """
     run: Callable[[Mapping[str, Any]], dict[str, Any] | None]
-    source: str
+    source: Any
     plan: Any
 
 
@@ -85,7 +90,8 @@ class Engine(NamedTuple):
     seconds: Callable[[WengertList], float] = lambda steps: 0.0
 
     def build(self, program: Program) -> Built:
-        return importlib.import_module(self.file).build(program)
+        with WHOLE:
+            return importlib.import_module(self.file).build(program)
 
     def begin(self, program: Program) -> Callable[[], Built]:
         """What takes long of `build`; what it returns does the rest."""
@@ -224,7 +230,6 @@ def compares(op: str) -> bool:
 
 
 def check_update(x: str, y: str, old: Kind | None, new: Kind | None) -> None:
-    """Raise XManError unless y can overwrite x."""
     if not old or not old.array or not same_but_number(old, new):
         raise XManError(f"inplace: {y} is {described(new)}, and cannot overwrite {x}, {described(old)}")
 

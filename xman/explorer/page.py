@@ -24,7 +24,7 @@ from ..manager import XMan
 from ..notation import json_literal
 from ..passes import gradient
 from ..register import Register
-from ..wengert import Steps, WengertList, checked_list, known_registers
+from ..wengert import Steps, WengertList, checked_list, known_registers, registers
 from .guide import WORDS, guide
 from .rules import COMPUTED, HERE, all_on_the_page, rules_for, unfolded
 
@@ -151,8 +151,10 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
             computed["tangents"] = {x: packed_all(forward(steps, found, {x: one}))
                                     for x, one in moving.items()}
     if ops.loops.functions_in(steps):  # the page writes that of other lists
-        moving = [x for x in steps.inputs if x not in given or varies(given[x]) or np.ndim(given[x]) == 0]
-        more["gradient"] = as_json(gradient_after(steps, of, moving))
+        bundles = {registers(line[2])[-1] for line in steps if ops.loops.functions_in([line])}
+        moving = [x for x in steps.inputs if x not in bundles
+                  and (x not in given or varies(given[x]) or np.shape(given[x]) == ())]
+        more["gradient"] = as_json(gradient_after(steps, of, moving) if moving else [])
     inputs = {x: {"role": roles.get(x, "input"), "value": packed(given[x]) if x in given else None}
               for x in steps.inputs}
     return {"title": title, "lines": as_json(steps), "of": of, "computed": computed, "inputs": inputs, **more}

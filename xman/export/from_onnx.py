@@ -1,5 +1,4 @@
-"""From an ONNX file to a list: each node a formula of the language on
-symbols that know an example of their value.
+"""From an ONNX file to a list: each node a formula of the language on symbols that know an example.
 
 What the file computes from shapes is computed here. A file for any number of rows is read for three of them:
 where the lists differ there is a number of rows, which the list takes from its inputs again.
@@ -102,8 +101,7 @@ def result_shape(op: str, args: list) -> tuple[int, ...]:
 
 @np.errstate(all="ignore")
 def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None = None) -> Imported:
-    """The list of a model of ONNX, as (steps, values, outputs): values has its weights,
-    the inputs are the list's other inputs.
+    """The list of a model of ONNX, as (steps, values, outputs): values has its weights, not its inputs.
 
         >>> steps, values, outputs = from_onnx("model.onnx")
         >>> eval(steps, {**values, "X": X})[outputs[0]]

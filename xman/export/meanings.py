@@ -77,7 +77,6 @@ def reduction_node(op: str):
 
 
 def over(before, op: str, after=lambda x: x):
-    """A reduction of what `before` makes of x."""
     return lambda x, *axes, **named: after(reduction_node(op)(before(x), *axes, **named))
 
 

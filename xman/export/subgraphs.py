@@ -1,8 +1,7 @@
 """Lists that apply functions as nodes of ONNX that have graphs inside, Loop and If, and such nodes as lists.
 
-A graph inside sees the names around it, so that it takes carries alone: constants are read where they lie.
-What is read is `scan` where a Loop goes on to its last step, and else `while_loop`; Scan is `scan`,
-and If is `cond`.
+A graph inside sees the names around it, so that it takes carries alone. What is read is `scan` where a Loop
+goes on to its last step, and else `while_loop`; Scan is `scan`, and If is `cond`.
 """
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The one format of checkpoints and models: arrays and facts in a file of safetensors,
-written at once or not at all.
+"""The format of checkpoints and models: arrays and facts in a file of safetensors, whole or not at all.
 
 The facts stand in the metadata as JSON, with the versions that wrote them and a digest of everything, by
 which a file that was altered is told. Whoever reads one runs nothing of it.

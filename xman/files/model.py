@@ -30,8 +30,7 @@ class Model(NamedTuple):
     steps: the list. values: the arrays of its inputs that are no columns: the parameters. columns: of the
     table that it reads, in the order of training. output: the register of the predictions: (rows, classes),
     or (rows, 1) of a number. classes: the labels in the order of the output's columns. target: the name of
-    what is predicted. settings: what else is told of how it came about,
-    in JSON's terms: nothing depends on it.
+    what is predicted. settings: what else is told of how it came about, in JSON's terms.
     """
     steps: WengertList
     values: dict[str, np.ndarray]
@@ -92,13 +91,12 @@ class Model(NamedTuple):
         return target_cells(table, Column(name[0], "", "category" if self.classes else "number"), where)
 
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
-        """Write the model to a file of safetensors, whole or not at all.
-        XManError where it cannot be written.
+        """Write the model to a file of safetensors, whole or not at all. XManError where that cannot be.
 
         arrays, facts: what a checkpoint has beside the model that it is.
         """
         container.save(path, {**arrays, **{f"values/{name}": x for name, x in self.values.items()}}, {
-            "list": str(self.steps), "columns": [list(column) for column in self.columns],
+            "list": repr(self.steps), "columns": [list(column) for column in self.columns],
             "output": self.output,
             "classes": list(self.classes), "target": self.target, "settings": self.settings} | facts)
 
@@ -128,8 +126,7 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
             classes: Sequence[str] = ()) -> Model:
     """The model that a network with these parameters is, on the columns of a table, or on its own X.
 
-    prepared: of the table that it was trained on; without it shape, that of a row of X, and classes,
-    the labels.
+    prepared: of the table that it was trained on; else shape, that of a row of X, and classes, the labels.
     """
     if not hasattr(network, "outputs"):
         raise XManError("the model has no register 'outputs', so there is nothing that it predicts; set one")

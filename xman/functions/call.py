@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG
-from ops.derived import ROOTS, back, looked, squared, values_on
+from ops.derived import STILL, back, looked, squares, values_on
 
 from ..errors import XManError
 from ..interpreters.context import own
@@ -71,8 +71,9 @@ class TracedCall:
             out, op, args = line
             try:
                 inputs = values_on(self.tape, args)
-                parts = [own(rule(found[id(a)], out.value, *inputs), out.value, held, ())
-                         for a, rule in zip(args, TG[op], strict=False) if rule and id(a) in found]
+                parts = [own(part, out.value, held, ())
+                         for a, rule in zip(args, TG[op], strict=False) if rule and id(a) in found
+                         and (part := rule(found[id(a)], out.value, *inputs)) is not STILL]
             except Exception as error:
                 raise self.failure(error, line) from error
             if parts:
@@ -88,14 +89,11 @@ class TracedCall:
 
 def unrooted(tape: CallTape) -> list[tuple]:
     """The lines of the tape; one that squares a root is of what is under it, as `squares` says."""
-    roots = {id(node): (ROOTS[op], args) for node, op, args in tape if op in ROOTS}
-    return [(node, *roots[id(args[0])]) if args and id(args[0]) in roots and squared(op, *args)
-            else (node, op, args)
-            for node, op, args in tape] if roots else tape[:]
+    found = squares(tape)
+    return [(node, *found.get(id(node), (op, args))) for node, op, args in tape] if found else tape[:]
 
 
 def number_of(x: Any) -> Any:
-    """x, a NumPy number where it is an array without axes."""
     return x[()] if isinstance(x, np.ndarray) and not x.ndim else x
 
 
@@ -129,8 +127,7 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
-    """fn(*args, **options), without NumPy's warnings: what is infinite stands in the result,
-    unless np.seterr says "raise".
+    """fn(*args, **options), without NumPy's warnings; what np.seterr says to "raise" is raised.
 
     Our error is raised also where NumPy puts one of its own before it, or fn swallows it.
     """

@@ -24,9 +24,8 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
     For trees each leaf of the output holds a tree like the argument (a tuple of them where argnums is one),
     as in JAX. mode: "forward", one pass for each input; "reverse", one for each output; None: whichever takes
     fewer passes, forward where they are as many. has_aux: fn returns (output, auxiliary), and the result is
-    (Jacobian, auxiliary).
-    `jacobian(fn).count(*args)` tells the passes. Raises XManError as `grad` does, for any shape of output
-    (Bishop, Deep Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
+    (Jacobian, auxiliary). `jacobian(fn).count(*args)` tells the passes. XManError as `grad`, for any shape of
+    output (Bishop, Deep Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
     """
     callable_or_refused("jacobian", fn)
     passes_counted(1, 1, mode)
@@ -108,11 +107,9 @@ def blocks_at_once(call: TracedCall) -> list[list]:
 
 
 def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
-    """The function that gives ∂²fn/∂argument², of shape argument.shape twice: the Jacobian of `grad`, forward
-    over reverse.
+    """The function that gives ∂²fn/∂argument², (*argument.shape, *argument.shape), forward over reverse.
 
-    For trees, and where argnums is a tuple, each block holds a tree of blocks, as in JAX. Raises XManError as
-    `grad` does.
+    For trees, and where argnums is a tuple, each block holds a tree of blocks, as in JAX. Raises as `grad`.
     """
     callable_or_refused("hessian", fn)
     return Derivative(hessian, fn, jacobian(grad(fn, argnums), argnums, "forward"), argnums)

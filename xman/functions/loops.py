@@ -1,8 +1,6 @@
-"""Loops, branches and calls of Python functions as one line of a list: on arrays, on what is traced,
-and on registers.
+"""Loops, branches and calls of Python functions as one line of a list: on arrays, traced values, registers.
 
-What is written `for` in Python is unrolled, a line for each operator of each step;
-what these run is written once.
+What is written `for` in Python is unrolled, a line an operator and step; what these run is written once.
 """
 from __future__ import annotations
 
@@ -70,11 +68,9 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
 
 
 def map(fn: Callable, xs: Any) -> Any:
-    """All fn(x) stacked, for each x along the leading axis of xs: a scan without carries,
-    and so with derivatives row by row.
+    """All fn(x) stacked, for each x along the leading axis of xs: a scan without carries.
 
-    xs and the results are arrays, numbers and registers, or lists, tuples and dicts of them.
-    Raises XManError as `scan` does.
+    xs and results are arrays, numbers and registers, or lists, tuples and dicts of them. Raises as `scan`.
     """
     callable_or_refused("map", fn)
     def each(_, x): return None, fn(x)
@@ -87,8 +83,7 @@ def map(fn: Callable, xs: Any) -> Any:
 def call(fn: Callable, *args: Any) -> Any:
     """fn(*args) as one line; on the way back all but its results is computed again from the arguments.
 
-    args and the result: arrays, numbers and registers, and lists, tuples and dicts of them.
-    Raises XManError as `scan` does.
+    args and the result: arrays, numbers, registers, and lists, tuples and dicts of them. Raises as `scan`.
     """
     callable_or_refused("call", fn)
     function, inputs, shape = procedure(fn, args, "procedure")
@@ -97,8 +92,7 @@ def call(fn: Callable, *args: Any) -> Any:
 
 
 def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
-    """yes(*args) where the number c holds, and no(*args) elsewhere;
-    the other is not run, as with `np.where` it would be.
+    """yes(*args) where the number c holds, else no(*args); the other is not run, as with `np.where`.
 
     Both return the same structure. Raises XManError where they do not, and as `scan` does.
     """
@@ -118,8 +112,7 @@ def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_00
         >>> xman.while_loop(lambda x: abs(x * x - a) > 1e-12,    # √a by Newton's method
         ...                 lambda x: (x + a / x) / 2, 1.0)
 
-    Forward and reverse mode go through the steps that were made.
-    Raises XManError where the test still holds after `most`.
+    Both modes go through the steps that were made. XManError where the test still holds after `most`.
     """
     whether, inputs, shape = procedure(test, (carry,), "test")
     step, others, after = procedure(fn, (carry,), "step")
@@ -241,8 +234,7 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
     """(the literal of what run(*leaves) does, which calls fn; what it took from around it).
     The first results are so many carries, which h is h1 after.
 
-    Where all examples have numbers they are traced, as by `trace`,
-    and else the registers are all that is known of them.
+    Examples that all have numbers are traced, as by `trace`; else registers are all that is known.
     """
     name = unused(name_of(fn), ()) if name_of(fn).isidentifier() else role
     near = names_around(fn)

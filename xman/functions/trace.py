@@ -20,8 +20,7 @@ from .trees import flattened_tree, leaf_names, unflatten
 
 
 def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
-    """The list of what fn(*examples, **fixed) computes: loops unrolled, calls entered,
-    of each branch the side taken.
+    """The list of what fn(*examples, **fixed) computes: loops unrolled, calls entered, of branches one side.
 
     Inputs are the floats, and the arrays of any numbers, in `examples`, under the names of fn's parameters;
     in nested lists, tuples and dicts with the path, as in params_W1 and params_0_b; with a _ behind where a
@@ -91,7 +90,6 @@ def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, An
 
 
 def is_input(leaf: Any) -> bool:
-    """Whether an example is an input: a float, or an array of numbers."""
     return (isinstance(leaf, (float, np.generic, ArrayLike)) or isinstance(leaf, np.ndarray)
             and leaf.dtype.kind in "biuf")
 

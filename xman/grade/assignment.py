@@ -33,11 +33,9 @@ PACKAGES = "numpy", "scipy", "xman"
 
 @dataclass(frozen=True)
 class Part:
-    """One thing that is asked of a submission: function(student, rng, *case) for each case,
-    which share the points.
+    """What is asked of a submission: function(student, rng, *case) for each case, which share the points.
 
-    It raises Wrong where the answer is wrong; its result is the credit of the case, from 0 to 1,
-    and None is 1.
+    It raises Wrong where the answer is wrong; its result is the credit of the case, 0 to 1, None for 1.
     """
     title: str
     function: Callable[..., float | None]

@@ -1,8 +1,6 @@
-"""Compare what came back with what should have, and say in words how they differ;
-never what should have come.
+"""Compare what came back with what should have, and say in words how they differ; never what should.
 
-A difference is a Wrong. Its sentences are the feedback of the part: what came back, what was expected of it,
-and where to look next.
+A difference is a Wrong, the feedback of the part: what came back, what was expected, where to look next.
 """
 from __future__ import annotations
 
@@ -18,11 +16,9 @@ SHOWN = 160  # characters of a value that is shown
 
 
 class Wrong(Exception):
-    """A part is not right. All in words: what was expected, what came back, where to look next,
-    and the input (given).
+    """A part is not right. In words: what was expected, what came back, where to look next, what was given.
 
-    What is None is filled in with the last call of the submission, or left out.
-    credit: what the case is worth all the same.
+    What is None is filled in with the last call, or left out. credit: what the case is worth all the same.
     """
 
     def __init__(self, expected: str, came_back: Any = None, look: str | None = None,

@@ -1,9 +1,7 @@
-"""Where a submission is judged: a process that can be ended,
-so that nothing that a student wrote can hold up the class.
+"""Where a submission is judged: a process that can be ended, so that no student holds up the class.
 
-The submission itself runs in its sandbox, one process further on, and never sees a verdict. What came back
-from it is evaluated, differentiated and compared here, with bounds on
-processor time and memory that the kernel keeps.
+The submission itself runs in its sandbox, one process further on, and never sees a verdict. What came back is
+evaluated, differentiated and compared here, in processor time and memory that the kernel bounds.
 """
 from __future__ import annotations
 
@@ -35,8 +33,7 @@ LIMITS = {"SIGXCPU": "too much processor time", "SIGKILL": "too much time or mem
 
 
 class JudgingProcess:
-    """A process that forks one for each task. It is made before the grader's threads have work,
-    so that none holds a lock.
+    """A process that forks one for each task, made before the grader's threads work and hold locks.
 
     judging(number of the task, folder, term, stop) yields plain data. cpu_seconds: that the submission has
     for a task. others: those that are there already.

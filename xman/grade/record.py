@@ -55,7 +55,6 @@ def case_record(name: str, credit: float, expected: str | None = None, given: st
 
 
 def unjudged(task: Task, parts: Iterable[Part], trouble: str) -> Record:
-    """A task that was not tried, and why."""
     return task_record(task, [part_record(part, [case_record(name, 0.0, "an answer", came_back=trouble)
                                                  for name, _ in part.named_cases()]) for part in parts])
 
@@ -82,7 +81,6 @@ def task_record_of(task: Task, parts: Sequence[Part], events: Iterable[Event]) -
 
 
 def hidden_last(parts: Sequence[Part]) -> list[Part]:
-    """The parts in the order in which they are judged: the hidden ones last."""
     return sorted(parts, key=lambda part: part.hidden)
 
 
@@ -97,5 +95,4 @@ def graded_with(assignment: Assignment, term: str) -> dict[str, str]:
 
 
 def seed_of(*words: str) -> str:
-    """The SHA-256 of the words, in hexadecimal."""
     return hashlib.sha256("\0".join(words).encode()).hexdigest()

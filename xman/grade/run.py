@@ -1,5 +1,4 @@
-"""Grade one submission or hundreds: some at a time, each kept on disk as soon as it is judged,
-and never judged twice.
+"""Grade one submission or hundreds: some at a time, each kept as soon as it is judged, never judged twice.
 
 An output folder holds records/NAME.json, the reports, and the term. A second run over it judges only what is
 new or has changed, with the same inputs as before.
@@ -61,10 +60,9 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
 
     The reports are of all that was ever graded into the folder: who hands in late is added, and a name that
     comes again is the same student. shard: (3, 8) for the third of eight runs, of which each grades its own
-    of the submissions, all at once and on any machines that see the folder;
-    a run without one then writes the reports.
-    Ctrl-C ends it at once: what is judged is kept, reports are written, KeyboardInterrupt goes on. XManError
-    where another process grades into the folder, or it cannot be written.
+    of the submissions, all at once and on any machines that see the folder; a run without one then writes the
+    reports. Ctrl-C ends it at once: what is judged is kept, reports are written, KeyboardInterrupt goes on.
+    XManError where another process grades into the folder, or it cannot be written.
     """
     sweep()
     submissions = submissions if shard is None else [each for each in submissions if in_shard(each, *shard)]
@@ -115,7 +113,6 @@ def in_shard(submission: Submission, shard: int, of: int) -> bool:
 
 
 def record_file(out: Path, slug: str) -> Path:
-    """Where the record of a submission is kept."""
     return out / "records" / f"{slug}.json"
 
 

@@ -2,8 +2,7 @@
 
 `student.eval(steps, inputs)` sends {"nonce", "call": "eval", "args": …} to the worker and gives back the
 result, plain data. A function among the arguments is called here when the submission calls it there. All that
-comes from the worker is taken for an enemy's: it is read to a bounded length, decoded as plain data,
-and counts only for the question it answers.
+comes from the worker is an enemy's: read to a bounded length, decoded as plain data, for one question.
 """
 from __future__ import annotations
 
@@ -242,11 +241,9 @@ def again(pipe: IO[bytes]) -> io.FileIO:
 
 
 def modest(args: Any) -> Any:
-    """The arguments of an ask. ValueError where whoever adds,
-    multiplies or repeats them would get something very large.
+    """The arguments of an ask. ValueError where adding, multiplying or repeating them gives something large.
 
-    A whole number beyond 10,000 becomes a float: a power of two of them would be computed for ever,
-    and cannot be interrupted.
+    A whole number beyond 10,000 becomes a float: a power of such would be computed for ever.
     """
     shapes: list[tuple[int, ...]] = []
 

@@ -238,7 +238,6 @@ def known_module(name: str) -> bool:
 
 
 def state_of(x: Any) -> dict:
-    """Where a generator of random numbers is."""
     return (x.get_state(legacy=False) if isinstance(x, np.random.RandomState)
             else getattr(x, "bit_generator", x).state)
 

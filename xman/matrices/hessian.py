@@ -28,8 +28,7 @@ class Hessian:
         H.diagonal(values)          # {"W": in the shape of W, …}, without the matrix, but in as many products
         H.steps                     # the list that computes a product
 
-    steps: the list. wrt: names of inputs. Raises XManError for names that the list does not have,
-    and an `of` of many elements.
+    steps: the list. wrt: names of inputs. XManError for other names, and an `of` of many elements.
     """
 
     def __repr__(self) -> str:

@@ -31,8 +31,7 @@ class Jacobian:
 
     steps: the list. of: the register to differentiate. wrt: the names of those to differentiate by, which
     have to be inputs. mode: "forward", "reverse", "mixed" (`xman.matrices.modes`), which is one of the two
-    where nothing is narrower, or None for the fewest passes.
-    Raises XManError for names that the list does not have.
+    where nothing is narrower, or None for the fewest passes. XManError for other names.
     """
 
     def __repr__(self) -> str:

@@ -18,8 +18,7 @@ Point = Mapping[str, Any]
 
 
 class LinearMap:
-    """The map that a derivative is at a point: `at(values)` is a function from vectors to their images,
-    by name.
+    """The map that a derivative is at a point: `at(values)` takes vectors to their images, by name.
 
     steps: a list that is linear in the inputs `moving`. images: the registers wanted. The first time that
     shapes are seen, look(values) may refuse them, and the list is simplified for them

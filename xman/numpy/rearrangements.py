@@ -71,7 +71,6 @@ def split_like(split: Any) -> Any:
 
 
 def entry_positions(a: Any) -> np.ndarray:
-    """The position in the flattened a of each of its entries."""
     return np.arange(np.size(a)).reshape(np.shape(a))
 
 

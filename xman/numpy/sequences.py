@@ -9,7 +9,7 @@ import numpy as np
 from ops import f
 
 from ..traced.arraylike import plain
-from ..traced.dispatch import METHODS, NAMES, cast_to, checked, with_shape
+from ..traced.dispatch import METHODS, NAMES, cast_to, checked, under_its_name, with_shape
 from .decompositions import real
 from .rearrangements import axis_index, moving
 
@@ -226,20 +226,10 @@ def geomspace(start, stop, num=50, endpoint=True):
 
 
 NAMES.update({
-    np.gradient:         gradient,
-    np.unwrap:           unwrap,
-    np.convolve:         convolve,
-    np.correlate:        correlate,
-    np.cross:            cross,
+    **under_its_name(apply_along_axis, bincount, block, convolve, correlate, cross, einsum, geomspace, gradient, insert, logspace,
+                     unwrap),
     np.linalg.cross:     cross_of_three,
-    np.einsum:           einsum,
-    np.block:            block,
-    np.insert:           insert,
-    np.bincount:         bincount,
     np.vander:           checked(np.vander, vander),
-    np.apply_along_axis: apply_along_axis,
-    np.logspace:         logspace,
-    np.geomspace:        geomspace,
     np.fix:              lambda x: f.trunc(x),
     np.imag:             lambda val: np.zeros(val.shape, val.dtype)[()],
     np.angle:            checked(np.angle, lambda z, deg=False: f.arctan2(0.0, real(z)) * (180.0 / math.pi if deg else 1.0)),
@@ -248,7 +238,6 @@ NAMES.update({
     np.real_if_close:    lambda a, tol=100: a,
     np.iscomplex:        lambda x: np.zeros(x.shape, bool)[()],
     np.isreal:           lambda x: np.ones(x.shape, bool)[()],
-    np.fft.fftshift:     moving(np.fft.fftshift),
-    np.fft.ifftshift:    moving(np.fft.ifftshift),
+    **{shift: moving(shift) for shift in (np.fft.fftshift, np.fft.ifftshift)},
     np.diagflat:         lambda v, k=0: f.diag(np.ravel(v), k),
 })

@@ -37,8 +37,7 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
              | None = None, l2: float | dict[str, float] | None = None, sample_weight: Any = None,
              class_weight: dict[Any, float] | str | None = None, callbacks: Iterable[Callback] = (),
              engine: str = "auto", progress: bool = True) -> Result:
-    """Make a model's loss, or a function, as small as it gets, by scipy.optimize.minimize;
-    the result is as that of `fit`.
+    """Make a model's loss, or a function, small by scipy.optimize.minimize; the result is as that of `fit`.
 
     what: an XMan as `fit` takes it, with data a pair (X, y); or a function fn(parameters, *data) of arrays to
     a number, of which the path is taken that it goes at `start`: the parameters to begin with, an array, a
@@ -74,8 +73,7 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
 
 
 class Problem:
-    """A loss as a function of one vector w, all parameters one after the other,
-    with its gradient and its Hessian's products.
+    """A loss as a function of one vector w, all parameters in turn, with its gradient and products of H.
 
     The list is split where it begins to depend on the vector that the Hessian is multiplied by: what stands
     before it is the value, the gradient, and what all products at a point have in common.
@@ -118,7 +116,6 @@ class Problem:
         return self
 
     def named(self, w: np.ndarray) -> dict[str, np.ndarray]:
-        """The parameters by name, in their shapes and precisions."""
         return {name: x.astype(self.values[name].dtype)
                 for name, x in unpacked(w, self.values, self.wrt).items()}
 

@@ -21,8 +21,7 @@ TAKES_SHAPE = {"unbroadcast", "broadcast", "scatterAdd", "einsumBack"}  # op(…
 
 def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,
              DG: Mapping[str, Sequence] = ops.DG) -> WengertList:
-    """The list followed by the lines of its adjoints: `d{of}_d{x}` is the
-    gradient of `of` with respect to each x in wrt.
+    """The list followed by the lines of its adjoints: `d{of}_d{x}` is the gradient of `of` for each x in wrt.
 
         >>> gradient([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], "area", ["h"])
         z1 = mul(h, w)
@@ -54,9 +53,8 @@ def tangent(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = ops
         area_dot = half(z1_dot)
 
     The x_dot are new inputs, numbers or of the shape of their x. A register that does not depend on wrt has
-    no tangent. Where such names are in the list already, as in the tangent of a tangent,
-    all end in `_dot_dot` instead.
-    TG: the table of tangent rules. Raises XManError for a name that the list does not have, and as `forward`.
+    no tangent. Where such names are in the list already, as in the tangent of a tangent, all end in
+    `_dot_dot` instead. TG: the table of tangent rules. XManError for another name, and as `forward`.
     """
     return WengertList(line for line, _ in tangents(steps, wrt, TG))
 

@@ -78,7 +78,7 @@ def outright(op):
 
 
 def axes_of_product(w, d, a, b):
-    """The numbers of axes of a and b, where d is of the shape of their product; 3 of any batch of matrices."""
+    """The axes of a and b, where d has the shape of their product; 3 of any batch of matrices."""
     one, two, made = w.shape(a), w.shape(b), w.shape(d)
     if one and two and made and len(one) > 2 and one[:-2] == two[:-2] == made[:-2]:
         return 3, 3

@@ -24,8 +24,7 @@ from .writer import ListWriter, Origins, Symbol, in_order, renamed
 
 def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
              rewrites: Iterable[Rewrite] = EXACT, G: Mapping[str, Callable] = ops.G) -> WengertList:
-    """A shorter list that computes the same: each expression once, nothing that is not wanted,
-    and the rewrites applied.
+    """A shorter list that computes the same: each expression once, only what is wanted, rewrites applied.
 
     keep: the registers that are wanted, by name (None: the list's outputs); all others may go. likes: an
     example of each input, as `shapes` takes it; with shapes known the helpers of the rules (`unbroadcast`,
@@ -34,9 +33,8 @@ def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[s
     takes the precision of the list. STABLE and ALGEBRA, to be added as in EXACT + STABLE, say of each row
     what it changes, and take what no likes show to be otherwise for floats. Apply STABLE before a list is
     differentiated, so that the adjoints are stable too. G: the table of values; with one that lacks operators
-    of `ops`, or has its own in their place, no rewrite applies.
-    A line that fails for the likes is kept as it is.
-    Raises XManError for a name that the list does not have.
+    of `ops`, or has its own in their place, no rewrite applies. A line that fails for the likes is kept as it
+    is. Raises XManError for a name that the list does not have.
     """
     return WengertList(line for line, _ in simplified(steps, keep, likes, rewrites, G))
 
@@ -201,7 +199,6 @@ class Simplifier(ListWriter):
         return self.example.get(id(a)) if isinstance(a, Symbol) else a
 
     def shape(self, a: Any) -> tuple | None:
-        """The shape of a, None where it is not known."""
         return None if (value := self.value(a)) is None else np.shape(value)
 
     def alike(self, a: Any, like: Any) -> bool:

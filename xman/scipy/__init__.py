@@ -1,5 +1,4 @@
-"""SciPy itself, but that special, linalg and stats take traced values:
-`from xman.scipy.special import logsumexp`.
+"""SciPy, but special, linalg and stats take traced values: `from xman.scipy.special import logsumexp`.
 
 SciPy hands traced values over only from its ufuncs (scipy.special.erf). Its other functions turn them into
 plain arrays, which is refused; the same functions from here do not. On plain arrays they are SciPy's own.

@@ -79,12 +79,10 @@ def located(name, method):
 
 
 def normal_tail(sign):
-    """norm.logcdf for +1 and norm.logsf for −1."""
     return lambda x, loc=0, scale=1: f.logNdtr(sign * ((x - loc) / scale))
 
 
 def normal_point(sign):
-    """norm.ppf for +1 and norm.isf for −1."""
     return lambda q, loc=0, scale=1: loc + scale * (sign * f.ndtri(with_shape(q) + 0.0))
 
 

@@ -74,9 +74,8 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     to predict (None: the last), or the targets themselves, one of each row. ignore: columns to leave out.
     task: "classify", "regress" or "count", which keeps the numbers' own scale (None: by the target: words,
     truth values and few whole numbers are classes). rows: the training rows by number, or a function from the
-    targets to them; means, deviations, categories and alphabets are theirs (None: all).
-    day_first: 03/04/2024 is in April.
-    TableError for what cannot be learnt from.
+    targets to them; means, deviations, categories and alphabets are theirs (None: all). day_first: 03/04/2024
+    is in April. TableError for what cannot be learnt from.
     """
     if isinstance(table, np.ndarray) or hasattr(table, "tocsr"):
         return of_array(table, target, task)
@@ -224,7 +223,6 @@ def numbers(line: Any, stacked: str, fact: Moments) -> list[str]:
 
 
 def one_hot_column(line: Any, places: str, values: np.ndarray) -> str:
-    """A column for each of the values, 1 where the place is that."""
     return line("equal", line("getitem", places, Ellipsis, None), values)
 
 

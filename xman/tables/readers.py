@@ -29,8 +29,7 @@ def read_idx(path: str | Path) -> np.ndarray:
     """The array of an IDX file (MNIST's format) of unsigned bytes: its own shape, uint8.
 
     path: plain or gzip. The header: 0, 0, 8, the number of axes, then each length in 4 bytes, big end first.
-    DataError where the magic is another, or (before memory is taken) the
-    file is not as long as its header says.
+    DataError where the magic is another, or (before memory is taken) the file is not so long.
     """
     try:
         size = Path(path).stat().st_size
@@ -63,8 +62,7 @@ def read_idx(path: str | Path) -> np.ndarray:
 
 def read_libsvm(path: str | Path, features: int | None = None,
                 first: int | None = None) -> tuple[csr_matrix, list[str], int]:
-    """The matrix of a LIBSVM file, CSR (rows, features) float32, the labels,
-    a string a row ("+1" reads "1"), and first.
+    """The matrix of a LIBSVM file, CSR (rows, features) float32, labels, strings ("+1" reads "1"), and first.
 
     path: a line is `label index:value index:value ...`, indices rising from `first`, which is 0 or 1 (None: 0
     where there is an index 0, else 1); lines with # at the top are comments, and so is what follows a # in a

@@ -38,11 +38,10 @@ def read(source: Any, header: bool | None = None, known: Known = ()) -> pyarrow.
 
     source: the path of a CSV or TSV file (also .gz; the delimiter, the encoding and the header are
     recognised), of a Parquet or Feather file, or of a folder of such files; or a frame of pandas or polars, a
-    table of pyarrow, a dict of columns. header: whether the first line of a CSV file names
-    the columns (None: by its looks). known: the names of
-    the columns that are wanted, and of all columns of the file they once stood in: a line with all of the
-    first is a header, and without one the columns go by the names of which there are as many.
-    TableError: file, line, and what to do.
+    table of pyarrow, a dict of columns. header: whether the first line of a CSV file names the columns (None:
+    by its looks). known: the names of the columns that are wanted, and of all columns of the file they once
+    stood in: a line with all of the first is a header, and without one the columns go by the names of which
+    there are as many. TableError: file, line, and what to do.
     """
     pa = arrow()
     if not isinstance(source, (str, Path)):
@@ -74,8 +73,7 @@ def batches(path: str | Path, header: bool | None = None, known: Known = (), row
             types: dict[str, Any] | None = None) -> Iterator[pyarrow.Table]:
     """The table of one file in pieces of about `rows` rows, one after another (None: all at once).
 
-    types: those of columns of CSV that are known; without them they are found.
-    Raises TableError as `read` does.
+    types: those of columns of CSV that are known; else they are found. Raises TableError as `read` does.
     """
     pa, path = arrow(), Path(path)
     try:
@@ -266,6 +264,5 @@ def is_header(first: list[str], rows: list[list[str]]) -> bool:
 
 
 def writes_number(text: str) -> bool:
-    """Whether the text writes a number, as people do."""
     return (re.fullmatch(r"\s*[-+]?(\d[\d.,]*|[.,]\d+|inf|nan)([eE][-+]?\d+)?%?\s*", text, re.IGNORECASE)
             is not None)

@@ -19,6 +19,12 @@ from .refusals import IN_PLACE, refuse, refuse_function
 # the others are refused unless they are NumPy's defaults.
 NAMES: dict[Any, Callable] = {}
 
+
+def under_its_name(*functions: Callable, of: Any = np) -> dict[Any, Callable]:
+    """Each of our functions by NumPy's own of that name."""
+    return {getattr(of, function.__name__): function for function in functions}
+
+
 # scipy.special's functions by their names, which does not import them
 SPECIAL: dict[str, Callable] = {
     "logit": lambda p: f.log(p) - f.log1p(-p),

@@ -40,8 +40,7 @@ class Checkpointed:
     """A run, as far as it is written and read: its attributes are those of `Run`."""
 
     def save(self, state: State) -> None:
-        """Write the state, and the model that the best parameters so far make, to the checkpoint,
-        if there is one.
+        """Write the state, and the model of the best parameters so far, to the checkpoint, if there is one.
 
         Of several workers the first does, beside its next steps, for which the others would wait.
         """

@@ -23,11 +23,10 @@ class Result(NamedTuple):
 
     parameters: by name, those of the epoch with the least validation loss (training loss where there is no
     validation). history: a dict an epoch: epoch; loss, the mean over its rows as they were met; adjustment,
-    the farthest that an entry of a parameter moved in it; seconds;
-    and validation_loss and validation_accuracy where given.
-    best: the number of that epoch. reason: why the run ended, in words. network: what was trained, on a table
-    as it was prepared or on rows of that shape, with classes where the targets were strings,
-    and the settings of the run.
+    the farthest that an entry of a parameter moved in it; seconds; and validation_loss and
+    validation_accuracy where given. best: the number of that epoch. reason: why the run ended, in words.
+    network: what was trained, on a table as it was prepared or on rows of that shape, with classes where the
+    targets were strings, and the settings of the run.
     """
     parameters: dict[str, np.ndarray]
     history: list[dict[str, float]]
@@ -208,7 +207,6 @@ def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tup
 
 
 def a_number_of_rows(batch_size: int) -> None:
-    """XManError for a batch_size that is none."""
     if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
         raise XManError(f"batch_size is a number of rows, at least 1, not {batch_size!r}")
 

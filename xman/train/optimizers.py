@@ -1,5 +1,4 @@
-"""Optimizers: from a parameter, its gradient and its moments to their next values;
-and the list of a training step.
+"""Optimizers: from a parameter, its gradient and moments to their next values; and the list of a step.
 
 A rule is written in the language itself: given arrays it computes, given registers it writes more list.
 
@@ -48,8 +47,7 @@ def nesterov(w: Any, d: Any, velocity: Any, *, lr: Any, beta: float = 0.9) -> tu
     """Nesterov's accelerated gradient (1983) as Sutskever, Martens, Dahl and Hinton write it (2013, eqs.
     3 and 4).
 
-    Their gradient is taken ahead, at θ + beta·velocity; w is that point and not θ,
-    so that d is the gradient at w.
+    Their gradient is taken ahead, at θ + beta·velocity; w is that point, so that d is the gradient at w.
     """
     velocity = beta * velocity - lr * d
     return w + beta * velocity - lr * d, velocity
@@ -188,8 +186,7 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
                   optimizer: str | Rule = "sgd", *, weight_decay: float | None = None,
                   clip: float | None = None, clip_value: float | None = None,
                   running: Mapping[str, str] | None = None, part: str | None = None) -> TrainingList:
-    """One list for a step of training: the lines of steps, those of the gradient of loss,
-    and those of the optimizer.
+    """One list for a step of training: the lines of steps, of the gradient of loss, and of the optimizer.
 
         >>> steps = [("z1", "mul", ("w", "x")), ("loss", "square", ("z1",))]
         >>> training = training_list(steps, "loss", ["w"], "momentum")

@@ -50,12 +50,10 @@ def learning_curve(history: Sequence[dict], path: str | Path) -> None:
 
 
 def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, path: str | Path) -> None:
-    """Draw the rows of data, the fitted curve and, faint, the functions wₖ φₖ(x) that it is the sum of,
-    but for the bias.
+    """Draw the rows, the fitted curve and, faint, the functions wₖ φₖ(x) whose sum it is, but for the bias.
 
     model: an AdaptiveBasis, or what has its registers basis (n, k), w (k, 1) and outputs (n, 1). data: a pair
-    (X, y), each (n,) or (n, 1). path: as for `learning_curve`.
-    XManError where matplotlib is missing or the file cannot be written.
+    (X, y), each (n,) or (n, 1). path: as for `learning_curve`. XManError as there.
     """
     X, y = rows_and_labels(data, "data")
     steps, x = list_of(model, "outputs", "basis"), np.linspace(X.min(), X.max(), 400)[:, None]

@@ -1,7 +1,6 @@
 """Schedules: the factor of the learning rate at step t = 1, 2, …, a function of t alone.
 
-Any function will do, `lambda t: 1 / t`; these make the usual ones. The factor is an input of the training
-list, so that no schedule changes a program.
+Any function will do, `lambda t: 1 / t`. The factor is an input of the list: no schedule changes a program.
 """
 from __future__ import annotations
 

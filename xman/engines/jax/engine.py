@@ -209,7 +209,6 @@ def runner(program: Program, kinds: Kinds, parts: list[JaxPart]) -> Callable:
         return results
 
     def inside(found: Mapping[str, Any]) -> bool:
-        """Whether the inputs that are labels or indices are in their ranges."""
         return all(y.size == 0 or least <= y.min() and y.max() < beyond
                    for x, least, beyond in ranges for y in [np.asarray(found[x])])
 

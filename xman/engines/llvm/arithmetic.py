@@ -1,8 +1,7 @@
 """What operators do to numbers, in LLVM's words.
 
-`value` appends the instructions of an operator to the function that is being written and returns the name of
-what they compute. A product of matrices aside, no flag lets LLVM change a
-result: sums alone may be taken in another order.
+`value` appends the instructions of an operator to the function and returns the name of what they compute. A
+product of matrices aside, no flag lets LLVM change a result: sums alone may be taken in another order.
 """
 from __future__ import annotations
 
@@ -167,11 +166,9 @@ INLINED, HEAVY = 24, {"power": 4}
 
 
 def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[str]) -> list[str]:
-    """The formulas as text: for the loops to take in, or as functions that they share,
-    of one number and of several at once.
+    """The formulas as text: for loops to take in, or as functions that they share, of one number and several.
 
-    callers: the text that calls them. Of those that are shared,
-    an attribute tells LLVM which one is of how many numbers.
+    callers: the text that calls them. An attribute tells LLVM which shared one is of how many numbers.
     """
     called = [x for text in callers for x in re.findall(r"@xman_(\w+)_float", text)]
     few = sum(HEAVY.get(op, 1) for op in called) <= INLINED

@@ -1,9 +1,8 @@
 """From LLVM's text to functions, by way of the disk.
 
 Machine code is kept so that the next process starts at once: a file for each text, processor and version of
-LLVM. What lies there is run, so the folder has to be the user's own, and nobody else may write to it;
-elsewhere nothing is kept. A file is whole at any moment, whoever else writes it, begins with a digest of what
-follows, and the oldest are removed.
+LLVM. What lies there is run, so the folder has to be the user's own; elsewhere nothing is kept. A file is
+whole at any moment, whoever else writes it, begins with a digest of what follows, and the oldest are removed.
 """
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""From nests to LLVM's text: one function for each nest, which is given
-the memory of the roots that it touches.
+"""From nests to LLVM's text: a function for each nest, which is given the memory of the roots it touches.
 
 Nests that differ in nothing but in their roots share a function. Memory is promised not to overlap
 (`noalias`): whatever shares memory is one root, and so one pointer.

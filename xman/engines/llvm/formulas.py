@@ -1,11 +1,9 @@
-"""Transcendental functions that LLVM vectorises: straight lines of arithmetic, with selects and no branch,
-call or table.
+"""Transcendental functions that LLVM vectorises: straight arithmetic, with selects, no branch, call or table.
 
     y = exp(Lane(f, 1, "float32", "%x"))  # appends instructions that compute y to the function f
 
 A formula is a plain function of `Lane`s. What it does with them becomes LLVM instructions (`written`), which
-a loop that calls them takes in. They have a flag of their own,
-by which a product and a sum may become one FMA (`FUSED`).
+a loop that calls them takes in. By a flag of theirs a product and a sum may become one FMA (`FUSED`).
 
 NaN, infinities, signed zeros, subnormals and overflow are NumPy's. The errors in the docstrings are the
 largest that were found, in units in the last place, in float32 and float64, fused or not. Polynomials have

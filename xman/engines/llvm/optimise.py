@@ -1,8 +1,6 @@
-"""From LLVM's text to machine code: here, or as a program of its own,
-text on standard input and code on standard output.
+"""From LLVM's text to machine code: here, or as a program, from standard input to standard output.
 
-A process of its own can be ended at any time, and leaves nothing locked where this one forks.
-It imports llvmlite alone.
+A process of its own can be ended at any time, and leaves no locks where this one forks.
 """
 from __future__ import annotations
 

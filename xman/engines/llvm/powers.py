@@ -1,7 +1,6 @@
 """More functions that LLVM vectorises: powers, sine and cosine. See `formulas`.
 
-Sources: those of `formulas`; Payne and Hanek, Radian Reduction for Trigonometric Functions (1983),
-for arguments of any size.
+Sources: those of `formulas`; Payne and Hanek, Radian Reduction for Trigonometric Functions (1983).
 """
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Products by BLAS, and routines of LAPACK: SciPy's, called by symbols,
-so that machine code on disk holds no addresses.
+"""Products by BLAS, routines of LAPACK: SciPy's, called by symbols: machine code on disk holds no addresses.
 
 BLAS knows columns. A matrix that lies row by row is to it the transpose of one, and C = A B is Cᵀ = Bᵀ Aᵀ.
 """

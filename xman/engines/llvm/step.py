@@ -1,5 +1,4 @@
-"""The function that a program is: which nests and products run one after another,
-and where in memory their roots lie.
+"""The function that a program is: which nests and products run in turn, and where their roots lie.
 
 It is one function, or where NumPy computes something in between several. Each takes a tuple of Python's: the
 arena, then what is given, then the outputs, all of them arrays of NumPy or its numbers.

@@ -1,10 +1,9 @@
 """Lines that apply functions: each function becomes `Lines` of its own, which run step by step in place.
 
-A bundle is no memory: it is what its entries are. What a step takes and gives are views: a slice moves on by
-a stride from step to step, what is stacked is written where it stays, and a carry is overwritten where it
-lies, or read where the step before has stacked it. `scan`, `call`, `cond` and `while_loop` here give the
-results of a line as views, or None where NumPy has to run a body:
-then the line is a call, and its bundle is Python's.
+A bundle is what its entries are. What a step takes and gives are views: a slice moves on by a stride from
+step to step, what is stacked is written where it stays, and a carry is overwritten where it lies, or read
+where the step before has stacked it. `scan`, `call`, `cond` and `while_loop` here give the results of a line
+as views, or None where NumPy has to run a body: then the line is a call, and its bundle is Python's.
 """
 from __future__ import annotations
 

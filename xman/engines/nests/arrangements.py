@@ -1,8 +1,7 @@
 """Rearrangements: operators that move numbers and compute none. Most are views; some write parts of a root.
 
 A function of the table takes the `Lines`, a line of the list and what its arguments are, and returns the view
-of the result; or None, where NumPy has to do it: arrays of indices that are computed, masks,
-and what depends on values.
+of the result; or None, where NumPy has to: computed indices, masks, and what depends on values.
 """
 from __future__ import annotations
 
@@ -87,7 +86,8 @@ def mT(w: Any, step: Step, v: list) -> View:
 
 def flip(w: Any, step: Step, v: list) -> View | None:
     x, axes = v[0], axes_of((*v, None)[1], len(v[0].shape))
-    return axes and indexed(x, [slice(None, None, -1 if k in axes else 1) for k in range(len(x.shape))])
+    return None if axes is None else indexed(x, [slice(None, None, -1 if k in axes else 1)
+                                                 for k in range(len(x.shape))])
 
 
 def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list | None:

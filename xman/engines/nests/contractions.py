@@ -1,5 +1,4 @@
-"""Products: sums over axes that two arrays share, by BLAS where they are large,
-in loops where they are small.
+"""Products: sums over axes that two arrays share, by BLAS where they are large, else in loops.
 
 Each axis gets a letter, as in Einstein's sums: a product of matrices is "mk,kn->mn", of batches
 "bmk,bkn->bmn", what its adjoint sends to a weight that a batch shares "bmk,bmn->kn". Letters fall in four

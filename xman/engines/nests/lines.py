@@ -1,9 +1,8 @@
 """From the lines of a list to views, lines of the tree, products and calls.
 
 `Lines` goes through a lowered list once. Each register becomes a view of a root, or a number where all its
-entries are one literal. What an operator becomes is said by a function in a table: of rearrangements
-(`arrangements`), of products (`contractions`), or here: operators entry by entry and reductions.
-What no table has is left to NumPy.
+entries are one literal. A function in a table says what an operator becomes: `arrangements`, `contractions`,
+`entrywise`, `routines`. What no table has is left to NumPy.
 """
 from __future__ import annotations
 
@@ -97,7 +96,6 @@ class Lines:
         return not any(op in t for t in (("bundle", "item"), LOOPS, ARRANGEMENTS, CONTRACTIONS, TABLE))
 
     def known(self, x: str) -> bool:
-        """Whether a register is an array or a number that loops can compute with."""
         return x in self.kinds and self.kinds[x].dtype in NATIVE
 
     def adds(self, step: Step) -> bool:
@@ -193,11 +191,9 @@ class Lines:
              how: str = "set",
              reduced: Iterable[int] = (), keepdims: bool = False, target: View | None = None,
              computed: Any = None) -> Any:
-        """A line, and the view of what it computes: of a new root of that dtype, or of the target.
-        A number where all is one.
+        """A line, and the view of what it computes: of a new root of that dtype, or the target. Or a number.
 
-        reduced: the axes of the space over which it adds up.
-        computed: the type in which it does, if not that of the root.
+        reduced: the axes over which it adds up. computed: the type in which it does, if not that of the root.
         """
         shape, reduced = tuple(shape), set(reduced)
         if target is None:
@@ -221,7 +217,6 @@ class Lines:
         return result
 
     def number(self, op: str, args: Sequence[Any], dtype: np.dtype, computed: np.dtype) -> Any:
-        """What an operator makes of literals."""
         with np.errstate(all="ignore"):
             return dtype.type(ops.G[op](*(computed.type(a) for a in args))).item()
 
@@ -232,7 +227,6 @@ class Lines:
                          dtype)
 
     def is_whole(self, x: Any, shape: tuple[int, ...]) -> bool:
-        """Whether it is all of a root, as it lies."""
         return isinstance(x, View) and self.tree.roots[x.root].shape == shape and x == whole(x.root, shape)
 
     def dtype(self, view: View) -> np.dtype:

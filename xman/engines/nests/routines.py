@@ -1,5 +1,4 @@
-"""Cholesky's factor, solutions, inverses and determinants: by routines of LAPACK,
-which overwrite copies in the program's memory.
+"""Cholesky's factor, solutions, inverses and determinants: by LAPACK, which overwrites copies.
 
 LAPACK knows columns: it is given the transpose, of what is not symmetric. Where it fails, a matrix is
 singular or not positive definite, and the program leaves the values to the reference, which says so.

@@ -7,8 +7,7 @@ as it may. So the softmax of rows becomes one loop over rows with three loops in
 and an optimizer's update one loop for all its lines, without a case of their own.
 
 A root is then kept for the loops within the innermost one that all share who touch it: one number in a
-processor's register where they share all loops, a row where they share the loop over rows,
-and all of it where they share none.
+processor's register where they share all loops, a row where they share that over rows.
 """
 from __future__ import annotations
 
@@ -176,7 +175,6 @@ def at_one_index(one: View, axis: int, other: View, its: int) -> bool:
 
 
 def position(body: list, node: Loop | Node) -> int:
-    """Where in a body a node is."""
     return bisect_left(body, node.rank, key=lambda x: x.rank)
 
 

@@ -1,5 +1,4 @@
-"""What a program becomes: a tree of loops and lines, with products of
-BLAS and calls of NumPy between the nests.
+"""What a program becomes: a tree of loops and lines, products of BLAS and calls of NumPy between nests.
 
     for i of 64:                         a Loop over rows,
       for j of 10:
@@ -64,7 +63,6 @@ class Line:
         return self.shape[axis], *kind
 
     def reduced(self, depth: int) -> bool:
-        """Whether it adds up along that loop."""
         return self.how in REDUCTIONS and self.target.strides[self.levels[depth][0]] == 0
 
     def summed(self) -> tuple[int, int]:
@@ -145,11 +143,9 @@ class Routine:
 
 @dataclass(eq=False)
 class Call:
-    """An operator that NumPy computes, on whole arrays. args: views of whole roots, literals,
-    and names of Python's objects.
+    """An operator that NumPy computes. args: views of whole roots, literals, and names of Python's objects.
 
-    target: where the result goes; None where it is an object of Python, such as a sparse matrix,
-    called `dst`.
+    target: where the result goes; None where it is Python's object `dst`, such as a sparse matrix.
     """
     dst: str
     op: str

@@ -94,8 +94,7 @@ class TapeWriter:
     """Lines as operators and slots: inputs from 0 on, then lines; constants are −1, −2, … for now.
 
     A register that is known beforehand is a constant: what whole numbers and truth values make is left to
-    NumPy. The others of them are in `others` with their type,
-    b or i: 0.0 and 1.0 do for them wherever a float stands beside them.
+    NumPy. The others are in `others` with their type, b or i: 0.0 and 1.0 do for them beside a float.
     """
 
     def __init__(self, inputs: Iterable[str]):

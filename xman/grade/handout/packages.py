@@ -177,7 +177,6 @@ def autolab(assignment: Assignment, out: Path, term: str) -> None:
 
 
 def mode(name: str) -> int:
-    """The permissions of a file."""
     return 0o755 if name in SCRIPTS else 0o644
 
 

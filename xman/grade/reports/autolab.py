@@ -12,8 +12,7 @@ from .view import harmless_record
 
 
 def problem(number: int, title: str) -> str:
-    """The name of a task as a problem of Autolab; the instructor gives the
-    assessment problems of exactly these names.
+    """A task's name as a problem of Autolab; the instructor gives the assessment problems of these names.
 
     Without a colon, which Autolab takes for the end of a key wherever it stands (`parseAutoresult` puts
     quotes around what it finds before one).

@@ -15,8 +15,7 @@ FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # also as full-width characters
 
 
 def write_gradebook(records: list[dict], path: str | Path) -> None:
-    """Write the gradebook: name, file, points, of, points of each task and part, trouble, seconds,
-    what graded it and when.
+    """Write the gradebook: name, file, points of all, tasks and parts, trouble, seconds, what graded it when.
 
     RFC 4180, in UTF-8 with the mark by which spreadsheets know it. Rows are in the order of names; the
     columns of tasks and parts are those of all records together, in the order of the assignment, empty where

@@ -42,5 +42,4 @@ def _templates() -> Any:
 
 
 def _sha256(text: str) -> str:
-    """The text's hash as a content security policy writes it."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -26,11 +26,9 @@ LINES, PRINTED = 8, 20  # that are shown of a field of the feedback, of what a t
 
 
 def report_table(record: dict, colour: bool = False, width: int | None = None) -> str:
-    """The report of one submission as its student may see it: tasks and parts with points, what failed, in
-    words, and what was printed.
+    """The report of a submission as its student may see it: points, what failed, what was printed.
 
-    Of checks, which have no points, whether they passed. width: columns of a line,
-    those of the terminal where it is not given.
+    Of checks, without points, whether they passed. width: columns of a line (None: the terminal's).
     """
     width = width or _terminal()
     record = for_student(record)

@@ -21,8 +21,7 @@ def harmless_record(value: Any) -> Any:
 
 
 def for_student(record: dict) -> dict:
-    """A copy with what the student may see: no times, of a hidden part title and points,
-    of a failure of the grader the fact.
+    """A copy with what the student may see: no times, of hidden parts title and points.
 
     The record, each task and each part also get `passed`, whether all their cases have full credit: checks
     have no points. The trouble of a task is not said again for each case, but for the one that it came in.
@@ -55,8 +54,7 @@ def for_student(record: dict) -> dict:
 def failures(part: dict) -> list[dict]:
     """The cases of a part without full credit, those of equal feedback as one.
 
-    Each has name, credit, rows (label and text of the feedback),
-    grader (whether the grader itself failed) and its traceback.
+    Each has name, credit, rows (label, text), grader (whether the grader itself failed) and its traceback.
     """
     found: dict[tuple, list[str]] = {}
     for case in part["cases"]:
@@ -101,5 +99,4 @@ def in_points(value: float) -> str:
 
 
 def share_of_points(points: float, of: float) -> float:
-    """points / of in [0, 1]; 0 of 0 is 0."""
     return min(1.0, max(0.0, points / of)) if of else 0.0

@@ -19,7 +19,6 @@ class Uid:
         self.number, self.own, self._lock = number, lock is not None, lock
 
     def close(self) -> None:
-        """Give it back."""
         if self._lock:
             self._lock.close()
 

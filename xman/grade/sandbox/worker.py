@@ -14,8 +14,7 @@ from subprocess import PIPE, Popen, TimeoutExpired
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one worker, kept by the kernel, but for wall_seconds,
-    which whoever asks the worker keeps.
+    """The limits of one worker, kept by the kernel; wall_seconds are kept by whoever asks it.
 
     cpu_seconds     processor time of each process, seconds
     wall_seconds    time that passes, seconds

@@ -1,5 +1,4 @@
-"""What a submission holds: its regular files, read from a folder, an archive or a single file,
-and nothing else.
+"""What a submission holds: its regular files, of a folder, an archive or a single file, and nothing else.
 
 All of it is bytes of an enemy until it has passed here: nothing is opened before it is known to be a regular
 file, no link is followed, no name leaves its folder, and what is read is counted while it is read.
@@ -70,12 +69,10 @@ def contents(name: str, data: bytes | dict[str, bytes]) -> dict[str, bytes]:
 
 
 def entry_kind(mode: int) -> str:
-    """What kind of entry the bits of a mode say that it is."""
     return KINDS.get(stat.S_IFMT(mode), "device")
 
 
 def is_folder(path: Path) -> bool:
-    """Whether it is a folder, and no link to one."""
     return path.is_dir() and not path.is_symlink()
 
 
@@ -130,7 +127,6 @@ class Contents(dict[str, bytes]):
 
 
 def too_large(most: int) -> str:
-    """Why it is not unpacked further."""
     return (f"its files are larger than {MOST_BYTES >> 20} MiB together" if most >= MOST_BYTES else
             f"it would unpack to more than {MOST_RATIO} times its size, as no program does")
 

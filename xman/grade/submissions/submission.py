@@ -17,8 +17,7 @@ HANDED_OUT = "check.py", "checks.py", "probes.py"
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student handed in. name: the student's, from the file's name;
-    slug: a name for files, of the whole file's name.
+    """What one student handed in. name: the student's, from the file's; slug: a name for files.
 
     data: the bytes of a file, the files of a folder, or why they cannot be had; None until they are read.
     """
@@ -45,11 +44,9 @@ class Submission:
 
     @contextlib.contextmanager
     def unpacked(self, module: str) -> Iterator[Path]:
-        """A fresh folder with the submission's regular files alone, MODULE.py at its top;
-        it is gone afterwards.
+        """A fresh folder with the submission's regular files, MODULE.py at its top; it is gone afterwards.
 
-        Other users can read the folder, and cannot guess where it is.
-        XManError, a sentence for the student, for what is refused.
+        Other users can read the folder, and cannot guess where it is. XManError for what is refused.
         """
         data = self.read().data
         if isinstance(data, XManError):

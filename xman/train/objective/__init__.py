@@ -19,12 +19,11 @@ class Objective:
     """The list of a model's loss on data, in its stable form, and the values of its inputs.
 
     steps, loss: the list, and the register that is to become small. labels: of targets that are strings,
-    whose places y holds. names: the parameters. running: for each input that a
-    step updates, as a batch normalisation's running mean, the register of its next value: the model's
-    `running` names `mean` where it computes `mean_next`. inputs: values for the first row, neutral ones for
-    what is drawn. seed: of what the model's `draw(random, rows)` gives for rows of these numbers,
-    inputs by name (`Draws`).
-    The other arguments are those of `fit`. Raises XManError for data, weights and models that do not fit.
+    whose places y holds. names: the parameters. running: for each input that a step updates, as a batch
+    normalisation's running mean, the register of its next value: the model's `running` names `mean` where it
+    computes `mean_next`. inputs: values for the first row, neutral ones for what is drawn. seed: of what the
+    model's `draw(random, rows)` gives for rows of these numbers, inputs by name (`Draws`). The other
+    arguments are those of `fit`. Raises XManError for data, weights and models that do not fit.
     """
 
     def __init__(self, model: XMan, data: tuple, seed: int = 0, sample_weight: Any = None,

@@ -73,8 +73,7 @@ def penalised(steps: WengertList, loss: str, l1: Mapping[str, float],
 
 def penalty_factors(word: str, penalty: float | Mapping[str, float] | None, steps: WengertList,
                     names: Collection[str]) -> dict:
-    """The factor of each parameter's penalty: as it is said by name,
-    or one number for all but those that are only added.
+    """Each parameter's factor of a penalty: said by name, or one for all but those that are only added.
 
     XManError where it is neither.
     """

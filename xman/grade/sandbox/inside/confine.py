@@ -14,8 +14,7 @@ SIGKILL, SECCOMP_MODE_FILTER = 9, 2
 
 
 def confine(settings):
-    """Close what was inherited, become the user settings["uid"] (None: stay), keep settings["limits"],
-    gain nothing ever again.
+    """Close what was inherited, become settings["uid"] (None: stay), keep settings["limits"], gain nothing.
 
     seccomp: the filter of system calls, in base64, or None. in_memory: folders that lie in memory, and what
     the kernel is told of each. hidden: from other processes of this user. keeps_capabilities: of root.
