@@ -163,7 +163,7 @@ class Compiled:
         if self._latest is None:  # shapes within follow from the values, as those of a loop that ends on them
             self._misses += 1
             if self._misses >= MISSES:
-                why = f"{self.why}; {self.engine} is for shapes within that the values change: it is interpreted"
+                why = f"{self.why}; the values change shapes within, which {self.engine} is not for"
                 self._programs[key] = self._reference, reference(), why
         else:
             self._misses = 0

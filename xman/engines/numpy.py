@@ -47,7 +47,9 @@ class NumpyWriter:
         calls = [k for k, line in enumerate(lines) if self.hows[line[0]] == "call"]
         self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds,
                                      max(calls, default=-1))
-        self.over = {y: program.inplace[y] for y in direct if self.hows[y] == "into"}
+        self.over = {y: x for y, op, args in self.lines if y in direct and self.hows[y] == "into"
+                     for x in [program.inplace[y]] if all(a in self.written_over(op, args) for a in registers(args)
+                                                          if x in holds.get(a, ()))}
         buffered = {dst for dst, how in self.hows.items() if how == "into"} - {*self.outputs, *self.over}
         events = [Event({root for a in registers(args) for root in holds[a]},
                         {dst: self.kinds[dst].bytes} if dst in buffered else {},

@@ -53,6 +53,6 @@ def lock_file(file: IO) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-YOUNG = 10.0  # seconds, in which a file is locked that has been made
+YOUNG = 1.0  # seconds, in which a file is locked that has been made
 UMASK = os.umask(0)
 os.umask(UMASK)  # there is no other way to read it

@@ -73,10 +73,7 @@ def penalised(steps: WengertList, loss: str, l1: Mapping[str, float],
 
 def penalty_factors(word: str, penalty: float | Mapping[str, float] | None, steps: WengertList,
                     names: Collection[str]) -> dict:
-    """Each parameter's factor of a penalty: said by name, or one for all but those that are only added.
-
-    XManError where it is neither.
-    """
+    """Each parameter's factor of a penalty: by name, or one for all but those that are only added."""
     if isinstance(penalty, Mapping):
         if strange := [name for name in penalty if name not in names]:
             raise XManError(f"{word} has a penalty for {strange[0]!r}, which is no parameter of the loss"
