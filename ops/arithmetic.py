@@ -157,14 +157,11 @@ for name in ("equal", "not_equal", "logical_and", "logical_or"):
 for name in ("less", "less_equal", "greater", "greater_equal"):
     operator(name, getattr(np, name), None, None, flops=1, gives=bool)
 elementwise("share",      share,         None, None)
-operator("logical_not",  np.logical_not, None,                                          flops=1, gives=bool)
-operator("isnan",        np.isnan,       None,                                          flops=1, gives=bool)
-operator("isfinite",     np.isfinite,    None,                                          flops=1, gives=bool)
-operator("signbit",      np.signbit,     None,                                          flops=1, gives=bool)
-operator("floor",        np.floor,       None,                                          flops=1)
-operator("ceil",         np.ceil,        None,                                          flops=1)
+for name in ("logical_not", "isnan", "isfinite", "signbit"):
+    operator(name, getattr(np, name), None, flops=1, gives=bool)
+for name in ("floor", "ceil", "trunc"):
+    operator(name, getattr(np, name), None, flops=1)
 operator("round",        round_,         None, None,                                    flops=1, view=True, numpy="round")
-operator("trunc",        np.trunc,       None,                                          flops=1)
 operator("floor_divide", np.floor_divide, None, None,                                   flops=1)
 operator("argmax",       argmax,         None, None, flops=of_input(1), gives=int, numpy="argmax")
 operator("argsort",      argsort,        None, None, flops=of_comparisons, gives=int)

@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ops import f
-
 from ..errors import XManError
-from ..matrices.jacobian import passes_counted, stacked_parts
+from ..matrices.jacobian import passes_counted
 from ..matrices.modes import entries_of
-from .call import TracedCall, traced_call
+from .call import traced_call
 from .derivative import Derivative, callable_or_refused, name_of
-from .jacobian import inner
+from .jacobian import blocks_by_columns, blocks_by_rows, inner
 from .transforms import is_whole, positions
 from .trees import tree_map, unflatten
 
@@ -38,7 +36,7 @@ def row_jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | Non
         refuse_mixed_rows(fn, tree_map(concrete, args), options, where)
         call = traced_call("row_jacobian", fn, args, options, where)
         sizes = [sum(entries_of(x[0]) for x in part) for part in (call.points, call.results)]
-        found = by_columns(call) if passes_counted(*sizes, mode).mode == "forward" else by_rows(call)
+        found = (blocks_by_columns if passes_counted(*sizes, mode).mode == "forward" else blocks_by_rows)(call, 1)
         trees = [inner(call, row) if is_whole(argnums)
                  else tuple(inner(call, row, k) for k in range(len(where)))
                  for row in found]
@@ -51,33 +49,6 @@ def concrete(x: Any) -> Any:
     while hasattr(x, "tape"):
         x = x.value
     return x
-
-
-def units(xs: Sequence[Any]) -> list[list[list]]:
-    """For each of xs, and each number of a row of it: like all xs zeros, but for that number, 1 in each
-    row."""
-    found = []
-    for k, x in enumerate(xs):
-        found.append([])
-        for place in np.ndindex(x.shape[1:]):
-            seeds = [np.zeros(y.shape[1:], y.dtype if y.dtype.kind == "f" else float) for y in xs]
-            seeds[k][place] = 1.0
-            found[k].append([f.broadcast(seed, y) for seed, y in zip(seeds, xs, strict=True)])
-    return found
-
-
-def by_rows(call: TracedCall) -> list[list]:
-    """The blocks [output][input], a pass back for each number of a row of the outputs."""
-    passes = [[call.pulled(seeds) for seeds in each] for each in units(call.results)]
-    return [[stacked_parts([part[i] for part in parts], 1, (*y.shape, *x.shape[1:]), x)
-             for i, x in enumerate(call.points)] for y, parts in zip(call.results, passes, strict=True)]
-
-
-def by_columns(call: TracedCall) -> list[list]:
-    """The blocks [output][input], a pass forward for each number of a row of the inputs."""
-    passes = [[call.pushed(seeds) for seeds in each] for each in units(call.points)]
-    return [[stacked_parts([part[j] for part in parts], -1, (*y.shape, *x.shape[1:]), x)
-             for x, parts in zip(call.points, passes, strict=True)] for j, y in enumerate(call.results)]
 
 
 def refuse_mixed_rows(fn: Callable, args: Sequence[Any], options: dict, where: Sequence[int]) -> None:
