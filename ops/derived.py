@@ -117,14 +117,13 @@ class Masked(Expression):
 def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -> Rule:
     """The rule for argument i, x, of an operator of which 0·∞ is known: it settles, it grows, or both.
 
-    Where an infinite x has a finite result, x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. Where a finite x other
-    than 0 has an infinite one by growth, ∂out/∂x / out is finite. So along a way through infinite values that
-    begins at the one and ends at the other the derivative is 0: of 1 / (1 + exp(-x)) at −1000, of tanh(exp(x))
-    at 1000 and of exp(-x**4) at 10²⁰⁰. All other 0·∞ depend on which gets there faster, which floats do not tell,
-    and stay NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x**4), x*sqrt(x) and exp(log(x)) at 0,
+    Where an infinite x has a finite result, x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. Where a finite x but 0
+    has an infinite one by growth, ∂out/∂x / out is finite. So along a way through infinite values that begins
+    at the one and ends at the other the derivative is 0: of 1 / (1 + exp(-x)) at −1000, of tanh(exp(x)) at
+    1000, of exp(-x**4) at 10²⁰⁰. All other 0·∞ depend on which gets there faster, which floats do not tell, and
+    stay NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x**4), x*sqrt(x) and exp(log(x)) at 0,
     and of what grows within what does not settle, as of log(1 + exp(x)) at 1000.
-    grows: as the exponential does, so that lists of derivatives are masked for it as well; of numbers
-    what came out tells.
+    grows: as eˣ does, so that lists of derivatives are masked for it as well; of numbers what came out tells.
     """
     def contribution(d, out, *args):
         part = rule(d, out, *args)
@@ -166,7 +165,8 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
     derivative is taken is masked also wherever something may be kept out.
     """
     start = lambda: {name: Masked.seed(d, given[name], forward) for name, d in seeds.items()}
-    if not any(map(is_expression, map(type, (*values, *seeds.values())))) or not masks(lines, start().values()):
+    symbols = any(map(is_expression, map(type, (*values, *seeds.values()))))
+    if not (symbols and masks(lines, start().values())):
         found = walk(dict(seeds))
         if not any([unclear(found[x]) for x in ends or found if x in found]):
             return found

@@ -36,7 +36,8 @@ def row_jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | Non
         refuse_mixed_rows(fn, tree_map(concrete, args), options, where)
         call = traced_call("row_jacobian", fn, args, options, where)
         sizes = [sum(entries_of(x[0]) for x in part) for part in (call.points, call.results)]
-        found = (blocks_by_columns if passes_counted(*sizes, mode).mode == "forward" else blocks_by_rows)(call, 1)
+        forward = passes_counted(*sizes, mode).mode == "forward"
+        found = (blocks_by_columns if forward else blocks_by_rows)(call, rows=1)
         trees = [inner(call, row) if is_whole(argnums)
                  else tuple(inner(call, row, k) for k in range(len(where)))
                  for row in found]
