@@ -27,6 +27,7 @@ bench: .venv/ready
 
 .venv/ready: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip  # an old one chooses for a minute
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[cli,grade,dev,docs,browser]'
 	touch $@
 

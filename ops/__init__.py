@@ -1,10 +1,10 @@
 """What the operators mean: G (values), DG (adjoint rules), TG (tangent rules), and f, the operators by name.
 
-One file a family; a row is one call of `elementwise`, `linear` or `operator` (see `ops.table`). A new
-operator in a file of your own is the same call: `operator("cube",
-lambda x: x * x * x)` has its derivatives already.
+One file a family; a row is one call of `elementwise`, `linear` or `operator` (`ops.table`). A new operator of
+your own is the same call: `operator("cube", lambda x: x * x * x)` has its derivatives already.
 """
-from . import activations, arithmetic, functions, indexing, linear_maps, loops, matrices, reductions
+from . import activations, functions, loops, matrices
+from .arrays import indexing, products
 from .expression import Expression, f
 from .facts import by_tables, facts_of, operations
 from .loops import Bundle, is_function

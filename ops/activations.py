@@ -1,5 +1,4 @@
-"""The activations and the losses of neural networks. No activation overflows;
-each keeps the precision of its argument.
+"""Activations and losses. No activation overflows; each keeps the precision of its argument.
 
 A target y of a loss is an array like the prediction, or integer labels: one class number a row. Those over
 classes (crossEntropy, softmaxCrossEntropy, hinge) sum over the last axis and keep it: (n, k) gives (n, 1).
@@ -93,7 +92,7 @@ def through_softmax(d, out, x, axis=-1):
 
 #            op            value       rule
 elementwise("sigmoid",     scipy_special("expit", "1 / (1 + e⁻ˣ)."), limited(lambda d, out, x: d * (out * (1.0 - out))),
-            tame=True)
+            tame=True, elsewhere=lambda x: 1.0 / (1.0 + f.exp(-x)))
 elementwise("logSigmoid",  logSigmoid, limited(lambda d, out, x: d * f.sigmoid(-x)), flops=3, formula=logSigmoid, tame=True)
 elementwise("relu",        relu,       lambda d, out, x: f.scale(x > 0, d),             formula=relu, flow="chosen")
 elementwise("leakyRelu",   leakyRelu,  lambda d, out, x, slope=0.01: f.where(x > 0, d, slope * d),
@@ -116,10 +115,9 @@ operator(   "logSoftmax",  logSoftmax, lambda d, out, x, axis=-1: d - f.exp(out)
 def oneHot(y, like):
     """The target that belongs to predictions `like`: integer labels become rows of zeros with a single one.
 
-    y: floats of a shape that broadcasts to like's, returned as they are; or integers (or booleans), either of
-    like's shape, taken for numbers, or one label in 0 … k−1 for each row of like (..., k). A single column
-    like (n, 1) takes integers as numbers too. ValueError for any other shape,
-    for labels out of range and for rows that do not match.
+    y: floats of a shape that broadcasts to like's, as they are; or integers (or booleans) of like's shape,
+    numbers, or one label in 0 … k−1 for each row of like (..., k). A single column like (n, 1) takes integers
+    as numbers too. ValueError for any other shape, for labels out of range and for rows that do not match.
     """
     y, shape = np.asarray(y, np.result_type(y, like) if type(y) is float else None), np.shape(like)
     if y.shape == shape and y.dtype.kind == "f":
@@ -142,6 +140,15 @@ def oneHot(y, like):
         bad = y.min() if y.min() < 0 else y.max()
         raise ValueError(f"label {bad} is not one of the {shape[-1]} classes 0 … {shape[-1] - 1}")
     return (y == np.arange(shape[-1])).astype(dtype)
+
+
+def oneHot_of_entries(y, like):
+    y = np.asarray(y) if not hasattr(y, "dtype") else y
+    dtype, shape = (np.dtype(getattr(like, "dtype", float)).name,), np.shape(like)
+    if y.dtype.kind == "f" or np.shape(y) == shape:
+        return y if y.dtype.kind == "f" else f.astype(y, dtype)
+    y = f.reshape(y, (*shape[:-1], 1))
+    return f.astype(y if shape[-1] == 1 else f.equal(y, np.arange(shape[-1])), dtype)
 
 
 @np.errstate(all="ignore")
@@ -188,8 +195,7 @@ def squaredError(x, v):
 
 
 def hinge(z, y):
-    """Σ max(0, 1 + z_j − z_y) over the classes j other than y's: (n, k) gives (n,
-    1) (Weston and Watkins 1999)."""
+    """Σ max(0, 1 + z_j − z_y) over j ≠ y: (n, k) gives (n, 1) (Weston and Watkins 1999)."""
     target = f.oneHot(y, z)
     return f.sum((1 - target) * f.maximum(margins(z, target), 0), -1, True)
 
@@ -246,6 +252,6 @@ elementwise("squaredError",        squaredError,         lambda d, out, x, v: d 
                                                          lambda d, out, x, v: d * (f.oneHot(v, x) - x),
             flops=3, formula=lambda x, v: f.half(f.square(x - f.oneHot(v, x))), tame=True, convex=True)
 operator(   "hinge",               hinge,                through_hinge, hinge_to_target,
-            flops=of_input(8), tame=True, within=True)
+            flops=of_input(8), tame=True, within=True, elsewhere=hinge)
 linear(     "oneHot",              oneHot,               lambda d, out, y, like: f.unbroadcast(d, y), None,
-            view=True, within=True)
+            view=True, within=True, elsewhere=oneHot_of_entries)

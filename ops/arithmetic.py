@@ -1,5 +1,4 @@
-"""Arithmetic, entry by entry, with NumPy's broadcasting; comparisons, logic, roundings, positions,
-and the stop."""
+"""Arithmetic, entry by entry; comparisons, logic, roundings, positions, and the stop."""
 from __future__ import annotations
 
 import numpy as np
@@ -7,6 +6,7 @@ import numpy as np
 from .derived import limited, unclear
 from .expression import f
 from .facts import cubic, of_input, of_power
+from .formulas import elimination
 from .table import elementwise, operator
 
 
@@ -42,6 +42,11 @@ def share(x, y):
     return np.multiply(twice, 0.5, dtype=dtype if dtype.kind == "f" else float)
 
 
+def share_of_entries(x, y):
+    dtype = (np.dtype((x if hasattr(x, "dtype") else y).dtype).name,)
+    return f.half(f.astype(f.greater(x, y), dtype) + f.astype(f.greater_equal(x, y), dtype))
+
+
 def clip(x, lo=None, hi=None):
     """x held between lo and hi (None: no bound). At the bounds the gradient passes."""
     return np.clip(x, lo, hi)
@@ -60,6 +65,13 @@ def scale(x, w):
 def ratio(x, y):
     """x/y, and 0 wherever x is 0, even if y is 0, infinite or NaN."""
     return x / y if isinstance(y, float) and y == y != 0 else mended(np.divide, x, y)
+
+
+def scale_of_entries(x, w):
+    if type(x) in (int, float) and x:
+        return x * w
+    return (f.where(x, w, 0) if np.dtype(getattr(x, "dtype", float)).kind == "b"
+            else f.where(f.equal(x, 0), 0, x * w))
 
 
 @np.errstate(all="ignore")
@@ -127,9 +139,10 @@ elementwise("power",      np.power,      overflows(through_base),
 elementwise("remainder",  np.remainder,  lambda d, out, x, y: d,
                                          lambda d, out, x, y: -d * f.floor_divide(x, y))
 elementwise("ratio",      ratio,         lambda d, out, x, y: f.scale(f.not_equal(1.0 / y, 0.0), d / y),
-                                         lambda d, out, x, y: -f.ratio(f.scale(out, d), y), flow="kept")
+                                         lambda d, out, x, y: -f.ratio(f.scale(out, d), y), flow="kept",
+            elsewhere=lambda x, y: x / y if type(x) in (int, float) and x else f.where(f.equal(x, 0), 0, x / y))
 elementwise("scale",      scale,         lambda d, out, x, w: d * w,
-                                         lambda d, out, x, w: f.scale(x, d),            flow="kept")
+                                         lambda d, out, x, w: f.scale(x, d),            flow="kept", elsewhere=scale_of_entries)
 elementwise("maximum",    np.maximum,    lambda d, out, x, y: f.scale(f.share(x, y), d),
                                          lambda d, out, x, y: f.scale(f.share(y, x), d), flow="chosen")
 elementwise("minimum",    np.minimum,    lambda d, out, x, y: f.scale(f.share(y, x), d),
@@ -146,7 +159,8 @@ elementwise("negative",   np.negative,   lambda d, out, x: -d,                  
 elementwise("reciprocal", reciprocal,    limited(lambda d, out, x: -(d * out / x)), formula=reciprocal)
 elementwise("square",     square,        overflows(lambda d, out, x: d * (2 * x)), formula=square, tame=True, convex=True)
 elementwise("half",       half,          lambda d, out, x: f.half(d),                   formula=half, flow="same")
-elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True, flow="moved")
+elementwise("alias",      alias,         lambda d, out, x: d,                           flops=0, view=True, flow="moved",
+            elsewhere=alias)
 elementwise("abs",        np.abs,        lambda d, out, x: d * f.sign(x),
             tame=True, squared="square")     # abs′(0) = 0
 operator(   "sign",       np.sign,       None,                                          flops=1)
@@ -156,14 +170,21 @@ for name in ("equal", "not_equal", "logical_and", "logical_or"):
     operator(name, getattr(np, name), None, None, flops=1, gives=bool, commutes=True)
 for name in ("less", "less_equal", "greater", "greater_equal"):
     operator(name, getattr(np, name), None, None, flops=1, gives=bool)
-elementwise("share",      share,         None, None)
-for name in ("logical_not", "isnan", "isfinite", "signbit"):
-    operator(name, getattr(np, name), None, flops=1, gives=bool)
-for name in ("floor", "ceil", "trunc"):
-    operator(name, getattr(np, name), None, flops=1)
+elementwise("share",      share,         None, None, elsewhere=share_of_entries)
+operator("logical_not",  np.logical_not, None,                                          flops=1, gives=bool)
+operator("isnan",        np.isnan,       None,                                          flops=1, gives=bool)
+operator("isfinite",     np.isfinite,    None,                                          flops=1, gives=bool)
+operator("signbit",      np.signbit,     None,                                          flops=1, gives=bool,
+         elsewhere=lambda x: f.logical_or(f.less(x, 0), f.logical_and(f.equal(x, 0), f.less(1.0 / x, 0))))
+operator("floor",        np.floor,       None,                                          flops=1)
+operator("ceil",         np.ceil,        None,                                          flops=1)
 operator("round",        round_,         None, None,                                    flops=1, view=True, numpy="round")
-operator("floor_divide", np.floor_divide, None, None,                                   flops=1)
+operator("trunc",        np.trunc,       None,                                          flops=1,
+         elsewhere=lambda x: f.where(f.less(x, 0), f.ceil(x), f.floor(x)))
+operator("floor_divide", np.floor_divide, None, None,                                   flops=1,
+         elsewhere=lambda x, y: f.round((x - f.remainder(x, y)) / y))
 operator("argmax",       argmax,         None, None, flops=of_input(1), gives=int, numpy="argmax")
 operator("argsort",      argsort,        None, None, flops=of_comparisons, gives=int)
-operator("detSign",      detSign,        None,                                          flops=cubic(2 / 3))
+operator("detSign",      detSign,        None,                                          flops=cubic(2 / 3),
+         elsewhere=elimination.det_sign)
 operator("stopGradient", stopGradient,   None, view=True, formula=alias)

@@ -12,6 +12,8 @@ import numpy as np
 from .expression import DG, FLAT, Expression, Rule, f
 from .facts import Facts, facts_of, operator_called
 
+STILL = object()  # what a tangent rule gives where the result stands still although the argument moves
+
 
 def traced(value: Callable, i: int) -> Rule:
     """The adjoint rule of an operator that has none: back through what its value does to argument i."""
@@ -19,8 +21,7 @@ def traced(value: Callable, i: int) -> Rule:
 
 
 def tangent_of(rule: Rule, i: int) -> Rule:
-    """The tangent rule that belongs to an adjoint rule: rule(u, …) is Jᵀu,
-    so going back through it with t gives J t."""
+    """The tangent rule of an adjoint rule: rule(u, …) is Jᵀu, so going back through it with t gives J t."""
     return lambda t, out, *args: pullback(lambda u: rule(u, out, *args), f.broadcast(0.0, out), t)
 
 
@@ -34,8 +35,7 @@ def pullback(function: Callable, x: Any, d: Any) -> Any:
 
 
 def back(tape: list, lines: Iterable, deltas: dict[int, Any], rules: Mapping = DG) -> dict[int, Any]:
-    """The deltas, by id, where a tape begins from those where it ends: step
-    through its lines from the last one."""
+    """The deltas, by id, where a tape begins from those where it ends, line by line."""
     for node, op, args in lines:
         if (d := deltas.pop(id(node), None)) is not None:
             inputs = values_on(tape, args)
@@ -54,8 +54,7 @@ def values_on(tape: list, args: tuple) -> list:
 
 
 def precise(part: Any, x: Any, a: str = "an argument") -> Any:
-    """A delta or a tangent of numbers in the precision of x, the argument `a`.
-    TypeError where a rule had no answer."""
+    """A delta or a tangent in the precision of x, the argument `a`. TypeError where a rule had no answer."""
     if part is None:
         raise TypeError(f"the rule for {a} returned None; does it lack a return?")
     if isinstance(part, Masked):
@@ -81,8 +80,7 @@ class Masked(Expression):
 
     @staticmethod
     def seed(value: Any, given: Any, forward: bool = False) -> Masked:
-        """A delta or a tangent to start from, which flows where `given`, what it was spread from,
-        is a number other than 0.
+        """A delta or a tangent to start from, which flows where `given`, spread to it, is not 0.
 
         What stands for a number flows everywhere: a list is written for directions without zeros.
         """
@@ -117,13 +115,14 @@ class Masked(Expression):
 def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -> Rule:
     """The rule for argument i, x, of an operator of which 0·∞ is known: it settles, it grows, or both.
 
-    Where an infinite x has a finite result, x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. Where a finite x but 0
-    has an infinite one by growth, ∂out/∂x / out is finite. So along a way through infinite values that begins
-    at the one and ends at the other the derivative is 0: of 1 / (1 + exp(-x)) at −1000, of tanh(exp(x)) at
-    1000, of exp(-x**4) at 10²⁰⁰. All other 0·∞ depend on which gets there faster, which floats do not tell, and
-    stay NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x**4), x*sqrt(x) and exp(log(x)) at 0,
-    and of what grows within what does not settle, as of log(1 + exp(x)) at 1000.
-    grows: as eˣ does, so that lists of derivatives are masked for it as well; of numbers what came out tells.
+    Where an infinite x has a finite result, x·∂out/∂x is 0 there: eˣ at −∞, tanh, 1/x. Where a finite x
+    other than 0 has an infinite one by growth, ∂out/∂x / out is finite. So along a way through infinite
+    values that begins at the one and ends at the other the derivative is 0: of 1 / (1 + exp(-x)) at −1000,
+    of tanh(exp(x)) at 1000 and of exp(-x**4) at 10²⁰⁰. All other 0·∞ depend on which gets there faster,
+    which floats do not tell, and stay NaN: at a pole, as of 1 / (1/x), tanh(1/x), sqrt(x**4), x*sqrt(x) and
+    exp(log(x)) at 0, and of what grows within what does not settle, as of log(1 + exp(x)) at 1000.
+    grows: as the exponential does, so that lists of derivatives are masked for it as well; of numbers
+    what came out tells.
     """
     def contribution(d, out, *args):
         part = rule(d, out, *args)
@@ -158,15 +157,14 @@ def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -
 
 def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, values: Iterable,
            ends: Iterable | None = None, forward: bool = False) -> Any:
-    """walk(seeds), a way through the lines; the same with masked seeds where
-    what it found at one of the ends is NaN.
+    """walk(seeds), a way through the lines; the same with masked seeds where it found NaN at an end.
 
     given: what was spread to the seeds. values: those of the lines; what stands for numbers of which another
     derivative is taken is masked also wherever something may be kept out.
     """
     start = lambda: {name: Masked.seed(d, given[name], forward) for name, d in seeds.items()}
-    symbols = any(map(is_expression, map(type, (*values, *seeds.values()))))
-    if not (symbols and masks(lines, start().values())):
+    written = any(map(is_expression, map(type, (*values, *seeds.values()))))
+    if not written or not masks(lines, start().values()):
         found = walk(dict(seeds))
         if not any([unclear(found[x]) for x in ends or found if x in found]):
             return found
@@ -196,8 +194,7 @@ def bare(x: Any) -> Any:
 
 
 def masks(lines: Iterable, seeds: Iterable[Masked]) -> bool:
-    """Whether something may be kept out, by one of the lines or by the seeds,
-    where a slope may be infinite."""
+    """Whether something may be kept out, by a line or by the seeds, where a slope may be infinite."""
     lines = [*lines]
     facts = {op: facts_of(op) for _, op, _ in lines}
     return "where" in facts or not all([known.tame for known in facts.values()]) and (
@@ -225,8 +222,7 @@ MOVED, PRODUCTS, SELECTING = {"moved", "part"}, {"product", "kept"}, {"part", "f
 
 
 def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
-    """Where out = op(*args) flows, some of which are Masked;
-    what is not moved entry by entry flows if any of it does."""
+    """Where out = op(*args) flows, some of which are Masked; else all flows if any of it does."""
     how = facts_of(op).flow
     if (kind == "steep" and how not in PRODUCTS
         and all([a.steep is by_value for a in args if type(a) is Masked])):
@@ -265,8 +261,7 @@ def flow_of(op: str, args: Sequence, out: Any, kind: str) -> Flow:
 
 
 def has_final_shape(x: Any) -> bool:
-    """Whether it stands for numbers of this shape alone, so that what
-    follows from the shape may be a constant."""
+    """Whether its shape stays: what follows from it may be a constant."""
     return getattr(x, "has_zeros", False) or getattr(getattr(x, "tape", None), "exact", False)
 
 

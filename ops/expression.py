@@ -24,8 +24,7 @@ class f:
 
 
 class Expression:
-    """Base of all that can stand for an array. A subclass defines `record(op, args)`;
-    the highest `level` is asked.
+    """Base of what stands for an array. A subclass defines `record(op, args)`; the highest `level` is asked.
 
     slopeless: whether it is a truth value or the result of an operator of `FLAT`: where it is 0 it stays 0.
     """

@@ -125,13 +125,13 @@ class f:
         r"""log |Β(a, x)|."""
     @staticmethod
     def broadcast(x: Any, like: Any, axis: Any = ()) -> Any:
-        r"""x spread to the shape and precision of like (an array, or a shape); the axes in `axis` are missing in x."""
+        r"""x spread to the shape and precision of like (an array, or a shape); x lacks the axes `axis`."""
     @staticmethod
     def bundle(*arrays: Any) -> Any:
         r"""The arrays in one register."""
     @staticmethod
     def call(function: Any, args: Any) -> Any:
-        r"""The bundle of the function's results, for a bundle of its arguments. program(function): what runs it, here and below."""
+        r"""The bundle of the function's results, for one of its arguments. program(function): what runs it."""
     @staticmethod
     def cbrt(x: Any) -> Any: ...
     @staticmethod
@@ -141,7 +141,7 @@ class f:
         r"""x − mean over axis; what rounding leaves where all are equal is 0."""
     @staticmethod
     def characters(x: Any, n: Any) -> Any:
-        r"""The code points of the first n characters of each string, along a new last axis; 0 past a string's end."""
+        r"""The code points of the first n characters of each string, along a new last axis; 0 past its end."""
     @staticmethod
     def cholesky(a: Any) -> Any:
         r"""Lower triangular L of L Lᵀ = (a + aᵀ)/2. LinAlgError where that is not positive definite."""
@@ -152,10 +152,10 @@ class f:
     def codes(x: Any, categories: Any) -> Any: ...
     @staticmethod
     def cofactor(a: Any) -> Any:
-        r"""The matrix of cofactors, det(a) a⁻ᵀ; where a is near a singular matrix, or is one, by singular values."""
+        r"""The matrix of cofactors, det(a) a⁻ᵀ; where a is nearly singular, or is, by singular values."""
     @staticmethod
     def cofactorSlope(t: Any, a: Any) -> Any:
-        r"""The derivative of cofactor(a) in the direction t, also where a is singular; symmetric, so its own adjoint."""
+        r"""The derivative of cofactor(a) in the direction t, also where a is singular; its own adjoint."""
     @staticmethod
     def column(x: Any, b: Any) -> Any:
         r"""x as a column where b, of the system a x = b, is a vector; else x."""
@@ -164,7 +164,7 @@ class f:
         r"""The arrays one after another along an axis that they have."""
     @staticmethod
     def cond(c: Any, yes: Any, no: Any, args: Any) -> Any:
-        r"""The bundle of what the function `yes` makes of the bundle args where the number c holds, and else of what `no` does."""
+        r"""The bundle that the function `yes` makes of the bundle args where the number c holds, else `no`."""
     @staticmethod
     def convolve(a: Any, v: Any) -> Any:
         r"""Σ a_i v_(k−i) of two vectors, at all k where they overlap."""
@@ -177,7 +177,7 @@ class f:
     def cosh(x: Any) -> Any: ...
     @staticmethod
     def count(x: Any, axis: Any = None, less: Any = 0) -> Any:
-        r"""The number of entries of x along axis, less `less`: no whole number of NumPy's, which would make float64 of float32."""
+        r"""The number of entries of x along axis, less `less`: Python's, which leaves float32 as it is."""
     @staticmethod
     def crossEntropy(p: Any, y: Any) -> Any:
         r"""−Σ y log p over the last axis, which stays: (n, k) gives (n, 1). 0 log 0 is 0."""
@@ -189,7 +189,7 @@ class f:
         r"""The sums of the entries of x up to each, along axis; of the flattened x for None."""
     @staticmethod
     def days(x: Any) -> Any:
-        r"""Days since 1970, with their parts, of dates: datetime64, or strings such as 2024-01-31 or 2024-01-31T12:30. None is NaN."""
+        r"""Days since 1970, of datetime64 or strings such as 2024-01-31T12:30. None is NaN."""
     @staticmethod
     def det(a: Any) -> Any:
         r"""The determinant of a."""
@@ -209,7 +209,7 @@ class f:
     def divide(x: Any, y: Any) -> Any: ...
     @staticmethod
     def dot(a: Any, b: Any) -> Any:
-        r"""The matrix product a @ b: (n, k) by (k, m), a vector on either side, batches of matrices; a may be SciPy-sparse."""
+        r"""The matrix product a @ b: (n, k) by (k, m), vectors, batches of matrices; a may be SciPy-sparse."""
     @staticmethod
     def dotLeft(d: Any, a: Any, b: Any) -> Any:
         r"""What the adjoint d of a @ b sends to a: d bᵀ, whatever the numbers of axes."""
@@ -224,10 +224,10 @@ class f:
         r"""The eigenvalues of (a + aᵀ)/2 in ascending order."""
     @staticmethod
     def einsum(subscripts: Any, *arrays: Any) -> Any:
-        r"""Einstein's sum, as numpy.einsum; `...` may only lead. In a list the subscripts are a tuple of one string."""
+        r"""numpy.einsum; `...` may only lead. In a list subscripts are a tuple of one string."""
     @staticmethod
     def einsumBack(x: Any, like: Any, letters: Any) -> Any:
-        r"""x, whose axes are letters[0], put back into the shape of like, whose axes are letters[1], in the same order."""
+        r"""x, of axes letters[0], put back into the shape of like, of axes letters[1], in the same order."""
     @staticmethod
     def elu(x: Any, alpha: Any = 1.0) -> Any:
         r"""x where positive, alpha·(eˣ − 1) elsewhere (Clevert et al. 2016)."""
@@ -288,7 +288,7 @@ class f:
         r"""½ x."""
     @staticmethod
     def hinge(z: Any, y: Any) -> Any:
-        r"""Σ max(0, 1 + z_j − z_y) over the classes j other than y's: (n, k) gives (n, 1) (Weston and Watkins 1999)."""
+        r"""Σ max(0, 1 + z_j − z_y) over j ≠ y: (n, k) gives (n, 1) (Weston and Watkins 1999)."""
     @staticmethod
     def hypot(x: Any, y: Any) -> Any: ...
     @staticmethod
@@ -296,7 +296,7 @@ class f:
         r"""The inverse of a. LinAlgError where a is singular."""
     @staticmethod
     def inverseGaps(w: Any) -> Any:
-        r"""1/(w_j − w_i) between all entries of w (..., n), at [..., i, j]; 0 where they are equal but for rounding."""
+        r"""1/(w_j − w_i) between all entries of w (..., n), at [..., i, j]; 0 where equal but for rounding."""
     @staticmethod
     def isfinite(x: Any) -> Any: ...
     @staticmethod
@@ -381,7 +381,7 @@ class f:
         r"""The target that belongs to predictions `like`: integer labels become rows of zeros with a single one."""
     @staticmethod
     def orthonormal(a: Any) -> Any:
-        r"""Q of a = Q R, its columns orthonormal and R upper triangular, for a (..., m, n) of rank n ≤ m, with LAPACK's signs."""
+        r"""Q of a = Q R, orthonormal and upper triangular, a (..., m, n) of rank n ≤ m, with LAPACK's signs."""
     @staticmethod
     def outer(a: Any, b: Any) -> Any:
         r"""a bᵀ of two vectors; arrays with more axes are flattened first."""
@@ -424,7 +424,7 @@ class f:
         r"""x in another shape: a tuple, in which one −1 is worked out, or an array that has it."""
     @staticmethod
     def rightVectors(a: Any) -> Any:
-        r"""The right singular vectors of a, as columns, with the signs that belong to leftVectors(a): a = l diag(svdvals) rᵀ."""
+        r"""The right singular vectors of a, as columns, signed as leftVectors(a): a = l diag(svdvals) rᵀ."""
     @staticmethod
     def roll(x: Any, shift: Any, axis: Any = None) -> Any:
         r"""x with its entries moved on by `shift` places along axis, those that fall off coming in again."""
@@ -436,10 +436,10 @@ class f:
         r"""x·w, and 0 wherever x is 0, even if w is infinite or NaN: a branch not taken sends back nothing."""
     @staticmethod
     def scan(function: Any, carries: Any, slices: Any, args: Any, reverse: Any = False) -> Any:
-        r"""The function step by step, each going on with the carries of the one before; reverse: from the last step to the first."""
+        r"""The function step by step, each with the carries of the one before; reverse: from the last step on."""
     @staticmethod
     def scatterAdd(d: Any, like: Any, *keys: Any) -> Any:
-        r"""Zeros in the shape and precision of like, with d added at [keys]; what is named twice receives twice."""
+        r"""Zeros of the shape and precision of like, d added at [keys]; a place named twice receives twice."""
     @staticmethod
     def share(x: Any, y: Any) -> Any:
         r"""1 where x > y, ½ where they are equal, and 0 elsewhere: the share of x in the maximum of the two."""
@@ -474,7 +474,7 @@ class f:
         r"""log(1 + eˣ)."""
     @staticmethod
     def solve(a: Any, b: Any) -> Any:
-        r"""x of a x = b; b is a vector where it has one axis, else (..., n, k). LinAlgError where a is singular."""
+        r"""x of a x = b; b is a vector or (..., n, k). LinAlgError where a is singular."""
     @staticmethod
     def sqrt(x: Any) -> Any: ...
     @staticmethod
@@ -518,7 +518,7 @@ class f:
     def tanh(x: Any) -> Any: ...
     @staticmethod
     def ties(x: Any, out: Any, axis: Any = None) -> Any:
-        r"""The share of each entry of x in the extreme value of its slice, out spread over x: 1 / the number of ties, else 0."""
+        r"""The share of each entry of x in the extreme value of its slice, NaN too: 1 / how many share it."""
     @staticmethod
     def trace(x: Any) -> Any:
         r"""The sum of the diagonal of a matrix."""
@@ -544,7 +544,7 @@ class f:
         r"""x where c holds, else y."""
     @staticmethod
     def while_loop(test: Any, function: Any, carries: Any, args: Any, most: Any = None) -> Any:
-        r"""The function on its own results as long as test, of the same arguments, gives a number that holds; at most `most` times."""
+        r"""The function on its own results as long as test, of the same arguments, holds; at most `most` times."""
     @staticmethod
     def words(x: Any, vocabulary: Any) -> Any:
-        r"""How often each word of the tuple vocabulary stands in each string, along a new last axis, whatever the case."""
+        r"""How often each word of vocabulary stands in each string, along a new last axis, whatever the case."""

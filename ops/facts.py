@@ -1,11 +1,9 @@
-"""What else is true of an operator, beside its value and its rules: the keywords at the end of its row,
-and its arguments.
+"""What else is true of an operator: the keywords at the end of its row, and its arguments.
 
 One operation is + − × ÷, a comparison, whichever of its three outcomes, or one of the functions of one
 argument that a processor's library has (exp, sin, tanh, xᶜ …) of one entry, as Griewank and Walther,
 Evaluating Derivatives, §2.2, count elemental functions. An operator made of several counts them all: x^y is
-exp(y log x), and takes as long. Rearranging, indexing and copying are none.
-Matrices: Golub and Van Loan, Matrix Computations.
+exp(y log x). Rearranging, indexing and copying are none. Matrices: Golub and Van Loan, Matrix Computations.
 """
 from __future__ import annotations
 
@@ -31,12 +29,12 @@ class Facts(NamedTuple):
     and a view: 0, where the row does not say it. gives: bool or int where its results are never floats. view:
     they may lie in an argument's memory. commutes: its two arguments may change places. formula: its value in
     the language, for arrays of floats that have entries: what an engine that does not have the operator
-    computes in its place. squared: the operator that gives its square, where it is a root. example: what
-    gives, of the same arguments, another value of the same shapes and precisions, where that takes much less
-    time. convex: in its first argument. numpy: the function of NumPy that it is, arguments and all,
-    where its value is no ufunc. entries: (*args) -> int, at most so many has its result, where they may be
-    more than its arguments' together; within: it has no more axes than they have, and none that is longer.
-    elementwise: the row is of that kind.
+    computes in its place. elsewhere: the same, for a library of arrays that has no function for it. squared:
+    the operator that gives its square, where it is a root. example: what gives, of the same arguments,
+    another value of the same shapes and precisions, in much less time. convex: in its first argument. numpy:
+    the function of NumPy that it is, arguments and all, where its value is no ufunc. entries: (*args) -> int,
+    at most so many has its result, where they may be more than its arguments' together; within: it has no
+    more axes than they have, and none that is longer. elementwise: the row is of that kind.
 
     Where numbers are infinite, `ops.derived` asks for these. tame: of finite arguments it has finite slopes.
     flow: what becomes of a zero that stands for nothing. "moved": its entries are its argument's in other
@@ -49,6 +47,7 @@ class Facts(NamedTuple):
     view: bool = False
     commutes: bool = False
     formula: Callable | None = None
+    elsewhere: Callable | None = None
     example: Callable | None = None
     tame: bool = False
     flow: str = ""
@@ -124,8 +123,7 @@ def of_power(out: Any, x: Any, y: Any) -> int:
 
 
 def of_product(out: Any, a: Any, b: Any) -> int:
-    """2nmk of (n, k) by (k, m), vectors and batches too; of a sparse a two for
-    each entry that is stored and each column."""
+    """2nmk of (n, k) by (k, m), also in batches; of a sparse a 2 for each entry stored and each column."""
     return 2 * a.nnz * prod(b.shape[1:]) if hasattr(a, "nnz") else 2 * np.size(out) * prod(np.shape(a)[-1:])
 
 
@@ -176,8 +174,7 @@ def literal_size(a: Any) -> int:
 # ---- what a function takes ---------------------------------------------------------------------------------
 
 def arity(function: Callable) -> tuple[int, int]:
-    """The least and the greatest number of arguments that a function takes by position, (0,
-    MANY) if it does not say."""
+    """The least and the greatest number of arguments by position, (0, MANY) if it does not say."""
     if isinstance(function, np.ufunc):
         return function.nin, function.nin
     code = getattr(function := undecorated(function), "__code__", None)
@@ -202,8 +199,7 @@ def takes(function: Callable) -> str:
 
 
 def positional(op: str, value: Callable, args: tuple, named: dict) -> tuple:
-    """The arguments by position alone, as a list holds them: f.sum(x, keepdims=True) is sum(x, None,
-    True)."""
+    """The arguments by position, as a list holds them: f.sum(x, keepdims=True) is sum(x, None, True)."""
     names, defaults = parameters(value)
     given, rest = [*args], names[len(args):]
     for name in rest:
@@ -241,8 +237,7 @@ IN_USE: ContextVar[Tables] = ContextVar("the tables of the interpreter under way
 
 
 class by_tables:
-    """A context in which the functions of a list go by these tables, as in `with by_tables(G=own)`;
-    where nothing changes it does nothing."""
+    """A context in which the functions of a list go by these tables: `with by_tables(G=own)`."""
 
     __slots__ = "new", "old"
 

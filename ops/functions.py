@@ -1,21 +1,22 @@
-"""The elementary and special functions, entry by entry. SciPy is imported
-when the first of its functions runs."""
+"""Elementary and special functions. SciPy is imported when the first of its functions runs."""
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 
 import numpy as np
 
 from .derived import limited
 from .expression import f
+from .formulas import special
+from .formulas.special import LOG_ROOT_TWO_PI, in_float64
 from .table import elementwise
 
 
 @functools.cache
 def scipys(name: str):
-    from scipy import special
-    return getattr(special, name)
+    return getattr(importlib.import_module("scipy.special"), name)
 
 
 def scipy_special(name: str, doc: str, arguments: int = 1):
@@ -78,28 +79,64 @@ def beta_density(a, b, x):
 
 def polygamma(n, x):
     """The n-th derivative of digamma, n a literal (Abramowitz and Stegun 6.4.1)."""
-    from scipy import special
     x = np.asarray(x)
-    return special.polygamma(n, x).astype(x.dtype if x.dtype.kind == "f" else float)[()]
+    return scipys("polygamma")(n, x).astype(x.dtype if x.dtype.kind == "f" else float)[()]
+
+
+def log1p_of_logs(x):
+    """As exact for small x as for great (Kahan; Goldberg 1991, theorem 4)."""
+    u = 1.0 + x
+    small = f.logical_and(f.not_equal(u, 1.0), f.less(u, math.inf))
+    return f.where(f.equal(u, 1.0), x, f.log(u) * f.where(small, x / f.where(small, u - 1.0, 1.0), 1.0))
+
+
+def expm1_of_logs(x):
+    """The same for the exponential (Higham 2002, §1.14.1)."""
+    u = f.exp(x)
+    small = f.logical_and(f.not_equal(u, 1.0), f.less(f.abs(x), 1.0))
+    return f.where(f.equal(u, 1.0), x, f.where(small, (u - 1.0) * (x / f.log(f.where(small, u, 2.0))),
+                                               u - 1.0))
+
+
+def hypot_of_ratios(x, y):
+    x, y = f.abs(x), f.abs(y)
+    most, least = f.maximum(x, y), f.minimum(x, y)
+    quotient = f.where(f.equal(least, most), 1.0, f.ratio(least, most))  # of two infinities too
+    return most * f.sqrt(1.0 + quotient * quotient)
+
+
+def arctan2_of_ratios(y, x):
+    turn = f.where(f.signbit(y), -math.pi, math.pi)
+    straight = f.where(f.signbit(x), turn, f.where(f.signbit(y), -0.0, 0.0))
+    # of ∞ too
+    quotient = f.where(f.equal(f.abs(y), f.abs(x)), f.sign(y) * f.sign(x), y / f.where(f.equal(x, 0), 1.0, x))
+    slope = f.arctan(quotient) + f.where(f.less(x, 0), turn, 0.0)
+    return f.where(f.equal(y, 0), straight, f.where(f.equal(x, 0), f.half(turn), slope))
 
 
 ERF = scipy_special("erf", "2/√π ∫₀ˣ exp(−t²) dt.")
 LN2, LN10 = math.log(2.0), math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
-ROOT_TWO_PI, LOG_ROOT_TWO_PI = math.sqrt(2.0 * math.pi), math.log(2.0 * math.pi) / 2.0
+ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 
 # ratio and scale, not / and *, where a derivative can be infinite: what
 # where() leaves out must send back 0 and not NaN
 #            op         value                      rule
 elementwise("exp",      np.exp,                    limited(lambda d, out, x: d * out, grows=True), convex=True)
-elementwise("expm1",    np.expm1,                  limited(lambda d, out, x: d * (out + 1.0), grows=True))
-elementwise("exp2",     np.exp2,                   limited(lambda d, out, x: d * (out * LN2), grows=True))
+elementwise("expm1",    np.expm1,                  limited(lambda d, out, x: d * (out + 1.0), grows=True),
+            elsewhere=expm1_of_logs)
+elementwise("exp2",     np.exp2,                   limited(lambda d, out, x: d * (out * LN2), grows=True),
+            elsewhere=lambda x: f.power(2.0, x))
 elementwise("log",      np.log,                    lambda d, out, x: d / x)
-elementwise("log1p",    np.log1p,                  lambda d, out, x: d / (1.0 + x))
-elementwise("log2",     np.log2,                   lambda d, out, x: d / (x * LN2))
-elementwise("log10",    np.log10,                  lambda d, out, x: d / (x * LN10))
+elementwise("log1p",    np.log1p,                  lambda d, out, x: d / (1.0 + x),
+            elsewhere=log1p_of_logs)
+elementwise("log2",     np.log2,                   lambda d, out, x: d / (x * LN2),
+            elsewhere=lambda x: f.log(x) * (1.0 / LN2))
+elementwise("log10",    np.log10,                  lambda d, out, x: d / (x * LN10),
+            elsewhere=lambda x: f.log(x) * (1.0 / LN10))
 elementwise("sqrt",     np.sqrt,                   lambda d, out, x: d / (2.0 * f.abs(out)),   squared="alias")  # sqrt′(±0) = +∞
-elementwise("cbrt",     np.cbrt,                   lambda d, out, x: d / (3.0 * out * out))
+elementwise("cbrt",     np.cbrt,                   lambda d, out, x: d / (3.0 * out * out),
+            elsewhere=lambda x: f.sign(x) * f.power(f.abs(x), 1.0 / 3.0))
 elementwise("sin",      np.sin,                    lambda d, out, x: d * f.cos(x),      tame=True)
 elementwise("cos",      np.cos,                    lambda d, out, x: -d * f.sin(x),     tame=True)
 elementwise("tan",      np.tan,                    lambda d, out, x: d * (1.0 + out * out))
@@ -112,22 +149,27 @@ elementwise("tanh",     np.tanh,                   limited(lambda d, out, x: d *
 elementwise("arcsinh",  np.arcsinh,                lambda d, out, x: d / f.hypot(x, 1.0), tame=True)
 elementwise("arccosh",  np.arccosh,                lambda d, out, x: d / f.sqrt((x - 1.0) * (x + 1.0)))
 elementwise("arctanh",  np.arctanh,                lambda d, out, x: d / ((1.0 - x) * (1.0 + x)))
-elementwise("erf",      ERF,                       limited(lambda d, out, x: d * (TWO_OVER_ROOT_PI * f.exp(-x * x))), tame=True)
-elementwise("gammaln",  scipy_special("gammaln", "log |Γ(x)|."), lambda d, out, x: d * f.digamma(x))
-elementwise("digamma",  scipy_special("digamma", "The derivative of log Γ(x)."), lambda d, out, x: d * f.polygamma(1, x))
+elementwise("erf",      ERF,                       limited(lambda d, out, x: d * (TWO_OVER_ROOT_PI * f.exp(-x * x))), tame=True,
+            elsewhere=in_float64(special.erf))
+elementwise("gammaln",  scipy_special("gammaln", "log |Γ(x)|."), lambda d, out, x: d * f.digamma(x),
+            elsewhere=in_float64(special.gammaln))
+elementwise("digamma",  scipy_special("digamma", "The derivative of log Γ(x)."), lambda d, out, x: d * f.polygamma(1, x),
+            elsewhere=in_float64(functools.partial(special.polygamma, 0)))
 elementwise("polygamma", polygamma,                without("polygamma", "n"),
-                                                   lambda d, out, n, x: d * f.polygamma(n + 1, x))
+                                                   lambda d, out, n, x: d * f.polygamma(n + 1, x),
+            elsewhere=in_float64(special.polygamma))
 elementwise("arctan2",  np.arctan2,                lambda d, out, y, x: d * f.ratio(x, x * x + y * y),
-                                                   lambda d, out, y, x: -d * f.ratio(y, x * x + y * y))
+                                                   lambda d, out, y, x: -d * f.ratio(y, x * x + y * y),
+            elsewhere=arctan2_of_ratios)
 elementwise("hypot",    np.hypot,                  lambda d, out, x, y: d * f.ratio(x, out),   # at 0 the gradient is 0
-                                                   lambda d, out, x, y: d * f.ratio(y, out))
+                                                   lambda d, out, x, y: d * f.ratio(y, out),
+            elsewhere=hypot_of_ratios)
 
 
 # ---- special functions: SciPy's, under longer names where a register would want the short one --------------
 
 def bessel(op: str, name: str, doc: str, slope) -> None:
-    """A row for a function of order v: slope gives its derivative from
-    those of the orders v − 1 and v + 1."""
+    """A row for a function of order v: slope(that of v − 1, that of v + 1, out, x) is its derivative."""
     def rule(d, out, v, x):
         below, above = (getattr(f, op)(v + k, x) for k in (-1, 1))
         return d * slope(below, above, out, x)
@@ -147,15 +189,22 @@ GAMMAINCC = scipy_special("gammaincc", "1 − gammainc(a, x).", 2)
 BETAINC = scipy_special("betainc", "∫₀ˣ t^(a−1) (1 − t)^(b−1) dt / Β(a, b).", 3)
 
 #            op           value      rule per argument
-elementwise("erfc",       ERFC,      limited(lambda d, out, x: d * (-TWO_OVER_ROOT_PI * f.exp(-x * x))), tame=True)
-elementwise("erfinv",     ERFINV,    lambda d, out, x: d * (f.exp(out * out) / TWO_OVER_ROOT_PI))
-elementwise("ndtri",      NDTRI,     lambda d, out, p: d * (ROOT_TWO_PI * f.exp(f.half(out * out))))
-elementwise("logNdtr",    LOG_NDTR,  lambda d, out, x: d * mills(x, out))
-elementwise("Gamma",      GAMMA,     lambda d, out, x: d * (out * f.digamma(x)))
+elementwise("erfc",       ERFC,      limited(lambda d, out, x: d * (-TWO_OVER_ROOT_PI * f.exp(-x * x))), tame=True,
+            elsewhere=in_float64(special.erfc))
+elementwise("erfinv",     ERFINV,    lambda d, out, x: d * (f.exp(out * out) / TWO_OVER_ROOT_PI),
+            elsewhere=in_float64(special.erfinv))
+elementwise("ndtri",      NDTRI,     lambda d, out, p: d * (ROOT_TWO_PI * f.exp(f.half(out * out))),
+            elsewhere=in_float64(special.ndtri))
+elementwise("logNdtr",    LOG_NDTR,  lambda d, out, x: d * mills(x, out),
+            elsewhere=in_float64(special.log_ndtr))
+elementwise("Gamma",      GAMMA,     lambda d, out, x: d * (out * f.digamma(x)),
+            elsewhere=in_float64(special.gamma))
 elementwise("Beta",       BETA,      lambda d, out, a, b: d * (out * rise(a, b)),
-                                     lambda d, out, a, b: d * (out * rise(b, a)))
+                                     lambda d, out, a, b: d * (out * rise(b, a)),
+            elsewhere=in_float64(special.beta))
 elementwise("betaln",     BETALN,    lambda d, out, a, b: d * rise(a, b),
-                                     lambda d, out, a, b: d * rise(b, a))
+                                     lambda d, out, a, b: d * rise(b, a),
+            elsewhere=in_float64(special.betaln))
 elementwise("gammainc",   GAMMAINC,  without("gammainc", "a"),
                                      lambda d, out, a, x: d * gamma_density(a, x))
 elementwise("gammaincc",  GAMMAINCC, without("gammaincc", "a"),

@@ -1,13 +1,13 @@
-"""Square matrices, also in batches (..., n, n). Formulas: Giles,
-Collected matrix derivative results (2008)."""
+"""Matrices, also in batches (..., n, n). Formulas: Giles, Collected matrix derivative results (2008)."""
 from __future__ import annotations
 
 import numpy as np
 
+from .arrays.rearrangements import mT
 from .derived import traced
 from .expression import f
 from .facts import cubic, multiplied, of_columns, of_diagonal
-from .linear_maps import mT
+from .formulas import elimination as by_elimination
 from .table import linear, operator
 
 
@@ -34,8 +34,7 @@ def det(a):
 
 
 def cofactor(a):
-    """The matrix of cofactors, det(a) a⁻ᵀ; where a is near a singular matrix, or is one,
-    by singular values."""
+    """The matrix of cofactors, det(a) a⁻ᵀ; where a is nearly singular, or is, by singular values."""
     size = np.linalg.det(a)
     if np.all(size * size > 0):
         inverse = np.linalg.inv(a)
@@ -55,8 +54,7 @@ def logabsdet(a):
 
 
 def solve(a, b):
-    """x of a x = b; b is a vector where it has one axis, else (..., n, k).
-    LinAlgError where a is singular."""
+    """x of a x = b; b is a vector or (..., n, k). LinAlgError where a is singular."""
     return np.linalg.solve(a, b)
 
 
@@ -73,8 +71,7 @@ def lowerHalf(x):
 
 
 def cofactorSlope(t, a):
-    """The derivative of cofactor(a) in the direction t, also where a is singular;
-    symmetric, so its own adjoint."""
+    """The derivative of cofactor(a) in the direction t, also where a is singular; its own adjoint."""
     u, s, vt = np.linalg.svd(a)
     others = np.arange(s.shape[-1]) != np.arange(s.shape[-1])[:, None]
     # Π s without the i-th and j-th
@@ -129,12 +126,18 @@ def eigenvectors(a, signs=("L",)):
 
 
 def inverseGaps(w):
-    """1/(w_j − w_i) between all entries of w (..., n), at [..., i, j];
-    0 where they are equal but for rounding."""
+    """1/(w_j − w_i) between all entries of w (..., n), at [..., i, j]; 0 where equal but for rounding."""
     gap = w[..., None, :] - w[..., :, None]
     least = w.shape[-1] * np.finfo(w.dtype).eps * np.abs(w).max(-1, keepdims=True, initial=0)[..., None]
     apart = np.abs(gap) > least
     return apart / np.where(apart, gap, 1).astype(w.dtype)
+
+
+def inverseGaps_of_entries(w):
+    gap = w[..., None, :] - w[..., :, None]
+    least = w.shape[-1] * float(np.finfo(w.dtype).eps) * f.max(f.abs(w), -1, True)[..., None]
+    apart = f.greater(f.abs(gap), least)
+    return f.where(apart, 1.0 / f.where(apart, gap, 1.0), 0.0)
 
 
 def through_inverseGaps(d, out, w):
@@ -150,21 +153,18 @@ def svdvals(a):
 def leftVectors(a):
     """The left singular vectors of a, as columns in the order of svdvals(a), with LAPACK's signs.
 
-    Among equal singular values, and for those that are 0, the derivative
-    given does not turn them: see eigenvectors.
+    Among equal singular values, and those that are 0, the derivative does not turn them: see eigenvectors.
     """
     return np.linalg.svd(a, full_matrices=False)[0]
 
 
 def rightVectors(a):
-    """The right singular vectors of a, as columns, with the signs that belong to
-    leftVectors(a): a = l diag(svdvals) rᵀ."""
+    """The right singular vectors of a, as columns, signed as leftVectors(a): a = l diag(svdvals) rᵀ."""
     return mT(np.linalg.svd(a, full_matrices=False)[2])
 
 
 def through_vectors(d, u, v, a):
-    """The adjoint of a from that of u, its vectors on one side;
-    v are those on the other (Townsend, 2016, transposed)."""
+    """The adjoint of a from that of u, its vectors; v: the other side's (Townsend, 2016, transposed)."""
     s = f.svdvals(a)
     m = f.ratio(f.inverseGaps(s), s[..., None, :] + s[..., :, None]) * (f.mT(u) @ d)
     return (u @ ((m + f.mT(m)) * s[..., None, :]) @ f.mT(v) + (d - u @ (f.mT(u) @ d))
@@ -179,8 +179,7 @@ def tall(a):
 
 
 def orthonormal(a):
-    """Q of a = Q R, its columns orthonormal and R upper triangular, for a (..., m, n) of rank n ≤ m,
-    with LAPACK's signs."""
+    """Q of a = Q R, orthonormal and upper triangular, a (..., m, n) of rank n ≤ m, with LAPACK's signs."""
     return np.linalg.qr(tall(a))[0]
 
 
@@ -214,8 +213,7 @@ def expm(a):
 
 
 def frechet(a, e):
-    """The derivative of expm at a in the direction e: a corner of expm([[a, e], [0, a]]) (Higham, 2008,
-    §3.2)."""
+    """The derivative of expm at a along e: a corner of expm([[a, e], [0, a]]) (Higham, 2008, §3.2)."""
     top, bottom = f.concat(-1, a, e), f.concat(-1, f.broadcast(0.0, a), a)
     return f.part(f.part(f.expm(f.concat(-2, top, bottom)), 0, -2, top, bottom), 1, -1, a, a)
 
@@ -244,32 +242,39 @@ def scalar_of_each(d, a):
 
 #          op           value      rule per argument
 operator("inv",        inv,        lambda d, out, a: -(f.mT(out) @ d @ f.mT(out)),
-         tangents=[lambda t, out, a: -(out @ t @ out)],                                 flops=cubic(2), numpy="linalg.inv")
+         tangents=[lambda t, out, a: -(out @ t @ out)],                                 flops=cubic(2), numpy="linalg.inv",
+         elsewhere=by_elimination.inv)
 operator("pinv",       pinv,       through_pinv,                                        flops=of_columns(24))
 operator("det",        det,        lambda d, out, a: scalar_of_each(d, a) * f.cofactor(a),
-            flops=cubic(2 / 3), numpy="linalg.det")
-operator("logabsdet",  logabsdet,  lambda d, out, a: scalar_of_each(d, a) * f.mT(f.inv(a)),       flops=cubic(2 / 3))
+            flops=cubic(2 / 3), numpy="linalg.det", elsewhere=by_elimination.det)
+operator("logabsdet",  logabsdet,  lambda d, out, a: scalar_of_each(d, a) * f.mT(f.inv(a)),       flops=cubic(2 / 3),
+         elsewhere=by_elimination.logabsdet)
 operator("cofactor",   cofactor,   lambda d, out, a: f.cofactorSlope(d, a),
-         tangents=[lambda t, out, a: f.cofactorSlope(t, a)],                            flops=cubic(24))
+         tangents=[lambda t, out, a: f.cofactorSlope(t, a)],                            flops=cubic(24),
+         elsewhere=by_elimination.cofactor)
 operator("cofactorSlope", cofactorSlope, lambda d, out, t, a: f.cofactorSlope(d, a), traced(slope_by_inverse, 1),
-         flops=cubic(32))
+         flops=cubic(32), elsewhere=by_elimination.cofactor_slope)
 operator("solve",      solve,      lambda d, out, a, b: -f.dotLeft(f.solve(f.mT(a), f.column(d, b)), a, f.column(out, b)),
                                    lambda d, out, a, b: f.unbroadcast(f.reshape(f.solve(f.mT(a), f.column(d, b)), out), b),
-         flops=lambda out, a, b: round(2 / 3 * a.size * a.shape[-1]) + 2 * np.size(out) * a.shape[-1], numpy="linalg.solve")
-operator("cholesky",   cholesky,   through_cholesky,                                    flops=cubic(1 / 3))
-linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True)
-linear(  "lowerHalf",  lowerHalf,  lambda d, out, x: f.lowerHalf(d),                    flops=2)
+         flops=lambda out, a, b: round(2 / 3 * a.size * a.shape[-1]) + 2 * np.size(out) * a.shape[-1], numpy="linalg.solve",
+         elsewhere=by_elimination.solve)
+operator("cholesky",   cholesky,   through_cholesky,                                    flops=cubic(1 / 3),
+         elsewhere=by_elimination.cholesky)
+linear(  "column",     column,     lambda d, out, x, b: f.reshape(d, x), None,          view=True, elsewhere=column)
+linear(  "lowerHalf",  lowerHalf,  lambda d, out, x: f.lowerHalf(d),                    flops=2, elsewhere=lowerHalf)
 #          op              value          rule per argument
 operator("eigvalsh",     eigvalsh,     lambda d, out, a: spanned(d, f.eigenvectors(a), f.eigenvectors(a)), flops=cubic(4 / 3))
 operator("eigenvectors", eigenvectors, through_eigenvectors, None,                      flops=of_columns(9))
-operator("inverseGaps",  inverseGaps,  through_inverseGaps,                             flops=2, entries=of_diagonal)
+operator("inverseGaps",  inverseGaps,  through_inverseGaps,                             flops=2, entries=of_diagonal,
+         elsewhere=inverseGaps_of_entries)
 operator("svdvals",      svdvals,      lambda d, out, a: spanned(d, f.leftVectors(a), f.rightVectors(a)), flops=of_columns(4))
 operator("leftVectors",  leftVectors,  lambda d, out, a: through_vectors(d, out, f.rightVectors(a), a), flops=of_columns(14))
 operator("rightVectors", rightVectors, lambda d, out, a: f.mT(through_vectors(d, out, f.leftVectors(a), f.mT(a))),
          flops=of_columns(14))
-operator("orthonormal",  orthonormal,  lambda d, out, a: through_qr(d, out, f.upper(a), -f.mT(d) @ out), flops=of_columns(4))
+operator("orthonormal",  orthonormal,  lambda d, out, a: through_qr(d, out, f.upper(a), -f.mT(d) @ out), flops=of_columns(4),
+         elsewhere=by_elimination.orthonormal)
 operator("upper",        upper,        lambda d, out, a: through_qr(0.0, f.orthonormal(a), out, out @ f.mT(d)),
-            flops=of_columns(2))
+         flops=of_columns(2), elsewhere=by_elimination.upper)
 operator("expm",         expm,         lambda d, out, a: frechet(f.mT(a), d),
          tangents=[lambda t, out, a: frechet(a, t)],                                    flops=cubic(20))
 operator("sylvester",    sylvester,    lambda d, out, a, b, q: -(f.sylvester(f.mT(a), f.mT(b), d) @ f.mT(out)),

@@ -1,20 +1,19 @@
-"""Reductions over an axis: an int, a tuple of ints, or None for all;
-keepdims leaves the axis with length 1."""
+"""Reductions over axis: an int, a tuple of ints, None for all; keepdims leaves length 1."""
 from __future__ import annotations
 
 import math
 
 import numpy as np
 
-from .derived import traced, unclear
+from .derived import unclear
 from .expression import Expression, f
 from .facts import of_input, of_sum
+from .running import quotients
 from .table import arity, elementwise, linear, operator
 
 
 def count(x, axis=None, less=0):
-    """The number of entries of x along axis, less `less`: no whole number of NumPy's,
-    which would make float64 of float32."""
+    """The number of entries of x along axis, less `less`: Python's, which leaves float32 as it is."""
     shape = np.shape(x)
     return math.prod(shape if axis is None else [shape[a] for a in axis] if isinstance(axis, tuple)
                      else (shape[axis],)) - less
@@ -66,6 +65,11 @@ def centered(x, axis=None):
     return np.where(np.equal(x, first).all(axis, keepdims=True) & np.equal(d, d), 0, d)[()]
 
 
+def centered_of_entries(x, axis=None):
+    same = f.equal(f.max(x, axis, True), f.min(x, axis, True))
+    return f.where(same, 0.0, x - f.mean(x, axis, True))
+
+
 @np.errstate(invalid="ignore", divide="ignore")
 def var(x, axis=None, keepdims=False, ddof=0):
     """Σ (x − mean)² / (n − ddof) over axis."""
@@ -73,19 +77,14 @@ def var(x, axis=None, keepdims=False, ddof=0):
     return np.true_divide(total_over(deviation * deviation, axis, keepdims), max(count(x, axis, ddof), 0))
 
 
+def var_of_squares(x, axis=None, keepdims=False, ddof=0):
+    squares = f.square(centered_of_entries(x, axis))
+    return f.sum(squares, axis, keepdims) / (max(count(x, axis) - ddof, 0) or math.nan)
+
+
 def std(x, axis=None, keepdims=False, ddof=0):
     """√var. Where it is 0 its gradient is 0."""
     return np.sqrt(var(x, axis, keepdims, ddof))
-
-
-def cumsum(x, axis=None):
-    """The sums of the entries of x up to each, along axis; of the flattened x for None."""
-    return np.cumsum(x, axis)
-
-
-def through_cumsum(d, out, x, axis=None):
-    axis = 0 if axis is None else axis
-    return f.reshape(f.flip(f.cumsum(f.flip(d, axis), axis), axis), x)
 
 
 def trace(x):
@@ -135,6 +134,17 @@ def logsumexp_of_entries(x, axis=None, keepdims=False):
     return result if keepdims else f.reshape(result, f.sum(x, axis))
 
 
+def logsumexp_of_any(x, axis=None, keepdims=False):
+    if not count(x, axis):
+        return f.log(f.sum(f.exp(x), axis, keepdims))
+    return logsumexp_of_entries(x, axis, keepdims)
+
+
+def logaddexp_of_entries(x, y):
+    most, least = f.maximum(x, y), f.minimum(x, y)
+    return most + f.log1p(f.exp(f.where(f.equal(x, y), 0.0, least - most)))
+
+
 @np.errstate(invalid="ignore", over="ignore")
 def expDifference(x, y):
     """exp(x − y); of two equal infinities 0 where they are −∞ and 1 where they are +∞."""
@@ -145,8 +155,7 @@ def expDifference(x, y):
 
 
 def ties(x, out, axis=None):
-    """The share of each entry of x in the extreme value of its slice,
-    out spread over x: 1 / the number of ties, else 0.
+    """The share of each entry of x in the extreme value of its slice, out spread over x: 1 / ties, else 0.
 
     Where that is NaN, the entries that are NaN share it.
     """
@@ -157,25 +166,18 @@ def ties(x, out, axis=None):
         np.asarray(x).dtype)[()]
 
 
+def ties_of_entries(x, out, axis=None):
+    equal = f.logical_or(f.equal(x, out), f.logical_and(f.isnan(x), f.isnan(out)))
+    dtype = (np.dtype(x.dtype).name,)
+    shared = f.astype(equal, dtype)
+    return f.astype(shared / f.maximum(f.sum(shared, axis, True), 1), dtype)
+
+
 def back_over(d, x, axis, keepdims):
     """d, as a reduction of x left it, spread over x again."""
     if axis is None and type(d) is np.float64 and type(x) is np.ndarray and x.dtype == d.dtype:
         return np.ndarray(x.shape, x.dtype, d, strides=(0,) * x.ndim)  # one number, in every place
     return f.broadcast(d, x) if axis is None or keepdims else f.broadcast(d, x, axis)
-
-
-def prodOfOthers(x, axis=None):
-    """For each entry of x the product of all the others along axis: a quotient where nothing is 0."""
-    if not np.ndim(x):
-        return f.broadcast(1.0, x)
-    others = quotients(prod(x, axis, axis is not None), x)
-    return products_of_others(x, axis) if others is None else others
-
-
-@np.errstate(all="ignore")
-def quotients(out, x):
-    """out / x, where no product in out is 0 or infinite; else None."""
-    return out / x if abs(np.vdot(out, 1.0 / out) - out.size) < 0.5 else None
 
 
 def through_prod(d, out, x, axis):
@@ -185,61 +187,12 @@ def through_prod(d, out, x, axis):
     return d * f.prodOfOthers(x, axis)
 
 
-def products_of_others(x, axis=None):
-    if axis is None:
-        return f.reshape(products_of_others(f.reshape(x, (-1,)), 0), x)
-    if isinstance(axis, tuple):
-        if not axis:
-            return f.broadcast(1.0, x)
-        first, *others = axis
-        return products_of_others(x, first) * products_of_others(f.prod(x, first, True), tuple(others))
-    running = f.cumprod(x, axis)  # of a number with an axis, as cumprod has it
-    after = f.flip(f.shift(f.cumprod(f.flip(f.reshape(x, running), axis), axis), axis, 1.0), axis)
-    return f.reshape(f.shift(running, axis, 1.0) * after, x)
-
-
-def through_cumprod(d, out, x, axis=None):
-    axis = 0 if axis is None else axis
-    return f.reshape(adjoint_recurrence(d, f.reshape(x, out), axis) * f.shift(out, axis, 1.0), x)
-
-
-# ---- running: what cumprod and prod are made of ------------------------------------------------------------
-
-def cumprod(x, axis=None):
-    """The products of the entries of x up to each, along axis; of the flattened x for None."""
-    return np.asarray(x).cumprod(axis)
-
-
-def shift(x, axis, first=0.0):
-    """x moved one place on along axis, `first` coming in at the start."""
-    moved = np.empty(x.shape, x.dtype)
-    before, after = x.swapaxes(0, axis), moved.swapaxes(0, axis)
-    after[:1], after[1:] = first, before[:-1]
-    return moved
-
-
-def recurrence(x, a, axis):
-    """The recurrence y_i = x_i + a_i y_(i−1) along axis, y before the first being 0."""
-    y = np.moveaxis(np.array(x, np.result_type(x, a)), axis, 0)
-    a = np.moveaxis(np.asarray(a), axis, 0)
-    for i in range(1, len(y)):
-        y[i] += a[i] * y[i - 1]
-    return np.moveaxis(y, 0, axis)
-
-
-def adjoint_recurrence(d, a, axis):
-    """λ_i = d_i + a_(i+1) λ_(i+1): the same recurrence, run backwards."""
-    return f.flip(f.recurrence(f.flip(d, axis), f.flip(f.roll(a, -1, axis), axis), axis), axis)
-
-
 # ---- the rows ----------------------------------------------------------------------------------------------
 
 def reducing(op, value, rule, **facts):
-    """A row whose result is made of what each entry gives: one rule serves both modes,
-    as in an elementwise row.
+    """A row whose result is made of what each entry gives: one rule serves both modes, as elementwise.
 
-    The adjoint spreads delta and out over x again and then applies the rule;
-    the tangent applies it and then sums.
+    The adjoint spreads delta and out over x and then applies the rule; the tangent applies it and sums.
     """
     def spread(d, x, axis):
         if isinstance(x, Expression) or isinstance(d, Expression):
@@ -267,7 +220,7 @@ def reducing(op, value, rule, **facts):
 # a list on n workers has n copies of a register, and each copy's delta is a part of its own,
 # to be added to the others'
 linear(     "allreduce",    allreduce,     lambda d, out, x: f.allreduce(d),                 flops=0,
-            flow="moved")
+            flow="moved", elsewhere=lambda x: f.alias(x))  # of one worker
 linear(     "sum",          total_over,    lambda d, out, x, axis=None, keepdims=False:
                                                back_over(d, x, axis, keepdims), None, None,
             flops=of_sum, flow="moved", numpy="sum", within=True)
@@ -275,25 +228,23 @@ linear(     "mean",         mean,          lambda d, out, x, axis=None, keepdims
                                                back_over(d / f.count(x, axis), x, axis, keepdims), None, None,
             flops=lambda out, x, *_: of_sum(out, x) + np.size(out), flow="moved", numpy="mean",
             formula=lambda x, axis=None, keepdims=False: f.sum(x, axis, keepdims) / f.count(x, axis), within=True)
-linear(     "cumsum",       cumsum,        through_cumsum, None,                               flops=1,
-            flow="moved", numpy="cumsum")
 linear(     "trace",        trace,         lambda d, out, x: f.diagBack(f.broadcast(d, f.diag(x)), x),
-            flops=lambda out, x: min(x.shape), flow="moved")
-linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2))
+            flops=lambda out, x: min(x.shape), flow="moved", elsewhere=lambda x: f.sum(f.diag(x)))
+linear(     "centered",     centered,      lambda d, out, x, axis=None: d - f.mean(d, axis, True), None, flops=of_input(2),
+            elsewhere=centered_of_entries)
 reducing(   "max",          largest,       lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
             flops=of_input(1), flow="chosen", numpy="max", within=True)
 reducing(   "min",          smallest,      lambda d, out, x, axis: f.scale(f.ties(x, out, axis), d),
             flops=of_input(1), flow="chosen", numpy="min", within=True)
 reducing(   "prod",         prod,          through_prod,                                flops=of_input(1), numpy="prod")
-operator(   "prodOfOthers", prodOfOthers,  through_others := traced(products_of_others, 0), None,
-            tangents=[through_others, None], flops=of_input(3), formula=products_of_others)  # its Jacobian is symmetric
 reducing(   "var",          var,           lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(2.0 * d * f.centered(x, axis) / f.count(x, axis, ddof), x),
-            flops=of_input(4), tame=True, within=True)
+            flops=of_input(4), tame=True, within=True, elsewhere=var_of_squares)
 reducing(   "std",          std,           lambda d, out, x, axis, ddof=0:
                                                f.unbroadcast(d * f.ratio(f.centered(x, axis), out + f.stopGradient(  # flat at 0
                                                f.ratio(f.equal(out, 0), out))) / f.count(x, axis, ddof), x),
-            flops=of_input(4), tame=True, squared="var")
+            flops=of_input(4), tame=True, squared="var",
+            elsewhere=lambda x, axis=None, keepdims=False, ddof=0: f.sqrt(var_of_squares(x, axis, keepdims, ddof)))
 reducing(   "norm",         norm,          lambda d, out, x, axis: d * f.ratio(x, out),
             flops=of_input(2),
             formula=lambda x, axis=None, keepdims=False: f.sqrt(f.squaredNorm(x, axis, keepdims)),
@@ -303,18 +254,12 @@ reducing(   "squaredNorm",  squaredNorm,   lambda d, out, x, axis: d * (2.0 * x)
 reducing(   "frobeniusNorm", frobeniusNorm, lambda d, out, A, axis: d * f.ratio(A, out),
             flops=of_input(2), formula=lambda A: f.norm(A), tame=True, squared="squaredNorm", convex=True, within=True)
 reducing(   "logsumexp",    logsumexp,     lambda d, out, x, axis: d * f.expDifference(x, out),
-            flops=of_input(4), formula=logsumexp_of_entries, tame=True, convex=True, within=True)
+            flops=of_input(4), formula=logsumexp_of_entries, elsewhere=logsumexp_of_any, tame=True, convex=True, within=True)
 elementwise("logaddexp",    np.logaddexp,  lambda d, out, x, y: d * f.expDifference(x, out),
-                                           lambda d, out, x, y: d * f.expDifference(y, out), flops=5, tame=True)
+                                           lambda d, out, x, y: d * f.expDifference(y, out), flops=5, tame=True,
+            elsewhere=logaddexp_of_entries)
 elementwise("expDifference", expDifference, lambda d, out, x, y: d * out,
                                            lambda d, out, x, y: -d * out, flops=2,
             formula=lambda x, y: f.exp(f.where(f.equal(x, y), f.where(f.equal(x, -math.inf), x, 0.0), x - y)))
-operator(   "cumprod",      cumprod,       through_cumprod, None,                       flops=1, numpy="cumprod")
-operator(   "recurrence",   recurrence,    lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis),
-                                           lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis) * f.shift(out, axis), None,
-            flops=2)
-operator(   "shift",        shift,         lambda d, out, x, axis, first=0.0: f.flip(f.shift(f.flip(d, axis), axis), axis),
-                                           None, None,
-            tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None, None], flops=0, flow="filled")
-operator(   "ties",         ties,          None, None, None,                            flops=3)
-operator(   "count",        count,         None, None, None,                            flops=0, gives=int)
+operator(   "ties",         ties,          None, None, None,                            flops=3, elsewhere=ties_of_entries)
+operator(   "count",        count,         None, None, None,                            flops=0, gives=int, elsewhere=count)

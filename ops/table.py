@@ -46,8 +46,7 @@ class Each(Sequence):
 def elementwise(op: str, value: Callable, *rules: Rule | None, **known: Any) -> None:
     """A row whose Jacobian is diagonal, and so its own transpose: one rule an argument serves both modes.
 
-    The rules know nothing of broadcasting and dtypes: the adjoint is summed back to the argument's shape
-    here, and the tangent spread to the result's.
+    The rules know nothing of broadcasting and dtypes: adjoints are summed back, tangents are spread here.
     """
     def fitted(rule, i=None):
         rule, masked = getattr(rule, "parts", (rule, None))
@@ -78,8 +77,7 @@ def linear(op: str, value: Callable, *rules: Rule | None | Each, **known: Any) -
 
 def operator(op: str, value: Callable, *rules: Rule | None | Each, tangents: Sequence[Rule | None]
              | None = None, **known: Any) -> None:
-    """Add a row to G, DG and TG, and `f.<op>`: its value and one adjoint rule per argument,
-    None where it is zero.
+    """Add a row to G, DG, TG and `f.<op>`: its value, an adjoint rule per argument, None where it is zero.
 
     Without rules the value itself, when it is written in the language, is traced through and differentiated.
     Without tangents they are found by going back through the adjoint rule, which is linear in its first

@@ -8,7 +8,7 @@ from pathlib import Path
 
 WIDE = 110
 ENGINES = "xman.engines.", "xman.compiled.", "xman.fused.", "xman.tape."  # the first now, the others once
-OF_OPERATORS = "ops", "xman.numpy", "xman.scipy", "xman.engines", "xman.export", "xman.formulas"
+OF_OPERATORS = "ops", "xman.numpy", "xman.scipy", "xman.engines", "xman.export"
 
 
 def sources(root: Path) -> dict[str, ast.Module]:

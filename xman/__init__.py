@@ -33,8 +33,7 @@ LATER = {name: package for package, names in {
     "passes": "gradient tangent simplify rewrite EXACT STABLE ALGEBRA",
     "matrices": "Jacobian Hessian GaussNewton outer_products inverse_outer_products becker_lecun diagonals",
     "functions.loops": "scan map call cond while_loop",
-    "functions": "trace grad value_and_grad jvp vjp jacobian row_jacobian sparse_rows hessian hvp Dual "
-                 "derivative",
+    "functions": "trace grad value_and_grad jvp vjp jacobian sparse_rows hessian hvp Dual derivative",
     "engines": "compile", "jitted": "jit", "files": "load", "engines.tape.engine": "Tape",
     "optimize": "minimize least_squares",
     "explorer": "explore",

@@ -32,7 +32,6 @@ from .functions import hessian as hessian
 from .functions import hvp as hvp
 from .functions import jacobian as jacobian
 from .functions import jvp as jvp
-from .functions import row_jacobian as row_jacobian
 from .functions import sparse_rows as sparse_rows
 from .functions import trace as trace
 from .functions import value_and_grad as value_and_grad

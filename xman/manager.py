@@ -1,5 +1,4 @@
-"""XMan, the expression manager: it finds the registers of a model, names them,
-and compiles them to a Wengert list."""
+"""XMan, the expression manager: finds the registers of a model, names them, compiles a Wengert list."""
 from __future__ import annotations
 
 import copy
@@ -49,25 +48,21 @@ class XMan:
         super().__setattr__(name, value)
 
     def setup(self: Model) -> Model:
-        """The model itself, its names checked: each register has one, which it is told,
-        and none has another's."""
+        """The model itself, its names checked: each register has one, and none has another's."""
         self.names()
         return self
 
     def namedRegisterItems(self) -> list[tuple[str, Register]]:
-        """The pairs (attribute, register) of the model and its base classes,
-        sorted by name as in the course."""
+        """The pairs (attribute, register) of the model and its bases, sorted by name as in the course."""
         return sorted(self._items(), key=lambda item: item[0])
 
     def registers(self) -> dict[str, Register]:
-        """All registers that the attributes lead to, by name, temporaries too.
-        Raises XManError as `operationSequence` does."""
+        """All registers that the attributes lead to, by name, temporaries too."""
         names = self._listed(order := list(evaluation_order(*(reg for _, reg in self._items()))))
         return {names[id(reg)]: reg for reg in order}
 
     def names(self, others: Iterable[Register] = ()) -> dict[int, str]:
-        """The name of each register by its id, of the model and of `others` that their user named.
-        XManError for one of two."""
+        """The name of each register, also of `others` that have one, by its id. XManError for one of two."""
         names, owner, items = {}, {}, self._items()
         for name, reg in [(r.given, r) for r in (*(r for _, r in items), *others) if r.given] + items:
             if owner.setdefault(name, reg) is not reg:
@@ -82,8 +77,7 @@ class XMan:
 
     def operationSequence(self, *outputs: Any, previouslyDefined: Collection[str]
                           | None = None) -> WengertList:
-        """The Wengert list that computes the outputs, in the order of evaluation.
-        Raises XManError as `names` does.
+        """The Wengert list that computes the outputs, in the order of evaluation. XManError as `names`.
 
         outputs: registers. previouslyDefined, which may stand behind them: names whose lines are left out;
         a set gets the new.
@@ -131,8 +125,7 @@ class XMan:
         return result
 
     def explore(self, of: Any = None, **values: Any) -> Any:
-        """The page on which a register's list (loss, if not said) is stepped through,
-        at these inputs: see `xman.explore`."""
+        """The page that steps through a register's list (of loss, if not said): see `xman.explore`."""
         return importlib.import_module(__package__).explore(self, of=of, values=values)
 
     _repr_html_ = in_notebooks("model_in_html")
@@ -168,8 +161,7 @@ class XMan:
         return vars(self).setdefault("__known__", {})
 
     def _items(self) -> list[tuple[str, Register]]:
-        """The pairs (attribute, register) in the order of definition, base classes first,
-        then registers in lists and dicts."""
+        """The pairs (attribute, register) as defined, base classes first, then those in lists and dicts."""
         attributes = dict.fromkeys(itertools.chain(*(vars(cls) for cls in reversed(type(self).__mro__)),
                                                    vars(self)))
         todo = [(name, getattr(self, name, None), ()) for name in attributes

@@ -3,8 +3,7 @@
 Text is one assignment a line, valid Python over the operators' names: `z1 = mul(h, w)`. Registers are names;
 literals are numbers, None, True, False, ..., tuples, slice(0, 3, None), float('nan') and array([[1.0, 2.0]],
 'float64'). A function that lines apply stands before them, `def step(h, x): …`, and is applied by its name.
-JSON is [["z1", "mul", ["h", "w"]], …], a register a string, a number a number, and each other literal an
-object of one key.
+JSON is [["z1", "mul", ["h", "w"]], …]: a register is a string, each literal but numbers an object of one key.
 """
 from __future__ import annotations
 
@@ -23,27 +22,31 @@ from .errors import XManError
 WORDS = ("array", "float", "slice")  # what the text form calls; no register may have the name
 
 
-def to_text(steps: Sequence[tuple]) -> str:
+def to_text(steps: Sequence[tuple], aligned: bool = False) -> str:
     lines, renamed = apart_from_operators(ops.loops.functions_apart(steps, definition))
-    functions = [definition(function) + "\n" for function in ops.loops.functions_in(lines)]
-    return "\n".join([f"# {said}" for said in renamings(renamed)] + functions
-                     + [as_text(line) for line in lines])
+    functions = [definition(function, aligned) + "\n" for function in ops.loops.functions_in(lines)]
+    return "\n".join([*(f"# {said}" for said in renamings(renamed)), *functions,
+                      *lines_as_text(lines, aligned)])
 
 
-def definition(function: tuple) -> str:
+def definition(function: tuple, aligned: bool = False) -> str:
     _, name, parameters, lines, results = function
-    return "\n    ".join([f"def {name}({', '.join(parameters)}):", *map(as_text, lines),
+    return "\n    ".join([f"def {name}({', '.join(parameters)}):", *lines_as_text(lines, aligned),
                           f"return {', '.join(results)}"])
 
 
-def as_text(line: tuple) -> str:
+def lines_as_text(lines: Sequence[tuple], aligned: bool) -> list[str]:
+    width = max((len(dst) for dst, _, _ in lines), default=0) * aligned
+    return [as_text(line, width) for line in lines]
+
+
+def as_text(line: tuple, width: int = 0) -> str:
     dst, op, args = line
-    return f"{dst} = {op}({', '.join(a if isinstance(a, str) else literal_text(a) for a in args)})"
+    return f"{dst:{width}} = {op}({', '.join(a if isinstance(a, str) else literal_text(a) for a in args)})"
 
 
 def apart_from_operators(steps: Sequence[tuple]) -> tuple[Sequence[tuple], dict[str, str]]:
-    """The lines, with registers that bear an operator's name called otherwise,
-    and what those are called: exp_ for exp."""
+    """The lines, registers with an operator's name called otherwise, and those names: exp_ for exp."""
     taken = dict.fromkeys(a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str))
     end = "_" * (1 + max((len(a) - len(a.rstrip("_")) for a in taken), default=0))
     new = {a: a + end for a in taken if a in ops.G}
@@ -80,6 +83,8 @@ def literal_text(a: Any) -> str:
         return repr(a) if math.isfinite(a) else f"float('{a}')"
     if ops.is_function(a):
         return a[1]
+    if isinstance(a, list):  # of an array's entries
+        return f"[{', '.join(map(literal_text, a))}]"
     if isinstance(a, tuple):
         parts = [repr(part) if isinstance(part, str) else literal_text(part) for part in a]
         return f"({', '.join(parts)}{',' * (len(a) == 1)})"
@@ -87,17 +92,12 @@ def literal_text(a: Any) -> str:
         return f"slice({literal_text(a.start)}, {literal_text(a.stop)}, {literal_text(a.step)})"
     if isinstance(a, (np.ndarray, np.generic)):
         shape = f", {a.shape}" if a.size == 0 and a.ndim > 1 else ""
-        return f"array({nested_text(a.tolist())}, '{a.dtype}'{shape})"
+        return f"array({literal_text(a.tolist())}, '{a.dtype}'{shape})"
     return "..." if a is Ellipsis else repr(a)
 
 
-def nested_text(a: Any) -> str:
-    return f"[{', '.join(map(nested_text, a))}]" if isinstance(a, list) else literal_text(a)
-
-
 def from_text(text: str) -> list[tuple]:
-    """The lines of a text; empty lines and comments are passed over.
-    XManError names the line that is none."""
+    """The lines of a text but empty ones and comments. XManError names a line that is none."""
     functions: dict[str, tuple] = {}
     lines, header = [], None
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):

@@ -1,5 +1,4 @@
-"""Registers and Operations: the graph that an expression builds (Cohen,
-Automatic Reverse-Mode Differentiation, §1.6)."""
+"""Registers and Operations: an expression's graph (Cohen, Automatic Reverse-Mode Differentiation, §1.6)."""
 from __future__ import annotations
 
 import threading
@@ -45,8 +44,7 @@ class Register(Expression):
 
     @property
     def name(self) -> str | None:
-        """Its name: that which its user gave it, else its models, from setup() on.
-        XManError where they call it differently."""
+        """Its user's name for it, else its models', from setup() on. XManError where they differ."""
         if len(self.names) > 1:
             raise XManError(f"a register is called {' and elsewhere '.join(self.names)}: write the one that "
                             "you mean, or give it a name of its own, register.name = 'x'")
@@ -81,8 +79,7 @@ class Operation:
         self.outputReg: Register | None = None
 
     def asStringTuple(self, names: dict[int, str] | None = None) -> tuple[str, str, tuple]:
-        """The line (dst, op, args) of a list; `names` maps id(register) to a name,
-        without it their own names serve."""
+        """The line (dst, op, args) of a list; `names`: by id(register), else their own."""
         def named(a):
             return (names or {}).get(id(a)) or a.name or "???" if isinstance(a, Register) else a
         return named(self.outputReg), self.fun, tuple(named(a) for a in self.args)
@@ -93,8 +90,7 @@ class Operation:
 
 
 def as_arg(a: Any, op: str) -> Any:
-    """The argument a as a list holds it: registers, numbers, None, shapes, slices and arrays;
-    a string is put in a tuple."""
+    """The argument a as a list holds it: registers, numbers, None, shapes, slices, arrays; (a string,)."""
     kind = type(a)  # a traced value is an array for isinstance, and no literal
     if issubclass(kind, (Register, bool, int, float, type(None), slice, type(Ellipsis))) or (
             issubclass(kind, tuple) and not any(isinstance(part, Register) for part in a)):
@@ -113,8 +109,7 @@ def as_arg(a: Any, op: str) -> Any:
 
 
 class InOrder(dict):
-    """An object's attributes after the registers they lead to,
-    each after its arguments: no pickle or copy recurses."""
+    """An object's attributes after the registers they lead to, in order: no pickle or copy recurses."""
 
     now = threading.local()  # the ids of registers whose order is under way
 
@@ -143,8 +138,7 @@ class Named(type):
 
 
 def as_floats(x: Any) -> Any:
-    """The value of a parameter, which has a gradient: a list as an array,
-    an array of whole numbers as one of floats."""
+    """The value of a parameter, which has a gradient: a list, or whole numbers, as an array of floats."""
     x = np.array(x) if isinstance(x, list) else x
     return x.astype(float) if isinstance(x, np.ndarray) and x.dtype.kind in "biu" else x
 
@@ -159,8 +153,7 @@ class XManFunctions(f, metaclass=Named):
 
     @staticmethod
     def param(name: str | None = None, default: Any = None) -> Register:
-        """A register to be trained. A first argument that is not a string is
-        the default: param(np.zeros(3))."""
+        """A register to be trained. A first argument that is no string is the default: param(np.zeros(3))."""
         return Register(name, "param", default)
 
     @staticmethod
@@ -175,9 +168,8 @@ class XManFunctions(f, metaclass=Named):
 def evaluation_order(*outputs: Register, done: Iterable[int] = ()) -> Iterator[Register]:
     """The registers that the outputs depend on, and they themselves, each after all that it is computed from.
 
-    The notes (§1.6) speak of a pre-order traversal; the list needs post-order. No recursion: chains can be
-    long. done: ids of registers that are passed over. Raises XManError where
-    registers define one another in a circle.
+    The notes (§1.6) speak of pre-order; the list needs post-order. No recursion: chains can be long. done:
+    ids of registers that are passed over. Raises XManError where registers define one another in a circle.
     """
     done, open_ = set(done), set()
     todo = [(r, False) for r in reversed(outputs)]

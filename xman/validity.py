@@ -17,8 +17,7 @@ FORBIDDEN = {*keyword.kwlist, *notation.WORDS, "__debug__"}
 
 
 def as_line(line: Any) -> Any:
-    """The line as tuples where it holds lists, as the notes print it in §1.6 and JSON does;
-    what is no line as it is."""
+    """The line as tuples where it holds lists, as in §1.6 of the notes and in JSON; else as it is."""
     if isinstance(line, (tuple, list)) and len(line) == 3 and isinstance(line[2], (tuple, list)):
         return (line[0], line[1], tuple(line[2]))
     return line
@@ -26,12 +25,10 @@ def as_line(line: Any) -> Any:
 
 def inputs_of_valid(steps: Sequence, tables: Sequence[Mapping[str, Any]] = (),
                     depth: int = 0, seen: dict[int, int] | None = None) -> tuple[str, ...]:
-    """The inputs of a list, in the order of their first use, when the list is valid,
-    by itself and for the tables.
+    """The inputs of a list, in the order of their first use, when it is valid, by itself and for the tables.
 
     A register is assigned once and before its use; a name is no keyword and, by the tables of `ops`, no
-    operator; an operator is in the tables and takes that number of arguments.
-    XManError with the line, what was found and what to write instead.
+    operator; an operator is in the tables and takes that number of arguments. XManError with the line.
     """
     operators = ops.G if any(table is ours for table in tables for ours in (ops.G, ops.DG, ops.TG)) else ()
     assigned: dict[str, int] = {}
@@ -114,8 +111,7 @@ def refuse_function_literal(function: tuple, k: int, line: tuple, tables: Sequen
 
 
 def stranger(a: Any, depth: int = 0) -> str:
-    """The type of what cannot stand in a literal, and so not in its text; nothing for numbers, None, ...
-    and what they make."""
+    """The type of what cannot stand in a literal; nothing for numbers, None, ... and what they make."""
     if (isinstance(a, (bool, float, type(None), type(Ellipsis))) and not isinstance(a, np.generic)
         or isinstance(a, str) and depth):
         return ""
@@ -129,8 +125,7 @@ def stranger(a: Any, depth: int = 0) -> str:
 
 
 def arity_of(op: str, table: Mapping[str, Any], k: int, line: tuple) -> tuple[int, int]:
-    """How many arguments op takes by the table: one of values says by its function,
-    one of rules by their number."""
+    """How many arguments op takes by the table: of values by its function, of rules by their number."""
     if op in table:
         return arity(table[op]) if callable(table[op]) else (0, len(table[op]))
     if table and not callable(next(iter(table.values()))):
@@ -140,7 +135,6 @@ def arity_of(op: str, table: Mapping[str, Any], k: int, line: tuple) -> tuple[in
 
 
 def refuse_line(k: int, line: Any, why: str) -> None:
-    """Raise XManError about line k."""
     raise XManError(f"line {k}, {notation.shown(line)}, {why}")
 
 
@@ -153,8 +147,7 @@ def refuse_functions(steps: Iterable[Any], who: str) -> None:
 
 
 def refuse_name(name: str, operators: Container[str] = ops.G, k: int | None = None, line: Any = None) -> None:
-    """Raise XManError unless `name` can be a register's: an identifier, no keyword, no operator,
-    no word of the notation."""
+    """XManError unless `name` can be a register's: an identifier, no keyword, operator, word of the text."""
     plain = name
     if not name.isascii():
         import unicodedata

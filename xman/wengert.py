@@ -25,16 +25,14 @@ def changing(method: str) -> Callable:
 
 
 class WengertList(list):
-    """A list of lines (dst, op, args) that prints itself, one assignment a line,
-    and is valid when it is made.
+    """A list of lines (dst, op, args), valid when it is made, that prints itself, the signs = in a column.
 
         >>> WengertList([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))])
         z1 = mul(h, w)
         area = half(z1)
 
-    steps: an iterable of lines. G: a table of values; where it is given, every operator has to be in it and
-    to take that number of arguments. Raises XManError with the line,
-    what was found and what to write instead.
+    steps: lines. G: a table of values; where it is given, every operator has to be in it and to take that
+    number of arguments. Raises XManError with the line, what was found and what to write instead.
     """
 
     checkedFor: dict[int, Mapping] | None = None  # the tables, by id, that the list was found valid for
@@ -72,15 +70,14 @@ class WengertList(list):
         read = {a for _, _, args in self for a in registers(args)}
         return tuple(dst for dst, _, _ in self if dst not in read)
 
-    def __str__(self) -> str: return notation.to_text(self)
-
-    __repr__ = __str__
+    def __repr__(self) -> str: return notation.to_text(self)
+    def __str__(self) -> str: return notation.to_text(self, aligned=True)
 
     _repr_html_ = notation.in_notebooks("list_in_html")
 
     @classmethod
     def from_text(cls, text: str) -> WengertList:
-        """The list that `str` printed. XManError names the line of text that cannot be read."""
+        """The list that `str` or `repr` wrote. XManError names the line of text that cannot be read."""
         return cls(notation.from_text(text))
 
     def to_json(self) -> str:
@@ -99,8 +96,7 @@ for _method in ("append", "extend", "insert", "pop", "remove", "clear", "sort", 
 
 
 def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
-    """steps as a WengertList that is valid for the tables: looked through once,
-    and again only after it was changed."""
+    """steps as a WengertList that is valid for the tables: looked through once, and after a change."""
     if not isinstance(steps, WengertList):
         if not isinstance(steps, (list, tuple)):
             mend = "WengertList.from_text(steps)" if isinstance(steps, str) else "WengertList(steps)"
@@ -114,10 +110,9 @@ def checked_list(steps: Steps, *tables: Mapping[str, Any]) -> WengertList:
 
 
 def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list[str]:
-    """A name or names, each once, of registers that steps has.
-    XManError, with the word a user calls them by, for others."""
+    """A name or names, each once, of registers of steps. XManError, with the user's word, for others."""
     names = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
-    known = {*steps.inputs, *(dst for dst, _, _ in steps)}
+    known = {*all_registers(steps)}
     for name in names:
         if isinstance(name, Mapping):
             raise XManError(f"{word} is a register's name, and found a dictionary; the order is (steps, of, "
@@ -133,6 +128,19 @@ def known_registers(steps: WengertList, names: Iterable[str], word: str) -> list
 def registers(args: Iterable) -> list[str]:
     """The registers among the arguments of a line."""
     return [a for a in args if isinstance(a, str)]
+
+
+def all_registers(steps: WengertList) -> list[str]:
+    """All registers of a list."""
+    return [*steps.inputs, *(dst for dst, _, _ in steps)]
+
+
+def fresh(name: str, taken: set[str]) -> str:
+    """The name, with as many _ at its end as it takes that it is not taken; it then is."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
 
 
 def needed(steps: Sequence[Line], keep: Iterable[str]) -> list[Line]:

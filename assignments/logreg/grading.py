@@ -28,7 +28,7 @@ def of_model(student, rng, name, given, features=5, classes=4, penalty=0.0, cut=
     lines, _, _ = parts_of(student.register(name, features, classes, int(rng.integers(2 ** 31)), penalty))
     steps = read_list(lines, LEAVES, MODEL | {"stopGradient"}, most=100, what=f"the list of {name}")
     if cut and "scores" not in [dst for dst, _, _ in steps]:
-        raise Wrong(f"the list of {name} goes through a register called scores", "; ".join(str(steps).splitlines()),
+        raise Wrong(f"the list of {name} goes through a register called scores", "; ".join(repr(steps).splitlines()),
                     f"Set self.scores, and compute {name} from it.")
     steps = from_given(steps, steps[-1][0], ["scores"]) if cut else steps
     return steps, values_of(steps, given, f"the list of {name}"), steps[-1][0]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..derived import Traced, back, looked, values_on
+from ..derived import STILL, Traced, back, looked, values_on
 from ..expression import Expression, G
 from ..facts import IN_USE, OURS, operator_called
 
@@ -34,8 +34,7 @@ class Bundle(tuple):
 
 
 class Parts(dict):
-    """The delta or the tangent of a bundle: that of the i-th array under i, where it has one.
-    It stands in no list."""
+    """The delta or the tangent of a bundle: that of the i-th array under i, where it has one."""
 
     def __add__(self, other: Parts) -> Parts:
         return Parts({**self, **other, **{i: self[i] + other[i] for i in self.keys() & other.keys()}})
@@ -59,8 +58,7 @@ def functions_in(lines: Iterable[tuple]) -> list[tuple]:
 
 
 def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> list:
-    """The lines, where two functions of one name are different the later one renamed: step, step2, …;
-    definition: their text."""
+    """The lines, different functions of one name called step, step2, …; definition: their text."""
     if not functions_in(steps):
         return [*steps]
     registers = (a for dst, _, args in steps for a in (dst, *args) if isinstance(a, str))
@@ -96,8 +94,7 @@ def functions_apart(steps: Sequence, definition: Callable[[Function], str]) -> l
 # ---- running -----------------------------------------------------------------------------------------------
 
 def as_python(function: Function) -> Callable:
-    """The function on arrays: Python that calls the operators' values in the table in use,
-    one after another, with names of its own."""
+    """The function on arrays: Python that calls the values of the table in use, one after another."""
     table = IN_USE.get().G
     def made():
         _, _, parameters, lines, results = function
@@ -187,8 +184,7 @@ class Body:
         return (a,) if isinstance(a, str) else a.item() if isinstance(a, np.generic) else a
 
     def function(self, name: str, ends: Sequence[tuple[str | None, Any]]) -> tuple[Function, list]:
-        """The literal that gives the ends, pairs (a name, if it is free, and what it is);
-        and what it met outside."""
+        """The literal that gives the ends, pairs (a wish for its name, what it is); what it met outside."""
         results = []
         for word, end in ends:
             if not (isinstance(end, Name) and end.body is self):
@@ -230,8 +226,7 @@ def unlike(words: Iterable[str], taken: Iterable[str]) -> Iterator[str]:
 # ---- differentiating ---------------------------------------------------------------------------------------
 
 class TapedRun:
-    """One run of a function on what stands for its registers, on a tape: its values,
-    and both modes along it."""
+    """One run of a function on a tape: its values, and both modes along it."""
 
     def __init__(self, function: Function, inputs: Sequence[Any], known: Mapping[str, Any] = {}):
         self.tape: list = []
@@ -262,7 +257,8 @@ class TapedRun:
                 for a, rule in zip(args, IN_USE.get().TG[op], strict=False):
                     if rule and isinstance(a, Traced) and id(a) in found:
                         part = rule(found[id(a)], node.value, *values_on(self.tape, args))
-                        found[id(node)] = found[id(node)] + part if id(node) in found else part
+                        if part is not STILL:
+                            found[id(node)] = found[id(node)] + part if id(node) in found else part
             return found
         return self.walked(along, tangents, True)
 

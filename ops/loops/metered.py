@@ -13,8 +13,7 @@ RUN = 100_000  # lines that the functions of a list may run
 
 def metered(steps: Sequence, before: Callable[[str, tuple], None],
             after: Callable[[str, tuple, Any], Any]) -> Mapping[str, Callable]:
-    """The table for these steps: before(op, args), the value of G, and after(op, args, out), whose
-    result it is.
+    """The table for these steps: before(op, args), the value of G, after(op, args, out), whose result it is.
 
     Where op applies functions, their own lines are asked in its place, once they are run, and of a scan what
     it will stack. Raises ValueError where the functions have run more than RUN lines.

@@ -1,5 +1,4 @@
-"""The rows that apply functions: `call` once, `cond` one of two, `scan` step by step,
-`while_loop` as long as a test holds.
+"""The rows that apply functions: `call`, `cond` (one of two), `scan` step by step, `while_loop` by a test.
 
 A line has one destination, so what has several results is a register that holds a bundle of arrays:
 
@@ -16,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..derived import bare
+from ..derived import STILL, bare
 from ..expression import f
 from ..facts import IN_USE, by_tables
 from ..table import Each, operator
@@ -29,8 +28,7 @@ Tag = tuple[str, int]  # what a parameter or a result of a derived function is, 
 # ---- the derivative of a function is a function ------------------------------------------------------------
 
 class Derived(NamedTuple):
-    """A function that was made from another: what its parameters and its results are;
-    the first are carries, then slices."""
+    """A function made from another: its parameters and its results, carries first, then slices."""
     function: Function
     carries: int
     slices: int
@@ -49,8 +47,7 @@ def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write:
     each with its word. word(*tag): that of a result, if it is free.
 
     The words that are names of the function's own registers stay, others make room for these. Slices and
-    constants that it does not read are left out, unless it is `whole`,
-    or there would be no slice left to count the steps.
+    constants that it does not read are left out, unless it is `whole`, or no slice were left to count by.
     """
     old = {*function[2], *(dst for dst, _, _ in function[3])}
     words = {tag: word for group in tags for tag, word in group.items()}
@@ -72,8 +69,7 @@ def derived(function: Function, end: str, tags: Sequence[dict[Tag, str]], write:
 
 def adjoint_of_step(function: Function, k: int, m: int, given: frozenset[int],
                     every: frozenset[int] | None = None) -> Derived:
-    """The adjoint of a step whose results `given` have a delta.
-    every: the parameters whose delta is wanted at any rate."""
+    """The adjoint of a step whose results `given` have a delta. every: whose delta is wanted at any rate."""
     _, _, parameters, _, results = function
     mine = {*given}
     while (more := {i for i in range(k) if parameters[i] in reaches(function, [results[j] for j in mine])}
@@ -104,8 +100,7 @@ def adjoint_of_step(function: Function, k: int, m: int, given: frozenset[int],
 
 def tangent_of_step(function: Function, k: int, m: int, given: frozenset[int],
                     every: frozenset[int] | None = None) -> Derived:
-    """The tangent of a step whose parameters `given` have one.
-    every: the results whose tangent is wanted at any rate."""
+    """The tangent of a step whose parameters `given` have one. every: whose tangent is wanted at any rate."""
     _, _, parameters, _, results = function
     mine = {*given}
     while (more := {i for i in range(k) if results[i] in moves(function, [parameters[j] for j in mine])}
@@ -246,17 +241,17 @@ def through_while(rule: Callable) -> Callable:
     return contribution
 
 
-def zero_or(d: Parts, i: int, like: Any) -> Any:
+def part_of(d: Parts, i: int, like: Any = STILL) -> Any:
     if not isinstance(d, Parts):
         raise TypeError("a bundle has no derivative of its own; differentiate one of its arrays, item(b, i)")
-    return d[i] if i in d else f.broadcast(0.0, like)
+    return d[i] if i in d else like if like is STILL else f.broadcast(0.0, like)
 
 
 #        op            value       rule per argument; what they give may lie in an argument's memory
-operator("bundle",     bundle,     Each(lambda i: lambda d, out, *arrays: zero_or(d, i, arrays[i])),
+operator("bundle",     bundle,     Each(lambda i: lambda d, out, *arrays: part_of(d, i, arrays[i])),
          tangents=Each(lambda i: lambda t, out, *arrays: Parts({i: t})), view=True)
 operator("item",       item,       lambda d, out, b, i: Parts({i: d}), None,
-         tangents=[lambda t, out, b, i: zero_or(t, i, out), None], view=True)
+         tangents=[lambda t, out, b, i: part_of(t, i), None], view=True)
 operator("call",       call,       None, applying(adjoint_of_step, "back"), tangents=[None, applying(tangent_of_step, "dot")],
          view=True, flops=of_function)
 operator("cond",       cond,       None, None, None, applying(adjoint_of_step, "back"),

@@ -32,14 +32,12 @@ def with_table(results: Iterable) -> Bundle:
 
 
 def call(function, args, *, program=as_python):
-    """The bundle of the function's results, for a bundle of its arguments.
-    program(function): what runs it, here and below."""
+    """The bundle of the function's results, for one of its arguments. program(function): what runs it."""
     return with_table(applied(function, args, program(function)))
 
 
 def cond(c, yes, no, args, *, program=as_python):
-    """The bundle of what the function `yes` makes of the bundle args where the number c holds,
-    and else of what `no` does."""
+    """The bundle that the function `yes` makes of the bundle args where the number c holds, else `no`."""
     return call(yes if one_truth("the condition", c) else no, args, program=program)
 
 
@@ -52,8 +50,7 @@ def one_truth(what: str, c: Any) -> bool:
 
 
 def scan(function, carries, slices, args, reverse=False, *, program=as_python):
-    """The function step by step, each going on with the carries of the one before;
-    reverse: from the last step to the first.
+    """The function step by step, each with the carries of the one before; reverse: from the last step on.
 
     args: the bundle of its arguments, the first carries, then the slices, arrays whose leading axis are the
     steps, and the constants, which are the same in all. Where a slice is the whole number n, the steps are 0,
@@ -69,8 +66,8 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
     refuse_arguments(function, args)
     carry, constants = args[:k], args[m:]
     xs = [range(x) if np.ndim(x) == 0 and np.asarray(x).dtype.kind in "iu" else x for x in args[k:m]]
-    if lacking := [p for p, x in zip(function[2][k:m], xs, strict=True) if not hasattr(x, "__len__")
-                   or np.shape(x) == ()]:
+    if lacking := [p for p, x in zip(function[2][k:m], xs, strict=True)
+                   if type(x) is not range and not np.ndim(x)]:
         raise ValueError(f"a slice is an array with a leading axis, or a whole number of steps; {lacking[0]} "
                          "is neither")
     lengths = {p: len(x) for p, x in zip(function[2][k:m], xs, strict=True)}
@@ -81,46 +78,60 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
     n = next(iter(lengths.values()))
     if not n:
         return Bundle((*carry, *map(np.array, one_step(function, carries, slices, args)[k:])))
-    run, outs = program(function), []
-    for done, t in enumerate(range(n - 1, -1, -1) if reverse else range(n)):
-        inputs = (*carry, *[x[t] for x in xs], *constants)
-        try:
-            results = run(*inputs)
-        except KeyboardInterrupt as stop:
-            deeper = f": {stop}" * bool(stop.args)
-            raise KeyboardInterrupt(f"stopped in step {t:,} of {function[1]}{deeper}") from None
-        except Exception as error:
-            if ((said := explained(function, error)) is error
-                and not isinstance(error, (ValueError, TypeError))):
-                raise
-            raise ValueError(f"step {t}: {said}") from error
-        if done < 2:
-            same_kinds(function, carry, results, broadens=not done)
-            outs = [*map(room_for, results[k:], outs or itertools.repeat(n))]
-        carry = results[:k]
-        for y, stacked in zip(results[k:], outs, strict=True):
-            stacked[t] = y
+    run, outs, t = program(function), [], 0
+    try:
+        for done, t in enumerate(range(n - 1, -1, -1) if reverse else range(n)):
+            inputs = (*carry, *[x[t] for x in xs], *constants)
+            try:
+                results = run(*inputs)
+            except Exception as error:
+                if ((said := explained(function, error)) is error
+                    and not isinstance(error, (ValueError, TypeError))):
+                    raise
+                raise ValueError(f"step {t}: {said}") from error
+            if done < 2:
+                same_kinds(function, carry, results, broadens=not done)
+            if done < 2 or any([getattr(y, "dtype", None) is not out.dtype
+                                for y, out in zip(results[k:], outs, strict=True)]):
+                outs = [*map(room_for, results[k:], outs or itertools.repeat(n))]
+            carry = results[:k]
+            for y, stacked in zip(results[k:], outs, strict=True):
+                stacked[t] = y
+    except KeyboardInterrupt as stop:
+        deeper = f": {stop}" * bool(stop.args)
+        raise KeyboardInterrupt(f"stopped in step {t:,} of {function[1]}{deeper}") from None
     return with_table((*carry, *outs))
 
 
 def room_for(y: Any, before: Any) -> np.ndarray:
-    """Where all y of a scan are stacked: n of them, or those that are in a narrower place already."""
-    if isinstance(before, np.ndarray) and before.shape[1:] == np.shape(y):
-        return before
-    room = np.empty((len(before) if np.ndim(before) else before, *np.shape(y)), np.asarray(y).dtype)
+    """Where all y of a scan are stacked: n of them, or those that are in a narrower place already,
+    as those of a carry that began as a whole number of Python."""
+    dtype = np.asarray(y).dtype
+    if isinstance(before, np.ndarray):
+        dtype = np.result_type(before, dtype)
+        if before.shape[1:] == np.shape(y) and before.dtype == dtype:
+            return before
+    room = np.empty((len(before) if np.ndim(before) else before, *np.shape(y)), dtype)
     if np.ndim(before):
         room[:] = before.reshape(len(before), *(1,) * (room.ndim - before.ndim), *before.shape[1:])
     return room
 
 
 def one_step(function, carries, slices, args, reverse=False, *, program=as_python):
-    """A value of the shapes that `scan` gives, after one step, and a second where that broadens a carry."""
+    """A value of the shapes that `scan` gives, after one step, and more where these change a carry's kind."""
     k, m = carries, carries + slices
-    carry, n, run = args[:k], length(args[k]), program(function)
-    for _ in range(2):
+    carry, n, run, outs = args[:k], length(args[k]), program(function), []
+    for _ in range(max(1, min(n, k + 2))):
         results = applied(function, (*carry, *map(one_of, args[k:m]), *args[m:]), run)
+        outs = [*map(room_for, results[k:], outs or itertools.repeat(1))]
+        for y, out in zip(results[k:], outs, strict=True):
+            out[0] = y
+        changes = any(np.shape(a) != np.shape(b) or getattr(a, "dtype", 0) != getattr(b, "dtype", 0)
+                      for a, b in zip(carry, results, strict=False))
         carry = results[:k] if n else carry
-    return Bundle((*carry, *[np.broadcast_to(y, (n, *np.shape(y))) for y in results[k:]]))
+        if not changes:
+            break
+    return Bundle((*carry, *[np.broadcast_to(y[0], (n, *y.shape[1:])) for y in outs]))
 
 
 def length(x: Any) -> int:
@@ -134,17 +145,15 @@ def one_of(x: Any) -> Any:
 
 
 def while_loop(test, function, carries, args, most=None, *, program=as_python):
-    """The function on its own results as long as test, of the same arguments, gives a number that holds;
-    at most `most` times.
+    """The function on its own results as long as test, of the same arguments, holds; at most `most` times.
 
-    args: the bundle of the first carries, and of the constants.
-    The bundle of the last carries, and the number of steps.
+    args: a bundle, the first carries, then constants. The bundle of the last carries, and of the steps.
     """
     carry, constants, n = args[:carries], args[carries:], 0
     whether, run = program(test), program(function)
     try:
         while one_truth(test[1], applied(test, (*carry, *constants), whether)[0]):
-            if n == most:
+            if most is not None and n >= most:
                 raise ValueError(f"{test[1]} still holds after {n:,} steps of {function[1]}; if it does end, "
                                  "give it more, most=")
             results = applied(function, (*carry, *constants), run)
@@ -180,8 +189,7 @@ def applied(function: Function, args: Sequence[Any], run: Callable) -> tuple:
 
 
 def same_kinds(function: Function, carry: Sequence, results: Sequence, broadens: bool) -> None:
-    """Raise ValueError where a carry is handed on as something else.
-    The first step may broaden it, from (1, 3) to (5, 3)."""
+    """ValueError where a carry is handed on as something else. The first may broaden: (1, 3) to (5, 3)."""
     for p, old, new in zip(function[2], carry, results, strict=False):
         before, after = np.shape(old), np.shape(new)
         kinds = [x.dtype for x in (old, new) if hasattr(x, "dtype")]

@@ -188,7 +188,7 @@ def test_an_mlp_tells_97_percent_of_the_digits_of_the_test_part(monkeypatch, tmp
 
 def test_train_prints_the_list_an_epoch_a_line_and_the_accuracy(xman):
     code, out, err = xman("train", "logreg", "--epochs", "2")
-    assert code == 0 and out.startswith("z1 = dot(X, W)\n") and err.count("epoch") == 2
+    assert code == 0 and out.startswith("z1     = dot(X, W)\n") and err.count("epoch") == 2
     assert re.search(r"test loss [\d.]+, accuracy [\d.]+% of 360 rows\n$", out)
 
 

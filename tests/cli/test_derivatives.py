@@ -53,7 +53,7 @@ def test_with_values_the_gradient_is_shorter(xman):
 def test_raw_is_what_the_rules_write(xman):
     from xman import gradient
     written = gradient(WengertList.from_text(FILES["f.wl"]), "f", ["x1"])
-    assert xman("gradient", "f.wl", "--raw", "--wrt", "x1")[1].strip() == str(written)
+    assert xman("gradient", "f.wl", "--raw", "--wrt", "x1")[1].strip() == repr(written)
 
 
 def test_forward_prints_the_list_of_the_tangents(xman):

@@ -220,6 +220,23 @@ assert os.waitpid(child, 0)[1] == 0
 until_it_is_built()
 print("done", flush=True)
 """,
+    "fork while a thread builds": """
+import threading
+from xman.engines import numpy as engine
+build, begun = engine.build, threading.Event()
+engine.build = lambda program: (begun.set(), time.sleep(0.2), build(program))[-1]
+step = xman.compile(lines, ["z900"], "numpy")
+first = threading.Thread(target=step, args=({"z0": x, "w": w},))
+first.start()
+begun.wait()
+if not (child := os.fork()):
+    signal.alarm(60)  # what hangs ends
+    call()
+    os._exit(0)
+first.join()
+assert os.waitpid(child, 0)[1] == 0
+print("done", flush=True)
+""",
     "Ctrl-C": """
 done = 0
 def handler(*_):

@@ -62,6 +62,6 @@ def test_rows_in_another_order_with_more_columns_are_right_and_a_column_that_lac
 
 
 def test_the_list_of_a_model_reads_its_columns_and_its_parameters(model):
-    text = str(model.steps)
+    text = repr(model.steps)
     assert "codes(garden, ('east', 'north', 'west'))" in text and text.endswith("outputs = softmax(scores)")
     assert set(model.steps.inputs) == {column.register for column in model.columns} | {"W1", "b1", "W2", "b2"}

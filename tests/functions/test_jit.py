@@ -102,7 +102,7 @@ def test_the_lists_and_the_guards_can_be_read():
         return np.sum(x) * n if x[0] > 0 else -np.sum(x)
     fast = jit_(loss)
     fast(np.ones(2), 3)
-    assert str(fast.lists[0]) == "z1 = getitem(x, 0)\nguard1 = greater(z1, 0)\nz2 = sum(x)\nloss = mul(z2, 3)"
+    assert repr(fast.lists[0]) == "z1 = getitem(x, 0)\nguard1 = greater(z1, 0)\nz2 = sum(x)\nloss = mul(z2, 3)"
     assert type(fast.lists[0]) is WengertList
     words, = fast.guards
     assert words[0] == "an argument is 3" and words[-1].endswith("`return np.sum(x) * n if x[0] > 0 else -np.sum(x)`: True")

@@ -49,6 +49,20 @@ def in_reverse_flat(h0, X, U, W):
     return total
 
 
+def counted(h0, X, U, W):
+    inner = lambda h, s: (h / 2, xman.scan(lambda h, t: (h * W[0] + t, np.sin(h * t) * s), h[0], 3)[1])
+    return np.sum(xman.scan(inner, h0, X[:3, 0, 0])[1])
+
+
+def counted_flat(h0, X, U, W):
+    total = 0.0
+    for s in X[:3, 0, 0]:
+        h, h0 = h0[0], h0 / 2
+        for t in range(3):
+            total, h = total + np.sum(np.sin(h * t) * s), h * W[0] + t
+    return total
+
+
 def broadened(h0, X, U, W):
     return np.sum(xman.scan(lambda h, x: (np.tanh(h @ U + x @ W), h @ U), h0[:1], X)[1] ** 2)
 
@@ -60,7 +74,8 @@ def broadened_flat(h0, X, U, W):
     return total
 
 
-@pytest.mark.parametrize(("one", "other"), [(looped, flat), (broadened, broadened_flat), (checkpointed, last), (in_reverse, in_reverse_flat)])
+@pytest.mark.parametrize(("one", "other"), [(looped, flat), (broadened, broadened_flat), (checkpointed, last), (in_reverse, in_reverse_flat),
+                                            (counted, counted_flat)])
 def test_a_scan_has_the_derivatives_of_the_loop(one, other):
     assert one(*ARGS) == pytest.approx(other(*ARGS), rel=1e-14)
     assert jvp(one, ARGS, DIRECTION)[1] == pytest.approx(jvp(other, ARGS, DIRECTION)[1], rel=1e-12)
@@ -75,7 +90,7 @@ def test_a_scan_has_the_derivatives_of_the_loop(one, other):
 def test_its_list_has_as_many_lines_for_any_number_of_steps_and_names_what_it_takes():
     steps = trace(looped, *ARGS)
     assert steps == trace(looped, ARGS[0], np.ones((500, 4, 3)), *ARGS[2:])
-    assert str(steps).startswith("def step(h, x, U, W):\n    z1 = dot(h, U)\n") and "h1 = tanh(z3)\n    return h1, h1" in str(steps)
+    assert repr(steps).startswith("def step(h, x, U, W):\n    z1 = dot(h, U)\n") and "h1 = tanh(z3)\n    return h1, h1" in repr(steps)
 
 
 def test_its_source_is_a_function_with_a_loop():
@@ -137,6 +152,14 @@ def test_runge_kutta_goes_many_steps():
     assert end(1.5) == pytest.approx(np.exp(-1.5), rel=1e-12) and grad(end)(1.5) == pytest.approx(-np.exp(-1.5), rel=1e-11)
 
 
+@pytest.mark.parametrize("engine", ["interpret", "numpy", "llvm"])
+def test_what_steps_give_of_whole_numbers_that_become_floats_is_floats(engine):
+    pytest.importorskip("llvmlite")
+    fast = jit(lambda x: xman.scan(lambda c, x: ((c[1], c[0] + x), c[0]), (0, 0), x)[1], engine)
+    for _ in range(2):
+        np.testing.assert_array_equal(fast(np.full(5, 0.5)), [0.0, 0.0, 0.5, 0.5, 1.0])
+
+
 def test_registers_of_a_model_are_looped_over():
     class Decay(XMan):
         rate, X = f.param(), f.input()
@@ -162,6 +185,10 @@ WRONG = {
     "two lengths": (lambda: xman.scan(lambda h, x: (h, x), 0.0, (np.ones(3), np.ones(4))), "the steps of step are 3 by x_0, 4 by x_1"),
     "no number": (lambda: xman.scan(lambda h, x: (h, x), "a", np.ones(3)), "a loop takes arrays of numbers"),
     "no single truth": (lambda: xman.while_loop(lambda x: x < 9, lambda x: x + 1, np.ones(2)), "one truth value is wanted"),
+    "a text": (lambda: xman.map(lambda x: x, np.array(["a"])), "arrays of numbers, and found"),
+    "less than no steps": (lambda: xman.scan(lambda h, t: (h, t), 0.0, -2), "and found -2"),
+    "no test": (lambda: xman.while_loop(3, lambda x: x, 1.0), "while_loop takes a function"),
+    "no bound": (lambda: xman.while_loop(lambda x: x > 0, lambda x: x, 1.0, most=-1), "most is the greatest number"),
     "no function": (lambda: xman.scan(3, 0.0, np.ones(3)), "scan takes a function"),
 }
 

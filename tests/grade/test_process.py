@@ -137,10 +137,16 @@ def test_what_fails_in_the_machine_is_no_students_fault(judging, said):
 
 def test_a_task_that_is_stopped_can_tidy_up(tmp_path):
     def judging(task, folder, term, stop):
+        (tmp_path / "begun").touch()
         yield from sleeps(task, folder, term, stop)
         (tmp_path / "tidy").touch()
+
+    def stops_it():
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.01)
+        stop.set()
     stop = threading.Event()
-    threading.Timer(0.2, stop.set).start()
+    threading.Thread(target=stops_it, daemon=True).start()
     with pytest.raises(XManError, match="the grader was stopped"):
         judged(judging, stop=stop)
     assert (tmp_path / "tidy").exists()

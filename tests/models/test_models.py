@@ -91,7 +91,7 @@ def lstm_scores(w):
 
 def test_the_courses_mlp_is_these_nine_lines():
     model = MLP([10, 5, 4], activation="relu", last="relu", loss="crossEntropy")
-    assert str(model.operationSequence(model.loss)) == (
+    assert repr(model.operationSequence(model.loss)) == (
         "z1 = dot(X, W1)\nz2 = add(z1, b1)\nh1 = relu(z2)\nz3 = dot(h1, W2)\nz4 = add(z3, b2)\nscores = relu(z4)\n"
         "outputs = softmax(scores)\nz5 = crossEntropy(outputs, y)\nloss = mean(z5)")
 
@@ -162,8 +162,8 @@ def test_an_mlp_may_have_any_number_of_layers():
 
 def test_an_mlp_without_a_hidden_layer_has_the_list_of_logistic_regression():
     flat, soft = MLP([FEATURES, CLASSES]), LogisticRegression(FEATURES, CLASSES)
-    text = str(flat.operationSequence(flat.loss))
-    assert text.replace("W1", "W").replace("b1", "b") == str(soft.operationSequence(soft.loss))
+    text = repr(flat.operationSequence(flat.loss))
+    assert text.replace("W1", "W").replace("b1", "b") == repr(soft.operationSequence(soft.loss))
 
 
 def test_the_penalty_adds_itself_times_the_norm_of_the_weights():

@@ -150,7 +150,7 @@ def test_the_shows_are_the_loops_of_python_and_of_jax_in_values_slopes_and_hessi
 
 def test_the_gradient_of_one_weight_computes_nothing_for_the_others():
     steps = simplify(gradient(looped(), "loss", ["U"]), ["dloss_dU"], data(3))
-    assert str(steps) == """\
+    assert repr(steps) == """\
 def step(h, x, U, W):
     z1 = dot(h, U)
     z2 = dot(x, W)

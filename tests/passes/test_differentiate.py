@@ -176,7 +176,7 @@ def test_a_list_that_is_given_is_not_changed():
 
 
 def test_a_pass_takes_a_plain_list_and_returns_a_list_that_prints_itself():
-    assert str(gradient(PRODUCT, "z", ["x"])).endswith("dz_dx = unbroadcast(z1, x)")
+    assert repr(gradient(PRODUCT, "z", ["x"])).endswith("dz_dx = unbroadcast(z1, x)")
 
 
 def test_a_students_own_adjoint_rules_write_the_gradient():
@@ -197,7 +197,7 @@ def test_a_gradient_is_called_d_of_d_wrt_and_a_tangent_wrt_dot():
 
 
 def test_the_tangent_of_a_tangent_ends_in_dot_dot():
-    assert "z_dot_dot = " in str(tangent(tangent(PRODUCT, ["x"]), ["x"]))
+    assert "z_dot_dot = " in repr(tangent(tangent(PRODUCT, ["x"]), ["x"]))
 
 
 def test_no_temporary_takes_a_name_of_the_list():

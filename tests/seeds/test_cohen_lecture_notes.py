@@ -62,7 +62,7 @@ def logistic_regression():
 
 
 def test_section_1_2_logistic_regression_is_compiled_to_the_list_of_the_notes():
-    assert str(logistic_regression()[0]) == """\
+    assert repr(logistic_regression()[0]) == """\
 z1 = dot(x, W)
 z2 = softmax(z1)
 z3 = crossEntropy(z2, y)

@@ -86,7 +86,7 @@ def test_balanced_classes_weigh_the_same_together():
 
 def test_weights_are_lines_of_the_list():
     objective = Objective(softmax_regression(), (X, LABELS), sample_weight=TIMES)
-    assert str(objective.steps).splitlines()[-3:] == [
+    assert repr(objective.steps).splitlines()[-3:] == [
         "loss_rows = mul(z2, sample_weight_2)", "loss_weighted = mean(loss_rows)",
         f"loss = divide(loss_weighted, {float(TIMES.mean())})"]
 

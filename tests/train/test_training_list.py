@@ -21,7 +21,7 @@ def after(steps, values, parameters, optimizer="sgd", lr=1.0, t=1.0, **options):
 
 def test_the_list_of_a_step_is_values_gradient_and_update():
     training = training_list(SQUARE, "loss", ["w"], "momentum")
-    assert str(training.steps) == """\
+    assert repr(training.steps) == """\
 z1 = mul(w, x)
 loss = square(z1)
 dloss_dloss = broadcast(1.0, loss)

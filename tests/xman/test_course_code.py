@@ -82,12 +82,12 @@ def test_an_instance_with_registers_set_on_it_is_a_model(course):
     x = XMan()
     x.h, x.w = course.f.param(default=3.0), course.f.param(default=6.0)
     x.area = course.f.square(course.f.mul(x.h, x.w))
-    assert str(x.setup().operationSequence(x.area)) == "z1 = mul(h, w)\narea = square(z1)"
+    assert repr(x.setup().operationSequence(x.area)) == "z1 = mul(h, w)\narea = square(z1)"
 
 
 def test_the_students_network_is_listed_by_the_names_of_registers_and_attributes(course):
     net = network(course.f)
-    assert str(net.operationSequence(net.loss)) == """\
+    assert repr(net.operationSequence(net.loss)) == """\
 z1 = mul(x, W1)
 z2 = add(z1, b1)
 o1 = relu(z2)

@@ -74,7 +74,7 @@ def test_a_translated_list_has_the_values_and_the_gradient_of_the_students_table
     net = perceptron()
     opseq, data = net.operationSequence(net.loss), net.inputDict(out0=E.reshape(ROWS, -1), y=L)
     steps = translated(opseq)
-    assert str(steps).splitlines()[0] == "z1 = dot(out0, W0)" and steps[-2][1] == "crossEntropy"
+    assert repr(steps).splitlines()[0] == "z1 = dot(out0, W0)" and steps[-2][1] == "crossEntropy"
     ad = Autograd(net, EVAL_FUNS, BP_FUNS)
     right = ad.bprop(opseq, ad.eval(opseq, dict(data)), loss=1.0)
     slopes = gradient(steps, "loss", ["W0", "b1"])
@@ -112,7 +112,7 @@ def test_a_course_model_is_fitted_translated_and_refused_as_it_is():
 def test_an_operator_of_ones_own_is_translated_by_a_function():
     steps = [("z", "tri_add", ("x", "w", "b")), ("same", "copy", ("z",)), ("y", "hadamard", ("same", 2.0))]
     mine = {**COURSE, "tri_add": lambda a, b, c: a + b + c, "copy": lambda a: a}
-    assert str(translated(steps, mine)) == "z1 = add(x, w)\nz = add(z1, b)\nsame = alias(z)\ny = mul(same, 2.0)"
+    assert repr(translated(steps, mine)) == "z1 = add(x, w)\nz = add(z1, b)\nsame = alias(z)\ny = mul(same, 2.0)"
     with pytest.raises(XManError, match=r"line 1, z = tri_add\(x, w, b\), calls 'tri_add', which has no translation.*\*\*COURSE"):
         translated(steps)
     with pytest.raises(XManError, match=r"line 1, z = tri_add\(x, w, b\): .*takes 1 positional argument"):

@@ -214,7 +214,7 @@ def descend(m, rate, evaluations):
 
 def test_house_is_its_list_to_the_letter():
     m = House().setup()
-    assert str(m.operationSequence(m.loss)) == HOUSE
+    assert repr(m.operationSequence(m.loss)) == HOUSE
 
 
 def test_the_letters_of_house_read_back_to_its_list():
@@ -255,7 +255,7 @@ def skyscraper(floors):
 def test_a_skyscraper_of_10_floors_is_26_lines_and_begins_with_its_first_floor():
     m = skyscraper(10).setup()
     steps = m.operationSequence(m.loss)
-    assert (len(steps), str(steps).splitlines()[0]) == (26, "floor_1 = mul(h, w)")
+    assert (len(steps), repr(steps).splitlines()[0]) == (26, "floor_1 = mul(h, w)")
 
 
 def test_each_floor_of_a_skyscraper_goes_by_the_name_it_was_given():

@@ -31,7 +31,7 @@ def test_a_register_of_the_users_called_z1_keeps_its_line_and_temporaries_skip_i
     m.x = f.param()
     m.z1 = m.x * m.x
     m.out = f.exp(m.z1 + 1.0) * 2.0
-    assert str(m.setup().operationSequence(m.out)) == (
+    assert repr(m.setup().operationSequence(m.out)) == (
         "z1 = mul(x, x)\nz2 = add(z1, 1.0)\nz3 = exp(z2)\nout = mul(z3, 2.0)")
 
 
@@ -41,7 +41,7 @@ def test_a_name_z1_given_in_the_middle_of_an_expression_is_skipped_before_it_and
     middle = first + 1.0
     middle.name = "z1"
     m.out = f.exp(middle) * first
-    assert str(m.setup().operationSequence(m.out)) == (
+    assert repr(m.setup().operationSequence(m.out)) == (
         "z2 = mul(x, x)\nz1 = add(z2, 1.0)\nz3 = exp(z1)\nout = mul(z3, z2)")
 
 
@@ -57,8 +57,8 @@ def shared():
 
 def test_a_register_that_two_models_share_goes_by_the_name_of_each():
     first, second = shared()
-    assert str(second.operationSequence(second.out)) == "v = mul(u, u)\nz1 = add(v, 1.0)\nout = sin(z1)"
-    assert str(first.operationSequence(first.out)) == "y = mul(x, x)\nout = exp(y)"
+    assert repr(second.operationSequence(second.out)) == "v = mul(u, u)\nz1 = add(v, 1.0)\nout = sin(z1)"
+    assert repr(first.operationSequence(first.out)) == "y = mul(x, x)\nout = exp(y)"
 
 
 def test_two_models_that_share_registers_do_not_see_each_others_names():
@@ -161,7 +161,7 @@ def test_three_levels_of_inheritance_count_and_a_register_goes_by_the_first_attr
     m = Last().setup()
     m.a = m.w
     assert [name for name, _ in m.namedRegisterItems()] == ["a", "w", "x", "y", "z"]
-    assert str(m.operationSequence(m.w)) == "y = square(x)\nz = add(y, 1.0)\nw = exp(z)"
+    assert repr(m.operationSequence(m.w)) == "y = square(x)\nz = add(y, 1.0)\nw = exp(z)"
 
 
 @pytest.mark.parametrize("value", [0, None, False, "off"])

@@ -1,5 +1,4 @@
-"""Autograd: the class through which the course's code has always run its lists,
-with the course's own tables."""
+"""Autograd: the class that has always run the course's lists, with the course's own tables."""
 from __future__ import annotations
 
 from collections import Counter
@@ -19,9 +18,8 @@ class Autograd:
     """Evaluates and differentiates the lists of a model.
 
     xman: an XMan. EVAL_FUNS, BP_FUNS: the tables, in the forms of G and DG, as arguments or as attributes of
-    a subclass. A rule 'crossEnt-softMax' in BP_FUNS serves, as it always has, where a crossEnt takes the
-    result of a softMax that nothing else reads. XManError without tables: what
-    the operators mean is the course's to say.
+    a subclass. A rule 'crossEnt-softMax' in BP_FUNS serves where a crossEnt takes the result of a softMax
+    that nothing else reads. XManError without tables: what the operators mean is the course's to say.
     """
 
     EVAL_FUNS: Mapping[str, Callable] | None = None
@@ -41,8 +39,7 @@ class Autograd:
         return table
 
     def eval(self, opseq: Steps, valueDict: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-        """valueDict itself, with the values of all lines added;
-        parameters in whole numbers become floats, to be trained."""
+        """valueDict itself, with the values of all lines added; whole numbers of parameters become floats."""
         opseq = checked_list(opseq)
         whole = [name for name in opseq.inputs if isinstance(x := valueDict.get(name), list)
                  or isinstance(x, np.ndarray) and x.dtype.kind != "f"]
@@ -61,11 +58,9 @@ class Autograd:
         return backprop(lines, valueDict, self._table("BP_FUNS"), **deltaDict)
 
     def optimizeForBProp(self, opseq: Steps) -> list[Line]:
-        """The lines in reverse, a crossEnt of a softMax that nothing else reads as
-        one crossEnt-softMax where that has a rule.
+        """The lines in reverse, a crossEnt of a softMax that it alone reads as one crossEnt-softMax.
 
-        A subclass may have its own, as in the course: bprop goes through what it
-        returns from the first line to the last.
+        A subclass may have its own, as in the course: bprop goes through what it returns in order.
         """
         opseq = checked_list(opseq)
         reads = Counter(a for _, _, args in opseq for a in registers(args))

@@ -19,8 +19,7 @@ COURSE: dict[str, str | Callable] = SYNONYMS | {"mul": "dot"}
 
 
 def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = COURSE) -> WengertList | XMan:
-    """The list in the operators of `ops`; of a model, a model that lists itself so, for `fit`,
-    `evaluate` and `predict`.
+    """The list in the operators of `ops`; of a model, a model that lists itself so, for `fit` and others.
 
         >>> translated([("z1", "mul", ("x", "W")), ("p", "softMax", ("z1",)),
         ...             ("loss", "crossEnt", ("p", "y"))])
@@ -31,9 +30,8 @@ def translated(steps: Steps | XMan, operators: Mapping[str, str | Callable] = CO
     operators: what each operator means, by a name of `ops` or a function in the language; one that is not
     there is that of `ops`. COURSE has the names that the course's students gave: {**COURSE, "tri_add": lambda
     a, b, c: a + b + c} adds one of your own. Registers keep their names, but that an underscore comes after
-    an operator's, with a warning. Check the values once against your own table: what a mean
-    or a crossEnt divides by was each student's to choose.
-    Raises XManError for an operator that neither has.
+    an operator's, with a warning. Check the values once against your own table: what a mean or a crossEnt
+    divides by was each student's to choose. Raises XManError for an operator that neither has.
     """
     if isinstance(steps, XMan):
         model = copy.copy(steps)

@@ -62,8 +62,7 @@ def of_a_list(*options: Callable, name: str | None = None) -> Callable:
 @of_a_list(AS_JSON, DOT, MERMAID, SVG, HTML)
 def show(source: str, values: tuple[str, ...], of: str | None, as_json: bool, dot: bool, mermaid: bool,
          svg: str | None, html: str | None) -> None:
-    """Print the list, with values the shapes too; or draw it,
-    a model without --of and values as its objects."""
+    """Print the list, with values its shapes; or draw it, a model without --of and values as its objects."""
     if html:
         return write_explorer(source, of, values, html)
     if (dot or svg or mermaid) and source.partition(":")[0].endswith(".py") and not (of or values):

@@ -16,7 +16,7 @@ from ..passes.differentiate import ending
 from ..plots import difference_errors
 from ..wengert import WengertList
 from .commands import OF, SOURCE, VALUES, of_a_list, xman
-from .drawing import DOT, SVG, draw
+from .drawing import DOT, SVG, draw, print_list
 from .sources import list_and_values
 
 WRT = click.option("--wrt", multiple=True, metavar="REGISTER",
@@ -49,7 +49,7 @@ def gradient(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[st
         known |= {x + dot: known[x] for x in wrt if x in known}
     else:
         result, keep = gradient_list(steps, of, wrt), [of, *(f"d{of}_d{x}" for x in wrt)]
-    print(result if raw else simplify(result, keep, known or None, EXACT + ALGEBRA * algebra))
+    print_list(result if raw else simplify(result, keep, known or None, EXACT + ALGEBRA * algebra), {})
 
 
 @xman.command()

@@ -38,8 +38,7 @@ def write_explorer(source: str, of: str | None, values: tuple[str, ...], path: s
 
 
 def mermaid(drawn: Picture) -> str:
-    """The picture as text for Mermaid, which pages of Markdown draw: nodes by their numbers,
-    what they say in quotes."""
+    """The picture as text for Mermaid, which pages of Markdown draw."""
     number = {node.key: k for k, node in enumerate(drawn.nodes)}
     said = lambda *lines: '"' + "<br>".join(line.replace("&", "&amp;").replace("<", "&lt;").replace(
         '"', "#quot;")
@@ -51,8 +50,7 @@ def mermaid(drawn: Picture) -> str:
 
 
 def print_list(steps: WengertList, sizes: Mapping[str, Any]) -> None:
-    """The list, with shapes where they are known; on a terminal in columns,
-    and in colours unless NO_COLOR is set."""
+    """The list, with shapes where known; on a terminal in columns, and in colours unless NO_COLOR is set."""
     on_terminal = sys.stdout.isatty()
     colours = {"paint": click.style} if on_terminal and not os.environ.get("NO_COLOR") else {}
     print(Listing(steps, sizes).text(**colours, aligned=on_terminal))

@@ -1,5 +1,4 @@
-"""The commands of a course: hand an assignment out, check one's own work, grade a class,
-carry the grader elsewhere."""
+"""The commands of a course: hand out, check one's own work, grade a class, carry the grader elsewhere."""
 from __future__ import annotations
 
 import json

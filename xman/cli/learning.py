@@ -30,8 +30,7 @@ def sha256(source: str) -> dict[str, str]:
 
 
 def streamed(source: str, memory: float | None, unfit: dict[str, Any], **how: Any) -> Dataset:
-    """The data set whose parts are streams of tables. unfit: options that no stream has, by name.
-    XManError where one is said."""
+    """The data set as streams of tables. unfit: options that no stream has; XManError where one is said."""
     if words := [word for word, value in unfit.items() if value]:
         raise XManError(f"--{words[0]} is for rows that fit into memory; leave --memory away")
     parts = tenths(source, memory or MEMORY, **how)

@@ -71,8 +71,7 @@ def of_file(model: Model, source: str, header: bool | None, zero_based: bool | N
 
 def pieces_of(model: Model, source: str, header: bool | None,
               zero_based: bool | None) -> Iterator[tuple[Any, Any]]:
-    """What the model reads, in pieces, tables of the columns or arrays, and what holds the truth: the table,
-    or the labels."""
+    """What the model reads, in pieces, tables or arrays, and what holds the truth: the table, or labels."""
     path, array = Path(source), model.columns[0].kind == "array"
     kind = kind_of_file(path.with_suffix("") if path.suffix in PARTS else path, path)
     if array and kind in ("libsvm", "idx"):
@@ -105,8 +104,7 @@ def types_of(model: Model) -> dict[str, str]:
 
 
 def of_lines(model: Model, header: bool | None) -> Iterator[np.ndarray]:
-    """The outputs for lines of CSV from standard input, one at a time,
-    the first of which may name the columns."""
+    """The outputs for lines of CSV from standard input, one at a time; the first may name the columns."""
     known, form = [[c.name for c in model.columns], model.settings.get("names", [])], None
     for number, line in enumerate(iter(sys.stdin.buffer.readline, b""), 1):
         if not line.strip():
@@ -140,8 +138,7 @@ def write_predictions(model: Model, pieces: Iterator[np.ndarray], proba: bool, f
 @ZERO_BASED
 @AS_JSON
 def evaluate(model: str, source: str, header: bool | None, zero_based: bool | None, as_json: bool) -> None:
-    """Compare predictions with the truth: the column of a table, the labels of LIBSVM,
-    MNIST's IDX and titles."""
+    """Compare predictions with the truth: a table's column, the labels of LIBSVM, MNIST's IDX and titles."""
     read_model = load(model)
     outputs, truth = [], []
     for piece, known in pieces_of(read_model, source, header, zero_based):

@@ -32,11 +32,9 @@ class Several(click.ParamType):
 
 def settings_tried(network: XMan, data: tuple, validation: tuple, given: dict[str, Any], folds: int | None,
           settings_of: Callable[[dict], dict], show: bool) -> tuple[dict[str, Any], list[Trial], str]:
-    """The settings with the least loss in place of those that have several values, all trials,
-    and a line that says so.
+    """The settings, of several the one of least loss, all trials, and a line that says so.
 
-    The loss is that of the validation rows, or with folds the mean over those of the training rows.
-    settings_of: from what is given to the settings of `fit`.
+    The loss is of the validation rows, or the mean of folds. settings_of: to the settings of `fit`.
     """
     grid = {name: values for name, values in given.items() if isinstance(values, tuple)}
     if not grid and not folds:

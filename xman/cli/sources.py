@@ -67,8 +67,7 @@ def text_at(path: str) -> str:
 
 
 def model_of(source: str) -> XMan:
-    """An instance of path/to/model.py:Class, or of :Class(64, hidden=[8]);
-    Class may be left out where the file has only one."""
+    """An instance of path/to/model.py:Class, or of :Class(64, hidden=[8]), or of a file's only class."""
     path, _, call = source.partition(":")
     name, args, named = parsed_call(call)
     file = Path(path).resolve()
@@ -172,8 +171,7 @@ def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
 
 
 def schedule_of(text: str | None, rising: int, epochs: int, batches: int) -> Schedule | None:
-    """The schedule that --schedule and --warm-up say in epochs,
-    in the steps of which an epoch has `batches`."""
+    """The schedule that --schedule and --warm-up say in epochs, in steps: `batches` make an epoch."""
     word, *numbers = ("constant" if text is None else text).split(":")
     try:
         numbers = [float(number) for number in numbers]
@@ -196,8 +194,7 @@ def schedule_of(text: str | None, rising: int, epochs: int, batches: int) -> Sch
 
 
 def assignments(words: tuple[str, ...], steps: WengertList) -> dict[str, Any]:
-    """{'x1': 3.0} from x1=3: numbers and nested lists as JSON writes them, or @FILE.npy, @FILE.csv,
-    for inputs of the list."""
+    """{'x1': 3.0} from x1=3: numbers and nested lists as JSON writes them, or @FILE.npy, @FILE.csv."""
     values: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")

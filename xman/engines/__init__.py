@@ -1,5 +1,4 @@
-"""Engines: a list becomes a program. `door.py` says what an engine has to be;
-then comes a file or folder for each."""
+"""Engines: a list becomes a program. `door.py` says what one has to be; each has a file or folder."""
 from . import interpret, jax, llvm, numpy, tape
 from .door import ENGINES, Compiled, compile, register
 

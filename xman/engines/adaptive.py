@@ -1,10 +1,8 @@
-"""Nobody waits for a compiler: a program that is there at once answers, while a thread builds better ones;
-the fastest stays.
+"""Nobody waits for a compiler: a program answers at once, while a thread builds better ones.
 
 An engine says of a list how many seconds it takes it to build a program (`program.Engine`). Where that is
 more than a blink, the best of the others begins. From the second call on a thread builds what wants the list
-more, one after another; one that is ready and the one that has answered so far take turns,
-and after a few of them the slower one goes.
+more, one after another; it and the one that has answered take turns, and after a few the slower one goes.
 """
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..notation import shortened
-from .program import Built
+from .program import WHOLE, Built
 
 # seconds: what nobody notices; what a loop may take whose steps go through Python; what somebody waits for a
 # long run
@@ -28,8 +26,7 @@ def players(ranks: Mapping[str, int], seconds: Mapping[str, float], reference: s
     """The engine that begins, and those to be built beside it, the quickest first.
 
     ranks: of the engines, how much they want the list. seconds: what each takes to build it. most: what the
-    one that begins may take. An engine that another one is ahead of, both in rank and in seconds,
-    is not built.
+    one that begins may take. One that another is ahead of, in rank and in seconds, is not built.
     """
     at_once = [name for name, rank in ranks.items() if rank and seconds[name] <= most]
     first = max(at_once, key=ranks.__getitem__, default=reference)
@@ -38,8 +35,7 @@ def players(ranks: Mapping[str, int], seconds: Mapping[str, float], reference: s
 
 
 class Rival(NamedTuple):
-    """A program that was built meanwhile, and the seconds that its turns took,
-    and those of the one that was there."""
+    """A program that was built meanwhile, and the seconds that its turns and the other's took."""
     name: str
     built: Built
     its: list[float]
@@ -96,7 +92,8 @@ class Adaptive:
             return
         name, end = self.ready.pop()
         try:
-            self.rival = Rival(name, end(), [], [])
+            with WHOLE:
+                self.rival = Rival(name, end(), [], [])
         except Exception as error:
             self.next(f"{name} cannot build it: {in_short(error)}")
 

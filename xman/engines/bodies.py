@@ -19,8 +19,7 @@ def value_of(op: str, engine: str) -> Callable:
 
 
 def compiled_body(engine: str, function: bodies.Function) -> Callable:
-    """The function of arrays, compiled once for their shapes: from its
-    arguments to the tuple of its results."""
+    """The function of arrays, compiled once for their shapes, from its arguments to a tuple."""
     return bodies.remembered("compiled", function, lambda: body_on(engine, function), engine)
 
 

@@ -33,6 +33,7 @@ from .program import Built, Engine, Program, check_update, exact, on_host, progr
 
 ENGINES: dict[str, Engine] = {}  # what `register` was given
 REMEMBERED = 64  # sets of shapes that a compiled list keeps a program for
+MISSES = 3  # times in a row that a program is not for values of its own kinds, before it goes
 
 
 def register(engine: Engine) -> None:
@@ -54,14 +55,13 @@ def compile(steps: Steps, outputs: Iterable[str] | None = None, engine: str = "a
     `jax`), tape (lists of numbers), or auto, which chooses by sizes and by what is installed; `step.why` says
     why. Nobody waits for auto: where an engine takes long to build the program, another one answers
     meanwhile, and the faster of the two stays. An engine that is not for a list, such as the tape for arrays,
-    hands it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning,
-    which an engine that auto chose for what it is not for leaves out, and `step.why` says it.
-    threads: how many run the large loops of the engine llvm (None: as many as BLAS has, which
-    OPENBLAS_NUM_THREADS says, or one for each core); results do not depend on it.
-    An operator is a function of its arguments alone: the first call runs it several times, and a program may
-    leave one of two equal lines out. What it prints, counts or draws is not a value of the list.
-    Raises XManError for a list that is not valid, for names that it does not
-    have and an engine that is not installed.
+    hands it on to numpy, and numpy to interpret; so does one that fails to build it: with one warning, which
+    an engine that auto chose for what it is not for leaves out, and `step.why` says it. threads: how many run
+    the large loops of the engine llvm (None: as many as BLAS has, which OPENBLAS_NUM_THREADS says, or one for
+    each core); results do not depend on it. An operator is a function of its arguments alone: the first call
+    runs it several times, and a program may leave one of two equal lines out. What it prints, counts or draws
+    is not a value of the list. Raises XManError for a list that is not valid, for names that it does not have
+    and an engine that is not installed.
     """
     return Compiled(steps, outputs, engine, inplace, threads=threads)
 
@@ -71,8 +71,7 @@ class Compiled:
 
     It is specialised at the first call for the shapes and types of the values, again when they change, and
     remembers the last programs. Several threads may call it at once. engine: the name of the one that runs.
-    why: why that one. adapts: whether auto goes by a clock, and not by the
-    list and the kinds of the values alone.
+    why: why that one. adapts: whether auto goes by a clock, not by the list and the values' kinds.
     """
 
     def __init__(self, steps: Steps, outputs: Iterable[str] | None, engine: str, inplace: Mapping[str, str]
@@ -97,9 +96,11 @@ class Compiled:
         # with the engine, and why that one
         self._programs: dict[tuple, tuple[Built | Adaptive, str, str]] = {}
         self._latest: Built | Adaptive | None = None
+        self._reference: Built | None = None
+        self._misses = 0
         # the inputs that were looked at, and their owners
         self._known: list[tuple[str, np.ndarray, np.ndarray | None]] = []
-        self._lock = threading.Lock()
+        self._locks: dict[int, threading.Lock] = {}  # by process: one that is forked finds no lock of its own
         self._warned = False
 
     def __repr__(self) -> str:
@@ -128,7 +129,7 @@ class Compiled:
     @property
     def source(self) -> str:
         """The text of the program that ran last."""
-        return self._built().source
+        return str(self._built().source)
 
     @property
     def plan(self) -> Any:
@@ -136,10 +137,10 @@ class Compiled:
         return self._built().plan
 
     def _built(self) -> Built:
-        if self._latest is None:
-            raise XManError("a list is compiled for the shapes of its values: call it once, then it has a "
-                            "source and a plan")
-        return self._latest
+        if found := self._latest or self._reference:
+            return found
+        raise XManError("a list is compiled for the shapes of its values: call it once, then it has a source "
+                        "and a plan")
 
     def _specialised(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs, by the program for values of these kinds: a new one if they are new."""
@@ -149,20 +150,27 @@ class Compiled:
         self._look_at(values)
         here = {name: on_host(x) for name, x in values.items()}
         key = tuple(signature(values[x]) for x in self.steps.inputs)
-        with self._lock:
+        with self._locks.setdefault(os.getpid(), threading.Lock()):
             if key not in self._programs:
                 return self._first(key, values, here)
             built, self.engine, self.why = self._programs[key]
             self._latest = built
         try:
-            return self._run(built, self.engine, values, here)
+            result = self._run(built, self.engine, values, here)
         except Exception:
             eval(self.steps, here)  # raises the sentence
             raise
+        if self._latest is None:  # shapes within follow from the values, as those of a loop that ends on them
+            self._misses += 1
+            if self._misses >= MISSES:
+                why = f"{self.why}; the values change shapes within, which {self.engine} is not for"
+                self._programs[key] = self._reference, reference(), why
+        else:
+            self._misses = 0
+        return result
 
     def _first(self, key: tuple, values: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
-        """The outputs, by a new program: of the first engine that can build it, and run it once,
-        which may compile it."""
+        """The outputs, by a new program: of the first engine that can build it and run it once."""
         self.engine, self.why, later = self._choice(values)
         failed = ""
         while True:
@@ -198,7 +206,9 @@ class Compiled:
              here: Mapping[str, Any]) -> dict[str, Any]:
         result = built.run(values if ENGINES[engine].on_device else here)
         if result is None:
-            return ENGINES[reference()].build(self._as_written()).run(here)
+            self._latest = None
+            self._reference = self._reference or ENGINES[reference()].build(self._as_written())
+            return self._reference.run(here)
         return result
 
     def _adaptive(self, built: Built, later: list[str], key: tuple, made_of: Program | dict) -> Adaptive:
@@ -252,8 +262,7 @@ class Compiled:
         return Program(self.steps, {}, self.outputs, {y: x for x, y in self.inplace.items()}, self.steps)
 
     def _look_at(self, values: Mapping[str, Any]) -> None:
-        """Raise XManError unless the arrays to be overwritten can be,
-        and share memory with no other input."""
+        """XManError unless the arrays to be overwritten can be, and share memory with no other input."""
         for x in self.inplace:
             if on_host(values[x]) is not values[x]:
                 raise XManError(f"inplace: {x} is an array of JAX, which cannot be overwritten; leave "
@@ -278,8 +287,7 @@ class Compiled:
         self._known = known  # at once: another thread may be looking
 
     def _seen(self, values: Mapping[str, Any]) -> bool:
-        """Whether the arrays are those that were looked at last,
-        or other parts of what those were parts of."""
+        """Whether the arrays are those that were looked at last, or parts of the same."""
         for name, array, owner in self._known:
             x = values[name]
             if x is not array and (owner is None or x.base is not owner):
@@ -289,8 +297,7 @@ class Compiled:
 
 def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mapping[str, str],
                   adapts: bool = False) -> tuple[str, str, list[str]]:
-    """The engine for a list, why that one, and those to be built meanwhile.
-    XMAN_ENGINE decides where it is set."""
+    """The engine for a list, why, and those to be built meanwhile. XMAN_ENGINE decides where it is set."""
     wishes = {name: engine.wish(steps, values, inplace) for name, engine in ENGINES.items()}
     best = max(wishes, key=lambda name: wishes[name][0])
     asked = os.environ.get("XMAN_ENGINE", "auto")

@@ -1,5 +1,4 @@
-"""Folding: what BLAS does in one call becomes one line, and the lines
-stand in the order in which memory likes them.
+"""Folding: what BLAS does in one call becomes one line, and lines stand in the order that memory likes.
 
 A line `gemm(alpha, s, a, ta, b, tb, c)` is alpha·s·a@b + c: alpha a number, s a register with one number or
 None, a and b matrices, transposed where ta and tb hold, c a register that spreads to the product, or None. A
@@ -19,9 +18,9 @@ from ..wengert import Line, needed, registers
 from .program import GEMM, Kind, Program
 
 
-def folded(program: Program, rows: bool = True) -> list[Line]:
-    """The lines of the program with its products of matrices as `gemm`.
-    rows: also where c is a row that is spread."""
+def folded(program: Program, rows: bool = True, least: int = 0) -> list[Line]:
+    """The lines, products of matrices as `gemm`. rows: also where c is a row that is spread. least: the
+    multiplications, up to which a product stays as it is, as one with a vector does then."""
     kinds = program.kinds
     uses = Counter(a for _, _, args in program.steps for a in registers(args))
     uses.update((*program.outputs, *program.inplace))
@@ -30,7 +29,7 @@ def folded(program: Program, rows: bool = True) -> list[Line]:
                and len(kinds[dst].shape) == 2 and args[1:] in ((), (None,), ((1, 0),))}
     lines: dict[str, Line] = {}
     for dst, op, args in program.steps:
-        found = gemm_of(dst, op, args, kinds, flipped) or absorbed(dst, op, args, kinds, made, uses, rows)
+        found = gemm_of(dst, op, args, kinds, flipped, least) or absorbed(dst, op, args, program, made, uses, rows)
         if found:
             made[dst] = found
             for z in args:  # the product that this line is made of
@@ -43,44 +42,39 @@ def folded(program: Program, rows: bool = True) -> list[Line]:
 
 
 def gemm_of(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind],
-            flipped: Mapping[str, str]) -> tuple | None:
+            flipped: Mapping[str, str], least: int) -> tuple | None:
     """The gemm that a dot of two matrices of one precision is."""
     if op != "dot" or not all(isinstance(a, str) and a in kinds and len(kinds[a].shape) == 2 for a in args):
         return None
     a, b = args
-    if (not kinds[a].dtype == kinds[b].dtype == kinds[dst].dtype or kinds[dst].dtype.kind != "f"
-        or kinds[dst].dtype.itemsize < 4 \
-            or 0 in (*kinds[a].shape, *kinds[b].shape)):
+    (m, k), n, dtype = kinds[a].shape, kinds[b].shape[1], kinds[dst].dtype
+    if (not kinds[a].dtype == kinds[b].dtype == dtype or dtype.kind != "f" or dtype.itemsize < 4
+        or m * n * k <= least or least and 1 in (m, n, k)):
         return None
     return 1.0, None, flipped.get(a, a), a in flipped, flipped.get(b, b), b in flipped, None
 
 
-def absorbed(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind], made: Mapping[str, tuple],
-             uses: Mapping[str, int],
-             rows: bool) -> tuple | None:
-    """The gemm that a product becomes together with the line that alone reads it: scaled, negated,
-    or something added."""
-    free = [a for a in registers(args) if a in made and uses[a] == 1]
+def absorbed(dst: str, op: str, args: tuple, program: Program, made: Mapping[str, tuple],
+             uses: Mapping[str, int], rows: bool) -> tuple | None:
+    """The gemm that a product becomes with the line that alone reads it: scaled, negated, or a sum."""
+    kinds, takes = program.kinds, op in ("negative", "mul", "add", "subtract")
+    free = [a for a in registers(args) if takes and a in made and uses[a] == 1]
     for z in reversed(free):  # what was computed last is added to what was there before
         alpha, s, a, ta, b, tb, c = made[z]
-        rest = [other for other in args if other is not z]
-        if dst not in kinds or kinds[dst][:2] != kinds[z][:2]:
+        other, = [other for other in args if other is not z] or [None]
+        kind = kinds.get(other) if isinstance(other, str) else None
+        if c is not None or dst not in kinds or kinds[dst][:2] != kinds[z][:2]:
             continue
-        if op == "negative" and c is None:
+        if op == "negative":
             return -alpha, s, a, ta, b, tb, None
-        if op == "mul" and c is None and len(rest) == 1:
-            if is_number(rest[0]):
-                return alpha * rest[0], s, a, ta, b, tb, None
-            if s is None and isinstance(rest[0], str) and rest[0] in kinds and kinds[rest[0]].shape == () \
-                    and kinds[rest[0]].dtype.kind == "f":
-                return alpha, rest[0], a, ta, b, tb, None
-        if (c is None and len(rest) == 1 and isinstance(rest[0], str)
-            and kinds[rest[0]].dtype == kinds[dst].dtype \
-                and (kinds[rest[0]].shape == kinds[dst].shape or rows)):
-            if op == "add":
-                return alpha, s, a, ta, b, tb, rest[0]
-            if op == "subtract" and args[1] is z:
-                return -alpha, s, a, ta, b, tb, rest[0]
+        if op == "mul" and is_number(other):
+            return alpha * other, s, a, ta, b, tb, None
+        if (op == "mul" and s is None and kind and kind.shape == () and kind.dtype.kind == "f"
+            and other in (*program.original.inputs, *program.constants)):
+            return alpha, other, a, ta, b, tb, None
+        if (kind and kind.dtype == kinds[dst].dtype and (kind.shape == kinds[dst].shape or rows)
+            and (op == "add" or op == "subtract" and args[1] is z)):
+            return alpha if op == "add" else -alpha, s, a, ta, b, tb, other
     return None
 
 
@@ -94,14 +88,12 @@ def is_number(a: Any) -> bool:
 def ordered(lines: list[Line], inplace: Mapping[str, str], outputs: Collection[str],
             holds: Mapping[str, frozenset[str]],
             kinds: Mapping[str, Kind], after: int = -1) -> tuple[list[Line], set[str]]:
-    """The lines with each update as early as it can be, and the updates that
-    can be written over their inputs at once.
+    """The lines with each update as early as can be, and the updates that can overwrite their inputs at once.
 
     inplace: the input that each update overwrites. holds: the registers whose memory each register is in. An
     update stands after the last line that reads what it overwrites, and after line number `after`, the last
     that may fail. What leads to updates alone and has their shape stands with them, so that no gradient waits
-    for the end: of the lines that wait for nothing, those are taken first,
-    and the others as they stand (Kahn 1962).
+    for the end: of the lines that wait for nothing, those come first (Kahn 1962).
     """
     index = {dst: k for k, (dst, _, _) in enumerate(lines)}
     readers: dict[str, list[str]] = {}

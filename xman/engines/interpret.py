@@ -33,4 +33,4 @@ def build(program: Program) -> Built:
             values[x][...] = value
         return results
 
-    return Built(run, str(program.original), f"{len(program.original)} lines, one after another")
+    return Built(run, program.original, f"{len(program.original)} lines, one after another")

@@ -13,8 +13,7 @@ ALIGNED = 64  # bytes: a cache line, and the widest register of a processor
 class Event(NamedTuple):
     """A moment of a program: the buffers that are read, and those that are written, with their bytes.
 
-    over: for a buffer that is written, those read that it may take the place of,
-    when nobody reads them any more.
+    over: for a buffer that is written, those read whose place it may take, when nobody reads them any more.
     """
     reads: Collection[str]
     writes: Mapping[str, int]

@@ -1,9 +1,7 @@
-"""The NumPy engine: a list as straight-line Python, each result in a planned buffer,
-each product one call of BLAS.
+"""The NumPy engine: a list as straight-line Python, results in planned buffers, products calls of BLAS.
 
-Results are the interpreter's to rounding: NumPy's own functions compute them, but that a product, its factor
-and what is added to it are rounded once by BLAS in place of three times,
-and that softmax and the like are written out.
+Results are the interpreter's to rounding: NumPy computes them, but a product, its factor and what is added
+are rounded once by BLAS in place of three times, and softmax and the like are written out.
 """
 from __future__ import annotations
 
@@ -49,7 +47,9 @@ class NumpyWriter:
         calls = [k for k, line in enumerate(lines) if self.hows[line[0]] == "call"]
         self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds,
                                      max(calls, default=-1))
-        self.over = {y: program.inplace[y] for y in direct if self.hows[y] == "into"}
+        self.over = {y: x for y, op, args in self.lines if y in direct and self.hows[y] == "into"
+                     for x in [program.inplace[y]] if all(a in self.written_over(op, args) for a in registers(args)
+                                                          if x in holds.get(a, ()))}
         buffered = {dst for dst, how in self.hows.items() if how == "into"} - {*self.outputs, *self.over}
         events = [Event({root for a in registers(args) for root in holds[a]},
                         {dst: self.kinds[dst].bytes} if dst in buffered else {},
@@ -64,8 +64,7 @@ class NumpyWriter:
         self.text.objects |= program.constants
 
     def how(self, dst: str, op: str, args: tuple) -> str:
-        """How a line is computed: `into` an array that is there, as a `view`, as a `number`,
-        or by a `call` of its operator."""
+        """How a line is computed: `into` an array, as a `view` or a `number`, or by a `call`."""
         if op == GEMM:
             return "into"
         read = registers(args)

@@ -1,5 +1,4 @@
-"""What a program is made of, to be read and printed: where each register lives, what is computed in one go,
-what it costs."""
+"""What a program is made of, to be read: where registers live, what is computed in one go, its costs."""
 from __future__ import annotations
 
 import functools

@@ -1,9 +1,10 @@
-"""What an engine says of itself, what it is given, the list for the shapes and types of one set of values,
-and what it makes."""
+"""What an engine says of itself, is given and makes, and the list for the shapes and types of some values."""
 from __future__ import annotations
 
 import importlib
 import itertools
+import os
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -16,16 +17,18 @@ from ..errors import XManError
 from ..interpreters import eval
 from ..interpreters.shapes import examples
 from ..passes import EXACT, simplify
-from ..wengert import Line, WengertList, registers
+from ..wengert import Line, WengertList, all_registers, registers
 from .lowered import lowered
 
 KEYS = {"getitem": 1, "scatterAdd": 2, "take": 1}  # where the keys begin
+WHOLE = threading.RLock()  # held by what a process that is forked must not find half done: modules, LLVM's affairs
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=WHOLE.acquire, after_in_parent=WHOLE.release, after_in_child=WHOLE.release)
 GEMM = "gemm()"  # a line that is one call of BLAS (`folded`); no operator can be called so
 
 
 class Kind(NamedTuple):
-    """What a program knows of a register: an array of that shape and type,
-    or a number where `array` does not hold."""
+    """What a program knows of a register: its shape and type, and whether it is an array or a number."""
     shape: tuple[int, ...]
     dtype: np.dtype
     array: bool
@@ -56,10 +59,10 @@ class Built(NamedTuple):
     """What an engine makes of a program.
 
     run: from the values to the outputs by name, or None where the values are not of the program's kinds; it
-    then has written nothing. source: the text it was made from. plan: what it is made of, to be printed.
+    then has written nothing. source, plan: what it was made from and of, to be printed.
     """
     run: Callable[[Mapping[str, Any]], dict[str, Any] | None]
-    source: str
+    source: Any
     plan: Any
 
 
@@ -87,7 +90,8 @@ class Engine(NamedTuple):
     seconds: Callable[[WengertList], float] = lambda steps: 0.0
 
     def build(self, program: Program) -> Built:
-        return importlib.import_module(self.file).build(program)
+        with WHOLE:
+            return importlib.import_module(self.file).build(program)
 
     def begin(self, program: Program) -> Callable[[], Built]:
         """What takes long of `build`; what it returns does the rest."""
@@ -117,8 +121,7 @@ def program_of(steps: WengertList, values: Mapping[str, Any], outputs: tuple[str
 def made_of(steps: WengertList, lines: WengertList, values: Mapping[str, Any], constants: dict[str, Any],
             outputs: tuple[str, ...], inplace: Mapping[str, str], likes: Mapping[str, Any],
             find: Callable[[WengertList, dict[str, Any]], dict[str, Any]]) -> Program:
-    """The program. lines, constants: as `lifted` gives them. likes: as `simplify` takes them.
-    find: the values of lines."""
+    """The program. lines, constants: of `lifted`. likes: as `simplify` has them. find: values of lines."""
     keep = dict.fromkeys((*outputs, *inplace.values()))
     wanted = find(lines, constants)
     wanted = {name: kind_of(wanted[name]) for name in keep}
@@ -139,9 +142,8 @@ def made_of(steps: WengertList, lines: WengertList, values: Mapping[str, Any], c
 
 
 def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
-    """The list with a register in the place of each array among its literals that is no key,
-    and these arrays by name."""
-    taken, known = {*steps.inputs, *(dst for dst, _, _ in steps)}, {}
+    """The list with a register for each array among its literals that is no key, and these arrays by name."""
+    taken, known = {*all_registers(steps)}, {}
     names = (name for k in itertools.count(1) if (name := f"constant{k}") not in taken)
     as_register = lambda a: known.setdefault(id(a), (next(names), a))[0] if isinstance(a, np.ndarray) else a
     lines = [(dst, op, (*map(as_register, args[:KEYS.get(op, MANY)]), *args[KEYS.get(op, MANY):]))
@@ -150,8 +152,7 @@ def lifted(steps: WengertList) -> tuple[WengertList, dict[str, Any]]:
 
 
 def settled(steps: Iterable[Line], kinds: Mapping[str, Kind], keep: Iterable[str]) -> WengertList:
-    """The lines with shapes in the place of registers that are read for their shape alone,
-    and without what nobody reads."""
+    """The lines with shapes for registers that are read for their shape alone, without what nobody reads."""
     lines, wanted = [], set(keep)
     for dst, op, args in reversed(list(steps)):
         if dst in wanted:
@@ -185,8 +186,7 @@ def on_host(x: Any) -> Any:
 
 
 def taken(name: str, x: Any) -> Any:
-    """An array of another library, by DLPack, as one of NumPy in the same memory;
-    those of JAX, and all else, as they are."""
+    """An array of another library as NumPy's in the same memory, by DLPack; JAX's, and all else, as it is."""
     if not hasattr(x, "__dlpack__") or isinstance(x, np.ndarray) or hasattr(x, "addressable_shards"):
         return x
     try:
@@ -224,8 +224,12 @@ def held(lines: Iterable[Line], kinds: Mapping[str, Kind]) -> dict[str, frozense
     return holds
 
 
+def compares(op: str) -> bool:
+    """Whether the truth that it gives is of two numbers, which have to be of one precision."""
+    return ops.facts_of(op).gives is bool and ops.table.arity(ops.G[op])[1] == 2
+
+
 def check_update(x: str, y: str, old: Kind | None, new: Kind | None) -> None:
-    """Raise XManError unless y can overwrite x."""
     if not old or not old.array or not same_but_number(old, new):
         raise XManError(f"inplace: {y} is {described(new)}, and cannot overwrite {x}, {described(old)}")
 

@@ -1,8 +1,7 @@
 """What generated programs have in common: their names, their literals, and the guard at their door.
 
-A program is Python text that is executed, so nothing of a list gets into it but names that the list was
-checked for and literals that are written here; whatever is not a plain number
-or a tuple of such is handed over as an object.
+A program is Python text that is executed, so nothing of a list gets into it but names that were checked and
+literals written here; what is not a plain number or a tuple of such is handed over as an object.
 """
 from __future__ import annotations
 
@@ -58,8 +57,7 @@ class Text:
         return f"{self.object(word, function)}({', '.join(args)})"
 
     def pool(self, space: Callable[[], tuple]) -> tuple[str, str]:
-        """The names of two functions: one takes memory that no run uses now, or a new space(),
-        and one gives it back."""
+        """The names of two functions: one takes memory that is free, or a new space(), one gives it back."""
         spaces: list[tuple] = []
         return (self.object("taken", lambda: spaces.pop() if spaces else space()),
                 self.object("give_back", spaces.append))
@@ -93,8 +91,7 @@ def stands_in_text(a: Any) -> bool:
 
 
 def guard(text: Text, program: Program, lines: Iterable[Line]) -> None:
-    """Lines that take the inputs out of `values`, and return None where one is
-    not of the kind that the program is for.
+    """Lines that take the inputs out of `values`, and return None where one is of another kind.
 
     lines: those of the program as they are computed: a product that is scaled by 0 is not BLAS's.
     """
@@ -123,7 +120,6 @@ def guard(text: Text, program: Program, lines: Iterable[Line]) -> None:
 
 
 def scalar_type(kind: Kind) -> type:
-    """The type of a number of that kind."""
     return bool if kind.dtype.kind == "b" and not kind.array else kind.dtype.type
 
 

@@ -140,8 +140,7 @@ class Classifier(Estimator):
     class_weight: Any = None
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Classifier:
-        """Take one step with these rows, of `optimizer` or else Adam.
-        classes: all there are, at the first call."""
+        """Take a step with these rows, of `optimizer` or Adam. classes: all there are, at the first call."""
         return self._step(X, y, sample_weight, classes=classes)
 
     def predict(self, X: Any) -> np.ndarray:

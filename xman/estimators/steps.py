@@ -15,8 +15,7 @@ class Steps:
     """An optimizer at work: its moments, and the parameters that it has come to.
 
     model, X, y: as `fit` takes them, with some rows to begin with. start: parameters to begin with, by name,
-    for all or some. lr: the learning rate. The loss is weighted, so that a step takes weights;
-    without, they are 1.
+    for all or some. lr: the learning rate. The loss is weighted; without weights they are 1.
     """
 
     def __init__(self, model: XMan, X: Any, y: np.ndarray, start: dict[str, np.ndarray], optimizer: Any,

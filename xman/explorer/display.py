@@ -91,12 +91,8 @@ def report_in_html(report: Any) -> str:
 
 def cost_in_html(cost: Any) -> str:
     """Operations and bytes of the list, with its tangents, and with its adjoints."""
-    rows = [(name, len(work.lines), work.flops, work.read, work.written,
-             work.flops / max(1, cost.evaluation.flops),
-             *([1e6 * work.seconds] if work.seconds is not None else []))
-            for name, work in zip(("list", "with tangents", "with adjoints"), cost, strict=True)]
-    head = "", "lines", "operations", "bytes read", "written", "ratio", "microseconds"
-    return table_in_html(head[:len(rows[0])], rows)
+    head, *rows = cost.table()
+    return table_in_html(head, rows)
 
 
 def plan_in_html(plan: Any) -> str:

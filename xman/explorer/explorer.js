@@ -36,7 +36,7 @@ function shown(x) {
   if (!x.s.length) return x.k === "b" ? (x.a[0] ? "True" : "False") : number(x.a[0]);
   if (!x.a.length) return `[${x.s.join("×")}] empty`;
   const [low, high] = [x.a.reduce((p, q) => Math.min(p, q)), x.a.reduce((p, q) => Math.max(p, q))];
-  return `[${x.s.join("×")}] ${low === high ? `all ${number(low, 4)}` : `${number(low, 3)} to ${number(high, 3)}`}`;
+  return `[${x.s.join("×")}] ${number(low, 3) === number(high, 3) ? `all ${number(low, 4)}` : `${number(low, 3)} to ${number(high, 3)}`}`;
 }
 const inFormula = x => x.s.length ? `[${x.s.join("×")}]` : x.a[0] < 0 ? `(${shown(x)})` : shown(x);
 
@@ -118,7 +118,8 @@ function parsedLine(row, functions) {
     if (/^['"]/.test(token)) return {text: token.slice(1, -1)};
     if (token === "(") { const [parts, comma] = list(")"); return parts.length === 1 && !comma ? parts[0] : {tuple: parts.map(inside)}; }
     if (token === "[") return {list: list("]")[0]};
-    if (token in {None: 0, True: 0, False: 0}) return {None: null, True: true, False: false}[token];
+    const plain = {None: null, True: true, False: false};
+    if (Object.hasOwn(plain, token)) return plain[token];
     if (tokens[at] === "(" && ["float", "slice", "array"].includes(token)) {
       at++;
       const [parts] = list(")");
@@ -163,7 +164,7 @@ function complaint(lines, params = null) {
     for (const a of args.filter(isRegister)) {
       if (params && !params.includes(a) && !at.has(a)) return `Line ${k + 1}: ${a} is neither a parameter nor assigned; a function is closed, so make it a parameter.`;
       if (a === dst) return `Line ${k + 1}: ${a} is computed from itself, which is a circle.`;
-      if (at.has(a) && at.get(a) > k) return `Line ${k + 1} reads ${a}, which is assigned below it, in line ${at.get(a) + 1}: ${reaches(lines, at, a, dst) ? `and ${a} needs ${dst}, which is a circle; break it.` : "move that line up."}`;
+      if (at.has(a) && at.get(a) > k) return `Line ${k + 1} reads ${a}, which is assigned below it, in line ${at.get(a) + 1}${reaches(lines, at, a, dst) ? `, and ${a} needs ${dst}, which is a circle; break it.` : ": move that line up."}`;
       if (operators[a]) return `Line ${k + 1}: ${a} is the name of an operator, and a register is wanted.`;
     }
   }
@@ -243,7 +244,8 @@ function run(doc) {
       if (!rule) fail(`this page has no rule of ${lineText(line)}`);
       let x = sent(part, names(line, d));
       const like = values.get(to);
-      if (!same(x.s, like.s)) { event.summed = table === "adjoint"; x = G.unbroadcast(x, like); }
+      event.summed = table === "adjoint" && !same(d.s, like.s) && (!same(x.s, like.s) || part.lines.some(([, own]) => own === "unbroadcast"));
+      if (!same(x.s, like.s)) x = G.unbroadcast(x, like);
       total(to, x, {...event, rule: part});
     } catch (error) {
       event.python = true;
@@ -252,7 +254,8 @@ function run(doc) {
       else { stop = `Line ${k + 1}, ${lineText(line)}: ${error.message}, so what depends on it is not known here; make the page in Python again.`; notes.push(stop); }
     }
   };
-  const seed = (name, x, carried) => total(name, x || filled(values.get(name).s, 1), {kind: "seed", carried});
+  const ones = x => !x.parts ? filled(x.s, 1) : bundleOf(x.parts.map(p => varies(p) ? ones(p) : undefined));
+  const seed = (name, x, carried) => total(name, x || ones(values.get(name)), {kind: "seed", carried});
   const seeds = () => doc.seeds.forEach(([name, x, carried]) => { if (varies(values.get(name))) seed(name, x, carried); });
   if (mode === "forward" && doc.seeds) seeds();
   else if (mode === "forward" && values.has(along) && varies(values.get(along))) seed(along);
@@ -288,35 +291,9 @@ function run(doc) {
     }
   }
   if (!stop) events.push({kind: "end"});
+  doc.top = doc.target || (values.has(of) && values.get(of).s.length ? `Σ${of}` : of);   // what is differentiated
   if (stop && !notes.includes(stop)) notes.unshift(stop);
   return {values, born, events, sums, sends, travelled, notes, stop, traces};
-}
-
-// The lines of the gradient, as the rules write them.
-function gradientLines(doc) {
-  const {lines, of} = doc, taken = new Set([...Object.keys(doc.inputs), ...lines.map(([dst]) => dst)]), reached = new Set([of]), coming = new Map(), found = [];
-  const parts = (k, table = "adjoint") => { const rule = ruleFor(lines[k]); return lines[k][2].flatMap((a, i) => isRegister(a) && rule && rule[table][i] ? [[a, i, rule[table][i]]] : []); };
-  for (let k = lines.length - 1; k >= 0; k--) if (reached.has(lines[k][0])) for (const [a] of parts(k)) { reached.add(a); coming.set(a, (coming.get(a) || 0) + 1); }
-  let z = 0;
-  const fresh = () => { do z++; while (taken.has(`z${z}`)); return `z${z}`; }, now = new Map([[of, `d${of}_d${of}`]]);
-  found.push([now.get(of), "broadcast", [1, of]]);
-  for (let k = lines.length - 1; k >= 0; k--) {
-    const [dst, , args] = lines[k];
-    if (!now.has(dst)) continue;
-    for (const [a, , part] of parts(k)) {
-      const names = {d: now.get(dst), out: dst, ...Object.fromEntries(args.map((x, i) => [`x${i}`, x]))}, left = coming.get(a) - 1, whole = `d${of}_d${a}`;
-      const named = x => isRegister(x) ? names[x] : x;
-      coming.set(a, left);
-      part.lines.forEach(([own, op, xs], i) => {
-        names[own] = i === part.lines.length - 1 && !now.has(a) && !left ? whole : fresh();
-        found.push([names[own], op, xs.map(named)]);
-      });
-      const end = named(part.end);
-      if (!now.has(a)) { now.set(a, left || part.lines.length ? end : whole); if (!left && !part.lines.length) found.push([whole, "alias", [end]]); }
-      else { const sum = left ? fresh() : whole; found.push([sum, "add", [now.get(a), end]]); now.set(a, sum); }
-    }
-  }
-  return found;
 }
 
 // ---- formulas --------------------------------------------------------------------------------------------------------
@@ -346,7 +323,7 @@ function ruleText(doc, event, name, direct) {
   const line = doc.lines[event.line], text = event.rule ? event.rule[direct ? "label" : "text"] : "";
   const from = doc.mode === "reverse" ? line[0] : line[2][event.place];
   if (!text) return direct ? `∂${line[0]}/∂${line[2][event.place]}` : name(from, true) + ` through ${line[1]}`;
-  return text.replace(RULE_NAMES, (_, word) => {
+  return text.replaceAll("-", "−").replace(RULE_NAMES, (_, word) => {
     if (word === "d") return name(from, true);
     const a = word === "out" ? line[0] : line[2][Number(word.slice(1))];
     return isRegister(a) ? name(a, false) : numeral(a)[0][0];
@@ -466,7 +443,7 @@ function sentence(event) {
   if (doc.outer && event.kind !== "value" && event.kind !== "send") return sentenceInStep(event);
   if (event.kind === "given") {
     const lacking = Object.keys(doc.inputs).filter(x => !doc.values.has(x));
-    return lacking.length ? `The inputs are to be given: ${lacking.join(", ")}.` : `The inputs are given. ${plural(doc.lines.length, "line")} compute ${doc.of}; ${mode === "reverse" ? `then the deltas come, in reverse: δv is ∂${doc.of}/∂v, how fast ${doc.of} moves when v does` : `beside each value goes its derivative by ${doc.along}`}.`;
+    return lacking.length ? `The inputs are to be given: ${lacking.join(", ")}.` : `The inputs are given. ${plural(doc.lines.length, "line")} compute ${doc.of}; ${mode === "reverse" ? `then the deltas come, in reverse: δv is ∂${doc.top}/∂v, how fast ${doc.top} moves when v does` : `beside each value goes its derivative by ${doc.along}`}.`;
   }
   if (event.kind === "value") {
     const own = doc.lines[event.line], x = r.values.get(event.name);
@@ -475,11 +452,11 @@ function sentence(event) {
     return `Line ${event.line + 1} of ${doc.lines.length}: ${saidOfLoop(own, r.traces.get(event.line)) || said}.${equation(own[0])}`;
   }
   if (event.kind === "seed") return mode === "reverse"
-    ? `The backward pass begins at the end: δ${event.name} = ∂${event.name}/∂${event.name} = 1${event.total.s.length ? ", for each entry" : ""}. All other deltas are not there yet.`
-    : `${dotted(event.name)} = ∂${event.name}/∂${event.name} = 1${event.total.s.length ? " for each entry" : ""}: how all moves with ${event.name} is asked. The other inputs stand still.`;
+    ? `The backward pass begins at the end: δ${event.name} = ∂${doc.top}/∂${event.name} = 1${event.total.s.length ? ", for each entry" : ""}. All other deltas are not there yet.`
+    : `${dotted(event.name)} = ∂${event.name}/∂${event.name} = 1${event.total.s.length || event.total.parts ? " for each entry" : ""}: how all moves with ${event.name} is asked. The other inputs stand still.`;
   if (event.kind === "end") {
     const reached = Object.keys(doc.inputs).filter(x => r.sums.has(x));
-    if (mode === "reverse") return reached.length ? `Done. ${reached.slice(0, 8).map(x => `∂${doc.of}/∂${x} = ${shown(sumNow(x))}`).join(", ")}${reached.length > 8 ? ", …" : ""}.` : `Done. ${doc.of} depends on no input that has a derivative.`;
+    if (mode === "reverse") return reached.length ? `Done. ${reached.slice(0, 8).map(x => `∂${doc.top}/∂${x} = ${shown(sumNow(x))}`).join(", ")}${reached.length > 8 ? ", …" : ""}.` : `Done. ${doc.of} depends on no input that has a derivative.`;
     if (doc.along === undefined) return "Done. The list has no input to move.";
     return `Done. ∂${doc.of}/∂${doc.along} = ${r.sums.has(doc.of) ? shown(sumNow(doc.of)) : `0: ${doc.of} does not depend on ${doc.along}`}.`;
   }
@@ -488,11 +465,11 @@ function sentence(event) {
   if (event.python) return `${where}: ${derived(doc, event.name)} = ${shown(event.total)}, as Python computed it: the page has no rule here.`;
   if (Object.hasOwn(LOOPS, own[1])) return `${where}: ${saidOfSending(event, own, sign)}${event.before ? ` Here paths meet, and what comes along each is added: ${shown(event.total)}.` : ""}${toCome(event)}`;
   const symbols = ruleText(doc, event, name), numbers = ruleText(doc, event, (a, d) => inFormula(d ? r.sums.get(a).at(-1).total : r.values.get(a)));
-  const result = symbols === numbers ? "" : ` = ${shown(event.part)}`;
+  const result = shown(event.part), given = result.startsWith(`${numbers} `) ? "" : ` = ${numbers}`;
   const meets = event.before ? ` Here paths meet, and what comes along each is added: ${shown(event.before)} + ${inFormula(event.part)} = ${shown(event.total)}.` : "";
   const whole = ruleFor(own), slope = whole && whole.adjoint[event.place] && whole.adjoint[event.place].label;  // where it is a factor
   const since = slope ? `, since ∂${own[0]}/∂${own[2][event.place]} = ${ruleText(doc, {...event, rule: {label: slope}}, a => a, true)}` : "";
-  return `${where}: ${derived(doc, event.name)} ${sign} ${symbols} = ${numbers}${result === ` = ${numbers}` ? "" : result}${since}${event.summed ? ", summed to its shape" : ""}, along the edge ${edge}.${meets}${toCome(event)}`;
+  return `${where}: ${derived(doc, event.name)} ${sign} ${symbols}${given}${symbols === numbers || result === numbers ? "" : ` = ${result}`}${since}${event.summed ? ", summed to its shape" : ""}, along the edge ${edge}.${meets}${toCome(event)}`;
 }
 function toCome(event) {
   const sends = S.run.sends.get(event.name), left = sends.filter(e => e > event.e).length;
@@ -654,7 +631,7 @@ document.addEventListener("focusin", e => { const node = e.target.closest && e.t
 
 function drawList() {
   const {doc} = S, rows = new Map(), table = el("table", {},
-    el("thead", {}, el("tr", {}, ...["", "line", "value", doc.mode === "reverse" ? `δ = ∂${doc.target || doc.of}/∂…` : `${dotted("v")} = ∂…/∂${doc.by || doc.along}`].map((t, i) => el("th", {scope: "col"}, t || el("span", {class: "sr"}, "number"))))));
+    el("thead", {}, el("tr", {}, ...["", "line", "value", doc.mode === "reverse" ? `δ = ∂${doc.top}/∂…` : `${dotted("v")} = ∂…/∂${doc.by || doc.along}`].map((t, i) => el("th", {scope: "col"}, t || el("span", {class: "sr"}, "number"))))));
   V.rows = rows;
   V.blocks = new Map();
   const row = (name, k) => {
@@ -721,7 +698,7 @@ function blockUnder(k) {
 function enter(outer, s) {
   const trace = outer.trace || outer.run.traces.get(outer.k);
   if (!trace || s >= trace.n) return;
-  const doc = {...stepDocument(trace, s, outer.doc.mode), raw: outer.doc.raw, results: trace.fn.results, of: trace.fn.results.at(-1), target: outer.doc.target || outer.doc.of, by: outer.doc.by || outer.doc.along, outer: {...outer, trace, s}};
+  const doc = {...stepDocument(trace, s, outer.doc.mode), raw: outer.doc.raw, results: trace.fn.results, of: trace.fn.results.at(-1), target: outer.doc.top, by: outer.doc.by || outer.doc.along, outer: {...outer, trace, s}};
   doc.title = `${trace.fn.name}${/scan|while/.test(trace.op) ? `, ${(s + 1).toLocaleString("en")} of ${plural(trace.n, "step")}` : ""}`;
   const step = S.doc.outer && S.doc.outer.k === outer.k && S.doc.outer.trace === trace ? S.step : 0;
   indexed_(doc);
@@ -781,7 +758,7 @@ function drawGraph() {
   g.setDefaultEdgeLabel(() => ({}));
   const title = name => { const own = line(doc, name); return own ? `${name} = ${short(definition(own).join(""), 26)}` : name; };
   for (const name of names) {  // a box has room for its derivative, which comes later
-    const {s} = S.run.values.get(name) || T(0), letters = derived(doc, name).length + (s.length ? s.join("×").length + 22 : 11);
+    const {s} = S.run.values.get(name) || T(0), letters = derived(doc, name).length + (s.length ? s.join("×").length + 22 : 13);
     g.setNode(`r ${name}`, {width: Math.max(title(name).length, letters) * 7.4 + 16, height: s.length ? 92 : 56});
   }
   for (const k of lines) doc.lines[k][2].forEach((a, i) => {
@@ -909,7 +886,7 @@ function detail() {
       el("button", {type: "button", onclick: () => go(e), "aria-label": `Go to step ${e}`}, "go")); };
   V.detail.replaceChildren(el("h2", {}, named(name), own ? [` = ${definition(own).join("")}`] : [` is ${doc.inputs[name].role === "parameter" ? "a parameter" : "an input"}`]),
     el("p", {}, `Value: ${x ? shown(x) : "not computed yet"}. ${symbol}: ${d ? shown(d) : "not there yet"}.${equation(name)} ${doc.users.has(name) ? `Read by ${[...new Set(doc.users.get(name).map(([k]) => doc.lines[k][0]))].slice(0, 12).join(", ")}.` : ""}`),
-    sends.length ? el("div", {}, el("h3", {}, `What ${symbol} is the sum of`), el("ol", {}, sends.slice(0, 50).map(one))) : el("p", {class: "hint"}, r.stop ? "" : `${doc.mode === "reverse" ? `${doc.target || doc.of} does not depend on ${name}` : `${name} does not depend on ${doc.along}`}, so ${symbol} never comes.`),
+    sends.length ? el("div", {}, el("h3", {}, `What ${symbol} is the sum of`), el("ol", {}, sends.slice(0, 50).map(one))) : el("p", {class: "hint"}, r.stop ? "" : `${doc.mode === "reverse" ? `${doc.top} does not depend on ${name}` : `${name} does not depend on ${doc.along}`}, so ${symbol} never comes.`),
     ...looks(x, "The value"), ...looks(d, symbol));
 }
 const looks = (x, title) => !x ? [] : x.parts ? Array.from(x.parts, (p, i) => looks(p, `${title}[${i}]`)).flat() : x.s.length ? [look(x, title)] : [];
@@ -922,7 +899,8 @@ function look(x, title) {  // a look inside: the first rows and columns
 
 function inputText(x) {
   if (!x) return "";
-  if (x.a.length > 200 || x.parts) return null;
+  if (x.parts) { const texts = x.parts.map(inputText); return texts.includes(null) ? null : `(${texts.join(", ")})`; }
+  if (x.a.length > 200) return null;
   const nested = (at, [n, ...rest]) => n === undefined ? String(x.a[at]) : `[${Array.from({length: n}, (_, i) => nested((at * n + i), rest)).join(", ")}]`;
   return nested(0, x.s);
 }
@@ -935,18 +913,24 @@ function inputsView(doc) {
   });
   return el("details", {id: "inputs", open: !many}, el("summary", {}, "Inputs and parameters"), el("div", {class: "fields"}, rows), problem);
 }
+function typed(text, old) {  // as 3, -.5 and [[1, 2]], or as (3, [1, 2]), a bundle; whole numbers stay whole
+  const parts = JSON.parse(`[${text.replace(/^\((.*?),?\s*\)$/s, "$1").replace(/\+?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?/gi, Number)}]`);
+  const array = (part, like) => {
+    const x = T(typeof part === "number" || Array.isArray(part) ? part : fail("no number"));
+    if (x.a.some(v => !Number.isFinite(v)) || x.a.length > 1e6) fail("no number");
+    return like && "ib".includes(like.k) && x.a.every(Number.isInteger) ? tensor(x.s, x.a, like.k) : x;
+  };
+  return text.startsWith("(") ? bundleOf(parts.map((part, i) => array(part, old && old.parts && old.parts[i]))) : parts.length === 1 ? array(parts[0], old) : fail("no number");
+}
 function setInput(name, field, problem) {
   const text = field.value.trim().replace(/−/g, "-");
   try {
-    const value = /^[[]/.test(text) ? JSON.parse(text) : text === "" || Number.isNaN(Number(text)) ? fail("no number") : Number(text);
-    const x = T(value), old = S.doc.values.get(name);
-    if (x.a.some(v => !Number.isFinite(v)) || x.a.length > 1e6) fail("no number");
-    S.doc.values.set(name, old && old.k !== "f" ? tensor(x.s, x.a, x.a.every(Number.isInteger) ? old.k : "f") : x);
+    S.doc.values.set(name, typed(text, S.doc.values.get(name)));
     problem.textContent = "";
     recompute();
   } catch (error) {
     field.setAttribute("aria-invalid", "true");
-    problem.textContent = `${name}: ${short(text, 40) || "nothing"} is no number and no nested list of numbers; write 3, -0.5 or [[1, 2], [3, 4]].`;
+    problem.textContent = `${name}: ${short(text, 40) || "nothing"} is no number and no nested list of numbers; write 3, -0.5 or [[1, 2], [3, 4]], or for a bundle (3, [1, 2]).`;
   }
 }
 function editView(doc) {
@@ -965,7 +949,6 @@ function useText(text, problem) {
     if (lines.length > MANY) fail(`The list has ${plural(lines.length, "line")}, and this page takes ${MANY.toLocaleString("en")}.`);
     const {doc} = S, old = doc.inputs;
     doc.lines = lines;
-    doc.listed = true;
     doc.inputs = bare(Object.fromEntries(inputsOf(lines).map(x => [x, old[x] || {role: "input"}])));
     for (const name of [...doc.values.keys()]) if (!doc.inputs[name]) doc.values.delete(name);
     if (!lines.some(([dst]) => dst === doc.of)) doc.of = lines[lines.length - 1][0];
@@ -979,9 +962,9 @@ function useText(text, problem) {
   } catch (error) { problem.textContent = error.message; }
 }
 function gradientView(doc) {
-  const loops = functionsIn(doc.lines).size, found = !loops ? gradientLines(doc) : !doc.listed && doc.of === doc.raw.of ? doc.gradient : null;
-  if (!found) return el("p", {}, loops ? "Python writes the gradient of a list with loops, and this list is another one now: xman show FILE.wl --gradient, or explore it anew." : "");
-  const ops = found.length, raw = {title: short(`The gradient of ${doc.title}`), lines: [...doc.lines, ...found], of: found.at(-1)[0], inputs: doc.raw.inputs, from: doc};
+  let found;
+  try { found = gradientLines(doc); } catch (error) { return el("p", {}, `There is no list of the gradient: ${error.message}.`); }
+  const ops = found.length, raw = {title: short(`The gradient of ${doc.title}`), lines: [...doc.lines, ...found], of: found.findLast(([dst]) => dst.startsWith(`d${doc.of}_d`))[0], inputs: doc.inputs};
   return [el("p", {}, `The rules write ${plural(ops, "line")} behind the ${plural(doc.lines.length, "line")} of the list: δx is called d${doc.of}_dx. It is a list like any other, so it can be differentiated again. broadcast and unbroadcast make shapes agree, and change no number. Python's simplify makes the list shorter.`),
     doc.lines.length + ops > MANY ? "" : el("button", {id: "onwards", type: "button", onclick: () => { S.extra = [raw]; const next = opened(raw); for (const [x, v] of doc.values) next.values.set(x, v); indexed_(next); next.raw = raw; show(next); }}, "Step through it"),
     el("pre", {tabindex: 0}, listText(found.slice(0, 1500)) + (ops > 1500 ? "\n…" : ""))];

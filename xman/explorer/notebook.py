@@ -32,10 +32,10 @@ def list_in_html(steps: WengertList, sizes: Mapping[str, Any] = {}, values: Mapp
     for k, (dst, op, args) in enumerate(steps[:ROWS], 1):
         given = ", ".join(register(a) if isinstance(a, str) else escape(literal_text(a)) for a in args)
         meaning = f'<span title="{escape(said(ops.G.get(op)))}">{escape(op)}</span>'
-        rows.append(f'<tr><td style="text-align:right;opacity:.6">{k}</td>{cell}<b>{register(dst)}</b> ='
-                    f"</td>{cell}{meaning}({given})</td></tr>")
+        rows.append(f'<tr><td style="text-align:right;opacity:.6">{k}</td>{cell}<b>{register(dst)}</b>'
+                    f"</td>{cell}= {meaning}({given})</td></tr>")
     rest = f"<p>… and {len(steps) - ROWS:,} lines more</p>" if len(steps) > ROWS else ""
-    functions = "".join(f"<pre>{escape(definition(a))}</pre>" for a in ops.loops.functions_in(steps))
+    functions = "".join(f"<pre>{escape(definition(a, True))}</pre>" for a in ops.loops.functions_in(steps))
     return (f'{functions}<table style="font-family:monospace">{"".join(rows)}</table>{rest}'
             f"{behind_a_click(steps, values)}")
 

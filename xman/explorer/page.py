@@ -22,7 +22,6 @@ from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
 from ..manager import XMan
 from ..notation import json_literal
-from ..passes import gradient
 from ..register import Register
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .guide import WORDS, guide
@@ -150,20 +149,9 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
         if moving:
             computed["tangents"] = {x: packed_all(forward(steps, found, {x: one}))
                                     for x, one in moving.items()}
-    if ops.loops.functions_in(steps):  # the page writes that of other lists
-        moving = [x for x in steps.inputs if x not in given or varies(given[x]) or np.ndim(given[x]) == 0]
-        more["gradient"] = as_json(gradient_after(steps, of, moving))
     inputs = {x: {"role": roles.get(x, "input"), "value": packed(given[x]) if x in given else None}
               for x in steps.inputs}
     return {"title": title, "lines": as_json(steps), "of": of, "computed": computed, "inputs": inputs, **more}
-
-
-def gradient_after(steps: WengertList, of: str, wrt: list[str]) -> Steps:
-    """The lines of the gradient that stand behind the list; none where it has none."""
-    try:
-        return list(gradient(steps, of, wrt))[len(steps):]
-    except XManError:
-        return []
 
 
 def as_json(steps: Steps) -> list:
@@ -194,8 +182,8 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
                          own.title, source=own.source, text=own.text, equations=own.equations,
                          words={word: WORDS[word] for word in own.words})
                 for own in (guide() if guided else ())]
-    lists = ([*found["lines"], *found.get("gradient", ())] for found in (*documents, *examples))
-    every = [line for lines in lists for line in unfolded(WengertList.from_json(json.dumps(lines)))]
+    every = [line for found in (*documents, *examples)
+             for line in unfolded(WengertList.from_json(json.dumps(found["lines"])))]
     data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(every, guided),
                        "operators": signatures()}, allow_nan=False, separators=(",", ":"))
     style, *scripts = (HERE.joinpath(name).read_text("utf-8")

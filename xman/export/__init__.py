@@ -1,5 +1,4 @@
-"""Lists for others to run: on the arrays of any library, as ONNX files, as StableHLO;
-and ONNX files as lists."""
+"""Lists for others: on the arrays of any library, as ONNX, as StableHLO; and ONNX files as lists."""
 from .from_onnx import from_onnx
 from .rows import on
 from .to_onnx import to_onnx

@@ -13,9 +13,8 @@ from ..wengert import Line
 
 
 def general(read: list[Any], sizes: list[int]) -> list[Line]:
-    """The lines for any number of rows n. What differs between those for three is a shape, for which a
-    register has it or −1 stands, or a number a·n + b, which is counted.
-    XManError for the line of anything else."""
+    """The lines for n rows. What differs between those of three is a shape, for which a register
+    or −1 stands, or a number a·n + b, which is counted. XManError for the line of anything else."""
     one, lines, seen = read[0], [], list(read[0].known_inputs)
     fresh = (name for k in itertools.count(1) if (name := f"rows{k}") not in one.shapes)
     rows = next((x, k) for x in seen for k, n in enumerate(one.shapes[x]) if n != read[1].shapes[x][k])
@@ -29,9 +28,17 @@ def general(read: list[Any], sizes: list[int]) -> list[Line]:
             if not all(equal(a, b) for b in several):
                 if is_function(a):
                     raise only_one_number(dst)
-                if isinstance(a, tuple):
-                    like = next((x for x in seen if tuple(each.shapes[x] for each in read) == several), None)
-                    a = shape(op, several, like)
+                if isinstance(a, (tuple, np.ndarray)):
+                    shapes = several if isinstance(a, tuple) else tuple(map(np.shape, several))
+                    like = next((x for x in seen if tuple(each.shapes[x] for each in read) == shapes), None)
+                    if isinstance(a, tuple):
+                        a = shape(op, several, like)
+                    else:  # one number, as often as there are entries
+                        numbers = {x for each in several for x in np.ravel(each).tolist()}
+                        a, of = next(fresh), (*numbers, like)
+                        if len(numbers) != 1 or like is None or one.dtypes[like] != several[0].dtype:
+                            raise only_one_number(dst)
+                        lines.append((a, "broadcast", of))
                 else:
                     a = counted(several, sizes, rows, one.dtypes[dst], fresh, lines)
                 if a is None:
@@ -52,8 +59,7 @@ def shape(op: str, several: tuple, like: str | None) -> Any:
 
 def counted(several: tuple, sizes: list[int], rows: tuple, dtype: np.dtype, fresh: Any,
             lines: list[Line]) -> str | None:
-    """The register in the place of a number, whose lines are written;
-    None where it is not a·n + b of whole numbers."""
+    """The register for a number, its lines written; None where it is not a·n + b of whole numbers."""
     if not all(isinstance(b, (int, float)) for b in several):
         return None
     a = (several[1] - several[0]) / (sizes[1] - sizes[0])

@@ -6,11 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ops import f
-
-from ..formulas.carried import through
-from ..formulas.elimination import det
-from ..formulas.special import SPECIAL
+from ops import f, facts_of
+from ops.formulas.carried import through
 
 LN2 = math.log(2.0)
 
@@ -33,8 +30,8 @@ def arcsinh(x):
 
 
 DOUBLE: dict[str, Callable] = {
-    "tan": lambda x: f.sin(x) / f.cos(x), "arctan": arctan, "sinh": sinh, "arcsinh": arcsinh, "det": det,
-    "erf":     SPECIAL["erf"],
+    "tan": lambda x: f.sin(x) / f.cos(x), "arctan": arctan, "sinh": sinh, "arcsinh": arcsinh,
+    "det":     facts_of("det").elsewhere, "erf": facts_of("erf").elsewhere,
     "arcsin":  lambda x: arctan(x / f.sqrt((1.0 - x) * (1.0 + x))),
     "arccos":  lambda x: 2.0 * arctan(f.sqrt((1.0 - x) / (1.0 + x))),
     "cosh":    lambda x: f.exp(x - LN2) + f.exp(-x - LN2),

@@ -1,5 +1,4 @@
-"""From an ONNX file to a list: each node a formula of the language on
-symbols that know an example of their value.
+"""From an ONNX file to a list: each node a formula of the language on symbols that know an example.
 
 What the file computes from shapes is computed here. A file for any number of rows is read for three of them:
 where the lists differ there is a number of rows, which the list takes from its inputs again.
@@ -15,17 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ops
-from ops.linear_maps import einsum_parts, shape_of
+from ops.arrays.products import einsum_parts
+from ops.arrays.rearrangements import shape_of
 from ops.loops.bodies import Function
 from ops.table import ELEMENTWISE
 
-from ..engines.jax.table import compares
+from ..engines.program import compares
 from ..errors import XManError, extra
 from ..notation import shortened
 from ..passes.writer import ListWriter, Symbol, WrittenLine
 from ..register import as_arg
 from ..validity import refuse_name
-from ..wengert import Line, WengertList, needed
+from ..wengert import Line, WengertList, fresh, needed
 from .any_rows import general
 from .meanings import MEANINGS, MOST, numeric, within_bounds
 from .subgraphs import GRAPHS
@@ -37,8 +37,7 @@ CHANGED = {"Softmax", "LogSoftmax"}  # in what they mean; others take other argu
 
 
 class Imported(NamedTuple):
-    """A list that was read from a file, the values that the file has for it,
-    and the registers that the file gives."""
+    """A list that was read from a file, the file's values for it, and the registers that it gives."""
     steps: WengertList
     values: dict[str, np.ndarray]
     outputs: tuple[str, ...]
@@ -102,8 +101,7 @@ def result_shape(op: str, args: list) -> tuple[int, ...]:
 
 @np.errstate(all="ignore")
 def from_onnx(source: str | Path | bytes | Any, sizes: Mapping[str, int] | None = None) -> Imported:
-    """The list of a model of ONNX, as (steps, values, outputs): values has its weights,
-    the inputs are the list's other inputs.
+    """The list of a model of ONNX, as (steps, values, outputs): values has its weights, not its inputs.
 
         >>> steps, values, outputs = from_onnx("model.onnx")
         >>> eval(steps, {**values, "X": X})[outputs[0]]
@@ -205,10 +203,7 @@ class Reading:
             refuse_name(name)
         except XManError:
             name = f"x_{name}"
-        while name in self.taken:
-            name += "_"
-        self.taken.add(name)
-        return name
+        return fresh(name, self.taken)
 
     def register(self, called: str, value: np.ndarray) -> Example:
         return Example(self.writer, self.name(called), value)
@@ -243,9 +238,9 @@ class Reading:
         results = results if isinstance(results, list) else [results]
         if len(results) < sum(map(bool, node.output)):
             raise XManError(f"{where}: of its results the first {len(results)} are read")
-        fresh = {id(line.out) for line in self.writer.lines[before:]}
+        new = {id(line.out) for line in self.writer.lines[before:]}
         for called, out in zip(node.output, results, strict=False):
-            if isinstance(out, Example) and out.name is None and id(out) in fresh:
+            if isinstance(out, Example) and out.name is None and id(out) in new:
                 out.name = self.name(called)
             self.known[called] = out if isinstance(out, Example) else np.asarray(out)
 

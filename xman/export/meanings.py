@@ -1,5 +1,4 @@
-"""The operators of ONNX that are read, each as a formula in the language: of
-arrays known to the file it is computed at once."""
+"""The operators of ONNX that are read, as formulas in the language, computed at once of constants."""
 from __future__ import annotations
 
 import functools
@@ -78,7 +77,6 @@ def reduction_node(op: str):
 
 
 def over(before, op: str, after=lambda x: x):
-    """A reduction of what `before` makes of x."""
     return lambda x, *axes, **named: after(reduction_node(op)(before(x), *axes, **named))
 
 

@@ -1,5 +1,4 @@
-"""ONNX as one more library of arrays: functions of the array API that write nodes,
-and the rows that ONNX has beyond them."""
+"""ONNX as a library of arrays: functions of the array API that write nodes, and rows beyond them."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ops import G
-from ops.linear_maps import einsum_parts, subscripts_of
+from ops.arrays.products import einsum_parts, subscripts_of
 
 OPSET = 18  # of ONNX 1.13, which runtimes have had since 2023
 END = 2 ** 63 - 1  # of an axis, however long

@@ -1,5 +1,4 @@
-"""The values of the rows on the arrays of any library: the table G once more,
-from a namespace of the array API.
+"""The values of rows on the arrays of any library: the table G, from a namespace of the array API.
 
 `primitive` has what the standard has, cast as NumPy casts. Formulas, and operators of one's own, are written
 in the language and run on `Carried` arrays, whose operators are the table's.
@@ -13,10 +12,9 @@ import numpy as np
 
 import ops
 from ops import G
+from ops.formulas.carried import dtype_of, through
 
 from ..errors import XManError
-from ..formulas import formula_of
-from ..formulas.carried import dtype_of, through
 from .picking import picked, scattered
 
 # the standard's name for each operator that is a ufunc of NumPy
@@ -32,14 +30,14 @@ def on(xp: Any, /, **own: Callable) -> dict[str, Callable]:
 
     xp: a namespace of the Python array API standard, 2023.12 or later (array_api_strict, cupy, jax.numpy,
     numpy; torch by array_api_compat). own: rows that it has beyond the standard, of its arrays and literals,
-    by operator. Results have the shape and the precision that NumPy's have; labels and indices are not looked
-    at. Gradients are lists, and evaluated as such. An operator that xp cannot do is in
-    the table too: it raises XManError when it is called.
+    by operator. Results have NumPy's shape and precision; labels and indices are not looked at. Gradients are
+    lists. An operator that xp cannot do is in the table too: it raises XManError when it is called.
     """
     table: dict[str, Callable] = {}
     known = primitive(xp, table) | own
     for op in G:
-        formula = formula_of(op) or (G[op] if op not in ops.table.OURS else None)
+        facts = ops.facts_of(op)
+        formula = facts.elsewhere or facts.formula or (G[op] if op not in ops.table.OURS else None)
         table[op] = known.get(op) or (through(formula, table) if formula else lacking(op, xp))
     return table
 

@@ -1,8 +1,7 @@
 """Lists that apply functions as nodes of ONNX that have graphs inside, Loop and If, and such nodes as lists.
 
-A graph inside sees the names around it, so that it takes carries alone: constants are read where they lie.
-What is read is `scan` where a Loop goes on to its last step, and else `while_loop`; Scan is `scan`,
-and If is `cond`.
+A graph inside sees the names around it, so that it takes carries alone. What is read is `scan` where a Loop
+goes on to its last step, and else `while_loop`; Scan is `scan`, and If is `cond`.
 """
 from __future__ import annotations
 
@@ -85,14 +84,17 @@ def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
         if any(isinstance(a, Node) and not a.ndim and a.op != "Constant" for a in args[k:m]):
             raise XManError("the number of its steps is computed, or an input; give it as a literal")
         first = [array(a, v) for a, v in zip(args[:k], values[:k], strict=True)]
+        turned = lambda a: a[(slice(None, None, -1),)] if reverse else a
         n = len(examples[k]) if np.ndim(examples[k]) else int(examples[k])
         if not n:
             return Bundle([*first, *map(array, values[k:])])
 
+        gone = [turned(array(a)) if np.ndim(a) else None for a in args[k:m]]
+
         def step(t, holds, *carry):
-            t = xp.node("Sub", (xp.asarray(n - 1), t), np.array(n - 1)) if reverse else t
-            xs = [xp.take(array(a), t, 0) if np.ndim(x) else t
-                  for a, x in zip(args[k:m], examples[k:m], strict=True)]
+            place = (xp.node("Sub", (xp.asarray(n - 1), t), np.array(n - 1))
+                     if reverse and any(a is None for a in gone) else t)
+            xs = [place if a is None else xp.take(a, t, 0) for a in gone]
             results = written(function, (*carry, *xs, *args[m:]))
             return holds, *map(array, results[:k], values[:k]), *results[k:]
         begun = [a[:1] if np.ndim(a) else 1 for a in examples[k:m]]
@@ -103,7 +105,7 @@ def applying(xp: Nodes, table: Mapping[str, Callable]) -> dict[str, Callable]:
         found = loop(n, True, first, step, values)
         # the reference evaluator joins what steps give along the first axis, and runtimes stack it
         stacked = [xp.reshape(y, np.shape(v)) for y, v in zip(found[k:], values[k:], strict=True)]
-        return Bundle([*found[:k], *[y[(slice(None, None, -1),)] if reverse else y for y in stacked]])
+        return Bundle([*found[:k], *map(turned, stacked)])
 
     def while_loop(test, function, carries, args, most=None):
         examples = Bundle(a.example[()] if isinstance(a, Node) else a for a in args)

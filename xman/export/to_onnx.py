@@ -33,8 +33,7 @@ MOST_ROWS = 100_000  # that are tried
 def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = None, *,
             outputs: Iterable[str] | None = None,
             constants: Iterable[str] = (), rows: Iterable[str] = ()) -> Any:
-    """The list as a model of ONNX, an onnx.ModelProto, of ordinary nodes alone,
-    and written to the file path if there is one.
+    """The list as an onnx.ModelProto, of ordinary nodes alone, written to the file path if there is one.
 
         >>> training = training_list(steps, "loss", ["W", "b"], "adam")
         >>> to_onnx(training.steps, values, "step.onnx", rows=["X", "y"],
@@ -44,9 +43,8 @@ def to_onnx(steps: Steps, values: Mapping[str, Any], path: str | Path | None = N
     precisions, those named in constants are kept in the file, and the others are the model's inputs, under
     their names. outputs: registers (None: the list's outputs). rows: inputs whose first axis is as long as
     one likes, the same for all. Each node says the line that it is of. Raises XManError with the line of an
-    operator that ONNX has not, and of what depends on the number of rows otherwise than by a shape;
-    and for a file of 2 GB. Loops become Loop, branches If; a
-    while_loop ends after `most` steps without a word.
+    operator that ONNX has not, and of what depends on the number of rows otherwise than by a shape; and for a
+    file of 2 GB. Loops become Loop, branches If; a while_loop ends after `most` steps without a word.
     """
     onnx = extra("onnx", "onnx", "an ONNX file")
     steps, values, outputs, constants, rows = asked("ONNX", steps, values, outputs, constants, rows)
@@ -160,8 +158,7 @@ def flattened(a: Any) -> list[np.ndarray]:
 
 def slopes(written: list[Written], sizes: list[int],
            steps: WengertList) -> dict[Node, tuple[np.ndarray, np.ndarray]]:
-    """(a, b) for each constant that is a·n + b for n rows; XManError for the
-    line of what depends on n otherwise."""
+    """(a, b) for each constant that is a·n + b for n rows; XManError where n counts otherwise."""
     place = {node: k for one in written for k, node in enumerate(one.nodes)}
     form = lambda node: (node.op, node.attributes, [place[a] for a in node.args])
     found = {}

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..engines.jax.engine import wide
-from ..engines.jax.table import CALLED, FUNCTIONS, MODULES
 from ..errors import XManError, extra
 from ..files.whole import write_whole
 from ..interpreters import eval
@@ -33,6 +31,8 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
     """
     jax = extra("jax", "jax", "StableHLO")
     from jax import export
+
+    from ..engines.jax.engine import wide
     steps, values, outputs, constants, rows = asked("StableHLO", steps, values, outputs, constants, rows)
     refuse_functions(steps, "StableHLO")
     lines, kept = needed(steps, outputs), {x: np.asarray(values[x]) for x in constants}
@@ -65,8 +65,7 @@ def to_stablehlo(steps: Steps, values: Mapping[str, Any], path: str | Path | Non
 
 def jax_rows() -> dict[str, Any]:
     """The rows that JAX has beyond the standard: its special functions, and what it does in fewer steps."""
-    called = {op: text.split(".") for op, text in CALLED.items()
-              if text.startswith(("special.", "slinalg.", "jnp.cumprod"))}
-    return {op: getattr(MODULES[module], name) for op, (module, name) in called.items()} | {
-        op: FUNCTIONS[op] for op in ("cofactor", "cofactorSlope", "einsum", "logNdtr", "recurrence",
-                                     "scatterAdd")}
+    from ..engines.jax.table import CALLED, RUN
+    called = {op for op, text in CALLED.items() if text.startswith(("special.", "slinalg.", "jnp.cumprod"))}
+    return {op: RUN[op] for op in (*called, "cofactor", "cofactorSlope", "einsum", "logNdtr", "recurrence",
+                                   "scatterAdd")}

@@ -1,5 +1,4 @@
-"""The list of a file that anybody may have written: read with care,
-and held within bounds before it is run."""
+"""The list of a file that anybody may have written: read with care, and bounded before it runs."""
 from __future__ import annotations
 
 import math

@@ -1,5 +1,4 @@
-"""The one format of checkpoints and models: arrays and facts in a file of safetensors,
-written at once or not at all.
+"""The format of checkpoints and models: arrays and facts in a file of safetensors, whole or not at all.
 
 The facts stand in the metadata as JSON, with the versions that wrote them and a digest of everything, by
 which a file that was altered is told. Whoever reads one runs nothing of it.
@@ -31,8 +30,7 @@ def save(path: str | Path, arrays: dict[str, np.ndarray], facts: dict[str, Any])
 
 def restore(path: str | Path,
             remedy: str = "train and save it again") -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays and facts of a checkpoint or a model. XManError, with the remedy, for a file that is none,
-    of a later version, or damaged."""
+    """The arrays and facts of a checkpoint or a model. XManError, with the remedy, for any other file."""
     safetensors = extra("safetensors", "cli", "a checkpoint or a model")
     if Path(path).is_dir():
         raise XManError(f"{path} is a directory; name a file")

@@ -1,5 +1,4 @@
-"""A trained model: one list from raw columns to predictions, with its arrays;
-read and run without the code that made it."""
+"""A trained model: one list from raw columns to predictions, with its arrays; no code is needed."""
 from __future__ import annotations
 
 import math
@@ -18,7 +17,7 @@ from ..passes.writer import in_order, renamed
 from ..tables import Column, Prepared, TableError, inputs
 from ..tables.columns import sizes
 from ..tables.kinds import target_cells
-from ..wengert import WengertList, temporaries
+from ..wengert import WengertList, all_registers, temporaries
 from . import container
 from .bounds import bounded_list
 
@@ -31,8 +30,7 @@ class Model(NamedTuple):
     steps: the list. values: the arrays of its inputs that are no columns: the parameters. columns: of the
     table that it reads, in the order of training. output: the register of the predictions: (rows, classes),
     or (rows, 1) of a number. classes: the labels in the order of the output's columns. target: the name of
-    what is predicted. settings: what else is told of how it came about,
-    in JSON's terms: nothing depends on it.
+    what is predicted. settings: what else is told of how it came about, in JSON's terms.
     """
     steps: WengertList
     values: dict[str, np.ndarray]
@@ -43,8 +41,7 @@ class Model(NamedTuple):
     settings: dict[str, Any]
 
     def outputs(self, table: Any, where: str = "the table") -> np.ndarray:
-        """The outputs for the rows of a table, a frame, an array or a sparse matrix, (rows, …),
-        in the order of the rows."""
+        """The outputs for the rows of a table, a frame, an array or a sparse matrix, (rows, …)."""
         found = inputs(self.columns, table, where)
         rows = next(iter(found.values())).shape[0]
         if rows <= BATCH:
@@ -57,13 +54,11 @@ class Model(NamedTuple):
         return eval(self.steps, {**self.values, **values})[self.output]
 
     def predict(self, table: Any, where: str = "the table") -> np.ndarray:
-        """The label of each row, (rows,), or of a number that number.
-        TableError for a table that is not like training's."""
+        """The label of each row, (rows,), or the number. TableError for a table unlike training's."""
         return self.labels(self.outputs(table, where))
 
     def predict_proba(self, table: Any, where: str = "the table") -> np.ndarray:
-        """The probability of each class, (rows, classes). XManError where
-        the outputs are no probabilities."""
+        """The probability of each class, (rows, classes). XManError where there are none."""
         return self.probabilities(self.outputs(table, where))
 
     def labels(self, outputs: np.ndarray) -> np.ndarray:
@@ -88,8 +83,7 @@ class Model(NamedTuple):
                     and (np.all(outputs <= 1) if single else np.allclose(outputs.sum(-1), 1, atol=1e-4)))
 
     def truth(self, table: Any, where: str = "the table") -> np.ndarray:
-        """What stands in the table's column of the target: labels, or numbers.
-        TableError where there is none."""
+        """The table's column of the target: labels, or numbers. TableError where there is none."""
         names, first = table.column_names, self.columns[0]
         last = names[-1:] if first.kind == "array" and len(names) == math.prod(sizes(first)) + 1 else []
         if not (name := [self.target] if self.target in names else last):
@@ -97,13 +91,9 @@ class Model(NamedTuple):
         return target_cells(table, Column(name[0], "", "category" if self.classes else "number"), where)
 
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
-        """Write the model to a file of safetensors, whole or not at all.
-        XManError where it cannot be written.
-
-        arrays, facts: what a checkpoint has beside the model that it is.
-        """
+        """Write the model to a file of safetensors, whole or not at all. arrays, facts: a checkpoint's."""
         container.save(path, {**arrays, **{f"values/{name}": x for name, x in self.values.items()}}, {
-            "list": str(self.steps), "columns": [list(column) for column in self.columns],
+            "list": repr(self.steps), "columns": [list(column) for column in self.columns],
             "output": self.output,
             "classes": list(self.classes), "target": self.target, "settings": self.settings} | facts)
 
@@ -133,8 +123,7 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
             classes: Sequence[str] = ()) -> Model:
     """The model that a network with these parameters is, on the columns of a table, or on its own X.
 
-    prepared: of the table that it was trained on; without it shape, that of a row of X, and classes,
-    the labels.
+    prepared: of the table that it was trained on; else shape, that of a row of X, and classes, the labels.
     """
     if not hasattr(network, "outputs"):
         raise XManError("the model has no register 'outputs', so there is nothing that it predicts; set one")
@@ -173,15 +162,9 @@ def trained(network: XMan, parameters: Mapping[str, np.ndarray], prepared: Prepa
 
 
 def feeding(network: XMan, own: WengertList, example: np.ndarray) -> WengertList:
-    """The lines from X to the inputs of the network's own list, fed_ before their names,
-    that its feed writes."""
+    """The lines that feed writes from X to the inputs of the network's own list, called fed_…."""
     feed = network.feed if hasattr(network, "feed") else lambda X, y: {"X": X}
 
     def fed(X: Any) -> dict[str, Any]:
         return {name: x for name, x in feed(X, None).items() if name in own.inputs}
     return trace(fed, example)
-
-
-def all_registers(steps: WengertList) -> list[str]:
-    """All registers of a list."""
-    return [*steps.inputs, *(dst for dst, _, _ in steps)]

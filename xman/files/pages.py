@@ -1,5 +1,4 @@
-"""The report of a trained model as a page: what it is, its list, its curves, how good it is,
-and its worst mistakes."""
+"""The report of a trained model as a page: its list, its curves, how good it is, its worst mistakes."""
 from __future__ import annotations
 
 import html

@@ -1,5 +1,4 @@
-"""How good predictions are: of classes accuracy, confusion, precision, recall, F1 and calibration;
-of numbers R² and RMSE."""
+"""How good predictions are: accuracy, confusion, precision, recall, F1, calibration; R² and RMSE."""
 from __future__ import annotations
 
 from typing import Any
@@ -69,8 +68,7 @@ class Scores:
 
 
 def calibration(model: Model, outputs: np.ndarray, truth: np.ndarray, guess: np.ndarray) -> dict[str, Any]:
-    """The log loss, and how often predictions are right beside how sure they are;
-    nothing where outputs are no probabilities."""
+    """The log loss, and how often predictions are right beside how sure they are; {} of no probabilities."""
     if not model.gives_probabilities(outputs):
         return {}
     p = np.pad(model.probabilities(outputs).astype(float),

@@ -18,8 +18,7 @@ except ImportError:  # Windows, where an open file cannot be taken away
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
-    """Write a file beside path, which then takes its place: whoever reads
-    path finds the old file or the new, whole.
+    """Write a file beside path, which then takes its place: path is the old file or the new, whole.
 
     What a writer that was killed left behind goes: a lock, which ends with its process, tells it from one
     that is at work. XManError where that cannot be, with the old file as it was.
@@ -54,6 +53,6 @@ def lock_file(file: IO) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-YOUNG = 10.0  # seconds, in which a file is locked that has been made
+YOUNG = 1.0  # seconds, in which a file is locked that has been made
 UMASK = os.umask(0)
 os.umask(UMASK)  # there is no other way to read it

@@ -11,9 +11,9 @@ from ..numpy import decompositions, orders, sequences, table
 from ..scipy import distributions, functions, matrices
 from .dual import Dual, derivative
 from .jacobian import Count, hessian, jacobian
-from .row_jacobian import row_jacobian, sparse_rows
+from .sparse_rows import sparse_rows
 from .trace import trace
 from .transforms import grad, hvp, jvp, value_and_grad, vjp
 
-__all__ = ["Count", "Dual", "derivative", "grad", "hessian", "hvp", "jacobian", "jvp", "row_jacobian", "sparse_rows",
+__all__ = ["Count", "Dual", "derivative", "grad", "hessian", "hvp", "jacobian", "jvp", "sparse_rows",
            "trace", "value_and_grad", "vjp"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG
-from ops.derived import back, looked, squares, values_on
+from ops.derived import STILL, back, looked, squares, values_on
 
 from ..errors import XManError
 from ..interpreters.context import own
@@ -71,8 +71,9 @@ class TracedCall:
             out, op, args = line
             try:
                 inputs = values_on(self.tape, args)
-                parts = [own(rule(found[id(a)], out.value, *inputs), out.value, held, ())
-                         for a, rule in zip(args, TG[op], strict=False) if rule and id(a) in found]
+                parts = [own(part, out.value, held, ())
+                         for a, rule in zip(args, TG[op], strict=False) if rule and id(a) in found
+                         and (part := rule(found[id(a)], out.value, *inputs)) is not STILL]
             except Exception as error:
                 raise self.failure(error, line) from error
             if parts:
@@ -93,7 +94,6 @@ def unrooted(tape: CallTape) -> list[tuple]:
 
 
 def number_of(x: Any) -> Any:
-    """x, a NumPy number where it is an array without axes."""
     return x[()] if isinstance(x, np.ndarray) and not x.ndim else x
 
 
@@ -103,8 +103,7 @@ def zeros(x: Any) -> Any:
 
 def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, argnums: Sequence[int],
                 has_aux: bool = False) -> TracedCall:
-    """Call fn(*args, **options) with tracers in the arguments that argnums names,
-    copies of them: their arrays may change."""
+    """Call fn(*args, **options) with tracers, of copies, in the arguments that argnums names."""
     args, inputs, structures = list(args), [], []
     with CallTape() as tape:
         for i in argnums:
@@ -128,11 +127,7 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
-    """fn(*args, **options), without NumPy's warnings: what is infinite stands in the result,
-    unless np.seterr says "raise".
-
-    Our error is raised also where NumPy puts one of its own before it, or fn swallows it.
-    """
+    """fn(*args, **options), without NumPy's warnings. Our error is raised also where fn swallows it."""
     around, REFUSALS.last = REFUSALS.last, None
     try:
         result = quietly(*np.geterr().values())(fn, args, options)
@@ -149,8 +144,7 @@ def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
 
 @functools.cache
 def quietly(*done: str) -> Callable:
-    """What gives fn(*args, **options) without NumPy's warnings;
-    done: what np.geterr() says of each kind of error."""
+    """What calls without NumPy's warnings. done: what np.geterr() says of each kind of error."""
     silent = {kind: "ignore" for kind, what in zip(np.geterr(), done, strict=True) if what == "warn"}
     return np.errstate(**silent)(lambda fn, args, options: fn(*args, **options))
 

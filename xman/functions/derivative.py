@@ -1,5 +1,4 @@
-"""What all derivatives of functions have in common: a function they are of, a name,
-a way to another process."""
+"""What all derivatives of functions have: a function they are of, a name, a way to another process."""
 from __future__ import annotations
 
 from collections.abc import Callable

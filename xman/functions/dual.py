@@ -1,5 +1,4 @@
-"""Differentiation arithmetic: numbers that carry their tangent (Reps,
-Automatic Differentiation and Backpropagation, Fig. 1)."""
+"""Numbers that carry their tangent (Reps, Automatic Differentiation and Backpropagation, Fig. 1)."""
 from __future__ import annotations
 
 import math
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ops import TG, Expression, f
-from ops.derived import ROOTS, Masked, Traced, bare, squared
+from ops.derived import ROOTS, STILL, Masked, Traced, bare, squared
 
 from ..errors import XManError
 from ..traced.arraylike import ArrayLike, differentiable, real
@@ -19,8 +18,7 @@ from .trees import tree_map
 
 
 class Dual(ArrayLike):
-    """value + tangent·ε, where ε² = 0: every operator computes its value,
-    and its tangent by the rules of `ops.TG`.
+    """value + tangent·ε, ε² = 0: every operator computes its value, and its tangent by the rules of `ops.TG`.
 
     value: a float or an array of floats, an int counts as float64; tangent: of its shape, or a number for all
     of it. Either may be a Dual again: Dual(Dual(x, 1.0), 1.0) carries the second derivative as its tangent's
@@ -68,9 +66,9 @@ class Dual(ArrayLike):
             if mine[0] and args[0].root and squared(op, *args):
                 op, args = args[0].root
                 mine, values = on_this_level()
-            parts = [rule(a.tangent if isinstance(a.tangent, dict)
-                          else Masked(a.tangent, a.flow, a.steep, True), out, *values)
-                     for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule]
+            parts = [part for a, own, rule in zip(args, mine, TG[op], strict=False) if own and rule
+                     and (part := rule(a.tangent if isinstance(a.tangent, dict) else
+                                       Masked(a.tangent, a.flow, a.steep, True), out, *values)) is not STILL]
             part = sum(parts[1:], parts[0]) if parts else 0.0
             if out.dtype.kind == "O":  # a bundle, with the parts of its tangent
                 result = object.__new__(Dual)
@@ -99,15 +97,13 @@ class Dual(ArrayLike):
         """[[v, t], [0, v]], whose sums and products are those of Duals (Ong and Deisenroth, Backpropagation,
         2020).
 
-        A nested Dual has the matrices of its parts in their place, a vector stands as a column.
-        XManError for more axes than 2.
+        A nested Dual has the matrices of its parts, a vector is a column. XManError for more axes than 2.
         """
         return matrix_of(self, depth(self))
 
     @staticmethod
     def from_matrix(matrix: Any, depth: int = 1) -> Dual:
-        """The Dual of that matrix (2n, 2m), nested `depth` deep.
-        XManError where it is not of the form [[v, t], [0, v]]."""
+        """The Dual of a matrix (2n, 2m), nested `depth` deep. XManError unless it is [[v, t], [0, v]]."""
         matrix = np.asarray(matrix, float)
         if matrix.ndim != 2 or any(n % 2 ** depth or not n for n in matrix.shape):
             raise XManError(f"the matrix of a Dual has {2 ** depth}n rows and {2 ** depth}m columns, not "
@@ -123,7 +119,6 @@ class Dual(ArrayLike):
 
 
 def depth(x: Any) -> int:
-    """How many Duals lie within one another."""
     return 1 + max(depth(x.value), depth(x.tangent)) if isinstance(x, Dual) else 0
 
 
@@ -144,12 +139,10 @@ def column(x: Any) -> np.ndarray:
 
 
 def derivative(fn: Callable, order: int = 1) -> Callable:
-    """The function that gives the derivative of fn, of that order, at a number: dual numbers,
-    nested `order` deep.
+    """The function that gives the derivative of fn, of that order, at a number: duals, nested `order` deep.
 
     fn takes a number and gives arrays or numbers, also in lists, tuples and dicts. Each call has an ε of its
-    own, so that derivatives within derivatives are not confused.
-    Raises XManError for a point that is not one number.
+    own, for derivatives within derivatives. Raises XManError for a point that is not one number.
     """
     callable_or_refused("derivative", fn)
     if not isinstance(order, (int, np.integer)) or isinstance(order, bool) or order < 0:

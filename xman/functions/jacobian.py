@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ops import f
-
 from ..matrices.jacobian import Count, passes_counted, stacked_parts
 from ..traced.arraylike import ArrayLike
 from ..traced.directions import Directions
@@ -26,9 +24,8 @@ def jacobian(fn: Callable, argnums: int | Sequence[int] = 0, mode: str | None = 
     For trees each leaf of the output holds a tree like the argument (a tuple of them where argnums is one),
     as in JAX. mode: "forward", one pass for each input; "reverse", one for each output; None: whichever takes
     fewer passes, forward where they are as many. has_aux: fn returns (output, auxiliary), and the result is
-    (Jacobian, auxiliary).
-    `jacobian(fn).count(*args)` tells the passes. Raises XManError as `grad` does, for any shape of output
-    (Bishop, Deep Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
+    (Jacobian, auxiliary). `jacobian(fn).count(*args)` tells the passes. XManError as `grad`, for any shape of
+    output (Bishop, Deep Learning, §8.1.5; Reps, Automatic Differentiation and Backpropagation, §5).
     """
     callable_or_refused("jacobian", fn)
     passes_counted(1, 1, mode)
@@ -64,33 +61,31 @@ def count_of(call: TracedCall, mode: str | None) -> Count:
     return passes_counted(sum(x.size for x in call.points), sum(x.size for x in call.results), mode)
 
 
-def passes(points: Sequence[Any], walk: Callable, rows: int = 0) -> list[list]:
-    """For each of the points what walk gives at each entry, of zeros like the points but for a 1 there.
-    rows: 1 for each number of a row, with the 1 in all rows."""
+def passes(points: Sequence[Any], walk: Callable) -> list[list]:
+    """For each of the points what walk gives at each entry, of zeros like the points but for a 1 there."""
     found: list[list] = [[] for _ in points]
     for k, x in enumerate(points):
-        for place in np.ndindex(x.shape[rows:]):
-            seeds = [np.zeros(p.shape[rows:], p.dtype if p.dtype.kind == "f" else float) for p in points]
+        for place in np.ndindex(x.shape):
+            seeds = [np.zeros(p.shape, p.dtype if p.dtype.kind == "f" else float) for p in points]
             seeds[k][place] = 1.0
-            found[k].append(walk([*map(f.broadcast, seeds, points)] if rows else seeds))
+            found[k].append(walk(seeds))
     return found
 
 
-def blocks_by_rows(call: TracedCall, rows: int = 0) -> list[list]:
-    """The blocks [output][input], a pass back for each entry of the outputs, or of a row of them."""
-    return [[stacked_parts([part[i] for part in parts], rows, (*y.shape, *x.shape[rows:]), x)
-             for i, x in enumerate(call.points)]
-            for y, parts in zip(call.results, passes(call.results, call.pulled, rows), strict=True)]
+def blocks_by_rows(call: TracedCall) -> list[list]:
+    """The blocks [output][input], a pass back for each entry of the outputs."""
+    return [[stacked_parts([part[i] for part in parts], 0, (*y.shape, *x.shape), x) for i,
+             x in enumerate(call.points)]
+            for y, parts in zip(call.results, passes(call.results, call.pulled), strict=True)]
 
 
-def blocks_by_columns(call: TracedCall, rows: int = 0) -> list[list]:
-    """The blocks [output][input], a pass forward for each entry of the inputs, or of a row of them; for all
-    entries at once where they are traced."""
-    if not rows and any(isinstance(x, ArrayLike) for x in call.points):
+def blocks_by_columns(call: TracedCall) -> list[list]:
+    """The blocks [output][input], a pass forward for each entry of the inputs; all at once where traced."""
+    if any(isinstance(x, ArrayLike) for x in call.points):
         return blocks_at_once(call)
-    found = list(zip(call.points, passes(call.points, call.pushed, rows), strict=True))
-    return [[stacked_parts([part[j] for part in parts], -1, (*y.shape, *x.shape[rows:]), x)
-             for x, parts in found] for j, y in enumerate(call.results)]
+    found = list(zip(call.points, passes(call.points, call.pushed), strict=True))
+    return [[stacked_parts([part[j] for part in parts], -1, (*y.shape, *x.shape), x) for x, parts in found]
+            for j, y in enumerate(call.results)]
 
 
 def blocks_at_once(call: TracedCall) -> list[list]:
@@ -112,11 +107,9 @@ def blocks_at_once(call: TracedCall) -> list[list]:
 
 
 def hessian(fn: Callable, argnums: int | Sequence[int] = 0) -> Callable:
-    """The function that gives ∂²fn/∂argument², of shape argument.shape twice: the Jacobian of `grad`, forward
-    over reverse.
+    """The function that gives ∂²fn/∂argument², (*argument.shape, *argument.shape), forward over reverse.
 
-    For trees, and where argnums is a tuple, each block holds a tree of blocks, as in JAX. Raises XManError as
-    `grad` does.
+    For trees, and where argnums is a tuple, each block holds a tree of blocks, as in JAX. Raises as `grad`.
     """
     callable_or_refused("hessian", fn)
     return Derivative(hessian, fn, jacobian(grad(fn, argnums), argnums, "forward"), argnums)

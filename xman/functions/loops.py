@@ -1,8 +1,6 @@
-"""Loops, branches and calls of Python functions as one line of a list: on arrays, on what is traced,
-and on registers.
+"""Loops, branches and calls of Python functions as one line of a list: on arrays, traced values, registers.
 
-What is written `for` in Python is unrolled, a line for each operator of each step;
-what these run is written once.
+What is written `for` in Python is unrolled, a line an operator and step; what these run is written once.
 """
 from __future__ import annotations
 
@@ -70,11 +68,9 @@ def scan(fn: Callable, carry: Any, xs: Any = None, *, length: int | None = None,
 
 
 def map(fn: Callable, xs: Any) -> Any:
-    """All fn(x) stacked, for each x along the leading axis of xs: a scan without carries,
-    and so with derivatives row by row.
+    """All fn(x) stacked, for each x along the leading axis of xs: a scan without carries.
 
-    xs and the results are arrays, numbers and registers, or lists, tuples and dicts of them.
-    Raises XManError as `scan` does.
+    xs and results are arrays, numbers and registers, or lists, tuples and dicts of them. Raises as `scan`.
     """
     callable_or_refused("map", fn)
     def each(_, x): return None, fn(x)
@@ -87,22 +83,20 @@ def map(fn: Callable, xs: Any) -> Any:
 def call(fn: Callable, *args: Any) -> Any:
     """fn(*args) as one line; on the way back all but its results is computed again from the arguments.
 
-    args and the result: arrays, numbers and registers, and lists, tuples and dicts of them.
-    Raises XManError as `scan` does.
+    args and the result: arrays, numbers, registers, and lists, tuples and dicts of them. Raises as `scan`.
     """
-    callable_or_refused("call", fn)
-    function, inputs, shape = procedure(fn, args, "procedure")
+    function, inputs, shape = procedure(fn, args, "procedure", "call")
     return unflatten(shape[0], items(in_a_sentence(f.call, function, f.bundle(*inputs)),
                                      range(len(function[4]))))
 
 
 def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
-    """yes(*args) where the number c holds, and no(*args) elsewhere;
-    the other is not run, as with `np.where` it would be.
+    """yes(*args) where the number c holds, else no(*args); the other is not run: `np.where` runs both.
 
     Both return the same structure. Raises XManError where they do not, and as `scan` does.
     """
-    (one, inputs, shape), (other, others, like) = procedure(yes, args, "yes"), procedure(no, args, "no")
+    (one, inputs, shape), (other, others, like) = (procedure(fn, args, role, "cond")
+                                                   for fn, role in ((yes, "yes"), (no, "no")))
     if look(shape[0]) != look(like[0]):
         raise XManError(f"{name_of(yes)} returns {shape[0]} and {name_of(no)} {like[0]}; the branches of "
                         "cond return the same structure")
@@ -118,11 +112,12 @@ def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_00
         >>> xman.while_loop(lambda x: abs(x * x - a) > 1e-12,    # √a by Newton's method
         ...                 lambda x: (x + a / x) / 2, 1.0)
 
-    Forward and reverse mode go through the steps that were made.
-    Raises XManError where the test still holds after `most`.
+    Both modes go through the steps that were made. XManError where the test still holds after `most`.
     """
-    whether, inputs, shape = procedure(test, (carry,), "test")
-    step, others, after = procedure(fn, (carry,), "step")
+    if not isinstance(most, (int, np.integer)) or most < 0:
+        raise XManError(f"most is the greatest number of steps, a whole number, not {most!r}")
+    whether, inputs, shape = procedure(test, (carry,), "test", "while_loop")
+    step, others, after = procedure(fn, (carry,), "step", "while_loop")
     structure = flattened_tree(carry)[1]
     if len(whether[4]) != 1 or look(after[0]) != look(structure):
         raise XManError(f"{name_of(test)} returns one truth value, and {name_of(fn)} a carry {structure}; "
@@ -164,17 +159,16 @@ def numbers_within(x: Any) -> Any:
 
 
 def slice_seen(x: Any) -> Any:
-    """What a step sees of a slice; of a whole number n one of 0, …, n − 1.
-    XManError for what has no steps."""
+    """What a step sees of a slice; of a number n one of 0, …, n − 1. XManError for what has no steps."""
     if isinstance(x, Expression) and not isinstance(x, ArrayLike):
         return x
     x = numbers_within(x)
-    if np.ndim(x):
+    if np.ndim(x) and np.asarray(x).dtype.kind in "biuf":
         return x[0] if len(x) else np.zeros(np.shape(x)[1:], np.asarray(x).dtype)
-    if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
+    if isinstance(x, (int, np.integer)) and not isinstance(x, bool) and x >= 0:
         return np.int64(0)
-    raise XManError(f"a loop goes along the leading axis of its xs, and {x!r} has none; give arrays, a list of "
-                    "numbers as np.array(…), or a whole number of steps")
+    raise XManError(f"a loop goes along the leading axis of its xs, arrays of numbers, and found {x!r}; give "
+                    "arrays, a list of numbers as np.array(…), or a whole number of steps")
 
 
 def words_of(fn: Callable, structures: Sequence, more: Sequence[str] = ()) -> list[str]:
@@ -189,8 +183,10 @@ def words_of(fn: Callable, structures: Sequence, more: Sequence[str] = ()) -> li
     return found
 
 
-def procedure(fn: Callable, args: Sequence, role: str) -> tuple[Function, list, list]:
-    """(the function of fn(*args), the entries of its bundle, [the structure of its result])."""
+def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Function, list, list]:
+    """(the function of fn(*args), the entries of its bundle, [the structure of its result]).
+    role: what it is to the loop `of`."""
+    callable_or_refused(of, fn)
     leaves, structure = flattened_tree(tuple(args))
     shape: list = []
 
@@ -242,8 +238,7 @@ def function_of(fn: Callable, role: str, run: Callable, words: Sequence[str],
     """(the literal of what run(*leaves) does, which calls fn; what it took from around it).
     The first results are so many carries, which h is h1 after.
 
-    Where all examples have numbers they are traced, as by `trace`,
-    and else the registers are all that is known of them.
+    Examples that all have numbers are traced, as by `trace`; else registers are all that is known.
     """
     name = unused(name_of(fn), ()) if name_of(fn).isidentifier() else role
     near = names_around(fn)

@@ -20,8 +20,7 @@ from .trees import flattened_tree, leaf_names, unflatten
 
 
 def trace(fn: Callable, *examples: Any, **fixed: Any) -> WengertList:
-    """The list of what fn(*examples, **fixed) computes: loops unrolled, calls entered,
-    of each branch the side taken.
+    """The list of what fn(*examples, **fixed) computes: loops unrolled, calls entered, of branches one side.
 
     Inputs are the floats, and the arrays of any numbers, in `examples`, under the names of fn's parameters;
     in nested lists, tuples and dicts with the path, as in params_W1 and params_0_b; with a _ behind where a
@@ -63,8 +62,7 @@ def traced_arguments(fn: Callable, examples: Sequence,
 
 def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, Any]],
                  variables: dict[str, Any], inputs: list[Tracer]) -> tuple[WengertList, list[str]]:
-    """(the list of what leads to the ends, their names in it);
-    ends: (the name it would have, what it is) of each."""
+    """(the list that leads to the ends, their names in it); ends: (the name it would have, what it is)."""
     wanted: list[str] = []
     copies = []  # outputs that have no line of their own
     for stem, end in ends:
@@ -92,14 +90,12 @@ def written_down(tape: CallTape, names: dict[int, str], ends: list[tuple[str, An
 
 
 def is_input(leaf: Any) -> bool:
-    """Whether an example is an input: a float, or an array of numbers."""
     return (isinstance(leaf, (float, np.generic, ArrayLike)) or isinstance(leaf, np.ndarray)
             and leaf.dtype.kind in "biuf")
 
 
 def parameter_names(fn: Callable, count: int) -> list[str]:
-    """The names of the first `count` parameters, those of *args numbered;
-    x or x1, x2, … where the function does not say."""
+    """The names of the first `count` parameters, those of *args numbered; x or x1, x2, … by default."""
     try:
         found = list(inspect.signature(fn).parameters.values())
     except (TypeError, ValueError):
@@ -127,8 +123,7 @@ def allowed(name: str) -> bool:
 
 def watched(fn: Callable, args: Sequence, fixed: dict, also: Callable = lambda *_: None,
             code_of: Callable | None = None) -> tuple[Any, dict[str, Any]]:
-    """fn(*args, **fixed), and the variables that it, or code_of, had when it returned.
-    also: who else hears of its calls."""
+    """fn(*args, **fixed), and the variables that it, or code_of, had at its end. also: hears of calls too."""
     code, variables, before = getattr(inspect.unwrap(code_of or fn), "__code__", None), {}, sys.getprofile()
 
     def look(frame, event, result):

@@ -19,8 +19,7 @@ BOOL = np.dtype(bool)  # what has no derivative, whatever it was computed by
 
 
 class CallTape(list):
-    """What one call of a function did: (tracer, op, args) for each operator, in order.
-    After the `with` it is closed.
+    """What a call of a function did: (tracer, op, args) for each operator. After the `with` it is closed.
 
     exact: shapes are final, so that a broadcast to the shape that is there already is not written.
     guards: where Python went by a value, (the tracer, the user's line) by its id; None: that is not noted.

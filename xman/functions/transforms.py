@@ -1,5 +1,4 @@
-"""Derivatives of Python functions of NumPy arrays. Each calls the function once and steps through its tape,
-back or forth.
+"""Derivatives of functions of NumPy arrays. Each calls the function once and steps through its tape.
 
 They compose with one another to any order. Arguments and results are arrays, numbers, and lists, tuples,
 dicts and dataclasses of them, but for fields with metadata={"static": True}; a derivative has the structure,
@@ -29,9 +28,8 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) 
 
     fn: a function whose result is one real number, of shape (). argnums: the arguments to differentiate, a
     position or several (then a tuple is given), negative ones from the end. has_aux: fn returns (output,
-    auxiliary), and the result is (gradient, auxiliary). Raises XManError for a result of another shape, for
-    arguments that are not floats, and for a line of fn that cannot be traced (Cohen,
-    Automatic Reverse-Mode Differentiation, §1.3).
+    auxiliary), the result is (gradient, auxiliary). XManError for another shape, for arguments that are not
+    floats, and for a line of fn that cannot be traced (Cohen, Automatic Reverse-Mode Differentiation, §1.3).
     """
     callable_or_refused("grad", fn)
 
@@ -42,8 +40,7 @@ def grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) 
 
 
 def value_and_grad(fn: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable:
-    """The function that gives (fn(…), its gradient), as `grad`;
-    with has_aux ((output, auxiliary), gradient)."""
+    """The function that gives (fn(…), its gradient); with has_aux ((output, auxiliary), gradient)."""
     callable_or_refused("grad", fn)
 
     def value_and_gradient(*args, **options):
@@ -78,8 +75,7 @@ def one_number(call: TracedCall, fn: Callable) -> Any:
 
 
 def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
-    """(fn(*primals), pull), where pull(u) is the tuple of the products uᵀJ, one a primal;
-    with has_aux (…, pull, auxiliary).
+    """(fn(*primals), pull), pull(u) being the products uᵀJ, one a primal; with has_aux (…, pull, auxiliary).
 
     u has the structure and the shapes of the output. pull may be called many times, fn is not called again.
     Raises XManError as `grad` does, for any shape of output.
@@ -114,8 +110,7 @@ def jvp(fn: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: 
 
 
 def like(tree: Any, points: Sequence[Any], structure: Any, name: str, other: str) -> list:
-    """The leaves of the tree in the precision of the points;
-    XManError unless it has that structure and their shapes."""
+    """The leaves of the tree in the points' precision; XManError unless structure and shapes agree."""
     leaves = matching(tree, structure, name, other)
     leaves = [leaf if isinstance(leaf, Expression) else np.asarray(leaf) for leaf in leaves]
     for leaf, x in zip(leaves, points, strict=True):
@@ -127,8 +122,7 @@ def like(tree: Any, points: Sequence[Any], structure: Any, name: str, other: str
 
 def hvp(fn: Callable, primals: Sequence[Any], vectors: Sequence[Any],
         argnums: int | Sequence[int] = 0) -> Any:
-    """The product H·v of the Hessian of fn with a vector, forward over reverse, without the matrix (Bishop,
-    Deep Learning, §8.2).
+    """The product H·v of the Hessian of fn, forward over reverse, without the matrix (Bishop, §8.2).
 
     fn: as in `grad`. primals: the tuple of all positional arguments. vectors: the tuple of the directions,
     one for each of argnums, of its structure and shapes. The result is like the argument,

@@ -27,8 +27,7 @@ LEAF = Leaf()
 
 
 def children(tree: Any) -> list[tuple[Any, Any]] | None:
-    """(key, subtree) for each child: a dict's in the order of its keys.
-    None has no children, of a leaf it is None."""
+    """(key, subtree) for each child, a dict's by its keys; () of None; None of a leaf."""
     if is_leaf(type(tree)):
         return None
     if tree is None:

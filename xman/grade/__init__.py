@@ -1,5 +1,4 @@
-"""The grader: assignments whose parts run here, and submissions that run elsewhere.
-What a grading specification uses."""
+"""The grader: assignments whose parts run here, submissions that run elsewhere."""
 from .assignment import Assignment, Part, Task, folder_of, load, load_checks
 from .compare import (
            Failed,

@@ -33,11 +33,9 @@ PACKAGES = "numpy", "scipy", "xman"
 
 @dataclass(frozen=True)
 class Part:
-    """One thing that is asked of a submission: function(student, rng, *case) for each case,
-    which share the points.
+    """What is asked of a submission: function(student, rng, *case) for each case, which share the points.
 
-    It raises Wrong where the answer is wrong; its result is the credit of the case, from 0 to 1,
-    and None is 1.
+    It raises Wrong where the answer is wrong; its result is the credit of the case, 0 to 1, None for 1.
     """
     title: str
     function: Callable[..., float | None]
@@ -60,8 +58,7 @@ class Task:
     checks: list[Part] = field(default_factory=list)
 
     def part(self, title: str, points: float, cases: Sequence[Any] = ((),), hidden: bool = False) -> Callable:
-        """Decorate a function as a graded part. A student learns of a hidden
-        one its title and points alone."""
+        """Decorate a function as a graded part. Of a hidden one students see title and points alone."""
         return lambda function: self.parts.append(Part(title, function, points, hidden, cases)) or function
 
     def check(self, title: str, cases: Sequence[Any] = ((),)) -> Callable:
@@ -70,8 +67,7 @@ class Task:
 
 
 class Assignment:
-    """One assignment. A submission is one module; its process sees these packages alone ("numpy", "scipy",
-    "xman")."""
+    """A submission is one module; its process sees these packages alone ("numpy", "scipy", "xman")."""
 
     def __init__(self, module: str, title: str, packages: Sequence[str] = ("numpy",),
                  data: Sequence[str] = (),
@@ -131,8 +127,7 @@ def folder_of(name: str, assignments: Path | None = None) -> Path:
 
 
 def load(folder: Path) -> Assignment:
-    """The assignment of that folder, with its graded parts. XManError where the folder holds none,
-    or a wrong one."""
+    """The assignment of a folder, with its graded parts. XManError where it holds none, or a wrong one."""
     assignment = package(folder, "grading").assignment
     empty = [task.title for task in assignment.tasks if not task.parts]
     titles = [part.title for task in assignment.tasks for part in task.parts]
@@ -163,8 +158,7 @@ def load_checks(folder: Path) -> Assignment:
 
 
 def package(folder: Path, module: str) -> types.ModuleType:
-    """The module of a folder, which is taken for a package: its files import each
-    other by `from .public.checks import …`."""
+    """The module of a folder, taken for a package: its files import each other, `from .public import …`."""
     name = f"_assignment_{hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:12]}"
     for known in [known for known in sys.modules if known.partition(".")[0] == name]:
         del sys.modules[known]
@@ -181,8 +175,7 @@ def package(folder: Path, module: str) -> types.ModuleType:
 
 
 def data_set(name: str) -> bytes:
-    """A file of xman.datasets, which is the folder data of a checkout.
-    XManError where there is none of that name."""
+    """A file of xman.datasets, the folder data of a checkout. XManError where there is none of that name."""
     from ..train.loaders import installed  # it is slow, and wanted for hand-outs alone
     if not (path := installed(name)).is_file():
         raise XManError(f"there is no data set {name!r} in xman.datasets")

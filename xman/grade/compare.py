@@ -1,8 +1,6 @@
-"""Compare what came back with what should have, and say in words how they differ;
-never what should have come.
+"""Compare what came back with what should have, and say in words how they differ; never what should.
 
-A difference is a Wrong. Its sentences are the feedback of the part: what came back, what was expected of it,
-and where to look next.
+A difference is a Wrong, the feedback of the part: what came back, what was expected, where to look next.
 """
 from __future__ import annotations
 
@@ -18,11 +16,9 @@ SHOWN = 160  # characters of a value that is shown
 
 
 class Wrong(Exception):
-    """A part is not right. All in words: what was expected, what came back, where to look next,
-    and the input (given).
+    """A part is not right. In words: what was expected, what came back, where to look next, what was given.
 
-    What is None is filled in with the last call of the submission, or left out.
-    credit: what the case is worth all the same.
+    What is None is filled in with the last call, or left out. credit: what the case is worth all the same.
     """
 
     def __init__(self, expected: str, came_back: Any = None, look: str | None = None,
@@ -57,8 +53,7 @@ def given(call: str | Sequence[tuple] | None = None, look: str | None = None, fa
 
 
 def told(words: str) -> Callable:
-    """Decorate a part: what it was given, in words, a format of the arguments
-    of its case ("train with {0} epochs")."""
+    """Decorate a part: what it was given, a format of its case's arguments ("train with {0} epochs")."""
     def decorate(function: Callable) -> Callable:
         @functools.wraps(function)
         def part(student: Any, rng: Any, *case: Any) -> float | None:
@@ -181,8 +176,7 @@ DIAGNOSES: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
 
 
 def about_numbers(got: np.ndarray, want: np.ndarray, tolerance: float) -> str | None:
-    """A sentence for a slip that shows in the numbers: the sign;
-    of several different ones zeros, a transposition, a factor."""
+    """A sentence for a slip that shows in the numbers: the sign, zeros, a transposition, a factor."""
     if np.allclose(got, -want, tolerance, tolerance):
         return "Its sign is the other way round."
     sizes = np.unique(np.abs(want[want.astype(bool) & np.isfinite(want)]))
@@ -236,8 +230,7 @@ def expect_mapping(got: Any, names: Iterable[Any], what: str) -> None:
 
 
 def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance: float = 1e-6) -> None:
-    """Wrong unless got is an array of that shape whose rows are probabilities: finite, at least 0,
-    of sum 1."""
+    """Wrong unless got is an array of that shape whose rows are probabilities, of sum 1."""
     if not isinstance(got, np.ndarray) or got.shape != shape or got.dtype == bool:
         raise Wrong(f"{what}: an array of shape {shape}", sort_of(got))
     if not np.isfinite(got).all():
@@ -252,7 +245,6 @@ def expect_probabilities(got: Any, shape: tuple[int, ...], what: str, tolerance:
 
 
 def scale(x: float, none: float, full: float) -> float:
-    """Credit between 0 (at none) and 1 (at full), linear in between; none may be the larger one.
-    NaN gives 0."""
+    """Credit between 0 (at none) and 1 (at full), linear in between; NaN gives 0."""
     share = (float(x) - none) / (full - none)
     return min(max(share, 0.0), 1.0) if math.isfinite(share) else 0.0

@@ -1,5 +1,4 @@
-"""Judge one submission: a worker for each task, its parts one after the other,
-and a record of what came of it."""
+"""Judge one submission: a worker for each task, its parts one after the other, and a record of it."""
 from __future__ import annotations
 
 import functools
@@ -42,8 +41,7 @@ BORROWED = 150  # nodes of syntax in functions that are alike by chance
 def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, checks: bool = False,
           stop: threading.Event | None = None, digest: str = "",
           process: JudgingProcess | None = None) -> Record:
-    """The record of the submission that lies unpacked in a folder, whose module alone is run;
-    plain data, as JSON holds it.
+    """The record of the submission that lies unpacked in a folder, whose module alone is run.
 
     term: the secret of a term; digest: of the submission. From both inputs are drawn: nobody knows them
     before, they are the same each time, and of a submission that has changed they are others.
@@ -68,11 +66,7 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
 
 
 def check(folder: Path | str = ".") -> bool:
-    """Whether a student's work in the folder of a hand-out passes the checks that came with it;
-    prints what they found.
-
-    The work runs in a process of its own, where bubblewrap is installed in its sandbox.
-    """
+    """Whether a student's work passes the checks of its hand-out, sandboxed if it can be; prints them."""
     folder = Path(folder).resolve()
     try:
         assignment = load_checks(folder)
@@ -89,11 +83,7 @@ def check(folder: Path | str = ".") -> bool:
 
 def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: Path, secret: str,
                 stop: threading.Event, checks: bool = False) -> Iterator[Event]:
-    """Each case's record as soon as there is one, and then what became of the worker.
-
-    Hidden parts come last: what the submission says or prints from then on may tell of their inputs,
-    and is told nobody.
-    """
+    """Each case's record as soon as there is one, hidden parts last, and what became of the worker."""
     task, output, trouble, no_import = assignment.tasks[number], None, None, None
     with Session(sandbox, folder, assignment.module, assignment.packages, assignment.limits,
                  assignment.probes, stop) as session:

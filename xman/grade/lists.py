@@ -1,5 +1,4 @@
-"""A submission's Wengert list, which came back as plain data: read with care,
-evaluated and differentiated within bounds."""
+"""A submission's list, which came back as plain data: read, evaluated and differentiated within bounds."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
@@ -46,8 +45,7 @@ def read_list(lines: Any, inputs: Collection[str], operators: Collection[str] = 
     whole numbers. Whole numbers become floats where the operator has a rule for them, so that none can grow.
     inputs: the names that it may read without assigning them. operators: names of rows of `ops`; a caller who
     allows more than MODEL and LOOPS answers for the memory. most: lines, those of functions among them.
-    names: how inputs are named, told where one has another name.
-    Raises Wrong: the line, and what to write instead.
+    names: how inputs are named. Wrong: the line, and what to write instead.
     """
     if not isinstance(lines, (list, tuple)):
         raise Wrong(expected=f"{what}: a list of lines (dst, op, args)",
@@ -105,8 +103,7 @@ def near(name: str, known: Collection[str]) -> str:
 
 
 def expect_line(k: str, line: Any, operators: Collection[str], what: str) -> None:
-    """Raise Wrong unless the line is a triple of a short name, an operator that is allowed,
-    and a few small arguments."""
+    """Wrong unless the line is a triple of a short name, an operator that is allowed, and small arguments."""
     def wrong(why: str, look: str | None = None):
         return Wrong(expected=f"{what}: lines (dst, op, args) such as ('z1', 'dot', ('X', 'W'))",
                      came_back=f"line {k}{why}", look=look)
@@ -146,15 +143,13 @@ def small(a: Any) -> bool:
 
 
 def from_given(steps: WengertList, of: str, given: Collection[str]) -> WengertList:
-    """The lines that `of` needs once the registers in `given` have values: what
-    is judged apart from what it builds on."""
+    """The lines that `of` needs once the registers in `given` have values, judged apart from those."""
     return WengertList(needed([line for line in steps if line[0] not in given], [of]))
 
 
 def values_of(steps: WengertList, inputs: Mapping[str, Any],
               what: str = "the model's list") -> dict[str, Any]:
-    """The values of all registers of a list of `read_list`'s, of NumPy's types.
-    Wrong: the line that fails or takes too much."""
+    """The values of all registers of a list of `read_list`. Wrong: the line that fails or takes too much."""
     if lacking := [name for name in steps.inputs if name not in inputs]:
         raise Wrong(expected=f"{what}: a value for each register that it reads",
                     came_back=f"none for {lacking[0]!r}",
@@ -183,8 +178,7 @@ def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Colle
               what: str = "the model's list", delta: Any = 1.0) -> dict[str, Any]:
     """The deltas of the registers in wrt, on each of which `of` has to depend. Wrong where it does not.
 
-    values: as `values_of` gave them. delta: that of `of`, in its shape; the number 1 asks for the gradient,
-    and for one number in `of`.
+    values: of `values_of`. delta: that of `of`, in its shape; 1 asks for the gradient of one number.
     """
     if np.shape(values[of]) != np.shape(delta):
         shape = np.shape(delta)
@@ -205,11 +199,7 @@ def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Colle
 
 
 def work(steps: WengertList, values: Mapping[str, Any]) -> CountedWork:
-    """The lines of the list and the operations of one evaluation, counted as `xman.cost` counts them,
-    nothing simplified.
-
-    values: as `values_of` gave them.
-    """
+    """The lines of the list and the operations of one evaluation, as `xman.cost` counts them."""
     return CountedWork(len(steps),
                        sum(ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a
                                                              for a in args))
@@ -226,18 +216,15 @@ def loss_of(values: Mapping[str, Any], loss: str = "loss") -> Any:
 
 
 def alike(own: Any, right: Any) -> bool:
-    """Whether two values are the same but for rounding."""
     return np.shape(own) == np.shape(right) and np.allclose(own, right, 1e-9)
 
 
 def expect_deltas(steps: WengertList, right: WengertList, inputs: Mapping[str, Any], of: str,
                   names: Collection[str],
                   what: str = "the model's list", same: Collection[str] = (), share: float = 1 / 3) -> None:
-    """Wrong unless the deltas of the names are those of the list `right`,
-    and both agree about the registers `same`, or `of`.
+    """Wrong unless the deltas of the names are those of the list `right`, and both agree on `same`, or `of`.
 
-    Where they do not agree, the slope of the list's own `of` is worth a share.
-    stopGradient is told what it does to the deltas.
+    Where they do not agree, the slope of the list's own `of` is worth a share. stopGradient is explained.
     """
     same, own, standard = same or [of], values_of(steps, inputs, what), values_of(right, inputs)
     stops = [f"{dst} = stopGradient({args[0]}) hands no delta on" for dst, op, args in steps

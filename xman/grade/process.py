@@ -1,9 +1,7 @@
-"""Where a submission is judged: a process that can be ended,
-so that nothing that a student wrote can hold up the class.
+"""Where a submission is judged: a process that can be ended, so that no student holds up the class.
 
-The submission itself runs in its sandbox, one process further on, and never sees a verdict. What came back
-from it is evaluated, differentiated and compared here, with bounds on
-processor time and memory that the kernel keeps.
+The submission itself runs in its sandbox, one process further on, and never sees a verdict. What came back is
+evaluated, differentiated and compared here, in processor time and memory that the kernel bounds.
 """
 from __future__ import annotations
 
@@ -35,8 +33,7 @@ LIMITS = {"SIGXCPU": "too much processor time", "SIGKILL": "too much time or mem
 
 
 class JudgingProcess:
-    """A process that forks one for each task. It is made before the grader's threads have work,
-    so that none holds a lock.
+    """A process that forks one for each task, made before the grader's threads work and hold locks.
 
     judging(number of the task, folder, term, stop) yields plain data. cpu_seconds: that the submission has
     for a task. others: those that are there already.
@@ -50,8 +47,7 @@ class JudgingProcess:
         inner.close()
 
     def judged(self, task: int, folder: Path, term: str, stop: threading.Event) -> Iterator[Event]:
-        """What judging yields, and {"ended": why} where it met a limit.
-        XManError where it failed, or stop is set."""
+        """What judging yields, and {"ended": why} at a limit. XManError where it failed, or stop is set."""
         try:
             send(self.pipe, [task, str(folder), term])
             while not stop.is_set():
@@ -70,8 +66,7 @@ class JudgingProcess:
 @contextmanager
 def judging_processes(number: int, judging: Judging,
                       cpu_seconds: int) -> Iterator[SimpleQueue[JudgingProcess | None]]:
-    """A queue of so many processes. Where there can be none (not on Linux) each is None,
-    and parts run in this process."""
+    """A queue of so many processes; of None where there can be none (not on Linux): parts run in this one."""
     made, free = [], SimpleQueue()
     try:
         for _ in range(number):
@@ -128,8 +123,7 @@ def serve(grader: Connection, judging: Judging, seconds: int) -> None:
 
 
 def relay(inner: Connection, grader: Connection, process: int) -> None:
-    """Pass on what the process says to its end, which comes soon where the grader has let go,
-    and at once where it is late."""
+    """Pass on what the process says to its end, which comes at once where it is late."""
     listening, until = [inner, grader], time.monotonic() + WALL_SECONDS
     while True:
         ready = wait(listening, max(until - time.monotonic(), 0))

@@ -1,5 +1,4 @@
-"""The record of a submission: what came of it, as plain data that JSON
-holds and from which every report is made."""
+"""The record of a submission: what came of it, as plain data, from which every report is made."""
 from __future__ import annotations
 
 import datetime
@@ -24,8 +23,7 @@ IN_HIDDEN = "the process ended in a hidden part"
 
 def submission_record(assignment: Assignment, tasks: list[Record], trouble: str | None, sandbox: Sandbox,
                       term: str) -> Record:
-    """Its tasks, their sum, the sentence of what concerns it as a whole, and with what it was graded,
-    when."""
+    """Its tasks, their sum, the sentence on it as a whole, and with what it was graded, when."""
     when = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")  # noqa: UP017 (3.10)
     return {"assignment": assignment.module, "title": assignment.title,
             "points": points_total(tasks, "points"),
@@ -57,14 +55,12 @@ def case_record(name: str, credit: float, expected: str | None = None, given: st
 
 
 def unjudged(task: Task, parts: Iterable[Part], trouble: str) -> Record:
-    """A task that was not tried, and why."""
     return task_record(task, [part_record(part, [case_record(name, 0.0, "an answer", came_back=trouble)
                                                  for name, _ in part.named_cases()]) for part in parts])
 
 
 def task_record_of(task: Task, parts: Sequence[Part], events: Iterable[Event]) -> tuple[Record, str | None]:
-    """(the record of the task, the sentence why the submission could not even be imported),
-    from what is told of it."""
+    """(the record of the task, why the submission could not even be imported), from what is told of it."""
     start, end = time.monotonic(), {"output": "", "trouble": None, "no import": None}
     cases: dict[str, list[Record]] = {part.title: [] for part in parts}
     for event in events:
@@ -85,7 +81,6 @@ def task_record_of(task: Task, parts: Sequence[Part], events: Iterable[Event]) -
 
 
 def hidden_last(parts: Sequence[Part]) -> list[Part]:
-    """The parts in the order in which they are judged: the hidden ones last."""
     return sorted(parts, key=lambda part: part.hidden)
 
 
@@ -100,5 +95,4 @@ def graded_with(assignment: Assignment, term: str) -> dict[str, str]:
 
 
 def seed_of(*words: str) -> str:
-    """The SHA-256 of the words, in hexadecimal."""
     return hashlib.sha256("\0".join(words).encode()).hexdigest()

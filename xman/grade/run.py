@@ -1,5 +1,4 @@
-"""Grade one submission or hundreds: some at a time, each kept on disk as soon as it is judged,
-and never judged twice.
+"""Grade one submission or hundreds: some at a time, each kept as soon as it is judged, never judged twice.
 
 An output folder holds records/NAME.json, the reports, and the term. A second run over it judges only what is
 new or has changed, with the same inputs as before.
@@ -36,8 +35,7 @@ SECRET = 12           # characters
 
 def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, term: str,
           stop: threading.Event | None = None, process: JudgingProcess | None = None) -> Record:
-    """The record of one submission. One that cannot be read is a record too,
-    with its trouble and no points."""
+    """The record of one submission; of one that cannot be read, its trouble and no points."""
     start, submission = time.monotonic(), submission.read()
     with contextlib.ExitStack() as unpacked:
         try:
@@ -62,10 +60,9 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
 
     The reports are of all that was ever graded into the folder: who hands in late is added, and a name that
     comes again is the same student. shard: (3, 8) for the third of eight runs, of which each grades its own
-    of the submissions, all at once and on any machines that see the folder;
-    a run without one then writes the reports.
-    Ctrl-C ends it at once: what is judged is kept, reports are written, KeyboardInterrupt goes on. XManError
-    where another process grades into the folder, or it cannot be written.
+    of the submissions, all at once and on any machines that see the folder; a run without one then writes the
+    reports. Ctrl-C ends it at once: what is judged is kept, reports are written, KeyboardInterrupt goes on.
+    XManError where another process grades into the folder, or it cannot be written.
     """
     sweep()
     submissions = submissions if shard is None else [each for each in submissions if in_shard(each, *shard)]
@@ -116,7 +113,6 @@ def in_shard(submission: Submission, shard: int, of: int) -> bool:
 
 
 def record_file(out: Path, slug: str) -> Path:
-    """Where the record of a submission is kept."""
     return out / "records" / f"{slug}.json"
 
 
@@ -144,8 +140,7 @@ def earlier_records(out: Path, slugs: Collection[str], wanted: dict[str, str]) -
 
 
 def kept_term(out: Path, term: str | None) -> str:
-    """The term that was given, or that of the folder's first run: a secret,
-    so that nobody can know the inputs before."""
+    """The term that was given, or that of the folder's first run: a secret, from which inputs are drawn."""
     path, given = out / "term", term is not None
     if not given and path.is_file():
         return path.read_text("utf-8").strip()
@@ -162,8 +157,7 @@ def kept_term(out: Path, term: str | None) -> str:
 
 
 def secret(term: str | None) -> str:
-    """The term, if it is long enough; a new one for None. XManError where students could guess it,
-    and so the inputs."""
+    """The term, a new one for None. XManError where students could guess it, and so the inputs."""
     if term is not None and len(term) < SECRET:
         raise XManError(f"the inputs are drawn from the term, and students could guess {term!r}: give at "
                         f"least {SECRET} characters, or leave it out")
@@ -172,8 +166,7 @@ def secret(term: str | None) -> str:
 
 @contextlib.contextmanager
 def locked(out: Path, shard: tuple[int, int] | None = None) -> Iterator[None]:
-    """The folder, made where it is missing, for this process alone, or for it and other shards.
-    XManError where that is taken."""
+    """The folder, made if missing, for this process alone or with shards. XManError where it is taken."""
     try:
         (out / "records").mkdir(parents=True, exist_ok=True)
         own = ".lock-{}-of-{}".format(*shard) if shard else ".lock-all"

@@ -2,8 +2,7 @@
 
 `student.eval(steps, inputs)` sends {"nonce", "call": "eval", "args": …} to the worker and gives back the
 result, plain data. A function among the arguments is called here when the submission calls it there. All that
-comes from the worker is taken for an enemy's: it is read to a bounded length, decoded as plain data,
-and counts only for the question it answers.
+comes from the worker is an enemy's: read to a bounded length, decoded as plain data, for one question.
 """
 from __future__ import annotations
 
@@ -44,8 +43,7 @@ MESSAGES = {"result", "error", "ask"}
 
 
 class Session:
-    """One worker with one submission in it. A context manager;
-    `trouble` is the sentence that ended it, if any."""
+    """One worker with one submission in it. A context; `trouble` is the sentence that ended it, if any."""
 
     def __init__(self, sandbox: Sandbox, submission: Path, module: str, packages: Sequence[str],
                  limits: Limits, probes: Path | None = None, stop: threading.Event | None = None):
@@ -221,8 +219,7 @@ class Session:
                     self.worker.stop()
 
     def watch(self) -> None:
-        """Stop the worker when the grader has waited for it for longer than the limit,
-        or is to stop itself."""
+        """Stop the worker when the grader has waited for longer than the limit, or is to stop itself."""
         while not self.over.wait(0.05):
             since = self.since
             if (self.stop.is_set() or since is not None and self.waited + time.monotonic()
@@ -239,17 +236,14 @@ class Session:
 
 
 def again(pipe: IO[bytes]) -> io.FileIO:
-    """The end of a pipe, by a number of its own: stop closes the other,
-    which may be another pipe's at once."""
+    """The end of a pipe, by a number of its own: stop closes the other, which is soon another pipe's."""
     return io.FileIO(os.dup(pipe.fileno()))
 
 
 def modest(args: Any) -> Any:
-    """The arguments of an ask. ValueError where whoever adds,
-    multiplies or repeats them would get something very large.
+    """The arguments of an ask. ValueError where adding, multiplying or repeating them gives something large.
 
-    A whole number beyond 10,000 becomes a float: a power of two of them would be computed for ever,
-    and cannot be interrupted.
+    A whole number beyond 10,000 becomes a float: a power of such would be computed for ever.
     """
     shapes: list[tuple[int, ...]] = []
 
@@ -289,8 +283,7 @@ def reason(status: int | None, limits: Limits) -> str:
 
 
 class Student:
-    """The submission, as the parts see it: student.name(…) calls the probe,
-    or else the submission's function, of that name."""
+    """The submission as parts see it: student.name(…) calls the probe, or else its function, of that name."""
 
     def __init__(self, session: Session):
         self._session = session

@@ -71,9 +71,8 @@ def check(steps: Steps, values: Mapping[str, Any], G: Mapping[str, Callable] = o
     of: the register to differentiate (None: the last line's); one that is not a number is weighted at random.
     wrt: the inputs to differentiate by (None: all of floats). sides: 2 for (E(w+ε) − E(w−ε))/2ε, 1 for
     (E(w+ε) − E(w))/ε. most: a register with more elements is tried in random `directions` instead. step: ε
-    relative to an element above 1 (None: the best for float64).
-    tolerance: relative (None: 1e-6 for two sides, 1e-4 for one), above the rounding error of the quotient.
-    Raises XManError where there is nothing to differentiate.
+    relative to an element above 1 (None: the best for float64). tolerance: relative (None: 1e-6 for two
+    sides, 1e-4 for one), above the rounding error of the quotient. XManError where there is nothing to check.
     """
     if sides not in (1, 2):
         raise XManError(f"a difference quotient has 1 or 2 sides, not {sides!r}")

@@ -1,5 +1,4 @@
-"""Forward mode: step through the list in order with a tangent beside each value (Bishop, Deep Learning,
-§8.2.1)."""
+"""Forward mode: a tangent beside each value, in the order of the list (Bishop, Deep Learning, §8.2.1)."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import ops
-from ops.derived import looked, squares
+from ops.derived import STILL, looked, squares
 
 from ..wengert import Steps, checked_list
 from .context import failure, own, seeds
@@ -17,8 +16,7 @@ from .context import failure, own, seeds
 @np.errstate(all="ignore")
 def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any],
             TG: Mapping[str, Sequence] = ops.TG, /) -> dict[str, Any]:
-    """The tangents, Σ ∂register/∂input · tangent: those given for the inputs,
-    and of all registers computed from them.
+    """The tangents, Σ ∂register/∂input · tangent: those given, and of all registers computed from them.
 
     steps: the list. values: what `eval` returned for it. tangents: the direction, by name; each is spread to
     its register's shape. TG: the tangent rules, TG[op][i](tangent, out, *args). A register that is not in the
@@ -38,8 +36,9 @@ def forward(steps: Steps, values: Mapping[str, Any], tangents: Mapping[str, Any]
                 if any(isinstance(a, str) and a in tangents for a in args):
                     out, inputs = values[dst], [values[a] if isinstance(a, str) else a for a in args]
                     for a, rule in zip(args, TG[op], strict=False):
-                        if rule and isinstance(a, str) and a in tangents:
-                            part = own(rule(tangents[a], out, *inputs), out, held, (out, *inputs), a)
+                        if (rule and isinstance(a, str) and a in tangents
+                            and (part := rule(tangents[a], out, *inputs)) is not STILL):
+                            part = own(part, out, held, (out, *inputs), a)
                             tangents[dst] = tangents[dst] + part if dst in tangents else part
         except Exception as error:
             raise failure(error, steps, (dst, op, args), values, TG, "tangent rule") from error

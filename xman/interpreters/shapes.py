@@ -1,8 +1,7 @@
 """Shapes and precisions of all registers, found by running the list on stand-ins.
 
 A stand-in of an array may be hollow: all its entries are one number in memory. What a row gives for hollow
-arguments follows from its kind: an elementwise row is computed for one entry,
-a product of matrices without what it sums over.
+arguments follows from its kind: an elementwise row is computed for one entry.
 """
 from __future__ import annotations
 
@@ -30,8 +29,7 @@ def shapes(steps: Steps, likes: Mapping[str, Any], G: Mapping[str, Callable] = o
 
 
 def stand_in(like: Any) -> Any:
-    """An array of the shape: ones; the unit matrix where it is square, so that it can be inverted;
-    integers 0."""
+    """An array of the shape: ones; a unit matrix where square, so that it can be inverted; integers 0."""
     if not isinstance(like, tuple):
         return like
     shape, dtype = like if like and isinstance(like[0], tuple) else (like, float)
@@ -45,7 +43,7 @@ class DependsOnValues(Exception):
     """The shape of a line follows from no shapes."""
 
 
-def of_product(a: Any, b: Any) -> tuple | None:
+def shape_of_product(a: Any, b: Any) -> tuple | None:
     return ((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
             if a.shape[-1] == b.shape[-2] else None)
 
@@ -56,9 +54,9 @@ def of_spread(x: Any, like: Any, axis: Any = ()) -> tuple | None:
 
 
 # the shape of a result, by its arguments, of two axes or more; None where it does not follow
-SHAPES = {"dot": of_product, "broadcast": of_spread,
-          "dotLeft": lambda d, a, b: a.shape if of_product(a, b) == d.shape else None,
-          "dotRight": lambda d, a, b: b.shape if of_product(a, b) == d.shape else None}
+SHAPES = {"dot": shape_of_product, "broadcast": of_spread,
+          "dotLeft": lambda d, a, b: a.shape if shape_of_product(a, b) == d.shape else None,
+          "dotRight": lambda d, a, b: b.shape if shape_of_product(a, b) == d.shape else None}
 
 
 @np.errstate(all="ignore")

@@ -1,5 +1,4 @@
-"""Plain functions compiled by what they do: `jit.py`, and what a function can read besides its arguments,
-`reached.py`."""
+"""Plain functions compiled by what they do, `jit.py`, and what they read besides arguments, `reached.py`."""
 from .jit import jit
 
 __all__ = ["jit"]

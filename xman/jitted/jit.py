@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import threading
 import warnings
@@ -33,8 +34,7 @@ DEEP = 50   # brackets in brackets: Python reads not many more
 
 
 def jit(fn: Callable, engine: str = "auto", threads: int | None = None) -> Callable:
-    """fn, compiled by what it does: the first call is traced, later ones run the program,
-    and give what fn would.
+    """fn, compiled by what it does: the first call is traced, later ones run the program.
 
     fn: a function as `trace` takes it, or `grad` or `value_and_grad` of one; its inputs are those that
     `trace` has, and everything else in its arguments belongs to the program. New shapes, precisions and trees
@@ -58,7 +58,7 @@ class Jitted(Derivative):
     def __init__(self, fn: Callable, engine: str, threads: int | None):
         super().__init__(jit, fn, fn, engine, threads)
         self.compiled = partial(Compiled, engine=engine, inplace=None, threads=threads)
-        self.lock = threading.Lock()
+        self.locks: dict[int, threading.Lock] = {}  # by process, as `Compiled` has them
         # what reads arguments like those of a call before, and their key
         self.latest: tuple = (lambda args: None), ()
         self.readers: dict[tuple, tuple] = {}  # such, by key
@@ -117,7 +117,7 @@ class Jitted(Derivative):
                           RuntimeWarning, stacklevel=3)
             self.paths[key] = str(sentence)
             return fn(*args, **options)
-        with self.lock:
+        with self.locks.setdefault(os.getpid(), threading.Lock()):
             if not isinstance(known := self.paths.pop(key, []), str):
                 known = [path, *known]
             self.paths[key] = known
@@ -156,16 +156,11 @@ class TracedPath:
         return all(map(still_same, self.fixed, fixed)) and self.steady()
 
     def taken(self, found: dict) -> bool:
-        """Whether the values are those that Python went by."""
         return all([found[name].tobytes() == was for name, was in self.values])
 
 
 def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
-    """Put the leaves of a tree among the inputs or what is fixed,
-    and its structure and their kinds into tokens.
-
-    The result says whether one of them is traced already.
-    """
+    """Put a tree's leaves among inputs or what is fixed, its structure into tokens; whether one is traced."""
     kind = type(tree)
     if kind is np.ndarray and tree.dtype.char in NUMBERS:
         inputs.append(tree)
@@ -194,11 +189,7 @@ def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
 
 
 def reader(args: tuple) -> Callable[[tuple], list | None]:
-    """The function from arguments like these to their inputs, in the order of `apart`;
-    None where they are not alike.
-
-    It is for tuples, lists, dicts, arrays and numbers of Python alone, and takes nothing else.
-    """
+    """The function from arguments like these to their inputs, in the order of `apart`; None of others."""
     text, known, leaves = [], {"array": np.ndarray, "real": np.float64}, []
 
     def look(tree: Any, at: str) -> None:
@@ -225,10 +216,7 @@ def reader(args: tuple) -> Callable[[tuple], list | None]:
 
 
 def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callable[[dict], Any]:
-    """The function from what the program gave to the tree of that structure.
-
-    outputs: the name of each leaf, or None and what it always is.
-    """
+    """What makes a tree of a program's outputs. outputs: the name of each leaf, or None and what it is."""
     known = {"number_of": number_of, "as_own": as_own, "rebuilt": rebuilt}
 
     def text(structure: Any, depth: int = 0) -> str:
@@ -252,8 +240,7 @@ def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callab
 
 def traced(fn: Callable, args: tuple, options: dict, fixed: list,
            compiled: Callable) -> tuple[TracedPath, Any]:
-    """The path of a call, and its result. Impure where a list cannot hold what it does;
-    it has then done nothing."""
+    """The path of a call, and its result. Impure where a list cannot hold it; it has then done nothing."""
     watch, guards = Watch([fn, *fixed]), {}
     with CallTape(guards=guards, of_scan=scan_by_engine) as tape:
         given, inputs, names = traced_arguments(fn, args, tape)

@@ -1,5 +1,4 @@
-"""What a function can read besides its arguments, and what it does besides
-returning: as `jit` has to know both."""
+"""What a function can read besides its arguments, and what it does besides returning: for `jit`."""
 from __future__ import annotations
 
 import copyreg
@@ -79,8 +78,7 @@ def unchanged(owner: Any, read: Callable, kept: tuple, _: str = "") -> bool:
 
 
 def steady(places: Iterable[Place]) -> Callable[[], bool]:
-    """The function that says whether what is read at the places is unchanged; most are the very objects that
-    were kept, which is asked first."""
+    """Whether what is read at the places is unchanged, as a function; most are the very objects kept."""
     text, known = [], {"unchanged": unchanged, "MISSING": MISSING}
     for k, place in enumerate(places):
         known |= {f"p{k}": place, f"owner{k}": place.owner}
@@ -130,8 +128,7 @@ def by_name(kept: tuple) -> dict: return dict(zip(kept[:len(kept) // 2], kept[le
 
 
 def reached(roots: Iterable[Any]) -> tuple[list[Place], list[Any], set[CodeType]]:
-    """(places, generators, codes) that lead from the roots: globals, closures, defaults, attributes,
-    and what they hold."""
+    """(places, generators, codes) from the roots: globals, closures, defaults, attributes, what they hold."""
     attributes: set[str] = set()
     while True:  # until all attributes that the code names are known
         before, found = len(attributes), walk(roots, attributes)
@@ -241,14 +238,12 @@ def known_module(name: str) -> bool:
 
 
 def state_of(x: Any) -> dict:
-    """Where a generator of random numbers is."""
     return (x.get_state(legacy=False) if isinstance(x, np.random.RandomState)
             else getattr(x, "bit_generator", x).state)
 
 
 class Watch:
-    """What a call does besides returning: `look` hears of each call that it makes,
-    `undone` finds what it left behind."""
+    """What a call does besides returning: `look` hears of its calls, `undone` finds what it left behind."""
 
     def __init__(self, roots: Iterable[Any]):
         self.roots, self.sentence = list(roots), ""

@@ -53,8 +53,7 @@ def diagonals(steps: Steps, of: str, wrt: Collection[str], values: Point) -> Dia
 
 @np.errstate(all="ignore")
 def becker_lecun(steps: Steps, of: str, wrt: Collection[str], values: Point) -> dict[str, Any]:
-    """∂²of/∂x², roughly, for each entry x of each register in wrt, in its shape,
-    by a pass after the gradient.
+    """∂²of/∂x², roughly, for each entry x of each register in wrt, by a pass after the gradient.
 
     It is exact where no two entries of a register on the way meet again: for a layer of weights with any of
     the losses, for two where the loss is a sum over outputs (squaredError, sigmoidCrossEntropy) or has one

@@ -24,8 +24,7 @@ MULTIPLES = [("subtract", [0]), ("mul", [0]), ("mul", [1]), ("divide", [0])]  # 
 
 
 class GaussNewton:
-    """The Hessian of a loss as if what goes into its squares or
-    cross-entropies were linear: Schraudolph 2002.
+    """The Hessian as if what goes into a loss's squares or cross-entropies were linear: Schraudolph 2002.
 
         G = GaussNewton(steps, of="loss", wrt=["W", "b"])
         G.through                   # ("scores",), where the loss begins: it is convex in them

@@ -1,5 +1,4 @@
-"""The Hessian of a list, forward mode over reverse mode: Bishop, Deep Learning,
-§8.1.6 and the end of §8.2.2."""
+"""The Hessian of a list, forward over reverse mode: Bishop, Deep Learning, §8.1.6 and §8.2.2."""
 from __future__ import annotations
 
 import importlib
@@ -29,8 +28,7 @@ class Hessian:
         H.diagonal(values)          # {"W": in the shape of W, …}, without the matrix, but in as many products
         H.steps                     # the list that computes a product
 
-    steps: the list. wrt: names of inputs. Raises XManError for names that the list does not have,
-    and an `of` of many elements.
+    steps: the list. wrt: names of inputs. XManError for other names, and an `of` of many elements.
     """
 
     def __repr__(self) -> str:
@@ -50,8 +48,7 @@ class Hessian:
         self.map = LinearMap(self.steps, self.dots.values(), self.images.values(), self._look)
 
     def at(self, values: Point) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-        """The product with the Hessian at values, a function of vectors: what
-        depends on values alone is done once."""
+        """The product with the Hessian at values, a function of vectors; what is of values is done once."""
         values = point(values, self.wrt)
         product = self.map.at(values, {self.dots[x]: values[x] for x in self.wrt})
 

@@ -1,5 +1,4 @@
-"""The Jacobian of a list, ∂of/∂wrt: its products, and itself, by columns, by rows,
-or through what is narrower."""
+"""The Jacobian of a list, ∂of/∂wrt: its products, and itself, by columns, rows, or what is narrower."""
 from __future__ import annotations
 
 import importlib
@@ -32,8 +31,7 @@ class Jacobian:
 
     steps: the list. of: the register to differentiate. wrt: the names of those to differentiate by, which
     have to be inputs. mode: "forward", "reverse", "mixed" (`xman.matrices.modes`), which is one of the two
-    where nothing is narrower, or None for the fewest passes.
-    Raises XManError for names that the list does not have.
+    where nothing is narrower, or None for the fewest passes. XManError for other names.
     """
 
     def __repr__(self) -> str:
@@ -62,8 +60,7 @@ class Jacobian:
         return self._count(*self._evaluated(values))[0]
 
     def jv(self, values: Point, vectors: Point) -> Any:
-        """J v, in the shape of `of`: vectors has one for each x in wrt, of its shape;
-        zeros where one is left out."""
+        """J v, in the shape of `of`: vectors has one for each x in wrt, of its shape; else zeros."""
         return self.pushforward(values)(vectors)
 
     def vj(self, values: Point, u: Any) -> dict[str, Any]:
@@ -91,8 +88,7 @@ class Jacobian:
         return pulled
 
     def __call__(self, values: Point) -> dict[str, Any]:
-        """For each x in wrt an array of the shape of `of` followed by that of x,
-        in the passes that the count says."""
+        """For each x in wrt an array of the shape of `of` followed by that of x."""
         values, y = self._evaluated(values)
         shapes, (count, way) = ({x: np.shape(y) + np.shape(values[x]) for x in self.wrt},
                                 self._count(values, y))
@@ -108,8 +104,7 @@ class Jacobian:
                 for x in self.wrt}
 
     def picture(self, values: Point) -> Any:
-        """The matrix as a heat map, which notebooks show:
-        a row an entry of `of`, a column an entry of wrt."""
+        """The matrix as a heat map for notebooks: a row an entry of `of`, a column an entry of wrt."""
         parts = self(values).values()
         rows = entries_of(self._evaluated(values)[1])
         matrix = np.concatenate([np.reshape(part, (rows, -1)) for part in parts], -1)

@@ -1,5 +1,4 @@
-"""A list as a linear map: in some of its inputs it is linear,
-and what does not depend on them is evaluated once."""
+"""A list as a linear map in some of its inputs; what does not depend on them is evaluated once."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,8 +18,7 @@ Point = Mapping[str, Any]
 
 
 class LinearMap:
-    """The map that a derivative is at a point: `at(values)` is a function from vectors to their images,
-    by name.
+    """The map that a derivative is at a point: `at(values)` takes vectors to their images, by name.
 
     steps: a list that is linear in the inputs `moving`. images: the registers wanted. The first time that
     shapes are seen, look(values) may refuse them, and the list is simplified for them
@@ -85,8 +83,7 @@ def vector_like(name: str, v: Any, x: Any) -> Any:
 
 
 def vectors_like(vectors: Point, values: Point, wrt: Sequence[str]) -> dict[str, Any]:
-    """One for each x in wrt: that given, in its shape, else zeros.
-    XManError for a name that wrt does not have."""
+    """One for each x in wrt: that given, in its shape, else zeros. XManError for another name."""
     if not isinstance(vectors, Mapping):
         raise XManError(f"the vectors are a dictionary with one for each of {', '.join(wrt)}, not a "
                         f"{type(vectors).__name__}")

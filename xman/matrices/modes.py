@@ -63,7 +63,6 @@ def passes_counted(inputs: int, outputs: int, mode: str | None = None) -> Count:
 
 
 def entries_of(x: Any) -> int:
-    """The number of entries."""
     return int(np.prod(np.shape(x)))
 
 

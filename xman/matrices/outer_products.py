@@ -1,5 +1,4 @@
-"""The outer-product approximation of the Hessian, and its inverse: Bishop, Deep Learning, eqs.
-8.38 to 8.41."""
+"""The Hessian approximated by outer products, and its inverse: Bishop, Deep Learning, eqs. 8.38 to 8.41."""
 from __future__ import annotations
 
 import math
@@ -27,8 +26,7 @@ def logistic(a: np.ndarray) -> np.ndarray:
 
 
 def softmax(a: np.ndarray) -> np.ndarray:
-    """Cross-entropy of p = softmax(a): L of L Lᵀ = diag(p) − p pᵀ,
-    namely diag(√p) − p √pᵀ (the analogue of 8.41)."""
+    """Cross-entropy of p = softmax(a): L of L Lᵀ = diag(p) − p pᵀ, diag(√p) − p √pᵀ (as 8.41)."""
     p = np.exp(a - a.max())
     p /= p.sum()
     return np.diag(np.sqrt(p)) - np.outer(p, np.sqrt(p))
@@ -39,14 +37,12 @@ ERRORS = {"squares": half_squares, "logistic": logistic, "softmax": softmax}
 
 def outer_products(steps: Steps, of: str, wrt: Collection[str], values: Point, error: str = "softmax",
                    weight: float = 1.0) -> np.ndarray:
-    """H ≈ Σ_n weight · J_nᵀ L Lᵀ J_n, a matrix (W, W) with the elements of all wrt in their order;
-    never negative.
+    """H ≈ Σ_n weight · J_nᵀ L Lᵀ J_n, (W, W) with the elements of all wrt in order; never negative.
 
     J_n is the Jacobian of the n-th row of `of`, the scores a_n before the last activation, of shape (n, k),
     (n,) or (). error: "squares" for ½ Σ (a − t)² (8.40), "logistic" for the cross-entropy of σ(a) (8.41),
     "softmax" for that of softmax(a). weight: 1/n where the loss is the mean over n rows. It is the Hessian
-    itself where a is linear in wrt, and near it where the network fits its data.
-    Raises XManError for an error that is none of these.
+    itself where a is linear in wrt, and near it where the network fits its data. XManError for another error.
     """
     return sum(rows.T @ rows for rows in weighted_jacobians(steps, of, wrt, values, error, weight))
 
@@ -56,8 +52,7 @@ def inverse_outer_products(steps: Steps, of: str, wrt: Collection[str], values: 
     """(alpha · 1 + outer_products)⁻¹, built one example at a time from 1/alpha on (Hassibi and Stork 1993).
 
     With b the factor of an example, of one column, H⁻¹ becomes H⁻¹ − H⁻¹ b bᵀ H⁻¹ / (1 + bᵀ H⁻¹ b); with k of
-    them the quotient is a solution of k equations. No matrix is inverted.
-    alpha: a positive number, small next to the Hessian.
+    them the quotient solves k equations. alpha: a positive number, small next to the Hessian.
     """
     if not (isinstance(alpha, (int, float, np.number)) and alpha > 0):
         raise XManError(f"alpha is a positive number, the matrix that the inverse starts from, not {alpha!r}")

@@ -8,7 +8,7 @@ import numpy as np
 from ops import f
 
 from ..traced.arraylike import plain
-from ..traced.dispatch import NAMES, cast_to, with_shape
+from ..traced.dispatch import NAMES, cast_to, under_its_name, with_shape
 from ..traced.refusals import refuse
 
 EIGH, SVD, QR, SLOGDET = (type(find(np.eye(1))) for find in (np.linalg.eigh, np.linalg.svd, np.linalg.qr,
@@ -110,15 +110,9 @@ def polyfit(x, y, deg, rcond=None, w=None):
 
 
 NAMES.update({
-    np.linalg.eigh:        eigh,
+    **under_its_name(cond, eigh, lstsq, qr, svd, tensorinv, tensorsolve, of=np.linalg),
+    **under_its_name(polyfit),
     np.linalg.eigvalsh:    lambda a, UPLO="L": eigh(a, UPLO)[0],
-    np.linalg.svd:         svd,
     np.linalg.svdvals:     lambda x: f.svdvals(x),
-    np.linalg.qr:          qr,
-    np.linalg.lstsq:       lstsq,
-    np.linalg.cond:        cond,
     np.linalg.matrix_rank: lambda A, *options, **named: np.linalg.matrix_rank(plain(A), *options, **named),
-    np.linalg.tensorinv:   tensorinv,
-    np.linalg.tensorsolve: tensorsolve,
-    np.polyfit:            polyfit,
 })

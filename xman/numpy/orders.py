@@ -6,7 +6,7 @@ import numpy as np
 from ops import f
 
 from ..traced.arraylike import plain
-from ..traced.dispatch import NAMES, cast_to, checked, with_shape
+from ..traced.dispatch import NAMES, cast_to, checked, under_its_name, with_shape
 from .decompositions import real
 from .rearrangements import take_along_axis
 from .statistics import axes_first, spread_by
@@ -102,8 +102,7 @@ def cumulative(function, number):
 
 
 NAMES.update({
-    np.partition:        partition,
-    np.argpartition:     argpartition,
+    **under_its_name(argpartition, digitize, partition, searchsorted),
     np.nanvar:           nan_spread("var"),
     np.nanstd:           nan_spread("std"),
     np.nanquantile:      checked(np.nanquantile, nanquantile),
@@ -115,8 +114,6 @@ NAMES.update({
     np.nancumprod:       checked(np.nancumprod, nan_reduction(1.0, np.cumprod)),
     np.extract:          lambda condition, arr: np.ravel(arr)[np.flatnonzero(condition)],
     np.argwhere:         lambda a: np.transpose(np.stack(np.nonzero(a))),
-    np.searchsorted:     searchsorted,
-    np.digitize:         digitize,
     np.tril_indices_from: lambda arr, k=0: np.tril_indices_from(plain(arr), k),
     np.triu_indices_from: lambda arr, k=0: np.triu_indices_from(plain(arr), k),
     np.diag_indices_from: lambda arr: np.diag_indices_from(plain(arr)),

@@ -54,8 +54,7 @@ def rearranged(rearrange: Any) -> Any:
 
 
 def moving(function: Any) -> Any:
-    """A function that moves, repeats or leaves out entries: NumPy's own
-    shows on their positions which go where."""
+    """A function that moves, repeats or leaves out entries: NumPy's own, on their positions, shows which."""
     known = lambda x: np.asarray(x) if isinstance(x, ArrayLike) else x
     return lambda a, *args, **options: f.take(with_shape(a), function(
         entry_positions(a), *map(known, args), **{name: known(x) for name, x in options.items()}))
@@ -72,7 +71,6 @@ def split_like(split: Any) -> Any:
 
 
 def entry_positions(a: Any) -> np.ndarray:
-    """The position in the flattened a of each of its entries."""
     return np.arange(np.size(a)).reshape(np.shape(a))
 
 

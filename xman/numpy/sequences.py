@@ -9,7 +9,7 @@ import numpy as np
 from ops import f
 
 from ..traced.arraylike import plain
-from ..traced.dispatch import METHODS, NAMES, cast_to, checked, with_shape
+from ..traced.dispatch import METHODS, NAMES, cast_to, checked, under_its_name, with_shape
 from .decompositions import real
 from .rearrangements import axis_index, moving
 
@@ -29,8 +29,7 @@ def gradient(f, *spacing, axis=None, edge_order=1):
 
 
 def parabola_slopes(y, h, edge_order):
-    """The differences of y along its first axis, by parabolas;
-    h is the distance of two points, or where the points are."""
+    """The differences of y along its first axis, by parabolas; h: how far apart, or where, the points are."""
     h = np.diff(h) if h.ndim else np.broadcast_to(h, (len(y) - 1,))
     h = np.reshape(h, (-1, *(1,) * (y.ndim - 1)))
     rise = (y[1:] - y[:-1]) / h
@@ -154,8 +153,7 @@ def block(arrays):
 
 
 def depth_of(part: Any) -> tuple[int, int]:
-    """How deep the lists lie in one another, and the most axes of an array in them;
-    ValueError where that differs."""
+    """How deep lists lie in one another, and the most axes of an array in them; ValueError if unequal."""
     if isinstance(part, tuple):
         raise TypeError("np.block takes lists, and found a tuple; write […]")
     if not isinstance(part, list):
@@ -227,20 +225,10 @@ def geomspace(start, stop, num=50, endpoint=True):
 
 
 NAMES.update({
-    np.gradient:         gradient,
-    np.unwrap:           unwrap,
-    np.convolve:         convolve,
-    np.correlate:        correlate,
-    np.cross:            cross,
+    **under_its_name(apply_along_axis, bincount, block, convolve, correlate, cross, einsum, geomspace, gradient, insert, logspace,
+                     unwrap),
     np.linalg.cross:     cross_of_three,
-    np.einsum:           einsum,
-    np.block:            block,
-    np.insert:           insert,
-    np.bincount:         bincount,
     np.vander:           checked(np.vander, vander),
-    np.apply_along_axis: apply_along_axis,
-    np.logspace:         logspace,
-    np.geomspace:        geomspace,
     np.fix:              lambda x: f.trunc(x),
     np.imag:             lambda val: np.zeros(val.shape, val.dtype)[()],
     np.angle:            checked(np.angle, lambda z, deg=False: f.arctan2(0.0, real(z)) * (180.0 / math.pi if deg else 1.0)),
@@ -249,7 +237,6 @@ NAMES.update({
     np.real_if_close:    lambda a, tol=100: a,
     np.iscomplex:        lambda x: np.zeros(x.shape, bool)[()],
     np.isreal:           lambda x: np.ones(x.shape, bool)[()],
-    np.fft.fftshift:     moving(np.fft.fftshift),
-    np.fft.ifftshift:    moving(np.fft.ifftshift),
+    **{shift: moving(shift) for shift in (np.fft.fftshift, np.fft.ifftshift)},
     np.diagflat:         lambda v, k=0: f.diag(np.ravel(v), k),
 })

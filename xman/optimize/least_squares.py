@@ -21,8 +21,7 @@ METHODS = "trf", "dogbox", "lm"
 def least_squares(what: XMan | Callable, data: tuple = (), *, start: Any = None, method: str = "trf",
                   epochs: int = 1000,
                   tolerance: float = 1e-8, engine: str = "numpy", progress: bool = True) -> Result:
-    """Make ½ Σ r² small, r the residuals of a model or a function,
-    by scipy.optimize.least_squares with their Jacobian.
+    """Make ½ Σ r² small, residuals r of a model or a function, by scipy.optimize.least_squares with Jacobian.
 
     what: an XMan whose register `residuals` they are, or else its `outputs` less y, with data a pair (X, y);
     or a function fn(parameters, *data) of arrays to an array, traced at `start` as `minimize` does. method:

@@ -37,8 +37,7 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
              | None = None, l2: float | dict[str, float] | None = None, sample_weight: Any = None,
              class_weight: dict[Any, float] | str | None = None, callbacks: Iterable[Callback] = (),
              engine: str = "auto", progress: bool = True) -> Result:
-    """Make a model's loss, or a function, as small as it gets, by scipy.optimize.minimize;
-    the result is as that of `fit`.
+    """Make a model's loss, or a function, small by scipy.optimize.minimize; the result is as that of `fit`.
 
     what: an XMan as `fit` takes it, with data a pair (X, y); or a function fn(parameters, *data) of arrays to
     a number, of which the path is taken that it goes at `start`: the parameters to begin with, an array, a
@@ -74,8 +73,7 @@ def minimize(what: XMan | Callable, data: tuple = (), *, start: Any = None, meth
 
 
 class Problem:
-    """A loss as a function of one vector w, all parameters one after the other,
-    with its gradient and its Hessian's products.
+    """A loss as a function of one vector w, all parameters in turn, with its gradient and products of H.
 
     The list is split where it begins to depend on the vector that the Hessian is multiplied by: what stands
     before it is the value, the gradient, and what all products at a point have in common.
@@ -107,8 +105,7 @@ class Problem:
         self.far = 100 * (1 + abs(self.at(self.start).loss))
 
     def at(self, w: np.ndarray) -> Problem:
-        """The problem with what is known at w: SciPy asks for the value,
-        the gradient and the products one by one."""
+        """The problem with what is known at w: SciPy asks for value, gradient and products one by one."""
         if self.w is None or not np.array_equal(w, self.w):
             self.w, self.here = w.copy(), self.named(w)
             self.found = self.evaluated(self.values | self.here)
@@ -119,7 +116,6 @@ class Problem:
         return self
 
     def named(self, w: np.ndarray) -> dict[str, np.ndarray]:
-        """The parameters by name, in their shapes and precisions."""
         return {name: x.astype(self.values[name].dtype)
                 for name, x in unpacked(w, self.values, self.wrt).items()}
 
@@ -213,8 +209,7 @@ def unsound(steps: WengertList, values: dict[str, Any]) -> Diverged:
 
 def objective_list(fn: Callable, start: Any,
                    data: tuple) -> tuple[WengertList, list[str], dict[str, Any], Callable[[dict], Any]]:
-    """The list of fn(start, *data), the names of start's leaves in it, all values,
-    and what makes a tree of leaves by name."""
+    """The list of fn(start, *data), the names of start's leaves, all values, what makes a tree of leaves."""
     if start is None:
         raise XManError("a function is made small from somewhere: say start=…, its parameters to begin with")
     leaves, structure = flattened_tree(start)

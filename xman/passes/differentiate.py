@@ -13,7 +13,7 @@ from ops import f
 
 from ..errors import XManError
 from ..interpreters import backprop, forward
-from ..wengert import Line, Steps, WengertList, checked_list, known_registers
+from ..wengert import Line, Steps, WengertList, all_registers, checked_list, known_registers
 from .loops import cut_loops
 from .writer import Followed, ListWriter, Origins, Symbol
 
@@ -21,8 +21,7 @@ TAKES_SHAPE = {"unbroadcast", "broadcast", "scatterAdd", "einsumBack"}  # op(…
 
 def gradient(steps: Steps, of: str, wrt: Collection[str], seed: str | None = None,
              DG: Mapping[str, Sequence] = ops.DG) -> WengertList:
-    """The list followed by the lines of its adjoints: `d{of}_d{x}` is the
-    gradient of `of` with respect to each x in wrt.
+    """The list followed by the lines of its adjoints: `d{of}_d{x}` is the gradient of `of` for each x in wrt.
 
         >>> gradient([("z1", "mul", ("h", "w")), ("area", "half", ("z1",))], "area", ["h"])
         z1 = mul(h, w)
@@ -54,9 +53,8 @@ def tangent(steps: Steps, wrt: Collection[str], TG: Mapping[str, Sequence] = ops
         area_dot = half(z1_dot)
 
     The x_dot are new inputs, numbers or of the shape of their x. A register that does not depend on wrt has
-    no tangent. Where such names are in the list already, as in the tangent of a tangent,
-    all end in `_dot_dot` instead.
-    TG: the table of tangent rules. Raises XManError for a name that the list does not have, and as `forward`.
+    no tangent. Where such names are in the list already, as in the tangent of a tangent, all end in
+    `_dot_dot` instead. TG: the table of tangent rules. XManError for another name, and as `forward`.
     """
     return WengertList(line for line, _ in tangents(steps, wrt, TG))
 
@@ -119,17 +117,15 @@ def inputs_of(steps: WengertList, wrt: Collection[str]) -> tuple[str, ...]:
 
 
 def ending(steps: WengertList, word: str = "_dot") -> str:
-    """The word, or as many of them as it takes that no register with this
-    ending has a name that the list has."""
-    registers, end = {*steps.inputs, *(dst for dst, _, _ in steps)}, word
+    """The word, or as many of them as it takes that no register with this ending is in the list."""
+    registers, end = {*all_registers(steps)}, word
     while any(x + end in registers for x in registers):
         end += word
     return end
 
 
 def fits_input(delta: Symbol, x: str, lines: Mapping[int, Any]) -> bool:
-    """Whether the adjoint is sure to have the shape and the precision of x: it
-    is a sum of lines that take them from x."""
+    """Whether the adjoint has the shape and the precision of x for sure: its lines take them from x."""
     parts = {id(delta)}
     todo = [delta]
     while todo:

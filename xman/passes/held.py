@@ -13,8 +13,7 @@ from ..wengert import Steps, WengertList, registers
 
 
 def most_held(steps: Steps, keep: Collection[str], values: Mapping[str, Any]) -> int:
-    """The bytes that the registers hold at their most, when each goes after its last use;
-    of a loop also what one of its steps holds."""
+    """The bytes that registers hold at their most, each gone after its last use; of a loop also a step's."""
     last = {a: k for k, (dst, _, args) in enumerate(steps) for a in (dst, *registers(args))}
     last |= dict.fromkeys([*keep, *WengertList(steps).inputs], len(steps))
     owners = {name: memory_of(x) for name, x in values.items()}

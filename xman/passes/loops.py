@@ -1,5 +1,4 @@
-"""What passes do to lines that apply functions: what nobody reads goes, of their results,
-their arguments and their bodies."""
+"""Passes on lines that apply functions: what nobody reads of results, arguments and bodies goes."""
 from __future__ import annotations
 
 from collections import Counter
@@ -26,8 +25,7 @@ def register_key(a: Any) -> Key:
 
 def items_read(lines: Iterable[tuple], before: Mapping[Key, tuple] = {},
                named: Collection[Key] = ()) -> list[tuple]:
-    """The lines without those that take an array out of a bundle that was just made,
-    or take it out a second time.
+    """The lines without those that take an array out of a bundle just made, or take it out a second time.
 
     lines: (register, op, arguments, …), registers being names or Symbols. before: (op, arguments) of other
     registers. named: the registers that stay whatever they are.
@@ -48,8 +46,7 @@ def items_read(lines: Iterable[tuple], before: Mapping[Key, tuple] = {},
 
 def trimmed(lines: Sequence[tuple], keep: Collection[Key], fresh: Callable[[], Any],
             before: Mapping[Key, tuple] = {}) -> list[tuple]:
-    """The lines that lead to keep, where what applies a function gives what is read of it,
-    and takes what that needs.
+    """The lines that lead to keep, where what applies a function gives what is read, and takes what it needs.
 
     lines, before: as of `items_read`. fresh(): a register for a bundle that is shorter than it was.
     """

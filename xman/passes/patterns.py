@@ -1,5 +1,4 @@
-"""What a rewrite is: a tree of operators that is found, and what is written instead,
-both in the language itself."""
+"""What a rewrite is: a tree of operators that is found, and what is written instead, both in the language."""
 from __future__ import annotations
 
 import math
@@ -91,14 +90,12 @@ def holes_filled(wanted: Any, a: Any, holes: dict, writer):
 
 
 def shaped(op: str, becomes: Callable) -> Rewrite:
-    """The row for what depends on shapes: becomes(writer, *args) is what op(*args) is there,
-    None where it stays."""
+    """The row for what depends on shapes: becomes(writer, *args) is written for op(*args), or None."""
     return Rewrite(op, lambda writer, args: becomes(writer, *args), f"{op} with shapes known", "")
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Whether two arguments are the same; numbers by value, but no number is True or False,
-    and −0.0 is not 0."""
+    """Whether two arguments are the same, numbers by value; but no number is True, and −0.0 is not 0."""
     if isinstance(a, Expression) or isinstance(b, Expression):
         return a is b
     if {type(a), type(b)} <= {int, float}:

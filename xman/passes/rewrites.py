@@ -78,9 +78,11 @@ def outright(op):
 
 
 def axes_of_product(w, d, a, b):
-    """The numbers of axes of a and b, where d is of the shape of their product."""
-    one, two = w.shape(a), w.shape(b)
-    return ((len(one), len(two)) if one and two and one[-1] == two[0] and w.shape(d) == one[:-1] + two[1:]
+    """The axes of a and b, where d has the shape of their product; 3 of any batch of matrices."""
+    one, two, made = w.shape(a), w.shape(b), w.shape(d)
+    if one and two and made and len(one) > 2 and one[:-2] == two[:-2] == made[:-2]:
+        return 3, 3
+    return ((len(one), len(two)) if one and two and one[-1] == two[0] and made == one[:-1] + two[1:]
             else None)
 
 
@@ -88,6 +90,8 @@ def dot_left_for(w, d, a, b):
     match axes_of_product(w, d, a, b):
         case 2, 2:
             return d @ b.T
+        case 3, 3:
+            return d @ f.mT(b)
         case 2, 1:
             return f.outer(d, b)
         case 1, 1:
@@ -99,6 +103,8 @@ def dot_right_for(w, d, a, b):
     match axes_of_product(w, d, a, b):
         case 2, 2 if isinstance(w.value(a), np.ndarray):  # not sparse
             return a.T @ d
+        case 3, 3:
+            return f.mT(a) @ d
         case 1, 2:
             return f.outer(a, d)
         case 1, 1:
@@ -162,8 +168,7 @@ LOGARITHMS = {**LEAVES, **PAIRS, "sum": f.logsumexp, "power": lambda a, c: c * a
 
 
 def logarithm(w, a, depth=100):
-    """log a, where a is made of exponentials: of their sums, products, quotients, powers and parts.
-    None for all else."""
+    """log a, a made of exponentials by sums, products, quotients, powers and parts. None for all else."""
     if not isinstance(a, Expression):
         return math.log(a) if type(a) in (int, float) and 0 < a < math.inf else None
     if id(a) not in w.logarithms:

@@ -15,7 +15,7 @@ from ..errors import XManError
 from ..interpreters.shapes import example, hollow, stand_in
 from ..notation import shortened, shown
 from ..register import as_arg
-from ..wengert import Steps, WengertList, checked_list, known_registers, needed, temporaries
+from ..wengert import Steps, WengertList, all_registers, checked_list, known_registers, needed, temporaries
 from .loops import items_read, trimmed
 from .patterns import Rewrite, equal, key_of
 from .rewrites import EXACT
@@ -24,8 +24,7 @@ from .writer import ListWriter, Origins, Symbol, in_order, renamed
 
 def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[str, Any] | None = None,
              rewrites: Iterable[Rewrite] = EXACT, G: Mapping[str, Callable] = ops.G) -> WengertList:
-    """A shorter list that computes the same: each expression once, nothing that is not wanted,
-    and the rewrites applied.
+    """A shorter list that computes the same: each expression once, only what is wanted, rewrites applied.
 
     keep: the registers that are wanted, by name (None: the list's outputs); all others may go. likes: an
     example of each input, as `shapes` takes it; with shapes known the helpers of the rules (`unbroadcast`,
@@ -34,9 +33,8 @@ def simplify(steps: Steps, keep: Collection[str] | None = None, likes: Mapping[s
     takes the precision of the list. STABLE and ALGEBRA, to be added as in EXACT + STABLE, say of each row
     what it changes, and take what no likes show to be otherwise for floats. Apply STABLE before a list is
     differentiated, so that the adjoints are stable too. G: the table of values; with one that lacks operators
-    of `ops`, or has its own in their place, no rewrite applies.
-    A line that fails for the likes is kept as it is.
-    Raises XManError for a name that the list does not have.
+    of `ops`, or has its own in their place, no rewrite applies. A line that fails for the likes is kept as it
+    is. Raises XManError for a name that the list does not have.
     """
     return WengertList(line for line, _ in simplified(steps, keep, likes, rewrites, G))
 
@@ -54,7 +52,7 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
     lines = [(*line, line) for line in needed(steps, keep)]
     if any(line[1] == "item" for line in lines):
         lines = trimmed(items_read(lines, named=keep), keep,
-                        temporaries({*steps.inputs, *(dst for dst, _, _ in steps)}).__next__)
+                        temporaries({*all_registers(steps)}).__next__)
     for dst, op, args, writer.origin in lines:  # a bundle that was cut belongs to the line that takes it
         try:
             args = writer.with_simple_bodies(op, args, found)
@@ -66,8 +64,7 @@ def simplified(steps: Steps, keep: Collection[str] | None = None, likes: Mapping
 
 
 class Simplifier(ListWriter):
-    """Writes a line only where none of the rewrites finds something shorter,
-    and none that it has written before."""
+    """Writes a line only where no rewrite finds something shorter, and none that it has written before."""
 
     def __init__(self, rewrites: Iterable[Rewrite], G: Mapping[str, Callable]):
         super().__init__()
@@ -141,8 +138,7 @@ class Simplifier(ListWriter):
         return args + defaults[len(defaults) - (most - len(args)):] if len(args) < most else args
 
     def defaults(self, op: str) -> tuple[tuple, int]:
-        """The values of the last arguments of op where they are left out, and the number of all;
-        ((), 0) if there are none."""
+        """The defaults of the last arguments of op, and the number of all; ((), 0) if there are none."""
         if op not in self.signature:
             names, defaults = parameters(self.G[op])
             self.signature[op] = (((*defaults.values(),), len(names)) if arity(self.G[op])[1] != MANY
@@ -165,15 +161,13 @@ class Simplifier(ListWriter):
             return None
 
     def constant(self, op: str, args: tuple) -> int | float | None:
-        """The number that op makes of literals, which then takes the precision of the list;
-        None where that is not one alone."""
+        """The number that op makes of literals, in the precision of the list; None where that is not one."""
         value = self.evaluated(op, args)
         value = value.item() if isinstance(value, np.floating) and self.one_precision else value
         return value if type(value) in (int, float) else None
 
     def with_simple_bodies(self, op: str, args: tuple, found: Mapping[str, Any]) -> tuple:
-        """The arguments of a line, the functions among them simplified,
-        for the shapes that they meet where these are known."""
+        """The arguments of a line, functions among them simplified, for their shapes if these are known."""
         if not any(map(ops.is_function, args)):
             return args
         k, m = ((args[1], args[1] + args[2]) if op == "scan" else (args[2], args[2]) if op == "while_loop"
@@ -205,12 +199,10 @@ class Simplifier(ListWriter):
         return self.example.get(id(a)) if isinstance(a, Symbol) else a
 
     def shape(self, a: Any) -> tuple | None:
-        """The shape of a, None where it is not known."""
         return None if (value := self.value(a)) is None else np.shape(value)
 
     def alike(self, a: Any, like: Any) -> bool:
-        """Whether a is known to have the shape and the precision of like.
-        A literal number has that of any number."""
+        """Whether a surely has the shape and the precision of like. A literal number has any number's."""
         if not (isinstance(like, Symbol) and id(like) in self.example):
             return False
         if not isinstance(a, Symbol):
@@ -233,8 +225,7 @@ class Simplifier(ListWriter):
 
     @property
     def one_precision(self) -> np.dtype | None:
-        """The precision of all floats, where it is one: then a literal number
-        may stand in the place of any of them."""
+        """The precision of all floats, where it is one: then a literal number may stand for any of them."""
         return next(iter(self.precisions)) if len(self.precisions) == 1 else None
 
     # ---- reading the list off ------------------------------------------------------------------------------

@@ -14,8 +14,7 @@ Origins = list[tuple[Line, Line | None]]  # lines, each with the line of another
 
 
 class Symbol(Expression):
-    """A register of a list that is being written; one without a name gets a
-    temporary's when the list is read off."""
+    """A register of a list that is being written; one without a name gets a temporary's at the end."""
 
     def __init__(self, writer: ListWriter, name: str | None = None, op: str | None = None):
         self.writer, self.name, self.slopeless = writer, name, op in FLAT
@@ -51,8 +50,7 @@ class ListWriter:
                 for name, op in (*((x, None) for x in steps.inputs), *(line[:2] for line in steps))}
 
     def named(self, taken: Collection[str]) -> Iterator[tuple[Line, Line | None]]:
-        """The pairs (line, origin), those without a name called as the first
-        temporaries that are not taken."""
+        """The pairs (line, origin), those without a name called as the first temporaries that are free."""
         fresh = temporaries(taken)
         for out, op, args, origin in self.lines:
             out.name = out.name or next(fresh)

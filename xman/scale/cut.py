@@ -9,7 +9,7 @@ import numpy as np
 
 from ..engines import Compiled
 from ..interpreters import eval
-from ..wengert import Line, WengertList, registers
+from ..wengert import Line, WengertList, all_registers, fresh, registers
 from .mpi import Workers
 
 ALIGNED = 16  # entries
@@ -64,10 +64,11 @@ class Totals:
 
 class Ready(NamedTuple):
     """A stage that can run. part: what one piece gives, and total: the sum, which is the same place for a
-    single piece."""
+    single piece. copied: sums of what the program gives; the others it writes itself."""
     program: Callable[[dict[str, Any]], dict[str, Any]]
     part: Totals
     total: Totals
+    copied: dict[str, str]
 
 
 class CutProgram:
@@ -76,7 +77,7 @@ class CutProgram:
 
     def __init__(self, steps: WengertList, outputs: Collection[str], engine: str, inplace: Mapping[str, str],
                  workers: Workers):
-        self.wanted, self.asked = dict.fromkeys([*outputs, *inplace.values()]), engine
+        self.steps, self.wanted, self.asked = steps, dict.fromkeys([*outputs, *inplace.values()]), engine
         self.stages, self.workers = stages_of(steps, self.wanted), workers
         computed = {dst for dst, _, _ in self.stages[-1].steps}
         # what an earlier stage updates is read by later ones, and is overwritten when all are done
@@ -96,10 +97,10 @@ class CutProgram:
         for k in range(len(self.stages) - 1):
             if k == len(self.ready):
                 self.ready.append(self.made(k, values | pieces[0], len(pieces)))
-            program, part, total = self.ready[k]
+            program, part, total, copied = self.ready[k]
             for number, piece in enumerate(pieces):
-                piece |= program(values | piece)
-                for x, y in self.stages[k].totals.items():
+                piece |= program(values | piece | part.views)
+                for x, y in copied.items():
                     part.views[x][...] = piece[y]
                 for flat, more in zip(total.flats, part.flats, strict=True):
                     if number:
@@ -111,7 +112,7 @@ class CutProgram:
                 self.workers.reduce(flat)
                 self.workers.stop = bool(flat[0])
             for piece in pieces:
-                piece |= {x: a if a.ndim else a[()] for x, a in total.views.items()}
+                piece |= total.views
         values = values | pieces[0]
         values |= self.last(values)
         for x, y in self.late.items():
@@ -123,10 +124,16 @@ class CutProgram:
         steps, sums = self.stages[k]
         found = dict(values) | (eval(steps, values) if steps else {})
         total = Totals({x: found[y] for x, y in sums.items()})
+        part = total if pieces == 1 else Totals(total.views)
+        into = {y: x for x, y in sums.items() if np.ndim(found[y]) and found[y].dtype == part.views[x].dtype}
+        into = {into[dst]: dst for dst, _, _ in steps if dst in into}
+        copied = {x: y for x, y in sums.items() if x not in into}
         later = {a for other in self.stages[k + 1:] for _, _, args in other.steps for a in registers(args)}
-        later |= {y for other in self.stages[k:] for y in other.totals.values()} | {*self.wanted}
-        program = self.compiled(steps, [dst for dst, _, _ in steps if dst in later], {})
-        return Ready(program, total if pieces == 1 else Totals(total.views), total)
+        later |= {y for other in self.stages[k + 1:] for y in other.totals.values()} | {*self.wanted}
+        gives = [dst for dst, _, _ in steps if dst in later or dst in copied.values()]
+        # a line that reads them makes inputs of what is overwritten
+        reads = [(fresh("into", {*values, *all_registers(self.steps)}), "bundle", (*into,))] * bool(into)
+        return Ready(self.compiled([*steps, *reads], gives, into), part, total, copied)
 
     def compiled(self, steps: list[Line], gives: Collection[str], over: Mapping[str, str]) -> Callable:
         return Compiled(WengertList(steps), gives, self.asked, over, adapts=False) if steps else lambda _: {}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import XManError, extra
-from ..wengert import Line, WengertList
+from ..wengert import Line, WengertList, all_registers, fresh
 from .mpi import workers
 
 PRODUCTS = "dot", "dotLeft", "dotRight"
@@ -52,13 +52,11 @@ def in_mixed_precision(steps: WengertList) -> WengertList:
     extra("ml_dtypes", "jax", "mixed precision")  # from here on NumPy knows the type
     lines: list[Line] = []
     rounded: dict[str, str] = {}
-    taken = {*steps.inputs, *(dst for dst, _, _ in steps)}
+    taken = {*all_registers(steps)}
     for dst, op, args in steps:
         for a in args if op in PRODUCTS else ():
             if isinstance(a, str) and a not in rounded:
-                short, rounded[a] = f"{a}_bfloat16", f"{a}_rounded"
-                if {short, rounded[a]} & taken:
-                    raise XManError(f"a register is called {short} or {rounded[a]} already; rename it")
+                short, rounded[a] = fresh(f"{a}_bfloat16", taken), fresh(f"{a}_rounded", taken)
                 lines += [(short, "astype", (a, ("bfloat16",))),
                           (rounded[a], "astype", (short, ("float32",)))]
         lines.append((dst, op, tuple(rounded[a] if isinstance(a, str) else a for a in args) if op in PRODUCTS

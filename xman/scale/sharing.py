@@ -20,7 +20,7 @@ from ops.facts import linear_in
 from ..errors import XManError
 from ..interpreters import eval
 from ..notation import shown
-from ..wengert import Line, WengertList, registers
+from ..wengert import Line, WengertList, all_registers, fresh, registers
 
 ROWS = 3  # that lines are tried on, by two workers: of two and of one
 
@@ -42,7 +42,7 @@ def shared(steps: WengertList, loss: str, values: Mapping[str, Any], fewer: Mapp
     values: of all inputs, three rows of those that have rows; fewer: two rows of these. XManError with the
     line that workers cannot share.
     """
-    taken = {*steps.inputs, *(dst for dst, _, _ in steps)}
+    taken = {*all_registers(steps)}
     steps = in_means(steps, *tried(steps, values, fewer), taken)
     whole, axes = tried(steps, values, fewer)
     share, has = fresh("share_of_rows", taken), fresh("has_rows", taken)
@@ -172,11 +172,3 @@ def same_entries(made: Any, out: Any) -> bool:
     made, out = np.asarray(made, float), np.asarray(out, float)
     scale = np.max(np.abs(out), initial=0.0, where=np.isfinite(out))
     return made.shape == out.shape and np.allclose(made, out, 1e-3, 1e-4 * scale, equal_nan=True)
-
-
-def fresh(name: str, taken: set[str]) -> str:
-    """The name, with as many _ at its end as it takes that it is not taken; it then is."""
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name

@@ -75,6 +75,9 @@ class Stream:
             some = np.flatnonzero(drawn_by_number(self.starts[k], self.whole[k], begin, end, seed))[share]
         X, y = map(np.asarray, rows_at(some))
         for word, a in ("X", X), ("y", y):
+            if (shape := getattr(self, word, a).shape[1:]) != a.shape[1:]:
+                raise XManError(f"block {k + 1} of the stream: a row of {word} has shape {a.shape[1:]}, and "
+                                f"{shape} before")
             if a.dtype.kind not in "biuf":
                 raise XManError(f"block {k + 1} of the stream: {word} holds {a.dtype}, not numbers; labels "
                                 "are their places among the classes")

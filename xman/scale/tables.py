@@ -5,8 +5,9 @@ import fnmatch
 import functools
 import operator
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,13 @@ CSV_BLOCK = 2 ** 20  # bytes
 LONGEST = 2 ** 26    # bytes of a row
 GROUPS = 64          # of blocks, of which columns are learnt one after another
 AT_ONCE = 2 ** 13    # rows of which numbers are made, through arrays of float64
+
+
+class Block(NamedTuple):
+    """A block of a table: its rows, the columns of its file, and where it is."""
+    rows: int
+    columns: int
+    where: str
 
 
 def stream(source: Any, y: Any = None, *, memory: float = MEMORY, how: Prepared | None = None,
@@ -58,38 +66,45 @@ def tenths(source: str, memory: float, seed: int, **settings: Any) -> list[Strea
 def stream_of_tables(source: str, memory: float, how: Prepared | None, settings: dict[str, Any],
                      some: tuple = ALL) -> Stream:
     pa = extra("pyarrow", "tables", "a table")
-    try:
-        kind, filesystem, paths = places_of(source)
-        if kind == "csv":
-            read, sizes = blocks_of_csv(filesystem, paths)
-        else:
-            dataset = extra("pyarrow.dataset", "tables", "a table")
-            whole = dataset.dataset(paths, format=kind, filesystem=filesystem)
-            files = [*whole.get_fragments()]
-            # row groups of Parquet, whole files of Feather
-            pieces = [piece for file in files
-                      for piece in (file.split_by_row_group() if kind == "parquet" else [file])]
-            read = lambda k: pieces[k].to_table(whole.schema, batch_readahead=1, fragment_readahead=1)
-            sizes = [sum(group.num_rows for group in piece.row_groups) if kind == "parquet"
-                     else piece.count_rows() for piece in pieces]
-        if not sum(sizes):
-            raise TableError(f"{source} has no rows")
-        how = how or learnt(read, sizes, settings, some)
-    except (OSError, pa.ArrowException) as error:
-        raise TableError(f"{source}: cannot be read: "
-                         f"{getattr(error, 'strerror', None) or first_line(error)}") from None
 
-    def numbers(k: int) -> tuple[tuple[int, int], Callable]:
+    @contextmanager
+    def told() -> Iterator[None]:
         try:
-            table = read(k)
+            yield
         except (OSError, pa.ArrowException) as error:
             raise TableError(f"{source}: cannot be read: "
                              f"{getattr(error, 'strerror', None) or first_line(error)}") from None
+    with told():
+        kind, filesystem, paths = places_of(source)
+        if kind == "csv":
+            read, blocks = blocks_of_csv(filesystem, paths)
+        else:
+            dataset = extra("pyarrow.dataset", "tables", "a table")
+            files = [*dataset.dataset(paths, format=kind, filesystem=filesystem).get_fragments()]
+            schemas = sorted((file.physical_schema for file in files), key=len, reverse=True)
+            schema = pa.unify_schemas(schemas, promote_options="permissive")
+            # row groups of Parquet, whole files of Feather
+            pieces = [piece for file in files
+                      for piece in (file.split_by_row_group() if kind == "parquet" else [file])]
+            read = lambda k: pieces[k].to_table(schema, batch_readahead=1, fragment_readahead=1)
+            blocks = [Block(sum(group.num_rows for group in piece.row_groups), len(piece.physical_schema),
+                            f"{piece.path}, row group {piece.row_groups[0].id + 1}") if kind == "parquet"
+                      else Block(piece.count_rows(), len(piece.physical_schema), piece.path)
+                      for piece in pieces]
+        sizes = [block.rows for block in blocks]
+        if not sum(sizes):
+            raise TableError(f"{source} has no rows")
+        how = how or learnt(read, blocks, settings, some)
+
+    def numbers(k: int) -> tuple[tuple[int, int], Callable]:
+        with told():
+            table = read(k)
 
         def rows_at(some: Some) -> tuple[np.ndarray, np.ndarray]:
             rows = table[some] if isinstance(some, slice) else table.take(some)
             parts = [rows.slice(start, AT_ONCE) for start in range(0, rows.num_rows, AT_ONCE)]
-            return np.concatenate([how.features(part, source) for part in parts]), how.targets(rows, source)
+            where = blocks[k].where
+            return np.concatenate([how.features(part, where) for part in parts]), how.targets(rows, where)
 
         return (table.num_rows,) * 2, rows_at
 
@@ -123,8 +138,8 @@ def places_of(source: str) -> tuple[str, Any, list[str]]:
     return kinds.pop(), filesystem, paths
 
 
-def blocks_of_csv(filesystem: Any, paths: list[str]) -> tuple[Callable[[int], Any], list[int]]:
-    """What reads a block of CSV files by its number, and the rows of each.
+def blocks_of_csv(filesystem: Any, paths: list[str]) -> tuple[Callable[[int], Any], list[Block]]:
+    """What reads a block of CSV files by its number, and what each is.
 
     They are where lines end, and each worker counts the rows of its share of them.
     """
@@ -140,6 +155,9 @@ def blocks_of_csv(filesystem: Any, paths: list[str]) -> tuple[Callable[[int], An
                     raise TableError(f"{path} is written in UTF-16; a stream is of files in UTF-8")
                 known = known or (look.names,) * 2
             blocks.append((look, path, number, place, len(text)))
+    where = [f"{path}, from byte {place} on" if number else path for _, path, number, place, _ in blocks]
+    looks = sorted((block[0] for block in blocks), key=lambda look: len(look.names), reverse=True)
+    names = dict.fromkeys(name for look in looks for name in look.names)
     opened = functools.lru_cache(1)(filesystem.open_input_file)
     unpacked = {path: InTurn(functools.partial(texts, filesystem, path)) for path in paths
                 if path.endswith(".gz")}
@@ -155,18 +173,18 @@ def blocks_of_csv(filesystem: Any, paths: list[str]) -> tuple[Callable[[int], An
                                     encoding=look.encoding, use_threads=False, block_size=2 * size + 1),
                     csv.ParseOptions(delimiter=look.delimiter, newlines_in_values=b'"' in text),
                     csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=wanted,
-                                       include_columns=known[0], include_missing_columns=True))
+                                       include_columns=[*names], include_missing_columns=True))
             except pa.ArrowInvalid as error:
                 words = first_line(error)
                 if "conversion" not in words:  # else a cell is of another kind than those of the first block
                     break
-        raise misread(f"{path}, from byte {place} on" if number else path, look, words)
+        raise misread(where[k], look, words)
 
     types |= {field.name: field.type for field in read(0).schema if not pa.types.is_null(field.type)}
     here = workers()
     mine = {k: read(k).num_rows for k in range(here.rank, len(blocks), here.size)}
     counted = functools.reduce(operator.or_, here.gathered(mine))
-    return read, [counted[k] for k in range(len(blocks))]
+    return read, [Block(counted[k], len(block[0].names), where[k]) for k, block in enumerate(blocks)]
 
 
 def texts(filesystem: Any, path: str) -> Iterator[tuple[int, bytes]]:
@@ -196,27 +214,28 @@ def end_of_rows(text: bytes) -> int:
     return 0
 
 
-def learnt(read: Callable[[int], Any], sizes: list[int], settings: dict[str, Any], some: tuple) -> Prepared:
+def learnt(read: Callable[[int], Any], blocks: list[Block], settings: dict[str, Any], some: tuple) -> Prepared:
     """What makes rows of numbers of these tables: the kinds of columns by one of them,
     what is to be known of each by all.
 
     Each worker reads its share of the tables, and what they found is merged.
     """
+    sizes, _, where = zip(*blocks, strict=True)
     starts = np.cumsum([0, *sizes])
 
     def training(k: int) -> Any:
         """The rows of a table by which we learn."""
         return read(k) if some == ALL else read(k).filter(drawn_by_number(starts[k], sizes[k], *some))
 
-    sample = training(int(np.argmax(sizes)))
+    sample = training(max(range(len(blocks)), key=lambda k: (blocks[k].columns, sizes[k])))
     how, here = prepared(sample, **settings), workers()
     like = [known(c, cells(sample[c.name], c, "the table")) for c in how.columns]
 
     def found_in(k: int) -> tuple[list[Any], Any]:
         """What is to be known of each column and of the target, by one table."""
         table = training(k)
-        y = target_cells(table, how.target, f"table {k + 1}")
-        return ([known(c, cells(table[c.name], c, f"table {k + 1}"), fact)
+        y = target_cells(table, how.target, where[k])
+        return ([known(c, cells(table[c.name], c, where[k]), fact)
                  for c, fact in zip(how.columns, like, strict=True)],
                 {*y.tolist()} if how.classes else moments(y[:, None]))
 

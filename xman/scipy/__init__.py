@@ -1,5 +1,4 @@
-"""SciPy itself, but that special, linalg and stats take traced values:
-`from xman.scipy.special import logsumexp`.
+"""SciPy, but special, linalg and stats take traced values: `from xman.scipy.special import logsumexp`.
 
 SciPy hands traced values over only from its ufuncs (scipy.special.erf). Its other functions turn them into
 plain arrays, which is refused; the same functions from here do not. On plain arrays they are SciPy's own.
@@ -23,8 +22,7 @@ def both(theirs: Callable, ours: Callable) -> Callable:
 
 
 def room(module: str, ours: Mapping[str, Callable]) -> tuple[Callable, Callable]:
-    """The functions __getattr__ and __dir__ of a module that is SciPy's of that name,
-    with ours on traced values."""
+    """__getattr__ and __dir__ of a module that is SciPy's of that name, with ours on traced values."""
     def found(name: str) -> Any:
         theirs = getattr(importlib.import_module(module), name)
         return both(theirs, ours[name]) if name in ours else theirs

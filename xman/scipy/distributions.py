@@ -79,12 +79,10 @@ def located(name, method):
 
 
 def normal_tail(sign):
-    """norm.logcdf for +1 and norm.logsf for −1."""
     return lambda x, loc=0, scale=1: f.logNdtr(sign * ((x - loc) / scale))
 
 
 def normal_point(sign):
-    """norm.ppf for +1 and norm.isf for −1."""
     return lambda q, loc=0, scale=1: loc + scale * (sign * f.ndtri(with_shape(q) + 0.0))
 
 
@@ -124,8 +122,7 @@ def mvn_logpdf(x, mean=None, cov=1, allow_singular=False):
 
 
 def multivariate(x, mean, cov):
-    """x (…, n), mean (n,), cov (n, n) and n, as SciPy takes numbers,
-    vectors of variances and None for them."""
+    """x (…, n), mean (n,), cov (n, n) and n; SciPy takes numbers, vectors of variances and None too."""
     mean, cov = with_shape(0.0 if mean is None else mean), with_shape(cov)
     n = max(mean.shape[-1] if mean.ndim else 1, cov.shape[-1] if cov.ndim else 1)
     cov = cov * np.eye(n) if cov.ndim < 2 else mirrored(cov, lower=True)

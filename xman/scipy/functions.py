@@ -1,5 +1,4 @@
-"""The functions of scipy.special on traced values: its ufuncs hand them over by themselves,
-the others by xman.scipy."""
+"""The functions of scipy.special on traced values: ufuncs hand them over, the others by xman.scipy."""
 from __future__ import annotations
 
 import math
@@ -43,8 +42,7 @@ def whole_order(op):
 
 
 def vanishing(op, order, at_infinity):
-    """The function of that order, which SciPy knows to vanish at ∞,
-    and at −∞ too where it is not None there."""
+    """The function of that order, which vanishes at ∞, and at −∞ too where it is not None there."""
     def function(x):
         value = f.where(f.equal(x, np.inf), 0.0, getattr(f, op)(order, x))
         return value if at_infinity is None else f.where(f.equal(x, -np.inf), at_infinity, value)
@@ -110,8 +108,7 @@ SPECIAL.update({
     "erfcinv":      lambda x: -ROOT_HALF * f.ndtri(f.half(x)),
     "gamma":        lambda x: f.Gamma(x),
     "loggamma":     lambda z: f.where(z >= 0, f.gammaln(z), np.nan),
-    "rgamma":       rgamma,
-    "gammasgn":     gammasgn,
+    **{g.__name__: g for g in (exprel, gammasgn, huber, kl_div, pseudo_huber, rel_entr, rgamma)},
     "beta":         f.Beta,
     **{name: getattr(f, op) for name, op in (("jv", "besselJ"), ("yv", "besselY"), ("iv", "besselI"), ("ive", "besselIe"),
                                              ("kv", "besselK"), ("kve", "besselKe"))},
@@ -124,14 +121,9 @@ SPECIAL.update({
     "i1e":          vanishing("besselIe", 1, -0.0),
     "k0e":          vanishing("besselKe", 0, None),
     "k1e":          vanishing("besselKe", 1, None),
-    "rel_entr":     rel_entr,
-    "kl_div":       kl_div,
-    "exprel":       exprel,
     "exp10":        lambda x: 10.0 ** x,
     "boxcox":       lambda x, lmbda: boxcox(f.log(x), lmbda),
     "boxcox1p":     lambda x, lmbda: boxcox(f.log1p(x), lmbda),
-    "huber":        huber,
-    "pseudo_huber": pseudo_huber,
 })
 
 

@@ -1,5 +1,4 @@
-"""scipy.special, whose functions take traced values too: logsumexp, softmax,
-polygamma … as well as the ufuncs."""
+"""scipy.special, whose functions take traced values too: logsumexp, softmax, polygamma … and the ufuncs."""
 from . import room
 from .functions import FUNCTIONS
 

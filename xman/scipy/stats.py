@@ -1,5 +1,4 @@
-"""scipy.stats, whose distributions take traced values too: norm.logpdf, gamma.pdf,
-multivariate_normal.logpdf …"""
+"""scipy.stats, whose distributions take traced values too: norm.logpdf, gamma.pdf …"""
 from __future__ import annotations
 
 import importlib

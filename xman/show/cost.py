@@ -73,17 +73,19 @@ class Cost(NamedTuple):
         return (ratio(self.tangent.flops, self.evaluation.flops),
                 ratio(self.adjoint.flops, self.evaluation.flops))
 
+    def table(self) -> list[list[str]]:
+        """The titles, and a row for the list, for that with tangents and for that with adjoints."""
+        base, titles = self.evaluation, ["", "lines", "operations", "bytes read", "written", "held", "ratio"]
+        timed = base.seconds is not None
+        return [titles + ["microseconds", "ratio"] * timed, *(
+            [name, *(f"{n:,}" for n in (len(work.lines), work.flops, work.read, work.written, work.peak)),
+             f"{ratio(work.flops, base.flops):.2f}",
+             *([f"{1e6 * work.seconds:,.1f}", f"{work.seconds / base.seconds:.2f}"] if timed else ())]
+            for name, work in zip(("list", "with tangents", "with adjoints"), self, strict=True))]
+
     def __str__(self) -> str:
-        base, timed = self.evaluation, self.evaluation.seconds is not None
-        titles = (f"{'':<14}{'lines':>8}{'operations':>15}{'bytes read':>15}{'written':>15}{'held':>15}"
-                  f"{'ratio':>8}")
-        rows = [titles + f"{'microseconds':>14}{'ratio':>8}" * timed]
-        for name, work in zip(("list", "with tangents", "with adjoints"), self, strict=True):
-            rows.append(f"{name:<14}{len(work.lines):>8,}{work.flops:>15,}{work.read:>15,}{work.written:>15,}{work.peak:>15,}"
-                        f"{ratio(work.flops, base.flops):>8.2f}"
-                        + (f"{1e6 * work.seconds:>14,.1f}{work.seconds / base.seconds:>8.2f}" if timed
-                           else ""))
-        return "\n".join(rows)
+        return "\n".join(f"{name:<14}" + "".join(map(str.rjust, cells, (8, 15, 15, 15, 15, 8, 14, 8)))
+                         for name, *cells in self.table())
 
     __repr__ = __str__
     _repr_html_ = in_notebooks("cost_in_html")

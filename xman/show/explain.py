@@ -120,10 +120,8 @@ def shown_number_or_array(x: Any, digits: int) -> str:
     """x in one line: a number, the entries of a small array, the shape, range and norm of a larger one."""
     if x is None:
         return ""
-    if isinstance(x, tuple):
+    if isinstance(x, (tuple, dict)):  # its items show it
         return "a bundle"
-    if isinstance(x, dict):  # its items show it
-        return ""
     if not isinstance(x, np.ndarray):
         return decimals_of(x, digits) if np.ndim(x) == 0 and not hasattr(x, "tocsr") else f"sparse {x.shape}"
     if x.size <= WHOLE:

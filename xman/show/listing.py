@@ -7,7 +7,7 @@ from typing import Any
 import ops
 
 from ..interpreters import shapes
-from ..notation import definition, in_notebooks, literal_text
+from ..notation import as_text, definition, in_notebooks, literal_text
 from ..wengert import Steps, WengertList, checked_list
 
 
@@ -33,20 +33,18 @@ class Listing:
         """The lines; paint(text, bold=True, …) puts the colours in."""
         width, rows = max((len(dst) for dst, _, _ in self.steps), default=0) * aligned, []
         for dst, op, args in self.steps:
-            start, end = f"{dst.ljust(width)} = {op}(", f"{', '.join(map(argument_text, args))})"
             painted = ", ".join(a if isinstance(a, str) else paint(literal_text(a), fg="green") for a in args)
-            line = f"{paint(dst.ljust(width), bold=True)} = {paint(op, fg='blue')}({painted})"
-            shape = f"# {size_text(self.sizes[dst])}" if self.sizes else ""
-            rows.append(f"{line}{' ' * (50 - len(start + end))} {paint(shape, dim=True)}" if shape else line)
-        return "\n".join([*(definition(a) + "\n" for a in ops.loops.functions_in(self.steps)), *rows])
+            text = f"{paint(dst.ljust(width), bold=True)} = {paint(op, fg='blue')}({painted})"
+            if self.sizes:
+                text += " " * max(1, 51 - len(as_text((dst, op, args), width)))
+                text += paint(f"# {size_text(self.sizes[dst])}", dim=True)
+            rows.append(text)
+        functions = [definition(a, aligned) + "\n" for a in ops.loops.functions_in(self.steps)]
+        return "\n".join([*functions, *rows])
 
     def __repr__(self) -> str: return self.text()
 
     _repr_html_ = in_notebooks("listing_in_html")
-
-
-def argument_text(a: Any) -> str:
-    return a if isinstance(a, str) else literal_text(a)
 
 
 def size_text(size: tuple) -> str:

@@ -41,8 +41,7 @@ DATES = {form: re.sub("%.", lambda part: DIGITS[part[0]], form.replace(".", r"\.
 
 
 def inputs(columns: Sequence[Column], table: Any, where: str = "the table") -> dict[str, np.ndarray]:
-    """The arrays, by register, with which a list reads these columns of a table,
-    in whatever order they stand there.
+    """The arrays, by register, with which a list reads these columns of a table, whatever their order.
 
     table: of pyarrow, as `read` gives it, a frame, or an array of as many columns. TableError for a column
     that the table lacks, and a cell that is not of its column's kind.
@@ -61,13 +60,11 @@ def inputs(columns: Sequence[Column], table: Any, where: str = "the table") -> d
 
 
 def sizes(column: Column) -> tuple[int, ...]:
-    """The shape of an array without its rows."""
     return tuple(int(n) for n in column.spelling.split("x") if n.isdecimal())
 
 
 def numbers_of(table: Any, shape: tuple[int, ...], where: str) -> Any:
-    """An array of numbers, or a sparse matrix, (rows, *shape);
-    of a table its columns, of which a last one more is a target."""
+    """An array of numbers, or a sparse matrix, (rows, *shape); of a table its columns, a target left out."""
     if hasattr(table, "column_names"):
         width = math.prod(shape)
         names = (table.column_names[:width] if len(table.column_names) in (width, width + 1)

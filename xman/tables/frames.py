@@ -21,8 +21,7 @@ def arrow() -> Any:
 
 
 def of_frame(frame: Any) -> pyarrow.Table:
-    """The table of a frame: a dict of columns, or whatever speaks Arrow's
-    protocol or the one for data frames."""
+    """The table of a frame: a dict of columns, or what speaks Arrow's protocol or that of data frames."""
     pa = arrow()
     try:
         if isinstance(frame, dict):

@@ -18,8 +18,7 @@ SAMPLE = 10_000   # rows by which a kind is told
 
 
 def column_kind(chunks: Any, name: str, day_first: bool, said: list[str]) -> tuple[str, str]:
-    """(kind, spelling) of a column, by its type and, of strings, by what they look like;
-    `said` gets what is doubtful."""
+    """(kind, spelling) of a column, by its type or how its strings look; `said` gets what is doubtful."""
     pa, pc = extra("pyarrow", "tables", "a table"), extra("pyarrow.compute", "tables", "a table")
     types, of = pa.types, chunks.type.value_type if pa.types.is_dictionary(chunks.type) else chunks.type
     if types.is_boolean(of) or types.is_dictionary(chunks.type):
@@ -49,8 +48,7 @@ def column_kind(chunks: Any, name: str, day_first: bool, said: list[str]) -> tup
 
 def told_target(chunks: Any, name: str, task: str | None, day_first: bool,
                 said: list[str]) -> tuple[Column, tuple[str, ...], np.ndarray]:
-    """The target as a column, its classes, and its cells; `said` gets the
-    sentence that says which task it is."""
+    """The target as a column, its classes, and its cells; `said` gets the sentence that names the task."""
     kind, spelling = column_kind(chunks, name, day_first, said)
     column = Column(name, "y", "category" if kind == "text" else kind, spelling)
     found = cells(chunks, column, "the table")

@@ -1,5 +1,4 @@
-"""From columns to numbers by lines of the list: what is missing, categories, dates, text,
-and the scale of numbers."""
+"""From columns to numbers by lines of the list: missing cells, categories, dates, text, scales."""
 from __future__ import annotations
 
 import keyword
@@ -15,7 +14,7 @@ import ops
 from ..errors import extra, nearest
 from ..interpreters import eval
 from ..notation import WORDS
-from ..wengert import WengertList, temporaries
+from ..wengert import WengertList, fresh, temporaries
 from .columns import Column, cells, inputs
 from .frames import TableError, first_line, of_frame
 from .kinds import COMMON, column_kind, leaks, summary, target_cells, told_target, useless
@@ -48,8 +47,7 @@ class Prepared(NamedTuple):
         return eval(self.steps, inputs(self.columns, table, where))[self.output]
 
     def pair(self, table: Any, y: Any = None) -> tuple[Any, np.ndarray]:
-        """(features, targets) of a table, a frame or an array, to train on.
-        y: the targets, where they are no column of it."""
+        """(features, targets) of a table, a frame or an array. y: targets that are no column of it."""
         X = self.features(table)
         return X, self.targets(table if y is None else {self.target.name: as_column(y, X.shape[0])})
 
@@ -76,9 +74,8 @@ def prepared(table: Any, target: Any = None, ignore: Collection[str] = (), task:
     to predict (None: the last), or the targets themselves, one of each row. ignore: columns to leave out.
     task: "classify", "regress" or "count", which keeps the numbers' own scale (None: by the target: words,
     truth values and few whole numbers are classes). rows: the training rows by number, or a function from the
-    targets to them; means, deviations, categories and alphabets are theirs (None: all).
-    day_first: 03/04/2024 is in April.
-    TableError for what cannot be learnt from.
+    targets to them; means, deviations, categories and alphabets are theirs (None: all). day_first: 03/04/2024
+    is in April. TableError for what cannot be learnt from.
     """
     if isinstance(table, np.ndarray) or hasattr(table, "tocsr"):
         return of_array(table, target, task)
@@ -151,8 +148,7 @@ def as_column(y: Any, rows: int) -> Any:
 
 
 def of_array(X: Any, y: Any, task: str | None) -> Prepared:
-    """As `prepared`, of an array, whose columns are put on one scale, or of a sparse matrix,
-    which is left as it is."""
+    """As `prepared`, of an array, put on one scale, or of a sparse matrix, which is left as it is."""
     said: list[str] = []
     goal, classes, y = told_target(as_column(y, X.shape[0]), "target", task, False, said)
     column = Column("X", "X", "array", "x".join(map(str, X.shape[1:])))
@@ -167,11 +163,7 @@ def of_array(X: Any, y: Any, task: str | None) -> Prepared:
 def register_of(name: str, taken: set[str]) -> str:
     """A register's name for a column, like the column's own and not taken; it then is."""
     plain = re.sub(r"[^0-9A-Za-z_]+", "_", name).strip("_")[:60] or "column"
-    plain = plain if plain[0].isalpha() else f"c{plain}"
-    while plain in taken:
-        plain += "_"
-    taken.add(plain)
-    return plain
+    return fresh(plain if plain[0].isalpha() else f"c{plain}", taken)
 
 
 def known(column: Column, array: np.ndarray, like: Any = None) -> Any:
@@ -186,8 +178,7 @@ def known(column: Column, array: np.ndarray, like: Any = None) -> Any:
 
 
 def lines(columns: Sequence[Column], facts: Sequence[Any], taken: set[str]) -> tuple[WengertList, str]:
-    """The lines from columns to rows of numbers, with the constants that these facts give,
-    and the register of the rows."""
+    """The lines from columns to rows of numbers, with constants by these facts, and the rows' register."""
     (steps, line), parts = writer(taken), []
     numeric = [(c, fact) for c, fact in zip(columns, facts, strict=True) if c.kind in ("number", "date")]
     if numeric:
@@ -222,8 +213,7 @@ def writer(taken: Collection[str]) -> tuple[list, Callable[..., str]]:
 
 
 def numbers(line: Any, stacked: str, fact: Moments) -> list[str]:
-    """Numbers (rows, columns) on their scale, 0 where one is missing or infinite;
-    where there are such, a column that tells."""
+    """Numbers (rows, columns) on their scale, 0 where missing or infinite; a column tells, where any is."""
     there = line("isfinite", stacked)
     scaled = line("divide", line("subtract", stacked, fact.mean), fact.deviation())
     parts = [line("where", there, scaled, 0.0)]
@@ -233,13 +223,11 @@ def numbers(line: Any, stacked: str, fact: Moments) -> list[str]:
 
 
 def one_hot_column(line: Any, places: str, values: np.ndarray) -> str:
-    """A column for each of the values, 1 where the place is that."""
     return line("equal", line("getitem", places, Ellipsis, None), values)
 
 
 def text(line: Any, register: str, fact: Words, alone: bool) -> str:
-    """The characters of short words, one-hot, each with its place;
-    of longer texts how often the commonest words occur."""
+    """The characters of short words, one-hot; of longer texts how often the commonest words occur."""
     most = sorted(word for word, _ in fact.counts.most_common(COMMON))
     if fact.several:
         return line("log1p", line("words", register, tuple(most)))

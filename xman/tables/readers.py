@@ -1,5 +1,4 @@
-"""Read the files that data sets come in beside tables: MNIST IDX, LIBSVM and titles;
-refuse what is not right, saying where."""
+"""Read the files of data sets that are no tables: MNIST IDX, LIBSVM and titles; say where one is wrong."""
 from __future__ import annotations
 
 import gzip
@@ -23,16 +22,14 @@ DEFLATE = 1032  # no gzip file grows by more than this factor
 
 
 class DataError(XManError):
-    """A data file that cannot be read; the message is one sentence with
-    the file and the line (or the byte)."""
+    """A data file that cannot be read; its sentence has the file and the line (or the byte)."""
 
 
 def read_idx(path: str | Path) -> np.ndarray:
     """The array of an IDX file (MNIST's format) of unsigned bytes: its own shape, uint8.
 
     path: plain or gzip. The header: 0, 0, 8, the number of axes, then each length in 4 bytes, big end first.
-    DataError where the magic is another, or (before memory is taken) the
-    file is not as long as its header says.
+    DataError where the magic is another, or (before memory is taken) the file is not so long.
     """
     try:
         size = Path(path).stat().st_size
@@ -65,8 +62,7 @@ def read_idx(path: str | Path) -> np.ndarray:
 
 def read_libsvm(path: str | Path, features: int | None = None,
                 first: int | None = None) -> tuple[csr_matrix, list[str], int]:
-    """The matrix of a LIBSVM file, CSR (rows, features) float32, the labels,
-    a string a row ("+1" reads "1"), and first.
+    """The matrix of a LIBSVM file, CSR (rows, features) float32, labels, strings ("+1" reads "1"), and first.
 
     path: a line is `label index:value index:value ...`, indices rising from `first`, which is 0 or 1 (None: 0
     where there is an index 0, else 1); lines with # at the top are comments, and so is what follows a # in a
@@ -136,8 +132,7 @@ def read_titles(path: str | Path) -> tuple[list[str], list[str]]:
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a UTF-8 file without their ends and without the blank ones at its end;
-    DataError if none is left."""
+    """The lines of a UTF-8 file without their ends and blank ones at its end; DataError if none is left."""
     try:
         text = Path(path).read_bytes().decode("utf-8-sig").rstrip("\r\n")
     except OSError as error:

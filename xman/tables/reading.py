@@ -1,5 +1,4 @@
-"""Files and frames to tables of pyarrow: CSV as people write it, Parquet, Feather, folders of them,
-pandas and polars."""
+"""Files and frames to tables of pyarrow: CSV as people write it, Parquet, Feather, pandas, polars."""
 from __future__ import annotations
 
 import csv
@@ -39,11 +38,10 @@ def read(source: Any, header: bool | None = None, known: Known = ()) -> pyarrow.
 
     source: the path of a CSV or TSV file (also .gz; the delimiter, the encoding and the header are
     recognised), of a Parquet or Feather file, or of a folder of such files; or a frame of pandas or polars, a
-    table of pyarrow, a dict of columns. header: whether the first line of a CSV file names
-    the columns (None: by its looks). known: the names of
-    the columns that are wanted, and of all columns of the file they once stood in: a line with all of the
-    first is a header, and without one the columns go by the names of which there are as many.
-    TableError: file, line, and what to do.
+    table of pyarrow, a dict of columns. header: whether the first line of a CSV file names the columns (None:
+    by its looks). known: the names of the columns that are wanted, and of all columns of the file they once
+    stood in: a line with all of the first is a header, and without one the columns go by the names of which
+    there are as many. TableError: file, line, and what to do.
     """
     pa = arrow()
     if not isinstance(source, (str, Path)):
@@ -75,8 +73,7 @@ def batches(path: str | Path, header: bool | None = None, known: Known = (), row
             types: dict[str, Any] | None = None) -> Iterator[pyarrow.Table]:
     """The table of one file in pieces of about `rows` rows, one after another (None: all at once).
 
-    types: those of columns of CSV that are known; without them they are found.
-    Raises TableError as `read` does.
+    types: those of columns of CSV that are known; else they are found. Raises TableError as `read` does.
     """
     pa, path = arrow(), Path(path)
     try:
@@ -111,8 +108,7 @@ def feather(path: Path, rows: int | None) -> Iterator[Any]:
 
 def of_csv(path: Path, header: bool | None, known: Known, rows: int | None,
            types: dict[str, Any] | None) -> Iterator[Any]:
-    """The pieces of a CSV file. What its head did not show, a quoted newline or another encoding,
-    is seen by reading again."""
+    """The pieces of a CSV file. A quoted newline, or another encoding, is seen by reading again."""
     csv, size = extra("pyarrow.csv", "tables", "a table"), path.stat().st_size
     with unzipped(path) as file:
         form = formed(path, file.read(HEAD), header, known)
@@ -253,8 +249,7 @@ def agreeing(rows: list[list[str]]) -> tuple[float, bool]:
 
 
 def is_header(first: list[str], rows: list[list[str]]) -> bool:
-    """Whether the first record names the columns: 0, 1, 2, … as pandas does,
-    or words above numbers or other words."""
+    """Whether the first record names the columns: 0, 1, 2, … as pandas does, or words above others."""
     digits = [int(cell) for cell in first if cell.isdecimal() and len(cell) < 9]
     if digits == [*range(len(digits))] and len(digits) > 2 - (first[0] == ""):
         return True
@@ -269,6 +264,5 @@ def is_header(first: list[str], rows: list[list[str]]) -> bool:
 
 
 def writes_number(text: str) -> bool:
-    """Whether the text writes a number, as people do."""
     return (re.fullmatch(r"\s*[-+]?(\d[\d.,]*|[.,]\d+|inf|nan)([eE][-+]?\d+)?%?\s*", text, re.IGNORECASE)
             is not None)

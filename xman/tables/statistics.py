@@ -1,5 +1,4 @@
-"""What is to be known of a column before lines are written for it: found in one pass over pieces of it,
-which are merged."""
+"""What is to be known of a column before lines are written for it: found piece by piece, and merged."""
 from __future__ import annotations
 
 from collections import Counter
@@ -7,14 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ops.indexing import split_words
+from ops.arrays.indexing import split_words
 
 from .kinds import SAMPLE
 
 
 class Moments(NamedTuple):
-    """Of each column of numbers: how many are finite, their mean, Σ (x − mean)²,
-    and how many are not finite."""
+    """Of each column of numbers: how many are finite, their mean, Σ (x − mean)², how many are not finite."""
     count: np.ndarray
     mean: np.ndarray
     squares: np.ndarray
@@ -42,8 +40,7 @@ def moments(X: np.ndarray) -> Moments:
 
 
 class Words(NamedTuple):
-    """Of a column of text: how many of its cells have each word, or how often each character occurs;
-    and the longest cell."""
+    """Of a column of text: how many cells have each word, how often each character occurs; the longest."""
     counts: Counter
     longest: int
     several: bool  # words in most cells
@@ -53,8 +50,7 @@ class Words(NamedTuple):
 
 
 def words_of(array: np.ndarray, characters: int, several: bool | None = None) -> Words:
-    """Those of strings, of which so many characters are read.
-    several: whether cells hold several words, if it is known."""
+    """Those of strings, so many characters of each. several: whether cells hold several words, if known."""
     cells = array.tolist()
     several = (sum(" " in cell for cell in cells[:SAMPLE]) > len(cells[:SAMPLE]) / 2 if several is None
                else several)

@@ -1,2 +1,1 @@
-"""Values that stand for arrays in plain NumPy code: their manners, the functions that know them,
-and what is refused."""
+"""Values that stand for arrays in NumPy's code: manners, functions that know them, what is refused."""

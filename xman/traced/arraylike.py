@@ -1,5 +1,4 @@
-"""What behaves like the array `self.value` in plain NumPy code: the
-manners that Tracer and Dual have in common."""
+"""What behaves like the array `self.value` in NumPy's code: the manners of Tracer and Dual."""
 from __future__ import annotations
 
 import operator
@@ -18,10 +17,9 @@ from .refusals import INDEX, refuse, refuse_conversion
 class ArrayLike(Expression):
     """An Expression that knows its value: an array, a NumPy number, or an ArrayLike again, of a lower level.
 
-    isinstance and np.isscalar see an array or a number of NumPy;
-    `type(x) is` sees Tracer or Dual, and hasattr
-    sees __len__ and __iter__ in numbers too. A number's `x += y` binds the name x anew;
-    an array's would write into it.
+    isinstance and np.isscalar see an array or a number of NumPy; `type(x) is` sees Tracer or Dual, and
+    hasattr sees __len__ and __iter__ in numbers too. A number's `x += y` binds the name x anew; an array's
+    would write into it.
     """
 
     __slots__ = ()
@@ -197,8 +195,7 @@ def is_traced(x: Any) -> bool:
 
 
 def real(op: str, value: Any) -> Any:
-    """What an operator gave as a value: an array or a NumPy number, or an Expression.
-    Complex numbers are refused."""
+    """What an operator gave as a value: NumPy's array or number, or an Expression. No complex numbers."""
     if not isinstance(value, (np.ndarray, np.generic)):
         if isinstance(value, (Expression, Bundle)):
             return value
@@ -225,8 +222,7 @@ def noted(x: Any) -> Any:
 def differentiable(x: Any, where: Callable[[], str]) -> Any:
     """x as a differentiable value: an array or a NumPy number of floats, or an ArrayLike of floats.
 
-    Python's int counts as float64. XManError for integers, booleans and everything else;
-    `where` names it there.
+    Python's int counts as float64. XManError for integers, booleans and all else; `where` names it there.
     """
     if type(x) in (np.ndarray, np.memmap) and x.dtype.kind == "f":
         return np.asarray(x)[()]

@@ -14,8 +14,7 @@ from .arraylike import ArrayLike
 
 
 class Directions(ArrayLike):
-    """n tangents of one shape. value: of shape (n, *shape), an array or an ArrayLike; an operator is computed
-    for all n.
+    """n tangents of one shape. value: (n, *shape), an array or an ArrayLike; operators compute all n.
 
     Where RULES say how, by one operator; else by n of them. has_zeros: as of a seed, for `Masked.seed`.
     """

@@ -1,5 +1,4 @@
-"""Where NumPy hands over a call of a function or a ufunc: which of ours does the same,
-with which arguments."""
+"""Where NumPy hands over a call of a function or a ufunc: which of ours does it, with which arguments."""
 from __future__ import annotations
 
 import functools
@@ -19,6 +18,12 @@ from .refusals import IN_PLACE, refuse, refuse_function
 # NumPy's requires, and by name those of NumPy's options that it knows;
 # the others are refused unless they are NumPy's defaults.
 NAMES: dict[Any, Callable] = {}
+
+
+def under_its_name(*functions: Callable, of: Any = np) -> dict[Any, Callable]:
+    """Each of our functions by NumPy's own of that name."""
+    return {getattr(of, function.__name__): function for function in functions}
+
 
 # scipy.special's functions by their names, which does not import them
 SPECIAL: dict[str, Callable] = {
@@ -135,8 +140,7 @@ def blank(x: Any) -> Any:
 
 
 def checked(function: Any, ours: Callable) -> Callable:
-    """Our function, after NumPy's own of ones, which raises what NumPy does
-    and has the shape and the precision."""
+    """Our function, after NumPy's own of ones, for its errors, its shape and its precision."""
     def both(*args, **options):
         with np.errstate(all="ignore"):
             like = function(*map(blank, args), **{name: blank(x) for name, x in options.items()})

@@ -1,5 +1,4 @@
-"""The sentence for what cannot be traced: the line of the user's code, what was found there,
-what to write instead."""
+"""The sentence for what cannot be traced: the user's line, what was found, what to write instead."""
 from __future__ import annotations
 
 import difflib
@@ -43,8 +42,7 @@ def user_frame() -> FrameType:
 
 
 class Refusals(threading.local):
-    """The last refusal in this thread: a function that swallows it would go on
-    with a constant in the place of a value."""
+    """The last refusal in this thread: a function that swallows it would go on with a constant."""
     last: XManError | None = None
 
 
@@ -60,8 +58,7 @@ def line_of(frame: FrameType) -> str:
 
 
 def refuse(found: str, instead: str, numpys: bool = False) -> NoReturn:
-    """Raise XManError: the user's line, what was found, what to write instead.
-    numpys: of what NumPy refuses by itself."""
+    """XManError: the user's line, what was found, what to write instead. numpys: NumPy refuses it too."""
     error = XManError(f"{line_of(user_frame())}: {found}; {instead}")
     if not numpys:
         REFUSALS.last = error
@@ -113,8 +110,7 @@ SCIPY: dict[str, Collection[str]] = {}
 
 
 def room_of_scipy(user: FrameType) -> str:
-    """The module of SciPy whose function, one that xman.scipy has too, the user has called;
-    nothing where it is none."""
+    """The module of SciPy whose function the user has called, where xman.scipy has it too; else nothing."""
     frame = sys._getframe(2)
     while frame is not user:
         room = frame.f_globals.get("__name__", "").removeprefix("scipy.").partition(".")[0]
@@ -126,8 +122,7 @@ def room_of_scipy(user: FrameType) -> str:
 
 
 def refuse_conversion(method: str) -> NoReturn:
-    """Raise XManError where Python or NumPy asks a traced value for plain numbers,
-    told by the text of the user's line."""
+    """XManError where a traced value is asked for plain numbers, told by the text of the user's line."""
     frame = user_frame()
     instruction = dis.opname[frame.f_code.co_code[frame.f_lasti]]
     if instruction in ("STORE_SUBSCR", "STORE_SLICE"):

@@ -15,7 +15,7 @@ from ..files import Model
 from ..files import container as checkpoints
 from ..wengert import WengertList
 
-FORMAT = 3  # of checkpoints
+FORMAT = 4  # of checkpoints
 
 
 @dataclass
@@ -40,8 +40,7 @@ class Checkpointed:
     """A run, as far as it is written and read: its attributes are those of `Run`."""
 
     def save(self, state: State) -> None:
-        """Write the state, and the model that the best parameters so far make, to the checkpoint,
-        if there is one.
+        """Write the state, and the model of the best parameters so far, to the checkpoint, if there is one.
 
         Of several workers the first does, beside its next steps, for which the others would wait.
         """
@@ -91,8 +90,7 @@ class Checkpointed:
         return [self.rate.factor(s) for s in sorted(some) if 0 < s <= t]
 
     def resumed(self, path: str | Path) -> State:
-        """The state that the checkpoint holds. XManError where it belongs to another model,
-        other data or settings."""
+        """The state that the checkpoint holds. XManError where model, data or settings were others."""
         remedy = "move it away to begin anew"
         arrays, facts = checkpoints.restore(path, remedy)
         other = f"the checkpoint {path} is of another version of xman{{}}; {remedy}"

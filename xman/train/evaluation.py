@@ -1,5 +1,4 @@
-"""Judging: the loss and the accuracy of a model on rows, its outputs,
-and what is wrong with data or values."""
+"""Judging: the loss and the accuracy of a model on rows, its outputs, what is wrong with data or values."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +15,7 @@ from ..notation import in_notebooks
 from ..passes import EXACT, STABLE, simplify
 from ..scale.streams import Stream
 from ..tables import Prepared
-from ..wengert import WengertList
+from ..wengert import WengertList, all_registers
 
 
 class Result(NamedTuple):
@@ -24,11 +23,10 @@ class Result(NamedTuple):
 
     parameters: by name, those of the epoch with the least validation loss (training loss where there is no
     validation). history: a dict an epoch: epoch; loss, the mean over its rows as they were met; adjustment,
-    the farthest that an entry of a parameter moved in it; seconds;
-    and validation_loss and validation_accuracy where given.
-    best: the number of that epoch. reason: why the run ended, in words. network: what was trained, on a table
-    as it was prepared or on rows of that shape, with classes where the targets were strings,
-    and the settings of the run.
+    the farthest that an entry of a parameter moved in it; seconds; and validation_loss and
+    validation_accuracy where given. best: the number of that epoch. reason: why the run ended, in words.
+    network: what was trained, on a table as it was prepared or on rows of that shape, with classes where the
+    targets were strings, and the settings of the run.
     """
     parameters: dict[str, np.ndarray]
     history: list[dict[str, float]]
@@ -50,10 +48,7 @@ class Result(NamedTuple):
     _repr_html_ = in_notebooks("result_in_html")
 
     def model(self, **settings: Any) -> Model:
-        """The trained model, which predicts. settings: what else is to be told of it, in JSON's terms.
-
-        XManError where the network has no `outputs`.
-        """
+        """The trained model. settings: more to be told of it, in JSON's terms. XManError without outputs."""
         told = {**self.settings, "best_epoch": self.best, "reason": self.reason, "history": self.history,
                 **settings}
         return trained(self.network, self.parameters, self.prepared, told, self.shape, self.classes)
@@ -85,8 +80,7 @@ def evaluate(model: XMan, parameters: dict[str, np.ndarray], data: tuple,
 
 
 def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndarray]) -> None:
-    """Raise XManError unless the parameters are all those of the list,
-    and what else they name is of the model."""
+    """XManError unless the parameters are all those of the list, and what else they name is the model's."""
     if not isinstance(parameters, Mapping):
         raise XManError(f"the parameters are a dict by name, such as fit(…).parameters, not a "
                         f"{type(parameters).__name__}")
@@ -100,8 +94,7 @@ def refuse_others(model: XMan, steps: WengertList, parameters: dict[str, np.ndar
 
 def judge_of(model: XMan, data: tuple,
              batch_size: int = 1024) -> Callable[[dict[str, np.ndarray]], tuple[float, float | None]]:
-    """`evaluate` for one model and its data, as a function of the parameters:
-    all that does not change is found once."""
+    """`evaluate` for one model and its data, as a function of the parameters."""
     a_number_of_rows(batch_size)
     X, y = (data.X, data.y) if isinstance(data, Stream) else rows_and_labels(data, "data")
     rows = data.rows if isinstance(data, Stream) else X.shape[0]
@@ -153,8 +146,7 @@ def predict(model: XMan, parameters: dict[str, np.ndarray], X: Any) -> np.ndarra
 
 
 def classes_of(y: np.ndarray) -> np.ndarray | None:
-    """The class of each row: labels as they are, one-hot rows by their greatest entry;
-    None for other targets."""
+    """The class of each row: labels as they are, one-hot rows by their greatest entry; else None."""
     if y.dtype.kind in "biu" and y.ndim == 1:
         return y
     one_hot = y.ndim == 2 and y.shape[1] > 1 and bool(np.all((y == 0) | (y == 1)) and np.all(y.sum(1) == 1))
@@ -178,8 +170,7 @@ def list_of(model: XMan, *names: str) -> WengertList:
 
 
 def labels_of(data: tuple) -> tuple[str, ...]:
-    """The different labels, sorted, where the targets of data, a pair (X, y), are strings;
-    nothing where they are numbers."""
+    """The different labels, sorted, where the targets of data, a pair (X, y), are strings; else nothing."""
     y = np.asarray(data[1]) if isinstance(data, tuple) and len(data) == 2 else np.empty(0)
     strings = (y.ndim == 1 and y.size and y.dtype.kind in "OUT"
                and all(isinstance(label, str) for label in y.tolist()))
@@ -187,8 +178,7 @@ def labels_of(data: tuple) -> tuple[str, ...]:
 
 
 def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tuple[Any, np.ndarray]:
-    """(X, y), of the same number of rows, at least one, and finite; labels become their places.
-    XManError otherwise."""
+    """(X, y), of as many rows, at least one, and finite; labels become their places. XManError otherwise."""
     if not isinstance(data, tuple) or len(data) != 2:
         raise XManError(f"{word} is a pair (X, y), not a {type(data).__name__}")
     X, y = data[0].tocsr() if hasattr(data[0], "tocsr") else np.asarray(data[0]), np.asarray(data[1])
@@ -214,14 +204,13 @@ def rows_and_labels(data: tuple, word: str, labels: tuple[str, ...] = ()) -> tup
 
 
 def a_number_of_rows(batch_size: int) -> None:
-    """XManError for a batch_size that is none."""
     if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
         raise XManError(f"batch_size is a number of rows, at least 1, not {batch_size!r}")
 
 
 def first_nan(steps: WengertList, values: dict[str, Any]) -> str:
     """Which register was the first with a NaN, an input or a line's; nothing where none was."""
-    for name in (*steps.inputs, *(dst for dst, _, _ in steps)):
+    for name in all_registers(steps):
         if isinstance(values[name], (np.ndarray, np.floating)) and np.isnan(values[name]).any():
             line = next((WengertList([line]) for line in steps if line[0] == name), name)
             return f"the first register with a NaN is {name!r} ({line})"

@@ -127,8 +127,7 @@ def load(source: str | Path, *, max_len: int | None = None, seed: int = 0, task:
 
 
 def kind_of_file(stem: Path, path: Path) -> str:
-    """What a file holds, "table", "libsvm", "idx" or "titles": by its name,
-    and where that says nothing by its first line."""
+    """What a file holds, "table", "libsvm", "idx" or "titles": by its name, else by its first line."""
     name = stem.name.lower()
     if re.search("idx[0-9]-ubyte", name):
         return "idx"
@@ -192,8 +191,7 @@ def titles(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def images(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The images of an IDX file, flat, (rows, pixels) float32 in [0, 1],
-    and the labels of the file beside it."""
+    """The images of an IDX file, (rows, pixels) float32 in [0, 1], and the labels of the file beside it."""
     beside = path.with_name(path.name.replace("images", "labels").replace("idx3", "idx1"))
     if beside == path or "idx3" not in path.name:
         raise DataError(f"{path}: wanted the file of the images, ...-images-idx3-ubyte, found another name.")
@@ -218,8 +216,7 @@ def installed(name: str) -> Path:
 
 def split_rows(path: Path, inputs: np.ndarray | csr_matrix, labels: np.ndarray, tenths: list[int],
                seed: int) -> list:
-    """Shuffled inputs and labels cut at the given tenths of the rows;
-    the first piece has a row of every class."""
+    """Shuffled inputs and labels cut at these tenths of the rows; the first has a row of every class."""
     rows = len(labels)
     order = np.random.default_rng(seed).permutation(rows)
     first = np.unique(labels[order].astype(str) if labels.dtype == object else labels[:0],

@@ -25,7 +25,7 @@ class Minibatches:
         self.dense = isinstance(X, np.ndarray)
         self.X, self.y = in_rows(X) if self.dense else X, in_rows(y)
         bytes_a_row = max(1, self.X[:1].nbytes) if self.dense else BLOCK
-        self.block = size * max(1, BLOCK // (bytes_a_row * size))
+        self.block = size * max(1, BLOCK // (bytes_a_row * len(range(size)[mine(size)])))
         self.buffers: tuple = ()
 
     def epoch(self, number: int, first: int = 0) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
@@ -64,6 +64,5 @@ class Minibatches:
 
 
 def in_rows(a: np.ndarray) -> np.ndarray:
-    """a with each row in one piece and in this machine's order of bytes: `take`
-    would copy any other array at each call."""
+    """a with each row in one piece, in this machine's order of bytes: `take` would copy it at each call."""
     return np.ascontiguousarray(a, None if a.dtype.isnative else a.dtype.newbyteorder("="))

@@ -1,5 +1,4 @@
-"""Optimizers: from a parameter, its gradient and its moments to their next values;
-and the list of a training step.
+"""Optimizers: from a parameter, its gradient and moments to their next values; and the list of a step.
 
 A rule is written in the language itself: given arrays it computes, given registers it writes more list.
 
@@ -28,7 +27,7 @@ from ..errors import XManError, nearest
 from ..notation import shortened
 from ..passes import gradient, simplify
 from ..passes.writer import ListWriter, Symbol
-from ..wengert import Steps, WengertList, checked_list, known_registers
+from ..wengert import Steps, WengertList, checked_list, fresh, known_registers
 
 Rule = Callable[..., Any]
 
@@ -39,8 +38,7 @@ def sgd(w: Any, d: Any, *, lr: Any) -> Any:
 
 
 def momentum(w: Any, d: Any, velocity: Any, *, lr: Any, beta: float = 0.9) -> tuple:
-    """The heavy ball, which keeps beta of its last step (Polyak 1964; Sutskever et al. 2013, eqs.
-    1 and 2)."""
+    """The heavy ball, which keeps beta of its last step (Polyak 1964; Sutskever et al. 2013, eqs. 1–2)."""
     velocity = beta * velocity - lr * d
     return w + velocity, velocity
 
@@ -49,23 +47,20 @@ def nesterov(w: Any, d: Any, velocity: Any, *, lr: Any, beta: float = 0.9) -> tu
     """Nesterov's accelerated gradient (1983) as Sutskever, Martens, Dahl and Hinton write it (2013, eqs.
     3 and 4).
 
-    Their gradient is taken ahead, at θ + beta·velocity; w is that point and not θ,
-    so that d is the gradient at w.
+    Their gradient is taken ahead, at θ + beta·velocity; w is that point, so that d is the gradient at w.
     """
     velocity = beta * velocity - lr * d
     return w + beta * velocity - lr * d, velocity
 
 
 def adagrad(w: Any, d: Any, squares: Any, *, lr: Any, eps: float = 1e-10) -> tuple:
-    """The rate of each entry over the root of the sum of its squared gradients (Duchi,
-    Hazan and Singer 2011, diagonal form)."""
+    """Each entry's rate over the root of its summed squared gradients (Duchi, Hazan and Singer 2011)."""
     squares = squares + d * d
     return w - lr * d / (f.sqrt(squares) + eps), squares
 
 
 def rmsprop(w: Any, d: Any, square: Any, *, lr: Any, beta: float = 0.9, eps: float = 1e-8) -> tuple:
-    """The rate of each entry over the root of a running mean of its squared
-    gradients (Tieleman and Hinton 2012, lecture 6.5)."""
+    """Each entry's rate over the root of its mean squared gradient (Tieleman and Hinton 2012, 6.5)."""
     square = beta * square + (1 - beta) * (d * d)
     return w - lr * d / (f.sqrt(square) + eps), square
 
@@ -83,8 +78,7 @@ def adam(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: floa
 
 def adamw(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: float = 0.9,
           beta2: float = 0.999, eps: float = 1e-8, decay: float = 0.01) -> tuple:
-    """Adam, and beside it w decays by lr·decay·w (Loshchilov and Hutter 2019, Algorithm 2,
-    whose λ is decay times their α)."""
+    """Adam, beside which w decays by lr·decay·w (Loshchilov and Hutter 2019, Algorithm 2, λ = decay α)."""
     stepped, mean, square = adam(w, d, mean, square, t=t, lr=lr, beta1=beta1, beta2=beta2, eps=eps)
     return stepped - lr * decay * w, mean, square
 
@@ -123,8 +117,7 @@ class Optimizer(NamedTuple):
 
 
 def optimizer_of(rule: str | Rule) -> Optimizer:
-    """The optimizer of that name, or of that rule. XManError where there is none,
-    or its arguments are not those of a rule."""
+    """The optimizer of that name, or of that rule. XManError where there is none, or it is no rule."""
     if isinstance(rule, str):
         if rule not in OPTIMIZERS:
             raise XManError(f"there is no optimizer {rule!r}{nearest(rule, OPTIMIZERS)}; there are "
@@ -157,8 +150,7 @@ def optimizer_of(rule: str | Rule) -> Optimizer:
 
 
 def rates_of(lr: float | dict[str, float], names: list[str]) -> dict[str, float]:
-    """The learning rate of each parameter. XManError where lr is not one positive number,
-    or a dict of them with every name."""
+    """The learning rate of each parameter. XManError where lr is not positive, or a dict lacks a name."""
     rates = lr if isinstance(lr, dict) else dict.fromkeys(names, lr)
     if strange := [name for name in rates if name not in names]:
         raise XManError(f"lr has a rate for {strange[0]!r}, which is no parameter of the "
@@ -194,8 +186,7 @@ def training_list(steps: Steps, loss: str, parameters: Iterable[str] | Mapping[s
                   optimizer: str | Rule = "sgd", *, weight_decay: float | None = None,
                   clip: float | None = None, clip_value: float | None = None,
                   running: Mapping[str, str] | None = None, part: str | None = None) -> TrainingList:
-    """One list for a step of training: the lines of steps, those of the gradient of loss,
-    and those of the optimizer.
+    """One list for a step of training: the lines of steps, of the gradient of loss, and of the optimizer.
 
         >>> steps = [("z1", "mul", ("w", "x")), ("loss", "square", ("z1",))]
         >>> training = training_list(steps, "loss", ["w"], "momentum")
@@ -271,21 +262,14 @@ class Step(ListWriter):
         self.before, self.registers = steps, self.symbols(steps)
         self.taken = set(self.registers)
 
-    def fresh(self, name: str) -> str:
-        """The name, with as many _ at its end as it takes that no register has it."""
-        while name in self.taken:
-            name += "_"
-        self.taken.add(name)
-        return name
-
     def input(self, name: str) -> Symbol:
-        return Symbol(self, self.fresh(name))
+        return Symbol(self, fresh(name, self.taken))
 
     def output(self, symbol: Any, name: str) -> str:
         """The name that the register gets."""
         if not isinstance(symbol, Symbol) or symbol.name:  # it is another register too
             symbol = self.write("alias", (symbol,))
-        symbol.name = self.fresh(name)
+        symbol.name = fresh(name, self.taken)
         return symbol.name
 
     def clipped(self, d: dict[str, Any], clip: float | None, clip_value: float | None) -> dict[str, Any]:

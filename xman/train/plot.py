@@ -14,8 +14,7 @@ from .evaluation import feed, list_of, rows_and_labels
 
 
 def check_plot(path: str | Path) -> None:
-    """Raise XManError now where `learning_curve` would after hours: matplotlib is missing,
-    or the folder is."""
+    """XManError now where `learning_curve` would fail after hours: Matplotlib is missing, or the folder."""
     extra("matplotlib.figure", "cli", "a plot")
     if not Path(path).parent.is_dir() or Path(path).is_dir():
         raise XManError(f"the plot {path} cannot be written: there is no such folder, or a folder has that "
@@ -23,10 +22,7 @@ def check_plot(path: str | Path) -> None:
 
 
 def learning_curve(history: Sequence[dict], path: str | Path) -> None:
-    """Draw loss, and accuracy where there is one, against the epoch; path ends in .png (or .svg, .pdf).
-
-    XManError where matplotlib is missing or the file cannot be written.
-    """
+    """Draw loss, and accuracy, against the epoch into a .png, .svg or .pdf. XManError without Matplotlib."""
     drawn = figure(7, 4)
     axes, epochs = drawn.add_subplot(), [row["epoch"] for row in history]
     axes.plot(epochs, [row["loss"] for row in history], marker=".", label="training loss")
@@ -51,12 +47,10 @@ def learning_curve(history: Sequence[dict], path: str | Path) -> None:
 
 
 def basis_curve(model: XMan, parameters: dict[str, np.ndarray], data: tuple, path: str | Path) -> None:
-    """Draw the rows of data, the fitted curve and, faint, the functions wₖ φₖ(x) that it is the sum of,
-    but for the bias.
+    """Draw the rows, the fitted curve and, faint, the functions wₖ φₖ(x) whose sum it is, but for the bias.
 
     model: an AdaptiveBasis, or what has its registers basis (n, k), w (k, 1) and outputs (n, 1). data: a pair
-    (X, y), each (n,) or (n, 1). path: as for `learning_curve`.
-    XManError where matplotlib is missing or the file cannot be written.
+    (X, y), each (n,) or (n, 1). path: as for `learning_curve`. XManError as there.
     """
     X, y = rows_and_labels(data, "data")
     steps, x = list_of(model, "outputs", "basis"), np.linspace(X.min(), X.max(), 400)[:, None]

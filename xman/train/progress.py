@@ -13,8 +13,7 @@ LINE = {"epoch": "epoch {:3d}", "loss": "loss {:.4f}", "validation_loss": "valid
 
 
 class Progress:
-    """A context: step() after each minibatch, line(row) after each epoch: a bar on a terminal,
-    plain lines elsewhere.
+    """A context: step() after each minibatch, line(row) after each epoch: a bar on a terminal, else lines.
 
     Both are on the error stream. Without tqdm a terminal gets the lines too.
     """
@@ -47,13 +46,11 @@ class Progress:
 
 
 class CtrlC:
-    """A context in which Ctrl-C waits while `held` is true, as a step is that
-    overwrites the parameters where they are.
+    """A context in which Ctrl-C waits while `held` is true, in a step that overwrites the parameters.
 
     After it `held` is set to False, and if Ctrl-C is `waiting`, deliver() does what Ctrl-C would have done.
-    Of several workers one that hears it tells the others with its next sum, and all stop after that step.
-    Python hears signals in the main thread alone: in any other, and where Ctrl-C is not handled by Python,
-    this context does nothing.
+    Of several workers one that hears it tells the others with its next sum, and all stop after that step. In
+    any thread but the main one, and where Ctrl-C is not Python's, it does nothing.
     """
 
     def __init__(self, workers: Workers | None = None) -> None:

@@ -1,16 +1,15 @@
-"""A run of training: its state, and what does not change while it goes.
+"""A run of training: what does not change while it goes, and its steps.
 
 A step overwrites the parameters, so what came before it is gone. Two things need it, and neither costs a step
 anything: Ctrl-C waits until the step under way is done (`CtrlC`), and a run that diverges goes once more
-through its epoch, from a copy of the arrays at its beginning, to the step that it failed in, where the
-interpreter finds the register. That a loss is NaN is seen at its step;
+through its epoch (`Diverging`). That a loss is NaN is seen at its step;
 that a parameter is not finite is seen at the end of the epoch, where it costs the least.
 """
 from __future__ import annotations
 
-import contextlib
 import math
 import time
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -20,14 +19,13 @@ import numpy as np
 
 from ..engines import Compiled
 from ..errors import XManError
-from ..files import container as checkpoints
-from ..interpreters import eval
 from ..scale.mesh import in_mixed_precision, mesh_of
 from ..scale.shares import shares_of, workers
 from ..scale.streams import Stream, Streamed
 from ..tables import Prepared
 from .checkpoints import Checkpointed, State
-from .evaluation import Diverged, Result, a_number_of_rows, first_nan, judge_of, rows_and_labels
+from .diverging import Diverging
+from .evaluation import Diverged, Result, a_number_of_rows, judge_of, rows_and_labels
 from .minibatches import Minibatches
 from .objective import Objective
 from .optimizers import Rule, TrainingList, optimizer_of, rates_of, training_list
@@ -38,45 +36,33 @@ from .schedules import Rates, Schedule
 WORTH_COMPILING = 400
 
 
-class Run(Checkpointed):
-    """What does not change during a run: the list and its programs, the data, the settings."""
+class Run(Checkpointed, Diverging):
+    """What does not change during a run: the list and its programs, the data, the settings of `fit`."""
 
-    def __init__(self, objective: Objective, validation: tuple | None, batch_size: int | None, seed: int,
-                 engine: str, optimizer: str | Rule, lr: float | dict[str, float] | None,
-                 schedule: Schedule | None, prepared: Prepared | None = None, accumulate: int = 1,
-                 checkpoint: str | Path | None = None, checkpoint_every: float = math.inf,
-                 mesh: str | None = None, precision: str | None = None, **options: float | None):
-        self.objective, self.judge, self.over, self.prepared = objective, None, "", prepared
-        self.mesh = mesh_of(mesh) if mesh else None
-        self.shares, self.workers = None if mesh else shares_of(objective, accumulate), workers()
-        self.checkpoint, self.every, self.saved = checkpoint, checkpoint_every, time.monotonic()
-        self.writer, self.writing = ThreadPoolExecutor(1), None
+    def __init__(self, objective: Objective, validation: tuple | None, *, batch_size: int | None, seed: int,
+                 engine: str, optimizer: str | Rule, lr: float | dict[str, float] | None = None,
+                 schedule: Schedule | None = None, prepared: Prepared | None, accumulate: int = 1,
+                 checkpoint: str | Path | None, checkpoint_every: float, mesh: str | None = None,
+                 precision: str | None = None, **options: float | None):
         batch_size, lr = 32 if batch_size is None else batch_size, 0.1 if lr is None else lr
-        self.data = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
-        streams = [rows.name for rows in (objective.stream, validation) if isinstance(rows, Stream)]
-        self.data += [np.frombuffer("\n".join(streams).encode(), np.uint8)] * bool(streams)
-        if validation is not None:
-            if not isinstance(validation, Stream):
-                validation = rows_and_labels(validation, "validation", objective.labels)
-                self.data += validation
-            self.judge = judge_of(objective.model, validation)
-        a_number_of_rows(batch_size)
-        mine = [self.shares.mine] if self.shares else []
-        self.minibatches = (Streamed(objective.stream, int(batch_size), int(seed), *mine) if objective.stream
-                            else Minibatches(objective.X, objective.y, int(batch_size), int(seed), *mine))
-        self.rows, self.batches = self.minibatches.rows, self.minibatches.count
+        one = 1.0 if isinstance(lr, dict) else float(lr)
+        self.objective, self.prepared, self.engine, self.over = objective, prepared, engine, ""
         self.inputs, self.names, self.loss = objective.inputs, objective.names, objective.loss
         self.kept = (*self.names, *objective.running)  # what evaluation needs
-        self.optimizer, self.rates, self.engine = optimizer_of(optimizer), rates_of(lr, self.names), engine
-        # the engine of all minibatches but short ones, also where a run is resumed elsewhere
-        self.begun_with = ""
-        one = 1.0 if isinstance(lr, dict) else float(lr)
+        self.checkpoint, self.every, self.saved = checkpoint, checkpoint_every, time.monotonic()
+        self.writer, self.writing = ThreadPoolExecutor(1), None
+        self.mesh = mesh_of(mesh) if mesh else None
+        self.shares, self.workers = None if mesh else shares_of(objective, accumulate), workers()
+        data, self.judge = data_and_judge(objective, validation)
+        self.minibatches = self.minibatches_of(batch_size, int(seed))
+        self.rows, self.batches = self.minibatches.rows, self.minibatches.count
+        self.optimizer, self.rates = optimizer_of(optimizer), rates_of(lr, self.names)
         moving = {w: rate / one for w, rate in self.rates.items() if w in objective.steps.inputs}
         self.alone, self.training = self.training_lists(moving, optimizer, precision, options)
         self.settings = {"optimizer": str(self.optimizer), "lr": self.rates if isinstance(lr, dict) else one,
                          "batch_size": int(batch_size), "seed": int(seed), "rows": self.rows,
                          **{key: value if value is None else float(value) for key, value in options.items()},
-                         "digest": digest_of(self.data)}
+                         "digest": digest_of(data)}
         start = self.start().arrays
         # a number, which is no array once it is computed, cannot be overwritten by the program
         self.numbers = {x: y for x, y in self.training.inplace.items() if not start[x].ndim}
@@ -85,7 +71,16 @@ class Run(Checkpointed):
         self.rate = Rates(one, schedule, self.number)
         self.values = {name: self.inputs[name] for name in self.training.steps.inputs if name in self.inputs}
         self.programs: dict[int, Compiled] = {}  # by the number of rows
+        # the engine of all minibatches but short ones, also where a run is resumed elsewhere
+        self.begun_with = ""
         self.sound: dict[str, np.ndarray] = {}  # the last parameters whose loss was seen
+
+    def minibatches_of(self, size: int, seed: int) -> Minibatches | Streamed:
+        a_number_of_rows(size)
+        mine = [self.shares.mine] if self.shares else []
+        if self.objective.stream:
+            return Streamed(self.objective.stream, int(size), seed, *mine)
+        return Minibatches(self.objective.X, self.objective.y, int(size), seed, *mine)
 
     def training_lists(self, moving: dict[str, float], optimizer: str | Rule, precision: str | None,
                        options: dict[str, float | None]) -> tuple[TrainingList, TrainingList]:
@@ -106,8 +101,9 @@ class Run(Checkpointed):
         return State(arrays, {name: a.copy() for name, a in arrays.items()})
 
     def parameters(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Copies of the parameters among the arrays, and of what is running."""
         return {w: arrays[w].copy() for w in self.kept}
+
+    # ---- an epoch ------------------------------------------------------------------------------------------
 
     def begin(self, state: State) -> None:
         """Put the state among the values, and keep what an epoch began with."""
@@ -118,24 +114,17 @@ class Run(Checkpointed):
 
     def epoch(self, state: State, ctrl_c: CtrlC, shown: Progress) -> None:
         """Take the steps of the epoch that are left."""
-        values, training = self.values, self.training
         self.begin(state)
-        for X, y, some in self.minibatches.epoch(state.epoch, state.batch):
-            rows = min(self.minibatches.size, self.rows - state.batch * self.minibatches.size)
-            self.give(values, X, y, some, state.epoch, rows)
-            values[training.lr] = self.rate(state.t + 1)
-            values[training.t] = self.number(state.t + 1)
-            program = self.programs.get(rows) or self.program(rows, values)
+        for minibatch in self.minibatches.epoch(state.epoch, state.batch):
+            program, rows = self.ready(self.values, minibatch, state.epoch, state.batch, state.t + 1)
             ctrl_c.held = True
             seen = (self.parameters(state.arrays) if state.batch == self.batches - 1 and not self.judge
                     else self.sound)
-            loss = self.step(program, values)
+            loss = self.step(program, self.values)
             if loss != loss:
                 raise self.diverged(state, state.batch, ctrl_c)
             self.sound = seen
-            state.loss += loss * rows
-            state.batch += 1
-            state.t += 1
+            state.loss, state.batch, state.t = state.loss + loss * rows, state.batch + 1, state.t + 1
             if time.monotonic() - self.saved > self.every and state.batch < self.batches:
                 self.save(state)
             ctrl_c.held = False
@@ -143,16 +132,16 @@ class Run(Checkpointed):
                 ctrl_c.deliver()
             shown.step()
 
-    def step(self, program: Compiled, values: dict[str, Any]) -> float:
-        """Run the program, which overwrites arrays among the values; the loss."""
-        found = program(values, self.pieces) if self.shares else program(values)
-        for x, y in self.numbers.items():
-            values[x][...] = found[y]
-        return found[self.loss].item()
+    def ready(self, values: dict[str, Any], minibatch: tuple, epoch: int, batch: int,
+              t: int) -> tuple[Compiled, int]:
+        """The program for step t, whose inputs are put among the values, and the rows of its minibatch."""
+        rows = min(self.minibatches.size, self.rows - batch * self.minibatches.size)
+        self.give(values, *minibatch, epoch, rows)
+        values[self.training.lr], values[self.training.t] = self.rate(t), self.number(t)
+        return self.programs.get(rows) or self.program(rows, values), rows
 
     def give(self, values: dict[str, Any], X: Any, y: Any, some: np.ndarray, epoch: int, rows: int) -> None:
-        """Put the inputs for these rows among the values. rows: of the minibatch,
-        with those of other workers."""
+        """Put the inputs for these rows among the values. rows: of all workers."""
         if self.shares is None:
             values.update(self.objective.given(X, y, some, epoch))
         else:
@@ -160,8 +149,7 @@ class Run(Checkpointed):
             values.update(self.pieces[0])
 
     def program(self, rows: int, values: dict[str, Any]) -> Compiled:
-        """The program for minibatches of so many rows, compiled: it runs on copies first,
-        for which Ctrl-C does not wait."""
+        """The program for so many rows: it runs on copies first, for which Ctrl-C does not wait."""
         short = self.minibatches.count < WORTH_COMPILING or rows < min(self.minibatches.size, self.rows)
         outputs = [self.loss, *self.numbers.values()]
         engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
@@ -180,66 +168,17 @@ class Run(Checkpointed):
             self.begun_with = program.engine
         return program
 
-    def check(self, state: State, ctrl_c: CtrlC) -> None:
-        """Raise Diverged where a parameter is not finite."""
-        if not self.finite(state.arrays):
-            raise self.diverged(state, state.batch - 1, ctrl_c)
+    def step(self, program: Compiled, values: dict[str, Any]) -> float:
+        """Run the program, which overwrites arrays among the values; the loss."""
+        found = program(values, self.pieces) if self.shares else program(values)
+        for x, y in self.numbers.items():
+            values[x][...] = found[y]
+        return found[self.loss].item()
 
-    def finite(self, arrays: dict[str, Any]) -> bool:
-        return all(np.isfinite(arrays[w]).all() for w in self.kept)
-
-    def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
-        """The error that names the first register that was NaN, in the epoch's first step that was not sound.
-
-        latest: the minibatch whose inputs are among the values;
-        for it they are taken, and not what `feed` gives a second time.
-        """
-        ctrl_c.held = True  # for good: this state is not to be saved
-        given = {x: a.copy() if isinstance(a, np.ndarray) else a for x, a in self.values.items()
-                 if x not in state.arrays}
-        values = self.values | {name: a.copy() for name, a in state.begun.items()}
-        first, t, state.batch = "Ctrl-C ended the search for the register", state.t - state.batch, latest
-        with contextlib.suppress(KeyboardInterrupt):
-            for batch, (X, y, some) in enumerate(self.minibatches.epoch(state.epoch)):
-                if ctrl_c.waiting:
-                    break
-                t += 1
-                rows = min(self.minibatches.size, self.rows - batch * self.minibatches.size)
-                self.give(values, X, y, some, state.epoch, rows)
-                values |= {self.training.lr: self.rate(t), self.training.t: self.number(t)}
-                values |= given if batch == latest else {}
-                before = {name: values[name].copy() for name in state.arrays}
-                loss = self.step(self.programs.get(rows) or self.program(rows, values), values)
-                if batch == latest or loss != loss or not self.finite(values):
-                    found = eval(self.training.steps, values | before)
-                    first, state.batch = (self.first_unsound(found) or "the loss or a parameter is not "
-                                          "finite", batch)
-                    if batch == 0 and loss == loss:
-                        self.sound = self.parameters(before)
-                    break
-        rates = " or ".join(f"{rate:g}" for rate in dict.fromkeys(self.rates.values()) if rate)
-        return Diverged(f"epoch {state.epoch}, minibatch {state.batch + 1}: {first}; try a learning rate "
-                        f"below {rates}, or look at the data")
-
-    def first_unsound(self, found: dict[str, Any]) -> str:
-        """The first value that is NaN, else the first delta or parameter that is not finite;
-        nothing where all are sound."""
-        steps = self.training.steps
-        values = next(k for k, (dst, _, _) in enumerate(steps, 1) if dst == self.loss)
-        if first := first_nan(steps[:values], found):
-            return first
-        for dst, _, _ in steps[values:]:
-            if not np.isfinite(found[dst]).all():
-                if (dst.startswith(before := f"d{self.loss}_d")
-                    and (name := dst.removeprefix(before)) in found):
-                    return f"the first delta that is not finite is that of {name!r}"
-                if name := next((w for w in self.kept if self.training.inplace.get(w) == dst), None):
-                    return f"the first register to leave the range of its precision is {name!r}"
-        return ""
+    # ---- its end -------------------------------------------------------------------------------------------
 
     def epoch_done(self, state: State, seconds: float, ctrl_c: CtrlC) -> State:
-        """The state at the beginning of the next epoch, this one in the history and, if it was the best,
-        kept."""
+        """The state at the beginning of the next epoch, with this one in its history and, if best, kept."""
         with np.errstate(all="ignore"):
             moved = [np.max(np.abs(state.arrays[w] - state.begun[w]), initial=0.0).item() for w in self.names]
         if not all(map(math.isfinite, moved)):
@@ -259,22 +198,35 @@ class Run(Checkpointed):
         return replace(state, epoch=state.epoch + 1, batch=0, loss=0.0, history=(*state.history, row), **best)
 
     def best_of(self, state: State) -> dict[str, np.ndarray]:
-        """The parameters to hand out of a run that went wrong: the best,
-        but for those whose own loss nobody has seen."""
+        """The parameters of a run that went wrong: the best, but for those whose own loss nobody has seen."""
         unseen = not self.judge and state.batch == 0 and state.best_epoch == state.epoch - 1
         return (self.sound if unseen else state.best) or self.parameters(self.start().arrays)
 
     def result(self, parameters: dict[str, np.ndarray], state: State, reason: str) -> Result:
         return Result(parameters, list(state.history), state.best_epoch, reason, self.objective.model,
-                      self.prepared, self.data[0].shape[1:], self.objective.labels, self.settings)
+                      self.prepared, self.objective.X.shape[1:], self.objective.labels, self.settings)
+
+
+def data_and_judge(objective: Objective, validation: tuple | Stream | None) -> tuple[list, Any]:
+    """The arrays that a run goes by, with the names of streams, and what judges on the validation, if any."""
+    data = [a for a in (objective.X, objective.y, objective.weights) if a is not None]
+    if streams := [rows.name for rows in (objective.stream, validation) if isinstance(rows, Stream)]:
+        data.append(np.frombuffer("\n".join(streams).encode(), np.uint8))
+    if validation is None:
+        return data, None
+    if not isinstance(validation, Stream):
+        data += (validation := rows_and_labels(validation, "validation", objective.labels))
+    return data, judge_of(objective.model, validation)
 
 
 def digest_of(data: list) -> str:
-    """What tells these arrays, sparse ones too, from others."""
-    parts = [(a,) if isinstance(a, np.ndarray) else (a.data, a.indices, a.indptr) for a in data]
-    return checkpoints.digest({f"{k}": a for k, a in enumerate(sum(parts, ()))}, "")
+    """What tells these arrays, sparse ones too, from others: 200 MB in a tenth of a SHA-256's half second."""
+    parts, found = [(a,) if isinstance(a, np.ndarray) else (a.data, a.indices, a.indptr) for a in data], 0
+    for a in sum(parts, ()):
+        found = zlib.crc32(f"{a.dtype} {a.shape}".encode(), found)
+        found = zlib.crc32(np.ascontiguousarray(a).reshape(-1).view(np.uint8), found)
+    return f"{found:08x}"
 
 
 def score(row: dict) -> float:
-    """What is to be small: the validation loss, where there is one."""
     return row.get("validation_loss", row["loss"])

@@ -1,8 +1,4 @@
-"""Schedules: the factor of the learning rate at step t = 1, 2, …, a function of t alone.
-
-Any function will do, `lambda t: 1 / t`; these make the usual ones. The factor is an input of the training
-list, so that no schedule changes a program.
-"""
+"""Schedules: the factor of the learning rate at step t = 1, 2, …, an input of the list: `lambda t: 1 / t`."""
 from __future__ import annotations
 
 import math
@@ -29,8 +25,7 @@ def exponential(factor: float) -> Schedule:
 
 
 def cosine(steps: int, floor: float = 0.0) -> Schedule:
-    """Half a cosine from 1 at the first step to `floor` after `steps` (Loshchilov and Hutter 2017, SGDR, eq.
-    5)."""
+    """Half a cosine from 1 to `floor` after `steps` (Loshchilov and Hutter 2017, SGDR, eq. 5)."""
     at_least("steps", steps, 1)
     at_least("floor", floor, 0)
     return lambda t: floor + (1 - floor) * 0.5 * (1 + math.cos(math.pi * min(t - 1, steps) / steps))

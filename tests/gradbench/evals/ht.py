@@ -81,7 +81,8 @@ def derivatives(theta, us, hand, points, parents, corners):
     if not len(us):
         return by_pose.reshape(-1, len(theta))
     triangles = surface(theta, hand, parents)[corners]
-    by_place = -xman.row_jacobian(within)(us, triangles)
+    of_one = xman.jacobian(lambda u, corners: within(u[None], corners[None])[0])
+    by_place = -xman.map(lambda one: of_one(*one), (us, triangles))
     return np.concatenate([by_place, by_pose], axis=2).reshape(-1, 2 + len(theta))
 
 

@@ -1,4 +1,4 @@
-"""The engine jax: engine.py cuts a list into what XLA compiles,
+"""The engine jax: engine.py cuts a list into what XLA compiles, lines.py says what JAX makes of a line,
 table.py has JAX's function for each operator."""
 from ..program import Engine, on_host
 

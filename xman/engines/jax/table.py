@@ -5,38 +5,28 @@ label out of range or a singular matrix, stands in `indices` and FINITE, to be l
 """
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
-from typing import Any
 
+import jax
 import numpy as np
+from jax import lax, nn
+from jax import numpy as jnp
+from jax.scipy import linalg as slinalg
+from jax.scipy import special
 
 from ops import G, facts_of
+from ops.arrays.products import subscripts_of
+from ops.arrays.rearrangements import in_precision_of, shape_of
+from ops.formulas.carried import through
 from ops.functions import LOG_ROOT_TWO_PI, tail
-from ops.linear_maps import in_precision_of, shape_of, subscripts_of
 from ops.reductions import count
-from ops.table import OURS, arity
+from ops.table import OURS
 
-from ...formulas import formula_of
-from ...formulas.carried import through
-from ..program import KEYS, Kind
+from ..program import KEYS, Kind, compares
 
-
-class Later:
-    """A module that is imported when something of it is asked for."""
-
-    def __init__(self, name: str):
-        self.name = name
-
-    def __getattr__(self, attribute: str) -> Any:
-        return getattr(importlib.import_module(self.name), attribute)
-
-
-MODULES = {"jnp": Later("jax.numpy"), "nn": Later("jax.nn"), "special": Later("jax.scipy.special"),
-           "slinalg": Later("jax.scipy.linalg")}
-jax, jnp, lax, nn = Later("jax"), MODULES["jnp"], Later("jax.lax"), MODULES["nn"]
+MODULES = {"jnp": jnp, "nn": nn, "special": special, "slinalg": slinalg}
 
 
 def mean(x, axis=None, keep=False): return jnp.sum(x, axis, keepdims=keep) / (count(x, axis) or np.nan)
@@ -114,7 +104,7 @@ FUNCTIONS = {
     "orthonormal": lambda a: jnp.linalg.qr(a)[0],
     "upper":      lambda a: jnp.linalg.qr(a)[1],
     "correlate":  lambda a, v: jnp.correlate(a, v, "valid"),
-    "logNdtr":    lambda x: jnp.where(x < -20, log_tail(jnp.where(x < -20, -x, 20.0)), MODULES["special"].log_ndtr(x)),
+    "logNdtr":    lambda x: jnp.where(x < -20, log_tail(jnp.where(x < -20, -x, 20.0)), special.log_ndtr(x)),
     "detSign":    lambda a: jnp.linalg.slogdet(a)[0],
     "logabsdet":  lambda a: jnp.linalg.slogdet(a)[1],
 }
@@ -129,25 +119,21 @@ CALLED = {
     "mT": "jnp.matrix_transpose", "sigmoid": "nn.sigmoid",
 }
 
-NAMED = dict.fromkeys(("sum", "max", "min", "prod"), ("", "axis=", "keepdims="))  # what is written before an argument
 
 
-def runs(op: str, text: str) -> Callable:
-    """What the text of CALLED calls."""
-    module, _, name = text.partition(".")
-
-    def run(*args: Any) -> Any:
-        names = NAMED.get(op, ())
-        named = {name[:-1]: a for name, a in zip(names, args, strict=False) if name}
-        return attrgetter(name)(MODULES[module])(*args[:len(args) - len(named)], **named)
-    return run
+def runs(op: str, module: str, name: str) -> Callable:
+    """The function that CALLED names."""
+    function = attrgetter(name)(MODULES[module])
+    if op in ("sum", "max", "min", "prod"):
+        return lambda x, axis=None, keepdims=False: function(x, axis=axis, keepdims=keepdims)
+    return function
 
 
-RUN = FUNCTIONS | {op: runs(op, text) for op, text in CALLED.items()}
+RUN = FUNCTIONS | {op: runs(op, *text.split(".", 1)) for op, text in CALLED.items()}
 for _op in ("crossEntropy diagBack dotLeft dotRight expDifference hinge inverseGaps lowerHalf oneHot part "
             "ratio scale share shift sigmoidCrossEntropy softmaxCrossEntropy squaredError ties "
             "unbroadcast").split():
-    FUNCTIONS[_op] = RUN[_op] = through(formula_of(_op), RUN)
+    RUN[_op] = through(facts_of(_op).elsewhere or facts_of(_op).formula, RUN)
 
 # ---- where JAX and NumPy differ ----------------------------------------------------------------------------
 
@@ -162,14 +148,8 @@ STEPWISE = {"cholesky", "einsumBack", "scatterAdd", *LABELS} - {"oneHot"}
 OWN_PRECISION = {"unbroadcast", "scatterAdd"}  # they add up in the precision of their first argument
 
 
-def compares(op: str) -> bool:
-    """Whether the truth that it gives is of two numbers, which have to be of one precision."""
-    return facts_of(op).gives is bool and arity(G[op])[1] == 2
-
-
 def indices(op: str, args: tuple, kinds: Mapping[str, Kind]) -> Iterator[tuple[str, int, int]]:
-    """(register, least, beyond): each register that is an index or a label,
-    and the range that it has to lie in."""
+    """(register, least, beyond): each register that is an index or a label, and its range."""
     shape = lambda a: kinds[a].shape if isinstance(a, str) else np.shape(a)
     if op in LABELS:
         y, like = (args[i] for i in LABELS[op])

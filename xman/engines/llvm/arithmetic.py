@@ -1,20 +1,19 @@
 """What operators do to numbers, in LLVM's words.
 
-`value` appends the instructions of an operator to the function that is being written and returns the name of
-what they compute. A product of matrices aside, no flag lets LLVM change a
-result: sums alone may be taken in another order.
+`value` appends the instructions of an operator to the function and returns the name of what they compute. A
+product of matrices aside, no flag lets LLVM change a result: sums alone may be taken in another order.
 """
 from __future__ import annotations
 
 import functools
 import re
-import struct
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from . import formulas, powers
+from .function import Function, literal, llvm_type
 
 BOOL = np.dtype(bool)
 # by kind of number: floats, whole numbers with a sign, those without and truths
@@ -40,26 +39,6 @@ def has(op: str, computed: np.dtype, result: np.dtype) -> bool:
         return result == BOOL and (computed.kind == "f" or op not in ("isnan", "isfinite", "signbit"))
     return (op in {"f": OF_FLOATS, "b": {"copy", "where"}}.get(computed.kind, OF_WHOLE)
             and (op == "copy" or result == computed))
-
-
-def llvm_type(dtype: np.dtype) -> str:
-    """The type of a number in a register."""
-    return ({"f": {4: "float", 8: "double"}.get(dtype.itemsize), "b": "i1"}.get(dtype.kind)
-            or f"i{8 * dtype.itemsize}")
-
-
-def in_memory(dtype: np.dtype) -> str:
-    return "i8" if dtype.kind == "b" else llvm_type(dtype)
-
-
-def literal(x: Any, dtype: np.dtype) -> str:
-    """A number as LLVM writes one of that type: a float by the bits of the double."""
-    if dtype.kind == "b":
-        return "true" if x else "false"
-    if dtype.kind != "f":
-        return str(int(x))
-    with np.errstate(over="ignore"):
-        return f"0x{struct.unpack('>Q', struct.pack('>d', float(dtype.type(x))))[0]:016X}"
 
 
 def converted(f: Any, x: str, source: np.dtype, to: np.dtype) -> str:
@@ -187,11 +166,9 @@ INLINED, HEAVY = 24, {"power": 4}
 
 
 def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[str]) -> list[str]:
-    """The formulas as text: for the loops to take in, or as functions that they share,
-    of one number and of several at once.
+    """The formulas as text: for loops to take in, or as functions that they share, of one number and several.
 
-    callers: the text that calls them. Of those that are shared,
-    an attribute tells LLVM which one is of how many numbers.
+    callers: the text that calls them. An attribute tells LLVM which shared one is of how many numbers.
     """
     called = [x for text in callers for x in re.findall(r"@xman_(\w+)_float", text)]
     few = sum(HEAVY.get(op, 1) for op in called) <= INLINED
@@ -202,11 +179,10 @@ def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[st
             continue
         name, args = f"xman_{op}_{kind}", "v" * WRITTEN[op].__code__.co_argcount
         wide = (4, 8) if kind == "float64" else (4, 8, 16)
-        attribute = ",".join(f"_ZGV_LLVM_N{n}{args}_{name}({name}_{n})" for n in wide)
-        text += [written(op, kind, n, "noinline") for n in (1, *wide)]
-        text[-len(wide) - 1] = text[-len(wide) - 1].replace(
-            ") noinline", f') noinline nounwind willreturn memory(none) '
-                          f'"vector-function-abi-variant"="{attribute}"')
+        several = ",".join(f"_ZGV_LLVM_N{n}{args}_{name}({name}_{n})" for n in wide)
+        text += [written(op, kind, 1, 'noinline nounwind willreturn memory(none) '
+                                      f'"vector-function-abi-variant"="{several}"')]
+        text += [written(op, kind, n, "noinline") for n in wide]
         names += [f"ptr @{name}_{n}" for n in wide]
     used = ", ".join(names)
     kept = f"@llvm.compiler.used = appending global [{len(names)} x ptr] [{used}]"
@@ -214,40 +190,26 @@ def definitions(formulas_called: Iterable[tuple[str, str]], callers: Iterable[st
 
 
 @functools.cache
-def written(op: str, kind: str, lanes: int, attribute: str) -> str:
+def written(op: str, kind: str, lanes: int, attributes: str) -> str:
     """One of the formulas as the text of a function."""
-    from llvmlite import ir
-
-    class Several(ir.VectorType):
-        """So many numbers; called with one, all of them."""
-        def __call__(self, x: Any) -> Any: return ir.Constant(self, [x] * lanes)
-
-    types = {"boolean": ir.IntType(1), "int32": ir.IntType(32), "int64": ir.IntType(64),
-             "float32": ir.FloatType(),
-             "float64": ir.DoubleType()}
-    types = {name: Several(of, lanes) if lanes > 1 else of for name, of in types.items()}
-    formula, module = WRITTEN[op], ir.Module()
-    gives = ir.LiteralStructType([types[kind]] * 2) if op == "both" else types[kind]
-    signature = ir.FunctionType(gives, [types[kind]] * formula.__code__.co_argcount)
-    function = ir.Function(module, signature, f"xman_{op}_{kind}" + f"_{lanes}" * (lanes > 1))
-    function.linkage = "internal"
-    function.attributes.add(attribute)
-    builder = ir.IRBuilder(function.append_basic_block("entry"))
-    args = [formulas.Lane(builder, types, kind, a) for a in function.args]
-
+    f, formula = Function({}), WRITTEN[op]
+    x, *more = args = [formulas.Lane(f, lanes, kind, f"%x{k}") for k in range(formula.__code__.co_argcount)]
+    gives = f"{{{x.type}, {x.type}}}" if op == "both" else x.type
 
     def give(found: Any) -> None:
-        if op != "both":
-            builder.ret(found.value)
-        else:
-            pair = builder.insert_value(ir.Constant(gives, ir.Undefined), found[0].value, 0)
-            builder.ret(builder.insert_value(pair, found[1].value, 1))
+        if op == "both":
+            one = f.do(f"insertvalue {gives} undef, {found[0]}, 0")
+            found = f"{gives} {f.do(f'insertvalue {gives} {one}, {found[1]}, 1')}"
+        f.put(f"ret {found}")
+
     if formula in powers.NEAR:
-        near = (formulas.magnitude(args[0]) < powers.FAR).value
-        if lanes > 1:
-            every = ir.Constant(ir.IntType(lanes), (1 << lanes) - 1)
-            near = builder.icmp_unsigned("==", builder.bitcast(near, every.type), every)
-        with builder.if_then(near):
-            give(formula(*args, powers.turns_of_small))
-    give(formula(*args))
-    return "\n".join(str(f) for f in (*(g for g in module.functions if g is not function), function))
+        near = formulas.magnitude(x) < powers.FAR
+        every = f"icmp eq i{lanes} {f.do(f'bitcast {near} to i{lanes}')}, -1"
+        f.put(f"br i1 {f.do(every)}, label %near, label %far")
+        f.begin("near")
+        give(formula(x, powers.turns_of_small))
+        f.begin("far")
+    give(formula(x, *more))
+    name = f"xman_{op}_{kind}" + f"_{lanes}" * (lanes > 1)
+    head = f"define internal {gives} @{name}({', '.join(map(str, args))}) {attributes} {{"
+    return "\n".join([head, "entry:", *f.out, "}"])

@@ -1,9 +1,8 @@
 """From LLVM's text to functions, by way of the disk.
 
 Machine code is kept so that the next process starts at once: a file for each text, processor and version of
-LLVM. What lies there is run, so the folder has to be the user's own, and nobody else may write to it;
-elsewhere nothing is kept. A file is whole at any moment, whoever else writes it, begins with a digest of what
-follows, and the oldest are removed.
+LLVM. What lies there is run, so the folder has to be the user's own; elsewhere nothing is kept. A file is
+whole at any moment, whoever else writes it, begins with a digest of what follows, and the oldest are removed.
 """
 from __future__ import annotations
 
@@ -37,8 +36,7 @@ KEPT = 500  # files of machine code
 
 @functools.cache
 def llvm() -> ModuleType:
-    """LLVM, ready to write code for this processor. XManError where Python
-    is not the one that our code knows."""
+    """LLVM, ready for this processor. XManError where Python is not the one that our code knows."""
     extra("llvmlite.binding", "fast", "the engine llvm")
     array, number = np.zeros(3), np.float64(2.5)
     pair = (array, number)
@@ -92,8 +90,7 @@ def keep_on_disk(key: str, code: bytes) -> None:
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """The folder: XMAN_CACHE, or xman in the user's folder of caches.
-    None where it is not safe or not there."""
+    """The folder: XMAN_CACHE, or xman in the user's caches. None where it is not safe or not there."""
     try:
         place = Path(os.environ.get("XMAN_CACHE")
                      or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xman")

@@ -1,9 +1,7 @@
-"""The engine llvm: the function in Python that looks at the values, takes memory,
-runs the code and hands out the results.
+"""The engine llvm: in Python, look at the values, take memory, run the code, hand out the results.
 
-Results are the interpreter's to rounding: each operator is computed in the type in which NumPy does, sums and
-products of matrices in another order, and exp, log, tanh and their like to
-the last bits (`formulas` says how many).
+Results are the interpreter's to rounding: operators are computed in NumPy's types, sums and products of
+matrices in another order, and exp, log, tanh and their like to the last bits (`formulas` says how many).
 """
 from __future__ import annotations
 
@@ -163,7 +161,6 @@ class Writer:
 
 
 def written_roots(node: Loop | Line) -> list[str]:
-    """The roots that a nest writes."""
     return ([x for inner in node.body for x in written_roots(inner)] if isinstance(node, Loop)
             else [node.target.root])
 

@@ -1,12 +1,9 @@
-"""Transcendental functions that LLVM vectorises: straight lines of arithmetic, with selects and no branch,
-call or table.
+"""Transcendental functions that LLVM vectorises: straight arithmetic, with selects, no branch, call or table.
 
-    y = exp(Lane(builder, types, "float32", x))  # appends instructions that
-    compute y to a function that is being written
+    y = exp(Lane(f, 1, "float32", "%x"))  # appends instructions that compute y to the function f
 
 A formula is a plain function of `Lane`s. What it does with them becomes LLVM instructions (`written`), which
-a loop that calls them takes in. They have a flag of their own,
-by which a product and a sum may become one FMA (`FUSED`).
+a loop that calls them takes in. By a flag of theirs a product and a sum may become one FMA (`FUSED`).
 
 NaN, infinities, signed zeros, subnormals and overflow are NumPy's. The errors in the docstrings are the
 largest that were found, in units in the last place, in float32 and float64, fused or not. Polynomials have
@@ -24,38 +21,45 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-FUSED = ("contract",)
+from .function import literal, llvm_type
+
+FUSED = "contract "
 
 
 class Lane:
-    """A number in a loop that is being compiled: arithmetic on it appends an LLVM instruction.
-    A Python number is a literal.
+    """A number in a function that is being written, or `lanes` of them at once: arithmetic on it appends an
+    instruction of LLVM's to the function f. A Python number is a literal.
 
-    builder, types: where the code goes, and LLVM's types by name. kind: the name of this one's type.
+    kind: the name of its type. name: its own.
     """
-    def __init__(self, builder: Any, types: dict[str, Any], kind: str, value: Any):
-        self.builder, self.types, self.kind, self.value = builder, types, kind, value
+    def __init__(self, f: Any, lanes: int, kind: str, name: str):
+        self.f, self.lanes, self.kind, self.name = f, lanes, kind, name
         self.format, self.float = SINGLE if kind.endswith("32") else DOUBLE, kind.startswith("float")
+        one = llvm_type(np.dtype(kind))
+        self.type = one if lanes == 1 else f"<{lanes} x {one}>"
 
-    def of(self, value: Any, kind: str = "") -> Lane:
-        return Lane(self.builder, self.types, kind or self.kind, value)
+    def __str__(self) -> str: return f"{self.type} {self.name}"
+    def of(self, name: str, kind: str = "") -> Lane: return Lane(self.f, self.lanes, kind or self.kind, name)
 
     def like(self, x: Any) -> Lane:
-        return x if isinstance(x, Lane) else self.of(self.types[self.kind](x))
+        if isinstance(x, Lane):
+            return x
+        dtype = np.dtype(self.kind)
+        each = literal(x, dtype)
+        return self.of(each if self.lanes == 1
+                       else f"<{', '.join([f'{llvm_type(dtype)} {each}'] * self.lanes)}>")
 
     def cast(self, instruction: str, kind: str) -> Lane:
-        return self.of(getattr(self.builder, instruction)(self.value, self.types[kind]), kind)
+        return self.of(self.f.do(f"{instruction} {self} to {self.of('', kind).type}"), kind)
 
     def emit(self, instruction: str, x: Any) -> Lane:
-        flags = {"flags": FUSED} if self.float else {}
-        return self.of(getattr(self.builder, "f" * self.float + instruction)(self.value, self.like(x).value,
-                                                                             **flags))
+        word = f"f{instruction} {FUSED}" if self.float else f"{instruction} "
+        return self.of(self.f.do(f"{word}{self}, {self.like(x).name}"))
 
     def compare(self, sign: str, x: Any) -> Lane:
         """False where one is NaN. Integers have no sign."""
-        test, flags = ((self.builder.fcmp_ordered, {"flags": FUSED}) if self.float
-                       else (self.builder.icmp_unsigned, {}))
-        return self.of(test(sign, self.value, self.like(x).value, **flags), "boolean")
+        word = f"fcmp {FUSED}o{sign}" if self.float else f"icmp {'' if sign == 'eq' else 'u'}{sign}"
+        return self.of(self.f.do(f"{word} {self}, {self.like(x).name}"), "bool")
 
     def __add__(x, y): return x.emit("add", y)
     def __radd__(x, y): return x.like(y) + x
@@ -67,20 +71,20 @@ class Lane:
     def __rtruediv__(x, y): return x.like(y) / x
     def __neg__(x): return x.like(0) - x
     def __invert__(x): return x ^ -1
-    def __and__(x, y): return x.emit("and_", y)
-    def __or__(x, y): return x.emit("or_", y)
+    def __and__(x, y): return x.emit("and", y)
+    def __or__(x, y): return x.emit("or", y)
     def __xor__(x, y): return x.emit("xor", y)
     def __lshift__(x, y): return x.emit("shl", y)
     def __rshift__(x, y): return x.emit("lshr", y)
-    def __lt__(x, y): return x.compare("<", y)
-    def __gt__(x, y): return x.compare(">", y)
-    def __eq__(x, y): return x.compare("==", y)
+    def __lt__(x, y): return x.compare("lt", y)
+    def __gt__(x, y): return x.compare("gt", y)
+    def __eq__(x, y): return x.compare("eq", y)
 
 
 def where(condition: Lane, x: Any, y: Any) -> Lane:
     """The select: both are computed."""
     x, y = (x, x.like(y)) if isinstance(x, Lane) else (y.like(x), y)
-    return x.of(x.builder.select(condition.value, x.value, y.value))
+    return x.of(x.f.do(f"select {condition}, {x}, {y}"))
 
 
 def bits(x): return x.cast("bitcast", x.kind.replace("float", "int"))
@@ -204,8 +208,7 @@ def sigmoid(x):
 
 
 def erf(x):
-    """1.2 and 1.4 ulp: a + a P(a²) to a = |x| = 1, then 1 − erfc(a),
-    of which the logarithm is a polynomial."""
+    """1.2 and 1.4 ulp: a + a P(a²) to a = |x| = 1, then 1 − erfc(a), whose logarithm is a polynomial."""
     p, a = x.format, magnitude(x)
     tail = exp(polynomial(below(a, p.erf_is_one) - 1.0, p.erfc))
     return signed(where(a < 1.0, a + a * polynomial(a * a, p.erf), 1.0 - tail), x)
@@ -235,8 +238,7 @@ def normal_exponent(x):
 
 
 def log_terms(f, coefficients):
-    """h and t, where log(1 + f) = f − (h − t): with s = f/(2 + f),
-    h = f²/2 and t = s (h + s² P(s²)) (fdlibm)."""
+    """h and t, where log(1 + f) = f − (h − t): s = f/(2 + f), h = f²/2 and t = s (h + s² P(s²)) (fdlibm)."""
     s, h = f / (2.0 + f), 0.5 * f * f
     return h, s * (h + s * s * polynomial(s * s, coefficients))
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..nests.tree import Applied, Run
-from .arithmetic import BOOL, converted, in_memory
-from .emit import Function
+from .arithmetic import BOOL, converted
+from .function import Function, in_memory
 
 OFTEN = 2 ** 24  # operations between two looks whether somebody wants to stop the program
 INTERRUPTED = """define internal i1 @interrupted() noinline {

@@ -1,9 +1,4 @@
-"""From LLVM's text to machine code: here, or as a program of its own,
-text on standard input and code on standard output.
-
-A process of its own can be ended at any time, and leaves nothing locked where this one forks.
-It imports llvmlite alone.
-"""
+"""From LLVM's text to machine code: here, or as a program that can be ended, by its standard input."""
 from __future__ import annotations
 
 import os

@@ -1,7 +1,6 @@
 """More functions that LLVM vectorises: powers, sine and cosine. See `formulas`.
 
-Sources: those of `formulas`; Payne and Hanek, Radian Reduction for Trigonometric Functions (1983),
-for arguments of any size.
+Sources: those of `formulas`; Payne and Hanek, Radian Reduction for Trigonometric Functions (1983).
 """
 from __future__ import annotations
 
@@ -70,8 +69,7 @@ def power_in_double(a, y):
 
 
 def power_in_parts(a, y):
-    """aʸ for a > 0 of float64, with log2 a in two parts (fdlibm): log m = 2s/3 (3 + s² + s⁴ P(s²)),
-    s = (m − 1)/(m + 1)."""
+    """aʸ for a > 0, log2 a in two parts (fdlibm): log m = 2s/3 (3 + s² + s⁴ P(s²)), s = (m − 1)/(m + 1)."""
     n, m = base.normal_exponent(a)
     f = m - 1.0
     d = 2.0 + f
@@ -168,8 +166,7 @@ FAR = 2.0 ** 20
 
 
 def turns_of_small(a):
-    """n, r and rest, where a = (n + 4k) π/2 + r + rest and |r| ≤ π/4,
-    for 0 ≤ a < FAR of float64 (Cody and Waite)."""
+    """n, r and rest, where a = (n + 4k) π/2 + r + rest and |r| ≤ π/4, for 0 ≤ a < FAR (Cody and Waite)."""
     c1, c2, c3 = pieces(PI // 2, 33, 33, 53)
     n, k = nearest(a * (2 / math.pi))
     x, y = a - n * c1, n * c2

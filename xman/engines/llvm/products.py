@@ -1,5 +1,4 @@
-"""Products by BLAS, and routines of LAPACK: SciPy's, called by symbols,
-so that machine code on disk holds no addresses.
+"""Products by BLAS, routines of LAPACK: SciPy's, called by symbols: machine code on disk holds no addresses.
 
 BLAS knows columns. A matrix that lies row by row is to it the transpose of one, and C = A B is Cᵀ = Bᵀ Aᵀ.
 """
@@ -15,8 +14,8 @@ import numpy as np
 from ..nests.contractions import leading
 from ..nests.tree import Product, Root, Routine
 from ..nests.views import View, row_by_row
-from .arithmetic import converted, literal, llvm_type
-from .emit import Function
+from .arithmetic import converted
+from .function import Function, literal, llvm_type
 
 LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 
@@ -34,8 +33,7 @@ def address(name: str) -> int:
 
 
 class Blas:
-    """Writes calls of BLAS. routines: those that were called.
-    constants: what they are told by reference, as text."""
+    """Writes calls of BLAS. routines: those called. constants: what they are told by reference, as text."""
 
     def __init__(self) -> None:
         self.routines: set[str] = set()

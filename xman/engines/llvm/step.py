@@ -1,5 +1,4 @@
-"""The function that a program is: which nests and products run one after another,
-and where in memory their roots lie.
+"""The function that a program is: which nests and products run in turn, and where their roots lie.
 
 It is one function, or where NumPy computes something in between several. Each takes a tuple of Python's: the
 arena, then what is given, then the outputs, all of them arrays of NumPy or its numbers.
@@ -13,10 +12,11 @@ import numpy as np
 
 from ..memory import ALIGNED, Event, placed
 from ..nests.lines import Lines
-from ..nests.tree import Applied, Call, Line, Loop, Product, Routine
+from ..nests.tree import Applied, Call, Line, Loop, Product, Root, Routine
 from ..plan import flops_of
-from .arithmetic import definitions, in_memory
-from .emit import HINTS, Function, Nest
+from .arithmetic import converted, definitions
+from .emit import Nest
+from .function import HINTS, Function, in_memory
 from .loops import INTERRUPTED, write_applied
 from .products import Blas
 from .threads import TEXT, chunk, chunks_of, pthreads, write_chunks
@@ -44,9 +44,8 @@ class NestStep:
 
     def __init__(self, lines: Lines, outer: NestStep | None = None):
         self.lines, self.roots, self.tree, self.outer = lines, lines.tree.roots, lines.tree, outer
-        self.blas, self.declared, self.names, self.bodies, self.checked = (
-            (outer.blas, outer.declared, outer.names, outer.bodies, outer.checked) if outer
-            else (Blas(), {}, {}, [], set()))
+        self.blas, self.declared, self.names, self.bodies = (
+            (outer.blas, outer.declared, outer.names, outer.bodies) if outer else (Blas(), {}, {}, []))
         self.filled: set[str] = set()
         self.chunks: list[str] = []
         self.work = flops_of(lines.lines, lines.kinds)
@@ -61,21 +60,18 @@ class NestStep:
                 self.parts.append([])
             else:
                 self.parts[-1].append(item)
-        self.checked |= {widened(self.roots[x].dtype) for x, _, _ in lines.bounds}
         self.body = f"body{len(self.bodies)}"
         functions = [self.function(k, part) for k, part in enumerate(self.parts)]
         if outer:
             self.bodies += functions
             return
         functions += [*self.bodies, THREADS, *self.chunks, *[TEXT] * bool(self.chunks)]
-        bounded = [BOUNDED.format(T=T, how=how) for T, how in sorted(self.checked)]
-        bounded += [INTERRUPTED] * any("@interrupted" in text for text in functions)
+        functions += [INTERRUPTED] * any("@interrupted" in text for text in functions)
         self.names = {text.replace("NAME", name, 1): name for text, name in self.names.items()}
         called = [x for x in self.declared if isinstance(x, tuple)]
         declared = [x for x in self.declared if isinstance(x, str)]
         declared += definitions(called, self.names)
-        self.text = "\n".join([*self.blas.constants, *declared, *bounded, *self.names, *functions, *HINTS,
-                               ""])
+        self.text = "\n".join([*self.blas.constants, *declared, *self.names, *functions, *HINTS, ""])
 
     def items(self) -> list[Item]:
         """The nodes at the top, numbers that follow one another together."""
@@ -159,14 +155,8 @@ class NestStep:
                 where[x] = at
             return where[x]
 
-        bad = []
         for x, low, high in self.lines.bounds if k == 0 else ():
-            (T, how), low = (widened(self.roots[x].dtype), max(low, 0) if self.roots[x].dtype.kind == "u"
-                             else low)
-            bad.append(f.do(f"call i1 @bounded_{T}_{how}(ptr {pointer(x)}, i64 {self.roots[x].size}, i64 "
-                            f"{low}, i64 {high})"))
-        for test in bad:
-            f.leave(test)
+            bounded(f, pointer(x), self.roots[x], low, high)
         for how, what, roots in part:
             for x in roots:
                 self.fill(f, x, pointer)
@@ -175,10 +165,8 @@ class NestStep:
             elif how == "chunks":
                 write_chunks(f, *what, self.tree, pointer)
             elif how == "routine":
-                bad.append(what)
                 self.blas.routine(f, what, self.roots, pointer)
             elif how == "applied":
-                bad.append(what)
                 f.roots = self.roots
                 write_applied(f, *what, pointer)
             else:
@@ -191,7 +179,7 @@ class NestStep:
         if self.outer:
             head = [f"define internal i64 @{self.body}(ptr %args) {{", "entry:",
                     " %arena = load ptr, ptr %args"]
-        left = ["bad:", *free, " ret i64 1"] if bad else []
+        left = ["bad:", *free, " ret i64 1"] * f.leaves
         return "\n".join([*head, *f.entry, *f.out, *free, " ret i64 0", *left, "}"])
 
     def fill(self, f: Function, x: str, pointer: Any) -> None:
@@ -205,34 +193,17 @@ class NestStep:
         self.filled.add(x)
 
 
-def widened(dtype: np.dtype) -> tuple[str, str]:
-    """A type of whole numbers, and the instruction that makes such a number longer."""
-    return in_memory(dtype), "zext" if dtype.kind == "u" else "sext"
+def bounded(f: Function, at: str, root: Root, low: int, high: int) -> None:
+    """Leave where a whole number of those that lie there is not one of low … high − 1."""
+    if root.size:
+        loop, T = f.open(root.size), in_memory(root.dtype)
+        x = f.do(f"load {T}, ptr {f.do(f'getelementptr {T}, ptr {at}, i64 {loop[0]}')}")
+        x = converted(f, x, root.dtype, np.dtype(np.int64))
+        least = max(low, 0) if root.dtype.kind == "u" else low  # as large as 2⁶³ they are below it
+        f.leave(f.do(f"icmp slt i64 {x}, {least}"))
+        f.leave(f.do(f"icmp sge i64 {x}, {high}"))
+        f.close(*loop, lines=100)
 
 
 THREADS = """declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)"""
-BOUNDED = """define internal i1 @bounded_{T}_{how}(ptr %x, i64 %n, i64 %low, i64 %high) {{
-entry:
- %some = icmp sgt i64 %n, 0
- br i1 %some, label %loop, label %fine
-loop:
- %i = phi i64 [0, %entry], [%next, %more]
- %p = getelementptr {T}, ptr %x, i64 %i
- %v = load {T}, ptr %p
- %w = {how} {T} %v to i65
- %l = sext i64 %low to i65
- %h = sext i64 %high to i65
- %a = icmp slt i65 %w, %l
- %b = icmp sge i65 %w, %h
- %c = or i1 %a, %b
- br i1 %c, label %bad, label %more
-more:
- %next = add i64 %i, 1
- %again = icmp slt i64 %next, %n
- br i1 %again, label %loop, label %fine
-bad:
- ret i1 true
-fine:
- ret i1 false
-}}"""

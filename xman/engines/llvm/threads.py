@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from ..nests.schedule import Tree
 from ..nests.tree import REDUCTIONS, Line, Loop
-from .arithmetic import combined, in_memory, start
-from .emit import Function
+from .arithmetic import combined, start
+from .function import Function, in_memory
 
 WORTH = 2 ** 19   # numbers that a nest computes, from which on threads pay: to make one takes 20 to 80 µs
 CHUNKS = 16       # of a loop
@@ -104,7 +104,11 @@ def write_chunks(f: Function, name: str, chunks: Chunks, memory: list[str], tree
     for j, x in enumerate(memory):
         at = f.do(f"getelementptr ptr, ptr {row}, i64 {j}")
         f.put(f"store ptr {pointer(instead.get(x, x))}, ptr {at}")
-    f.put(f"call void @xman_chunks(ptr @{name}, ptr {row}, i64 {chunks.count})")
+    job, most = f.alloca("[6 x i64]"), f.do("load i64, ptr @xman_threads")
+    most = f.do(f"select i1 {f.do(f'icmp slt i64 {most}, {chunks.count}')}, i64 {most}, i64 {chunks.count}")
+    for j, x in enumerate((f"ptr @{name}", f"ptr {row}", f"i64 {chunks.count}", f"i64 {most}", "i64 0", "i64 0")):
+        f.put(f"store {x}, ptr {f.do(f'getelementptr i64, ptr {job}, i64 {j}')}")
+    f.do(f"call ptr @xman_worker(ptr {job})")
     for part, (x, how) in chunks.sums.items():
         root, T = tree.roots[x], in_memory(tree.roots[x].dtype)
         at = lambda base, entry, T=T: f.do(f"getelementptr {T}, ptr {base}, i64 {entry}")
@@ -138,22 +142,31 @@ def as_blas() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-# work: the function of a chunk, its pointers, how many chunks there are, the next one, and the next thread
-TEXT = f"""@xman_threads = global i64 1
+# job: the function of a chunk, its pointers, how many chunks there are, how many threads there may be, the next
+# chunk, and the next thread. Each thread begins another one and waits for its end
+TEXT = """@xman_threads = global i64 1
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_join(i64, ptr)
-define internal ptr @xman_worker(ptr %work) {{
+define internal ptr @xman_worker(ptr %job) noinline {
 entry:
- %f = load ptr, ptr %work
- %row.at = getelementptr i64, ptr %work, i64 1
- %row = load ptr, ptr %row.at
- %count.at = getelementptr i64, ptr %work, i64 2
- %count = load i64, ptr %count.at
- %next.at = getelementptr i64, ptr %work, i64 3
- %thread.at = getelementptr i64, ptr %work, i64 4
+ %id = alloca i64
+ %own = load {ptr, ptr, i64, i64}, ptr %job
+ %f = extractvalue {ptr, ptr, i64, i64} %own, 0
+ %row = extractvalue {ptr, ptr, i64, i64} %own, 1
+ %count = extractvalue {ptr, ptr, i64, i64} %own, 2
+ %most = extractvalue {ptr, ptr, i64, i64} %own, 3
+ %next.at = getelementptr i64, ptr %job, i64 4
+ %thread.at = getelementptr i64, ptr %job, i64 5
  %thread = atomicrmw add ptr %thread.at, i64 1 seq_cst
+ %another = add i64 %thread, 1
+ %wanted = icmp slt i64 %another, %most
+ br i1 %wanted, label %make, label %more
+make:
+ %failed = call i32 @pthread_create(ptr %id, ptr null, ptr @xman_worker, ptr %job)
+ %made = icmp eq i32 %failed, 0
  br label %more
 more:
+ %joins = phi i1 [false, %entry], [%made, %make], [%joins, %run]
  %k = atomicrmw add ptr %next.at, i64 1 seq_cst
  %left = icmp slt i64 %k, %count
  br i1 %left, label %run, label %done
@@ -161,50 +174,11 @@ run:
  call void %f(ptr %row, i64 %k, i64 %thread)
  br label %more
 done:
- ret ptr null
-}}
-define internal void @xman_chunks(ptr %f, ptr %row, i64 %count) noinline {{
-entry:
- %work = alloca [5 x i64], align 64
- %ids = alloca [{CHUNKS} x i64], align 64
- store ptr %f, ptr %work
- %row.at = getelementptr i64, ptr %work, i64 1
- store ptr %row, ptr %row.at
- %count.at = getelementptr i64, ptr %work, i64 2
- store i64 %count, ptr %count.at
- %next.at = getelementptr i64, ptr %work, i64 3
- store i64 0, ptr %next.at
- %thread.at = getelementptr i64, ptr %work, i64 4
- store i64 0, ptr %thread.at
- %most = load i64, ptr @xman_threads
- %fewer = icmp slt i64 %most, %count
- %threads = select i1 %fewer, i64 %most, i64 %count
- br label %make
-make:
- %made = phi i64 [0, %entry], [%made.next, %made.one]
- %made.next = add i64 %made, 1
- %wanted = icmp slt i64 %made.next, %threads
- br i1 %wanted, label %make.one, label %work.here
-make.one:
- %id = getelementptr i64, ptr %ids, i64 %made
- %failed = call i32 @pthread_create(ptr %id, ptr null, ptr @xman_worker, ptr %work)
- %fine = icmp eq i32 %failed, 0
- br i1 %fine, label %made.one, label %work.here
-made.one:
- br label %make
-work.here:
- %ended = call ptr @xman_worker(ptr %work)
- br label %wait
+ br i1 %joins, label %wait, label %all
 wait:
- %waited = phi i64 [0, %work.here], [%waited.next, %wait.one]
- %waited.next = add i64 %waited, 1
- %open = icmp slt i64 %waited, %made
- br i1 %open, label %wait.one, label %all
-wait.one:
- %id.at = getelementptr i64, ptr %ids, i64 %waited
- %it = load i64, ptr %id.at
+ %it = load i64, ptr %id
  %joined = call i32 @pthread_join(i64 %it, ptr null)
- br label %wait
+ br label %all
 all:
- ret void
-}}"""
+ ret ptr null
+}"""

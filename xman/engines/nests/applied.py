@@ -1,10 +1,9 @@
 """Lines that apply functions: each function becomes `Lines` of its own, which run step by step in place.
 
-A bundle is no memory: it is what its entries are. What a step takes and gives are views: a slice moves on by
-a stride from step to step, what is stacked is written where it stays, and a carry is overwritten where it
-lies, or read where the step before has stacked it. `scan`, `call`, `cond` and `while_loop` here give the
-results of a line as views, or None where NumPy has to run a body:
-then the line is a call, and its bundle is Python's.
+A bundle is what its entries are. What a step takes and gives are views: a slice moves on by a stride from
+step to step, what is stacked is written where it stays, and a carry is overwritten where it lies, or read
+where the step before has stacked it. `scan`, `call`, `cond` and `while_loop` here give the results of a line
+as views, or None where NumPy has to run a body: then the line is a call, and its bundle is Python's.
 """
 from __future__ import annotations
 
@@ -152,8 +151,7 @@ def run_of(w: Any, made: Made, places: Mapping[str, Any]) -> Run:
 def steps_of(w: Any, dst: str, made: Made, k: int, entries: Sequence[Entered], moving: Mapping[int, Any],
              outs: Sequence[View], first: int = 0, way: int = 1, count: int = 1,
              looked_at: bool = False) -> tuple[list[View], Run]:
-    """Where the carries are after so many steps, and what runs them.
-    looked_at: whether a test reads them there before the first."""
+    """Where the carries are after so many steps, and what runs them. looked_at: by a test before."""
     carry, places = [], {}
     for i, e in enumerate(entries):
         p = made.parameters[i]

@@ -1,8 +1,7 @@
 """Rearrangements: operators that move numbers and compute none. Most are views; some write parts of a root.
 
 A function of the table takes the `Lines`, a line of the list and what its arguments are, and returns the view
-of the result; or None, where NumPy has to do it: arrays of indices that are computed, masks,
-and what depends on values.
+of the result; or None, where NumPy has to: computed indices, masks, and what depends on values.
 """
 from __future__ import annotations
 
@@ -33,11 +32,19 @@ def spread_to(w: Any, a: Any) -> tuple[int, ...]:
     return w.kinds[a].shape if isinstance(a, str) else np.shape(a)
 
 
+def axes_of(axis: Any, n: int) -> set[int] | None:
+    """The axes that a literal names; None where it is none."""
+    if axis is None:
+        return set(range(n))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return {a % n for a in axes} if all(type(a) is int for a in axes) and n or axis == () else None
+
+
 def same(w: Any, step: Step, v: list) -> Any:
     """The argument itself, in the type of the result."""
-    x = v[0].item() if isinstance(v[0], np.generic) else v[0]
-    if isinstance(x, View) and w.dtype(x) != w.kinds[step[0]].dtype:
-        return w.line(step[0], "copy", [x], x.shape, w.kinds[step[0]].dtype)
+    x, dtype = v[0].item() if isinstance(v[0], np.generic) else v[0], w.kinds[step[0]].dtype
+    if isinstance(x, View) and w.dtype(x) != dtype:
+        return w.line(step[0], "copy", [x], x.shape, dtype)
     return x if isinstance(x, (View, int, float)) else None
 
 
@@ -58,8 +65,8 @@ def broadcast(w: Any, step: Step, v: list) -> Any:
 
 
 def reshape(w: Any, step: Step, v: list) -> Any:
-    x, shape = same(w, step, v), w.kinds[step[0]].shape
-    return x if not isinstance(x, View) else in_shape(w, x, shape)
+    x = same(w, step, v)
+    return in_shape(w, x, w.kinds[step[0]].shape) if isinstance(x, View) else x
 
 
 def in_shape(w: Any, x: View, shape: Sequence[int]) -> View:
@@ -68,26 +75,23 @@ def in_shape(w: Any, x: View, shape: Sequence[int]) -> View:
     return found if found is not None else reshaped(w.copied(x.root, x), shape)
 
 
-def transpose(w: Any, step: Step, v: list) -> Any:
-    n, axes = len(w.kinds[step[0]].shape), step[2][1] if len(step[2]) > 1 else None
-    return (transposed(v[0], [a % n for a in axes] if axes is not None else [*range(n)][::-1])
-            if isinstance(v[0], View) else v[0])
+def transpose(w: Any, step: Step, v: list) -> View:
+    (x, axes), n = (*v, None)[:2], len(v[0].shape)
+    return transposed(x, [*range(n)][::-1] if axes is None else [a % n for a in axes])
 
 
-def mT(w: Any, step: Step, v: list) -> Any:
-    return exchanged(v[0]) if isinstance(v[0], View) else v[0]
+def mT(w: Any, step: Step, v: list) -> View:
+    return exchanged(v[0])
 
 
-def flip(w: Any, step: Step, v: list) -> Any:
-    n, axis = len(w.kinds[step[0]].shape), step[2][1] if len(step[2]) > 1 else None
-    axes = range(n) if axis is None else [a % n for a in (axis if isinstance(axis, tuple) else (axis,))]
-    keys = [slice(None, None, -1) if k in axes else slice(None) for k in range(n)]
-    return indexed(v[0], keys) if isinstance(v[0], View) else v[0]
+def flip(w: Any, step: Step, v: list) -> View | None:
+    x, axes = v[0], axes_of((*v, None)[1], len(v[0].shape))
+    return None if axes is None else indexed(x, [slice(None, None, -1 if k in axes else 1)
+                                                 for k in range(len(x.shape))])
 
 
 def keys_of(w: Any, keys: Sequence[Any], shape: Sequence[int]) -> list | None:
-    """The keys of an index into an array of that shape, arrays as views;
-    None where loops cannot follow them."""
+    """The keys of an index into that shape, arrays as views; None where loops cannot follow them."""
     found, axis = [], 0
     taken = sum(key is not None and key is not Ellipsis for key in keys)
     for key in keys:
@@ -121,7 +125,7 @@ def getitem(w: Any, step: Step, v: list) -> Any:
 
 def take(w: Any, step: Step, v: list) -> Any:
     x, axis = v[0], step[2][2] if len(step[2]) > 2 else None
-    if not isinstance(x, View) or not x.shape:
+    if not x.shape:
         return None
     x = in_shape(w, x, (prod(x.shape),)) if axis is None else x
     keys = keys_of(w, [*[slice(None)] * ((axis or 0) % len(x.shape)), step[2][1]], x.shape)
@@ -177,31 +181,28 @@ def stack(w: Any, step: Step, v: list) -> View:
     return put(w, dst, [(along(axis % len(w.kinds[dst].shape), k), x) for k, x in enumerate(v[1:])])
 
 
-def part(w: Any, step: Step, v: list) -> Any:
+def part(w: Any, step: Step, v: list) -> View:
     x, i, axis, *arrays = step[2]
     axis %= len(spread_to(w, x))
     sizes = [spread_to(w, a)[axis] for a in arrays]
-    return (indexed(v[0], along(axis, slice(sum(sizes[:i]), sum(sizes[:i + 1])))) if isinstance(v[0], View)
-            else v[0])
+    return indexed(v[0], along(axis, slice(sum(sizes[:i]), sum(sizes[:i + 1]))))
 
 
-def roll(w: Any, step: Step, v: list) -> Any:
-    dst, _, args = step
-    shape, axis = w.kinds[dst].shape, args[2] if len(args) > 2 else None
-    if (not isinstance(v[0], View) or 0 in shape or not isinstance(args[1], int) or isinstance(axis, tuple)
-        or (
-            axis is None and len(shape) != 1)):
+def roll(w: Any, step: Step, v: list) -> View | None:
+    (dst, _, (_, by, *more)), shape = step, w.kinds[step[0]].shape
+    axes = axes_of(more[0] if more else None, len(shape))
+    if len(axes or ()) != 1 or 0 in shape or not isinstance(by, int):
         return None
-    axis = (axis or 0) % len(shape)
-    by = args[1] % shape[axis]
-    ends = ((slice(by, None), slice(shape[axis] - by)), (slice(by), slice(shape[axis] - by, None)))
+    axis, = axes
+    n, by = shape[axis], by % shape[axis]
+    ends = ((slice(by, None), slice(n - by)), (slice(by), slice(n - by, None)))
     return put(w, dst, [(along(axis, to), indexed(v[0], along(axis, of))) for to, of in ends]) if by else v[0]
 
 
 def shift(w: Any, step: Step, v: list) -> Any:
     dst, _, (x, axis, *first) = step
     shape = w.kinds[dst].shape
-    if not isinstance(v[0], View) or first and not isinstance(first[0], (int, float)) or 0 in shape:
+    if first and not isinstance(first[0], (int, float)) or 0 in shape:
         return None
     axis %= len(shape)
     return put(w, dst, [(along(axis, slice(1, None)), indexed(v[0], along(axis, slice(-1)))),
@@ -214,33 +215,21 @@ def rim(w: Any, widths: Any, shape: Sequence[int]) -> tuple:
     return tuple(slice(before, n - after) for (before, after), n in zip(pairs, shape, strict=True))
 
 
-def pad(w: Any, step: Step, v: list) -> View | None:
-    dst, _, args = step
-    return None if isinstance(args[1], str) else put(w, dst, [(rim(w, args[1], w.kinds[dst].shape), v[0])],
-                                                     "into")
+def pad(w: Any, step: Step, v: list) -> View:
+    dst, _, (_, widths) = step
+    return put(w, dst, [(rim(w, widths, w.kinds[dst].shape), v[0])], "into")
 
 
-def unpad(w: Any, step: Step, v: list) -> Any:
-    return (indexed(v[0], rim(w, step[2][1], v[0].shape)) if isinstance(v[0], View)
-            and not isinstance(step[2][1], str) else None)
+def unpad(w: Any, step: Step, v: list) -> View:
+    return indexed(v[0], rim(w, step[2][1], v[0].shape))
 
 
-def diag(w: Any, step: Step, v: list) -> Any:
-    x, k = step[2][0], step[2][1] if len(step[2]) > 1 else 0
-    if not isinstance(v[0], View):
-        return None
-    return (diagonal(v[0], k) if len(spread_to(w, x)) == 2
-            else put(w, step[0], [(lambda root: diagonal(root, k), v[0])], "into"))
-
-
-def diag_back(w: Any, step: Step, v: list) -> Any:
-    d, like, *k = step[2]
-    k = k[0] if k else 0
-    if not isinstance(v[0], View):
-        return None
-    if len(w.kinds[step[0]].shape) != 2:
-        return diagonal(v[0], k)
-    return put(w, step[0], [(lambda root: diagonal(root, k), v[0])], "into")
+def diag(w: Any, step: Step, v: list) -> View:
+    """diag, and diagBack, whose second argument is of the shape of the result."""
+    dst, op, args = step
+    k = [*args[1 + (op == "diagBack"):], 0][0]
+    return (diagonal(v[0], k) if len(v[0].shape) == 2
+            else put(w, dst, [(lambda root: diagonal(root, k), v[0])], "into"))
 
 
 def one_hot(w: Any, step: Step, v: list) -> Any:
@@ -264,9 +253,10 @@ def count(w: Any, step: Step, v: list) -> Any:
     return G["count"](np.broadcast_to(0.0, spread_to(w, step[2][0])), *step[2][1:])
 
 
+MOVED = {"transpose", "mT", "flip", "part", "roll", "unpad"}  # a number for all entries stays it
+OF_VIEWS = {"take", "shift", "diag", "diagBack"}
 ARRANGEMENTS = {
     "alias": same, "stopGradient": same, "broadcast": broadcast, "reshape": reshape, "transpose": transpose, "mT": mT,
     "flip": flip, "getitem": getitem, "take": take, "scatterAdd": scatter_add, "concat": concat, "stack": stack, "part": part,
-    "roll": roll,
-    "shift": shift, "pad": pad, "unpad": unpad, "diag": diag, "diagBack": diag_back, "oneHot": one_hot, "count": count,
+    "roll": roll, "shift": shift, "pad": pad, "unpad": unpad, "diag": diag, "diagBack": diag, "oneHot": one_hot, "count": count,
 }

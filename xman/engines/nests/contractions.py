@@ -1,5 +1,4 @@
-"""Products: sums over axes that two arrays share, by BLAS where they are large,
-in loops where they are small.
+"""Products: sums over axes that two arrays share, by BLAS where they are large, else in loops.
 
 Each axis gets a letter, as in Einstein's sums: a product of matrices is "mk,kn->mn", of batches
 "bmk,bkn->bmn", what its adjoint sends to a weight that a batch shares "bmk,bmn->kn". Letters fall in four
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ops.linear_maps import einsum_parts
+from ops.arrays.products import einsum_parts
 
 from ...wengert import Line as Step
 from ...wengert import registers
@@ -28,8 +27,7 @@ LARGE = 4096    # entries of a matrix, from which on BLAS multiplies vectors by 
 
 def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Sequence, shape: Sequence[int],
              dtype: np.dtype) -> View:
-    """The sum of products of the factors, each a view and the letters of its axes,
-    over the letters that `out` lacks."""
+    """The sum of products of the factors, (view, letters of its axes), over the letters that `out` lacks."""
     factors = [one_each(x, letters) for x, letters in factors]
     sizes = {c: n for x, letters in factors for c, n in zip(letters, x.shape, strict=True)}
     out = [c for c in out if c in sizes]
@@ -46,8 +44,7 @@ def contract(w: Any, dst: str, factors: Sequence[tuple[View, Sequence]], out: Se
 
 
 def one_each(x: View, letters: Sequence) -> tuple[View, list]:
-    """The view without its axes of one entry, and with one axis a letter:
-    the diagonal where there were two."""
+    """The view without axes of one entry, with one axis a letter: the diagonal where there were two."""
     kept = [c for c, n in zip(letters, x.shape, strict=True) if n != 1]
     x = reshaped(x, [n for n in x.shape if n != 1])
     unique = list(dict.fromkeys(kept))
@@ -93,8 +90,7 @@ def by_blas(w: Any, dst: str, factors: Sequence[tuple], out: list, sizes: dict,
 
 
 def lies(w: Any, x: View) -> bool:
-    """Whether a matrix is in memory anyway, so that BLAS may take it;
-    one that loops compute stays in loops."""
+    """Whether a matrix is in memory anyway, so that BLAS may take it; else it stays in loops."""
     return w.tree.roots[x.root].place == "given" or not isinstance(w.tree.writers[x.root][0], Line)
 
 
@@ -108,8 +104,7 @@ def matrices(w: Any, dst: str, x: View, letters: list, order: list, shape: list[
 
 
 def leading(x: View) -> tuple[str, int] | None:
-    """How BLAS is told of a matrix that lies row by row: n or t,
-    and the step from one row (or column) to the next."""
+    """How BLAS is told of a matrix: n or t, and the step from one row (or column) to the next."""
     (rows, columns), (r, c) = x.shape[-2:], x.strides[-2:]
     if (c == 1 or columns == 1) and (r >= columns or rows == 1):
         return "n", max(r, columns, 1)
@@ -123,19 +118,10 @@ def leading(x: View) -> tuple[str, int] | None:
 def gemm(w: Any, step: Step, v: list) -> View | None:
     """alpha·s·a@b + c, as `folded` writes it."""
     dst, _, (alpha, s, a, ta, b, tb, c) = step
-    kind, (m, n), over = (w.kinds[dst], w.kinds[dst].shape, w.program.inplace.get(dst) if dst in w.direct
-                          else None)
+    kind, over = w.kinds[dst], w.program.inplace.get(dst) if dst in w.direct else None
     a, b = (exchanged(x) if t else x for x, t in ((view(w, dst, a, v[2]), ta), (view(w, dst, b, v[4]), tb)))
-    if m * n * a.shape[1] <= TINY or 1 in (m, n) or a.shape[1] == 1 or over in (a.root, b.root):
-        found = contract(w, f"{dst}.product", [(a, "mk"), (b, "kn")], "mn", kind.shape, kind.dtype)
-        for factor in (alpha if alpha != 1.0 else None, v[1]):
-            if factor is not None:
-                found = w.line(f"{dst}.scaled", "mul", [found, factor], kind.shape, kind.dtype)
-        target = whole(over, kind.shape) if over and (c is None or v[6] == whole(over, kind.shape)) else None
-        if c or target:
-            found = w.line(dst, "add" if c else "copy", [found, v[6]] if c else [found], kind.shape,
-                           kind.dtype, target=target)
-        return found
+    if over in (a.root, b.root):
+        over = None
     a, b = (x if leading(x) and not x.gathered else w.copied(x.root, x) for x in (a, b))
     if c is None:
         target = whole(over, kind.shape) if over else w.tree.root(w.fresh(dst), kind.shape, kind.dtype)
@@ -174,14 +160,12 @@ def factors_of(w: Any, step: Step, v: list, places: Sequence[int],
 
 
 def matrix_letters(n: int, last: str) -> list:
-    """The letters of an array in a product: of a batch numbers, counted from the last,
-    then rows and columns."""
+    """The letters of an array in a product: a batch's numbers, from the last, then rows and columns."""
     return [*range(n - 2)][::-1] + [*last] if n > 1 else [*last[-1:]]
 
 
 def product(w: Any, step: Step, v: list) -> View | None:
-    """dot, and what its adjoint sends to either side: d b ᵀ and aᵀ d,
-    summed over what the batch of one side lacks."""
+    """dot, and its adjoints d bᵀ and aᵀ d, summed over what the batch of one side lacks."""
     dst, op, args = step
     kind, n = w.kinds[dst], [len(spread_to(w, a)) for a in args]
     (na, nb) = n if op == "dot" else n[1:]

@@ -1,5 +1,4 @@
-"""Operators entry by entry, and reductions: each becomes a line of the tree,
-in the type in which NumPy computes it."""
+"""Operators entry by entry, and reductions: lines of the tree, in the types in which NumPy computes."""
 from __future__ import annotations
 
 from math import prod
@@ -9,7 +8,7 @@ import numpy as np
 
 from ...wengert import Line as Step
 from ..llvm import arithmetic
-from .arrangements import ACCUMULATED, spread_to
+from .arrangements import ACCUMULATED, axes_of, spread_to
 from .tree import Line
 from .views import View, reshaped, whole
 
@@ -70,8 +69,7 @@ def computed_in(w: Any, step: Step) -> np.dtype | None:
 
 
 def accumulated(w: Any, step: Step, v: list) -> View:
-    """A sum with what an index alone brings back: it is added in its place,
-    and not spread over zeros first."""
+    """A sum with what an index alone brings back: added in its place, not spread over zeros first."""
     dst, _, args = step
     shape, dtype = w.kinds[dst].shape, w.kinds[dst].dtype
     late, others = ([x for x in v if isinstance(x, ACCUMULATED)],
@@ -97,14 +95,6 @@ def collects(w: Any, root: str) -> bool:
 
 # ---- reductions --------------------------------------------------------------------------------------------
 
-def axes_of(axis: Any, n: int) -> set[int] | None:
-    """The axes that a literal names; None where it is none."""
-    if axis is None:
-        return set(range(n))
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    return {a % n for a in axes} if all(type(a) is int for a in axes) and n or axis == () else None
-
-
 def reduction(w: Any, step: Step, v: list) -> View | None:
     """sum, prod, max and min over axes."""
     dst, op, args = step
@@ -113,11 +103,17 @@ def reduction(w: Any, step: Step, v: list) -> View | None:
     if (axes is None or not isinstance(args[0], str) or kind.dtype.kind == "b" or op in ("max", "min")
         and 0 in shape):
         return None
-    long = op == "sum" and kind.dtype == np.float32 and prod(shape[a] for a in axes) > LONG_SUM
-    found = w.line(f"{dst}.double" if long else dst, "copy", [v[0]], shape, np.float64 if long
-                   else kind.dtype, how=op,
-                   reduced=axes, keepdims=bool(len(args) > 2 and args[2]))
-    return w.line(dst, "copy", [found], kind.shape, kind.dtype) if long else found
+    return gathered_over(w, dst, op, v[0], shape, axes, bool(len(args) > 2 and args[2]))
+
+
+def gathered_over(w: Any, dst: str, how: str, x: Any, shape: tuple[int, ...], axes: set[int],
+                  keepdims: bool = False) -> View:
+    """What is gathered of x over axes; a long sum of single precision in double."""
+    dtype = w.kinds[dst].dtype
+    if how != "sum" or dtype != np.float32 or prod(shape[a] for a in axes) <= LONG_SUM:
+        return w.line(dst, "copy", [x], shape, dtype, how=how, reduced=axes, keepdims=keepdims)
+    found = w.line(f"{dst}.double", "copy", [x], shape, float, how=how, reduced=axes, keepdims=keepdims)
+    return w.line(dst, "copy", [found], found.shape, dtype)
 
 
 def unbroadcast(w: Any, step: Step, v: list) -> View | None:
@@ -135,13 +131,11 @@ def unbroadcast(w: Any, step: Step, v: list) -> View | None:
     axes |= {k for j, k in enumerate(rest) if j < extra or kind.shape[j - extra] == 1 != have[k]}
     if not any(have[k] != 1 for k in axes):
         return reshaped(v[0], kind.shape) if isinstance(v[0], View) else v[0]
-    found = w.line(dst, "copy", [v[0]], have, kind.dtype, how="sum", reduced=axes)
-    return reshaped(found, kind.shape)
+    return reshaped(gathered_over(w, dst, "sum", v[0], have, axes), kind.shape)
 
 
 def ties(w: Any, step: Step, v: list) -> Any:
-    """The share of each entry in the extreme value of its slice: 1 / how many are equal to it.
-    NaNs share among themselves."""
+    """The share of each entry in the extreme value of its slice: 1 / how many are equal, NaNs too."""
     dst, _, args = step
     kind = w.kinds[dst]
     axes = axes_of(args[2] if len(args) > 2 else None, len(kind.shape))

@@ -1,9 +1,8 @@
 """From the lines of a list to views, lines of the tree, products and calls.
 
 `Lines` goes through a lowered list once. Each register becomes a view of a root, or a number where all its
-entries are one literal. What an operator becomes is said by a function in a table: of rearrangements
-(`arrangements`), of products (`contractions`), or here: operators entry by entry and reductions.
-What no table has is left to NumPy.
+entries are one literal. A function in a table says what an operator becomes: `arrangements`, `contractions`,
+`entrywise`, `routines`. What no table has is left to NumPy.
 """
 from __future__ import annotations
 
@@ -21,8 +20,8 @@ from ..folded import folded, ordered
 from ..llvm import arithmetic
 from ..program import GEMM, KEYS, Program, held
 from .applied import APPLIED
-from .arrangements import ARRANGEMENTS
-from .contractions import CONTRACTIONS
+from .arrangements import ARRANGEMENTS, MOVED, OF_VIEWS
+from .contractions import CONTRACTIONS, TINY
 from .entrywise import NATIVE, TABLE, entrywise
 from .routines import ROUTINES
 from .schedule import Tree
@@ -59,8 +58,7 @@ class Lines:
                 self.views[x] = self.tree.root(x, self.kinds[x].shape, self.kinds[x].dtype, "given")
             else:
                 self.objects.add(x)
-        lines = [self.halved(line) for line in folded(program, rows=False)]
-        lines = [part for line in lines for part in line]
+        lines = folded(program, rows=False, least=TINY)
         holds = held([(dst, "alias" if op in ARRANGEMENTS else op, args) for dst, op, args in lines],
                      self.kinds)
         fails = [k for k, line in enumerate(lines) if self.may_fail(*line)]
@@ -91,27 +89,13 @@ class Lines:
                           target=whole(x, self.kinds[x].shape))
         self.tree.keep()
 
-    def halved(self, line: Step) -> list[Step]:
-        """A product whose factor is computed, as two lines: a product, and the rest."""
-        dst, op, args = line
-        if op != GEMM or args[1] is None or args[1] in self.given:
-            return [line]
-        alpha, s, a, ta, b, tb, c = args
-        self.kinds |= {f"{dst}.{part}": self.kinds[dst] for part in ("product", "scaled")}
-        return [(f"{dst}.product", GEMM, (alpha, None, a, ta, b, tb, None)),
-                *([(f"{dst}.scaled", "mul", (f"{dst}.product", s)), (dst, "add", (f"{dst}.scaled", c))] if c
-                  else
-                  [(dst, "mul", (f"{dst}.product", s))])]
-
     def may_fail(self, dst: str, op: str, args: tuple) -> bool:
-        """Whether a line may say of values that they are not for it: what NumPy or LAPACK computes,
-        and computed indices."""
+        """Whether a line may refuse values: what NumPy or LAPACK computes, and computed indices."""
         if op in KEYS and any(isinstance(a, str) and a not in self.given for a in args[KEYS[op]:]):
             return True
         return not any(op in t for t in (("bundle", "item"), LOOPS, ARRANGEMENTS, CONTRACTIONS, TABLE))
 
     def known(self, x: str) -> bool:
-        """Whether a register is an array or a number that loops can compute with."""
         return x in self.kinds and self.kinds[x].dtype in NATIVE
 
     def adds(self, step: Step) -> bool:
@@ -142,7 +126,9 @@ class Lines:
                     or entrywise)
             literal = all(type(args[k]) is not str for k in LITERAL.get(op, ()) if k < len(args))
             if literal and (op in ops.table.OURS or op == GEMM):
-                found = make(self, step, [self.views.get(a) if isinstance(a, str) else a for a in args])
+                v = [self.views.get(a) if isinstance(a, str) else a for a in args]
+                found = (make(self, step, v) if isinstance(v[0], View) or op not in MOVED | OF_VIEWS
+                         else v[0] if op in MOVED else None)
         if found is None:
             self.call(step)
         else:
@@ -205,11 +191,9 @@ class Lines:
              how: str = "set",
              reduced: Iterable[int] = (), keepdims: bool = False, target: View | None = None,
              computed: Any = None) -> Any:
-        """A line, and the view of what it computes: of a new root of that dtype, or of the target.
-        A number where all is one.
+        """A line, and the view of what it computes: of a new root of that dtype, or the target. Or a number.
 
-        reduced: the axes of the space over which it adds up.
-        computed: the type in which it does, if not that of the root.
+        reduced: the axes over which it adds up. computed: the type in which it does, if not that of the root.
         """
         shape, reduced = tuple(shape), set(reduced)
         if target is None:
@@ -233,7 +217,6 @@ class Lines:
         return result
 
     def number(self, op: str, args: Sequence[Any], dtype: np.dtype, computed: np.dtype) -> Any:
-        """What an operator makes of literals."""
         with np.errstate(all="ignore"):
             return dtype.type(ops.G[op](*(computed.type(a) for a in args))).item()
 
@@ -244,7 +227,6 @@ class Lines:
                          dtype)
 
     def is_whole(self, x: Any, shape: tuple[int, ...]) -> bool:
-        """Whether it is all of a root, as it lies."""
         return isinstance(x, View) and self.tree.roots[x.root].shape == shape and x == whole(x.root, shape)
 
     def dtype(self, view: View) -> np.dtype:

@@ -7,8 +7,7 @@ as it may. So the softmax of rows becomes one loop over rows with three loops in
 and an optimizer's update one loop for all its lines, without a case of their own.
 
 A root is then kept for the loops within the innermost one that all share who touch it: one number in a
-processor's register where they share all loops, a row where they share the loop over rows,
-and all of it where they share none.
+processor's register where they share all loops, a row where they share that over rows.
 """
 from __future__ import annotations
 
@@ -153,8 +152,7 @@ def takes(loop: Loop | Node, line: Line, depth: int) -> bool:
 
 
 def together(line: Node, depth: int, w: Node, loop: Loop | Node) -> bool:
-    """Whether the line may be in the loop of what it waits for: they touch each
-    root that one of them writes at one index."""
+    """Whether the line may be in the loop of what it waits for: they meet in written roots at one index."""
     if (not (isinstance(line, Line) and isinstance(w, Line) and depth < min(len(line.levels), len(w.levels)))
         or not takes(
             loop, line, depth) or w.how in ("into", "put")):
@@ -168,8 +166,7 @@ def together(line: Node, depth: int, w: Node, loop: Loop | Node) -> bool:
 
 
 def at_one_index(one: View, axis: int, other: View, its: int) -> bool:
-    """Whether two views of a root meet only where the index of an axis of
-    one is that of an axis of the other."""
+    """Whether two views of a root meet only where the index of one's axis is that of the other's."""
     if one.index is None or other.index is None:
         return False
     return any(start == begin and len(steps) == len(ways) == 1 and steps[0] == (axis, ways[0][1])
@@ -178,7 +175,6 @@ def at_one_index(one: View, axis: int, other: View, its: int) -> bool:
 
 
 def position(body: list, node: Loop | Node) -> int:
-    """Where in a body a node is."""
     return bisect_left(body, node.rank, key=lambda x: x.rank)
 
 

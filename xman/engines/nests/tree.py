@@ -1,5 +1,4 @@
-"""What a program becomes: a tree of loops and lines, with products of
-BLAS and calls of NumPy between the nests.
+"""What a program becomes: a tree of loops and lines, products of BLAS and calls of NumPy between nests.
 
     for i of 64:                         a Loop over rows,
       for j of 10:
@@ -64,7 +63,6 @@ class Line:
         return self.shape[axis], *kind
 
     def reduced(self, depth: int) -> bool:
-        """Whether it adds up along that loop."""
         return self.how in REDUCTIONS and self.target.strides[self.levels[depth][0]] == 0
 
     def summed(self) -> tuple[int, int]:
@@ -106,8 +104,7 @@ def levels_of(shape: tuple[int, ...], views: Sequence[View] = ()) -> list[tuple[
 
 @dataclass(eq=False)
 class Loop:
-    """An index that runs: over all of an axis, over its tiles, or over the lane of one tile.
-    body: Loops and Lines in order."""
+    """An index that runs over an axis, its tiles, or the lane of a tile. body: Loops and Lines in order."""
     size: int
     kind: str
     width: int                                    # how many entries at once
@@ -119,8 +116,7 @@ class Loop:
 
 @dataclass(eq=False)
 class Product:
-    """target = alpha·s·a@b by BLAS, added to what is there where `added` holds;
-    once for each matrix of a batch."""
+    """target = alpha·s·a@b by BLAS, added to what is there if `added`; once for each matrix of a batch."""
     target: View
     a: View
     b: View
@@ -137,8 +133,7 @@ class Product:
 
 @dataclass(eq=False)
 class Routine:
-    """A routine of LAPACK, once for each matrix of a batch. views: what it is given, all of it overwritten,
-    the target last."""
+    """A routine of LAPACK, once for each matrix of a batch. views: what it overwrites, the target last."""
     name: str
     views: list[View]
     target: View
@@ -148,11 +143,9 @@ class Routine:
 
 @dataclass(eq=False)
 class Call:
-    """An operator that NumPy computes, on whole arrays. args: views of whole roots, literals,
-    and names of Python's objects.
+    """An operator that NumPy computes. args: views of whole roots, literals, and names of Python's objects.
 
-    target: where the result goes; None where it is an object of Python, such as a sparse matrix,
-    called `dst`.
+    target: where the result goes; None where it is Python's object `dst`, such as a sparse matrix.
     """
     dst: str
     op: str

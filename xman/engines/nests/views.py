@@ -52,8 +52,7 @@ def whole(root: str, shape: Sequence[int]) -> View:
 
 
 def substituted(view: View, shape: Sequence[int], becomes: Sequence[tuple[int, Sequence]]) -> View:
-    """The view over another space. becomes: each old index as an affine map of the new ones, (start,
-    steps)."""
+    """The view over another space. becomes: each old index as an affine map of new ones, (start, steps)."""
     offset, strides = view.offset, [0] * len(shape)
     for stride, (start, steps) in zip(view.strides, becomes, strict=True):
         offset += stride * start
@@ -125,8 +124,7 @@ def reshaped(view: View, shape: Sequence[int]) -> View | None:
 
 
 def indexed(view: View, keys: Sequence[Any]) -> View:
-    """view[keys], as NumPy indexes, by whole numbers, slices, None, an ellipsis,
-    and arrays of whole numbers as Views."""
+    """view[keys], as NumPy indexes: whole numbers, slices, None, an ellipsis, Views of whole numbers."""
     keys, taken = list(keys), sum(key is not None and key is not Ellipsis for key in keys)
     k = next((k for k, key in enumerate(keys) if key is Ellipsis), len(keys))
     keys[k:k + 1] = [slice(None)] * (len(view.shape) - taken)
@@ -179,8 +177,7 @@ def diagonal(view: View, k: int = 0) -> View:
 
 
 def strided(view: View, axes: Sequence[Any], order: Sequence[Any], sizes: dict[Any, int]) -> View:
-    """The view whose axes have the letters `axes`, over a space with the letters `order`;
-    one that it has twice is a diagonal."""
+    """The view with the letters `axes`, over a space with the letters `order`; of one twice the diagonal."""
     place = {letter: k for k, letter in enumerate(order)}
     return substituted(view, [sizes[c] for c in order],
                        [(0, ((place[c], 1),) if n != 1 else ())

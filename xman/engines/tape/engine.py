@@ -42,9 +42,8 @@ class Tape:
     wrt: the inputs to differentiate by (None: all). An operator of your own, and one that has no row here,
     make the list run on the interpreter; `plan` says so. Several threads may use one tape. It is reverse mode
     as in Griewank and Walther, Evaluating Derivatives (2008), §3.2, with the partial derivatives of each line
-    kept beside it: a partial that overflows is infinite even where delta times it would not be.
-    Raises XManError for a list that is not valid, names that it does not have,
-    and a line that is not of numbers.
+    kept beside it: a partial that overflows is infinite even where delta times it would not be. Raises
+    XManError for a list that is not valid, names that it does not have, and a line that is not of numbers.
     """
 
     def __init__(self, steps: Steps, of: str | None = None, wrt: Iterable[str] | None = None):
@@ -80,7 +79,6 @@ class Tape:
 
         values: as `value` takes them. The derivatives are {x: ∂of/∂x} for x in wrt, numbers or arrays
         (batch,); where values is an array, one array (wrt,) or (batch, wrt) in the order of `wrt`.
-        An input that `of` does not depend on has 0.
         """
         value, found = self._machine.gradient(stacked(self.steps, values))
         if isinstance(values, np.ndarray):
@@ -89,8 +87,7 @@ class Tape:
 
 
 def stacked(steps: WengertList, values: Any) -> np.ndarray:
-    """The inputs of the list as one array of floats, (inputs,) or (inputs, batch).
-    XManError where they do not fit."""
+    """The inputs as one array of floats, (inputs,) or (inputs, batch). XManError where they do not fit."""
     names = steps.inputs
     if isinstance(values, np.ndarray):
         if values.dtype.kind not in "biuf" or values.ndim not in (1, 2) or values.shape[-1] != len(names):
@@ -118,8 +115,7 @@ def stacked(steps: WengertList, values: Any) -> np.ndarray:
 
 
 def tape_or_interpreter(steps: WengertList, outputs: tuple[str, ...]) -> Recorded | Interpreted:
-    """What runs the list: the tape, or the interpreter where a line has no row on it.
-    XManError for what is not of numbers."""
+    """What runs the list: the tape, or else the interpreter. XManError for what is not of numbers."""
     if importlib.util.find_spec("llvmlite") is None:
         return Interpreted(steps, outputs, f"{len(steps):,} lines; {HINT}")
     try:
@@ -144,8 +140,7 @@ class Recorded:
     """A list as arrays, with the loops that run it.
 
     The slots of `v` are the inputs, the constants, and the lines in their order. `to` and `also` say where a
-    line sends its delta: to the slots of x and y, or to itself, where it is lost, if that is a constant,
-    or there is no derivative.
+    line sends its delta: to the slots of x and y, or to itself, where it is lost.
     """
 
     def __init__(self, steps: WengertList, outputs: tuple[str, ...]):

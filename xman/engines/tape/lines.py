@@ -1,5 +1,4 @@
-"""What a line becomes on the tape: a row of the table of operators on numbers, and slots,
-in which numbers are kept."""
+"""What a line becomes on the tape: a row of the table of operators on numbers, and slots for numbers."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -46,8 +45,7 @@ ALONE = {"alias", "broadcast", "unbroadcast", "getitem", "oneHot"}  # all is a n
 
 
 class TapeRow(NamedTuple):
-    """A value, and its partials where it has them: functions of x, y, z and out.
-    n: the operator's arguments."""
+    """A value, and its partials if it has them: functions of x, y, z and out. n: the number of arguments."""
     value: Callable[..., Any]
     partials: tuple[Callable[..., Any] | None, Callable[..., Any] | None]
     n: int = 0
@@ -96,8 +94,7 @@ class TapeWriter:
     """Lines as operators and slots: inputs from 0 on, then lines; constants are −1, −2, … for now.
 
     A register that is known beforehand is a constant: what whole numbers and truth values make is left to
-    NumPy. The others of them are in `others` with their type,
-    b or i: 0.0 and 1.0 do for them wherever a float stands beside them.
+    NumPy. The others are in `others` with their type, b or i: 0.0 and 1.0 do for them beside a float.
     """
 
     def __init__(self, inputs: Iterable[str]):

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..llvm.arithmetic import definitions
 from ..llvm.compiled import code_of, functions
-from ..llvm.emit import Function
+from ..llvm.function import Function
+from ..program import WHOLE
 from .lines import FLOAT, ROWS, Said, as_type
 
 ALONE = ", !llvm.access.group !1"  # no other set of inputs touches it
@@ -119,7 +120,8 @@ def loops(rows: tuple[str, ...], width: int, back: bool) -> list[Callable]:
     """The loop forward, and the loop back, as machine code."""
     pointers = lambda n: ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * n, ctypes.c_int64, ctypes.c_int64)
     found = {"forward": pointers(8), "back": pointers(5)} if back else {"forward": pointers(8)}
-    return functions(code_of(loop_text(rows, width, back), False), found)
+    with WHOLE:
+        return functions(code_of(loop_text(rows, width, back), False), found)
 
 
 def arranged(codes: np.ndarray, reads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,5 +1,4 @@
-"""Hand-outs: the solution with its marked regions cut out, the checks that a student has, the data,
-and no trace of the solution.
+"""Hand-outs: the solution with its marked regions cut out, the public checks, the data, no trace of it.
 
 A region stands inside a function, between two comments of the same indentation,
 
@@ -57,9 +56,8 @@ class Region:
 def starter(source: str, titles: Mapping[int, str] | None = None) -> str:
     """The source without its regions. Where one was, an error says which task is to be written.
 
-    titles: those of the tasks by number, where the regions have to agree with them. XManError, with the
-    number of the line, for marks that are not in order or not inside a function;
-    and where a line of a region also stands outside.
+    titles: those of the tasks by number, where the regions have to agree with them. XManError, with the line,
+    for marks that are not in order or not inside a function, and for a line of a region outside.
     """
     lines, found = io.StringIO(source).readlines(), regions(source)
     for region in found:
@@ -139,8 +137,7 @@ def check_place(tree: ast.Module, region: Region) -> None:
 
 
 def traces(source: str, *handed_out: str) -> list[str]:
-    """The telling lines of the source's regions that stand in one of the texts,
-    as lines or as parts of lines."""
+    """The telling lines of the source's regions that stand in one of the texts, or are parts of its lines."""
     lines = io.StringIO(source).readlines()
     secret = {" ".join(line.split()) for region in regions(source)
               for line in lines[region.start:region.end - 1]}
@@ -196,8 +193,7 @@ def outside(assignment: Assignment, out: Path) -> None:
 
 @contextlib.contextmanager
 def fresh_folder(out: Path) -> Iterator[Path]:
-    """A temporary folder beside out, which takes its place in one step once it is filled,
-    and is gone if it is not."""
+    """A temporary folder, which takes the place of out in one step once it is filled, or is gone."""
     out = out.resolve()
     try:
         if out == Path.cwd():

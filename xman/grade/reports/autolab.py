@@ -12,8 +12,7 @@ from .view import harmless_record
 
 
 def problem(number: int, title: str) -> str:
-    """The name of a task as a problem of Autolab; the instructor gives the
-    assessment problems of exactly these names.
+    """A task's name as a problem of Autolab; the instructor gives the assessment problems of these names.
 
     Without a colon, which Autolab takes for the end of a key wherever it stands (`parseAutoresult` puts
     quotes around what it finds before one).
@@ -22,8 +21,7 @@ def problem(number: int, title: str) -> str:
 
 
 def last_line(record: dict) -> str:
-    """`{"scores": {problem: points, …}, "scoreboard": [points, points of each task …]}`,
-    in one line of ASCII."""
+    """`{"scores": {problem: points, …}, "scoreboard": [points, points of each task …]}`, in ASCII."""
     scores = {problem(task["number"], task["title"]): round(task["points"], 4) for task in record["tasks"]}
     return json.dumps({"scores": scores, "scoreboard": [round(record["points"], 4), *scores.values()]},
                       allow_nan=False)

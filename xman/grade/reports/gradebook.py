@@ -15,8 +15,7 @@ FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # also as full-width characters
 
 
 def write_gradebook(records: list[dict], path: str | Path) -> None:
-    """Write the gradebook: name, file, points, of, points of each task and part, trouble, seconds,
-    what graded it and when.
+    """Write the gradebook: name, file, points of all, tasks and parts, trouble, seconds, what graded it when.
 
     RFC 4180, in UTF-8 with the mark by which spreadsheets know it. Rows are in the order of names; the
     columns of tasks and parts are those of all records together, in the order of the assignment, empty where
@@ -40,8 +39,7 @@ def write_gradebook(records: list[dict], path: str | Path) -> None:
 
 
 def cell(value: Any) -> Any:
-    """A number as it is, to four places; text that a spreadsheet might take for
-    a formula with an apostrophe before it."""
+    """A number to four places; text that a spreadsheet might take for a formula after an apostrophe."""
     if value is None or isinstance(value, (int, float)):
         return round(value, 4) if value is not None else ""
     text = harmless_record(str(value))
@@ -49,8 +47,7 @@ def cell(value: Any) -> Any:
 
 
 def _points(record: dict) -> dict[tuple, float]:
-    """The points of each task, by (number, 0, title), and of each part, by (number of the task, place,
-    title)."""
+    """The points of each task, by (number, 0, title), and of each part, by (task, place, title)."""
     points = {}
     for task in record["tasks"]:
         points[task["number"], 0, task["title"]] = task["points"]

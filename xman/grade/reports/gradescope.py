@@ -1,5 +1,4 @@
-"""Gradescope's results.json, as "Autograder Specifications" has it:
-https://gradescope-autograders.readthedocs.io/en/latest/specs/."""
+"""Gradescope's results.json: https://gradescope-autograders.readthedocs.io/en/latest/specs/."""
 from __future__ import annotations
 
 from .view import failures, for_student, in_points, is_full, sentence, troubles

@@ -21,8 +21,7 @@ def student(record: dict) -> str:
 
 
 def class_page(records: list[dict]) -> str:
-    """The page of the class, for the instructor, with links to students/<slug>.html.
-    XManError where Jinja2 is missing."""
+    """The instructor's page of the class, with links to students/<slug>.html. XManError without Jinja2."""
     records = harmless_record(records)
     names = sorted(records, key=lambda record: (record["submission"].casefold(), record["submission"]))
     points = sorted(names, key=lambda record: -record["points"])
@@ -43,5 +42,4 @@ def _templates() -> Any:
 
 
 def _sha256(text: str) -> str:
-    """The text's hash as a content security policy writes it."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

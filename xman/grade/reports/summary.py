@@ -45,8 +45,7 @@ def _histogram(shares: list[float]) -> list[int]:
 
 
 def _parts(records: list[dict]) -> list[dict]:
-    """For each task number, title and parts; for each part how many had full credit, some and none,
-    and the mean share."""
+    """For each task its parts, and for each how many had full credit, some and none, and the mean share."""
     found: dict[tuple, list[dict]] = {}
     for record in records:
         for task in record["tasks"]:
@@ -64,8 +63,7 @@ def _parts(records: list[dict]) -> list[dict]:
 
 
 def _errors(records: list[dict]) -> list[dict]:
-    """What went wrong, the most frequent first: where, the sentence, and the records;
-    each record counts once for a sentence."""
+    """What went wrong, the most frequent first: where, the sentence, and the records, each once."""
     found: dict[tuple[str, str], dict[int, dict]] = {}
     for k, record in enumerate(records):
         for where, what in chain(troubles(record), _sentences(record)):
@@ -75,8 +73,7 @@ def _errors(records: list[dict]) -> list[dict]:
 
 
 def _sentences(record: dict) -> Iterator[tuple[str, str]]:
-    """(part, what was expected of it) for each failed case; where it gave no answer,
-    what came back instead."""
+    """(part, what was expected of it, or what came back instead of an answer) for each failed case."""
     told = {what for _, what in troubles(record)}
     for task in record["tasks"]:
         for part in task["parts"]:

@@ -26,11 +26,9 @@ LINES, PRINTED = 8, 20  # that are shown of a field of the feedback, of what a t
 
 
 def report_table(record: dict, colour: bool = False, width: int | None = None) -> str:
-    """The report of one submission as its student may see it: tasks and parts with points, what failed, in
-    words, and what was printed.
+    """The report of a submission as its student may see it: points, what failed, what was printed.
 
-    Of checks, which have no points, whether they passed. width: columns of a line,
-    those of the terminal where it is not given.
+    Of checks, without points, whether they passed. width: columns of a line (None: the terminal's).
     """
     width = width or _terminal()
     record = for_student(record)
@@ -53,8 +51,7 @@ def report_table(record: dict, colour: bool = False, width: int | None = None) -
 
 
 def class_table(records: list[dict], colour: bool = False, width: int | None = None) -> str:
-    """One line per submission: name, points, points of each task, seconds, trouble;
-    then the mean and the median."""
+    """A line per submission: name, points, points of tasks, seconds, trouble; then mean and median."""
     width = width or _terminal()
     paint = _paint if colour else _plain
     records = harmless_record(records)
@@ -81,8 +78,7 @@ def class_table(records: list[dict], colour: bool = False, width: int | None = N
 
 
 def text_width(text: str) -> int:
-    """The columns that text takes on a terminal: two for a wide character,
-    none for one that joins the one before."""
+    """The columns of text on a terminal: two for a wide character, none for one that joins another."""
     if text.isascii():
         return len(text)
     return sum(0 if unicodedata.category(char) in ("Mn", "Me", "Cf") else 2
@@ -124,8 +120,7 @@ def _most(lines: list[str], most: int, indent: int) -> list[str]:
 
 
 def _wrap(text: str, width: int, indent: int = 0) -> list[str]:
-    """The lines of text, indented, none wider than fits; those of a matrix
-    keep the spaces that they start with."""
+    """The lines of text, indented, none wider than fits; those of a matrix keep their leading spaces."""
     room = max(16, width - indent)
     return [" " * indent + line for paragraph in text.expandtabs(4).split("\n") if text
             for line in _fold(paragraph, room)]

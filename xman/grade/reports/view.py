@@ -1,5 +1,4 @@
-"""What the reports share: what a student may see of a record, what failed in it,
-and numbers as people write them."""
+"""What reports share: what a student may see of a record, what failed, numbers as people write them."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -22,8 +21,7 @@ def harmless_record(value: Any) -> Any:
 
 
 def for_student(record: dict) -> dict:
-    """A copy with what the student may see: no times, of a hidden part title and points,
-    of a failure of the grader the fact.
+    """A copy with what the student may see: no times, of hidden parts title and points.
 
     The record, each task and each part also get `passed`, whether all their cases have full credit: checks
     have no points. The trouble of a task is not said again for each case, but for the one that it came in.
@@ -54,11 +52,7 @@ def for_student(record: dict) -> dict:
 
 
 def failures(part: dict) -> list[dict]:
-    """The cases of a part without full credit, those of equal feedback as one.
-
-    Each has name, credit, rows (label and text of the feedback),
-    grader (whether the grader itself failed) and its traceback.
-    """
+    """The cases of a part without full credit, equal ones as one: name, credit, rows, grader, traceback."""
     found: dict[tuple, list[str]] = {}
     for case in part["cases"]:
         feedback = case["feedback"] or {}
@@ -72,8 +66,7 @@ def failures(part: dict) -> list[dict]:
 
 
 def grader_errors(record: dict) -> Iterator[tuple[dict, dict, dict]]:
-    """(task, part, failure) for each case in which the grader itself failed,
-    hidden ones too: for the instructor."""
+    """(task, part, failure) for each case in which the grader itself failed: for the instructor."""
     for task in record["tasks"]:
         for part in task["parts"]:
             yield from ((task, part, case) for case in failures(part) if case["grader"])
@@ -103,5 +96,4 @@ def in_points(value: float) -> str:
 
 
 def share_of_points(points: float, of: float) -> float:
-    """points / of in [0, 1]; 0 of 0 is 0."""
     return min(1.0, max(0.0, points / of)) if of else 0.0

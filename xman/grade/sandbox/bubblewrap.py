@@ -1,5 +1,4 @@
-"""The sandbox that bubblewrap makes: namespaces of its own, a root with nothing but Python,
-a filter of system calls."""
+"""The sandbox that bubblewrap makes: its own namespaces, a root with Python alone, a filter of calls."""
 from __future__ import annotations
 
 import base64
@@ -53,8 +52,7 @@ class Bubblewrap(Sandbox):
 
     @classmethod
     def found(cls) -> Bubblewrap:
-        """Bubblewrap as it works on this machine, tried by running Python in it.
-        XManError says why it does not."""
+        """Bubblewrap on this machine, tried by running Python in it. XManError says why it does not work."""
         program = shutil.which("bwrap")
         if sys.platform != "linux":
             raise XManError(f"The sandbox is made by bubblewrap, which runs on Linux only; this is "
@@ -131,8 +129,7 @@ class Bubblewrap(Sandbox):
 
 
 class Process:
-    """The first process of the sandbox: with it all others end.
-    It is held by a file descriptor, so that it cannot be another."""
+    """The first process of the sandbox: with it all others end. A file descriptor holds it."""
 
     def __init__(self, news: bytes) -> None:
         self.file: int | None = None

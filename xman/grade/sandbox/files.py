@@ -12,8 +12,7 @@ from xman.grade.submissions.scratch import scratch
 
 
 def readable_copy(folder: Path, undo: ExitStack, always: bool = False) -> Path:
-    """The folder itself where everyone can read all of it, else a copy of its
-    regular files that lasts as long as undo."""
+    """The folder where everyone can read all of it, else a copy of its files that lasts as long as undo."""
     folder = Path(folder)
     if not folder.is_dir():
         raise XManError(f"the submission {folder} is not a folder")

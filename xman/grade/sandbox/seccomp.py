@@ -1,5 +1,4 @@
-"""The system calls that a worker does not need, refused: a program for the kernel's filter,
-written by libseccomp."""
+"""The system calls that a worker does not need, refused: a filter for the kernel, by libseccomp."""
 from __future__ import annotations
 
 import functools
@@ -35,11 +34,7 @@ TERMINAL = (0x5412, 0x541C, 0x5423)  # TIOCSTI, TIOCLINUX and TIOCSETD write int
 
 @functools.cache
 def program(forks: bool = True) -> bytes | None:
-    """The filter as the kernel reads it (an array of sock_filter),
-    None where pyseccomp or libseccomp is missing.
-
-    Without forks new processes are refused too; threads are not.
-    """
+    """The filter as the kernel reads it, None without libseccomp; without forks no new processes."""
     try:
         import pyseccomp as kernel  # optional; without libseccomp it raises RuntimeError
     except (ImportError, RuntimeError, OSError, AttributeError):

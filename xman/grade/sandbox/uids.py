@@ -1,5 +1,4 @@
-"""A user of its own for each worker that root starts. The kernel counts processes by user,
-and root's not at all."""
+"""A user for each worker that root starts: the kernel counts processes by user, and root's not at all."""
 from __future__ import annotations
 
 import functools
@@ -20,14 +19,12 @@ class Uid:
         self.number, self.own, self._lock = number, lock is not None, lock
 
     def close(self) -> None:
-        """Give it back."""
         if self._lock:
             self._lock.close()
 
 
 def lend() -> Uid | None:
-    """A user for one worker: one of its own, else nobody. None where this
-    process cannot become another user."""
+    """A user for one worker, else nobody. None where this process cannot become another user."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return None
     start = secrets.randbelow(MANY)
@@ -45,8 +42,7 @@ def lend() -> Uid | None:
 
 @functools.cache
 def exists(number: int) -> bool:
-    """Whether a process may become this user (a container may map few of them), and, but for nobody,
-    it is no person's."""
+    """Whether a process may become this user (a container may map few), no person's but for nobody."""
     import pwd
     if number != NOBODY:
         try:

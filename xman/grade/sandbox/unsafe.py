@@ -81,8 +81,7 @@ class Unsafe(Sandbox):
 
 
 class Trace(NamedTuple):
-    """How the processes of a worker are known: its session, its descendants, the mark in their environment,
-    its user."""
+    """How a worker's processes are known: by session, descent, the mark in their environment, user."""
     pid: int
     mark: str
     uid: int | None
@@ -129,8 +128,7 @@ def open_to_all(folder: Path) -> None:
 
 
 def linked(paths: Mapping[str, Path], site: Path) -> list[str]:
-    """What the worker's sys.path has: a folder of links to the packages,
-    else (Windows) the folders that they lie in."""
+    """The worker's sys.path: a folder of links to the packages, else (Windows) their folders."""
     try:
         for name, path in paths.items():
             open_to_all((site / name).parent)

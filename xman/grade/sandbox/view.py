@@ -1,5 +1,4 @@
-"""What is seen inside the sandbox: Python, the shared libraries it needs,
-and the packages that are asked for. Nothing else."""
+"""What is seen inside the sandbox: Python, its shared libraries, the packages asked for, and no more."""
 from __future__ import annotations
 
 import functools
@@ -44,8 +43,7 @@ class SandboxView:
         self.arguments += ["--perms", "1777", "--size", str(mib * 2 ** 20), "--tmpfs", there]
 
     def library(self, source: Path, there: str) -> None:
-        """A folder of libraries, read-only, with an empty folder in place
-        of other people's packages in it."""
+        """A folder of libraries, read-only, with an empty folder in place of other packages."""
         self.show(source, there)
         for folder in [*source.glob("*-packages"), *source.glob("python3*/*-packages")]:
             mask = f"{there}/{folder.relative_to(source)}"
@@ -110,8 +108,7 @@ def show_libraries(view: SandboxView) -> None:
 
 
 def package_paths(packages: Sequence[str]) -> dict[str, Path]:
-    """Each name below the folder of packages ("numpy", "numpy.libs", "xman/wengert.py"),
-    and where it lies on this machine."""
+    """Each name below the folder of packages ("numpy.libs", "xman/wengert.py"), and where it lies here."""
     paths = {}
     if strange := [package for package in packages if package not in BRINGS]:
         raise XManError(f"the sandbox has no package {strange[0]!r}; it has numpy, scipy and xman")

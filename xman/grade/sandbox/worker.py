@@ -1,5 +1,4 @@
-"""A worker as the grader sees it: what it may use, a process with three pipes,
-and a way to end all that it has started."""
+"""A worker as the grader sees it: limits, a process with three pipes, a way to end all that it started."""
 from __future__ import annotations
 
 import functools
@@ -15,8 +14,7 @@ from subprocess import PIPE, Popen, TimeoutExpired
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one worker, kept by the kernel, but for wall_seconds,
-    which whoever asks the worker keeps.
+    """The limits of one worker, kept by the kernel; wall_seconds are kept by whoever asks it.
 
     cpu_seconds     processor time of each process, seconds
     wall_seconds    time that passes, seconds
@@ -38,10 +36,7 @@ class Limits:
 
 
 class Worker:
-    """A process in a sandbox, its stdin, stdout and stderr pipes without buffers.
-
-    settings: what its first line has to say, plain data for JSON; paths are those that it sees itself.
-    """
+    """A process in a sandbox, with three pipes without buffers. settings: its first line, for JSON."""
 
     def __init__(self, process: Popen, settings: dict, kill: Callable[[], None], after: ExitStack) -> None:
         self.process, self.settings = process, settings
@@ -57,15 +52,13 @@ class Worker:
         return out or err or b"nothing"
 
     def signal(self, timeout: float = 1.0) -> int | None:
-        """The signal that ended it, 0 where it ended by itself,
-        None where it still runs after timeout seconds."""
+        """The signal that ended it, 0 if it ended by itself, None if it runs on after timeout seconds."""
         with suppress(TimeoutExpired):
             self.process.wait(timeout)
         return None if self.process.returncode is None else signal_of(self.process.returncode)
 
     def stop(self) -> None:
-        """End it and everything that it has started, and give back what it held.
-        Again does nothing; returns when it is done."""
+        """End it and everything that it has started, and give back what it held. Again does nothing."""
         with self._stopping:
             if self._stopped:  # its numbers may be another's by now
                 return
@@ -97,6 +90,5 @@ def spawn(command: list[str], **options) -> Popen:
 
 @functools.cache
 def starting_thread(process: int) -> ThreadPoolExecutor:
-    """The thread of this process that starts workers: Linux ends a child
-    with the *thread* that started it."""
+    """The thread that starts workers: Linux ends a child with the *thread* that started it."""
     return ThreadPoolExecutor(1, thread_name_prefix="xman sandbox")

@@ -1,5 +1,4 @@
-"""What a submission holds: its regular files, read from a folder, an archive or a single file,
-and nothing else.
+"""What a submission holds: its regular files, of a folder, an archive or a single file, and nothing else.
 
 All of it is bytes of an enemy until it has passed here: nothing is opened before it is known to be a regular
 file, no link is followed, no name leaves its folder, and what is read is counted while it is read.
@@ -47,8 +46,7 @@ def opening(name: str) -> Iterator[None]:
 
 
 def bytes_or_files(path: Path) -> bytes | dict[str, bytes]:
-    """The bytes of the file at that path, or the regular files of the folder, by names with slashes.
-    XManError, a sentence."""
+    """The bytes of a file, or the regular files of a folder, by names with slashes. XManError otherwise."""
     with opening(path.name):
         if not is_folder(path):
             return read_regular(path, MOST_OF_A_FILE if path.suffix.lower() == ".py" else MOST_BYTES)
@@ -57,8 +55,7 @@ def bytes_or_files(path: Path) -> bytes | dict[str, bytes]:
 
 
 def contents(name: str, data: bytes | dict[str, bytes]) -> dict[str, bytes]:
-    """The regular files of a submission of that name, of what was taken.
-    XManError, a sentence, for what is refused."""
+    """The regular files of a submission of that name. XManError for what is refused."""
     with opening(name):
         if isinstance(data, dict):
             inner = next(iter(data.values())) if len(data) == 1 else b""
@@ -72,12 +69,10 @@ def contents(name: str, data: bytes | dict[str, bytes]) -> dict[str, bytes]:
 
 
 def entry_kind(mode: int) -> str:
-    """What kind of entry the bits of a mode say that it is."""
     return KINDS.get(stat.S_IFMT(mode), "device")
 
 
 def is_folder(path: Path) -> bool:
-    """Whether it is a folder, and no link to one."""
     return path.is_dir() and not path.is_symlink()
 
 
@@ -98,8 +93,7 @@ class Contents(dict[str, bytes]):
         self.places: dict[str, tuple[str, bool]] = {}
 
     def place(self, name: str, kind: str) -> str | None:
-        """The plain name of a file; None for a folder and for what is passed over.
-        XManError for what is refused."""
+        """The plain name of a file; None for what is passed over. XManError for what is refused."""
         self.entries += 1
         if self.entries > MOST_ENTRIES:
             raise XManError(f"it has more than {MOST_ENTRIES} entries; hand in your own files alone")
@@ -133,7 +127,6 @@ class Contents(dict[str, bytes]):
 
 
 def too_large(most: int) -> str:
-    """Why it is not unpacked further."""
     return (f"its files are larger than {MOST_BYTES >> 20} MiB together" if most >= MOST_BYTES else
             f"it would unpack to more than {MOST_RATIO} times its size, as no program does")
 
@@ -152,8 +145,7 @@ def trouble_of(name: str, parts: list[str]) -> str | None:
 
 
 def open_regular(name: str | Path, folder: int | None = None) -> IO[bytes]:
-    """A regular file, open for reading. Neither a link nor a fifo that has come
-    in its place is followed or waited for."""
+    """A regular file, open for reading. A link in its place is not followed, a fifo not waited for."""
     number = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     if entry_kind(os.fstat(number).st_mode) != "file":
         os.close(number)
@@ -162,8 +154,7 @@ def open_regular(name: str | Path, folder: int | None = None) -> IO[bytes]:
 
 
 def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
-    """The bytes of a regular file. XManError where it is none, or too large;
-    OSError where it cannot be read."""
+    """The bytes of a regular file. XManError where it is none or too large; OSError where unreadable."""
     if (kind := entry_kind(os.lstat(path).st_mode)) != "file":
         raise XManError(f"it is a {kind}, and not a regular file")
     with open_regular(path) as file:
@@ -233,8 +224,7 @@ def from_zip(data: bytes, into: Contents) -> None:
 
 
 class Header(tarfile.TarInfo):
-    """A header of a tar. Those of long names and attributes are read as
-    long as they are short enough together."""
+    """A header of a tar. Long names and attributes are read as long as they are short enough together."""
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
         if self.type in TAR_HEADERS:

@@ -19,8 +19,7 @@ ENDINGS = re.compile(r"\.(zip|tar|tgz|tbz2|txz|tar\.(gz|bz2|xz)|py)$", re.IGNORE
 
 
 def find(paths: Iterable[str | Path], module: str) -> list[Submission]:
-    """The submissions at the paths: each a file, a folder with MODULE.py at its top,
-    or a folder of such files and folders.
+    """The submissions at the paths: each a file, a folder with MODULE.py at its top, or a folder of such.
 
     A folder with MODULE.py and another submission beside it is a class, where a student has chosen that name.
     Hidden files are passed over. XManError where there is nothing.
@@ -42,8 +41,7 @@ def find(paths: Iterable[str | Path], module: str) -> list[Submission]:
 
 
 def is_another(path: Path, module: str) -> bool:
-    """Whether what lies beside MODULE.py is somebody else's: a program, an archive,
-    a folder that has a MODULE.py or archives."""
+    """Whether what lies beside MODULE.py is somebody else's: a program, an archive, a folder with such."""
     if path.name in (f"{module}.py", *HANDED_OUT):
         return False
     if is_folder(path):

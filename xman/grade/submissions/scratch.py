@@ -1,5 +1,4 @@
-"""Folders for a while: gone when they are left, and also where their process was killed,
-by whoever sweeps next."""
+"""Folders for a while: gone when they are left; where their process was killed, by whoever sweeps next."""
 from __future__ import annotations
 
 import os
@@ -35,8 +34,7 @@ def scratch() -> Iterator[Path]:
 
 
 def lock(path: Path) -> int:
-    """A descriptor by which this process has the folder until it ends.
-    OSError where another has it, or it is gone."""
+    """A descriptor by which this process has the folder. OSError where another has it, or it is gone."""
     if not fcntl:
         raise OSError("this system has no such locks")
     number = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -50,8 +48,7 @@ def lock(path: Path) -> int:
 
 
 def sweep() -> None:
-    """Remove this user's scratch folders whose processes were killed;
-    a folder of a process that lives is locked."""
+    """Remove this user's scratch folders whose processes were killed; those of others are locked."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
             if fcntl and path.lstat().st_uid == os.geteuid():

@@ -17,8 +17,7 @@ HANDED_OUT = "check.py", "checks.py", "probes.py"
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student handed in. name: the student's, from the file's name;
-    slug: a name for files, of the whole file's name.
+    """What one student handed in. name: the student's, from the file's; slug: a name for files.
 
     data: the bytes of a file, the files of a folder, or why they cannot be had; None until they are read.
     """
@@ -35,8 +34,7 @@ class Submission:
             return replace(self, data=error)
 
     def digest(self) -> str:
-        """The SHA-256 of the file's bytes; of a folder's names and contents;
-        or of the sentence why it cannot be read."""
+        """The SHA-256 of the file's bytes; of a folder's names and contents; or of why it cannot be read."""
         data = self.read().data
         if isinstance(data, dict):
             data = b"".join(f"{name}\0{len(inner)}\0".encode() + inner
@@ -46,11 +44,9 @@ class Submission:
 
     @contextlib.contextmanager
     def unpacked(self, module: str) -> Iterator[Path]:
-        """A fresh folder with the submission's regular files alone, MODULE.py at its top;
-        it is gone afterwards.
+        """A fresh folder with the submission's regular files, MODULE.py at its top; it is gone afterwards.
 
-        Other users can read the folder, and cannot guess where it is.
-        XManError, a sentence for the student, for what is refused.
+        Other users can read the folder, and cannot guess where it is. XManError for what is refused.
         """
         data = self.read().data
         if isinstance(data, XManError):
@@ -63,8 +59,7 @@ class Submission:
 
 
 def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[str, bytes]:
-    """The files from the folder of MODULE.py on, so that it is at the top.
-    XManError where it is not clear which it is."""
+    """The files from the folder of MODULE.py on, which is at the top. XManError where it is not clear."""
     if not files:
         raise XManError(f"{source} is empty: it holds no file")
     wanted = f"{module}.py"
@@ -88,8 +83,7 @@ def from_its_folder(files: dict[str, bytes], module: str, source: str) -> dict[s
 
 
 def write_for_everyone(files: dict[str, bytes], folder: Path) -> None:
-    """Write the files into a new folder, for everyone to read.
-    OSError where that cannot be, which is not the student's fault."""
+    """Write the files into a new folder, for everyone to read. OSError is not the student's fault."""
     folder.mkdir()
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,4 @@
-"""What a run makes smaller: a model's loss with its weights and penalties,
-and what goes into it for a minibatch."""
+"""What a run makes smaller: a model's loss with weights and penalties, and what a minibatch gives it."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -20,12 +19,11 @@ class Objective:
     """The list of a model's loss on data, in its stable form, and the values of its inputs.
 
     steps, loss: the list, and the register that is to become small. labels: of targets that are strings,
-    whose places y holds. names: the parameters. running: for each input that a
-    step updates, as a batch normalisation's running mean, the register of its next value: the model's
-    `running` names `mean` where it computes `mean_next`. inputs: values for the first row, neutral ones for
-    what is drawn. seed: of what the model's `draw(random, rows)` gives for rows of these numbers,
-    inputs by name (`Draws`).
-    The other arguments are those of `fit`. Raises XManError for data, weights and models that do not fit.
+    whose places y holds. names: the parameters. running: for each input that a step updates, as a batch
+    normalisation's running mean, the register of its next value: the model's `running` names `mean` where it
+    computes `mean_next`. inputs: values for the first row, neutral ones for what is drawn. seed: of what the
+    model's `draw(random, rows)` gives for rows of these numbers, inputs by name (`Draws`). The other
+    arguments are those of `fit`. Raises XManError for data, weights and models that do not fit.
     """
 
     def __init__(self, model: XMan, data: tuple, seed: int = 0, sample_weight: Any = None,
@@ -86,8 +84,7 @@ class Objective:
 
 def weights_of(y: np.ndarray, sample_weight: Any, class_weight: Mapping[Any, float] | str | None,
                labels: tuple[str, ...] = ()) -> np.ndarray | None:
-    """The weight of each row, (n,): the product of its own and its class's.
-    XManError where they do not fit."""
+    """The weight of each row, (n,), its own times its class's. XManError where they do not fit."""
     if sample_weight is None and class_weight is None:
         return None
     weights = np.ones(len(y)) if sample_weight is None else np.array(sample_weight)

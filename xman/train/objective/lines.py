@@ -1,7 +1,8 @@
 """Weights and penalties as lines: passes from the list of a loss to that of another."""
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ...errors import XManError, nearest
 from ...interpreters import eval
 from ...interpreters.context import depends
 from ...notation import shown
-from ...wengert import WengertList, registers
+from ...wengert import WengertList, all_registers, fresh, registers
 
 
 def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Iterable[str],
@@ -25,8 +26,8 @@ def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Ite
     the loss adds that does not depend on rows, a penalty, has no weight.
     XManError with the line where the loss is no such sum.
     """
-    values, moving, fresh = (eval(steps, inputs), depends(steps, rows := {*rows}, dict.fromkeys(rows)),
-                             namer(steps))
+    values, moving = eval(steps, inputs), depends(steps, rows := {*rows}, dict.fromkeys(rows))
+    unused = partial(fresh, taken={*all_registers(steps)})
     wanted, over = {loss}, {}
     for line in reversed(steps):
         dst, op, args = line
@@ -42,12 +43,12 @@ def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Ite
                             "or several added up")
     if not over:
         raise XManError(f"{loss!r} depends on no rows, which could have weights")
-    w = fresh("sample_weight")
-    shaped = {axes: fresh(f"{w}_{axes}") for axes in {*over.values()} - {1}}
+    w = unused("sample_weight")
+    shaped = {axes: unused(f"{w}_{axes}") for axes in {*over.values()} - {1}}
     lines = [(name, "reshape", (w, (-1, *[1] * (axes - 1)))) for axes, name in shaped.items()]
     for dst, op, args in steps:
         if dst in over:
-            part, whole = fresh(f"{dst}_rows"), fresh(f"{dst}_weighted") if op == "mean" else dst
+            part, whole = unused(f"{dst}_rows"), unused(f"{dst}_weighted") if op == "mean" else dst
             lines += [(part, "mul", (args[0], shaped.get(over[dst], w))), (whole, op, (part,))]
             lines += [(dst, "divide", (whole, average))] if op == "mean" else []
         else:
@@ -57,14 +58,13 @@ def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Ite
 
 def penalised(steps: WengertList, loss: str, l1: Mapping[str, float],
               l2: Mapping[str, float]) -> tuple[WengertList, str]:
-    """The list with l1 Σ|w| + ½ l2 Σw² of each parameter w named added to its loss,
-    and the name of that sum."""
-    lines, total, fresh = list(steps), loss, namer(steps)
+    """The list with l1 Σ|w| + ½ l2 Σw² of each w named added to its loss, and the name of that sum."""
+    lines, total, unused = list(steps), loss, partial(fresh, taken={*all_registers(steps)})
     half_l2 = {w: factor / 2 for w, factor in l2.items()}
     for word, factors, op in ("l1", l1, "abs"), ("l2", half_l2, "square"):
         for w, factor in factors.items():
-            part, whole, term, after = map(fresh, (f"{op}_{w}", f"{op}_sum_{w}", f"{word}_{w}",
-                                                   f"{loss}_{word}_{w}"))
+            part, whole, term, after = map(unused, (f"{op}_{w}", f"{op}_sum_{w}", f"{word}_{w}",
+                                                    f"{loss}_{word}_{w}"))
             lines += [(part, op, (w,)), (whole, "sum", (part,)), (term, "mul", (factor, whole)),
                       (after, "add", (total, term))]
             total = after
@@ -73,11 +73,7 @@ def penalised(steps: WengertList, loss: str, l1: Mapping[str, float],
 
 def penalty_factors(word: str, penalty: float | Mapping[str, float] | None, steps: WengertList,
                     names: Collection[str]) -> dict:
-    """The factor of each parameter's penalty: as it is said by name,
-    or one number for all but those that are only added.
-
-    XManError where it is neither.
-    """
+    """Each parameter's factor of a penalty: by name, or one for all but those that are only added."""
     if isinstance(penalty, Mapping):
         if strange := [name for name in penalty if name not in names]:
             raise XManError(f"{word} has a penalty for {strange[0]!r}, which is no parameter of the loss"
@@ -90,16 +86,3 @@ def penalty_factors(word: str, penalty: float | Mapping[str, float] | None, step
     if not all(isinstance(x, (int, float, np.number)) and 0 <= x < np.inf for x in factors.values()):
         raise XManError(f"{word} is a number of at least 0, or a dict of them by parameter, not {penalty!r}")
     return {name: float(x) for name, x in factors.items() if x}
-
-
-def namer(steps: WengertList) -> Callable[[str], str]:
-    """A function that gives a name as many _ at its end as it takes that no register has it,
-    and none was given it before."""
-    taken = {*steps.inputs, *(dst for dst, _, _ in steps)}
-
-    def fresh(name: str) -> str:
-        while name in taken:
-            name += "_"
-        taken.add(name)
-        return name
-    return fresh

@@ -9,7 +9,6 @@ Bishop, Deep Learning, §8.1.6; Nocedal and Wright, Numerical Optimization, 2nd 
 """
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,19 +36,17 @@ SMALLEST = "the loss is as small as its precision lets it become here: no step m
 class SecondOrder(Run):
     """A run of one step an epoch, with all rows; the history has the loss that the step came to."""
 
-    def __init__(self, objective: Objective, validation: tuple | None, batch_size: None, seed: int,
-                 engine: str, optimizer: str, lr: None, schedule: None, prepared: Prepared | None = None,
-                 accumulate: int = 1,
-                 checkpoint: str | Path | None = None, checkpoint_every: float = math.inf, mesh: None = None,
-                 precision: None = None, **options: None):
-        for name, value in {"batch_size": batch_size, "lr": lr, "schedule": schedule, "mesh": mesh,
-                            "precision": precision, **options}.items():
+    def __init__(self, objective: Objective, validation: tuple | None, *, optimizer: str, seed: int,
+                 engine: str, prepared: Prepared | None, accumulate: int, checkpoint: str | Path | None,
+                 checkpoint_every: float, **of_first_order: None):
+        for name, value in of_first_order.items():
             if value is not None:
                 raise XManError(f"{optimizer} takes all rows at once and finds the length of its steps "
                                 f"itself: leave {name} away, or take an optimizer of first order")
         refuse_changing(objective, optimizer)
-        super().__init__(objective, validation, objective.rows, seed, engine, "sgd", 1.0, None, prepared, 0,
-                         checkpoint, checkpoint_every)
+        super().__init__(objective, validation, batch_size=objective.rows, seed=seed, engine=engine,
+                         optimizer="sgd", lr=1.0, prepared=prepared, accumulate=0, checkpoint=checkpoint,
+                         checkpoint_every=checkpoint_every)
         self.settings["optimizer"], self.method = optimizer, METHODS[optimizer]
         self.wrt = [w for w in self.names if w in self.training.inplace]
         self.slopes = [f"d{self.loss}_d{w}" for w in self.wrt]
@@ -127,10 +124,7 @@ class Bent(Exception):
 
 
 def solved(times: Product, g: np.ndarray, accuracy: float, damping: float = 0.0) -> np.ndarray:
-    """p of (A + damping) p = −g by conjugate gradients, accurate relative to g.
-
-    Where A bends downwards it is what they came to, at least −g.
-    """
+    """p of (A + damping) p = −g by conjugate gradients; where A bends downwards, what they came to."""
     from scipy.sparse.linalg import LinearOperator, cg
 
     latest = -g
@@ -166,10 +160,7 @@ def newton_cg(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.nda
 
 def levenberg_marquardt(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray,
                         times: Product) -> tuple:
-    """λ begins at a thousandth of G along g, and follows the gain.
-
-    Nielsen, Damping Parameter in Marquardt's Method (1999).
-    """
+    """λ begins at a thousandth of G along g, and follows the gain (Nielsen 1999, Damping Parameter)."""
     damping, growth = values[DAMPING]
     if not damping:
         damping, growth = max(1e-3 * (g @ times(g)) / (g @ g), np.finfo(float).tiny), 2.0

@@ -27,11 +27,9 @@ class Trial(NamedTuple):
 
 def cross_validate(model: XMan, data: tuple, folds: int = 5, *, seed: int = 0,
                    **settings: Any) -> list[Trial]:
-    """For each of so many folds of the rows `fit` on all others, judged on it;
-    of classes each fold has its share.
+    """For each of so many folds of the rows `fit` on the others, judged on it; each has its share of classes.
 
-    model, data, settings: as for `fit`, with sample_weight of all rows. seed: of the folds too.
-    Raises XManError as `fit` does.
+    model, data, settings: as for `fit`, with sample_weight of all rows. seed: of folds too. Raises as `fit`.
     """
     X, y = rows_and_labels(data, "data")
     if not isinstance(folds, (int, np.integer)) or not 2 <= folds <= len(y):

@@ -47,10 +47,7 @@ class Finding(NamedTuple):
 
 
 def examined(unsafe: bool = False) -> list[Finding]:
-    """What holds of the sandbox that sandbox_here(unsafe) gives, tried in it in about two seconds.
-
-    Where bubblewrap does not work, and the weaker sandbox is not asked for, only what is missing is said.
-    """
+    """What holds of the sandbox that sandbox_here(unsafe) gives, tried in it, or what is missing."""
     first, box = sandbox(unsafe)
     if box is None:
         return first
@@ -83,8 +80,7 @@ def sandbox(unsafe: bool) -> tuple[list[Finding], Sandbox | None]:
 
 
 def from_inside(box: Sandbox) -> list[Finding]:
-    """The attempts, with all that protects; the network also without the filter,
-    so that its namespace is tried too."""
+    """The attempts; the network also without the filter, so that its namespace is tried too."""
     with scratch() as folder, socket.socket() as port, abstract() as name:
         port.bind(("127.0.0.1", 0))
         port.listen()

@@ -1,7 +1,4 @@
-"""What a worker does before it looks at a submission: it gives up everything that it will not need.
-
-It runs inside, under any user and on any system; what a system does not have is passed over.
-"""
+"""What a worker does before it looks at a submission: it gives up all that it will not need."""
 import base64
 import contextlib
 import os
@@ -14,8 +11,7 @@ SIGKILL, SECCOMP_MODE_FILTER = 9, 2
 
 
 def confine(settings):
-    """Close what was inherited, become the user settings["uid"] (None: stay), keep settings["limits"],
-    gain nothing ever again.
+    """Close what was inherited, become settings["uid"] (None: stay), keep settings["limits"], gain nothing.
 
     seccomp: the filter of system calls, in base64, or None. in_memory: folders that lie in memory, and what
     the kernel is told of each. hidden: from other processes of this user. keeps_capabilities: of root.
@@ -64,8 +60,7 @@ def limit(limits):
 
 
 def gain_nothing(settings):
-    """Linux: no capabilities, nor by a program that is run, the end with the process that started this one,
-    the filter."""
+    """Linux: no capabilities, nor by programs, the end with the process that started this one, the filter."""
     import ctypes
     libc = ctypes.CDLL(None, use_errno=True)
 

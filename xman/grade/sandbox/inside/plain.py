@@ -1,9 +1,7 @@
-"""What crosses the pipe between the grader and a submission: plain data as JSON, of bounded size,
-and nothing that runs.
+"""What crosses the pipe between grader and submission: plain data as JSON, of bounded size.
 
-None, bool, int, float, str and list are themselves; a tuple, a dict, an array and a function are an object of
-one key: {"tuple": [...]}, {"dict": [[key, value], ...]}, {"array": [type, shape, elements]},
-{"function": its name}.
+None, bool, int, float, str, list are themselves; tuples, dicts, arrays and functions are objects of one key:
+{"tuple": [...]}, {"dict": [[key, value], ...]}, {"array": [type, shape, elements]}, {"function": its name}.
 """
 import json
 import math
@@ -24,8 +22,7 @@ def numpy_kinds():
 
 
 def encoded(value, name_of=None) -> bytes:
-    """The value as one line of JSON. name_of gives a function's name;
-    without it a function is refused with a TypeError.
+    """The value as a line of JSON. name_of gives a function's name; without it TypeError refuses functions.
 
     TypeError also for more than MOST items and characters, however few the objects are that they stand in.
     """
@@ -60,8 +57,7 @@ def encoded(value, name_of=None) -> bytes:
 
 
 def decoded(line: bytes, function_of=None):
-    """The value of a line that `encoded` wrote, or that an enemy wrote:
-    ValueError says what is wrong with it."""
+    """The value of a line that `encoded`, or an enemy, wrote: ValueError says what is wrong with it."""
     try:
         return _value(json.loads(line, parse_int=_whole), function_of, DEPTH)
     except (RecursionError, OverflowError, TypeError, KeyError, UnicodeError) as error:

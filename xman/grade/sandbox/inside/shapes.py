@@ -43,8 +43,7 @@ def imports_packages(source):
 
 
 def node_words(node, names):
-    """The node as words: its kind, with its attribute or constant;
-    a name as the number of those that were met before it."""
+    """The node as words: its kind, with its attribute or constant; a name as the number of names before."""
     if isinstance(node, ast.Name):
         return [f"Name {names.setdefault(node.id, len(names))}"]
     if isinstance(node, (ast.expr_context, ast.arguments, ast.arg)):

@@ -1,10 +1,8 @@
-"""The process that a submission runs in. It answers questions about the submission;
-it knows no test and no answer.
+"""The process of a submission. It answers questions about the submission; it knows no test and no answer.
 
 The first line that it reads holds its settings. Then each line is a question, {"nonce", "call", "args",
-"keywords"}, and each answer is one line: {"nonce", "result"}, or {"nonce", "error"}. A function among the
-arguments is the grader's own: calling it writes {"nonce", "ask",
-"args"} and reads its {"result"} or {"error", "kind"}.
+"keywords"}, each answer a line: {"nonce", "result"}, or {"nonce", "error"}. A function among the arguments is
+the grader's own: calling it writes {"nonce", "ask", "args"} and reads its {"result"} or {"error", "kind"}.
 """
 import builtins
 import importlib.util
@@ -81,8 +79,7 @@ class Answerer:
         return getattr(self.module, question["call"])(*question["args"], **question["keywords"])
 
     def load(self, seed):
-        """The shapes of the submission's functions. Imports the probes, and then the submission,
-        which could change all this."""
+        """The shapes of the submission's functions. Imports the probes, then the submission."""
         import random
 
         import shapes

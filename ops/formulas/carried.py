@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ops import Expression
+from ..expression import Expression
 
 
 class Carried(Expression):

@@ -7,12 +7,10 @@ import operator
 from collections.abc import Callable
 
 import numpy as np
-from numpy.polynomial import Chebyshev, Polynomial
 
-from ops import f
-from ops.functions import LOG_ROOT_TWO_PI
+from ..expression import f
 
-ROOT_HALF, TERMS, SHIFT = math.sqrt(0.5), 8, 10
+ROOT_HALF, LOG_ROOT_TWO_PI, TERMS, SHIFT = math.sqrt(0.5), math.log(2.0 * math.pi) / 2.0, 8, 10
 
 
 def in_float64(formula: Callable) -> Callable:
@@ -28,6 +26,7 @@ def in_float64(formula: Callable) -> Callable:
 @functools.cache
 def interpolant(name: str) -> tuple[float, float, list[float]]:
     """Two ends, and the coefficients of a polynomial on −1 to 1: of a function without poles near there."""
+    from numpy.polynomial import Chebyshev, Polynomial
     from scipy import special
     function, low, high, degree = {
         "erf":    (lambda s: special.erf(np.sqrt(s)) / np.sqrt(s), 0.0, 1.0, 11),
@@ -119,6 +118,8 @@ def gammaln(x):
 
 
 def polygamma(n, x):
+    from numpy.polynomial import Polynomial
+
     def both(x, angle):
         z = x + SHIFT
         before = functools.reduce(operator.add, [(x + k) ** -(n + 1.0) for k in range(SHIFT)])
@@ -138,15 +139,13 @@ def sign_of_gamma(x):
     return f.where(f.logical_and(f.less(x, 0), odd), -1.0, 1.0)
 
 
+def gamma(x):
+    return sign_of_gamma(x) * f.exp(gammaln(x))
+
+
 def beta(a, b):
     return sign_of_gamma(a) * sign_of_gamma(b) * sign_of_gamma(a + b) * f.exp(betaln(a, b))
 
 
 def betaln(a, b):
     return gammaln(a) + gammaln(b) - gammaln(a + b)
-
-
-SPECIAL = {op: in_float64(formula) for op, formula in {
-    "erf": erf, "erfc": erfc, "erfinv": erfinv, "ndtri": ndtri, "logNdtr": log_ndtr, "gammaln": gammaln,
-    "digamma": functools.partial(polygamma, 0), "polygamma": polygamma, "betaln": betaln, "Beta": beta,
-    "Gamma": lambda x: sign_of_gamma(x) * f.exp(gammaln(x))}.items()}

@@ -1,8 +1,4 @@
-"""Looking up: r[...] and its adjoint, the scatter-add; and what strings and dates are as numbers,
-which have no derivative.
-
-A key is a literal (int, slice, None, ..., array) or itself a register.
-"""
+"""Looking up: r[...] and its adjoint; strings and dates as numbers. A key is a literal or a register."""
 from __future__ import annotations
 
 import re
@@ -10,10 +6,10 @@ from itertools import repeat
 
 import numpy as np
 
-from .expression import f
-from .facts import by_literals, multiplied, of_input
-from .linear_maps import in_precision_of
-from .table import Each, linear, operator
+from ..expression import f
+from ..facts import by_literals, multiplied, of_input
+from ..table import Each, linear, operator
+from .rearrangements import in_precision_of
 
 
 def getitem(x, *keys):
@@ -22,8 +18,7 @@ def getitem(x, *keys):
 
 
 def scatterAdd(d, like, *keys):
-    """Zeros in the shape and precision of like, with d added at [keys];
-    what is named twice receives twice."""
+    """Zeros of the shape and precision of like, d added at [keys]; a place named twice receives twice."""
     result = np.zeros(np.shape(like), np.asarray(d).dtype)
     if all([isinstance(key, (int, slice, type(None), type(Ellipsis))) for key in keys]):
         result[keys] = d  # names no place twice
@@ -47,8 +42,7 @@ def through_take(d, out, x, indices, axis=None):
 # ---- columns of a table ------------------------------------------------------------------------------------
 
 def codes(x, categories):
-    """The place of each entry of x in the tuple categories; their number where it is not there.
-    None counts as ""."""
+    """The place of each entry of x in the tuple categories; else their number. None counts as ""."""
     place = {category: k for k, category in enumerate(categories)}
     place.setdefault(None, place.get("", len(place)))
     found = map(place.get, np.ravel(x).tolist(), repeat(len(categories)))
@@ -56,16 +50,14 @@ def codes(x, categories):
 
 
 def characters(x, n):
-    """The code points of the first n characters of each string, along a new last axis;
-    0 past a string's end."""
+    """The code points of the first n characters of each string, along a new last axis; 0 past its end."""
     x = np.asarray(np.where(np.equal(x, None), "", x) if np.asarray(x).dtype == object else x)
     points = np.ascontiguousarray(x.astype(f"=U{n}")).view(np.uint32)
     return points.reshape(*x.shape, n).astype(np.int64)
 
 
 def words(x, vocabulary):
-    """How often each word of the tuple vocabulary stands in each string, along a new last axis,
-    whatever the case."""
+    """How often each word of vocabulary stands in each string, along a new last axis, whatever the case."""
     place = {word: k for k, word in enumerate(vocabulary)}
     counts = np.zeros((np.size(x), len(vocabulary)))
     for row, text in enumerate(np.ravel(x).tolist()):
@@ -81,8 +73,7 @@ def split_words(text: str) -> list[str]:
 
 
 def days(x):
-    """Days since 1970, with their parts, of dates: datetime64,
-    or strings such as 2024-01-31 or 2024-01-31T12:30. None is NaN."""
+    """Days since 1970, of datetime64 or strings such as 2024-01-31T12:30. None is NaN."""
     dates = np.asarray(x)
     if dates.dtype.kind != "M":
         dates = dates.astype(object).astype("datetime64[ms]")

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ops import f
+from ..expression import f
 
 
 def eliminated(m):
@@ -113,9 +113,3 @@ def cofactor_slope(t, a):
         return f.broadcast(0.0, a)
     within, signs = minors(a)
     return f.astype(signs, (a.dtype.name,)) * f.sum(cofactor(within) * minors(t)[0], (-2, -1))
-
-
-ELIMINATION = {
-    "det": det, "detSign": det_sign, "logabsdet": logabsdet, "solve": solve, "inv": inv, "cholesky": cholesky,
-    "orthonormal": orthonormal, "upper": upper, "cofactor": cofactor, "cofactorSlope": cofactor_slope,
-}

@@ -1,0 +1,1 @@
+"""Rows that are linear in arrays: products, rearrangements, and looking up."""

@@ -1,0 +1,192 @@
+"""Products, linear in each factor.
+
+Where a rule depends on the number of axes, an operator of its own looks when it runs (`dotLeft`, `dotRight`,
+`einsumBack`).
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..expression import f
+from ..facts import multiplied, of_adjoint, of_matrices, of_product, of_sum
+from ..table import Each, linear
+from .rearrangements import in_precision_of
+
+
+def dot(a, b):
+    """The matrix product a @ b: (n, k) by (k, m), vectors, batches of matrices; a may be SciPy-sparse."""
+    return a @ b
+
+
+def dotLeft(d, a, b):
+    """What the adjoint d of a @ b sends to a: d bᵀ, whatever the numbers of axes."""
+    if np.ndim(d) == b.ndim == 2:  # the common case, at once
+        return d @ b.T
+    if b.ndim == 1:
+        return f.unbroadcast((d[..., None] if np.ndim(d) else d) * b, a)
+    return f.unbroadcast(d @ f.mT(b) if a.ndim > 1 else (d[..., None, :] @ f.mT(b))[..., 0, :], a)
+
+
+def dotRight(d, a, b):
+    """What the adjoint d of a @ b sends to b: aᵀ d, whatever the numbers of axes."""
+    if np.ndim(d) == a.ndim == 2 or hasattr(a, "tocsr"):
+        return a.T @ d
+    if a.ndim == 1:
+        return f.unbroadcast(a * d if b.ndim == 1 else a[:, None] * d[..., None, :], b)
+    return f.unbroadcast(f.mT(a) @ d, b) if b.ndim > 1 else f.unbroadcast(f.mT(a) @ d[..., None], b[:, None])[
+        :, 0]
+
+
+def outer(a, b):
+    """a bᵀ of two vectors; arrays with more axes are flattened first."""
+    return np.outer(a, b)
+
+
+def einsum(subscripts, *arrays):
+    """numpy.einsum; `...` may only lead. In a list subscripts are a tuple of one string."""
+    return np.einsum(*subscripts_of(subscripts), *arrays)
+
+
+def subscripts_of(subscripts):
+    return subscripts if isinstance(subscripts, tuple) else (subscripts,)
+
+
+def einsum_parts(subscripts):
+    """The letters of each argument and of the result; the result's are worked out where -> is left out."""
+    inputs, arrow, out = "".join(subscripts_of(subscripts)).replace(" ", "").partition("->")
+    letters = inputs.replace(",", "").replace("...", "")
+    if not arrow:
+        out = "..." * ("..." in inputs) + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    for part in (*inputs.split(","), out):
+        if "..." in part[1:]:
+            raise ValueError(f"einsum({subscripts!r}): ... can only stand first in an argument; move the "
+                             "axis with transpose")
+    return inputs.split(","), out
+
+
+def of_letters(out, subscripts, *arrays):
+    """A product for each combination of letters, and its addition where a letter is summed over."""
+    parts, result = einsum_parts(subscripts)
+    sizes = sorted((n, c) for part, x in zip(parts, arrays, strict=True)
+                   # the stretched size last
+                   for c, n in zip(part.replace(".", "")[::-1], np.shape(x)[::-1], strict=False))
+    terms = np.size(out) * math.prod(n for c, n in {c: n for n, c in sizes}.items() if c not in result)
+    return terms * (len(arrays) - 1 + (terms > np.size(out)))
+
+
+def einsum_of_products(subscripts, *arrays):
+    """Every array spread over all letters, multiplied, and summed over those that the result lacks."""
+    inputs, out = einsum_parts(subscripts)
+    letters = "".join(dict.fromkeys(out.replace(".", "") + "".join(inputs).replace(".", "")))
+    product = None
+    for mine, x in zip(inputs, arrays, strict=True):
+        mine, dots = mine.replace(".", ""), x.ndim - len(mine.replace(".", ""))
+        x, mine = letter_diagonals(x, mine, dots)
+        order = [*range(dots), *(dots + mine.index(c) for c in letters if c in mine)]
+        x = f.transpose(x, tuple(order))[(Ellipsis, *(slice(None) if c in mine else None for c in letters))]
+        product = x if product is None else product * x
+    lead = product.ndim - len(letters)
+    return f.sum(product, (*range(lead * ("." not in out)),
+                           *(lead + k for k, c in enumerate(letters) if c not in out)))
+
+
+def letter_diagonals(x, letters, lead):
+    """The diagonal over each letter that there is twice, and the letters, each once."""
+    while repeated := next((c for c in letters if letters.count(c) > 1), ""):
+        i, j = letters.index(repeated), letters.rindex(repeated)
+        rest = [k for k in range(len(letters)) if k not in (i, j)]
+        x = f.transpose(x, (*range(lead), *(lead + k for k in (*rest, i, j))))
+        n = x.shape[-1]
+        x = f.reshape(x, (*x.shape[:-2], n * n))[..., ::n + 1]
+        letters = "".join(letters[k] for k in rest) + repeated
+    return x, letters
+
+
+def einsum_rule(i):
+    """The adjoint of argument i: the same sum with the result and the argument changed about."""
+    def rule(d, out, subscripts, *arrays):
+        inputs, result = einsum_parts(subscripts)
+        mine, rest = inputs.pop(i), [a for j, a in enumerate(arrays) if j != i]
+        found = set("".join(inputs) + result) - {"."}
+        kept = "".join(dict.fromkeys(c for c in mine if c in found))
+        lead = "..." if any("..." in part for part in (*inputs, result)) else ""
+        product = f.einsum((",".join([result, *inputs]) + "->" + lead + kept,), d, *rest)
+        return f.einsumBack(product, arrays[i], (kept, mine.replace(".", "")))
+    return rule
+
+
+def einsumBack(x, like, letters):
+    """x, of axes letters[0], put back into the shape of like, of axes letters[1], in the same order.
+
+    A letter that is missing in x is spread, one that like has twice is a diagonal, an axis of length 1 that
+    the sum stretched is summed over; leading axes are those of `...`.
+    """
+    (kept, mine), full = letters, np.shape(like)
+    x = np.asarray(x) if isinstance(x, (int, float)) else x  # a literal
+    if kept == mine and x.shape == full:
+        return in_precision_of(x, like)
+    unique, lead = "".join(dict.fromkeys(mine)), len(full) - len(mine)
+    x = x[(Ellipsis, *(slice(None) if c in kept else None for c in unique))]
+    sizes = [full[lead + mine.index(c)] for c in unique]
+    spread = [1 if n == 1 else m for n, m in zip(sizes, x.shape[x.ndim - len(unique):], strict=True)]
+    x = f.unbroadcast(x, np.broadcast_to(np.zeros((), x.dtype), (*full[:lead], *spread)))
+    x = f.broadcast(x, (*full[:lead], *sizes))
+    x = x[(Ellipsis, *(slice(None) if mine.index(c) == k else None for k, c in enumerate(mine)))]
+    for k, c in enumerate(mine):
+        if (first := mine.index(c)) != k:
+            shape = [full[lead + k] if j in (first, k) else 1 for j in range(len(mine))]
+            x = f.where(np.eye(full[lead + k], dtype=bool).reshape(shape), x, 0)
+    return in_precision_of(x, like)
+
+
+def einsumBack_rule(d, out, x, like, letters):
+    kept, mine = letters
+    return f.broadcast(f.einsum((f"...{mine}->...{kept}",), d), x)
+
+
+def convolve(a, v):
+    """Σ a_i v_(k−i) of two vectors, at all k where they overlap."""
+    return np.convolve(a, v)
+
+
+def correlate(a, v):
+    """Σ a_(k+i) v_i of two vectors, at all k where v lies within a. ValueError where v is longer."""
+    if np.size(v) > np.size(a):
+        raise ValueError(f"correlate takes the longer vector first, not {np.size(a)} numbers "
+                         f"and {np.size(v)}")
+    return np.correlate(np.atleast_1d(a), np.atleast_1d(v))
+
+
+def correlate_of_windows(a, v):
+    n = v.shape[0]
+    return f.take(a, np.add.outer(np.arange(a.shape[0] - n + 1), np.arange(n))) @ v
+
+
+#      op              value        rule per argument
+linear("dot",          dot,         lambda d, out, a, b: f.dotLeft(d, a, b),
+                                    lambda d, out, a, b: f.dotRight(d, a, b),
+            flops=of_product, entries=of_matrices, within=True)
+linear("dotLeft",      dotLeft,     lambda u, out, d, a, b: f.dot(u, b),
+                                    None,
+                                    lambda u, out, d, a, b: f.dotRight(d, u, b),
+            flops=of_adjoint, entries=multiplied, elsewhere=dotLeft)
+linear("dotRight",     dotRight,    lambda u, out, d, a, b: f.dot(a, u),
+                                    lambda u, out, d, a, b: f.dotLeft(d, a, u),
+                                    None,
+            flops=of_adjoint, entries=multiplied, elsewhere=dotRight)
+linear("outer",        outer,       lambda d, out, a, b: f.reshape(d @ f.reshape(b, (-1,)), a),
+                                    lambda d, out, a, b: f.reshape(f.reshape(a, (-1,)) @ d, b),
+            flops=1, formula=lambda a, b: f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1)), numpy="outer", entries=multiplied)
+linear("einsum",       einsum,      Each(lambda i: einsum_rule(i - 1), None),
+            flops=of_letters, view=True, entries=multiplied, elsewhere=einsum_of_products)
+linear("einsumBack",   einsumBack,  einsumBack_rule, None, None,
+            flops=of_sum, view=True, flow="filled", entries=multiplied, elsewhere=einsumBack)
+linear("convolve",     convolve,    lambda d, out, a, v: f.reshape(f.correlate(d, v), a),
+                                    lambda d, out, a, v: f.reshape(f.correlate(d, a), v),
+            flops=lambda out, a, v: 2 * np.size(a) * np.size(v), entries=multiplied,
+            elsewhere=lambda a, v: f.correlate(f.pad(a, v.shape[0] - 1), f.flip(v)))
+linear("correlate",    correlate,   lambda d, out, a, v: f.reshape(f.convolve(d, v), a),
+                                    lambda d, out, a, v: f.reshape(f.correlate(a, d), v),
+            flops=lambda out, a, v: 2 * out.size * np.size(v), entries=multiplied, elsewhere=correlate_of_windows)

@@ -1,0 +1,117 @@
+"""Running sums and products along an axis, and the recurrence that they are."""
+from __future__ import annotations
+
+import numpy as np
+
+from .derived import traced
+from .expression import f
+from .facts import of_input
+from .table import linear, operator
+
+
+def cumsum(x, axis=None):
+    """The sums of the entries of x up to each, along axis; of the flattened x for None."""
+    return np.cumsum(x, axis)
+
+
+def through_cumsum(d, out, x, axis=None):
+    axis = 0 if axis is None else axis
+    return f.reshape(f.flip(f.cumsum(f.flip(d, axis), axis), axis), x)
+
+
+def cumprod(x, axis=None):
+    """The products of the entries of x up to each, along axis; of the flattened x for None."""
+    return np.asarray(x).cumprod(axis)
+
+
+def cumprod_by_doubling(x, axis=None):
+    x, axis, places = (f.reshape(x, (-1,)), 0, 1) if axis is None else (x, axis, 1)
+    while places < x.shape[axis]:
+        x, places = x * moved_on(x, axis, places, 1.0), 2 * places
+    return x
+
+
+def shift(x, axis, first=0.0):
+    """x moved one place on along axis, `first` coming in at the start."""
+    moved = np.empty(x.shape, x.dtype)
+    before, after = x.swapaxes(0, axis), moved.swapaxes(0, axis)
+    after[:1], after[1:] = first, before[:-1]
+    return moved
+
+
+def moved_on(x, axis, places, first):
+    """So many places on along axis."""
+    whole = (slice(None),) * (axis % x.ndim)
+    border = x[(*whole, slice(0, places))]
+    return f.concat(axis, f.broadcast(f.astype(first, (np.dtype(x.dtype).name,)), border),
+                    x[(*whole, slice(None, -places))])
+
+
+def recurrence(x, a, axis):
+    """The recurrence y_i = x_i + a_i y_(i−1) along axis, y before the first being 0."""
+    y = np.moveaxis(np.array(x, np.result_type(x, a)), axis, 0)
+    a = np.moveaxis(np.asarray(a), axis, 0)
+    for i in range(1, len(y)):
+        y[i] += a[i] * y[i - 1]
+    return np.moveaxis(y, 0, axis)
+
+
+def recurrence_by_doubling(x, a, axis):
+    """After k rounds each entry knows of the 2ᵏ before it (Hillis and Steele 1986)."""
+    places, n = 1, x.shape[axis]
+    while places < n:
+        x, a, places = x + a * moved_on(x, axis, places, 0.0), a * moved_on(a, axis, places, 0.0), 2 * places
+    return x
+
+
+def adjoint_recurrence(d, a, axis):
+    """λ_i = d_i + a_(i+1) λ_(i+1): the same recurrence, run backwards."""
+    return f.flip(f.recurrence(f.flip(d, axis), f.flip(f.roll(a, -1, axis), axis), axis), axis)
+
+
+def through_cumprod(d, out, x, axis=None):
+    axis = 0 if axis is None else axis
+    return f.reshape(adjoint_recurrence(d, f.reshape(x, out), axis) * f.shift(out, axis, 1.0), x)
+
+
+def prodOfOthers(x, axis=None):
+    """For each entry of x the product of all the others along axis: a quotient where nothing is 0."""
+    if not np.ndim(x):
+        return f.broadcast(1.0, x)
+    others = quotients(f.prod(x, axis, axis is not None), x)
+    return products_of_others(x, axis) if others is None else others
+
+
+@np.errstate(all="ignore")
+def quotients(out, x):
+    """out / x, where no product in out is 0 or infinite; else None."""
+    return out / x if abs(np.vdot(out, 1.0 / out) - out.size) < 0.5 else None
+
+
+def products_of_others(x, axis=None):
+    if axis is None:
+        return f.reshape(products_of_others(f.reshape(x, (-1,)), 0), x)
+    if isinstance(axis, tuple):
+        if not axis:
+            return f.broadcast(1.0, x)
+        first, *others = axis
+        return products_of_others(x, first) * products_of_others(f.prod(x, first, True), tuple(others))
+    running = f.cumprod(x, axis)  # of a number with an axis, as cumprod has it
+    after = f.flip(f.shift(f.cumprod(f.flip(f.reshape(x, running), axis), axis), axis, 1.0), axis)
+    return f.reshape(f.shift(running, axis, 1.0) * after, x)
+
+
+#           op              value          rule
+linear(     "cumsum",       cumsum,        through_cumsum, None,                               flops=1,
+            flow="moved", numpy="cumsum")
+operator(   "cumprod",      cumprod,       through_cumprod, None,                       flops=1, numpy="cumprod",
+            elsewhere=cumprod_by_doubling)
+operator(   "recurrence",   recurrence,    lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis),
+                                           lambda d, out, x, a, axis: adjoint_recurrence(d, a, axis) * f.shift(out, axis), None,
+            flops=2, elsewhere=recurrence_by_doubling)
+operator(   "shift",        shift,         lambda d, out, x, axis, first=0.0: f.flip(f.shift(f.flip(d, axis), axis), axis),
+                                           None, None,
+            tangents=[lambda t, out, x, axis, first=0.0: f.shift(t, axis), None, None], flops=0, flow="filled",
+            elsewhere=lambda x, axis, first=0.0: moved_on(x, axis, 1, first))
+operator(   "prodOfOthers", prodOfOthers,  through_others := traced(products_of_others, 0), None,
+            tangents=[through_others, None], flops=of_input(3), formula=products_of_others)  # its Jacobian is symmetric

@@ -1,0 +1,95 @@
+"""Lines in JAX: what one makes of values, and why it is not for JAX. Of functions that a list applies, a scan
+is `jax.lax.scan`, a branch is `jax.lax.cond`, and a bundle is a tuple."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+from jax import numpy as jnp
+
+from ops.loops.bodies import Function
+
+from ...interpreters import eval
+from ...wengert import Line, Steps, WengertList
+from ..program import Kind, compares, kind_of
+from .table import FINITE, INEXACT, LABELS, OF_TRUTHS, RUN, STEPWISE, casts, dtypes, indices
+
+Kinds = Mapping[str, Kind]
+
+
+def computed(line: Line, known: Mapping[str, Any], kinds: Kinds) -> Any:
+    """What a line makes of values of JAX, each cast first as NumPy would."""
+    dst, op, args = line
+    given = [known[a] if isinstance(a, str) else a for a in args]
+    if op in OF_BUNDLES:
+        return OF_BUNDLES[op](*given)
+    return RUN[op](*[a.astype(to) if to else a for a, to in zip(given, casts(dst, op, args, kinds), strict=True)])
+
+
+def refused(line: Line, kinds: Kinds) -> str:
+    """Why a line is not for JAX; nothing where it may be."""
+    dst, op, args = line
+    if op not in RUN:
+        return "is not in the table"
+    if strange := [a for a in (dst, *args) if isinstance(a, str) and a not in kinds]:
+        return f"has {strange[0]}, which is no array of JAX"
+    if mask := [a for a, _, _ in indices(op, args, kinds) if kinds[a].dtype.kind == "b" and op not in LABELS]:
+        return f"has as many entries as {mask[0]} picks"
+    made, of = kinds[dst].dtype.kind, {dtype.kind for dtype in dtypes(args, kinds) if dtype}
+    cast = {dtype.kind for dtype, to in zip(dtypes(args, kinds), casts(dst, op, args, kinds), strict=True)
+            if to}
+    if (op in INEXACT and made != "f" or compares(op) and of >= {"i", "u"} or op in STEPWISE and cast - {"f"}
+        or op == "astype" and "f" in of and made in "iu" or op in OF_TRUTHS and of == {"b"}):
+        return "is of whole numbers, which JAX takes otherwise"
+    return ""
+
+
+def body(function: Function) -> Callable:
+    """A function of the list as one of arrays of JAX. ValueError where a line is not for it, or NumPy has the
+    last word on its values, and cannot be asked in the midst of a loop."""
+    _, name, parameters, lines, results = function
+
+    def run(*arrays: Any) -> tuple:
+        known = dict(zip(parameters, arrays, strict=True))
+        found = eval(WengertList(lines), {p: np.ones(a.shape, a.dtype)[()] if hasattr(a, "dtype") else a
+                                          for p, a in known.items()})
+        kinds = {x: kind for x, v in found.items() if (kind := kind_of(v))}
+        for line in lines:
+            dst, op, args = line
+            if op not in OF_BUNDLES:
+                raises = op in FINITE or any(True for _ in indices(op, args, kinds))
+                if reason := refused(line, kinds) or "may raise for a value" * raises:
+                    raise ValueError(f"{dst} of {name} {reason}")
+            known[dst] = computed(line, known, kinds)
+        return tuple([known[r] for r in results])
+    return run
+
+
+def scan(function: Function, k: int, slices: int, args: tuple, reverse: bool = False) -> tuple:
+    step, rest = body(function), args[k + slices:]
+    xs = [jnp.arange(x, dtype=int) if type(x) is int else x for x in args[k:k + slices]]
+    first = jax.eval_shape(lambda: step(*args[:k], *[x[0] for x in xs], *rest)[:k])
+    carry = tuple(jnp.broadcast_to(jnp.asarray(c, like.dtype), like.shape)
+                  for c, like in zip(args[:k], first, strict=True))
+
+    def one(carry: tuple, x: tuple) -> tuple:
+        results = step(*carry, *x, *rest)
+        return results[:k], results[k:]
+    last, outs = lax.scan(one, carry, tuple(xs), reverse=reverse)
+    return *last, *outs
+
+
+def together(steps: Steps, why: dict[str, str]) -> dict[str, str]:
+    """`why` for all lines on bundles where it is for one: no bundle goes from JAX to NumPy or back."""
+    if not any(op in OF_BUNDLES and dst in why for dst, op, _ in steps):
+        return why
+    return why | {dst: why.get(dst, "is of a bundle that NumPy has") for dst, op, _ in steps if op in OF_BUNDLES}
+
+
+OF_BUNDLES: dict[str, Callable] = {
+    "bundle": lambda *arrays: arrays, "item": lambda b, i: b[i], "scan": scan,
+    "call": lambda function, args: body(function)(*args),
+    "cond": lambda c, yes, no, args: lax.cond(c.astype(bool), body(yes), body(no), *args)}

@@ -1,0 +1,108 @@
+"""A function of LLVM's that is being written, as text, and its types and literals."""
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+
+# turns of a loop: that are written out, where it has few lines,
+# and up to which more turns at once would keep it from vectors
+UNROLLED, FEW, SHORT = 4, 8, 64
+
+
+class Function:
+    """A function that is being written. entry: what stands before all else.
+    block: the name of the block that is open. leaves: whether it may go to `bad`."""
+
+    def __init__(self, declared: dict[Any, None]):
+        self.out: list[str] = []
+        self.entry: list[str] = []
+        self.block, self.count, self.declared, self.leaves = "entry", 0, declared, False
+
+    def new(self, word: str = "v") -> str:
+        self.count += 1
+        return f"%{word}{self.count}"
+
+    def put(self, text: str) -> None:
+        self.out.append(f" {text}")
+
+    def do(self, text: str) -> str:
+        """Append an instruction; the name of its result."""
+        name = self.new()
+        self.put(f"{name} = {text}")
+        return name
+
+    def declare(self, what: str | tuple[str, str]) -> None:
+        self.declared[what] = None
+
+    def alloca(self, of: str) -> str:
+        name = self.new("s")
+        self.entry.append(f" {name} = alloca {of}, align 64")
+        return name
+
+    def leave(self, test: str) -> None:
+        """Go on where the test does not hold; else the values are not for this program."""
+        on, self.leaves = self.new("go")[1:], True
+        self.put(f"br i1 {test}, label %bad, label %{on}")
+        self.begin(on)
+
+    def begin(self, label: str) -> None:
+        """What follows is the block of that name."""
+        self.out.append(f"{label}:")
+        self.block = label
+
+    def open(self, size: int | str, first: str = "0", step: int = 1) -> tuple:
+        """Begin a loop, which runs at least once; the first of what `close` wants is its index."""
+        name = self.new("L")[1:]
+        before, index = self.block, f"%i{name[1:]}"
+        self.put(f"br label %{name}")
+        self.out.append(f"{name}:")
+        self.out.append("")
+        self.block = name
+        return index, size, first, step, name, before, len(self.out) - 1
+
+    def close(self, index: str, size: int | str, first: str, step: int, name: str, before: str, mark: int,
+              lines: int = 1, hint: str = "") -> None:
+        after = self.do(f"add nuw nsw i64 {index}, {step}")
+        more = self.do(f"icmp slt i64 {after}, {size}")
+        short = isinstance(size, int) and size <= SHORT
+        hint = hint or (f"!{2 if size <= UNROLLED and lines <= FEW else 3}" if short else "")
+        self.put(f"br i1 {more}, label %{name}, label %{name}_end{', !llvm.loop ' * bool(hint)}{hint}")
+        self.out[mark] = f" {index} = phi i64 [{first}, %{before}], [{after}, %{self.block}]"
+        self.out.append(f"{name}_end:")
+        self.block = f"{name}_end"
+
+    def sum(self, terms: dict[str, int], start: int) -> str:
+        """The number start + Σ index · step."""
+        parts = [index if step == 1 else self.do(f"mul nsw i64 {index}, {step}")
+                 for index, step in terms.items()]
+        parts += [str(start)] * bool(start or not parts)
+        total = parts[0]
+        for x in parts[1:]:
+            total = self.do(f"add nsw i64 {total}, {x}")
+        return total
+
+
+HINTS = ['!0 = !{!"llvm.loop.unroll.full"}', '!1 = !{!"llvm.loop.unroll.disable"}',
+         "!2 = distinct !{!2, !0}", "!3 = distinct !{!3, !1}"]
+
+
+def llvm_type(dtype: np.dtype) -> str:
+    """The type of a number in a register."""
+    return ({"f": {4: "float", 8: "double"}.get(dtype.itemsize), "b": "i1"}.get(dtype.kind)
+            or f"i{8 * dtype.itemsize}")
+
+
+def in_memory(dtype: np.dtype) -> str:
+    return "i8" if dtype.kind == "b" else llvm_type(dtype)
+
+
+def literal(x: Any, dtype: np.dtype) -> str:
+    """A number as LLVM writes one of that type: a float by the bits of the double."""
+    if dtype.kind == "b":
+        return "true" if x else "false"
+    if dtype.kind != "f":
+        return str(int(x))
+    with np.errstate(over="ignore"):
+        return f"0x{struct.unpack('>Q', struct.pack('>d', float(dtype.type(x))))[0]:016X}"
