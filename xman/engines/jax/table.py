@@ -125,7 +125,8 @@ FINITE = {"cholesky", "cofactor", "cofactorSlope", "eigenvectors", "eigvalsh", "
 INEXACT = {"power", "floor_divide", "remainder"}  # of whole numbers: NumPy refuses some, and rounds otherwise
 LABELS = {"oneHot": (0, 1)} | dict.fromkeys(  # the places of labels and predictions
     ("crossEntropy", "hinge", "sigmoidCrossEntropy", "softmaxCrossEntropy", "squaredError"), (1, 0))
-OF_TRUTHS = {"dotLeft", "dotRight", "eigenvectors", "eigvalsh", "frobeniusNorm", "norm", "squaredNorm"}  # of truth values: they add up what is a truth value again
+# of truth values: they add up what is a truth value again
+OF_TRUTHS = {"dotLeft", "dotRight", "eigenvectors", "eigvalsh", "frobeniusNorm", "norm", "squaredNorm"}
 # they add whole numbers up before these are floats
 STEPWISE = {"cholesky", "einsumBack", "scatterAdd", *LABELS} - {"oneHot"}
 OWN_PRECISION = {"unbroadcast", "scatterAdd"}  # they add up in the precision of their first argument
