@@ -276,7 +276,7 @@ def test_the_page_names_nothing_on_a_network_and_is_at_most_300_kb_before_its_li
 
 
 def test_the_rules_need_nothing_that_the_page_does_not_compute_but_that_of_cofactors():
-    used = {(rule["op"], op) for rule in rules.rules_for([], True) for part in (*rule["adjoint"], *rule["tangent"]) if part
+    used = {(rule["op"], op) for rule in rules.rules_for([]) for part in (*rule["adjoint"], *rule["tangent"]) if part
             for _, op, _ in part["lines"] if op not in rules.ON_THE_PAGE}
     assert used == {("cofactor", "cofactorSlope")}
     manual = (Path(__file__).parents[2] / "docs" / "explorer.md").read_text("utf-8")
@@ -347,8 +347,12 @@ def test_mermaid_has_a_node_for_each_register_and_an_arrow_for_each_argument(tmp
 def test_a_terminal_has_columns_and_colours_unless_it_wants_none(tmp_path, monkeypatch, capsys, no_color):
     (tmp_path / "t.wl").write_text("z1 = mul(h, 2.0)\narea = half(z1)\n")
     monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     shown_by(monkeypatch, tmp_path / "t.wl", "h=3")
     out = capsys.readouterr().out
     assert ("\x1b[" in out) == (no_color == "")
     assert re.sub(r"\x1b\[\d*m", "", out) == f"{'z1   = mul(h, 2.0)':<50} # () float64\n{'area = half(z1)':<50} # () float64\n"
+    monkeypatch.setenv("COLUMNS", "20")
+    shown_by(monkeypatch, tmp_path / "t.wl", "h=3")
+    assert max(map(len, re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out).split("\n"))) == 20

@@ -71,10 +71,9 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None,
 
     what: a function of numbers and arrays, at `examples`; a model; or a list. of: the register that is
     differentiated, the last line's or a model's loss where it is not said. values: inputs by name; those that
-    are lacking are asked for on the page. guided: with the guided examples, and all operators for lists that
-    are typed. The page is one file without anything from a network; operators that it has no evaluator for
-    show the values that Python computed. Raises XManError as `trace`, `eval` and `backprop` do,
-    and for more than two million entries.
+    are lacking are asked for on the page. guided: with the guided examples. The page is one file without
+    anything from a network; operators that it has no evaluator for show the values that Python computed.
+    Raises XManError as `trace`, `eval` and `backprop` do, and for more than two million entries.
     """
     roles: dict[str, str] = {}
     known = dict(values or {})
@@ -183,11 +182,10 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
                          words={word: WORDS[word] for word in own.words})
                 for own in (guide() if guided else ())]
     every = [line for found in (*documents, *examples)
-             for line in unfolded(WengertList.from_json(json.dumps(found["lines"])))]
-    data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(every, guided),
+             for line in WengertList.from_json(json.dumps(found["lines"]))]
+    data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(every),
                        "operators": signatures()}, allow_nan=False, separators=(",", ":"))
-    style, *scripts = (HERE.joinpath(name).read_text("utf-8")
-                       for name in FILES)
+    style, *scripts = (HERE.joinpath(name).read_text("utf-8") for name in FILES)
     title = documents[0]["title"]
     text = ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
