@@ -518,7 +518,7 @@ class f:
     def tanh(x: Any) -> Any: ...
     @staticmethod
     def ties(x: Any, out: Any, axis: Any = None) -> Any:
-        r"""The share of each entry of x in the extreme value of its slice, NaN too: 1 / how many share it."""
+        r"""The share of each entry of x in the extreme value of its slice, out spread over x: 1 / ties, else 0."""
     @staticmethod
     def trace(x: Any) -> Any:
         r"""The sum of the diagonal of a matrix."""

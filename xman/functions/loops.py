@@ -203,19 +203,16 @@ def with_parameters_of_both(one: Function, other: Function, inputs: list, others
                             n: int) -> tuple[Function, Function, list]:
     """The two with the parameters of both, and what they take: the first n are those of both, then come those
     of one, and those that the other alone has."""
-    places = {id(x): i for i, x in enumerate(inputs) if i >= n}
-    new = [i for i in range(n, len(others)) if id(others[i]) not in places]
+    named = lambda function, given: {id(x): word for x, word in zip(given[n:], function[2][n:], strict=True)}
+    entries, words = ({id(x): x for x in (*inputs[n:], *others[n:])},
+                      named(other, others) | named(one, inputs))
 
-    def taking(function: Function, mine: dict[int, str]) -> Function:
+    def taking(function: Function, given: list) -> Function:
+        mine = named(function, given)
         taken = {*function[2], *(line[0] for line in function[3])}
-        words = [*one[2][n:], *(other[2][i] for i in new)]
-        fresh = unlike([word for k, word in enumerate(words, n) if k not in mine], taken)
-        return (*function[:2], (*function[2][:n], *(mine.get(k) or next(fresh)
-                                                    for k in range(n, n + len(words)))), *function[3:])
-    at = {places.get(id(x), len(inputs) + new.index(i) if i in new else 0): other[2][i]
-          for i, x in enumerate(others) if i >= n}
-    return (taking(one, dict(enumerate(one[2][n:], n))), taking(other, at),
-            [*inputs, *(others[i] for i in new)])
+        fresh = unlike([words[x] for x in entries if x not in mine], taken)
+        return (*function[:2], (*function[2][:n], *(mine.get(x) or next(fresh) for x in entries)), *function[3:])
+    return taking(one, inputs), taking(other, others), [*inputs[:n], *entries.values()]
 
 
 def names_around(fn: Callable) -> dict[int, str]:

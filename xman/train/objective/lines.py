@@ -18,8 +18,7 @@ from ...wengert import WengertList, all_registers, fresh, registers
 
 def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Iterable[str],
              average: float) -> tuple[WengertList, str]:
-    """The list whose loss has Σ w v in place of each sum, and Σ w v / Σ w of each mean, over rows;
-    and the input w, (n,).
+    """The list whose loss has Σ w v for each sum and Σ w v / Σ w for each mean over rows; and the input w.
 
     inputs: values of all inputs for one row. rows: those of them that belong to rows. average: the mean
     weight of all rows, by which a mean is divided, so that in minibatches it is right on the average. What
