@@ -53,6 +53,7 @@ class Run(Checkpointed, Diverging):
         self.writer, self.writing = ThreadPoolExecutor(1), None
         self.mesh = mesh_of(mesh) if mesh else None
         self.shares, self.workers = None if mesh else shares_of(objective, accumulate), workers()
+        self.workers.reads = objective.stream is not None
         data, self.judge = data_and_judge(objective, validation)
         self.minibatches = self.minibatches_of(batch_size, int(seed))
         self.rows, self.batches = self.minibatches.rows, self.minibatches.count
