@@ -227,7 +227,7 @@ class f:
         r"""numpy.einsum; `...` may only lead. In a list subscripts are a tuple of one string."""
     @staticmethod
     def einsumBack(x: Any, like: Any, letters: Any) -> Any:
-        r"""x, whose axes are letters[0], put back into the shape of like, whose axes are letters[1], in the same order."""
+        r"""x, of axes letters[0], put back into the shape of like, of axes letters[1], in the same order."""
     @staticmethod
     def elu(x: Any, alpha: Any = 1.0) -> Any:
         r"""x where positive, alpha·(eˣ − 1) elsewhere (Clevert et al. 2016)."""
@@ -436,7 +436,7 @@ class f:
         r"""x·w, and 0 wherever x is 0, even if w is infinite or NaN: a branch not taken sends back nothing."""
     @staticmethod
     def scan(function: Any, carries: Any, slices: Any, args: Any, reverse: Any = False) -> Any:
-        r"""The function step by step, each going on with the carries of the one before; reverse: from the last step to the first."""
+        r"""The function step by step, each with the carries of the one before; reverse: from the last step on."""
     @staticmethod
     def scatterAdd(d: Any, like: Any, *keys: Any) -> Any:
         r"""Zeros of the shape and precision of like, d added at [keys]; a place named twice receives twice."""
@@ -518,7 +518,7 @@ class f:
     def tanh(x: Any) -> Any: ...
     @staticmethod
     def ties(x: Any, out: Any, axis: Any = None) -> Any:
-        r"""The share of each entry of x in the extreme value of its slice, out spread over x: 1 / the number of ties, else 0."""
+        r"""The share of each entry of x in the extreme value of its slice, out spread over x: 1 / ties, else 0."""
     @staticmethod
     def trace(x: Any) -> Any:
         r"""The sum of the diagonal of a matrix."""
@@ -544,7 +544,7 @@ class f:
         r"""x where c holds, else y."""
     @staticmethod
     def while_loop(test: Any, function: Any, carries: Any, args: Any, most: Any = None) -> Any:
-        r"""The function on its own results as long as test, of the same arguments, gives a number that holds; at most `most` times."""
+        r"""The function on its own results as long as test, of the same arguments, holds; at most `most` times."""
     @staticmethod
     def words(x: Any, vocabulary: Any) -> Any:
         r"""How often each word of vocabulary stands in each string, along a new last axis, whatever the case."""

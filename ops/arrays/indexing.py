@@ -1,7 +1,4 @@
-"""Looking up: r[...] and its adjoint, the scatter-add; and strings and dates as numbers.
-
-A key is a literal (int, slice, None, ..., array) or itself a register.
-"""
+"""Looking up: r[...] and its adjoint; strings and dates as numbers. A key is a literal or a register."""
 from __future__ import annotations
 
 import re

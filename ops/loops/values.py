@@ -66,8 +66,8 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
     refuse_arguments(function, args)
     carry, constants = args[:k], args[m:]
     xs = [range(x) if np.ndim(x) == 0 and np.asarray(x).dtype.kind in "iu" else x for x in args[k:m]]
-    if lacking := [p for p, x in zip(function[2][k:m], xs, strict=True) if not hasattr(x, "__len__")
-                   or np.shape(x) == ()]:
+    if lacking := [p for p, x in zip(function[2][k:m], xs, strict=True)
+                   if type(x) is not range and not np.ndim(x)]:
         raise ValueError(f"a slice is an array with a leading axis, or a whole number of steps; {lacking[0]} "
                          "is neither")
     lengths = {p: len(x) for p, x in zip(function[2][k:m], xs, strict=True)}
@@ -78,46 +78,60 @@ def scan(function, carries, slices, args, reverse=False, *, program=as_python):
     n = next(iter(lengths.values()))
     if not n:
         return Bundle((*carry, *map(np.array, one_step(function, carries, slices, args)[k:])))
-    run, outs = program(function), []
-    for done, t in enumerate(range(n - 1, -1, -1) if reverse else range(n)):
-        inputs = (*carry, *[x[t] for x in xs], *constants)
-        try:
-            results = run(*inputs)
-        except KeyboardInterrupt as stop:
-            deeper = f": {stop}" * bool(stop.args)
-            raise KeyboardInterrupt(f"stopped in step {t:,} of {function[1]}{deeper}") from None
-        except Exception as error:
-            if ((said := explained(function, error)) is error
-                and not isinstance(error, (ValueError, TypeError))):
-                raise
-            raise ValueError(f"step {t}: {said}") from error
-        if done < 2:
-            same_kinds(function, carry, results, broadens=not done)
-            outs = [*map(room_for, results[k:], outs or itertools.repeat(n))]
-        carry = results[:k]
-        for y, stacked in zip(results[k:], outs, strict=True):
-            stacked[t] = y
+    run, outs, t = program(function), [], 0
+    try:
+        for done, t in enumerate(range(n - 1, -1, -1) if reverse else range(n)):
+            inputs = (*carry, *[x[t] for x in xs], *constants)
+            try:
+                results = run(*inputs)
+            except Exception as error:
+                if ((said := explained(function, error)) is error
+                    and not isinstance(error, (ValueError, TypeError))):
+                    raise
+                raise ValueError(f"step {t}: {said}") from error
+            if done < 2:
+                same_kinds(function, carry, results, broadens=not done)
+            if done < 2 or any([getattr(y, "dtype", None) is not out.dtype
+                                for y, out in zip(results[k:], outs, strict=True)]):
+                outs = [*map(room_for, results[k:], outs or itertools.repeat(n))]
+            carry = results[:k]
+            for y, stacked in zip(results[k:], outs, strict=True):
+                stacked[t] = y
+    except KeyboardInterrupt as stop:
+        deeper = f": {stop}" * bool(stop.args)
+        raise KeyboardInterrupt(f"stopped in step {t:,} of {function[1]}{deeper}") from None
     return with_table((*carry, *outs))
 
 
 def room_for(y: Any, before: Any) -> np.ndarray:
-    """Where all y of a scan are stacked: n of them, or those that are in a narrower place already."""
-    if isinstance(before, np.ndarray) and before.shape[1:] == np.shape(y):
-        return before
-    room = np.empty((len(before) if np.ndim(before) else before, *np.shape(y)), np.asarray(y).dtype)
+    """Where all y of a scan are stacked: n of them, or those that are in a narrower place already,
+    as those of a carry that began as a whole number of Python."""
+    dtype = np.asarray(y).dtype
+    if isinstance(before, np.ndarray):
+        dtype = np.result_type(before, dtype)
+        if before.shape[1:] == np.shape(y) and before.dtype == dtype:
+            return before
+    room = np.empty((len(before) if np.ndim(before) else before, *np.shape(y)), dtype)
     if np.ndim(before):
         room[:] = before.reshape(len(before), *(1,) * (room.ndim - before.ndim), *before.shape[1:])
     return room
 
 
 def one_step(function, carries, slices, args, reverse=False, *, program=as_python):
-    """A value of the shapes that `scan` gives, after one step, and a second where that broadens a carry."""
+    """A value of the shapes that `scan` gives, after one step, and more where these change a carry's kind."""
     k, m = carries, carries + slices
-    carry, n, run = args[:k], length(args[k]), program(function)
-    for _ in range(2):
+    carry, n, run, outs = args[:k], length(args[k]), program(function), []
+    for _ in range(max(1, min(n, k + 2))):
         results = applied(function, (*carry, *map(one_of, args[k:m]), *args[m:]), run)
+        outs = [*map(room_for, results[k:], outs or itertools.repeat(1))]
+        for y, out in zip(results[k:], outs, strict=True):
+            out[0] = y
+        changes = any(np.shape(a) != np.shape(b) or getattr(a, "dtype", 0) != getattr(b, "dtype", 0)
+                      for a, b in zip(carry, results, strict=False))
         carry = results[:k] if n else carry
-    return Bundle((*carry, *[np.broadcast_to(y, (n, *np.shape(y))) for y in results[k:]]))
+        if not changes:
+            break
+    return Bundle((*carry, *[np.broadcast_to(y[0], (n, *y.shape[1:])) for y in outs]))
 
 
 def length(x: Any) -> int:
@@ -139,7 +153,7 @@ def while_loop(test, function, carries, args, most=None, *, program=as_python):
     whether, run = program(test), program(function)
     try:
         while one_truth(test[1], applied(test, (*carry, *constants), whether)[0]):
-            if n == most:
+            if most is not None and n >= most:
                 raise ValueError(f"{test[1]} still holds after {n:,} steps of {function[1]}; if it does end, "
                                  "give it more, most=")
             results = applied(function, (*carry, *constants), run)

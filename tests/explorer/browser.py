@@ -61,7 +61,7 @@ def derivatives(page, folder):
     page.goto((folder / "models.html").as_uri())
     return page.evaluate("""() => [...DATA.documents, ...DATA.guide].map(raw => {
         const doc = opened(raw), plain = x => ({s: x.s, a: Array.from(x.a)}), sums = r => Object.fromEntries([...r.sums].filter(([, list]) => !list.at(-1).total.parts).map(([name, list]) => [name, plain(list.at(-1).total)]));
-        const back = run(doc), tangents = {}, gradient = doc.gradient || gradientLines(doc), names = Object.keys(doc.inputs);
+        const back = run(doc), tangents = {}, gradient = gradientLines(doc), names = Object.keys(doc.inputs);
         const again = bodyValues({lines: [...doc.lines, ...gradient], params: names}, names.map(x => doc.values.get(x)));
         for (const x of Object.keys(doc.inputs).filter(x => varies(doc.values.get(x)))) { doc.mode = "forward"; doc.along = x; tangents[x] = sums(run(doc)); }
         doc.mode = "reverse";
@@ -110,7 +110,12 @@ def an_input_is_edited(page, folder):
     first = said(page)
     page.fill("#inputs input >> nth=0", "seven")
     page.keyboard.press("Tab")
-    return first, page.inner_text("#inputs .problem")
+    wrong = page.inner_text("#inputs .problem")
+    use(page, "def area(h, w):\n    a = mul(h, w)\n    return a\n\nc    = call(area, b)\nall_ = item(c, 0)")
+    page.fill("#inputs input", "(.5, [2, 3.],)")
+    page.keyboard.press("Tab")
+    page.click("#last")
+    return first, wrong, said(page), page.input_value("#inputs input")
 
 
 @check
@@ -151,7 +156,8 @@ def a_loop_is_stepped_through(page, folder):
     page.select_option("#example", "0")
     use(page, page.evaluate("listText(S.doc.lines).replace('mul(h, w)', 'add(h, w)')"))
     page.click("#last")
-    return waiting, told, said(page)
+    told.append(said(page))
+    return waiting, told, page.evaluate("gradientLines(S.doc)")
 
 
 @check

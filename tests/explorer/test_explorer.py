@@ -165,7 +165,8 @@ def test_the_delta_of_y_after_each_step(found):
 
 
 def test_an_input_is_edited(found):
-    assert found == ["Done. ∂h/∂y = 807, ∂h/∂x = 287.", "y: seven is no number and no nested list of numbers; write 3, -0.5 or [[1, 2], [3, 4]], or for a bundle (3, [1, 2])."]
+    assert found == ["Done. ∂h/∂y = 807, ∂h/∂x = 287.", "y: seven is no number and no nested list of numbers; write 3, -0.5 or [[1, 2], [3, 4]], or for a bundle (3, [1, 2]).",
+                     "Done. ∂Σall_/∂b = (5, [2]).", "(0.5, [2, 3])"]
 
 
 def test_a_line_is_edited(found):
@@ -178,7 +179,7 @@ def test_a_line_is_edited(found):
 
 
 def test_a_loop_is_stepped_through(found):
-    waiting, told, edited = found
+    waiting, told, edited_gradient = found
     assert waiting == ["·\nnot there yet"] * 5
     steps, given = WengertList.from_text(LOOP), {"h0": 1.0, "n": np.int64(3), "w": 0.5}
     def done(steps, of):
@@ -187,7 +188,9 @@ def test_a_loop_is_stepped_through(found):
     assert told[0].startswith("Line 2 of 6: z2 = scan(step, 1, 1, z1) runs step 3 times, h from step to step; x along an axis; w the same in all.")
     assert told[1:6] == ["y = sin(h1)\t0.247404\t0.125", "Value: (1, 3, 0.5). δz1: (0.207069, ·, 0.962459). Read by z2.", "step, 2 of 3 steps", "The step is done: δh = 0.304439, δw = 0.304439. They go on to the step before, along the axes, and into sums over all steps.", "step, 3 of 3 steps"]
     assert told[6] == done(steps, "loss") and told[7] == done(xman.gradient(steps, "loss", ["h0", "w"]), "dloss_dw")
-    assert edited == done(WengertList.from_text(LOOP.replace("mul(h, w)", "add(h, w)")), "loss")
+    edited = WengertList.from_text(LOOP.replace("mul(h, w)", "add(h, w)"))
+    slopes = eval([*edited, *WengertList.from_json(json.dumps(edited_gradient))], given)
+    assert told[8] == done(edited, "loss") == f"Done. ∂loss/∂h0 = {slopes['dloss_dh0']:.6g}, ∂loss/∂w = {slopes['dloss_dw']:.6g}.".replace("-", "−")
 
 
 def test_the_quiz(found):
@@ -273,7 +276,7 @@ def test_the_page_names_nothing_on_a_network_and_is_at_most_300_kb_before_its_li
 
 
 def test_the_rules_need_nothing_that_the_page_does_not_compute_but_that_of_cofactors():
-    used = {(rule["op"], op) for rule in rules.rules_for([], True) for part in (*rule["adjoint"], *rule["tangent"]) if part
+    used = {(rule["op"], op) for rule in rules.rules_for([]) for part in (*rule["adjoint"], *rule["tangent"]) if part
             for _, op, _ in part["lines"] if op not in rules.ON_THE_PAGE}
     assert used == {("cofactor", "cofactorSlope")}
     manual = (Path(__file__).parents[2] / "docs" / "explorer.md").read_text("utf-8")
@@ -344,8 +347,12 @@ def test_mermaid_has_a_node_for_each_register_and_an_arrow_for_each_argument(tmp
 def test_a_terminal_has_columns_and_colours_unless_it_wants_none(tmp_path, monkeypatch, capsys, no_color):
     (tmp_path / "t.wl").write_text("z1 = mul(h, 2.0)\narea = half(z1)\n")
     monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     shown_by(monkeypatch, tmp_path / "t.wl", "h=3")
     out = capsys.readouterr().out
     assert ("\x1b[" in out) == (no_color == "")
     assert re.sub(r"\x1b\[\d*m", "", out) == f"{'z1   = mul(h, 2.0)':<50} # () float64\n{'area = half(z1)':<50} # () float64\n"
+    monkeypatch.setenv("COLUMNS", "20")
+    shown_by(monkeypatch, tmp_path / "t.wl", "h=3")
+    assert max(map(len, re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out).split("\n"))) == 20

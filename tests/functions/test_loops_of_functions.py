@@ -152,6 +152,14 @@ def test_runge_kutta_goes_many_steps():
     assert end(1.5) == pytest.approx(np.exp(-1.5), rel=1e-12) and grad(end)(1.5) == pytest.approx(-np.exp(-1.5), rel=1e-11)
 
 
+@pytest.mark.parametrize("engine", ["interpret", "numpy", "llvm"])
+def test_what_steps_give_of_whole_numbers_that_become_floats_is_floats(engine):
+    pytest.importorskip("llvmlite")
+    fast = jit(lambda x: xman.scan(lambda c, x: ((c[1], c[0] + x), c[0]), (0, 0), x)[1], engine)
+    for _ in range(2):
+        np.testing.assert_array_equal(fast(np.full(5, 0.5)), [0.0, 0.0, 0.5, 0.5, 1.0])
+
+
 def test_registers_of_a_model_are_looped_over():
     class Decay(XMan):
         rate, X = f.param(), f.input()
@@ -177,6 +185,10 @@ WRONG = {
     "two lengths": (lambda: xman.scan(lambda h, x: (h, x), 0.0, (np.ones(3), np.ones(4))), "the steps of step are 3 by x_0, 4 by x_1"),
     "no number": (lambda: xman.scan(lambda h, x: (h, x), "a", np.ones(3)), "a loop takes arrays of numbers"),
     "no single truth": (lambda: xman.while_loop(lambda x: x < 9, lambda x: x + 1, np.ones(2)), "one truth value is wanted"),
+    "a text": (lambda: xman.map(lambda x: x, np.array(["a"])), "arrays of numbers, and found"),
+    "less than no steps": (lambda: xman.scan(lambda h, t: (h, t), 0.0, -2), "and found -2"),
+    "no test": (lambda: xman.while_loop(3, lambda x: x, 1.0), "while_loop takes a function"),
+    "no bound": (lambda: xman.while_loop(lambda x: x > 0, lambda x: x, 1.0, most=-1), "most is the greatest number"),
     "no function": (lambda: xman.scan(3, 0.0, np.ones(3)), "scan takes a function"),
 }
 

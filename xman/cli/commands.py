@@ -31,7 +31,7 @@ from ..train.second_order import METHODS
 from .drawing import DOT, HTML, MERMAID, SVG, draw, print_list, write_explorer
 from .learning import findings, sha256, streamed
 from .searching import Several, settings_tried
-from .sources import built_in, list_and_values, model_of, schedule_of
+from .sources import MODELS, TABLE, built_in, list_and_values, model_of, schedule_of
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for a program to read.")
 OF = click.option("--of", metavar="REGISTER", help="The register meant; the last line's, or a model's loss, if not said.")
@@ -128,18 +128,8 @@ def check_(source: str, values: tuple[str, ...], of: str | None, as_json: bool, 
     sys.exit(0 if report.ok else 1)
 
 
-ADAM = {"optimizer": "adam", "lr": 1e-2, "batch_size": 32}
-NEWTON, SHORT = {"optimizer": "newton-cg", "epochs": 50}, {**ADAM, "epochs": 15}
-PERCEPTRON = {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}
-DEFAULTS = {"linear": NEWTON, "poisson": NEWTON, "logreg": {**ADAM, "epochs": 60},
-            "mlp": PERCEPTRON, "residual": PERCEPTRON, "convolution": SHORT, "rnn": {**SHORT, "lr": 3e-3},
-            "gru": SHORT, "lstm": SHORT, "transformer": SHORT, "basis": {**ADAM, "epochs": 200}}
-TASKS = {"linear": "regress", "poisson": "count", "basis": "regress"}
-TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
-
-
 @xman.command()
-@click.argument("model", metavar="|".join([*DEFAULTS, "path/to/model.py:Class|…:'Class(64, 10)'"]))
+@click.argument("model", metavar="|".join([*MODELS, "path/to/model.py:Class|…:'Class(64, 10)'"]))
 @click.option("--data", default="digits", show_default=True, metavar="digits|names|FILE",
               help="What to learn.")
 @click.option("--epochs", type=click.IntRange(0), help="Passes over the data.")
@@ -216,8 +206,8 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
     workers().timeout = timeout
     if workers().rank:  # the first tells what came of it
         quiet, save, report, given["plot"], sys.stdout = True, None, None, None, open(os.devnull, "w")
-    how = {"seed": seed, "target": target, "ignore": ignore, "task": task or TASKS.get(model),
-           "day_first": day_first}
+    how = {"seed": seed, "target": target, "ignore": ignore, "day_first": day_first,
+           "task": task or (MODELS[model][4] if model in MODELS else None)}
     sets = (streamed(data, memory, {"folds": folds, "report": report}, **how)
             if (streams := memory or "://" in data) else
             load(data, max_len=max_len, header=header, zero_based=zero_based, **how))
@@ -225,18 +215,18 @@ def train(model: str, data: str, header: bool | None, zero_based: bool | None, t
         raise XManError(f"--max-len is for titles; {data} has none")
     shape = {"hidden": hidden, "activation": activation, "last": last, "basis": basis, "loss": loss}.items()
     said = {key: value for key, value in shape if value}
-    if model in DEFAULTS:
+    if model in MODELS:
         network = built_in(model, sets, seed, said)
     elif ".py" in model:
         if said:
             raise XManError(f"--{next(iter(said))} is for the models of xman; {model} says itself what it is")
         network = model_of(model)
     else:
-        raise XManError(f"there is no model {model!r}; there are {', '.join(DEFAULTS)}, and your own: "
+        raise XManError(f"there is no model {model!r}; there are {', '.join(MODELS)}, and your own: "
                         "path/to/model.py:Class")
     given = {key: value for key, value in given.items() if value is not None}
-    default = DEFAULTS.get(model, DEFAULTS["mlp"]) | (TABLE if sets.prepared.found
-                                                      and model in ("mlp", "residual") else {})
+    default = MODELS.get(model, MODELS["mlp"])[3]
+    default = default | TABLE if model in ("mlp", "residual") and sets.prepared.found else default
     rows = sets.train.rows if streams else sets.train[0].shape[0]
 
     def settings_of(given: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -50,7 +51,8 @@ def mermaid(drawn: Picture) -> str:
 
 
 def print_list(steps: WengertList, sizes: Mapping[str, Any]) -> None:
-    """The list, with shapes where known; on a terminal in columns, and in colours unless NO_COLOR is set."""
-    on_terminal = sys.stdout.isatty()
-    colours = {"paint": click.style} if on_terminal and not os.environ.get("NO_COLOR") else {}
-    print(Listing(steps, sizes).text(**colours, aligned=on_terminal))
+    """The list, with shapes where known; on a terminal as wide as that, and in colours unless NO_COLOR is."""
+    terminal = sys.stdout.isatty()
+    style = {"columns": shutil.get_terminal_size().columns} if terminal else {"aligned": False}
+    paint = {"paint": click.style} if terminal and not os.environ.get("NO_COLOR") else {}
+    print(Listing(steps, sizes).text(**style, **paint))

@@ -114,23 +114,29 @@ def parsed_call(text: str) -> tuple[str, list, dict[str, Any]]:
                         "with literals as arguments") from None
 
 
-# of `xman train`: what a model is, what of, and its options where nothing else is said;
-# one that it has no use for is not here
-MODELS = {"linear": (models.LinearRegression, "numbers", {}), "poisson": (models.PoissonRegression, "numbers", {}),
-          "logreg": (models.LogisticRegression, "classes", {"loss": "softmaxCrossEntropy"}),
-          "mlp": (models.MLP, "rows", {"hidden": (512, 256), "activation": "relu", "last": None, "loss": "squaredError"}),
-          "residual": (models.ResidualMLP, "rows", {"hidden": (100,), "activation": "relu", "loss": "softmaxCrossEntropy"}),
-          "convolution": (models.ConvolutionalNetwork, "classes", {"activation": "relu", "loss": "softmaxCrossEntropy"}),
-          "rnn": (models.RNN, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
-          "gru": (models.GRU, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
-          "lstm": (models.LSTM, "sequences", {"hidden": (64,), "last": None, "loss": "softmaxCrossEntropy"}),
-          "transformer": (models.Transformer, "sequences", {"hidden": (64,), "loss": "softmaxCrossEntropy"}),
-          "basis": (models.AdaptiveBasis, "numbers", {"hidden": (20,), "basis": "tanh"})}
+# of `xman train`: what a model is, what of, its options and the settings of `fit` where nothing else is said, its task
+SOFTMAX, ADAM = {"loss": "softmaxCrossEntropy"}, {"optimizer": "adam", "lr": 1e-2, "batch_size": 32}
+NEWTON, SHORT = {"optimizer": "newton-cg", "epochs": 50}, {**ADAM, "epochs": 15}
+RECURRENT, PERCEPTRON = {"hidden": (64,), "last": None, **SOFTMAX}, {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}
+TABLE = {"lr": 3e-3, "epochs": 200, "patience": 20}  # of perceptrons
+MODELS = {
+    "linear": (models.LinearRegression, "numbers", {}, NEWTON, "regress"),
+    "poisson": (models.PoissonRegression, "numbers", {}, NEWTON, "count"),
+    "logreg": (models.LogisticRegression, "classes", SOFTMAX, {**ADAM, "epochs": 60}, None),
+    "mlp": (models.MLP, "rows", {"hidden": (512, 256), "activation": "relu", "last": None, "loss": "squaredError"},
+            PERCEPTRON, None),
+    "residual": (models.ResidualMLP, "rows", {"hidden": (100,), "activation": "relu", **SOFTMAX}, PERCEPTRON, None),
+    "convolution": (models.ConvolutionalNetwork, "classes", {"activation": "relu", **SOFTMAX}, SHORT, None),
+    "rnn": (models.RNN, "sequences", RECURRENT, {**SHORT, "lr": 3e-3}, None),
+    "gru": (models.GRU, "sequences", RECURRENT, SHORT, None), "lstm": (models.LSTM, "sequences", RECURRENT, SHORT, None),
+    "transformer": (models.Transformer, "sequences", {"hidden": (64,), **SOFTMAX}, SHORT, None),
+    "basis": (models.AdaptiveBasis, "numbers", {"hidden": (20,), "basis": "tanh"}, {**ADAM, "epochs": 200}, "regress"),
+}
 
 
 def built_in(name: str, data: Dataset, seed: int, said: dict[str, Any]) -> XMan:
     """The model of that name, one of MODELS, in the sizes of the data, with the options that were said."""
-    make, of, options = MODELS[name]
+    make, of, options, _, _ = MODELS[name]
     X, outputs = data.train.X if isinstance(data.train, Stream) else data.train[0], len(data.classes) or 1
     if unfit := [key for key in said if key not in options]:
         raise XManError(f"--{unfit[0]} is not for {name}, which takes "

@@ -163,7 +163,7 @@ class Compiled:
         if self._latest is None:  # shapes within follow from the values, as those of a loop that ends on them
             self._misses += 1
             if self._misses >= MISSES:
-                why = f"{self.why}; {self.engine} is for shapes within that the values change: it is interpreted"
+                why = f"{self.why}; interpreted, as {self.engine} is for shapes that the values change"
                 self._programs[key] = self._reference, reference(), why
         else:
             self._misses = 0
@@ -312,7 +312,8 @@ def chosen_engine(steps: WengertList, values: Mapping[str, Any], inplace: Mappin
     most = (A_LOOP if loops else BLINK) if adapts else PATIENCE
     first, later = players({name: rank for name, (rank, _) in wishes.items()}, seconds, reference(), most)
     why = [wishes[first][1] or "; ".join(why for rank, why in wishes.values() if not rank and why)]
-    why += [f"to build {len(steps):,} lines takes {', '.join(later)} long"] if later else []
+    why += [f"to build {len(steps):,} lines takes {', '.join(later)} long, and where they are the steps of a "
+            "loop, xman.scan has them once"] if later else []
     return first, "; ".join(filter(None, why)), later if adapts else []
 
 

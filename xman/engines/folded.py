@@ -18,8 +18,9 @@ from ..wengert import Line, needed, registers
 from .program import GEMM, Kind, Program
 
 
-def folded(program: Program, rows: bool = True) -> list[Line]:
-    """The lines, products of matrices as `gemm`. rows: also where c is a row that is spread."""
+def folded(program: Program, rows: bool = True, least: int = 0) -> list[Line]:
+    """The lines, products of matrices as `gemm`. rows: also where c is a row that is spread. least: the
+    multiplications, up to which a product stays as it is, as one with a vector does then."""
     kinds = program.kinds
     uses = Counter(a for _, _, args in program.steps for a in registers(args))
     uses.update((*program.outputs, *program.inplace))
@@ -28,7 +29,7 @@ def folded(program: Program, rows: bool = True) -> list[Line]:
                and len(kinds[dst].shape) == 2 and args[1:] in ((), (None,), ((1, 0),))}
     lines: dict[str, Line] = {}
     for dst, op, args in program.steps:
-        found = gemm_of(dst, op, args, kinds, flipped) or absorbed(dst, op, args, program, made, uses, rows)
+        found = gemm_of(dst, op, args, kinds, flipped, least) or absorbed(dst, op, args, program, made, uses, rows)
         if found:
             made[dst] = found
             for z in args:  # the product that this line is made of
@@ -41,14 +42,14 @@ def folded(program: Program, rows: bool = True) -> list[Line]:
 
 
 def gemm_of(dst: str, op: str, args: tuple, kinds: Mapping[str, Kind],
-            flipped: Mapping[str, str]) -> tuple | None:
+            flipped: Mapping[str, str], least: int) -> tuple | None:
     """The gemm that a dot of two matrices of one precision is."""
     if op != "dot" or not all(isinstance(a, str) and a in kinds and len(kinds[a].shape) == 2 for a in args):
         return None
     a, b = args
-    if (not kinds[a].dtype == kinds[b].dtype == kinds[dst].dtype or kinds[dst].dtype.kind != "f"
-        or kinds[dst].dtype.itemsize < 4 \
-            or 0 in (*kinds[a].shape, *kinds[b].shape)):
+    (m, k), n, dtype = kinds[a].shape, kinds[b].shape[1], kinds[dst].dtype
+    if (not kinds[a].dtype == kinds[b].dtype == dtype or dtype.kind != "f" or dtype.itemsize < 4
+        or m * n * k <= least or least and 1 in (m, n, k)):
         return None
     return 1.0, None, flipped.get(a, a), a in flipped, flipped.get(b, b), b in flipped, None
 

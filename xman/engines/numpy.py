@@ -5,6 +5,7 @@ are rounded once by BLAS in place of three times, and softmax and the like are w
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,9 @@ class NumpyWriter:
         calls = [k for k, line in enumerate(lines) if self.hows[line[0]] == "call"]
         self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds,
                                      max(calls, default=-1))
-        self.over = {y: program.inplace[y] for y in direct if self.hows[y] == "into"}
+        self.over = {y: x for y, op, args in self.lines if y in direct and self.hows[y] == "into"
+                     for x in [program.inplace[y]] if all(a in self.written_over(op, args) for a in registers(args)
+                                                          if x in holds.get(a, ()))}
         buffered = {dst for dst, how in self.hows.items() if how == "into"} - {*self.outputs, *self.over}
         events = [Event({root for a in registers(args) for root in holds[a]},
                         {dst: self.kinds[dst].bytes} if dst in buffered else {},
@@ -79,7 +82,7 @@ class NumpyWriter:
             return "call"  # NumPy may refuse the values
         if ufunc or op in REDUCED:
             return "into" if array else "number"
-        return "into" if array and (op in SPECIAL or op in OWN or hasattr(self, f"write_{op}")) else "call"
+        return "into" if array and (op in SPECIAL or op in OWN) else "call"
 
     def written_over(self, op: str, args: tuple) -> list[str]:
         """The arguments that a line may write its result over: those that it has read by then."""
@@ -169,8 +172,8 @@ class NumpyWriter:
     # ---- into an array -------------------------------------------------------------------------------------
 
     def into(self, dst: str, op: str, args: tuple, written: list[str]) -> None:
-        if write := getattr(self, "write_gemm" if op == GEMM else f"write_{op}", None):
-            write(dst, args, written)
+        if op == GEMM:
+            self.gemm(dst, *args)
         elif op in OWN:
             self.text.add(self.text.call(op, OWN[op], *written, dst), 2)
         elif op in REDUCED:
@@ -181,8 +184,7 @@ class NumpyWriter:
             out = f"out={dst}" if op in ("maximum", "minimum") else dst  # NumPy wants these two with the word
             self.text.add(self.text.call(op, ufunc(op), *written, out), 2)
 
-    def write_gemm(self, dst: str, args: tuple, _: list[str]) -> None:
-        alpha, s, a, ta, b, tb, c = args
+    def gemm(self, dst: str, alpha: float, s: str | None, a: str, ta: bool, b: str, tb: bool, c: str | None) -> None:
         at_one_place = (self.over.get(dst) == c or dst in self.places
                         and self.places.get(c) == self.places[dst])
         if c and not at_one_place:
@@ -191,30 +193,6 @@ class NumpyWriter:
         self.text.add(self.text.call("gemm", blas_gemm(self.kinds[dst].dtype), factor, f"{b}.T", f"{a}.T",
                                      "1.0" if c else "0.0",
                                 f"{dst}.T", repr(int(tb)), repr(int(ta)), "True"), 2)
-
-    def write_dot(self, dst: str, _: tuple, written: list[str]) -> None:
-        self.text.add(self.text.call("matmul", np.matmul, *written, dst), 2)
-
-    def write_where(self, dst: str, _: tuple, written: list[str]) -> None:
-        c, x, y = written
-        self.text.add(self.text.call("copyto", np.copyto, dst, y), 2)
-        self.text.add(self.text.call("copyto", np.copyto, dst, x, "'same_kind'", c), 2)
-
-    def write_broadcast(self, dst: str, args: tuple, written: list[str]) -> None:
-        x = written[0] if args[2:] in ((), ((),)) else self.text.call("expand_dims", np.expand_dims,
-                                                                      written[0], written[2])
-        self.text.add(self.text.call("copyto", np.copyto, dst, x, "'unsafe'"), 2)
-
-    def write_astype(self, dst: str, _: tuple, written: list[str]) -> None:
-        self.text.add(self.text.call("copyto", np.copyto, dst, written[0], "'unsafe'"), 2)
-
-    def write_concat(self, dst: str, _: tuple, written: list[str]) -> None:
-        axis, *arrays = written
-        self.text.add(self.text.call("concatenate", np.concatenate, f"({', '.join(arrays)},)", axis, dst), 2)
-
-    def write_stack(self, dst: str, _: tuple, written: list[str]) -> None:
-        axis, *arrays = written
-        self.text.add(self.text.call("stack", np.stack, f"({', '.join(arrays)},)", axis, dst), 2)
 
     # ---- the plan ------------------------------------------------------------------------------------------
 
@@ -256,4 +234,21 @@ def share(x: Any, y: Any, out: np.ndarray) -> None:
     np.multiply(np.add(out, np.greater_equal(x, y), out), 0.5, out)
 
 
-OWN = {"scale": mended_into(np.multiply), "ratio": mended_into(np.divide), "share": share}
+def where(c: Any, x: Any, y: Any, out: np.ndarray) -> None:
+    np.copyto(out, y)
+    np.copyto(out, x, where=c)
+
+
+def broadcast(x: Any, like: Any, *more: Any) -> None:
+    *axes, out = more
+    np.copyto(out, np.expand_dims(x, *axes) if axes not in ([], [()]) else x, "unsafe")
+
+
+def joined(function: Callable) -> Callable:
+    """The function of an axis, the arrays, and the array that they are joined into."""
+    return lambda axis, *arrays: function(arrays[:-1], axis, arrays[-1])
+
+
+OWN = {"scale": mended_into(np.multiply), "ratio": mended_into(np.divide), "share": share, "where": where, "dot": np.matmul,
+       "broadcast": broadcast, "concat": joined(np.concatenate), "stack": joined(np.stack),
+       "astype": lambda x, _, out: np.copyto(out, x, "unsafe")}

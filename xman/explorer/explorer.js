@@ -296,33 +296,6 @@ function run(doc) {
   return {values, born, events, sums, sends, travelled, notes, stop, traces};
 }
 
-// The lines of the gradient, as the rules write them.
-function gradientLines(doc) {
-  const {lines, of} = doc, taken = new Set([...Object.keys(doc.inputs), ...lines.map(([dst]) => dst)]), reached = new Set([of]), coming = new Map(), found = [];
-  const parts = (k, table = "adjoint") => { const rule = ruleFor(lines[k]); return lines[k][2].flatMap((a, i) => isRegister(a) && rule && rule[table][i] ? [[a, i, rule[table][i]]] : []); };
-  for (let k = lines.length - 1; k >= 0; k--) if (reached.has(lines[k][0])) for (const [a] of parts(k)) { reached.add(a); coming.set(a, (coming.get(a) || 0) + 1); }
-  let z = 0;
-  const fresh = () => { do z++; while (taken.has(`z${z}`)); return `z${z}`; }, now = new Map([[of, `d${of}_d${of}`]]);
-  found.push([now.get(of), "broadcast", [1, of]]);
-  for (let k = lines.length - 1; k >= 0; k--) {
-    const [dst, , args] = lines[k];
-    if (!now.has(dst)) continue;
-    for (const [a, , part] of parts(k)) {
-      const names = {d: now.get(dst), out: dst, ...Object.fromEntries(args.map((x, i) => [`x${i}`, x]))}, left = coming.get(a) - 1, whole = `d${of}_d${a}`;
-      const named = x => isRegister(x) ? names[x] : x;
-      coming.set(a, left);
-      part.lines.forEach(([own, op, xs], i) => {
-        names[own] = i === part.lines.length - 1 && !now.has(a) && !left ? whole : fresh();
-        found.push([names[own], op, xs.map(named)]);
-      });
-      const end = named(part.end);
-      if (!now.has(a)) { now.set(a, left || part.lines.length ? end : whole); if (!left && !part.lines.length) found.push([whole, "alias", [end]]); }
-      else { const sum = left ? fresh() : whole; found.push([sum, "add", [now.get(a), end]]); now.set(a, sum); }
-    }
-  }
-  return found;
-}
-
 // ---- formulas --------------------------------------------------------------------------------------------------------
 
 const INFIX = {add: [" + ", 1, 1], subtract: [" − ", 1, 2], mul: ["·", 2, 3], divide: ["/", 2, 3], dot: [" @ ", 2, 3], power: ["^", 5, 4]};
@@ -976,7 +949,6 @@ function useText(text, problem) {
     if (lines.length > MANY) fail(`The list has ${plural(lines.length, "line")}, and this page takes ${MANY.toLocaleString("en")}.`);
     const {doc} = S, old = doc.inputs;
     doc.lines = lines;
-    doc.listed = true;
     doc.inputs = bare(Object.fromEntries(inputsOf(lines).map(x => [x, old[x] || {role: "input"}])));
     for (const name of [...doc.values.keys()]) if (!doc.inputs[name]) doc.values.delete(name);
     if (!lines.some(([dst]) => dst === doc.of)) doc.of = lines[lines.length - 1][0];
@@ -990,10 +962,9 @@ function useText(text, problem) {
   } catch (error) { problem.textContent = error.message; }
 }
 function gradientView(doc) {
-  const loops = functionsIn(doc.lines).size, found = !loops ? gradientLines(doc) : !doc.listed && doc.of === doc.raw.of ? doc.gradient : null;
-  if (!found) return el("p", {}, loops ? "Python writes the gradient of a list with loops, and this list is another one now: xman show FILE.wl --gradient, or explore it anew." : "");
-  if (!found.length) return el("p", {}, `${doc.of} has no derivative by an input that is an array or a number.`);
-  const ops = found.length, raw = {title: short(`The gradient of ${doc.title}`), lines: [...doc.lines, ...found], of: found.at(-1)[0], inputs: doc.raw.inputs, from: doc};
+  let found;
+  try { found = gradientLines(doc); } catch (error) { return el("p", {}, `There is no list of the gradient: ${error.message}.`); }
+  const ops = found.length, raw = {title: short(`The gradient of ${doc.title}`), lines: [...doc.lines, ...found], of: found.findLast(([dst]) => dst.startsWith(`d${doc.of}_d`))[0], inputs: doc.inputs};
   return [el("p", {}, `The rules write ${plural(ops, "line")} behind the ${plural(doc.lines.length, "line")} of the list: δx is called d${doc.of}_dx. It is a list like any other, so it can be differentiated again. broadcast and unbroadcast make shapes agree, and change no number. Python's simplify makes the list shorter.`),
     doc.lines.length + ops > MANY ? "" : el("button", {id: "onwards", type: "button", onclick: () => { S.extra = [raw]; const next = opened(raw); for (const [x, v] of doc.values) next.values.set(x, v); indexed_(next); next.raw = raw; show(next); }}, "Step through it"),
     el("pre", {tabindex: 0}, listText(found.slice(0, 1500)) + (ops > 1500 ? "\n…" : ""))];

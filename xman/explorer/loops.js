@@ -140,3 +140,93 @@ function sentByLoop([, op, args], i, d, trace, mode) {
   carried.forEach((x, j) => { if (x) parts[j] = x; });
   return bundleOf(Array.from(parts, (_, j) => whole(j, trace.args.parts[j].s)));
 }
+
+// ---- the gradient as a list --------------------------------------------------------------------------------------------
+
+// The lines behind a list that compute the gradient of its register `of`, as the rules write them.
+function gradientLines({lines, of, inputs}) {
+  const taken = new Set([...Object.keys(inputs), ...lines.map(([dst]) => dst)]), called = new Map(), seed = `d${of}_d${of}`;
+  const {found, now} = backLines(lines, [[of, seed]], new Set(functionsIn(lines).keys())), aliases = [];
+  for (const [a, x] of now) if (a !== of && !Array.isArray(x)) {
+    if (isRegister(x) && x !== seed && !called.has(x)) called.set(x, `d${of}_d${a}`); else if (inputs[a]) aliases.push([`d${of}_d${a}`, "alias", [x]]);
+  }
+  return [[seed, "broadcast", [1, of]], ...withNames([...found, ...aliases], called, taken)];
+}
+// The lines with names in the place of numbers: those they are called by, else z1, z2, … that are not taken.
+function withNames(lines, called, taken, names = new Map(called)) {
+  let z = 0;
+  for (const [dst] of lines) if (dst.startsWith("#") && !names.has(dst)) { do z++; while (taken.has(`z${z}`)); names.set(dst, `z${z}`); }
+  const named = a => names.get(a) || a;
+  return lines.map(([dst, op, args]) => [named(dst), op, args.map(named)]);
+}
+// The lines that send the deltas `starts`, [register, delta], back through lines: {found, now: the delta of each register,
+// that of a bundle by its arrays, put: adds a line and gives its result, a number until all are named}.
+function backLines(lines, starts, functions) {
+  const found = [], now = new Map(), made = new Map(lines.map(line => [line[0], line]));
+  const put = (op, ...args) => { found.push([`#${found.length}`, op, args]); return found.at(-1)[0]; };
+  const sum = (x, y) => x === undefined || y === undefined ? x ?? y : put("add", x, y);
+  const add = (a, x) => now.set(a, !now.has(a) ? x : !Array.isArray(x) ? sum(now.get(a), x) : Array.from({length: Math.max(x.length, now.get(a).length)}, (_, i) => sum(now.get(a)[i], x[i])));
+  starts.forEach(([a, x]) => add(a, x));
+  for (const line of [...lines].reverse()) {
+    const [dst, op, args] = line, d = now.get(dst), rule = ruleFor(line);
+    if (d === undefined) continue;
+    if (op === "bundle") args.forEach((a, i) => { if (isRegister(a) && d[i] !== undefined) add(a, d[i]); });
+    else if (op === "item") add(args[0], Object.assign([], {[args[1]]: d}));
+    else if (functionsOf(line).length) add(args[args.findLastIndex(isRegister)], backThrough(line, d, put, made, functions));
+    else if (!rule) fail(`this page has no rule of ${lineText(line)}`);
+    else args.forEach((a, i) => {
+      const part = isRegister(a) && rule.adjoint[i], names = {d, out: dst, ...Object.fromEntries(args.map((x, j) => [`x${j}`, x]))}, named = x => isRegister(x) ? names[x] : x;
+      if (!part) return;
+      part.lines.forEach(([own, by, xs]) => { names[own] = put(by, ...xs.map(named)); });
+      add(a, named(part.end));
+    });
+  }
+  return {found, now, put};
+}
+// What a line that applies functions sends to each array of its bundle, where d are the deltas of its results.
+function backThrough([dst, op, args], d, put, made, functions) {
+  const b = args[args.findLastIndex(isRegister)], isWhile = op === "while_loop", sent = [], whole = made.get(b) && made.get(b)[1] === "bundle";
+  let fns = args.map(functionOf).filter(fn => fn).slice(isWhile ? 1 : 0), [fn] = fns, given = Object.keys(d).map(Number).filter(j => d[j] !== undefined);
+  const entries = fn.params.map((_, i) => whole ? made.get(b)[2][i] : put("item", b, i));
+  if (op === "call" || op === "cond") {
+    const all = fns.map(one => backStep(one, 0, one.params.length, given, new Set())), wanted = entries.map((_, i) => i).filter(i => all.some(one => one.sent.includes(i)));
+    const out = put(op, ...op === "cond" ? [args[0]] : [], ...fns.map(one => backStep(one, 0, one.params.length, given, functions, wanted).literal), put("bundle", ...entries, ...given.map(j => d[j])));
+    wanted.forEach((i, j) => { sent[i] = put("item", out, j); });
+    return sent;
+  }
+  const k = args[isWhile ? 2 : 1], m = isWhile ? k + 1 : k + args[2], forth = !isWhile && args[4] === true;
+  if (isWhile) {   // as a scan over the steps that were made
+    fn = {...fn, params: fn.params.toSpliced(k, 0, unlike("t", new Set([...fn.params, ...fn.lines.map(([x]) => x)])))};
+    entries.splice(k, 0, put("item", dst, k));
+    given = given.filter(j => j < k);
+  }
+  given = given.filter(j => j >= k);
+  const step = backStep(fn, k, m, given, functions), ends = entries.slice(0, k).map((_, i) => put("item", dst, i)), q = k + step.sums.length;
+  const kept = k && put("scan", asLiteral({...fn, name: unlike(`${fn.name}_kept`, functions), results: [...fn.results.slice(0, k), ...fn.params.slice(0, k)]}), k, m - k, put("bundle", ...ends.map((x, i) => put("broadcast", entries[i], x)), ...entries.slice(k)), ...forth ? [true] : []);
+  const out = put("scan", step.literal, q, m + given.length, put("bundle", ...ends.map((x, i) => d[i] ?? put("broadcast", 0, x)), ...step.sums.map(i => put("broadcast", 0, entries[i])),
+    ...ends.map((_, i) => put("item", kept, k + i)), ...entries.slice(k, m), ...given.map(j => d[j]), ...entries.slice(m)), ...forth ? [] : [true]);
+  const back = (i, place) => { if (isRegister(entries[i])) sent[i] = put("unbroadcast", put("item", out, place), entries[i]); };
+  ends.forEach((_, i) => back(i, i));
+  step.sums.forEach((i, j) => back(i, k + j));
+  step.sent.filter(i => i < m).forEach((i, j) => back(i, q + j));
+  if (isWhile) sent.splice(k, 1);
+  return sent;
+}
+// One step in reverse: from the deltas of its k carries and of the results `given`, those of the carries that it began with,
+// the sums for what is the same in all steps, the parameters from m on, and those of its slices.
+function backStep(fn, k, m, given, functions, wanted) {
+  const taken = new Set([...fn.params, ...fn.lines.map(([x]) => x)]), own = x => unlike(`d${x}`, taken);
+  const ends = fn.params.slice(0, k).map(own), along = given.map(j => own(fn.results[j]));
+  const {found, now, put} = backLines(fn.lines, [...ends.map((x, i) => [fn.results[i], x]), ...given.map((j, q) => [fn.results[j], along[q]])], functions);
+  const sent = wanted || fn.params.map((_, i) => i).filter(i => i >= k && now.has(fn.params[i])), sums = sent.filter(i => i >= m), starts = sums.map(i => own(fn.params[i]));
+  const delta = i => { const x = now.get(fn.params[i]); return isRegister(x) ? x : put("broadcast", x ?? 0, fn.params[i]); };
+  const ended = [...ends.map((_, i) => delta(i)), ...sums.map((i, j) => put("add", starts[j], delta(i))), ...sent.filter(i => i < m).map(delta)];
+  const [results, ...lines] = withNames([["return", "", ended], ...fn.lines, ...found], new Map(), taken), needed = new Set(results[2]);
+  const used = lines.reverse().filter(([x, , args]) => needed.has(x) && (args.forEach(a => needed.add(a)), true)).reverse();
+  return {sent, sums, literal: asLiteral({name: unlike(`${fn.name}_back`, functions), params: [...ends, ...starts, ...fn.params.slice(0, m), ...along, ...fn.params.slice(m)], lines: used, results: results[2]})};
+}
+function unlike(word, taken) {
+  while (taken.has(word) || DATA.operators[word]) word += "_";
+  taken.add(word);
+  return word;
+}

@@ -22,9 +22,8 @@ from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
 from ..manager import XMan
 from ..notation import json_literal
-from ..passes import gradient
 from ..register import Register
-from ..wengert import Steps, WengertList, checked_list, known_registers, registers
+from ..wengert import Steps, WengertList, checked_list, known_registers
 from .guide import WORDS, guide
 from .rules import COMPUTED, HERE, all_on_the_page, rules_for, unfolded
 
@@ -72,10 +71,9 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None,
 
     what: a function of numbers and arrays, at `examples`; a model; or a list. of: the register that is
     differentiated, the last line's or a model's loss where it is not said. values: inputs by name; those that
-    are lacking are asked for on the page. guided: with the guided examples, and all operators for lists that
-    are typed. The page is one file without anything from a network; operators that it has no evaluator for
-    show the values that Python computed. Raises XManError as `trace`, `eval` and `backprop` do,
-    and for more than two million entries.
+    are lacking are asked for on the page. guided: with the guided examples. The page is one file without
+    anything from a network; operators that it has no evaluator for show the values that Python computed.
+    Raises XManError as `trace`, `eval` and `backprop` do, and for more than two million entries.
     """
     roles: dict[str, str] = {}
     known = dict(values or {})
@@ -150,22 +148,9 @@ def document(steps: WengertList, of: str, values: Mapping[str, Any], roles: Mapp
         if moving:
             computed["tangents"] = {x: packed_all(forward(steps, found, {x: one}))
                                     for x, one in moving.items()}
-    if ops.loops.functions_in(steps):  # the page writes that of other lists
-        bundles = {registers(line[2])[-1] for line in steps if ops.loops.functions_in([line])}
-        moving = [x for x in steps.inputs if x not in bundles
-                  and (x not in given or varies(given[x]) or np.shape(given[x]) == ())]
-        more["gradient"] = as_json(gradient_after(steps, of, moving) if moving else [])
     inputs = {x: {"role": roles.get(x, "input"), "value": packed(given[x]) if x in given else None}
               for x in steps.inputs}
     return {"title": title, "lines": as_json(steps), "of": of, "computed": computed, "inputs": inputs, **more}
-
-
-def gradient_after(steps: WengertList, of: str, wrt: list[str]) -> Steps:
-    """The lines of the gradient that stand behind the list; none where it has none."""
-    try:
-        return list(gradient(steps, of, wrt))[len(steps):]
-    except XManError:
-        return []
 
 
 def as_json(steps: Steps) -> list:
@@ -196,12 +181,11 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
                          own.title, source=own.source, text=own.text, equations=own.equations,
                          words={word: WORDS[word] for word in own.words})
                 for own in (guide() if guided else ())]
-    lists = ([*found["lines"], *found.get("gradient", ())] for found in (*documents, *examples))
-    every = [line for lines in lists for line in unfolded(WengertList.from_json(json.dumps(lines)))]
-    data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(every, guided),
+    every = [line for found in (*documents, *examples)
+             for line in WengertList.from_json(json.dumps(found["lines"]))]
+    data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(every),
                        "operators": signatures()}, allow_nan=False, separators=(",", ":"))
-    style, *scripts = (HERE.joinpath(name).read_text("utf-8")
-                       for name in FILES)
+    style, *scripts = (HERE.joinpath(name).read_text("utf-8") for name in FILES)
     title = documents[0]["title"]
     text = ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

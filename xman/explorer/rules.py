@@ -46,13 +46,11 @@ def likely(op: str) -> list[tuple]:
     return [("_",) * least, *cases]
 
 
-def rules_for(steps: Iterable[Line], typed: bool) -> list[dict[str, Any]]:
+def rules_for(steps: Iterable[Line]) -> list[dict[str, Any]]:
     """What the page has to know of the operators of steps and, for lists that a reader types,
     of all that it can evaluate."""
-    steps = unfolded(steps)
-    plain = ON_THE_PAGE if typed else {op for _, op, _ in steps} & ON_THE_PAGE
-    cases = [(op, case) for op in sorted(plain) for case in likely(op)]
-    cases += [(op, tuple("_" if isinstance(a, str) else a for a in args)) for _, op, args in steps
+    cases = [(op, case) for op in sorted(ON_THE_PAGE) for case in likely(op)]
+    cases += [(op, tuple("_" if isinstance(a, str) else a for a in args)) for _, op, args in unfolded(steps)
               if op not in ops.loops.ROWS]
     found = {json.dumps([op, [json_literal(a) for a in case]]): (op, case) for op, case in cases}
     return [known for key, case in found.items() if (known := written_rules(key, *case))]
@@ -66,7 +64,8 @@ def unfolded(steps: Iterable[Line]) -> list[Line]:
 
 def all_on_the_page(steps: Sequence[Line]) -> bool:
     """Whether the page computes all values and all derivatives of steps by itself."""
-    known, plain = rules_for(steps, False), {op for _, op, _ in unfolded(steps)}
+    plain = {op for _, op, _ in unfolded(steps)}
+    known = [rule for rule in rules_for(steps) if rule["op"] in plain]
     used = {op for rule in known for part in (*rule["adjoint"], *rule["tangent"]) if part
             for _, op, _ in part["lines"]}
     return used | plain <= COMPUTED and plain - ops.loops.ROWS <= {rule["op"] for rule in known}

@@ -13,8 +13,8 @@ from ..wengert import Line
 
 
 def general(read: list[Any], sizes: list[int]) -> list[Line]:
-    """The lines for any number of rows n. What differs between those of three is a shape, for which a register
-    has it or −1 stands, or a number a·n + b, which is counted. XManError for the line of anything else."""
+    """The lines for n rows. What differs between those of three is a shape, for which a register
+    or −1 stands, or a number a·n + b, which is counted. XManError for the line of anything else."""
     one, lines, seen = read[0], [], list(read[0].known_inputs)
     fresh = (name for k in itertools.count(1) if (name := f"rows{k}") not in one.shapes)
     rows = next((x, k) for x in seen for k, n in enumerate(one.shapes[x]) if n != read[1].shapes[x][k])

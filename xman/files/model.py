@@ -91,10 +91,7 @@ class Model(NamedTuple):
         return target_cells(table, Column(name[0], "", "category" if self.classes else "number"), where)
 
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
-        """Write the model to a file of safetensors, whole or not at all. XManError where that cannot be.
-
-        arrays, facts: what a checkpoint has beside the model that it is.
-        """
+        """Write the model to a file of safetensors, whole or not at all. arrays, facts: a checkpoint's."""
         container.save(path, {**arrays, **{f"values/{name}": x for name, x in self.values.items()}}, {
             "list": repr(self.steps), "columns": [list(column) for column in self.columns],
             "output": self.output,

@@ -127,10 +127,7 @@ def traced_call(what: str, fn: Callable, args: Sequence[Any], options: dict, arg
 
 
 def outcome(fn: Callable, args: Sequence[Any], options: dict) -> Any:
-    """fn(*args, **options), without NumPy's warnings; what np.seterr says to "raise" is raised.
-
-    Our error is raised also where NumPy puts one of its own before it, or fn swallows it.
-    """
+    """fn(*args, **options), without NumPy's warnings. Our error is raised also where fn swallows it."""
     around, REFUSALS.last = REFUSALS.last, None
     try:
         result = quietly(*np.geterr().values())(fn, args, options)

@@ -85,18 +85,18 @@ def call(fn: Callable, *args: Any) -> Any:
 
     args and the result: arrays, numbers, registers, and lists, tuples and dicts of them. Raises as `scan`.
     """
-    callable_or_refused("call", fn)
-    function, inputs, shape = procedure(fn, args, "procedure")
+    function, inputs, shape = procedure(fn, args, "procedure", "call")
     return unflatten(shape[0], items(in_a_sentence(f.call, function, f.bundle(*inputs)),
                                      range(len(function[4]))))
 
 
 def cond(c: Any, yes: Callable, no: Callable, *args: Any) -> Any:
-    """yes(*args) where the number c holds, else no(*args); the other is not run, as with `np.where`.
+    """yes(*args) where the number c holds, else no(*args); the other is not run: `np.where` runs both.
 
     Both return the same structure. Raises XManError where they do not, and as `scan` does.
     """
-    (one, inputs, shape), (other, others, like) = procedure(yes, args, "yes"), procedure(no, args, "no")
+    (one, inputs, shape), (other, others, like) = (procedure(fn, args, role, "cond")
+                                                   for fn, role in ((yes, "yes"), (no, "no")))
     if look(shape[0]) != look(like[0]):
         raise XManError(f"{name_of(yes)} returns {shape[0]} and {name_of(no)} {like[0]}; the branches of "
                         "cond return the same structure")
@@ -114,8 +114,10 @@ def while_loop(test: Callable, fn: Callable, carry: Any, *, most: int = 1_000_00
 
     Both modes go through the steps that were made. XManError where the test still holds after `most`.
     """
-    whether, inputs, shape = procedure(test, (carry,), "test")
-    step, others, after = procedure(fn, (carry,), "step")
+    if not isinstance(most, (int, np.integer)) or most < 0:
+        raise XManError(f"most is the greatest number of steps, a whole number, not {most!r}")
+    whether, inputs, shape = procedure(test, (carry,), "test", "while_loop")
+    step, others, after = procedure(fn, (carry,), "step", "while_loop")
     structure = flattened_tree(carry)[1]
     if len(whether[4]) != 1 or look(after[0]) != look(structure):
         raise XManError(f"{name_of(test)} returns one truth value, and {name_of(fn)} a carry {structure}; "
@@ -161,12 +163,12 @@ def slice_seen(x: Any) -> Any:
     if isinstance(x, Expression) and not isinstance(x, ArrayLike):
         return x
     x = numbers_within(x)
-    if np.ndim(x):
+    if np.ndim(x) and np.asarray(x).dtype.kind in "biuf":
         return x[0] if len(x) else np.zeros(np.shape(x)[1:], np.asarray(x).dtype)
-    if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
+    if isinstance(x, (int, np.integer)) and not isinstance(x, bool) and x >= 0:
         return np.int64(0)
-    raise XManError(f"a loop goes along the leading axis of its xs, and {x!r} has none; give arrays, a list of "
-                    "numbers as np.array(…), or a whole number of steps")
+    raise XManError(f"a loop goes along the leading axis of its xs, arrays of numbers, and found {x!r}; give "
+                    "arrays, a list of numbers as np.array(…), or a whole number of steps")
 
 
 def words_of(fn: Callable, structures: Sequence, more: Sequence[str] = ()) -> list[str]:
@@ -181,8 +183,10 @@ def words_of(fn: Callable, structures: Sequence, more: Sequence[str] = ()) -> li
     return found
 
 
-def procedure(fn: Callable, args: Sequence, role: str) -> tuple[Function, list, list]:
-    """(the function of fn(*args), the entries of its bundle, [the structure of its result])."""
+def procedure(fn: Callable, args: Sequence, role: str, of: str) -> tuple[Function, list, list]:
+    """(the function of fn(*args), the entries of its bundle, [the structure of its result]).
+    role: what it is to the loop `of`."""
+    callable_or_refused(of, fn)
     leaves, structure = flattened_tree(tuple(args))
     shape: list = []
 
@@ -199,19 +203,16 @@ def with_parameters_of_both(one: Function, other: Function, inputs: list, others
                             n: int) -> tuple[Function, Function, list]:
     """The two with the parameters of both, and what they take: the first n are those of both, then come those
     of one, and those that the other alone has."""
-    places = {id(x): i for i, x in enumerate(inputs) if i >= n}
-    new = [i for i in range(n, len(others)) if id(others[i]) not in places]
+    named = lambda function, given: {id(x): word for x, word in zip(given[n:], function[2][n:], strict=True)}
+    entries, words = ({id(x): x for x in (*inputs[n:], *others[n:])},
+                      named(other, others) | named(one, inputs))
 
-    def taking(function: Function, mine: dict[int, str]) -> Function:
+    def taking(function: Function, given: list) -> Function:
+        mine = named(function, given)
         taken = {*function[2], *(line[0] for line in function[3])}
-        words = [*one[2][n:], *(other[2][i] for i in new)]
-        fresh = unlike([word for k, word in enumerate(words, n) if k not in mine], taken)
-        return (*function[:2], (*function[2][:n], *(mine.get(k) or next(fresh)
-                                                    for k in range(n, n + len(words)))), *function[3:])
-    at = {places.get(id(x), len(inputs) + new.index(i) if i in new else 0): other[2][i]
-          for i, x in enumerate(others) if i >= n}
-    return (taking(one, dict(enumerate(one[2][n:], n))), taking(other, at),
-            [*inputs, *(others[i] for i in new)])
+        fresh = unlike([words[x] for x in entries if x not in mine], taken)
+        return (*function[:2], (*function[2][:n], *(mine.get(x) or next(fresh) for x in entries)), *function[3:])
+    return taking(one, inputs), taking(other, others), [*inputs[:n], *entries.values()]
 
 
 def names_around(fn: Callable) -> dict[int, str]:

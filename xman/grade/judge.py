@@ -66,10 +66,7 @@ def judge(assignment: Assignment, folder: Path, sandbox: Sandbox, term: str, che
 
 
 def check(folder: Path | str = ".") -> bool:
-    """Whether a student's work in the folder of a hand-out passes its checks; prints what they found.
-
-    The work runs in a process of its own, where bubblewrap is installed in its sandbox.
-    """
+    """Whether a student's work passes the checks of its hand-out, sandboxed if it can be; prints them."""
     folder = Path(folder).resolve()
     try:
         assignment = load_checks(folder)
@@ -86,10 +83,7 @@ def check(folder: Path | str = ".") -> bool:
 
 def judged_task(assignment: Assignment, sandbox: Sandbox, number: int, folder: Path, secret: str,
                 stop: threading.Event, checks: bool = False) -> Iterator[Event]:
-    """Each case's record as soon as there is one, and then what became of the worker.
-
-    Hidden parts come last: what the submission says from then on may tell of them, and is told nobody.
-    """
+    """Each case's record as soon as there is one, hidden parts last, and what became of the worker."""
     task, output, trouble, no_import = assignment.tasks[number], None, None, None
     with Session(sandbox, folder, assignment.module, assignment.packages, assignment.limits,
                  assignment.probes, stop) as session:

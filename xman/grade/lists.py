@@ -199,10 +199,7 @@ def deltas_of(steps: WengertList, values: Mapping[str, Any], of: str, wrt: Colle
 
 
 def work(steps: WengertList, values: Mapping[str, Any]) -> CountedWork:
-    """The lines of the list and the operations of one evaluation, counted as `xman.cost` counts them.
-
-    values: as `values_of` gave them.
-    """
+    """The lines of the list and the operations of one evaluation, as `xman.cost` counts them."""
     return CountedWork(len(steps),
                        sum(ops.operations(op)(values[dst], *(values[a] if isinstance(a, str) else a
                                                              for a in args))

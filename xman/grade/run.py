@@ -55,8 +55,7 @@ def grade_one(assignment: Assignment, submission: Submission, sandbox: Sandbox, 
 def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox: Sandbox, out: Path,
               term: str | None = None, jobs: int = 1, done: Callable[[Record], object] = lambda record: None,
               shard: tuple[int, int] | None = None) -> list[Record]:
-    """The records of all submissions, in their order, and their reports in the folder out;
-    done is called after each.
+    """The records of all submissions, in order, and their reports in the folder out; done: called after each.
 
     The reports are of all that was ever graded into the folder: who hands in late is added, and a name that
     comes again is the same student. shard: (3, 8) for the third of eight runs, of which each grades its own

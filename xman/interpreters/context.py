@@ -46,7 +46,7 @@ def seeds(given: Mapping[str, Any], values: Mapping[str, Any], word: str) -> dic
 
 def depends(steps: WengertList, names: Collection[str], values: Mapping[str, Any],
             DG: Mapping[str, Sequence] | None = None) -> set[str]:
-    """The names, and what is computed from them; with DG what has a derivative. XManError for no value."""
+    """The names, and what is computed from them; with DG what has slopes. XManError without a value."""
     names = [names] if isinstance(names, str) else names
     if unknown := [name for name in names if name not in values]:
         raise XManError(f"wrt names {unknown[0]!r}, which has no value{nearest(unknown[0], values)}")
@@ -63,10 +63,7 @@ REAL = (float, np.floating, Expression, Bundle)
 
 
 def varies(x: Any, name: str = "", steps: WengertList | None = None) -> bool:
-    """Whether a derivative with respect to x makes sense: a number or an array of floats. Sparse is data.
-
-    XManError for a sparse matrix that is computed: through it derivatives would be lost.
-    """
+    """Whether x has derivatives: floats do, sparse data do not; XManError for a sparse matrix computed."""
     if isinstance(x, REAL):
         return True
     if isinstance(x, np.ndarray):

@@ -160,10 +160,7 @@ class TracedPath:
 
 
 def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
-    """Put the leaves of a tree among the inputs or what is fixed, its structure and their kinds into tokens.
-
-    The result says whether one of them is traced already.
-    """
+    """Put a tree's leaves among inputs or what is fixed, its structure into tokens; whether one is traced."""
     kind = type(tree)
     if kind is np.ndarray and tree.dtype.char in NUMBERS:
         inputs.append(tree)
@@ -192,10 +189,7 @@ def apart(tree: Any, inputs: list, fixed: list, tokens: list) -> bool:
 
 
 def reader(args: tuple) -> Callable[[tuple], list | None]:
-    """The function from arguments like these to their inputs, in the order of `apart`; None of others.
-
-    It is for tuples, lists, dicts, arrays and numbers of Python alone, and takes nothing else.
-    """
+    """The function from arguments like these to their inputs, in the order of `apart`; None of others."""
     text, known, leaves = [], {"array": np.ndarray, "real": np.float64}, []
 
     def look(tree: Any, at: str) -> None:
@@ -222,10 +216,7 @@ def reader(args: tuple) -> Callable[[tuple], list | None]:
 
 
 def builder(structure: Any, outputs: Iterator[tuple[str | None, Any]]) -> Callable[[dict], Any]:
-    """The function from what the program gave to the tree of that structure.
-
-    outputs: the name of each leaf, or None and what it always is.
-    """
+    """What makes a tree of a program's outputs. outputs: the name of each leaf, or None and what it is."""
     known = {"number_of": number_of, "as_own": as_own, "rebuilt": rebuilt}
 
     def text(structure: Any, depth: int = 0) -> str:

@@ -1,8 +1,6 @@
 """NumPy's functions of order: partitions, positions, and statistics that pass over NaN."""
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ops import f
@@ -10,8 +8,8 @@ from ops import f
 from ..traced.arraylike import plain
 from ..traced.dispatch import NAMES, cast_to, checked, under_its_name, with_shape
 from .decompositions import real
-from .rearrangements import take_along_axis, whole_axis
-from .statistics import spread_by
+from .rearrangements import take_along_axis
+from .statistics import axes_first, spread_by
 
 
 def partition(a, kth, axis=-1, kind="introselect"):
@@ -34,31 +32,28 @@ def nan_spread(op):
 
 def nanquantile(a, q, axis=None, overwrite_input=False, keepdims=False):
     """Linear between the two nearest entries in order."""
-    x, axis, keep = real(a), whole_axis(axis), bool(keepdims)
-    axes = (range(x.ndim) if axis is None
-            else [i % x.ndim for i in (axis if isinstance(axis, tuple) else (axis,))])
-    rest = [i for i in range(x.ndim) if i not in axes]
-    shape = (tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keep
-             else tuple(x.shape[i] for i in rest))
-    rows = np.reshape(np.transpose(x, (*rest, *axes)),
-                      (math.prod(x.shape[i] for i in rest), math.prod(x.shape[i] for i in axes)))
-    if np.ndim(q):
-        rows = cast_to(rows, np.result_type(rows.dtype, np.asarray(q).dtype))
-        return np.stack([np.reshape(quantile_of_row(rows, part), shape) for part in q])
-    return np.reshape(quantile_of_row(rows, q), shape)
+    def at(q):
+        found = quantile_of_numbers(rows, q)
+        return np.expand_dims(found, axes) if keepdims else found
+
+    rows, axes = axes_first(real(a), axis)
+    rows = rows if len(rows) else np.full((1, *rows.shape[1:]), np.nan, rows.dtype)
+    if not np.ndim(q):
+        return at(q)
+    rows = cast_to(rows, np.result_type(rows.dtype, np.asarray(q).dtype))
+    return np.stack([at(part) for part in q])
 
 
-def quantile_of_row(rows, q):
-    """The quantile q of each row, whose NaNs stand last in order."""
+def quantile_of_numbers(a, q):
+    """The quantile q along the first axis, along which NaNs stand last in order."""
     if not 0 <= plain(q) <= 1:
         raise ValueError("Quantiles must be in the range [0, 1]")
-    count = f.sum(f.logical_not(f.isnan(rows)), axis=1, keepdims=True)
-    place = f.maximum(q * (count - 1.0), 0.0)
+    count = f.sum(f.logical_not(f.isnan(a)), axis=0, keepdims=True)
+    place = f.maximum(q * cast_to(count - 1.0, np.result_type(with_shape(q).dtype, np.float16)), 0.0)
     low = f.floor(place)
-    part = cast_to(place - low, rows.dtype)
-    below, above = (take_along_axis(np.sort(rows, 1), f.astype(i, ("int64",)), 1)
-                    for i in (low, f.ceil(place)))
-    return f.where(f.equal(part, 0), below, below * (1.0 - part) + above * part)
+    part = cast_to(place - low, a.dtype)
+    below, above = (take_along_axis(np.sort(a, 0), f.astype(i, ("int64",)), 0) for i in (low, f.ceil(place)))
+    return f.where(f.equal(part, 0), below, below * (1.0 - part) + above * part)[0]
 
 
 def nanposition(position):

@@ -17,8 +17,7 @@ from .rearrangements import axis_index, moving
 
 def gradient(f, *spacing, axis=None, edge_order=1):
     y = with_shape(f)
-    axes = (range(y.ndim) if axis is None
-            else [a % y.ndim for a in (axis if isinstance(axis, tuple) else (axis,))])
+    axes = range(y.ndim) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, y.ndim)
     # raises what NumPy does
     np.gradient(np.zeros(y.shape, y.dtype), *map(plain, spacing), axis=axis, edge_order=edge_order)
     if len(spacing) < 2 and all(np.ndim(h) == 0 for h in spacing):

@@ -7,7 +7,7 @@ from typing import Any
 import ops
 
 from ..interpreters import shapes
-from ..notation import as_text, definition, in_notebooks, literal_text
+from ..notation import definition, in_notebooks, literal_text
 from ..wengert import Steps, WengertList, checked_list
 
 
@@ -29,16 +29,27 @@ class Listing:
     def __init__(self, steps: WengertList, sizes: Mapping[str, Any], values: Mapping[str, Any] = {}):
         self.steps, self.sizes, self.values = steps, sizes, values
 
-    def text(self, paint: Callable[..., str] = lambda text, **_: text, aligned: bool = True) -> str:
-        """The lines; paint(text, bold=True, …) puts the colours in."""
+    def text(self, paint: Callable[..., str] = lambda text, **_: text, aligned: bool = True,
+             columns: int = 10 ** 9) -> str:
+        """The lines; paint(text, bold=True, …) puts the colours in. One longer than columns goes on below its
+        first argument."""
         width, rows = max((len(dst) for dst, _, _ in self.steps), default=0) * aligned, []
+        shapes = {dst: f"# {size_text(size)}" for dst, size in self.sizes.items()}
+        place = min(51, columns - max(map(len, shapes.values()), default=0))
         for dst, op, args in self.steps:
-            painted = ", ".join(a if isinstance(a, str) else paint(literal_text(a), fg="green") for a in args)
-            text = f"{paint(dst.ljust(width), bold=True)} = {paint(op, fg='blue')}({painted})"
-            if self.sizes:
-                text += " " * max(1, 51 - len(as_text((dst, op, args), width)))
-                text += paint(f"# {size_text(self.sizes[dst])}", dim=True)
-            rows.append(text)
+            row = f"{paint(dst.ljust(width), bold=True)} = {paint(op, fg='blue')}("
+            at = start = max(width, len(dst)) + len(op) + 4
+            for k, a in enumerate(args, 1):
+                word, end = a if isinstance(a, str) else literal_text(a), "," * (k < len(args))
+                if k > 1 and at + len(word + end) >= columns:
+                    row, at = f"{row.rstrip()}\n{' ' * start}", start
+                row += (word if isinstance(a, str) else paint(word, fg="green")) + end + " " * len(end)
+                at += len(word) + 2 * len(end)
+            row, at = row + ")", at + 1
+            if shapes:
+                row, at = (row, at) if at + len(shapes[dst]) < columns else (row + "\n", 0)
+                row += " " * max(1, place - at) + paint(shapes[dst], dim=True)
+            rows.append(row)
         functions = [definition(a, aligned) + "\n" for a in ops.loops.functions_in(self.steps)]
         return "\n".join([*functions, *rows])
 

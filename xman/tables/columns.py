@@ -21,8 +21,7 @@ class Column(NamedTuple):
 
     kind: "number" (floats, NaN where missing), "category" or "text" (strings, "" where missing), "date"
     (datetime64), or "array", which is a whole array of numbers (rows, …). spelling: how numbers or dates are
-    written where they are strings, "1.234,5", "1,234.5", "%d.%m.%Y";
-    of an array its shape without the rows, "8x8".
+    written where they are strings, "1.234,5", "%d.%m.%Y"; of an array its shape without the rows, "8x8".
     """
     name: str
     register: str

@@ -29,8 +29,7 @@ class Prepared(NamedTuple):
     columns: those that the lines read. steps: the lines. output: the register of the rows, float32 (rows,
     features), or (rows, characters, alphabet) of a single text. target: the column that is to be predicted,
     and classes: its labels, none of numbers. scale: (mean, standard deviation) of the numbers. found: what
-    each column holds, (name, kind, missing, what), and said: what is worth a sentence.
-    shape: that of a row of numbers.
+    each column holds, (name, kind, missing, what), and said: sentences. shape: of a row.
     """
     columns: tuple[Column, ...]
     steps: WengertList

@@ -18,8 +18,7 @@ class ArrayLike(Expression):
     """An Expression that knows its value: an array, a NumPy number, or an ArrayLike again, of a lower level.
 
     isinstance and np.isscalar see an array or a number of NumPy; `type(x) is` sees Tracer or Dual, and
-    hasattr sees __len__ and __iter__ in numbers too. A number's `x += y` binds the name x anew; an array's
-    would write into it.
+    hasattr sees __len__ and __iter__ in numbers too. A number's `x += y` binds x anew.
     """
 
     __slots__ = ()

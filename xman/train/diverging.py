@@ -1,7 +1,4 @@
-"""Why a run diverged: its epoch is gone through once more, from the copy of its beginning.
-
-The interpreter finds the register in the first step that was not sound.
-"""
+"""Why a run diverged: its epoch once more, from its beginning, to the first step that was not sound."""
 from __future__ import annotations
 
 import contextlib
@@ -26,10 +23,7 @@ class Diverging:
         return all(np.isfinite(arrays[w]).all() for w in self.kept)
 
     def diverged(self, state: State, latest: int, ctrl_c: CtrlC) -> Diverged:
-        """The error that names the first register that was NaN.
-
-        latest: the minibatch whose inputs are among the values: what `feed` gives a second time may differ.
-        """
+        """The error that names the first register that was NaN. latest: the minibatch among the values."""
         ctrl_c.held = True  # for good: this state is not to be saved
         given = {x: a.copy() if isinstance(a, np.ndarray) else a for x, a in self.values.items()
                  if x not in state.arrays}

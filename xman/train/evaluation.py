@@ -48,10 +48,7 @@ class Result(NamedTuple):
     _repr_html_ = in_notebooks("result_in_html")
 
     def model(self, **settings: Any) -> Model:
-        """The trained model, which predicts. settings: what else is to be told of it, in JSON's terms.
-
-        XManError where the network has no `outputs`.
-        """
+        """The trained model. settings: more to be told of it, in JSON's terms. XManError without outputs."""
         told = {**self.settings, "best_epoch": self.best, "reason": self.reason, "history": self.history,
                 **settings}
         return trained(self.network, self.parameters, self.prepared, told, self.shape, self.classes)

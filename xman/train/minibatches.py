@@ -15,8 +15,7 @@ class Minibatches:
 
     X: an array, or a sparse matrix in CSR form; y: an array, a row of each for every example. Dense
     minibatches are views of a buffer, which the next ones overwrite; a minibatch of all rows is the data as
-    they are. An epoch's order is drawn from the seed and its number alone.
-    mine: from the rows of a minibatch to those of them that this worker takes.
+    they are. An epoch's order is drawn from the seed and its number alone. mine: those of this worker.
     """
 
     def __init__(self, X: Any, y: np.ndarray, size: int, seed: int, mine: Callable[[int], slice] = slice):

@@ -68,8 +68,7 @@ def rmsprop(w: Any, d: Any, square: Any, *, lr: Any, beta: float = 0.9, eps: flo
 def adam(w: Any, d: Any, mean: Any, square: Any, *, t: Any, lr: Any, beta1: float = 0.9, beta2: float = 0.999,
          eps: float = 1e-8) -> tuple:
     """Running means of the gradient and of its square, each over what its start at zero takes from it (Kingma
-    and Ba 2015, Algorithm 1; multiplied out as at the end of their §2,
-    so that what depends on t alone are numbers and not arrays)."""
+    and Ba 2015, Algorithm 1; multiplied out, so that what depends on t alone are numbers)."""
     mean = beta1 * mean + (1 - beta1) * d
     square = beta2 * square + (1 - beta2) * (d * d)
     root = f.sqrt(unbiased(beta2, t))

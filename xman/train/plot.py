@@ -22,10 +22,7 @@ def check_plot(path: str | Path) -> None:
 
 
 def learning_curve(history: Sequence[dict], path: str | Path) -> None:
-    """Draw loss, and accuracy where there is one, against the epoch; path ends in .png (or .svg, .pdf).
-
-    XManError where matplotlib is missing or the file cannot be written.
-    """
+    """Draw loss, and accuracy, against the epoch into a .png, .svg or .pdf. XManError without Matplotlib."""
     drawn = figure(7, 4)
     axes, epochs = drawn.add_subplot(), [row["epoch"] for row in history]
     axes.plot(epochs, [row["loss"] for row in history], marker=".", label="training loss")

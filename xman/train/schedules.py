@@ -1,7 +1,4 @@
-"""Schedules: the factor of the learning rate at step t = 1, 2, …, a function of t alone.
-
-Any function will do, `lambda t: 1 / t`. The factor is an input of the list: no schedule changes a program.
-"""
+"""Schedules: the factor of the learning rate at step t = 1, 2, …, an input of the list: `lambda t: 1 / t`."""
 from __future__ import annotations
 
 import math

@@ -1,7 +1,4 @@
-"""From LLVM's text to machine code: here, or as a program, from standard input to standard output.
-
-A process of its own can be ended at any time, and leaves no locks where this one forks.
-"""
+"""From LLVM's text to machine code: here, or as a program that can be ended, by its standard input."""
 from __future__ import annotations
 
 import os

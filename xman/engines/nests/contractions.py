@@ -118,19 +118,10 @@ def leading(x: View) -> tuple[str, int] | None:
 def gemm(w: Any, step: Step, v: list) -> View | None:
     """alpha·s·a@b + c, as `folded` writes it."""
     dst, _, (alpha, s, a, ta, b, tb, c) = step
-    kind, (m, n), over = (w.kinds[dst], w.kinds[dst].shape, w.program.inplace.get(dst) if dst in w.direct
-                          else None)
+    kind, over = w.kinds[dst], w.program.inplace.get(dst) if dst in w.direct else None
     a, b = (exchanged(x) if t else x for x, t in ((view(w, dst, a, v[2]), ta), (view(w, dst, b, v[4]), tb)))
-    if m * n * a.shape[1] <= TINY or 1 in (m, n) or a.shape[1] == 1 or over in (a.root, b.root):
-        found = contract(w, f"{dst}.product", [(a, "mk"), (b, "kn")], "mn", kind.shape, kind.dtype)
-        for factor in (alpha if alpha != 1.0 else None, v[1]):
-            if factor is not None:
-                found = w.line(f"{dst}.scaled", "mul", [found, factor], kind.shape, kind.dtype)
-        target = whole(over, kind.shape) if over and (c is None or v[6] == whole(over, kind.shape)) else None
-        if c or target:
-            found = w.line(dst, "add" if c else "copy", [found, v[6]] if c else [found], kind.shape,
-                           kind.dtype, target=target)
-        return found
+    if over in (a.root, b.root):
+        over = None
     a, b = (x if leading(x) and not x.gathered else w.copied(x.root, x) for x in (a, b))
     if c is None:
         target = whole(over, kind.shape) if over else w.tree.root(w.fresh(dst), kind.shape, kind.dtype)

@@ -21,7 +21,7 @@ from ..llvm import arithmetic
 from ..program import GEMM, KEYS, Program, held
 from .applied import APPLIED
 from .arrangements import ARRANGEMENTS, MOVED, OF_VIEWS
-from .contractions import CONTRACTIONS
+from .contractions import CONTRACTIONS, TINY
 from .entrywise import NATIVE, TABLE, entrywise
 from .routines import ROUTINES
 from .schedule import Tree
@@ -58,7 +58,7 @@ class Lines:
                 self.views[x] = self.tree.root(x, self.kinds[x].shape, self.kinds[x].dtype, "given")
             else:
                 self.objects.add(x)
-        lines = folded(program, rows=False)
+        lines = folded(program, rows=False, least=TINY)
         holds = held([(dst, "alias" if op in ARRANGEMENTS else op, args) for dst, op, args in lines],
                      self.kinds)
         fails = [k for k, line in enumerate(lines) if self.may_fail(*line)]

@@ -5,23 +5,26 @@ singular or not positive definite, and the program leaves the values to the refe
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...wengert import Line as Step
 from .tree import Routine
-from .views import View, exchanged, strided
+from .views import View, exchanged, reshaped, spread, strided
 
 
-def matrices(w: Any, step: Step, v: list) -> bool:
-    """Whether the arguments are square matrices of one precision, with entries."""
-    shapes = [w.kinds[a].shape for a in step[2] if isinstance(a, str)]
-    dtypes = {w.kinds[a].dtype for a in (step[0], *step[2]) if isinstance(a, str)}
-    square = (len(shapes[0]) > 1 and shapes[0][-1] == shapes[0][-2]
-              and all(n > 0 for shape in shapes for n in shape))
-    return (square and all(isinstance(x, View) for x in v) and len(dtypes) == 1
-            and dtypes <= {*map(np.dtype, ("f4", "f8"))})
+def of_matrices(rule: Callable) -> Callable:
+    """The rule, for square matrices of one precision, with entries."""
+    def becomes(w: Any, step: Step, v: list) -> View | None:
+        shapes = [w.kinds[a].shape for a in step[2] if isinstance(a, str)]
+        dtypes = {w.kinds[a].dtype for a in (step[0], *step[2]) if isinstance(a, str)}
+        square = len(shapes[0]) > 1 and shapes[0][-1] == shapes[0][-2] and 0 not in sum(shapes, ())
+        fits = (square and all(isinstance(x, View) for x in v) and len(dtypes) == 1
+                and dtypes <= {*map(np.dtype, ("f4", "f8"))})
+        return rule(w, *step[:2], *v) if fits else None
+    return becomes
 
 
 def routine(w: Any, name: str, target: View, *others: View) -> None:
@@ -37,21 +40,13 @@ def pivots(w: Any, dst: str, a: View) -> View:
     return w.tree.root(w.fresh(f"{dst}.pivots"), a.shape[:-1], np.dtype(np.int32))
 
 
-def solve(w: Any, step: Step, v: list) -> View | None:
-    if not matrices(w, step, v):
-        return None
-    (dst, _, _), (a, b) = step, v
+@of_matrices
+def solve(w: Any, dst: str, op: str, a: View, b: View) -> View | None:
     if len(b.shape) == 1 and len(a.shape) == 2:
-        b = b._replace(shape=(*b.shape, 1), index=b.index, strides=(*b.strides, 0))
+        b = reshaped(b, (*b.shape, 1))
     if b.shape[:-1] != a.shape[:-1]:
         return None
-    return in_shape_of(w, dst, solved(w, dst, a, in_columns(w, f"{dst}.b", b)))
-
-
-def in_shape_of(w: Any, dst: str, x: View) -> View:
-    """Without the last axis, where the result is a vector."""
-    return x if len(x.shape) == len(w.kinds[dst].shape) else x._replace(shape=x.shape[:-1], index=x.index,
-                                                                        strides=x.strides[:-1])
+    return reshaped(solved(w, dst, a, in_columns(w, f"{dst}.b", b)), w.kinds[dst].shape)
 
 
 def solved(w: Any, dst: str, a: View, b: View) -> View:
@@ -61,20 +56,14 @@ def solved(w: Any, dst: str, a: View, b: View) -> View:
     return exchanged(b)
 
 
-def inv(w: Any, step: Step, v: list) -> View | None:
-    if not matrices(w, step, v):
-        return None
-    (dst, _, _), (a,) = step, v
+@of_matrices
+def inv(w: Any, dst: str, op: str, a: View) -> View:
     unit = w.constant(np.eye(a.shape[-1], dtype=w.dtype(a)))
-    return solved(w, dst, a, w.copied(f"{dst}.b", strided(unit, "ij", [*range(len(a.shape) - 2), "i", "j"],
-                                                         {**dict(enumerate(a.shape[:-2])), "i": a.shape[-1],
-                                                          "j": a.shape[-1]})))
+    return solved(w, dst, a, w.copied(f"{dst}.b", spread(unit, a.shape)))
 
 
-def cholesky(w: Any, step: Step, v: list) -> View | None:
-    if not matrices(w, step, v):
-        return None
-    (dst, _, _), (a,) = step, v
+@of_matrices
+def cholesky(w: Any, dst: str, op: str, a: View) -> View:
     kind = w.kinds[dst]
     twice = w.line(f"{dst}.twice", "add", [a, exchanged(a)], kind.shape, kind.dtype)
     factor = w.line(f"{dst}.factor", "mul", [twice, 0.5], kind.shape, kind.dtype)
@@ -83,11 +72,9 @@ def cholesky(w: Any, step: Step, v: list) -> View | None:
     return w.line(dst, "where", [lower, factor, 0.0], kind.shape, kind.dtype)
 
 
-def determinant(w: Any, step: Step, v: list) -> View | None:
+@of_matrices
+def determinant(w: Any, dst: str, op: str, a: View) -> View:
     """Its logarithm, and as NumPy has it from there the determinant."""
-    if not matrices(w, step, v):
-        return None
-    (dst, op, _), (a,) = step, v
     dtype, n, lead = w.dtype(a), a.shape[-1], [*range(len(a.shape) - 2)]
     a = w.copied(f"{dst}.a", a)
     p = pivots(w, dst, a)

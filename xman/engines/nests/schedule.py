@@ -75,7 +75,7 @@ class Tree:
             loop.lines += 1
             if node.how in ("into", "put"):
                 loop.parts[node.target.root] = node.target
-            node.path = [*node.path, loop]
+            node.path = (*node.path, loop)
             waits = [w for w in waits if depth < len(w.path) and w.path[depth] is loop]
             body, depth = loop.body, depth + 1
         self.writers.setdefault(node.dst if isinstance(node, Call) and not node.target else node.target.root,
@@ -115,10 +115,10 @@ class Tree:
     def narrow(self, root: Root, w: Line) -> None:
         """Keep of a root, which one line computes, what its readers need."""
         first, last = w.summed()
-        home = w.path[:first] if first == last else []  # where its number is in a processor's register
+        home = w.path[:first] if first == last else ()  # where its number is in a processor's register
         depth, kept = first, not home
         for r in self.readers.get(root.name, ()):
-            if home and list(r.path[:first]) == home:
+            if home and r.path[:first] == home:
                 continue
             kept = True
             common = 0

@@ -30,14 +30,20 @@ LONG, TILE = 2048, 1024
 FAR, MANY, BLOCK = 8, 1024, 32
 
 
+class Node:
+    """What is done at one place of the tree, within the loops `path`."""
+    path: Sequence[Loop] = ()
+    rank = 0.0
+
+
 @dataclass(eq=False)
-class Line:
+class Line(Node):
     """`op` of `args`, computed in `dtype` for each index of the space `shape`, and brought to `target`.
 
     args: views over the space, and numbers. how: `set` where each entry of the target is written once; `put`
     where the target is a part of its root; `into` where it is added to what is there; `sum`, `prod`, `max`,
     `min` over the axes along which the target stands still. levels: its loops from the outermost, (axis,
-    "all" | "tile" | "lane", how many of them at once). path: those loops themselves. number: of all lines, in
+    "all" | "tile" | "lane", how many of them at once). number: of all lines, in
     the order of the list.
     """
     op: str
@@ -47,8 +53,6 @@ class Line:
     how: str
     dtype: np.dtype
     levels: list
-    path: list = field(default_factory=list)
-    rank: float = 0.0
     number: int = field(default_factory=itertools.count().__next__)
 
     @property
@@ -115,7 +119,7 @@ class Loop:
 
 
 @dataclass(eq=False)
-class Product:
+class Product(Node):
     """target = alpha·s·a@b by BLAS, added to what is there if `added`; once for each matrix of a batch."""
     target: View
     a: View
@@ -123,8 +127,6 @@ class Product:
     alpha: float = 1.0
     s: View | None = None
     added: bool = False
-    path: tuple = ()
-    rank: float = 0.0
 
     @property
     def views(self) -> list[View]:
@@ -132,17 +134,15 @@ class Product:
 
 
 @dataclass(eq=False)
-class Routine:
+class Routine(Node):
     """A routine of LAPACK, once for each matrix of a batch. views: what it overwrites, the target last."""
     name: str
     views: list[View]
     target: View
-    path: tuple = ()
-    rank: float = 0.0
 
 
 @dataclass(eq=False)
-class Call:
+class Call(Node):
     """An operator that NumPy computes. args: views of whole roots, literals, and names of Python's objects.
 
     target: where the result goes; None where it is Python's object `dst`, such as a sparse matrix.
@@ -151,8 +151,6 @@ class Call:
     op: str
     args: tuple
     target: View | None
-    path: tuple = ()
-    rank: float = 0.0
 
     @property
     def views(self) -> list[View]:
@@ -176,7 +174,7 @@ class Run:
 
 
 @dataclass(eq=False)
-class Applied:
+class Applied(Node):
     """Runs of functions. how: `scan`, the one `size` times, the steps first, first + way, …; `cond`, one of
     two by a number `test`; `while`, the first as long as it writes one that holds to `test`,
     each time followed by the second, at most `size` times; `count` receives how often."""
@@ -188,8 +186,6 @@ class Applied:
     count: View | None = None
     first: int = 0
     way: int = 1
-    path: tuple = ()
-    rank: float = 0.0
 
     @property
     def target(self) -> View:
@@ -199,9 +195,6 @@ class Applied:
     def views(self) -> list[View]:
         found = [place[0] for run in self.runs for place in run.given.values() if place]
         return [*found, *self.targets, *filter(None, (self.test, self.count))]
-
-
-Node = Line | Product | Routine | Call | Applied  # what is done at one place of the tree
 
 
 @dataclass

@@ -22,6 +22,7 @@ from .handout import fresh_folder, outside
 
 SOURCES = "ops", "xman", "data", "setup.cfg", "pyproject.toml", "README.md", "LICENSE"
 SCRIPTS = "setup.sh", "run_autograder", "driver.sh"  # that are run
+TEMPLATES = Path(__file__).parent / "templates"
 
 GRADE = '''"""Grades with what lies beside this file: grade.py SUBMISSION [options of `xman grade run`]."""
 import sys
@@ -43,104 +44,6 @@ sys.argv = ["xman", "grade", "run", str(here / "assignment" / "NAME"), *sys.argv
 main()
 '''
 
-SETUP = r"""#!/usr/bin/env bash
-# Gradescope runs this once, as root, when it builds the image: Python, the sandbox, and xman in an environment of its own.
-set -euo pipefail
-umask 022
-root="${AUTOGRADER:-/autograder}"
-environment="${XMAN_ENVIRONMENT:-/opt/xman}"
-
-export DEBIAN_FRONTEND=noninteractive
-apt-get update
-apt-get install -y --no-install-recommends python3 python3-venv bubblewrap libseccomp2
-python3 -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else "Choose a newer base image: xman needs Python 3.10.")'
-python3 -m venv "$environment"
-"$environment/bin/pip" install --no-cache-dir "$root/source/sources[grade]"
-chmod -R go= "$root/source"
-"$environment/bin/xman" grade doctor --unsafe || true # for the log: the container that grades may allow more or less
-"""
-
-RUN = r"""#!/usr/bin/env bash
-# Gradescope runs this for each submission. It leaves a results.json, whatever becomes of the grader.
-exec 2>&1 # what is printed is shown to instructors alone
-umask 022
-root="${AUTOGRADER:-/autograder}"
-environment="${XMAN_ENVIRONMENT:-/opt/xman}"
-results="$root/results/results.json"
-
-# These results stand from the start; the grader puts its own in their place in one step, or is stopped before.
-mkdir -p "$root/results"
-cat >"$results" <<'END'
-{"score": 0, "output": "The grader failed: these 0 points say nothing about your work. Please tell your instructor, who finds \
-the reason in the output of the autograder.", "output_format": "text", "visibility": "visible", "stdout_visibility": "hidden"}
-END
-
-# Where the container allows no sandbox, a submission runs as another user, for whom all of this is closed.
-chmod -R go= "$root/source" "$root/submission" "$root/results" "$0"
-work="$(mktemp -d)" || exit 0
-trap 'rm -rf "$work"' EXIT
-"$environment/bin/python" "$root/source/grade.py" "$root/submission" --unsafe --gradescope "$results" --out "$work/grades"
-status=$?
-if [ "$status" -ne 0 ]; then
-    echo "Instructor: the grader ended with status $status; what it said stands above."
-fi
-exit 0
-""".replace("\\\n", "")
-
-MAKEFILE = r"""# Autolab: give the assessment this file as autograde-Makefile, autograde.tar, and the problems
-PROBLEMS
-# The image needs Python 3.10 or newer and bubblewrap: apt-get install python3 python3-venv python3-pip bubblewrap libseccomp2.
-# It had better have xman's packages too, which else are installed for each submission: pip install numpy scipy click jinja2
-# pyseccomp tqdm. To try it, put a submission beside this file and run make.
-
-# Where the image allows no sandbox, nothing is graded. With SANDBOX = --unsafe a submission is run all the same: as the user who
-# grades, so that it can read the solution.
-SANDBOX =
-
-# The last line is JSON, whatever happens. Without scores in it Autolab keeps those that were there, and says what went wrong.
-all:
-	@tar -xf autograde.tar && bash autograder/driver.sh $(SANDBOX) || echo '{"scores": {}}'
-
-clean:
-	rm -rf autograder
-
-.PHONY: all clean
-"""
-
-DRIVER = r"""#!/usr/bin/env bash
-# Autolab's make runs this for each submission, which lies in the folder: driver.sh [--unsafe]. Students see what it prints.
-here="$(cd "$(dirname "$0")" && pwd)" || exit 1
-handin=
-for file in *; do
-    case "$file" in
-    Makefile | autograde-Makefile | autograde.tar | autograder | settings.json) ;;
-    *) [ -e "$file" ] && handin="./$file" && break ;;
-    esac
-done
-chmod -R go= "$here"
-
-failed() {
-    echo "The grader failed; this says nothing about your work. Please tell your instructor: $1"
-    grep -s '^xman: ' "$here/errors"
-    echo '{"scores": {}}'
-    exit 0
-}
-
-[ -n "$handin" ] || failed "no submission was there."
-python=python3
-if ! python3 -c 'import click, jinja2, numpy, scipy, sys, tqdm; sys.exit(sys.version_info < (3, 10))' 2>"$here/errors"; then
-    python="$here/environment/bin/python"
-    { python3 -m venv "$here/environment" && "$python" -m pip install --quiet "$here/sources[grade]"; } >"$here/errors" 2>&1 ||
-        failed "xman's packages are not in the image and could not be installed."
-fi
-"$python" "$here/grade.py" "$handin" --autolab --out "$here/grades" "$@" >"$here/output" 2>"$here/errors" ||
-    failed "it ended with status $?."
-tail -n 1 "$here/output" | "$python" -c 'import json, sys; json.load(sys.stdin)["scores"]' 2>/dev/null ||
-    failed "it printed no scores."
-grep -s '^xman: ' "$here/errors"
-cat "$here/output"
-"""
-
 
 def gradescope(assignment: Assignment, out: Path, term: str) -> None:
     """Write the autograder for Gradescope, the file out (a .zip). The same contents give the same bytes."""
@@ -149,7 +52,7 @@ def gradescope(assignment: Assignment, out: Path, term: str) -> None:
     outside(assignment, out)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in package_files(assignment, term, {"setup.sh": SETUP, "run_autograder": RUN}).items():
+        for name, data in package_files(assignment, term, "setup.sh", "run_autograder").items():
             info = zipfile.ZipInfo(name)  # of 1980
             info.create_system = 3  # Unix, whose permissions are in the upper half
             info.external_attr = (stat.S_IFREG | mode(name)) << 16
@@ -163,28 +66,29 @@ def autolab(assignment: Assignment, out: Path, term: str) -> None:
     outside(assignment, out)
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive:
-        for name, data in package_files(assignment, term, {"driver.sh": DRIVER}).items():
+        for name, data in package_files(assignment, term, "driver.sh").items():
             info = tarfile.TarInfo(f"autograder/{name}")  # of 1970, and nobody's
             info.mode, info.size = mode(name), len(data)
             archive.addfile(info, io.BytesIO(data))
     problems = "\n".join(f"#     {problem(task.number, task.title)}   "
                          f"({sum(part.points for part in task.parts):g} points)"
                          for task in assignment.tasks)
+    makefile = (TEMPLATES / "Makefile").read_text("utf-8")
     with fresh_folder(out) as fresh:
         (fresh / "autograde.tar").write_bytes(packed.getvalue())
         for name in ("Makefile", "autograde-Makefile"):
-            (fresh / name).write_text(MAKEFILE.replace("PROBLEMS", problems), "utf-8")
+            (fresh / name).write_text(makefile.replace("PROBLEMS", problems), "utf-8")
 
 
 def mode(name: str) -> int:
     return 0o755 if name in SCRIPTS else 0o644
 
 
-def package_files(assignment: Assignment, term: str, scripts: dict[str, str]) -> dict[str, bytes]:
+def package_files(assignment: Assignment, term: str, *scripts: str) -> dict[str, bytes]:
     """All files of a package by their names: the scripts, the term, the assignment, and xman's sources."""
     name = assignment.folder.name
-    texts = {**scripts, "grade.py": GRADE.replace('"NAME"', repr(name)), "term": term + "\n"}
-    files = {name: text.encode() for name, text in texts.items()}
+    files = {script: (TEMPLATES / script).read_bytes() for script in scripts}
+    files |= {"grade.py": GRADE.replace('"NAME"', repr(name)).encode(), "term": f"{term}\n".encode()}
     files |= {f"assignment/{name}/{path}": data for path, data in tree(assignment.folder).items()}
     root = checkout(assignment)
     for source in SOURCES:

@@ -9,10 +9,7 @@ from .files import atomically
 
 
 def write_all(records: list[dict], out: str | Path) -> None:
-    """Write students/<slug>.html for each record, gradebook.csv and class.html to the folder out.
-
-    XManError where a file cannot be written, or where a slug is not the name of a file or stands twice.
-    """
+    """Write students/<slug>.html, gradebook.csv and class.html to out. XManError where that cannot be."""
     out = Path(out)
     slugs = set()
     for record in records:

@@ -12,8 +12,7 @@ def atomically(path: str | Path, text: str | bytes) -> None:
     """Write the text (as UTF-8) or the bytes to path; folders that are missing are made.
 
     They are written to a temporary file of the same folder, which then takes the place of path: a reader sees
-    the old file or the new one, also when this process is killed.
-    XManError where that cannot be; the old file is then as it was.
+    the old file or the new one, also when this process is killed. XManError where that cannot be.
     """
     path = Path(path)
     # a name may hold a lone surrogate

@@ -52,10 +52,7 @@ def for_student(record: dict) -> dict:
 
 
 def failures(part: dict) -> list[dict]:
-    """The cases of a part without full credit, those of equal feedback as one.
-
-    Each has name, credit, rows (label, text), grader (whether the grader itself failed) and its traceback.
-    """
+    """The cases of a part without full credit, equal ones as one: name, credit, rows, grader, traceback."""
     found: dict[tuple, list[str]] = {}
     for case in part["cases"]:
         feedback = case["feedback"] or {}

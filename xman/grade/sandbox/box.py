@@ -23,10 +23,7 @@ print("it works")
 
 
 class Sandbox(ABC):
-    """Where submissions run. Several threads may use one at once.
-
-    name: what it is, and what it is made of, "bubblewrap 0.8.0, seccomp". filter: of system calls, or None.
-    """
+    """Where submissions run, for several threads. name: what it is made of. filter: of system calls."""
     name: str
     filter: bytes | None
 

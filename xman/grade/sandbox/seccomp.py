@@ -34,10 +34,7 @@ TERMINAL = (0x5412, 0x541C, 0x5423)  # TIOCSTI, TIOCLINUX and TIOCSETD write int
 
 @functools.cache
 def program(forks: bool = True) -> bytes | None:
-    """The filter as the kernel reads it (an array of sock_filter), None without pyseccomp or libseccomp.
-
-    Without forks new processes are refused too; threads are not.
-    """
+    """The filter as the kernel reads it, None without libseccomp; without forks no new processes."""
     try:
         import pyseccomp as kernel  # optional; without libseccomp it raises RuntimeError
     except (ImportError, RuntimeError, OSError, AttributeError):

@@ -36,10 +36,7 @@ class Limits:
 
 
 class Worker:
-    """A process in a sandbox, its stdin, stdout and stderr pipes without buffers.
-
-    settings: what its first line has to say, plain data for JSON; paths are those that it sees itself.
-    """
+    """A process in a sandbox, with three pipes without buffers. settings: its first line, for JSON."""
 
     def __init__(self, process: Popen, settings: dict, kill: Callable[[], None], after: ExitStack) -> None:
         self.process, self.settings = process, settings

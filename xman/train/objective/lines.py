@@ -18,8 +18,7 @@ from ...wengert import WengertList, all_registers, fresh, registers
 
 def weighted(steps: WengertList, loss: str, inputs: Mapping[str, Any], rows: Iterable[str],
              average: float) -> tuple[WengertList, str]:
-    """The list whose loss has Σ w v in place of each sum, and Σ w v / Σ w of each mean, over rows;
-    and the input w, (n,).
+    """The list whose loss has Σ w v for each sum and Σ w v / Σ w for each mean over rows; and the input w.
 
     inputs: values of all inputs for one row. rows: those of them that belong to rows. average: the mean
     weight of all rows, by which a mean is divided, so that in minibatches it is right on the average. What
@@ -73,10 +72,7 @@ def penalised(steps: WengertList, loss: str, l1: Mapping[str, float],
 
 def penalty_factors(word: str, penalty: float | Mapping[str, float] | None, steps: WengertList,
                     names: Collection[str]) -> dict:
-    """Each parameter's factor of a penalty: said by name, or one for all but those that are only added.
-
-    XManError where it is neither.
-    """
+    """Each parameter's factor of a penalty: by name, or one for all but those that are only added."""
     if isinstance(penalty, Mapping):
         if strange := [name for name in penalty if name not in names]:
             raise XManError(f"{word} has a penalty for {strange[0]!r}, which is no parameter of the loss"

@@ -124,10 +124,7 @@ class Bent(Exception):
 
 
 def solved(times: Product, g: np.ndarray, accuracy: float, damping: float = 0.0) -> np.ndarray:
-    """p of (A + damping) p = −g by conjugate gradients, accurate relative to g.
-
-    Where A bends downwards it is what they came to, at least −g.
-    """
+    """p of (A + damping) p = −g by conjugate gradients; where A bends downwards, what they came to."""
     from scipy.sparse.linalg import LinearOperator, cg
 
     latest = -g
@@ -163,10 +160,7 @@ def newton_cg(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.nda
 
 def levenberg_marquardt(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray,
                         times: Product) -> tuple:
-    """λ begins at a thousandth of G along g, and follows the gain.
-
-    Nielsen, Damping Parameter in Marquardt's Method (1999).
-    """
+    """λ begins at a thousandth of G along g, and follows the gain (Nielsen 1999, Damping Parameter)."""
     damping, growth = values[DAMPING]
     if not damping:
         damping, growth = max(1e-3 * (g @ times(g)) / (g @ g), np.finfo(float).tiny), 2.0

@@ -47,10 +47,7 @@ class Finding(NamedTuple):
 
 
 def examined(unsafe: bool = False) -> list[Finding]:
-    """What holds of the sandbox that sandbox_here(unsafe) gives, tried in it in about two seconds.
-
-    Where bubblewrap does not work, and the weaker sandbox is not asked for, only what is missing is said.
-    """
+    """What holds of the sandbox that sandbox_here(unsafe) gives, tried in it, or what is missing."""
     first, box = sandbox(unsafe)
     if box is None:
         return first

@@ -1,7 +1,4 @@
-"""What the doctor runs in the worker's place: it tries what no submission may do, says how far it came.
-
-Each attempt gives (whether the sandbox held, what was found). Its name is the doctor's.
-"""
+"""What the doctor runs in the worker's place: attempts give (whether the sandbox held, what was found)."""
 import ctypes
 import errno
 import importlib.util

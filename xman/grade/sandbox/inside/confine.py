@@ -1,7 +1,4 @@
-"""What a worker does before it looks at a submission: it gives up everything that it will not need.
-
-It runs inside, under any user and on any system; what a system does not have is passed over.
-"""
+"""What a worker does before it looks at a submission: it gives up all that it will not need."""
 import base64
 import contextlib
 import os
