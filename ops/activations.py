@@ -221,14 +221,6 @@ def through_softmaxCrossEntropy(d, out, z, y):
     return d * (f.softmax(z) * f.sum(target, -1, True) - target)
 
 
-def crossEntropy_of_entries(p, y):
-    return -f.sum(f.scale(f.oneHot(y, p), f.log(p)), -1, True)
-
-
-def softmaxCrossEntropy_of_entries(z, y):
-    return -f.sum(f.scale(f.oneHot(y, z), f.logSoftmax(z)), -1, True)
-
-
 def sigmoidCrossEntropy_of_entries(z, y):
     y = f.oneHot(y, z)
     return f.scale(y, f.softplus(-z)) + f.scale(1 - y, f.softplus(z))
@@ -239,12 +231,14 @@ operator(   "crossEntropy",        crossEntropy,         lambda d, out, p, y: -d
                                                          lambda d, out, p, y: f.unbroadcast(-d * f.log(p), y),
             tangents=[lambda t, out, p, y: -f.sum(t * f.ratio(f.oneHot(y, p), p), -1, True),
                       lambda t, out, p, y: -f.sum(t * f.log(p), -1, True)],
-            flops=of_input(3), formula=crossEntropy_of_entries, tame=True, within=True)
+            flops=of_input(3), tame=True, within=True,
+            formula=lambda p, y: -f.sum(f.scale(f.oneHot(y, p), f.log(p)), -1, True))
 operator(   "softmaxCrossEntropy", softmaxCrossEntropy,  through_softmaxCrossEntropy,
                                                          lambda d, out, z, y: f.unbroadcast(-d * f.logSoftmax(z), y),
             tangents=[lambda t, out, z, y: f.sum(t * through_softmaxCrossEntropy(1.0, out, z, y), -1, True),
                       lambda t, out, z, y: -f.sum(t * f.logSoftmax(z), -1, True)],
-            flops=of_input(7), formula=softmaxCrossEntropy_of_entries, tame=True, convex=True, within=True)
+            flops=of_input(7), tame=True, convex=True, within=True,
+            formula=lambda z, y: -f.sum(f.scale(f.oneHot(y, z), f.logSoftmax(z)), -1, True))
 elementwise("sigmoidCrossEntropy", sigmoidCrossEntropy,  lambda d, out, z, y: d * (f.sigmoid(z) - f.oneHot(y, z)),
                                                          lambda d, out, z, y: -d * z,
             flops=11, formula=sigmoidCrossEntropy_of_entries, tame=True, convex=True)

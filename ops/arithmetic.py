@@ -120,10 +120,6 @@ def stopGradient(x):
     return x
 
 
-def of_comparisons(out, x, *_):
-    return np.size(x) * max(np.size(x) - 1, 0).bit_length()
-
-
 #            op            value          rule per argument
 elementwise("add",        np.add,        lambda d, out, x, y: d,
                                          lambda d, out, x, y: d,                        commutes=True, flow="sum")
@@ -184,7 +180,8 @@ operator("trunc",        np.trunc,       None,                                  
 operator("floor_divide", np.floor_divide, None, None,                                   flops=1,
          elsewhere=lambda x, y: f.round((x - f.remainder(x, y)) / y))
 operator("argmax",       argmax,         None, None, flops=of_input(1), gives=int, numpy="argmax")
-operator("argsort",      argsort,        None, None, flops=of_comparisons, gives=int)
+operator("argsort",      argsort,        None, None, gives=int,
+         flops=lambda out, x, *_: np.size(x) * max(np.size(x) - 1, 0).bit_length())
 operator("detSign",      detSign,        None,                                          flops=cubic(2 / 3),
          elsewhere=elimination.det_sign)
 operator("stopGradient", stopGradient,   None, view=True, formula=alias)

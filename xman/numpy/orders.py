@@ -66,11 +66,6 @@ def nanposition(position):
     return where_it_is
 
 
-def nan_reduction(number, function):
-    return lambda a, axis=None, dtype=None: function(f.where(f.isnan(a), number, a) if a.dtype.kind == "f"
-                                                     else a, axis, dtype)
-
-
 def searchsorted(a, v, side="left", sorter=None):
     a, v = with_shape(a) if sorter is None else np.take(a, sorter), with_shape(v)[..., None]
     if a.ndim != 1:
@@ -110,8 +105,6 @@ NAMES.update({
     np.nanmedian:        checked(np.nanmedian, lambda a, **options: nanquantile(a, 0.5, **options)),
     np.nanargmax:        nanposition(np.argmax),
     np.nanargmin:        nanposition(np.argmin),
-    np.nancumsum:        checked(np.nancumsum, nan_reduction(0.0, np.cumsum)),
-    np.nancumprod:       checked(np.nancumprod, nan_reduction(1.0, np.cumprod)),
     np.extract:          lambda condition, arr: np.ravel(arr)[np.flatnonzero(condition)],
     np.argwhere:         lambda a: np.transpose(np.stack(np.nonzero(a))),
     np.tril_indices_from: lambda arr, k=0: np.tril_indices_from(plain(arr), k),

@@ -180,6 +180,8 @@ NAMES.update({
     np.median:        lambda a, overwrite_input=False, **options: s.along_order(s.middle)(a, **options),
     np.nansum:        without_nan(0.0, np.sum),
     np.nanprod:       without_nan(1.0, np.prod),
+    np.nancumsum:     without_nan(0.0, np.cumsum),
+    np.nancumprod:    without_nan(1.0, np.cumprod),
     np.nanmax:        without_nan(-np.inf, np.max),
     np.nanmin:        without_nan(np.inf, np.min),
     np.cumsum:        lambda a, axis=None, **options: f.cumsum(s.in_summing_precision("cumsum", a, **options), axis),

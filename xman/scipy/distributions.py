@@ -94,10 +94,6 @@ def poisson_logpmf(k, mu, loc=0):
     return f.where(inside, xlogy(k, mu) - f.gammaln(f.where(inside, k, 0) + 1.0) - mu, -np.inf)
 
 
-def poisson_cdf(k, mu, loc=0):
-    return f.gammaincc(f.floor(with_shape(k) - loc) + 1.0, mu)
-
-
 def bernoulli_logpmf(k, p, loc=0):
     k = with_shape(k) - loc
     return f.where(f.equal(k, 1), f.log(p), f.where(f.equal(k, 0), f.log1p(-p), -np.inf))
@@ -153,7 +149,8 @@ DISTRIBUTIONS = {name: {method: located(name, method) for method in METHODS} for
 DISTRIBUTIONS["norm"] |= {"logcdf": normal_tail(1.0), "logsf": normal_tail(-1.0), "ppf": normal_point(1.0),
                           "isf": normal_point(-1.0)}
 DISTRIBUTIONS |= {
-    "poisson": {"logpmf": poisson_logpmf, "pmf": exp_of(poisson_logpmf), "cdf": poisson_cdf},
+    "poisson": {"logpmf": poisson_logpmf, "pmf": exp_of(poisson_logpmf),
+                "cdf": lambda k, mu, loc=0: f.gammaincc(f.floor(with_shape(k) - loc) + 1.0, mu)},
     "bernoulli": {"logpmf": bernoulli_logpmf, "pmf": exp_of(bernoulli_logpmf)},
     "dirichlet": {"logpdf": dirichlet_logpdf, "pdf": exp_of(dirichlet_logpdf)},
     "multivariate_normal": {"logpdf": mvn_logpdf, "pdf": exp_of(mvn_logpdf), "entropy": mvn_entropy},

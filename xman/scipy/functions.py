@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -13,10 +14,6 @@ from ..traced.dispatch import SPECIAL, with_shape
 from ..traced.refusals import SCIPY, refuse
 
 ROOT_HALF = math.sqrt(0.5)
-
-
-def of_order(op, order):
-    return lambda x: getattr(f, op)(order, x)
 
 
 def rel_entr(x, y, rest=lambda x, y: 0.0):
@@ -112,7 +109,7 @@ SPECIAL.update({
     "beta":         f.Beta,
     **{name: getattr(f, op) for name, op in (("jv", "besselJ"), ("yv", "besselY"), ("iv", "besselI"), ("ive", "besselIe"),
                                              ("kv", "besselK"), ("kve", "besselKe"))},
-    **{f"{op[-1].lower()}{order}": of_order(op, order)
+    **{f"{op[-1].lower()}{order}": partial(getattr(f, op), order)
        for op in ("besselJ", "besselY", "besselI", "besselK") for order in (0, 1)},
     "j1":           lambda x: f.where(f.equal(x, 0), f.half(x) * (1.0 - x * x / 8.0), f.besselJ(1, x)),  # the sign of 0
     "yn":           whole_order("besselY"),
