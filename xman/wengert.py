@@ -70,14 +70,17 @@ class WengertList(list):
         read = {a for _, _, args in self for a in registers(args)}
         return tuple(dst for dst, _, _ in self if dst not in read)
 
-    def __repr__(self) -> str: return notation.to_text(self)
     def __str__(self) -> str: return notation.to_text(self, aligned=True)
+
+    def __repr__(self) -> str:  # of a long one both ends
+        return (notation.to_text(self) if len(self) <= 100
+                else f"{self[:20]!r}\n…  {len(self) - 40:,} more lines  …\n{self[-20:]!r}")
 
     _repr_html_ = notation.in_notebooks("list_in_html")
 
     @classmethod
     def from_text(cls, text: str) -> WengertList:
-        """The list that `str` or `repr` wrote. XManError names the line of text that cannot be read."""
+        """The list that `str` printed. XManError names the line of text that cannot be read."""
         return cls(notation.from_text(text))
 
     def to_json(self) -> str:

@@ -200,7 +200,7 @@ def test_a_picture_is_saved_by_its_ending_and_shown_by_a_notebook(tmp_path):
 
 
 @pytest.mark.parametrize("path, message", [("a.png", "is to end in .svg, .dot or .gv"), ("a", "is to end in .svg"),
-                                           ("none/a.svg", "could not be written: No such file")])
+                                           ("none/a.svg", "cannot be written: No such file")])
 def test_a_file_that_cannot_be_is_refused(tmp_path, path, message):
     with pytest.raises(XManError, match=message):
         picture(LISTS["House"][0]).save(tmp_path / path)

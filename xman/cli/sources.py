@@ -114,7 +114,7 @@ def parsed_call(text: str) -> tuple[str, list, dict[str, Any]]:
                         "with literals as arguments") from None
 
 
-# of `xman train`: what a model is, what of, its options and the settings of `fit` where nothing else is said, its task
+# of `xman train`: what a model is, what of, its options and the settings of `fit` by default, its task
 SOFTMAX, ADAM = {"loss": "softmaxCrossEntropy"}, {"optimizer": "adam", "lr": 1e-2, "batch_size": 32}
 NEWTON, SHORT = {"optimizer": "newton-cg", "epochs": 50}, {**ADAM, "epochs": 15}
 RECURRENT, PERCEPTRON = {"hidden": (64,), "last": None, **SOFTMAX}, {**ADAM, "lr": 1e-3, "epochs": 40, "patience": 10}

@@ -10,17 +10,17 @@ const LIMIT = 500000, FOLD = 60, DRAWN = 140, MANY = 20000;
 // ---- small helpers ---------------------------------------------------------------------------------------------------
 
 function el(tag, props = {}, ...children) {
-  const node = /^(svg|g|path|rect|text|tspan|title|image|style)$/.test(tag) && tag !== "title" || props.svg
-    ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  const node = /^(svg|g|path|rect|text|image|style)$/.test(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
   for (const [key, value] of Object.entries(props)) {
-    if (key === "svg" || value === null || value === undefined || value === false) continue;
+    if (value === null || value === undefined || value === false) continue;
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-    else if (key === "value" || key === "checked") node[key] = value;
+    else if (key === "value") node[key] = value;
     else node.setAttribute(key, value === true ? "" : value);
   }
   node.append(...children.flat().filter(child => child !== null && child !== undefined && child !== ""));
   return node;
 }
+const pressed = (text, label, act, more = {}) => el("button", {type: "button", "aria-label": label, title: label, onclick: act, ...more}, text);
 const added = (map, key, value) => map.has(key) ? map.get(key).push(value) : map.set(key, [value]);
 const isRegister = a => typeof a === "string";
 const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
@@ -336,7 +336,7 @@ const S = {doc: null, run: null, step: 0, hot: null, selected: null, quiz: null,
 const line = (doc, name) => doc.at.has(name) ? doc.lines[doc.at.get(name)] : null;
 
 function opened(raw) {
-  const doc = {...raw, lines: raw.lines, inputs: bare(raw.inputs), values: new Map(), mode: "reverse", edited: false, computed: raw.computed || {}};
+  const doc = {...raw, inputs: bare(raw.inputs), values: new Map(), mode: "reverse", edited: false, computed: raw.computed || {}};
   for (const [name, {value}] of Object.entries(raw.inputs)) if (value) doc.values.set(name, unpack(value));
   indexed_(doc);
   return doc;
@@ -456,7 +456,7 @@ function sentence(event) {
     : `${dotted(event.name)} = ∂${event.name}/∂${event.name} = 1${event.total.s.length || event.total.parts ? " for each entry" : ""}: how all moves with ${event.name} is asked. The other inputs stand still.`;
   if (event.kind === "end") {
     const reached = Object.keys(doc.inputs).filter(x => r.sums.has(x));
-    if (mode === "reverse") return reached.length ? `Done. ${reached.slice(0, 8).map(x => `∂${doc.top}/∂${x} = ${shown(sumNow(x))}`).join(", ")}${reached.length > 8 ? ", …" : ""}.` : `Done. ${doc.of} depends on no input that has a derivative.`;
+    if (mode === "reverse") return reached.length ? `Done. ${reached.slice(0, 8).map(x => `∂${doc.top}/∂${x} = ${shown(sumNow(x))}`).join(", ")}${reached.length > 8 ? " and others" : ""}.` : `Done. ${doc.of} depends on no input that has a derivative.`;
     if (doc.along === undefined) return "Done. The list has no input to move.";
     return `Done. ∂${doc.of}/∂${doc.along} = ${r.sums.has(doc.of) ? shown(sumNow(doc.of)) : `0: ${doc.of} does not depend on ${doc.along}`}.`;
   }
@@ -540,7 +540,7 @@ function build() {
   const {doc} = S, focused = document.activeElement && document.activeElement.id;
   const examples = [...DATA.documents, ...DATA.guide, ...S.extra];
   document.body.className = document.body.className.replace(/\bquiz\b/, "").trim() + (S.quiz ? " quiz" : "");
-  const button = (id, text, label, act, key) => el("button", {id, type: "button", "aria-label": label, title: `${label} (${key})`, onclick: act}, text);
+  const button = (id, text, label, act, key) => pressed(text, label, act, {id, title: `${label} (${key})`});
   V.slider = el("input", {id: "slider", type: "range", min: 0, max: S.run.events.length - 1, value: S.step, "aria-label": "Step", oninput: e => go(Number(e.target.value))});
   V.count = el("span", {id: "count"});
   V.said = el("p", {id: "said", role: "status", "aria-live": "polite"});
@@ -589,11 +589,11 @@ function build() {
   if (focused && document.getElementById(focused)) document.getElementById(focused).focus();
 }
 const panel = (id, title, body, more = "") => el("section", {class: "panel", "aria-labelledby": id}, el("div", {class: "row"}, el("h2", {id}, title), more), body);
-function folded(id, title, make, isOpen = false) {
+function folded(id, title, make) {
   const body = el("div"), node = el("details", {id}, el("summary", {}, title), body);
   const fill = () => { if (node.open && node.isConnected && !body.hasChildNodes()) body.replaceChildren(...[make()].flat()); };
   node.addEventListener("toggle", fill);
-  if (isOpen || S[`open_${id}`]) node.open = true;
+  if (S[`open_${id}`]) node.open = true;
   node.addEventListener("toggle", () => { S[`open_${id}`] = node.open; });
   return node;
 }
@@ -666,9 +666,8 @@ function blockUnder(k) {
   const {doc} = S, own = doc.lines[k], state = S.blocks.get(own[0]) || {open: false, s: 0}, names = functionsOf(own).map(fn => fn.name).join(", ");
   const body = el("div", {class: "body"}), toggle = el("button", {type: "button", class: "fold", onclick: () => { state.open = !state.open; fill(); }});
   const said = el("span", {role: "status"}), table = el("div"), slider = el("input", {type: "range", min: 0, "aria-label": `Step of ${names}`, oninput: e => to(Number(e.target.value))});
-  const button = (text, label, act) => el("button", {type: "button", "aria-label": label, title: label, onclick: act}, text);
   const into = el("button", {type: "button", onclick: () => enter({doc: S.doc, run: S.run, step: S.step, open: S.open, blocks: S.blocks, k}, state.s)}, "Step through these lines");
-  const controls = el("div", {class: "row"}, button("◀", `The step of ${names} before`, () => to(state.s - 1)), slider, button("▶", `The next step of ${names}`, () => to(state.s + 1)), said), under = el("div", {class: "row"}, controls, into);
+  const controls = el("div", {class: "row"}, pressed("◀", `The step of ${names} before`, () => to(state.s - 1)), slider, pressed("▶", `The next step of ${names}`, () => to(state.s + 1)), said), under = el("div", {class: "row"}, controls, into);
   S.blocks.set(own[0], state);
   const to = s => { state.s = Math.max(0, s); fill(); };
   function fill() {
@@ -715,9 +714,9 @@ function leave({doc, run: r, step, open: opened, blocks}) {
   document.getElementById("next").focus();
 }
 function stepView({outer}) {
-  const {trace, s, doc} = outer, to = t => t >= 0 && t < trace.n && enter(outer, t), button = (id, text, label, t) => el("button", {id, type: "button", "aria-label": label, title: label, onclick: () => to(t)}, text);
+  const {trace, s, doc} = outer, to = t => t >= 0 && t < trace.n && enter(outer, t);
   return el("div", {class: "row"}, el("button", {id: "leave", type: "button", onclick: () => leave(outer)}, `◂ Back to ${short(doc.title, 40)}`),
-    trace.n > 1 ? [button("before", "◀", "The step of the loop before", s - 1), el("input", {id: "turn", type: "range", min: 0, max: trace.n - 1, value: s, "aria-label": "Step of the loop", onchange: e => to(Number(e.target.value))}), button("after", "▶", "The next step of the loop", s + 1)] : "");
+    trace.n > 1 ? [pressed("◀", "The step of the loop before", () => to(s - 1), {id: "before"}), el("input", {id: "turn", type: "range", min: 0, max: trace.n - 1, value: s, "aria-label": "Step of the loop", onchange: e => to(Number(e.target.value))}), pressed("▶", "The next step of the loop", () => to(s + 1), {id: "after"})] : "");
 }
 
 // ---- the graph
@@ -1031,4 +1030,4 @@ document.addEventListener("keydown", e => {
   if (act) { e.preventDefault(); act(); }
 });
 document.documentElement.lang = "en";
-open(DATA.documents[0] || DATA.guide[0]);
+open(DATA.documents[0]);

@@ -15,6 +15,7 @@ from ops.facts import arity
 from ops.loops.bodies import Parts
 
 from ..errors import XManError
+from ..files.whole import write_whole
 from ..functions import trace
 from ..functions.trace import traced_arguments
 from ..functions.tracer import CallTape
@@ -45,10 +46,7 @@ class Page:
         """Write it to path, which ends in .html. XManError where that cannot be."""
         if Path(path).suffix not in (".html", ".htm"):
             raise XManError(f"the page {path} is to end in .html")
-        try:
-            Path(path).write_text(self._text, "utf-8")
-        except OSError as error:
-            raise XManError(f"the page {path} could not be written: {error.strerror}") from error
+        write_whole(path, self._text.encode())
         return Path(path)
 
     def _repr_html_(self) -> str:

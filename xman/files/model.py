@@ -12,6 +12,7 @@ from ..errors import XManError
 from ..functions import trace
 from ..interpreters import eval
 from ..manager import XMan
+from ..notation import to_text
 from ..passes import simplify
 from ..passes.writer import in_order, renamed
 from ..tables import Column, Prepared, TableError, inputs
@@ -93,7 +94,7 @@ class Model(NamedTuple):
     def save(self, path: str | Path, arrays: Mapping[str, np.ndarray] = {}, **facts: Any) -> None:
         """Write the model to a file of safetensors, whole or not at all. arrays, facts: a checkpoint's."""
         container.save(path, {**arrays, **{f"values/{name}": x for name, x in self.values.items()}}, {
-            "list": repr(self.steps), "columns": [list(column) for column in self.columns],
+            "list": to_text(self.steps), "columns": [list(column) for column in self.columns],
             "output": self.output,
             "classes": list(self.classes), "target": self.target, "settings": self.settings} | facts)
 

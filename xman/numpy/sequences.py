@@ -149,7 +149,7 @@ def block(arrays):
     depth, most = depth_of(arrays)
     if not depth:
         return with_shape(arrays)
-    return joined(arrays, depth, max(depth, most))
+    return joined_blocks(arrays, depth, max(depth, most))
 
 
 def depth_of(part: Any) -> tuple[int, int]:
@@ -164,11 +164,11 @@ def depth_of(part: Any) -> tuple[int, int]:
     return found[0][0] + 1, max(ndim for _, ndim in found)
 
 
-def joined(part, depth, ndim):
+def joined_blocks(part, depth, ndim):
     if not isinstance(part, list):
         part = with_shape(part)
         return np.reshape(part, (*(1,) * (ndim - part.ndim), *part.shape))
-    return np.concatenate([joined(p, depth - 1, ndim) for p in part], -depth)
+    return np.concatenate([joined_blocks(p, depth - 1, ndim) for p in part], -depth)
 
 
 def insert(arr, obj, values, axis=None):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engines import Compiled
+from ..engines.memory import arena
 from ..interpreters import eval
 from ..wengert import Line, WengertList, all_registers, fresh, registers
 from .mpi import Workers
@@ -57,7 +58,7 @@ class Totals:
         self.flats, self.views = [], {}
         for dtype, names in kinds.items():
             places = np.cumsum([ALIGNED, *(-(-np.size(like[x]) // ALIGNED) * ALIGNED for x in names)])
-            self.flats.append(np.zeros(places[-1], dtype))
+            self.flats.append(arena(places[-1] * dtype.itemsize).view(dtype))
             for x, k in zip(names, places, strict=False):
                 self.views[x] = self.flats[-1][k:k + np.size(like[x])].reshape(np.shape(like[x]))
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from ..errors import XManError
 
-WITHOUT = {"--workers", "--restarts"}  # of this process alone
 # statuses of a command that ended, was mistyped, or was interrupted: another start would not mend it
 SAID = 0, 2, 130
 
@@ -21,7 +20,8 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
     """Run `xman WORDS` on so many workers, up to 1 + restarts times; its exit status."""
     if restarts and not checkpoint:
         raise XManError("--restarts goes on from a checkpoint; say where, by --checkpoint FILE")
-    command = [sys.executable, "-m", "xman", *without_launcher(words)]
+    # of an option that is said twice the last counts
+    command = [sys.executable, "-m", "xman", *words, "--workers", "1", "--restarts", "0"]
     if workers > 1:
         command = [mpiexec(), "-n", str(workers), *command]
     for left in reversed(range(restarts + 1)):
@@ -37,16 +37,6 @@ def launched(words: list[str], workers: int, restarts: int, checkpoint: str | No
               f"checkpoint, and may be started {left} more time{'s' * (left > 1)}", file=sys.stderr,
               flush=True)
     return status if status >= 0 else 128 - status
-
-
-def without_launcher(words: list[str]) -> list[str]:
-    """The words without the options of the launcher."""
-    kept, skip = [], False
-    for word in words:
-        if not skip and word.partition("=")[0] not in WITHOUT:
-            kept.append(word)
-        skip = word in WITHOUT
-    return kept
 
 
 def mpiexec() -> str:

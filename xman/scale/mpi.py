@@ -21,15 +21,17 @@ from ..errors import XManError, extra
 
 SIZES = "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_MPI_SIZE"  # what launchers tell their processes
 TIMEOUT = 60.0  # seconds
+SLICE = 2e-5
 
 
 class Workers:
     """rank: the number of this process, from 0, of `size`. waiting: since when this one waits for the others,
-    if it does. heard: whether it was told to stop; stop: whether one of all was, before the latest sum."""
+    if it does. heard: whether it was told to stop; stop: whether one of all was, before the latest sum.
+    reads: whether all read rows beside their steps."""
 
     def __init__(self, comm: Any = None):
         self.comm, self.rank, self.size = comm, comm.rank if comm else 0, comm.size if comm else 1
-        self.waiting, self.timeout, self.heard, self.stop = 0.0, TIMEOUT, False, False
+        self.waiting, self.timeout, self.heard, self.stop, self.reads = 0.0, TIMEOUT, False, False, False
 
     def total(self, x: Any) -> Any:
         """Σ of x over all workers, in a new buffer, the same bits for each of them and whoever came first."""
@@ -42,6 +44,9 @@ class Workers:
         if self.comm:
             from mpi4py import MPI
             with self.noticed():
+                here = self.comm.Ibarrier() if self.reads else MPI.REQUEST_NULL
+                while not here.Test():  # MPI itself would take the core from the thread that reads
+                    time.sleep(SLICE)
                 self.comm.Allreduce(MPI.IN_PLACE, buffer)
 
     def gathered(self, x: Any) -> list[Any]:

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .cut import CutProgram
-from .mpi import Workers, workers
+from .mpi import workers
 from .sharing import ROWS, shared
 
 
@@ -53,13 +52,7 @@ class Shares:
                          | {self.list.share: number(real / rows), self.list.has: number(real > 0)})
         return found
 
-    def program(self, *arguments: Any) -> CutProgram:
-        return CutProgram(*arguments, self.workers)
-
 
 def shares_of(objective: Any, accumulate: int) -> Shares | None:
     """None for one worker that takes its rows at once, and where accumulate is 0: each takes all rows."""
     return Shares(objective, accumulate) if workers().size * accumulate > 1 else None
-
-
-__all__ = ["Shares", "Workers", "shares_of", "workers"]

@@ -146,18 +146,15 @@ class Streamed:
     def windows(self, number: int) -> Iterator[Window]:
         """Those of an epoch: blocks in an order that is drawn, as many as a window holds,
         and their rows in another."""
-        random, sizes = np.random.default_rng([self.seed, number]), self.data.sizes
-        if self.rows <= self.data.window:
-            order = np.arange(self.rows) if self.count == 1 else random.permutation(self.rows)
-            yield Window(np.arange(len(sizes)), np.arange(self.rows), order)
-            return
-        blocks, held = np.arange(len(sizes)) if self.data.ordered else random.permutation(len(sizes)), 0
-        first = 0
+        random, sizes, first, held = np.random.default_rng([self.seed, number]), self.data.sizes, 0, 0
+        in_order = self.data.ordered or self.rows <= self.data.window
+        blocks = np.arange(len(sizes)) if in_order else random.permutation(len(sizes))
         for k in range(len(blocks) + 1):
             if k == len(blocks) or held + sizes[blocks[k]] > self.data.window:
                 some = blocks[first:k]
                 rows = np.concatenate([np.arange(self.begin[b], self.begin[b] + sizes[b]) for b in some])
-                yield Window(some, rows, random.permutation(len(rows)))
+                yield Window(some, rows, np.arange(len(rows)) if self.count == 1
+                             else random.permutation(len(rows)))
                 first, held = k, 0
             held += sizes[blocks[k]] if k < len(blocks) else 0
 

@@ -214,7 +214,7 @@ def end_of_rows(text: bytes) -> int:
     return 0
 
 
-def learnt(read: Callable[[int], Any], blocks: list[Block], settings: dict[str, Any], some: tuple) -> Prepared:
+def learnt(read: Callable[[int], Any], blocks: list[Block], settings: dict, some: tuple) -> Prepared:
     """What makes rows of numbers of these tables: the kinds of columns by one of them,
     what is to be known of each by all.
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..engines import Compiled
 from ..errors import XManError
+from ..scale.cut import CutProgram
 from ..scale.mesh import in_mixed_precision, mesh_of
 from ..scale.shares import shares_of, workers
 from ..scale.streams import Stream, Streamed
@@ -53,6 +54,7 @@ class Run(Checkpointed, Diverging):
         self.writer, self.writing = ThreadPoolExecutor(1), None
         self.mesh = mesh_of(mesh) if mesh else None
         self.shares, self.workers = None if mesh else shares_of(objective, accumulate), workers()
+        self.workers.reads = objective.stream is not None
         data, self.judge = data_and_judge(objective, validation)
         self.minibatches = self.minibatches_of(batch_size, int(seed))
         self.rows, self.batches = self.minibatches.rows, self.minibatches.count
@@ -155,7 +157,7 @@ class Run(Checkpointed, Diverging):
         engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
         copies = {x: values[x].copy() for x in self.inplace}
         if self.shares:
-            program = self.shares.program(self.training.steps, outputs, engine, self.inplace)
+            program = CutProgram(self.training.steps, outputs, engine, self.inplace, self.workers)
             found = program(values | copies, [{**piece} for piece in self.pieces])
         else:
             program = Compiled(self.training.steps, outputs, engine, self.inplace, adapts=False)

@@ -21,7 +21,6 @@ from ops.arrays.products import subscripts_of
 from ops.arrays.rearrangements import in_precision_of, shape_of
 from ops.formulas.carried import through
 from ops.functions import LOG_ROOT_TWO_PI, tail
-from ops.reductions import count
 from ops.table import OURS
 
 from ..program import KEYS, Kind, compares
@@ -29,7 +28,6 @@ from ..program import KEYS, Kind, compares
 MODULES = {"jnp": jnp, "nn": nn, "special": special, "slinalg": slinalg}
 
 
-def mean(x, axis=None, keep=False): return jnp.sum(x, axis, keepdims=keep) / (count(x, axis) or np.nan)
 def turned(u, vt): return (jnp.linalg.det(u) * jnp.linalg.det(vt))[..., None, None]
 def log_tail(z): return jnp.log(tail(z) / z) - 0.5 * z * z - LOG_ROOT_TWO_PI
 
@@ -43,16 +41,6 @@ def einsumBack(x, like, letters):
     kept, mine = letters
     forth = lambda y: jnp.broadcast_to(jnp.einsum(f"...{mine}->...{kept}", y), x.shape)
     return in_precision_of(jax.linear_transpose(forth, jnp.zeros(like.shape, x.dtype))(x)[0], like)
-
-
-def centered(x, axis=None):
-    m = mean(x, axis, True)
-    return jnp.where(jnp.abs(x - m) <= 2 * float(np.finfo(x.dtype).eps) * jnp.abs(m), 0, x - m)
-
-
-def var(x, axis=None, keepdims=False, ddof=0):
-    d = centered(x, axis)
-    return jnp.sum(d * d, axis, keepdims=keepdims) / (count(x, axis) - ddof)
 
 
 def recurrence(x, a, axis):
@@ -82,9 +70,8 @@ def cofactorSlope(t, a):
 
 
 FUNCTIONS = {
-    **{op: G[op] for op in "alias column count getitem half square stopGradient unpad".split()},  # right for JAX as they are
-    **{row.__name__: row for row in (broadcast, centered, cofactor, cofactorSlope, einsumBack, mean, recurrence, var)},
-    "allreduce":  lambda x: x,  # of one worker: a mesh partitions the whole list
+    **{row.__name__: row for row in (broadcast, cofactor, cofactorSlope, einsumBack, recurrence)},
+    "getitem":    G["getitem"],
     "remainder":  lambda x, y: jnp.where((r := jnp.remainder(x, y)) == 0, jnp.copysign(r, y), r),
     "floor_divide": lambda x, y: jnp.where((q := jnp.floor_divide(x, y)) == 0, jnp.copysign(q, jnp.divide(x, y)), q),
     "astype":     lambda x, dtype: x.astype(dtype[0]),
@@ -95,7 +82,6 @@ FUNCTIONS = {
     "scatterAdd": lambda d, like, *keys: in_precision_of(jnp.zeros(like.shape, d.dtype).at[keys].add(d) if keys and like.ndim
                                               else jnp.reshape(d, like.shape), like),  # XLA dies of a scatter without an index
     "take":       lambda x, indices, axis=None: jnp.take(x, indices, axis, mode="wrap"),
-    "std":        lambda x, axis=None, keepdims=False, ddof=0: jnp.sqrt(var(x, axis, keepdims, ddof)),
     "pinv":       lambda a: jnp.linalg.pinv(a, 1e-15),  # NumPy's bound on small singular values
     "eigvalsh":   lambda a: jnp.linalg.eigvalsh(a),
     "eigenvectors": lambda a: jnp.linalg.eigh(a)[1],  # with the signs of ("L",) alone
@@ -110,7 +96,7 @@ FUNCTIONS = {
 }
 
 CALLED = {
-    **{op: f"jnp.{name}" for op in OURS if op not in FUNCTIONS and (
+    **{op: f"jnp.{name}" for op in OURS - FUNCTIONS.keys() - {"mean", "std", "var"} if (
         name := facts_of(op).numpy or isinstance(G[op], np.ufunc) and G[op].__name__)},
     **{op: f"jnp.{op}" for op in ("argsort", "clip", "convolve", "trace")}, "cholesky": "jnp.linalg.cholesky",
     "svdvals": "jnp.linalg.svdvals",
@@ -118,7 +104,6 @@ CALLED = {
     "Beta": "special.beta", "Gamma": "special.gamma", "expm": "slinalg.expm", "dot": "jnp.matmul",
     "mT": "jnp.matrix_transpose", "sigmoid": "nn.sigmoid",
 }
-
 
 
 def runs(op: str, module: str, name: str) -> Callable:
@@ -130,10 +115,8 @@ def runs(op: str, module: str, name: str) -> Callable:
 
 
 RUN = FUNCTIONS | {op: runs(op, *text.split(".", 1)) for op, text in CALLED.items()}
-for _op in ("crossEntropy diagBack dotLeft dotRight expDifference hinge inverseGaps lowerHalf oneHot part "
-            "ratio scale share shift sigmoidCrossEntropy softmaxCrossEntropy squaredError ties "
-            "unbroadcast").split():
-    RUN[_op] = through(facts_of(_op).elsewhere or facts_of(_op).formula, RUN)
+RUN |= {op: through(rule, RUN) for op in OURS - RUN.keys()
+        if (rule := facts_of(op).elsewhere or facts_of(op).formula)}
 
 # ---- where JAX and NumPy differ ----------------------------------------------------------------------------
 
@@ -142,7 +125,8 @@ FINITE = {"cholesky", "cofactor", "cofactorSlope", "eigenvectors", "eigvalsh", "
 INEXACT = {"power", "floor_divide", "remainder"}  # of whole numbers: NumPy refuses some, and rounds otherwise
 LABELS = {"oneHot": (0, 1)} | dict.fromkeys(  # the places of labels and predictions
     ("crossEntropy", "hinge", "sigmoidCrossEntropy", "softmaxCrossEntropy", "squaredError"), (1, 0))
-OF_TRUTHS = {"dotLeft", "dotRight", "eigenvectors", "eigvalsh"}  # of truth values: they add up what is a truth value again
+# of truth values: they add up what is a truth value again
+OF_TRUTHS = {"dotLeft", "dotRight", "eigenvectors", "eigvalsh", "frobeniusNorm", "norm", "squaredNorm"}
 # they add whole numbers up before these are floats
 STEPWISE = {"cholesky", "einsumBack", "scatterAdd", *LABELS} - {"oneHot"}
 OWN_PRECISION = {"unbroadcast", "scatterAdd"}  # they add up in the precision of their first argument

@@ -74,13 +74,11 @@ class Picture:
 
     def save(self, path: str | Path) -> None:
         """Write it to path, which ends in .svg, or in .dot or .gv. XManError where that cannot be."""
+        from ...files.whole import write_whole  # which brings models in
         forms = {".svg": self.svg, ".dot": self.dot, ".gv": self.dot}
         if (suffix := Path(path).suffix) not in forms:
             raise XManError(f"the picture {path} is to end in .svg, .dot or .gv; Graphviz makes .png of .dot")
-        try:
-            Path(path).write_text(forms[suffix](), "utf-8")
-        except OSError as error:
-            raise XManError(f"the picture {path} could not be written: {error.strerror}") from error
+        write_whole(path, forms[suffix]().encode())
 
     def __repr__(self) -> str:
         return f"<picture of {len(self.nodes)} nodes and {len(self.arrows)} arrows: svg(), dot(), save(path)>"

@@ -123,7 +123,7 @@ class Bent(Exception):
     """A direction along which the curvature is not positive."""
 
 
-def solved(times: Product, g: np.ndarray, accuracy: float, damping: float = 0.0) -> np.ndarray:
+def conjugate_gradients(times: Product, g: np.ndarray, accuracy: float, damping: float = 0.0) -> np.ndarray:
     """p of (A + damping) p = −g by conjugate gradients; where A bends downwards, what they came to."""
     from scipy.sparse.linalg import LinearOperator, cg
 
@@ -149,13 +149,13 @@ def solved(times: Product, g: np.ndarray, accuracy: float, damping: float = 0.0)
 def gauss_newton(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray,
                  times: Product) -> tuple:
     """Solved roughly: where G is nearly singular, an accurate p is long and leads astray."""
-    return run.descended(values, w, E, g, solved(times, g, 1e-3))
+    return run.descended(values, w, E, g, conjugate_gradients(times, g, 1e-3))
 
 
 def newton_cg(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray,
               times: Product) -> tuple:
     """The nearer the minimum, the more accurate (Nocedal and Wright, algorithm 7.1)."""
-    return run.descended(values, w, E, g, solved(times, g, min(0.5, np.sqrt(np.linalg.norm(g)))))
+    return run.descended(values, w, E, g, conjugate_gradients(times, g, min(0.5, np.sqrt(np.linalg.norm(g)))))
 
 
 def levenberg_marquardt(run: SecondOrder, values: dict, w: np.ndarray, E: float, g: np.ndarray,
@@ -165,7 +165,7 @@ def levenberg_marquardt(run: SecondOrder, values: dict, w: np.ndarray, E: float,
     if not damping:
         damping, growth = max(1e-3 * (g @ times(g)) / (g @ g), np.finfo(float).tiny), 2.0
     for _ in range(TRIES):
-        p = solved(times, g, 1e-6, damping)
+        p = conjugate_gradients(times, g, 1e-6, damping)
         reached, _ = run.at(values, w + p)
         gain = (E - reached) / (0.5 * (p @ (damping * p - g)))
         if gain > 0:

@@ -50,9 +50,9 @@ def search(model: XMan | Callable[..., XMan], data: tuple, grid: Mapping[str, Se
            folds: int = 5, progress: bool = True, **settings: Any) -> list[Trial]:
     """A trial for each combination of the settings in grid, {"lr": [0.1, 0.01], …}, the least loss first.
 
-    model: an XMan, or a function to which the grid is given and returns one, `lambda hidden, **_: MLP([64,
-    hidden, 10])`; what is no setting of `fit` goes to it alone. The loss is the least validation loss, or the
-    mean over so many folds. A trial that diverges has an infinite one. progress: a line a trial.
+    model: an XMan, or a function of the grid that gives one, `lambda hidden, **_: MLP([64, hidden, 10])`;
+    what is no setting of `fit` goes to it alone. The loss is the least validation loss, or the mean over so
+    many folds. A trial that diverges has an infinite one. progress: a line a trial. Raises as `fit`.
     """
     if not grid or not all(isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str)
                            and len(values) for values in grid.values()):
