@@ -144,9 +144,12 @@ def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -
         if settles and not d.forward:
             steep = by_value
         elif numbers or grows and d.forward:
-            pole = lambda: f.logical_and(f.equal(x, 0), f.equal(f.abs(rule(1.0, out, *args)), math.inf))
-            same = lambda: f.isfinite(part.value) if d.forward else f.not_equal(f.abs(part.value), math.inf)
-            finite = lambda: f.logical_or(same(), pole()) if numbers else f.isfinite(out)
+            def finite():
+                if not numbers:
+                    return f.isfinite(out)
+                sheer = f.equal(f.abs(rule(1.0, out, *args)), math.inf)
+                return (f.logical_or(f.isfinite(part.value), f.logical_and(f.equal(x, 0), sheer)) if d.forward
+                        else f.logical_or(f.not_equal(f.abs(part.value), math.inf), sheer))
             steep = once(lambda: chosen(f.logical_or(finite(), f.logical_not(f.isfinite(d.value))),
                                         part.where("steep"), nowhere))
         return Masked(value, part.flow, steep, d.forward)
