@@ -290,9 +290,9 @@ def test_a_name_cannot_end_the_script_or_the_title():
 
 @pytest.mark.parametrize("made, said", [
     (lambda: explore(3), "explore takes a function, a model or a list, not a int"),
-    (lambda: explore([]), "the list is empty: there is nothing to explore"),
+    (lambda: explore([]), "the list is empty: there is nothing to differentiate"),
     (lambda: explore(H, of="k"), "of names 'k', which the list does not have"),
-    (lambda: explore(H, 3.0), "the values of a list's inputs go by name"),
+    (lambda: explore(H, 3.0), "and a list's inputs go by name"),
     (lambda: explore(H, values={"q": 1.0}), "values names 'q', which the list does not have"),
     (lambda: Triangle().explore(of="volume"), "the model has no register 'volume'; say which with of=: area"),
     (lambda: explore(H, values={"x": np.zeros(3_000_000)}), "the inputs have 3,000,000 entries, and a page takes 2,000,000"),

@@ -69,6 +69,10 @@ def test_a_run_compiles_its_list_once_for_whole_minibatches_and_once_for_the_las
     made.clear()
     train(batch_size=1000)
     assert [program.asked for program in made] == ["numpy"]
+    made.clear()
+    loop = xman.models.RNN(2, 3, 2, steps=4, unrolled=False)  # which NumPy would run in Python, step by step
+    fit(loop, (np.ones((6, 4, 2), np.float32), np.eye(2, dtype=np.float32)[[0, 1] * 3]), epochs=1, batch_size=4, progress=False)
+    assert [program.asked for program in made] == ["auto", made[0].engine]
 
 
 @pytest.mark.parametrize("schedule, words", [

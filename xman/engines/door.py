@@ -122,6 +122,8 @@ class Compiled:
                 return result
         except TimeoutError:
             raise  # of a clock
+        except KeyboardInterrupt as stop:  # the interpreter's says the step
+            raise stop if stop.args else KeyboardInterrupt(f"stopped in {self!r}") from None
         except Exception:  # a value is missing or an operator fails: what follows says which
             pass
         return self._specialised(values)

@@ -15,6 +15,7 @@ from ..manager import XMan
 from ..notation import definition, literal_text
 from ..show.listing import Listing, size_text
 from ..wengert import WengertList
+from .display import table_in_html
 from .page import explore
 
 ROWS = 200  # of a list in a notebook; its explorer has all
@@ -46,12 +47,10 @@ def listing_in_html(found: Listing) -> str:
 
 def model_in_html(model: XMan) -> str:
     """The registers of a model, with their roles and the shapes of their values."""
-    cell = lambda text: f'<td style="text-align:left">{escape(text)}</td>'
-    rows = [
-        f"<tr>{cell(name)}{cell(r.role)}{cell('' if r.default is None else str(np.shape(r.default)))}</tr>"
+    rows = [(name, r.role, "" if r.default is None else str(np.shape(r.default)))
             for name, r in model.namedRegisterItems()]
     return (f"<p>{escape(type(model).__name__)}: {len(rows)} registers</p>"
-            f'<table style="font-family:monospace">{"".join(rows)}</table>{behind_a_click(model)}')
+            f"{table_in_html(('register', 'role', 'shape'), rows)}{behind_a_click(model)}")
 
 
 def said(value: Any) -> str:

@@ -24,6 +24,7 @@ from ..interpreters.context import varies
 from ..manager import XMan
 from ..notation import json_literal
 from ..register import Register
+from ..show.explain import output
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .guide import WORDS, guide
 from .rules import COMPUTED, HERE, all_on_the_page, rules_for, unfolded
@@ -75,16 +76,13 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None,
     """
     roles: dict[str, str] = {}
     known = dict(values or {})
+    if examples and isinstance(what, (XMan, list, tuple)):
+        raise XManError("the values of a model's and a list's inputs go by name, as in model.explore(X=rows) "
+                        "and explore(steps, values={'x': 3.0})")
     if isinstance(what, XMan):
-        if examples:
-            raise XManError("the values of a model's inputs go by name, as in model.explore(X=rows, "
-                            "y=labels)")
         steps, known, roles = of_model(what, of, known)
         title, of = title or type(what).__name__, None
     elif isinstance(what, (list, tuple)):
-        if examples:
-            raise XManError("the values of a list's inputs go by name, as in explore(steps, values={'x': "
-                            "3.0})")
         steps = checked_list(what, ops.G)
     elif callable(what):
         steps = trace(what, *examples)
@@ -92,9 +90,7 @@ def explore(what: Callable | XMan | Steps, *examples: Any, of: Any = None,
         title = title or getattr(what, "__name__", "").replace("<lambda>", "a function") or "a function"
     else:
         raise XManError(f"explore takes a function, a model or a list, not a {type(what).__name__}")
-    if not steps:
-        raise XManError("the list is empty: there is nothing to explore")
-    (of,) = known_registers(steps, [of or steps[-1][0]], "of")
+    of = output(steps, of)
     return page_of([document(steps, of, known, roles, title or of)], guided)
 
 

@@ -211,7 +211,8 @@ def with_parameters_of_both(one: Function, other: Function, inputs: list, others
         mine = named(function, given)
         taken = {*function[2], *(line[0] for line in function[3])}
         fresh = unlike([words[x] for x in entries if x not in mine], taken)
-        return (*function[:2], (*function[2][:n], *(mine.get(x) or next(fresh) for x in entries)), *function[3:])
+        parameters = (*function[2][:n], *(mine.get(x) or next(fresh) for x in entries))
+        return (*function[:2], parameters, *function[3:])
     return taking(one, inputs), taking(other, others), [*inputs[:n], *entries.values()]
 
 

@@ -51,8 +51,3 @@ class Shares:
             found.append(self.objective.given(X[k], y[k], some[k], epoch)
                          | {self.list.share: number(real / rows), self.list.has: number(real > 0)})
         return found
-
-
-def shares_of(objective: Any, accumulate: int) -> Shares | None:
-    """None for one worker that takes its rows at once, and where accumulate is 0: each takes all rows."""
-    return Shares(objective, accumulate) if workers().size * accumulate > 1 else None

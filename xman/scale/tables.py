@@ -20,7 +20,7 @@ from ..tables.columns import cells
 from ..tables.frames import first_line
 from ..tables.kinds import target_cells
 from ..tables.preparing import known, lines
-from ..tables.reading import HEAD, NULLS, Form, file_kind, formed, misread
+from ..tables.reading import HEAD, Form, file_kind, formed, misread, options
 from ..tables.statistics import moments
 from .mpi import workers
 from .streams import ALL, MEMORY, InTurn, Some, Stream, drawn_by_number, of_arrays, of_batches
@@ -167,13 +167,11 @@ def blocks_of_csv(filesystem: Any, paths: list[str]) -> tuple[Callable[[int], An
         text = unpacked[path](number)[1] if path in unpacked else opened(path).read_at(size, place)
         for wanted in types, {name: kind for name, kind in types.items() if pa.types.is_string(kind)}:
             try:
-                return csv.read_csv(
-                    pa.BufferReader(text),
-                    csv.ReadOptions(column_names=look.names, skip_rows=look.header * (number == 0),
-                                    encoding=look.encoding, use_threads=False, block_size=2 * size + 1),
-                    csv.ParseOptions(delimiter=look.delimiter, newlines_in_values=b'"' in text),
-                    csv.ConvertOptions(null_values=NULLS, strings_can_be_null=True, column_types=wanted,
-                                       include_columns=[*names], include_missing_columns=True))
+                how = options(look._replace(header=look.header * (number == 0), quoted=b'"' in text), wanted,
+                              2 * size + 1)
+                how[0].use_threads, how[2].include_columns = False, [*names]
+                how[2].include_missing_columns = True
+                return csv.read_csv(pa.BufferReader(text), *how)
             except pa.ArrowInvalid as error:
                 words = first_line(error)
                 if "conversion" not in words:  # else a cell is of another kind than those of the first block

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import reduce
-from operator import mul
+from operator import add, mul
 
 from ..errors import XManError
 from ..notation import shown
@@ -20,6 +20,7 @@ from .slopes import names_in, with_replaced
 
 TERMS = 1000     # what a polynomial may have: more than a person reads
 LETTERS = 10_000  # the same of an atom
+ALGEBRAIC = {ast.Add: add, ast.Sub: lambda p, q: p + -q, ast.Mult: mul, ast.Div: lambda p, q: p * q ** -1}
 
 
 def expand(steps: Steps, of: str) -> str:
@@ -59,14 +60,8 @@ def polynomial(e: ast.expr, found: Mapping[str, Polynomial]) -> Polynomial:
             return constant_term(Fraction(str(c)) if isinstance(c, float) else Fraction(c))
         case ast.UnaryOp(ast.USub(), x):
             return -polynomial(x, found)
-        case ast.BinOp(x, ast.Add(), y):
-            return polynomial(x, found) + polynomial(y, found)
-        case ast.BinOp(x, ast.Sub(), y):
-            return polynomial(x, found) + -polynomial(y, found)
-        case ast.BinOp(x, ast.Mult(), y):
-            return polynomial(x, found) * polynomial(y, found)
-        case ast.BinOp(x, ast.Div(), y):
-            return polynomial(x, found) * polynomial(y, found) ** -1
+        case ast.BinOp(x, ast.Add() | ast.Sub() | ast.Mult() | ast.Div() as sign, y):
+            return ALGEBRAIC[type(sign)](polynomial(x, found), polynomial(y, found))
         case ast.BinOp(x, ast.Pow(), y) if (n := constant_of(polynomial(y, found))) is not None:
             return polynomial(x, found) ** n
     return atom(e, found)

@@ -21,7 +21,8 @@ from ..engines import Compiled
 from ..errors import XManError
 from ..scale.cut import CutProgram
 from ..scale.mesh import in_mixed_precision, mesh_of
-from ..scale.shares import shares_of, workers
+from ..scale.mpi import workers
+from ..scale.shares import Shares
 from ..scale.streams import Stream, Streamed
 from ..tables import Prepared
 from .checkpoints import Checkpointed, State
@@ -53,7 +54,8 @@ class Run(Checkpointed, Diverging):
         self.checkpoint, self.every, self.saved = checkpoint, checkpoint_every, time.monotonic()
         self.writer, self.writing = ThreadPoolExecutor(1), None
         self.mesh = mesh_of(mesh) if mesh else None
-        self.shares, self.workers = None if mesh else shares_of(objective, accumulate), workers()
+        self.workers, each = workers(), 0 if mesh else accumulate  # of 0 pieces each has all rows
+        self.shares = Shares(objective, each) if self.workers.size * each > 1 else None
         self.workers.reads = objective.stream is not None
         data, self.judge = data_and_judge(objective, validation)
         self.minibatches = self.minibatches_of(batch_size, int(seed))
@@ -152,7 +154,9 @@ class Run(Checkpointed, Diverging):
 
     def program(self, rows: int, values: dict[str, Any]) -> Compiled:
         """The program for so many rows: it runs on copies first, for which Ctrl-C does not wait."""
-        short = self.minibatches.count < WORTH_COMPILING or rows < min(self.minibatches.size, self.rows)
+        loops = any(op == "scan" for _, op, _ in self.training.steps)  # quick to build, and slow through Python
+        short = not loops and (self.minibatches.count < WORTH_COMPILING
+                               or rows < min(self.minibatches.size, self.rows))
         outputs = [self.loss, *self.numbers.values()]
         engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
         copies = {x: values[x].copy() for x in self.inplace}

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import formulas, powers
+from .elementary import formulas, powers
 from .function import Function, literal, llvm_type
 
 BOOL = np.dtype(bool)
@@ -20,7 +20,6 @@ BOOL = np.dtype(bool)
 COMPARISONS = {"equal": ("oeq", "eq", "eq"), "not_equal": ("une", "ne", "ne"), "less": ("olt", "slt", "ult"),
                "less_equal": ("ole", "sle", "ule"), "greater": ("ogt", "sgt", "ugt"), "greater_equal": ("oge", "sge", "uge")}
 ARITHMETIC = {"add": ("fadd", "add"), "subtract": ("fsub", "sub"), "mul": ("fmul contract", "mul"), "divide": ("fdiv",)}
-EXTREMES = {"maximum": ("smax", "umax"), "minimum": ("smin", "umin"), "max": ("smax", "umax"), "min": ("smin", "umin")}
 INTRINSICS = {"sqrt": "sqrt", "abs": "fabs", "maximum": "maximum", "minimum": "minimum", "floor": "floor", "ceil": "ceil",
               "trunc": "trunc", "rint": "rint"}
 LIBRARY = {**{op: op for op in ("exp2", "log2", "log10", "tan", "sinh", "cosh", "cbrt", "hypot")}, "arctan2": "atan2",  # of C
@@ -72,7 +71,7 @@ def extreme(f: Any, op: str, dtype: np.dtype, x: str, y: str) -> str:
     """The larger or the smaller of two; NaN where one is."""
     if dtype.kind == "f":
         return call(f, op[:3] + "imum", dtype, x, y)
-    return call(f, EXTREMES[op][dtype.kind != "i"], dtype, x, y)
+    return call(f, f"{'s' if dtype.kind == 'i' else 'u'}{op[:3]}", dtype, x, y)
 
 
 def value(f: Any, op: str, dtype: np.dtype, v: list[str]) -> tuple[str, np.dtype]:

@@ -19,7 +19,7 @@ from ...wengert import Line as Step
 from ...wengert import registers
 from .arrangements import in_shape, spread_to
 from .tree import Line, Product
-from .views import View, exchanged, indexed, reshaped, strided, transposed, whole
+from .views import View, diagonal, exchanged, reshaped, strided, transposed, whole
 
 TINY = 512      # multiplications of one matrix by another, up to which loops are quicker than a call of BLAS
 LARGE = 4096    # entries of a matrix, from which on BLAS multiplies vectors by it
@@ -215,8 +215,7 @@ def einsum_back(w: Any, step: Step, v: list) -> View | None:
 
 def trace(w: Any, step: Step, v: list) -> View | None:
     found = factors_of(w, step, v, [0], ["ii"])
-    square = [(indexed(x, [slice(min(x.shape))] * 2), letters) for x, letters in found or ()]
-    return found and contract(w, step[0], square, "", (), w.kinds[step[0]].dtype)
+    return found and contract(w, step[0], [(diagonal(found[0][0]), "i")], "", (), w.kinds[step[0]].dtype)
 
 
 CONTRACTIONS = {"gemm()": gemm, "dot": product, "dotLeft": product, "dotRight": product, "einsum": einsum,

@@ -53,9 +53,7 @@ def computed_in(w: Any, step: Step) -> np.dtype | None:
         source = w.kinds[args[0]].dtype if isinstance(args[0], str) else np.dtype(type(args[0]))
         return dtype if source.kind != "f" or dtype.kind in "fb" else None  # what does not fit is C's affair
     types = [w.kinds[a].dtype if isinstance(a, str) else a for a in args]
-    if op == "where":
-        return dtype
-    if dtype.kind == "f":
+    if op == "where" or dtype.kind == "f":
         return dtype
     try:
         found = np.result_type(*types) if dtype.kind == "b" else dtype

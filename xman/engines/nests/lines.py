@@ -67,10 +67,8 @@ class Lines:
         self.uses = Counter(a for _, op, args in self.lines for k, a in enumerate(args)
                             if isinstance(a, str) and k != SHAPE_ALONE.get(op))
         self.uses.update((*program.outputs, *program.inplace))
-        reader = {a: line for line in self.lines for a in line[2] if isinstance(a, str)}
-        self.late = {dst for dst, op, _ in self.lines if op == "scatterAdd" and self.uses[dst] == 1
-                     and dst in reader
-                     and self.adds(reader[dst])}
+        scattered = {dst for dst, op, _ in self.lines if op == "scatterAdd" and self.uses[dst] == 1}
+        self.late = {a for line in self.lines if self.adds(*line) for a in line[2] if a in scattered}
         self.laid = {*program.outputs, *program.inplace}  # what lies in memory, and what is computed with it
         for dst, op, args in reversed(self.lines):
             if op in LOOPS:
@@ -98,9 +96,8 @@ class Lines:
     def known(self, x: str) -> bool:
         return x in self.kinds and self.kinds[x].dtype in NATIVE
 
-    def adds(self, step: Step) -> bool:
+    def adds(self, dst: str, op: str, args: tuple) -> bool:
         """Whether a line adds arrays of one type and shape, which a new root may collect."""
-        dst, op, args = step
         return (op == "add" and self.known(dst) and self.kinds[dst].dtype.kind == "f" and all(
             isinstance(a, str) and a in self.kinds and self.kinds[a][:2] == self.kinds[dst][:2]
             for a in args))
