@@ -129,7 +129,7 @@ def limited(rule: Rule, i: int = 0, grows: bool = False, settles: bool = True) -
         return masked(part, d, out, *args) if type(part) is Masked else part
 
     def masked(part, d, out, *args):
-        numbers = not isinstance(out, Expression) or hasattr(out, "value")
+        numbers = number_within(out) is not None
         x, value, steep, kept = args[i], part.value, part.steep, []
         if not d.forward and (grows or numbers):
             kept.append(f.logical_or(f.isfinite(out), f.logical_or(f.equal(x, 0), f.not_equal(d.value, 0)))
@@ -178,10 +178,18 @@ def looked(walk: Callable, seeds: Mapping, given: Mapping, lines: Iterable, valu
 def is_expression(kind: type) -> bool: return issubclass(kind, Expression)
 
 
+def number_within(x: Any) -> Any:
+    """The number that x stands for; None for a symbol, and on the tape of a list, which serves other numbers."""
+    while isinstance(x, Expression):
+        tape = getattr(x, "tape", None)
+        known = getattr(tape, "exact", True) and getattr(tape, "guards", None) is None
+        x = getattr(x, "value", None) if known else None
+    return x
+
+
 def unclear(x: Any) -> bool:
     """Whether x has a NaN among its entries, or infinities of both signs; of symbols that is not known."""
-    while isinstance(x, Expression):
-        x = getattr(x, "value", 0.0)
+    x = 0.0 if (x := number_within(x)) is None else x
     if isinstance(x, dict):  # the parts of a bundle
         return any(map(unclear, x.values()))
     if not isinstance(x, float):  # of more than 10,000 entries BLAS would wake its threads
