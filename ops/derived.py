@@ -179,7 +179,7 @@ def is_expression(kind: type) -> bool: return issubclass(kind, Expression)
 
 
 def number_within(x: Any) -> Any:
-    """The number that x stands for; None for a symbol, and on the tape of a list, which serves other numbers."""
+    """The number that x stands for; None for a symbol, and on the tape of a list, which is for others too."""
     while isinstance(x, Expression):
         tape = getattr(x, "tape", None)
         known = getattr(tape, "exact", True) and getattr(tape, "guards", None) is None

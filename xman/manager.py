@@ -4,6 +4,7 @@ from __future__ import annotations
 import copy
 import importlib
 import itertools
+import textwrap
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -38,6 +39,10 @@ class XMan:
             refuse_method(name, value)
             if isinstance(value, Register) and not value.home:
                 value.home = cls, name
+
+    def __repr__(self) -> str:  # <House of h, w, target>: what it is given
+        given = ", ".join(name for name, reg in self._items() if not reg.definedAs)
+        return f"<{type(self).__name__}{' of ' * bool(given)}{textwrap.shorten(given, 100, placeholder='…')}>"
 
     def __getstate__(self) -> dict:
         return InOrder(self, *(reg for _, reg in self._items()))

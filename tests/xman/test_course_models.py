@@ -158,3 +158,10 @@ def test_a_register_keeps_its_attributes_name_where_another_model_lists_it_as_a_
     other.y = f.square(one.h)
     assert one.setup() and other.setup().operationSequence(other.y)[0] == ("z1", "tanh", ("x",))
     assert one.h.name == "h" and other.registers()["z1"] is one.h
+
+
+def test_a_model_prints_what_it_is_given():
+    class House(XMan):
+        h, w = f.param(default=5.0), f.param(default=10.0)
+        area = h * w
+    assert repr(House()) == "<House of h, w>" and repr(XMan()) == "<XMan>"

@@ -154,7 +154,8 @@ class Run(Checkpointed, Diverging):
 
     def program(self, rows: int, values: dict[str, Any]) -> Compiled:
         """The program for so many rows: it runs on copies first, for which Ctrl-C does not wait."""
-        loops = any(op == "scan" for _, op, _ in self.training.steps)  # quick to build, and slow through Python
+        # they are quick to build, and slow through Python
+        loops = any(op == "scan" for _, op, _ in self.training.steps)
         short = not loops and (self.minibatches.count < WORTH_COMPILING
                                or rows < min(self.minibatches.size, self.rows))
         outputs = [self.loss, *self.numbers.values()]
