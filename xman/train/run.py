@@ -154,9 +154,9 @@ class Run(Checkpointed, Diverging):
 
     def program(self, rows: int, values: dict[str, Any]) -> Compiled:
         """The program for so many rows: it runs on copies first, for which Ctrl-C does not wait."""
-        loops = any(op == "scan" for _, op, _ in self.training.steps)  # quick to build, and slow through Python
-        short = not loops and (self.minibatches.count < WORTH_COMPILING
-                               or rows < min(self.minibatches.size, self.rows))
+        # a loop is quick to build, and slow in Python
+        short = (not any(op == "scan" for _, op, _ in self.training.steps)
+                 and (self.minibatches.count < WORTH_COMPILING or rows < min(self.minibatches.size, self.rows)))
         outputs = [self.loss, *self.numbers.values()]
         engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
         copies = {x: values[x].copy() for x in self.inplace}
