@@ -12,7 +12,8 @@ import ops
 
 pytest.importorskip("llvmlite", reason="the extra fast is not installed")
 
-from xman.engines.llvm import arithmetic, compiled, formulas
+from xman.engines.llvm import arithmetic, compiled
+from xman.engines.llvm.elementary import formulas
 from xman.engines.llvm.function import Function
 
 LONG = np.longdouble

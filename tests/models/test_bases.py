@@ -96,7 +96,7 @@ def test_the_gradient_is_that_of_central_differences(kind):
 
 def test_the_list_of_an_rbf_reads_like_the_notes():
     model = basis("rbf")
-    assert str(model.operationSequence(model.loss)) == (
+    assert repr(model.operationSequence(model.loss)) == (
         "z1 = subtract(X, centers)\nz2 = square(z1)\nz3 = negative(z2)\nz4 = divide(z3, scales)\nbasis = exp(z4)\n"
         "z5 = dot(basis, w)\noutputs = add(z5, b)\nz6 = subtract(outputs, y)\nz7 = square(z6)\nz8 = sum(z7)\nloss = half(z8)")
 

@@ -29,7 +29,8 @@ def folded(program: Program, rows: bool = True, least: int = 0) -> list[Line]:
                and len(kinds[dst].shape) == 2 and args[1:] in ((), (None,), ((1, 0),))}
     lines: dict[str, Line] = {}
     for dst, op, args in program.steps:
-        found = gemm_of(dst, op, args, kinds, flipped, least) or absorbed(dst, op, args, program, made, uses, rows)
+        found = (gemm_of(dst, op, args, kinds, flipped, least)
+                 or absorbed(dst, op, args, program, made, uses, rows))
         if found:
             made[dst] = found
             for z in args:  # the product that this line is made of

@@ -49,8 +49,8 @@ class NumpyWriter:
         self.lines, direct = ordered(lines, program.inplace, self.outputs, holds, self.kinds,
                                      max(calls, default=-1))
         self.over = {y: x for y, op, args in self.lines if y in direct and self.hows[y] == "into"
-                     for x in [program.inplace[y]] if all(a in self.written_over(op, args) for a in registers(args)
-                                                          if x in holds.get(a, ()))}
+                     for x in [program.inplace[y]] if {a for a in registers(args) if x in holds.get(a, ())}
+                     <= {*self.written_over(op, args)}}
         buffered = {dst for dst, how in self.hows.items() if how == "into"} - {*self.outputs, *self.over}
         events = [Event({root for a in registers(args) for root in holds[a]},
                         {dst: self.kinds[dst].bytes} if dst in buffered else {},
@@ -184,7 +184,8 @@ class NumpyWriter:
             out = f"out={dst}" if op in ("maximum", "minimum") else dst  # NumPy wants these two with the word
             self.text.add(self.text.call(op, ufunc(op), *written, out), 2)
 
-    def gemm(self, dst: str, alpha: float, s: str | None, a: str, ta: bool, b: str, tb: bool, c: str | None) -> None:
+    def gemm(self, dst: str, alpha: float, s: str | None, a: str, ta: bool, b: str, tb: bool,
+             c: str | None) -> None:
         at_one_place = (self.over.get(dst) == c or dst in self.places
                         and self.places.get(c) == self.places[dst])
         if c and not at_one_place:

@@ -26,7 +26,8 @@ def computed(line: Line, known: Mapping[str, Any], kinds: Kinds) -> Any:
     given = [known[a] if isinstance(a, str) else a for a in args]
     if op in OF_BUNDLES:
         return OF_BUNDLES[op](*given)
-    return RUN[op](*[a.astype(to) if to else a for a, to in zip(given, casts(dst, op, args, kinds), strict=True)])
+    cast = casts(dst, op, args, kinds)
+    return RUN[op](*[a.astype(to) if to else a for a, to in zip(given, cast, strict=True)])
 
 
 def refused(line: Line, kinds: Kinds) -> str:
@@ -86,7 +87,8 @@ def together(steps: Steps, why: dict[str, str]) -> dict[str, str]:
     """`why` for all lines on bundles where it is for one: no bundle goes from JAX to NumPy or back."""
     if not any(op in OF_BUNDLES and dst in why for dst, op, _ in steps):
         return why
-    return why | {dst: why.get(dst, "is of a bundle that NumPy has") for dst, op, _ in steps if op in OF_BUNDLES}
+    lines = [dst for dst, op, _ in steps if op in OF_BUNDLES]
+    return dict.fromkeys(lines, "is of a bundle that NumPy has") | why
 
 
 OF_BUNDLES: dict[str, Callable] = {

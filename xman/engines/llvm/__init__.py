@@ -1,7 +1,7 @@
 """The engine llvm: the nests of a list (`engines/nests`, to be read first), compiled by LLVM.
 
-    arithmetic  what an operator does to numbers, in LLVM's words;
-    formulas and powers are elementary functions
+    function    a function that is being written; arithmetic: what an operator does to numbers, in LLVM's words
+    elementary  exp, log, tanh and their like
     emit        from the tree to LLVM's text, a function for each nest;
     products: BLAS, called by its symbols; loops: functions that lines apply, in place; threads: large nests
     step        the function that calls them all, and where in memory their roots lie

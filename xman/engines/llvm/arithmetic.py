@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import formulas, powers
+from .elementary import formulas, powers
 from .function import Function, literal, llvm_type
 
 BOOL = np.dtype(bool)

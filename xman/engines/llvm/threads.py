@@ -106,7 +106,8 @@ def write_chunks(f: Function, name: str, chunks: Chunks, memory: list[str], tree
         f.put(f"store ptr {pointer(instead.get(x, x))}, ptr {at}")
     job, most = f.alloca("[6 x i64]"), f.do("load i64, ptr @xman_threads")
     most = f.do(f"select i1 {f.do(f'icmp slt i64 {most}, {chunks.count}')}, i64 {most}, i64 {chunks.count}")
-    for j, x in enumerate((f"ptr @{name}", f"ptr {row}", f"i64 {chunks.count}", f"i64 {most}", "i64 0", "i64 0")):
+    parts = f"ptr @{name}", f"ptr {row}", f"i64 {chunks.count}", f"i64 {most}", "i64 0", "i64 0"
+    for j, x in enumerate(parts):
         f.put(f"store {x}, ptr {f.do(f'getelementptr i64, ptr {job}, i64 {j}')}")
     f.do(f"call ptr @xman_worker(ptr {job})")
     for part, (x, how) in chunks.sums.items():
@@ -142,8 +143,8 @@ def as_blas() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-# job: the function of a chunk, its pointers, how many chunks there are, how many threads there may be, the next
-# chunk, and the next thread. Each thread begins another one and waits for its end
+# job: the function of a chunk, its pointers, how many chunks there are and threads may be, the next chunk,
+# and the next thread. Each thread begins another one and waits for its end
 TEXT = """@xman_threads = global i64 1
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_join(i64, ptr)

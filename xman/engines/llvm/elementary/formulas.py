@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .function import literal, llvm_type
+from ..function import literal, llvm_type
 
 FUSED = "contract "
 

@@ -1,0 +1,1 @@
+"""Elementary functions that LLVM vectorises: formulas, and of those powers, sine and cosine."""
