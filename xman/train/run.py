@@ -154,10 +154,9 @@ class Run(Checkpointed, Diverging):
 
     def program(self, rows: int, values: dict[str, Any]) -> Compiled:
         """The program for so many rows: it runs on copies first, for which Ctrl-C does not wait."""
-        # they are quick to build, and slow through Python
-        loops = any(op == "scan" for _, op, _ in self.training.steps)
-        short = not loops and (self.minibatches.count < WORTH_COMPILING
-                               or rows < min(self.minibatches.size, self.rows))
+        # a loop is quick to build, and slow in Python
+        few = self.minibatches.count < WORTH_COMPILING or rows < min(self.minibatches.size, self.rows)
+        short = few and not any(op == "scan" for _, op, _ in self.training.steps)
         outputs = [self.loss, *self.numbers.values()]
         engine = "numpy" if short and self.engine == "auto" else self.begun_with or self.engine
         copies = {x: values[x].copy() for x in self.inplace}
