@@ -196,6 +196,8 @@ def what_is_wrong_is_said(page, folder):
     found["zero"] = page.inner_text("#notes")
     use(page, "y = dot(x, x)")
     found["shapes"] = page.inner_text("#notes")
+    use(page, "y = mul(toString, x)")
+    found["inherited"] = page.inner_text("#notes")
     page.evaluate("meter.most = 2000")
     use(page, "def on(h):\n    more = greater(h, 0)\n    return more\n\ndef step(h):\n    h1 = mul(h, 2.0)\n    return h1\n\nb = bundle(x)\nc = while_loop(on, step, 1, b)\ny = item(c, 0)")
     found["endless"] = page.inner_text("#notes")

@@ -205,7 +205,7 @@ def test_what_is_wrong_is_said(found):
                        "twice": "a is assigned a second time, after line 1", "arguments": "exp takes 1 argument, and found are 2", "no line": "Line 1 cannot be read: y = 3 +.",
                        "script": "Line 1 cannot be read", "empty": "The list is empty", "megabyte": "The list has 1,100,009 characters, and this page takes 500,000", "deep": "Line 1 cannot be read",
                        "operator": "exp is the name of an operator", "returns": "Line 3 stands where step has not returned", "inside": "In step: Line 1: there is no operator hlaf; did you mean half?",
-                       "closed": "In step: Line 1: w is neither a parameter nor assigned", "endless": "Line 2, c = while_loop(on, step, 1, b): the page stops here, after 2,002 lines in loops: this one is endless", "zero": "a division by zero, whose result is infinite", "shapes": "a product of matrices needs arrays"}.items():
+                       "closed": "In step: Line 1: w is neither a parameter nor assigned", "endless": "Line 2, c = while_loop(on, step, 1, b): the page stops here, after 2,002 lines in loops: this one is endless", "zero": "a division by zero, whose result is infinite", "shapes": "a product of matrices needs arrays", "inherited": "toString has no value yet"}.items():
         assert part in found[name] and "\n" not in found[name], (name, found[name])
 
 

@@ -191,7 +191,7 @@ def part(w: Any, step: Step, v: list) -> View:
 def roll(w: Any, step: Step, v: list) -> View | None:
     (dst, _, (_, by, *more)), shape = step, w.kinds[step[0]].shape
     axes = axes_of(more[0] if more else None, len(shape))
-    if len(axes or ()) != 1 or 0 in shape or not isinstance(by, int):
+    if len(axes or ()) != 1 or 0 in shape or not isinstance(by, int) or more and isinstance(more[0], tuple):
         return None
     axis, = axes
     n, by = shape[axis], by % shape[axis]
