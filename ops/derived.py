@@ -189,7 +189,8 @@ def number_within(x: Any) -> Any:
 
 def unclear(x: Any) -> bool:
     """Whether x has a NaN among its entries, or infinities of both signs; of symbols that is not known."""
-    x = 0.0 if (x := number_within(x)) is None else x
+    if is_expression(type(x)) and (x := number_within(x)) is None:
+        return False
     if isinstance(x, dict):  # the parts of a bundle
         return any(map(unclear, x.values()))
     if not isinstance(x, float):  # of more than 10,000 entries BLAS would wake its threads
@@ -327,7 +328,7 @@ def squares(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str
     """For each line that squares a root, by its name, what is under it: at 0 that has
     the derivatives that the root lacks."""
     roots = {name_or_id(dst): (ROOTS[op], args) for dst, op, args in lines
-             if ROOTS.get(op) in table and dst not in kept}
+             if op in ROOTS and ROOTS[op] in table and dst not in kept}
     return {name_or_id(dst): roots[name_or_id(args[0])] for dst, op, args in (lines if roots else ())
             if args and name_or_id(args[0]) in roots and squared(op, *args)}
 
