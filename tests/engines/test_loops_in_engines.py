@@ -1,6 +1,7 @@
 """Every engine computes a list that applies functions as the interpreter does."""
 import _thread
 import importlib.util
+import re
 import signal
 import threading
 
@@ -92,6 +93,14 @@ def test_a_loop_in_machine_code_ends_where_somebody_stops_it():
     assert [halved({"x": x})["result"] for x in (8.0, 0.5, 9.0)] == [large(8.0), 0.5, large(9.0)] and not halved.plan.calls
     kept = compile(trace(lambda X: xman.scan(lambda h, x: (h, None), 1.0, X)[0], np.ones(3)), engine="llvm")
     assert kept({"X": np.ones(3)})["result"] == 1.0 and kept.engine == "llvm"
+    for most in (-3, 0, 1.5):  # in a list that somebody wrote
+        steps = [(dst, op, (*args[:4], most) if op == "while_loop" else args) for dst, op, args in trace(root, 2.0)]
+        bounded = compile(steps, engine="llvm")
+        assert bounded({"a": 1.0})["result"] == 1.0 and bounded.engine == "llvm"
+        with pytest.raises(xman.XManError) as error:
+            bounded({"a": 9.0})
+        with pytest.raises(xman.XManError, match=re.escape(str(error.value))):
+            xman.eval(steps, {"a": 9.0})
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores Ctrl-C
     threading.Timer(0.1, _thread.interrupt_main).start()
     try:

@@ -8,7 +8,7 @@ import pytest
 import ops
 from ops import f
 from ops.functions import ORDERED
-from xman import WengertList, XManError
+from xman import WengertList, XManError, call, cond, scan, trace
 from xman import eval as evaluate
 from xman.interpreters import backprop
 from xman.show.derivation import Derivation, derivation
@@ -217,6 +217,30 @@ def test_a_formula_too_long_to_be_multiplied_out_is_left_as_it_is():
     steps = [("s", "add", ("a", "b")), ("t", "add", ("s", "c")), ("u", "add", ("t", "d")), ("v", "power", ("u", 30))]
     assert derivation(steps, "v", "a")[-1].step == "dv/da = 30·u^29"
     assert derivation(steps, "v", "a", brief=True)[-1].step == "dv/da = 30·u^29"
+
+
+def test_a_function_is_derived_once_and_a_loop_is_its_recurrence():
+    steps = trace(lambda a, u: cond(a > u, np.sin, lambda x: x * x, scan(lambda h, x: (h * u, None), a * a, 3)[0]), 1.0, 2.0)
+    assert derivation(steps, "result", "u", brief=True) == table("""
+        dresult/du = ∂result/∂z5·dz5/du              result = item(z7, 0), z7 = cond(z1, sin_, no, z6)
+        dresult/du = ∂result/∂z5·∂z5/∂u·du/du        z5 = item(z4, 0), z4 = scan(step, 1, 1, z3)
+        dresult/du = ∂result/∂z5·∂z5/∂u              simplify
+        ∂result/∂z5 = dz1/dx of sin_, dz1/dx of no   where z1 holds, sin_ at x = z5, else no at x = z5
+        sin_: dz1/dx = cos(x)·dx/dx                  z1 = sin(x) and d(sin(a))/dx = cos(a)·da/dx
+        sin_: dz1/dx = cos(x)                        simplify
+        no: dz1/dx = dx/dx·x + x·dx/dx               z1 = x·x and d(a·b)/dx = da/dx·b + a·db/dx
+        no: dz1/dx = x + x = 2·x                     simplify
+        ∂z5/∂u = h′ where h′ ← dh1/dh·h′ + dh1/du    from h′ = 0, in each step of z4
+        step: dh1/dh = dh/dh·u + h·du/dh             h1 = h·u and d(a·b)/dh = da/dh·b + a·db/dh
+        step: dh1/dh = u                             simplify
+        step: dh1/du = dh/du·u + h·du/du             h1 = h·u and d(a·b)/du = da/du·b + a·db/du
+        step: dh1/du = h                             simplify""")
+    stacked = trace(lambda a, X: scan(lambda h, x: (h * x, h), a, X)[1] * a, 1.0, np.ones(3))
+    for wrt in ("a", "X"):
+        with pytest.raises(XManError, match="item.* is not one number made of numbers"):
+            derivation(stacked, "result", wrt)
+    twice = trace(lambda a: call(lambda x, y: x * y, a, a), 3.0)  # the same argument in two places
+    assert "∂result/∂a = dz1/dx + dz1/dy of procedure" in [row.step for row in derivation(twice, "result", "a")]
 
 
 # bugs that had survived planting

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import ops
+from ops.loops import functions_apart, is_function
 
 from ..errors import XManError
+from ..notation import definition as definition_of
 from ..notation import shown
-from ..wengert import Steps, checked_list, known_registers, needed
+from ..wengert import Steps, WengertList, checked_list, known_registers, needed
 from .expressions import formula, mathematical, node
 from .polynomial import polynomial, polynomials
 from .slopes import Rules, names_in, slopes_of, sum_tree, tidy, times_tree, with_replaced
@@ -54,16 +56,16 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
     Each puts in a definition from the list, or the derivative of an operator, which is what its rule in
     ops.DG says. steps: a list on numbers. of, wrt: names of registers; a wrt that is computed is taken as an
     input. brief: both at once, as in Table 3. (Table 2 prints df/dx1 on two of the lines that derive df/dx2;
-    this does not.) Raises XManError for a name that the list does not have, for a line on arrays, and past
-    300 parts in an expression.
+    this does not.) The partial derivatives of what functions and loops give come after it. Raises XManError
+    for a name that the list does not have, for a line on arrays, and past 300 parts in an expression.
     """
     steps = checked_list(steps, ops.G)
     known_registers(steps, [of], "of")
     known_registers(steps, [wrt], "wrt")
-    lines = [line for line in steps if line[0] != wrt]
+    lines = functions_apart([line for line in steps if line[0] != wrt], definition_of)
     goal = f"d{of}/d{wrt}"
     e: ast.expr = ast.Name(goal)
-    rows, rules = Derivation(), {}
+    rows, inside, rules = Derivation(), Derivation(), {}
 
     def say(e: ast.expr, reason: str, *more: str) -> None:
         step = " = ".join(dict.fromkeys([goal, mathematical(e), *more]))
@@ -72,9 +74,17 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
 
     for line in reversed(needed(lines, [of])):
         dst, op, args = line
-        partials = slopes_of(op, args, formula(op, args), rules)
+        if op in ops.loops.ROWS and f"d{dst}/d{wrt}" not in names_in(e):
+            continue
+        partials = None if op in ops.loops.ROWS else slopes_of(op, args, formula(op, args), rules)
+        if op == "item" and (found := through(line, lines, wrt, brief)):
+            reason, slopes, more = found
+            e = put_in(e, dst, wrt, sum_tree(*(times_tree(p, slope_of(a, wrt)) for a, p in slopes.items())))
+            say(e, reason)
+            inside += [row for row in more if row not in inside]
+            continue
         if partials is None:
-            what = "goes through a function" if op in ops.loops.ROWS else "is a line on arrays"
+            what = "is not one number made of numbers" if op in ops.loops.ROWS else "is a line on arrays"
             raise XManError(f"{shown(line)} {what}, and a derivation is written for numbers; "
                             "`explain` and `paths` take it")
         definition = f"{dst} = {mathematical(formula(op, args))}"
@@ -85,13 +95,13 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
         if sum(isinstance(part, ast.expr) for part in ast.walk(e)) > PARTS:
             raise XManError(f"{goal} has more than {PARTS} parts after {shown(line)}, too many to be written "
                             "out; derive a register nearer to the inputs, or let `paths` sum over the graph")
-    leaves = {name for name in names_in(e) if "/" in name}
+    leaves = {name for name in names_in(e) if name[0] == "d" and "/" in name}
     e = tidy(with_replaced(e, {name: node(int(name == f"d{wrt}/d{wrt}")) for name in leaves}))
     if not brief:
         constants = any(not name[1:].partition("/")[0].isidentifier() for name in leaves)
         say(e, "da/da = 1 and da/db = 0 for inputs a, b" + ", dc/da = 0 for a constant c" * constants)
-    say(*simplified_term(e, lines, brief))
-    return rows
+    say(*simplified_term(e, [line for line in lines if line[1] not in ops.loops.ROWS], brief))
+    return Derivation(rows + inside)
 
 
 def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
@@ -112,6 +122,65 @@ def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
     e = with_replaced(e, {dst: ast.parse(str(values[dst]), mode="eval").body for dst, _, _ in used})
     definitions = ", ".join(f"{dst} = {mathematical(formula(op, args))}" for dst, op, args in used)
     return e, definitions + " and " * bool(used) + "simplify", *formulas
+
+
+# ---- functions ---------------------------------------------------------------------------------------------
+
+def through(line: tuple, lines: Steps, wrt: str, brief: bool) -> tuple[str, dict, list[Equation]] | None:
+    """Where an item comes from, its partial derivatives by the arguments that depend on wrt, and what they
+    are: those of a function's results, of a loop the recurrence of its tangents, and the derivations of both.
+
+    None where it is not one number of numbers.
+    """
+    dst, _, (made, i) = line
+    defined = {x: (op, args) for x, op, args in lines}
+    op, args = defined.get(made, ("", ())) if isinstance(made, str) and isinstance(i, int) else ("", ())
+    match op, *args:
+        case "bundle", *_ if i in range(len(args)):
+            return (f"{dst} = {mathematical(node(args[i]))}",
+                    {args[i]: node(1)} if isinstance(args[i], str) else {}, [])
+        case "call", *functions, str(b):
+            k = m = 0
+        case "cond", _, *functions, str(b):
+            k = m = 0
+        case "scan", function, int(k), int(m), str(b), *_ if i in range(k):
+            functions, m = [function], k + m
+        case "while_loop", _, function, int(k), str(b), *_ if i in range(k):
+            functions, m = [function], k
+        case _:
+            return None
+    kind, inputs = defined.get(b, ("", ()))
+    by = dict.fromkeys(a for a in inputs if isinstance(a, str) and depends(lines, a, wrt))
+    if kind != "bundle" or by.keys() & {*inputs[k:m]} or not all(
+            is_function(g) and len(g[2]) == len(inputs) and max(i + 1, k) <= len(g[4]) for g in functions):
+        return None
+    rows, inner = [], {}
+    told = [mathematical(node(x)) for x in inputs]
+    where = f"where {args[0]} holds, " * (op == "cond") + ", else ".join(
+        f"{name} at " + ", ".join(map(" = ".join, zip(ps, told, strict=True))) for _, name, ps, *_ in functions)
+    for a in by:
+        said = []
+        for _, name, parameters, body, results in functions:
+            for c in range(k) or [i]:
+                r = results[c]
+                moved = [(p, j < k) for j, p in enumerate(parameters)
+                         if (j < k or inputs[j] == a) and depends(body, r, p)]
+                inner |= {(name, r, p): body for p, _ in moved if r != p}
+                total = sum_tree(*(times_tree(slope_of(r, p) if r != p else node(1),
+                                              *[ast.Name(f"{p}′")] * carried) for p, carried in moved))
+                said.append(mathematical(tidy(total, fold=True)) + f" of {name}" * (not k))
+        starts = ", ".join(f"{p}′ = {int(x == a)}" for p, x in zip(parameters[:k], inputs, strict=False))
+        tangents = ", ".join(f"{p}′" for p in parameters[:k])
+        rows.append(Equation(f"∂{dst}/∂{a} = " + (f"{parameters[i]}′ where {tangents} ← " if k else "")
+                             + ", ".join(said), f"from {starts}, in each step of {made}" if k else where))
+    for (name, r, p), body in inner.items():
+        rows += [Equation(f"{name}: {step}", reason) for step, reason in derivation(body, r, p, brief)]
+    return shown((dst, "item", (made, i))) + ", " + shown((made, op, args)), {
+        a: ast.Name(f"∂{dst}/∂{a}") for a in by}, rows
+
+
+def depends(lines: Steps, of: str, wrt: str) -> bool:
+    return of == wrt or wrt in WengertList(needed(lines, [of])).inputs
 
 
 # ---- one line ----------------------------------------------------------------------------------------------

@@ -106,7 +106,9 @@ def scan(step, carries, slices, args, reverse=False):
         results = step(*carry, *x, *rest)
         carry = results[:carries]
         rows.append(results[carries:])
-    return *carry, *map(np.stack, zip(*rows[order]))'''), (r"\bwhile_loop\(", '''\
+    one = [np.zeros_like(x, shape=np.shape(x)[1:]) for x in xs]  # for the shapes of no steps
+    stacks = zip(*rows[order] or [step(*carry, *one, *rest)[carries:]])
+    return *carry, *[np.stack(y)[:len(rows)] for y in stacks]'''), (r"\bwhile_loop\(", '''\
 def while_loop(test, step, carries, args, most=None):
     """The last carries, and the number of steps."""
     carry, rest, n = args[:carries], args[carries:], 0

@@ -246,18 +246,19 @@ def of_functions(w: Any, dst: str, functions: Sequence[Function], b: str, test: 
 
 def while_in_place(w: Any, step: Step) -> Any:
     dst, _, (test, function, k, b, *most) = step
+    most = ENDLESS if most in ([], [None]) else most[0]
     entries, others = entries_in(w, b, function), entries_in(w, b, test)
     asked = others and lines_of_function(w, test, others)
     made = entries and lines_of_function(w, function, entries, k)
     if (not asked or not made or isinstance(made.lines, dict) or len(asked.names) != 1
-        or asked.kind(0).shape):
+        or asked.kind(0).shape or not isinstance(most, int)):
         return None
     carry, run = steps_of(w, dst, made, k, entries, {}, [], looked_at=True)
     truth = root_for(w, dst, k, asked.kind(0), (1,))
     count = w.tree.root(w.fresh(f"{dst}.count"), (), np.int64)
     now = [Entered(dst, x, e.kind) for x, e in zip(carry, entries, strict=False)]
     _, look = steps_of(w, dst, asked, 0, [*now, *entries[k:]], {}, [truth])
-    most = most[0] if most and most[0] is not None else ENDLESS
+    most = max(most, 0)
     w.tree.place(Applied("while", [look, run], [*run.written(), truth, count], most, test=indexed(truth, [0]),
                          count=count))
     return [*carry, count]
