@@ -13,7 +13,8 @@ from ops.table import MANY, arity, takes
 from . import notation
 from .errors import XManError, nearest
 
-FORBIDDEN = {*keyword.kwlist, *notation.WORDS, "__debug__"}
+FORBIDDEN = {**dict.fromkeys((*keyword.kwlist, "__debug__"), "is a Python keyword"),
+             **dict.fromkeys(notation.WORDS, "is a word of the text form")}  # as registers, and why
 
 
 def as_line(line: Any) -> Any:
@@ -156,7 +157,6 @@ def refuse_name(name: str, operators: Container[str] = ops.G, k: int | None = No
         return
     why = (f"Python reads as {plain!r}" if name.isidentifier() and plain != name
            else "is an operator" if name in operators
-           else "is a word of the text form" if name in notation.WORDS
-           else "is a Python keyword" if keyword.iskeyword(name) else "is not an identifier")
+           else FORBIDDEN.get(name, "is not an identifier"))
     where = f"line {k}, {notation.shown(line)}: " if k else ""
     raise XManError(f"{where}a register cannot be called {name!r}, which {why}; choose another name")

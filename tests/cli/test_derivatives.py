@@ -170,6 +170,21 @@ def test_print_own_cache_gets_them_too():
     assert b"adjoint dy/d" in subprocess.run([sys.executable, "-c", program], env=ascii, capture_output=True, check=True).stdout
 
 
+@pytest.mark.parametrize(("columns", "words"), [(80, ()), (60, ()), (60, ("--lines",))])
+def test_tables_keep_the_width_of_a_terminal_and_a_pipe_has_all_in_a_line(xman, monkeypatch, columns, words):
+    values = "z=[0.1,0.2,0.3,0.4]", "t=[0.0,1.0,0.0,0.0]"
+    commands = ("explain", "log.wl", *values, "--wrt", "z"), ("cost", "log.wl", *values, *words)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    whole = [xman(*command)[1] for command in commands]
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for plain, command in zip(whole, commands, strict=True):
+        narrow = xman(*command)[1]
+        assert max(map(len, narrow.splitlines())) <= columns
+        assert words or columns < max(map(len, plain.splitlines()))
+        if "cost" not in command or words:  # the same but for where it is cut
+            assert sorted(narrow.split()) == sorted(plain.split())
+
+
 def test_cost_line_by_line(xman):
     assert len(xman("cost", "eq17.wl", *AT, "--lines")[1].splitlines()) == 7
 

@@ -1,8 +1,6 @@
 """The commands that write derivatives and show how they come about."""
 from __future__ import annotations
 
-import shutil
-import sys
 from typing import Any
 
 import click
@@ -14,9 +12,10 @@ from ..passes import gradient as gradient_list
 from ..passes import tangent as tangent_list
 from ..passes.differentiate import ending
 from ..plots import difference_errors
+from ..show.terminal import in_columns
 from ..wengert import WengertList
 from .commands import OF, SOURCE, VALUES, of_a_list, xman
-from .drawing import DOT, SVG, draw, print_list
+from .drawing import DOT, SVG, columns_here, draw, print_list
 from .sources import list_and_values
 
 WRT = click.option("--wrt", multiple=True, metavar="REGISTER",
@@ -78,7 +77,7 @@ def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str
     steps, known, of = read_source(source, values, of)
     found = [pictures.explain(steps, of, x, known, digits) for x in wrt or [None]]
     if not (dot or svg):
-        return print("\n\n".join(map(str, found)))
+        return print("\n\n".join(in_columns(trace.table(), 2, columns_here()) for trace in found))
     if len(found) > 1:
         raise XManError("a picture has the tangents of one input; say --wrt once")
     draw(pictures.picture(*found), svg)
@@ -92,8 +91,7 @@ def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str
 def derivation(source: str, of: str | None, wrt: tuple[str, ...], brief: bool) -> None:
     """Print the steps of the chain rule, each with its reason, as in a textbook."""
     steps, _, of = read_source(source, (), of)
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    print("\n\n".join(pictures.derivation(steps, of, x, brief).wrapped(columns)
+    print("\n\n".join(pictures.derivation(steps, of, x, brief).wrapped(columns_here())
                       for x in wrt or one_input(steps)[:1]))
 
 
@@ -119,7 +117,7 @@ def cost(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, .
     """Count the operations and the bytes of the list, its tangent and its adjoint, and time them."""
     steps, known, of = read_source(source, values, of)
     found = pictures.cost(steps, of, wrt or None, known)
-    print(found.evaluation if lines else found)
+    print(in_columns((found.evaluation if lines else found).table(), 1, columns_here()))
 
 
 @of_a_list(WRT, click.option("--plot", metavar="FILE.png", help="Draw it, both axes logarithmic."))

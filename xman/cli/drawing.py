@@ -50,9 +50,14 @@ def mermaid(drawn: Picture) -> str:
     return "\n  ".join(["flowchart BT", *nodes, *arrows])
 
 
+def columns_here() -> int | None:
+    """The width of the terminal that is printed on; None on no terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
 def print_list(steps: WengertList, sizes: Mapping[str, Any]) -> None:
     """The list, with shapes where known; on a terminal as wide as that, and in colours unless NO_COLOR is."""
-    terminal = sys.stdout.isatty()
-    style = {"columns": shutil.get_terminal_size().columns} if terminal else {"aligned": False}
-    paint = {"paint": click.style} if terminal and not os.environ.get("NO_COLOR") else {}
+    columns = columns_here()
+    style = {"columns": columns} if columns else {"aligned": False}
+    paint = {"paint": click.style} if columns and not os.environ.get("NO_COLOR") else {}
     print(Listing(steps, sizes).text(**style, **paint))

@@ -4,7 +4,7 @@
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const bare = found => Object.assign(Object.create(null), found);  // by names that readers choose: a register may be called constructor
-DATA.operators = bare(DATA.operators);
+for (const names of ["operators", "forbidden"]) DATA[names] = bare(DATA[names]);
 const LIMIT = 500000, FOLD = 60, DRAWN = 140, MANY = 20000;
 
 // ---- small helpers ---------------------------------------------------------------------------------------------------
@@ -143,6 +143,7 @@ function parsedLine(row, functions) {
 
 // ---- the list --------------------------------------------------------------------------------------------------------
 
+const misnamed = names => names.filter(name => DATA.forbidden[name]).map(name => `a register cannot be called '${name}', which ${DATA.forbidden[name]}; choose another name`)[0];
 // What is wrong with lines as a sentence, or null; params: those of the function whose lines they are.
 function complaint(lines, params = null) {
   const at = new Map(), operators = DATA.operators;
@@ -152,13 +153,14 @@ function complaint(lines, params = null) {
     at.set(dst, k);
   }
   for (const [k, line] of lines.entries()) {
-    const [dst, op, args] = line;
+    const [dst, op, args] = line, odd = misnamed([dst, ...args]);
+    if (odd) return `Line ${k + 1}: ${odd}`;
     if (!operators[op]) return `Line ${k + 1}: there is no operator ${short(op, 40)}${nearest(op, Object.keys(operators))}${/\?$/.test(nearest(op, Object.keys(operators))) ? "" : "."}`;
     const [least, most] = operators[op];
     if (args.length < least || args.length > most) return `Line ${k + 1}: ${op} takes ${least === most ? plural(least, "argument") : most > 99 ? `${least} arguments or more` : `${least} to ${most} arguments`}, and found are ${args.length}.`;
     for (const fn of functionsOf(line)) {
       const names = new Set(fn.params.concat(fn.lines.map(([own]) => own))), wrong = fn.results.find(r => !names.has(r)), twice = fn.params.find((p, i) => fn.params.indexOf(p) < i || fn.lines.some(([own]) => own === p));
-      const said = complaint(fn.lines, fn.params) || (wrong !== undefined ? `${short(wrong, 40)} is returned, and is neither a parameter nor assigned.` : twice ? `${twice} is a parameter, and is given a second time.` : fn.results.length ? "" : "it returns nothing.");
+      const said = misnamed([fn.name, ...fn.params]) || complaint(fn.lines, fn.params) || (wrong !== undefined ? `${short(wrong, 40)} is returned, and is neither a parameter nor assigned.` : twice ? `${twice} is a parameter, and is given a second time.` : fn.results.length ? "" : "it returns nothing.");
       if (said) return `In ${fn.name}: ${said}`;
     }
     for (const a of args.filter(isRegister)) {
@@ -188,16 +190,15 @@ function inputsOf(lines) {
 
 const RULES = new Map();
 for (const rule of DATA.rules) RULES.set(rule.op, [...(RULES.get(rule.op) || []), rule]);
-const literal = a => isRegister(a) ? null : JSON.stringify(a);
 const ruled = new WeakMap();
 function ruleFor(line) {
   if (!ruled.has(line)) ruled.set(line, ruleOf(line));
   return ruled.get(line);
 }
 function ruleOf([, op, args]) {
-  const known = RULES.get(op) || [], exact = known.find(rule => rule.args.length === args.length && rule.args.every((p, i) => isRegister(args[i]) ? p === null : JSON.stringify(p) === literal(args[i]) && (p !== null || args[i] === null)));
+  const known = RULES.get(op) || [], exact = known.find(rule => rule.args.length >= args.length && rule.args.every((p, i) => i === args.length ? p === null : isRegister(p) ? isRegister(args[i]) : JSON.stringify(p) === JSON.stringify(args[i])));
   const numbers = args.every(a => isRegister(a) || typeof a === "number");
-  return exact || numbers && known.find(rule => rule.args.length === args.length && rule.args.every(p => p === null)) || null;
+  return exact || numbers && known.find(rule => rule.args.length === args.length && rule.args.every(isRegister)) || null;
 }
 
 const varies = x => x.k === "f" || x.k === "i" && !x.s.length || x.k === "bundle";

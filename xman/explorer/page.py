@@ -25,6 +25,7 @@ from ..manager import XMan
 from ..notation import json_literal
 from ..register import Register
 from ..show.explain import output
+from ..validity import FORBIDDEN
 from ..wengert import Steps, WengertList, checked_list, known_registers
 from .guide import WORDS, guide
 from .rules import COMPUTED, HERE, all_on_the_page, rules_for, unfolded
@@ -178,7 +179,7 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     every = [line for found in (*documents, *examples)
              for line in WengertList.from_json(json.dumps(found["lines"]))]
     data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(every),
-                       "operators": signatures()}, allow_nan=False, separators=(",", ":"))
+                       "operators": signatures(), "forbidden": FORBIDDEN}, allow_nan=False, separators=(",", ":"))
     style, *scripts = (HERE.joinpath(name).read_text("utf-8") for name in FILES)
     title = documents[0]["title"]
     text = ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

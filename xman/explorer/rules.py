@@ -34,7 +34,8 @@ FAILURES = (XManError, TypeError, ValueError, AttributeError, IndexError)  # of 
 def likely(op: str) -> list[tuple]:
     """The patterns of literals that a reader is likely to type: none, an axis, an index."""
     least, most = arity(ops.G[op])
-    match parameters(ops.G[op])[0]:
+    names, defaults = parameters(ops.G[op])
+    match names:
         case "axis", *_:
             cases = [(0, "_", "_"), (1, "_", "_")]
         case _, "axis", *_:
@@ -43,7 +44,7 @@ def likely(op: str) -> list[tuple]:
             cases = [("_", k) for k in range(3)]
         case _:
             cases = []
-    return [("_",) * least, *cases]
+    return [("_",) * least + (None,) * (defaults.get("axis", 0) is None and least == 1), *cases]
 
 
 def rules_for(steps: Iterable[Line]) -> list[dict[str, Any]]:
@@ -83,7 +84,7 @@ def rules_of(key: str, op: str, case: tuple) -> dict[str, Any] | None:
     for i, slope in (slopes_of(op, args, "out", {}) or {} if op in ELEMENTWISE else {}).items():
         if isinstance(case[i], str) and adjoint[i]:
             adjoint[i]["label"] = mathematical(slope)
-    return {"op": op, "args": [None if isinstance(a, str) else json_literal(a) for a in case],
+    return {"op": op, "args": ["_" if isinstance(a, str) else json_literal(a) for a in case],
             "adjoint": adjoint, "tangent": tangent, "gives": facts_of(op).gives.__name__}
 
 

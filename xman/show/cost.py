@@ -20,6 +20,7 @@ from ..passes.differentiate import ending
 from ..passes.held import bytes_of, most_held
 from ..wengert import Steps, WengertList, checked_list, known_registers, registers
 from .explain import output
+from .terminal import in_columns
 
 SECONDS = 0.2  # that each of the three is timed for
 
@@ -48,14 +49,13 @@ class ListCost(NamedTuple):
     read = property(lambda self: sum(line.read for line in self.lines))
     written = property(lambda self: sum(line.written for line in self.lines))
 
-    def __str__(self) -> str:
-        names = [f"{line.register} = {line.op}(…)" for line in self.lines]
-        width = max(map(len, names), default=0)
-        head = f"{'':<{width}}{'operations':>15}{'bytes read':>15}{'written':>15}{'per byte':>10}"
-        return "\n".join(
-            [head,
-             *(f"{name:<{width}}{line.flops:>15,}{line.read:>15,}{line.written:>15,}{line.intensity:>10.2f}"
-               for name, line in zip(names, self.lines, strict=True))])
+    def table(self) -> list[list[str]]:
+        """The titles, and a row for each line."""
+        return [["", "operations", "bytes read", "written", "per byte"], *(
+            [f"{line.register} = {line.op}(…)", *(f"{n:,}" for n in line[2:]), f"{line.intensity:.2f}"]
+            for line in self.lines)]
+
+    def __str__(self) -> str: return in_columns(self.table(), 1)
 
 
 class Cost(NamedTuple):
@@ -83,9 +83,7 @@ class Cost(NamedTuple):
              *([f"{1e6 * work.seconds:,.1f}", f"{work.seconds / base.seconds:.2f}"] if timed else ())]
             for name, work in zip(("list", "with tangents", "with adjoints"), self, strict=True))]
 
-    def __str__(self) -> str:
-        return "\n".join(f"{name:<14}" + "".join(map(str.rjust, cells, (8, 15, 15, 15, 15, 8, 14, 8)))
-                         for name, *cells in self.table())
+    def __str__(self) -> str: return in_columns(self.table(), 1)
 
     __repr__ = __str__
     _repr_html_ = in_notebooks("cost_in_html")
@@ -98,10 +96,10 @@ def cost(steps: Steps, of: str | None = None, wrt: Collection[str] | None = None
 
         >>> steps = [("z1", "mul", ("h", "w")), ("area", "half", ("z1",))]
         >>> print(cost(steps, values={"h": 3.0, "w": 6.0}, measured=False))
-                         lines     operations     bytes read        written           held   ratio
-        list                 2              2             24             16             32    1.00
-        with tangents        6              6             80             48             64    3.00
-        with adjoints        4              4             40             32             40    2.00
+                       lines  operations  bytes read  written  held  ratio
+        list               2           2          24       16    32   1.00
+        with tangents      6           6          80       48    64   3.00
+        with adjoints      4           4          40       32    40   2.00
 
     of: the register that is differentiated (None: the last line's). wrt: the inputs it is differentiated by
     (None: all of floats). values: the inputs, in the shapes and the precision that count. measured: time the

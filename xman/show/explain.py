@@ -15,6 +15,7 @@ from ..interpreters.context import varies
 from ..notation import in_notebooks
 from ..wengert import Steps, checked_list, known_registers
 from .expressions import expression, mathematical
+from .terminal import in_columns
 
 WHOLE = 6  # an array with more entries is summed up
 
@@ -48,12 +49,7 @@ class Explanation(list):
             table.append([register, defined, *(shown_number_or_array(x, self.digits) for x in numbers)])
         return [[cell for k, cell in enumerate(row) if k != 3 or self.along] for row in table]
 
-    def __str__(self) -> str:
-        table = self.table()
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        return "\n".join("  ".join(cell.rjust(widths[k]) if k > 1 else cell.ljust(widths[k])
-                                   for k, cell in enumerate(row)).rstrip()
-                         for row in table)
+    def __str__(self) -> str: return in_columns(self.table(), 2)
 
     __repr__ = __str__
     _repr_html_ = in_notebooks("trace_in_html")
