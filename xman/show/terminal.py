@@ -12,7 +12,7 @@ SPELLED = {"∂": "d", "δ": "delta ", "Δ": "Delta ", "Σ": "sum ", "√": "sqr
 
 
 def table_as_text(table: Sequence[Sequence[str]], left: int, columns: int | None = None) -> str:
-    """The table as text, its `left` first columns flush left. One wider than columns is turned on its side where
+    """The table as text, its first `left` columns flush left. One too wide is turned on its side where
     it is short; else cells go on below: words are cut after 8 letters or more, numbers never."""
     widths, words = ([max(map(long, column)) for column in zip(*table, strict=True)]
                      for long in (len, lambda cell: max(map(len, cell.split()), default=0)))
