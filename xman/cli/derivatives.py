@@ -12,7 +12,7 @@ from ..passes import gradient as gradient_list
 from ..passes import tangent as tangent_list
 from ..passes.differentiate import ending
 from ..plots import difference_errors
-from ..show.terminal import in_columns
+from ..show.terminal import table_as_text
 from ..wengert import WengertList
 from .commands import OF, SOURCE, VALUES, of_a_list, xman
 from .drawing import DOT, SVG, columns_here, draw, print_list
@@ -77,7 +77,7 @@ def explain(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str
     steps, known, of = read_source(source, values, of)
     found = [pictures.explain(steps, of, x, known, digits) for x in wrt or [None]]
     if not (dot or svg):
-        return print("\n\n".join(in_columns(trace.table(), 2, columns_here()) for trace in found))
+        return print("\n\n".join(table_as_text(trace.table(), 2, columns_here()) for trace in found))
     if len(found) > 1:
         raise XManError("a picture has the tangents of one input; say --wrt once")
     draw(pictures.picture(*found), svg)
@@ -117,7 +117,7 @@ def cost(source: str, values: tuple[str, ...], of: str | None, wrt: tuple[str, .
     """Count the operations and the bytes of the list, its tangent and its adjoint, and time them."""
     steps, known, of = read_source(source, values, of)
     found = pictures.cost(steps, of, wrt or None, known)
-    print(in_columns((found.evaluation if lines else found).table(), 1, columns_here()))
+    print(table_as_text((found.evaluation if lines else found).table(), 1, columns_here()))
 
 
 @of_a_list(WRT, click.option("--plot", metavar="FILE.png", help="Draw it, both axes logarithmic."))

@@ -179,7 +179,8 @@ def page_of(documents: list[dict[str, Any]], guided: bool) -> Page:
     every = [line for found in (*documents, *examples)
              for line in WengertList.from_json(json.dumps(found["lines"]))]
     data = json.dumps({"documents": documents, "guide": examples, "rules": rules_for(every),
-                       "operators": signatures(), "forbidden": FORBIDDEN}, allow_nan=False, separators=(",", ":"))
+                       "forbidden": FORBIDDEN, "operators": signatures()},
+                      allow_nan=False, separators=(",", ":"))
     style, *scripts = (HERE.joinpath(name).read_text("utf-8") for name in FILES)
     title = documents[0]["title"]
     text = ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

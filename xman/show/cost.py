@@ -20,7 +20,7 @@ from ..passes.differentiate import ending
 from ..passes.held import bytes_of, most_held
 from ..wengert import Steps, WengertList, checked_list, known_registers, registers
 from .explain import output
-from .terminal import in_columns
+from .terminal import table_as_text
 
 SECONDS = 0.2  # that each of the three is timed for
 
@@ -55,7 +55,7 @@ class ListCost(NamedTuple):
             [f"{line.register} = {line.op}(…)", *(f"{n:,}" for n in line[2:]), f"{line.intensity:.2f}"]
             for line in self.lines)]
 
-    def __str__(self) -> str: return in_columns(self.table(), 1)
+    def __str__(self) -> str: return table_as_text(self.table(), 1)
 
 
 class Cost(NamedTuple):
@@ -83,7 +83,7 @@ class Cost(NamedTuple):
              *([f"{1e6 * work.seconds:,.1f}", f"{work.seconds / base.seconds:.2f}"] if timed else ())]
             for name, work in zip(("list", "with tangents", "with adjoints"), self, strict=True))]
 
-    def __str__(self) -> str: return in_columns(self.table(), 1)
+    def __str__(self) -> str: return table_as_text(self.table(), 1)
 
     __repr__ = __str__
     _repr_html_ = in_notebooks("cost_in_html")

@@ -15,7 +15,7 @@ from ..interpreters.context import varies
 from ..notation import in_notebooks
 from ..wengert import Steps, checked_list, known_registers
 from .expressions import expression, mathematical
-from .terminal import in_columns
+from .terminal import table_as_text
 
 WHOLE = 6  # an array with more entries is summed up
 
@@ -49,7 +49,7 @@ class Explanation(list):
             table.append([register, defined, *(shown_number_or_array(x, self.digits) for x in numbers)])
         return [[cell for k, cell in enumerate(row) if k != 3 or self.along] for row in table]
 
-    def __str__(self) -> str: return in_columns(self.table(), 2)
+    def __str__(self) -> str: return table_as_text(self.table(), 2)
 
     __repr__ = __str__
     _repr_html_ = in_notebooks("trace_in_html")

@@ -1,8 +1,7 @@
-"""Tables in the width of a terminal, and letters for what one that is not UTF-8 cannot show: ∂y/∂x is dy/dx there."""
+"""Tables in the width of a terminal; letters for what one without UTF-8 cannot show: ∂y/∂x is dy/dx there."""
 import codecs
 import io
 import itertools
-import math
 import sys
 import textwrap
 import unicodedata
@@ -12,15 +11,15 @@ SPELLED = {"∂": "d", "δ": "delta ", "Δ": "Delta ", "Σ": "sum ", "√": "sqr
            "·": "*", "×": "*", "−": "-", "–": "-", "→": "->", "…": "...", "≤": "<=", "≥": ">=", "≠": "!="}
 
 
-def in_columns(table: Sequence[Sequence[str]], left: int, columns: int | None = None) -> str:
-    """The table as text, its first columns, so many, flush left. One too wide for the terminal's is turned on
-    its side where it is short; else cells go on below. Words are cut after 8 letters or more, numbers never."""
+def table_as_text(table: Sequence[Sequence[str]], left: int, columns: int | None = None) -> str:
+    """The table as text, its first `left` columns flush left. One too wide is turned on its side where
+    it is short; else cells go on below: words are cut after 8 letters or more, numbers never."""
     widths, words = ([max(map(long, column)) for column in zip(*table, strict=True)]
                      for long in (len, lambda cell: max(map(len, cell.split()), default=0)))
     excess = lambda k: (widths[k] > words[k], widths[k] if k < left or widths[k] > words[k] else 0)
-    while sum(widths) + 2 * len(widths) - 2 > (columns or math.inf):
+    while sum(widths) + 2 * len(widths) - 2 > (columns or 10 ** 9):
         if len(table) < len(widths):
-            return in_columns([*zip(*table, strict=True)], 1, columns)
+            return table_as_text([*zip(*table, strict=True)], 1, columns)
         if excess(widest := max(range(len(widths)), key=excess)) <= (False, 8):
             break
         widths[widest] -= 1
