@@ -123,7 +123,8 @@ class Compiled:
         except TimeoutError:
             raise  # of a clock
         except KeyboardInterrupt as stop:  # the interpreter's says the step
-            raise stop if stop.args else KeyboardInterrupt(f"stopped in {self!r}") from None
+            stop.args = stop.args or (f"stopped in {self!r}",)
+            raise
         except Exception:  # a value is missing or an operator fails: what follows says which
             pass
         return self._specialised(values)
