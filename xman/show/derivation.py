@@ -77,7 +77,7 @@ def derivation(steps: Steps, of: str, wrt: str, brief: bool = False) -> Derivati
         if op in ops.loops.ROWS and f"d{dst}/d{wrt}" not in names_in(e):
             continue
         partials = None if op in ops.loops.ROWS else slopes_of(op, args, formula(op, args), rules)
-        if op == "item" and (found := through(line, lines, wrt, brief)):
+        if op == "item" and (found := slopes_of_item(line, lines, wrt, brief)):
             reason, slopes, more = found
             e = put_in(e, dst, wrt, sum_tree(*(times_tree(p, slope_of(a, wrt)) for a, p in slopes.items())))
             say(e, reason)
@@ -126,7 +126,8 @@ def simplified_term(e: ast.expr, lines: Steps, brief: bool) -> tuple:
 
 # ---- functions ---------------------------------------------------------------------------------------------
 
-def through(line: tuple, lines: Steps, wrt: str, brief: bool) -> tuple[str, dict, list[Equation]] | None:
+def slopes_of_item(line: tuple, lines: Steps, wrt: str,
+                   brief: bool) -> tuple[str, dict, list[Equation]] | None:
     """Where an item comes from, its partial derivatives by the arguments that depend on wrt, and what they
     are: those of a function's results, of a loop the recurrence of its tangents, and the derivations of both.
 
@@ -150,21 +151,21 @@ def through(line: tuple, lines: Steps, wrt: str, brief: bool) -> tuple[str, dict
         case _:
             return None
     kind, inputs = defined.get(b, ("", ()))
-    by = dict.fromkeys(a for a in inputs if isinstance(a, str) and depends(lines, a, wrt))
+    by = dict.fromkeys(a for a in inputs if isinstance(a, str) and leads_to(lines, wrt, a))
     if kind != "bundle" or by.keys() & {*inputs[k:m]} or not all(
             is_function(g) and len(g[2]) == len(inputs) and max(i + 1, k) <= len(g[4]) for g in functions):
         return None
     rows, inner = [], {}
-    told = [mathematical(node(x)) for x in inputs]
+    told = [f" = {mathematical(node(x))}" for x in inputs]
     where = f"where {args[0]} holds, " * (op == "cond") + ", else ".join(
-        f"{name} at " + ", ".join(map(" = ".join, zip(ps, told, strict=True))) for _, name, ps, *_ in functions)
+        f"{name} at {', '.join(map(''.join, zip(ps, told, strict=True)))}" for _, name, ps, *_ in functions)
     for a in by:
         said = []
         for _, name, parameters, body, results in functions:
             for c in range(k) or [i]:
                 r = results[c]
                 moved = [(p, j < k) for j, p in enumerate(parameters)
-                         if (j < k or inputs[j] == a) and depends(body, r, p)]
+                         if (j < k or inputs[j] == a) and leads_to(body, p, r)]
                 inner |= {(name, r, p): body for p, _ in moved if r != p}
                 total = sum_tree(*(times_tree(slope_of(r, p) if r != p else node(1),
                                               *[ast.Name(f"{p}′")] * carried) for p, carried in moved))
@@ -175,11 +176,10 @@ def through(line: tuple, lines: Steps, wrt: str, brief: bool) -> tuple[str, dict
                              + ", ".join(said), f"from {starts}, in each step of {made}" if k else where))
     for (name, r, p), body in inner.items():
         rows += [Equation(f"{name}: {step}", reason) for step, reason in derivation(body, r, p, brief)]
-    return shown((dst, "item", (made, i))) + ", " + shown((made, op, args)), {
-        a: ast.Name(f"∂{dst}/∂{a}") for a in by}, rows
+    return f"{shown(line)}, {shown((made, op, args))}", {a: ast.Name(f"∂{dst}/∂{a}") for a in by}, rows
 
 
-def depends(lines: Steps, of: str, wrt: str) -> bool:
+def leads_to(lines: Steps, wrt: str, of: str) -> bool:
     return of == wrt or wrt in WengertList(needed(lines, [of])).inputs
 
 
