@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ast
 import importlib
+import itertools
 import math
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -250,3 +252,21 @@ def unplain(a: Any) -> Any:
 def in_notebooks(name: str) -> Callable[[Any], str]:
     """A method `_repr_html_`: what the explorer's function of that name writes of an object."""
     return lambda self: getattr(importlib.import_module(f"{__package__}.explorer"), name)(self)
+
+
+def table_as_text(table: Sequence[Sequence[str]], left: int, columns: int | None = None) -> str:
+    """The table as text, its first `left` columns flush left. One too wide is turned on its side where
+    it is short; else cells go on below: words are cut after 8 letters or more, numbers never."""
+    widths, words = ([max(map(long, column)) for column in zip(*table, strict=True)]
+                     for long in (len, lambda cell: max(map(len, cell.split()), default=0)))
+    excess = lambda k: (widths[k] > words[k], widths[k] if k < left or widths[k] > words[k] else 0)
+    while sum(widths) + 2 * len(widths) - 2 > (columns or 10 ** 9):
+        if len(table) < len(widths):
+            return table_as_text([*zip(*table, strict=True)], 1, columns)
+        if excess(widest := max(range(len(widths)), key=excess)) <= (False, 8):
+            break
+        widths[widest] -= 1
+    cut = lambda cell, width: textwrap.wrap(cell, width, break_on_hyphens=False)
+    return "\n".join("  ".join(cell.rjust(widths[k]) if k >= left else cell.ljust(widths[k])
+                               for k, cell in enumerate(cells)).rstrip()
+                     for row in table for cells in itertools.zip_longest(*map(cut, row, widths), fillvalue=""))

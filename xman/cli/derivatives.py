@@ -7,12 +7,12 @@ import click
 
 from .. import show as pictures
 from ..errors import XManError
+from ..notation import table_as_text
 from ..passes import ALGEBRA, EXACT, STABLE, simplify
 from ..passes import gradient as gradient_list
 from ..passes import tangent as tangent_list
 from ..passes.differentiate import ending
 from ..plots import difference_errors
-from ..show.terminal import table_as_text
 from ..wengert import WengertList
 from .commands import OF, SOURCE, VALUES, of_a_list, xman
 from .drawing import DOT, SVG, columns_here, draw, print_list

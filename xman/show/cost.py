@@ -14,13 +14,12 @@ import ops
 from ..errors import XManError
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
-from ..notation import in_notebooks
+from ..notation import in_notebooks, table_as_text
 from ..passes import gradient, simplify, tangent
 from ..passes.differentiate import ending
 from ..passes.held import bytes_of, most_held
 from ..wengert import Steps, WengertList, checked_list, known_registers, registers
 from .explain import output
-from .terminal import table_as_text
 
 SECONDS = 0.2  # that each of the three is timed for
 

@@ -12,10 +12,9 @@ import ops
 from ..errors import XManError
 from ..interpreters import backprop, eval, forward
 from ..interpreters.context import varies
-from ..notation import in_notebooks
+from ..notation import in_notebooks, table_as_text
 from ..wengert import Steps, checked_list, known_registers
 from .expressions import expression, mathematical
-from .terminal import table_as_text
 
 WHOLE = 6  # an array with more entries is summed up
 
