@@ -256,7 +256,7 @@ def in_notebooks(name: str) -> Callable[[Any], str]:
 
 def table_as_text(table: Sequence[Sequence[str]], left: int, columns: int | None = None) -> str:
     """The table as text, its first `left` columns flush left. One too wide is turned on its side where
-    it is short; else line go on below: words are cut after 8 letters or more, numbers never."""
+    it is short; else cells go on below: words are cut after 8 letters or more, numbers never."""
     widths, words = ([max(map(long, column)) for column in zip(*table, strict=True)]
                      for long in (len, lambda cell: max(map(len, cell.split()), default=0)))
     excess = lambda k: (widths[k] > words[k], widths[k] if k < left or widths[k] > words[k] else 0)
