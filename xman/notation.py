@@ -268,5 +268,5 @@ def table_as_text(table: Sequence[Sequence[str]], left: int, columns: int | None
         widths[widest] -= 1
     cut = lambda cell, width: textwrap.wrap(cell, width, break_on_hyphens=False)
     return "\n".join("  ".join(cell.rjust(widths[k]) if k >= left else cell.ljust(widths[k])
-                               for k, cell in enumerate(cells)).rstrip()
-                     for row in table for cells in itertools.zip_longest(*map(cut, row, widths), fillvalue=""))
+                               for k, cell in enumerate(line)).rstrip()
+                     for row in table for line in itertools.zip_longest(*map(cut, row, widths), fillvalue=""))
