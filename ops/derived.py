@@ -327,7 +327,7 @@ ROOTS: dict[str, str] = {}  # the facts `squared`, by operator
 def squares(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str] = ()) -> dict[Any, tuple]:
     """For each line that squares a root, by its name, what is under it: at 0 that has
     the derivatives that the root lacks."""
-    roots = {name_or_id(dst): (ROOTS[op], args) for dst, op, args in lines
+    roots = {name_or_id(dst): (ROOTS[op], args) for dst, op, args in lines[:-1]  # nobody reads the last
              if op in ROOTS and ROOTS[op] in table and dst not in kept}
     return {name_or_id(dst): roots[name_or_id(args[0])] for dst, op, args in (lines if roots else ())
             if args and name_or_id(args[0]) in roots and squared(op, *args)}
