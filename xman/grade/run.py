@@ -19,12 +19,12 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from ..errors import XManError
+from ..files.whole import lock_file, write_whole
 from .assignment import Assignment
 from .judge import judge, judged_task
 from .process import JudgingProcess, judging_processes
 from .record import Record, graded_with, submission_record, unjudged
 from .reports import write_all
-from .reports.files import atomically
 from .sandbox import Sandbox
 from .submissions import Submission, harmless
 from .submissions.scratch import sweep
@@ -93,7 +93,7 @@ def grade_all(assignment: Assignment, submissions: Sequence[Submission], sandbox
             try:
                 for future in as_completed(waiting):
                     record = future.result()
-                    atomically(record_file(out, record["slug"]), json.dumps(record, indent=1) + "\n")
+                    write_whole(record_file(out, record["slug"]), json.dumps(record, indent=1) + "\n")
                     records[record["slug"]] = record
                     done(record)
                     if time.monotonic() - written > REPORTS_EVERY:
@@ -145,7 +145,7 @@ def kept_term(out: Path, term: str | None) -> str:
         return path.read_text("utf-8").strip()
     term = secret(term)
     if given:
-        atomically(path, term + "\n")
+        write_whole(path, term + "\n")
         return term
     with tempfile.NamedTemporaryFile("w", dir=out, prefix=".term") as file:
         file.write(term + "\n")
@@ -171,11 +171,8 @@ def locked(out: Path, shard: tuple[int, int] | None = None) -> Iterator[None]:
         own = ".lock-{}-of-{}".format(*shard) if shard else ".lock-all"
         with open(out / ".lock", "w") as file, open(out / own, "w") as mine:
             try:
-                import fcntl
-                fcntl.flock(file, (fcntl.LOCK_SH if shard else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-                fcntl.flock(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except ImportError:
-                pass  # not on Windows
+                lock_file(file, shared=shard is not None)
+                lock_file(mine)
             except OSError:
                 raise XManError(f"another process grades into {out} at the moment; wait for it, or give "
                                 "another --out") from None

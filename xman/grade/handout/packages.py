@@ -15,9 +15,9 @@ from pathlib import Path
 import xman
 
 from ...errors import XManError
+from ...files.whole import write_whole
 from ..assignment import Assignment
 from ..reports.autolab import problem
-from ..reports.files import atomically
 from .handout import fresh_folder, outside
 
 SOURCES = "ops", "xman", "data", "setup.cfg", "pyproject.toml", "README.md", "LICENSE"
@@ -58,7 +58,7 @@ def gradescope(assignment: Assignment, out: Path, term: str) -> None:
             info.external_attr = (stat.S_IFREG | mode(name)) << 16
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, data)
-    atomically(out, packed.getvalue())
+    write_whole(out, packed.getvalue())
 
 
 def autolab(assignment: Assignment, out: Path, term: str) -> None:

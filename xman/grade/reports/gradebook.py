@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import Any
 
-from .files import atomically
+from ...files.whole import write_whole
 from .view import harmless_record, sentence, troubles
 
 VERSIONS = {"digest": "digest", "assignment": "assignment version", "xman": "xman", "python": "python", "numpy": "numpy",
@@ -35,7 +35,7 @@ def write_gradebook(records: list[dict], path: str | Path) -> None:
                      trouble, record["seconds"], *map(record["graded"].get, VERSIONS)])
     text = io.StringIO(newline="")
     csv.writer(text).writerows([map(cell, row) for row in rows])
-    atomically(path, text.getvalue().encode("utf-8-sig", "backslashreplace"))
+    write_whole(path, "\ufeff" + text.getvalue(), lasting=False)
 
 
 def cell(value: Any) -> Any:

@@ -8,10 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # Windows: nothing is locked there, and nothing swept
-    fcntl = None  # type: ignore[assignment]
+from ...files.whole import fcntl, lock_file
 
 PREFIX = "xman-scratch-"
 
@@ -35,11 +32,11 @@ def scratch() -> Iterator[Path]:
 
 def lock(path: Path) -> int:
     """A descriptor by which this process has the folder. OSError where another has it, or it is gone."""
-    if not fcntl:
+    if not fcntl:  # Windows: nothing is locked there, and nothing swept
         raise OSError("this system has no such locks")
     number = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(number)
         os.stat(path)
     except OSError:
         os.close(number)
