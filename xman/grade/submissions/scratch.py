@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -52,3 +53,21 @@ def sweep() -> None:
                 number = lock(path)
                 shutil.rmtree(path, ignore_errors=True)
                 os.close(number)
+
+
+def copy_regular(folder: Path, copy: Path) -> None:
+    """Copy the regular files of a folder, at any depth, for everyone to read; no link is followed."""
+    def odd(where: str, names: list[str]) -> list[str]:
+        modes = {name: os.lstat(os.path.join(where, name)).st_mode for name in names}
+        return [name for name, mode in modes.items() if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+                or name.startswith(PREFIX)]  # the copy itself, which may lie inside
+
+    shutil.copytree(folder, copy, ignore=odd, copy_function=shutil.copyfile)
+    open_to_all(copy)
+
+
+def open_to_all(folder: Path) -> None:
+    """Let every user read the folder and what lies in it, whatever the umask is."""
+    for path in (folder, *folder.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
