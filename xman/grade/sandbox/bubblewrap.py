@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from xman.errors import XManError
-from xman.grade.submissions.scratch import copy_regular, scratch
+from xman.grade.submissions.scratch import copy_regular, open_to_others, scratch
 
 from . import seccomp, uids
 from .box import NOTHING, Sandbox
@@ -76,8 +76,9 @@ class Bubblewrap(Sandbox):
         with ExitStack() as undo:
             if uid := uids.lend() if self.root else None:
                 undo.callback(uid.close)
-                copy_regular(submission, own := undo.enter_context(scratch()) / "submission")
-                submission = own
+                if not open_to_others(submission):
+                    copy_regular(submission, copy := undo.enter_context(scratch()) / "submission")
+                    submission = copy
             python, arguments = self._view(tuple(packages))
             with ExitStack() as opened:  # what bubblewrap reads and the worker does not get
                 files: list[BinaryIO] = []
