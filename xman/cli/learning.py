@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import XManError
+from ..notation import table_as_text
 from ..scale.streams import MEMORY
 from ..scale.tables import tenths
 from ..tables import Prepared
@@ -15,13 +16,11 @@ from ..train import Dataset
 def findings(data: Prepared) -> str:
     """What the columns hold, as a table, and the sentences beneath it."""
     rows = [("column", "kind", "missing", "range, or the commonest"),
-            *(tuple(map(str, row)) for row in data.found)]
-    shown = rows if len(rows) <= 42 else [*rows[:31], ("…", "", "", f"{len(rows) - 41} more columns"),
-                                          *rows[-10:]]
-    widths = [min(40, max(len(row[k]) for row in shown)) for k in range(3)]
-    cut = lambda row: [cell[:40].ljust(width) for cell, width in zip(row, widths, strict=False)]
+            *((name[:40], kind, str(missing), what) for name, kind, missing, what in data.found)]
+    if len(rows) > 42:
+        rows[31:-10] = [("…", "", "", f"{len(rows) - 41} more columns")]
     told = [f"{said[0].upper()}{said[1:]}." for said in data.said]
-    return "\n".join(["  ".join([*cut(row), row[3]]).rstrip() for row in shown] + told) if data.found else ""
+    return "\n".join([table_as_text(rows, 4), *told]) if data.found else ""
 
 
 def sha256(source: str) -> dict[str, str]:
