@@ -18,7 +18,6 @@ import ops
 from .. import __version__
 from ..engines import ENGINES
 from ..errors import XManError, extra
-from ..files.pages import write_page
 from ..interpreters import backprop, check, eval, shapes
 from ..interpreters.context import varies
 from ..models.bases import KINDS
@@ -29,8 +28,8 @@ from ..train import Diverged, evaluate, fit, load, predict
 from ..train.optimizers import OPTIMIZERS
 from ..train.second_order import METHODS
 from .drawing import DOT, HTML, MERMAID, SVG, draw, print_list, write_explorer
-from .learning import findings, sha256, streamed
-from .searching import Several, settings_tried
+from .learning import Several, findings, settings_tried, sha256, streamed
+from .pages import write_page
 from .sources import MODELS, TABLE, built_in, list_and_values, model_of, schedule_of
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for a program to read.")
