@@ -134,7 +134,7 @@ def header_of_text(number: int, line: str) -> tuple[str, tuple]:
 
 def returned(line: str) -> tuple | None:
     """The registers that a line of a function returns; None for a line that does not."""
-    return (tuple(r.strip() for r in line.strip()[7:].split(",")) if line.strip().startswith("return ")
+    return (tuple(r.strip() for r in line.strip()[7:].strip(" ,()").split(",")) if line.strip().startswith("return ")
             else None)
 
 
