@@ -45,7 +45,7 @@ def unroll(steps: Steps, likes: Mapping[str, Any] | None = None,
 
 
 class Unroller(ListWriter):
-    """Writes lines. A bundle is the Bundle of its parts, and what all steps of a loop gave is a list of it."""
+    """Writes lines. A bundle is the Bundle of its parts, and what all steps of a loop gave a list."""
 
     def __init__(self, taken: set[str]):
         super().__init__()
