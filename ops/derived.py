@@ -329,7 +329,7 @@ def squares(lines: Sequence, table: Mapping[str, Any] = DG, kept: Collection[str
     the derivatives that the root lacks."""
     roots = {name_or_id(dst): (ROOTS[op], args) for dst, op, args in lines[:-1]  # nobody reads the last
              if op in ROOTS and ROOTS[op] in table and dst not in kept}
-    return {name_or_id(dst): roots[name_or_id(args[0])] for dst, op, args in (lines if roots else ())
+    return roots and {name_or_id(dst): roots[name_or_id(args[0])] for dst, op, args in lines
             if args and name_or_id(args[0]) in roots and squared(op, *args)}
 
 
